@@ -1,0 +1,156 @@
+"""What defines a run: YAML files and notebook parameters, read strictly into frozen records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from helpers import paths
+from helpers.config.schema import (
+    COMMON,
+    NAME,
+    ConfigError,
+    ExperimentConfig,
+    ModelEntry,
+    Parameters,
+    checked,
+    read_yaml,
+)
+from helpers.types import Experiment, Model, Price, Question, short_hash
+
+__all__ = ["COMMON", "ConfigError", "Experiment", "load_config", "load_experiment", "load_models", "read_yaml"]
+
+
+#: What each provider calls the limit of a reply; servers that speak OpenAI's older dialect know only max_tokens.
+TOKEN_PARAMETER = {
+    "openai": "max_completion_tokens",
+    "openai-compatible": "max_tokens",
+    "anthropic": "max_tokens",
+    "google": "max_output_tokens",
+    "simulated": "max_tokens",
+}
+
+
+def load_models(path: Path = paths.MODELS, knowledge: Mapping[str, Question] | None = None) -> dict[str, Model]:
+    """All models of a models.yaml by name; simulated ones are given what they know.
+
+    A `base_url` without `revision` is refused: the same name can serve other weights tomorrow, and the key must tell.
+    """
+    models = {}
+    for name, values in (read_yaml(path) or {}).items():
+        where = f"{path.name}, model '{name}'"
+        if not NAME.fullmatch(str(name)):
+            raise ConfigError(f"{where}: names are lower case letters, digits, _ . - (at most 64)")
+        entry = checked(ModelEntry, values, where)
+        if entry.base_url and not entry.revision:
+            raise ConfigError(
+                f"{where}: base_url needs `revision:` (weights, quantization, template), which enters the key; "
+                "without it other weights behind the same name would pass for this model"
+            )
+        fields = entry.model_dump()
+        fields["token_parameter"] = (
+            entry.token_parameter
+            or TOKEN_PARAMETER["openai-compatible" if entry.base_url and entry.provider == "openai" else entry.provider]
+        )
+        fields["price"] = Price(**fields["price"]) if fields["price"] else None
+        if entry.provider == "simulated":
+            fields["knowledge"] = knowledge or {}
+        models[name] = Model(name=name, **fields)
+    return models
+
+
+def _known(names: list[str], models: Mapping[str, Model], what: str) -> tuple[Model, ...]:
+    unknown = [name for name in names if name not in models]
+    if unknown:
+        raise ConfigError(f"unknown {what} {', '.join(unknown)}; known models: {', '.join(sorted(models))}")
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ConfigError(f"{what} named twice: {', '.join(repeated)}")
+    return tuple(models[name] for name in names)
+
+
+def experiment_names() -> list[str]:
+    """The experiments that exist: folders of experiments/ with a config.yaml, in order of name."""
+    return sorted(folder.parent.name for folder in paths.EXPERIMENTS.glob("*/config.yaml"))
+
+
+def load_config(name: str) -> ExperimentConfig:
+    """One experiment's config.yaml, checked; an unknown name is an error that lists the known ones."""
+    if name not in experiment_names():
+        raise ConfigError(f"no experiment '{name}'; there are: {', '.join(experiment_names())}")
+    return checked(
+        ExperimentConfig, read_yaml(paths.EXPERIMENTS / name / "config.yaml"), f"experiments/{name}/config.yaml"
+    )
+
+
+def builtin_knowledge() -> dict[str, Question]:
+    """What simulated models know: every built-in question that has answer points, by its text."""
+    known = {}
+    for path in sorted(paths.DATA.glob("*/questions.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            record = json.loads(line)
+            if record.get("points"):
+                known[record["text"]] = Question(
+                    record["id"], record["category"], record["text"], tuple(record["points"])
+                )
+    return known
+
+
+def load_experiment(name: str, models_file: Path | None = None, **parameters: Any) -> Experiment:
+    """Settle a run of experiment `name` from its config.yaml and the notebook's parameters.
+
+    `parameters` are those of the notebook's parameters cell; what is not given has its default. Everything wrong is
+    a ConfigError before any call: an unknown parameter, judge or key, a wrong type, real judges on simulated answers.
+    """
+    config = load_config(name)
+    defaults = {**COMMON, **config.parameters}
+    unknown = sorted(set(parameters) - set(defaults))
+    if unknown:
+        raise ConfigError(f"{name} has no parameter {', '.join(unknown)}; it has: {', '.join(defaults)}")
+    given = {**defaults, **parameters}
+    settled = checked(Parameters, {key: given[key] for key in COMMON}, f"parameters of {name}")
+    models = load_models(models_file or paths.MODELS, builtin_knowledge())
+    judges = _known(settled.judges or config.judges, models, "judge")
+    candidates = _known(settled.candidates or config.candidates, models, "candidate")
+    own = {key: given[key] for key in config.parameters}
+    if (
+        settled.judgments == "ask"
+        and settled.candidates is None
+        and own.get("answers", "ask") == "ask"
+        and any(not judge.simulated for judge in judges)
+        and any(candidate.simulated for candidate in candidates)
+    ):
+        real = ", ".join(judge.name for judge in judges if not judge.simulated)
+        raise ConfigError(
+            f"real judges ({real}) would be paid to judge the simulated candidates of config.yaml; name the "
+            "candidates too: candidates=[...] (known models: " + ", ".join(sorted(models)) + ")"
+        )
+    changed = {key: given[key] for key in defaults if given[key] != defaults[key]}
+    digest = short_hash(json.dumps(changed, sort_keys=True, default=str), digits=10)
+    out = Path(settled.out) if settled.out else paths.RUNS / f"{name}-{digest}" if changed else paths.FIGURES / name
+    return Experiment(
+        name=name,
+        title=config.title,
+        bias=config.bias,
+        judges=judges,
+        candidates=candidates,
+        repeats=settled.repeats or config.repeats,
+        out=out.resolve(),
+        store=Path(settled.store).resolve() if settled.store else paths.REPLIES,
+        default=not changed,
+        own=own,
+        options=config.options,
+        concurrency=config.concurrency,
+        max_age_days=config.max_age_days,
+        folder=paths.EXPERIMENTS / name,
+        builtin=paths.DATA / name / config.builtin,
+        hub=config.hub.model_dump() if config.hub else None,
+        after=tuple(config.after),
+        parameters=changed,
+        **{
+            k: getattr(settled, k)
+            for k in ("questions", "judgments", "question_limit", "budget_usd", "seed", "figure_style")
+        },
+    )

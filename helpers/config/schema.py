@@ -1,0 +1,165 @@
+"""The shape of what people write down: YAML files and notebook parameters as frozen, strict pydantic models."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
+
+#: Parameters that every notebook has, with their defaults (DESIGN 4).
+COMMON: dict[str, Any] = {
+    "judges": None,
+    "candidates": None,
+    "questions": "builtin",
+    "judgments": "ask",
+    "question_limit": None,
+    "repeats": None,
+    "budget_usd": 0.0,
+    "seed": 42,
+    "figure_style": "paper",
+    "out": None,
+    "store": None,
+}
+STYLES = ("paper", "neurips", "icml", "acl", "talk")
+
+
+class ConfigError(ValueError):
+    """A setting that cannot be used; the message names the place, what was found and what is valid."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+
+
+class PriceEntry(_Strict):
+    """US dollars for a million tokens."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+
+
+class ModelEntry(_Strict):
+    """One entry of models.yaml; the fields are those of `types.Model`."""
+
+    provider: Literal["openai", "anthropic", "google", "simulated"]
+    model_id: str
+    vendor: str
+    tier: str = ""
+    lineage: str = ""
+    params: dict[str, Any] = {}
+    traits: dict[str, Any] = {}
+    max_tokens: int = Field(2048, ge=1)
+    token_parameter: str | None = None
+    structured: bool = True
+    base_url: str | None = None
+    revision: dict[str, str] | None = None
+    api_key_env: str | None = None
+    price: PriceEntry | None = None
+    retires: str | None = None
+
+
+class Hub(_Strict):
+    """Where published files lie: a dataset repository, a revision and the files' paths in it."""
+
+    repo: str
+    revision: str = "main"
+    answers: str | None = None
+    judgments: str | None = None
+
+
+class ExperimentConfig(_Strict):
+    """One experiments/<name>/config.yaml."""
+
+    title: str
+    bias: str
+    after: list[str] = []
+    judges: list[str]
+    candidates: list[str] = []
+    repeats: int = Field(1, ge=1)
+    concurrency: int = Field(16, ge=1, le=1024)
+    max_age_days: int = Field(7, ge=0)
+    builtin: str
+    hub: Hub | None = None
+    options: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
+
+
+class Parameters(_Strict):
+    """The common notebook parameters, checked."""
+
+    judges: list[str] | None
+    candidates: list[str] | None
+    questions: str
+    judgments: str
+    question_limit: int | None = Field(ge=1)
+    repeats: int | None = Field(ge=1)
+    budget_usd: float = Field(ge=0, allow_inf_nan=False)
+    seed: int
+    figure_style: Literal[STYLES]  # type: ignore[valid-type]
+    out: str | None
+    store: str | None
+
+    @field_validator("judges", "candidates", mode="before")
+    @classmethod
+    def _a_list(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            raise ValueError('must be a list of names such as ["gpt_fast"]; plain papermill reads lists only with -y')
+        if isinstance(value, list) and not value:
+            raise ValueError("is an empty list; leave it at None for the ones in config.yaml")
+        return value
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """SafeLoader that refuses duplicate keys and aliases: PyYAML keeps the last of two keys without a word."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.events.AliasEvent):
+            event = self.peek_event()
+            raise yaml.constructor.ConstructorError(None, None, "aliases are not allowed", event.start_mark)
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        seen = set()
+        for key_node, _ in node.value:
+            if key_node.value in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"duplicate key {key_node.value!r}", key_node.start_mark
+                )
+            seen.add(key_node.value)
+        return super().construct_mapping(node, deep)
+
+
+def read_yaml(path: Path) -> Any:
+    """What stands in a YAML file; duplicate keys, aliases and files above 1 MB are refused."""
+    if not path.is_file():
+        raise ConfigError(f"{path}: no such file")
+    if path.stat().st_size > 1_000_000:
+        raise ConfigError(f"{path}: larger than 1 MB, which no configuration of ours is")
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=_StrictLoader)
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: {error}") from None
+
+
+def checked(kind: type[BaseModel], values: Any, where: str) -> Any:
+    """`values` as a `kind`; what is unknown, missing or of a wrong type is a ConfigError naming `where` and field."""
+    if not isinstance(values, dict):
+        raise ConfigError(f"{where}: expected named settings, found {type(values).__name__}")
+    try:
+        return kind.model_validate(values)
+    except ValidationError as error:
+        lines = []
+        for fault in error.errors():
+            field = ".".join(map(str, fault["loc"]))
+            if fault["type"] == "extra_forbidden":
+                lines.append(f"unknown key '{field}'; valid keys: {', '.join(kind.model_fields)}")
+            elif fault["type"] == "missing":
+                lines.append(f"key '{field}' is missing")
+            else:
+                lines.append(f"{field} = {fault['input']!r}: {fault['msg'].removeprefix('Value error, ')}")
+        raise ConfigError(f"{where}: " + "; ".join(lines)) from None

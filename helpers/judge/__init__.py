@@ -1,0 +1,227 @@
+"""Everything a model says comes through here: what is stored is returned, only what is missing is asked."""
+
+from __future__ import annotations
+
+import asyncio
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from helpers import providers, store, verdicts
+from helpers.judge.money import Budget, BudgetReached, NoPrice, OverBudget, actual, worst_case
+from helpers.judge.plan import Plan, make_plan, unique
+from helpers.judge.progress import Progress
+from helpers.providers import Clock, Session, Stopped
+from helpers.types import Completion, Judgment, Request, Trial
+
+__all__ = [
+    "Budget",
+    "Incomplete",
+    "MissingKey",
+    "NoPrice",
+    "OverBudget",
+    "Plan",
+    "complete_all",
+    "judge_all",
+    "make_plan",
+]
+
+#: A waiting run says so after this many seconds.
+PATIENCE_BEFORE_WORDS = 2.0
+
+
+class MissingKey(RuntimeError):
+    """An API key that the run needs is not set; the message names the variable and the models, never a value."""
+
+
+class Incomplete(RuntimeError):
+    """Some replies are still missing after everything that could be asked was asked; what came is stored."""
+
+
+async def complete_all(
+    requests: Iterable[Request],
+    *,
+    folder: Path,
+    budget: Budget | None = None,
+    labels: Mapping[str, Mapping[str, Any]] | None = None,
+    ask: bool = True,
+    stage: str = "calls",
+    concurrency: int = 16,
+    clock: Clock | None = None,
+    show: bool = True,
+) -> dict[str, Completion]:
+    """The reply to each request by key: stored ones as they are, missing ones asked, within the budget.
+
+    `labels` maps keys to what people who grep the store want to see. With `ask=False` nothing is asked and missing
+    keys are absent. Raises before the first call: MissingKey, NoPrice, OverBudget; after the last: Incomplete, which
+    counts what is still missing and why.
+    """
+    wanted = unique(requests)
+    replies = _stored(wanted, folder)
+    if not ask or len(replies) == len(wanted):
+        return replies
+    budget, clock = budget or Budget(), clock or Clock()
+    _check(wanted, replies)
+    with ExitStack() as stack:
+        writers = await _lock(_models(wanted, replies), folder, stack, clock)
+        replies = _stored(wanted, folder)  # whoever held the lock may have asked the same
+        make_plan({stage: [r for k, r in wanted.items() if k not in replies]}, folder).check(
+            budget.limit - budget.spent
+        )
+        progress = Progress(stage, len(wanted), len(replies), budget, show)
+        stack.callback(progress.close)
+        asking = _Asking(wanted, replies, writers, labels or {}, budget, progress)
+        await asking.run(concurrency, clock)
+    if len(replies) < len(wanted):
+        raise Incomplete(asking.summary())
+    return replies
+
+
+async def judge_all(trials: Sequence[Trial], *, folder: Path, **options: Any) -> list[Judgment]:
+    """A judgment for each trial, in order: `complete_all` and then the reading of each reply.
+
+    A trial without a stored reply (only with `ask=False`) has the outcome "missing".
+    """
+    labels = {
+        t.request.key: {
+            "experiment": t.experiment,
+            "question_id": t.question_id,
+            "condition": t.condition,
+            "shown": list(t.shown),
+        }
+        for t in reversed(trials)
+    }
+    replies = await complete_all((t.request for t in trials), folder=folder, labels=labels, **options)
+    return [
+        verdicts.read(t, replies[t.request.key]) if t.request.key in replies else Judgment(t, "missing") for t in trials
+    ]
+
+
+def _models(wanted: Mapping[str, Request], replies: Mapping[str, Completion]) -> list[str]:
+    return sorted({request.model.name for key, request in wanted.items() if key not in replies})
+
+
+def _stored(wanted: Mapping[str, Request], folder: Path) -> dict[str, Completion]:
+    found: dict[str, Completion] = {}
+    for name in sorted({request.model.name for request in wanted.values()}):
+        stored = store.read(store.file_of(folder, name))
+        found |= {key: stored[key] for key, r in wanted.items() if r.model.name == name and key in stored}
+    return found
+
+
+def _check(wanted: Mapping[str, Request], replies: Mapping[str, Completion]) -> None:
+    """Everything that can be known to be wrong before money is spent."""
+    missing = [request for key, request in wanted.items() if key not in replies]
+    if any(request.unwritten for request in missing):
+        raise ValueError("a prompt that shows answers which are not written yet can be planned but not sent")
+    models = {request.model.name: request.model for request in missing}
+    keys = providers.missing_keys(models.values())
+    if keys:
+        needs = "; ".join(f"{variable} (needed by {', '.join(names)})" for variable, names in keys.items())
+        raise MissingKey(f"not set in the environment: {needs}. See .env.example.")
+    for model in models.values():
+        ends = providers.retirement(model)
+        if ends:
+            warnings.warn(f"{model.name} ({model.model_id}) is retired or retiring: {ends}", stacklevel=4)
+
+
+async def _lock(names: Sequence[str], folder: Path, stack: ExitStack, clock: Clock) -> dict[str, store.Writer]:
+    """Writers for the models' files, locked in sorted order so that two runs cannot wait for each other."""
+    writers = {}
+    for name in names:
+        path, waited, said = store.file_of(folder, name), 0.0, False
+        while (lock := store.try_lock(path)) is None:
+            if waited >= PATIENCE_BEFORE_WORDS and not said:
+                warnings.warn(f"waiting for {path.name}, held by {store.holder(path)}", stacklevel=4)
+                said = True
+            await clock.sleep(0.1)
+            waited += 0.1
+        writers[name] = stack.enter_context(store.writing(path, lock.release))
+    return writers
+
+
+class _Asking:
+    """One stage of calls while it runs."""
+
+    def __init__(self, wanted, replies, writers, labels, budget, progress) -> None:  # type: ignore[no-untyped-def]
+        self.wanted, self.replies, self.writers = wanted, replies, writers
+        self.labels, self.budget, self.progress = labels, budget, progress
+        self.reasons: dict[str, dict[str, int]] = {}
+        self.halt: BaseException | None = None
+
+    def reserve(self, request: Request) -> None:
+        if self.halt is not None:
+            raise Stopped(str(self.halt))
+        self.budget.reserve(worst_case(request))
+
+    def record(self, request: Request, completion: Completion) -> None:
+        self.budget.settle(worst_case(request), actual(request, completion))
+        self.writers[request.model.name].append(request, completion, self.labels.get(request.key, {}))
+        if completion.status == "ok":
+            self.replies[request.key] = completion
+            self.progress.done()
+        else:
+            self.progress.fail()
+
+    async def run(self, concurrency: int, clock: Clock) -> None:
+        missing: dict[tuple[str, str | None], list[Request]] = {}
+        for key, request in self.wanted.items():
+            if key not in self.replies:
+                missing.setdefault((request.model.provider, request.model.base_url), []).append(request)
+        ticker = asyncio.create_task(self._sync())
+        try:
+            async with Session(self.reserve, self.record, concurrency, clock) as session:
+                await asyncio.gather(*(self._address(session, group, concurrency) for group in missing.values()))
+        finally:
+            ticker.cancel()
+        if self.halt is not None and not isinstance(self.halt, BudgetReached):
+            raise self.halt
+
+    async def _sync(self) -> None:
+        while True:
+            await asyncio.sleep(store.SYNC_SECONDS)
+            for writer in self.writers.values():
+                writer.sync_when_due()
+
+    async def _address(self, session: Session, requests: list[Request], concurrency: int) -> None:
+        """All calls to one address: the first of each model alone (a wrong key or id then costs one call)."""
+        first: dict[str, Request] = {}
+        for request in requests:
+            first.setdefault(request.model.name, request)
+        await asyncio.gather(*(self._one(session, request) for request in first.values()))
+        rest = iter([request for request in requests if first[request.model.name] is not request])
+
+        async def worker() -> None:
+            for request in rest:
+                await self._one(session, request)
+
+        await asyncio.gather(*(worker() for _ in range(concurrency)))
+
+    async def _one(self, session: Session, request: Request) -> None:
+        try:
+            completion = await session.complete(request)
+            reason = completion.status
+        except (Stopped, BudgetReached) as stop:
+            reason = str(stop)
+            if isinstance(stop, BudgetReached):
+                self.halt = stop
+        except Exception as error:
+            self.halt = self.halt or error  # a full disk, a bug: nobody sends anything more, what came is stored
+            return
+        if reason != "ok":
+            counts = self.reasons.setdefault(request.model.name, {})
+            counts[reason] = counts.get(reason, 0) + 1
+
+    def summary(self) -> str:
+        lines = [
+            f"  {name}: " + "; ".join(f"{n} x {reason}" for reason, n in counts.items())
+            for name, counts in sorted(self.reasons.items())
+        ]
+        return (
+            f"{len(self.wanted) - len(self.replies)} of {len(self.wanted)} replies are still missing:\n"
+            + "\n".join(lines)
+            + "\nEverything that came is stored: run the same again to ask for these only, or set judgments='stored' "
+            "to analyse what is there."
+        )

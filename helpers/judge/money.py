@@ -1,0 +1,101 @@
+"""What calls cost: known before they are sent, counted while they run, never above the budget."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from helpers.types import Completion, Model, Request
+
+
+class NoPrice(ValueError):
+    """A model whose price nobody knows; the message names the line to add."""
+
+
+class OverBudget(RuntimeError):
+    """A plan that could cost more than the budget; raised before the first call."""
+
+
+class BudgetReached(RuntimeError):
+    """The next attempt could exceed the budget: calls so far were dearer than planned (retries that were billed)."""
+
+
+def own_server(base_url: str | None) -> bool:
+    """Whether an address is one's own machine or network, where calls cost nothing.
+
+    >>> own_server("http://127.0.0.1:8000/v1"), own_server("http://gpu-box:8000/v1"), own_server("https://api.x.com/v1")
+    (True, True, False)
+    """
+    host = urlsplit(base_url or "").hostname
+    if not host:
+        return False
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return "." not in host or host.endswith((".local", ".internal", ".lan"))
+
+
+def cost(model: Model, input_tokens: int, output_tokens: int) -> float:
+    """US dollars for so many tokens: the price in models.yaml, else the offline price table; own servers cost 0.
+
+    NoPrice where neither knows the model.
+    """
+    if model.price:
+        return (input_tokens * model.price.input + output_tokens * model.price.output) / 1e6
+    if model.simulated or own_server(model.base_url):
+        return 0.0
+    from genai_prices import Usage, calc_price
+
+    where = {"provider_api_url": model.base_url} if model.base_url else {"provider_id": model.provider}
+    try:
+        price = calc_price(Usage(input_tokens=input_tokens, output_tokens=output_tokens), model.model_id, **where)
+    except LookupError:
+        raise NoPrice(
+            f"models.yaml, model '{model.name}': no price is known for {model.model_id!r}; add the line "
+            "`price: {input: <US dollars for a million tokens>, output: <...>}`"
+        ) from None
+    return float(price.total_price)
+
+
+def bounds(request: Request) -> tuple[int, int]:
+    """The most input and output tokens a call can have: a token is at least a byte; answers to come count in full."""
+    sent = request.system + request.prompt + (json.dumps(request.schema) if request.schema else "")
+    return len(sent.encode()) + request.unwritten, request.model.max_tokens
+
+
+def worst_case(request: Request) -> float:
+    """The most that one attempt can cost, in US dollars."""
+    return cost(request.model, *bounds(request))
+
+
+def actual(request: Request, completion: Completion) -> float:
+    """What an attempt cost: its counted tokens; nothing where it was refused; the worst case where nobody can tell."""
+    usage = completion.usage
+    if usage.input is not None and usage.output is not None:
+        return cost(request.model, usage.input, usage.output)
+    return worst_case(request) if completion.status in ("ok", "empty") or completion.maybe_billed else 0.0
+
+
+@dataclass
+class Budget:
+    """The money of one run, over all its stages: reserved before each attempt, settled after it."""
+
+    limit: float = 0.0
+    spent: float = 0.0
+    reserved: float = 0.0
+
+    def reserve(self, usd: float) -> None:
+        """Set money aside for an attempt, or raise BudgetReached without spending it."""
+        if self.spent + self.reserved + usd > self.limit + 1e-9:
+            raise BudgetReached(
+                f"the next call could bring the cost above budget_usd={self.limit:.2f} "
+                f"(${self.spent:.4f} spent, ${self.reserved:.4f} reserved)"
+            )
+        self.reserved += usd
+
+    def settle(self, usd: float, spent: float) -> None:
+        """Give back what was reserved for an attempt and count what it cost."""
+        self.reserved = max(0.0, self.reserved - usd)
+        self.spent += spent

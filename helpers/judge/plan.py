@@ -1,0 +1,103 @@
+"""What a run would ask, and what that could cost at most, before anything is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from helpers import store
+from helpers.judge.money import OverBudget, bounds, cost
+from helpers.types import Model, Request
+
+
+@dataclass(frozen=True)
+class PlanRow:
+    """The calls to one model in one stage; token counts and `usd` are upper bounds for the missing calls."""
+
+    stage: str
+    model: str
+    calls: int
+    stored: int
+    missing: int
+    input_tokens: int
+    output_tokens: int
+    usd: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All stages of a run."""
+
+    rows: tuple[PlanRow, ...]
+
+    @property
+    def missing(self) -> int:
+        """How many calls would be made."""
+        return sum(row.missing for row in self.rows)
+
+    @property
+    def usd(self) -> float:
+        """The most that they could cost."""
+        return sum(row.usd for row in self.rows)
+
+    def check(self, budget_usd: float) -> Plan:
+        """The plan itself, or OverBudget with count and cost of what is missing."""
+        if self.usd > budget_usd + 1e-9:
+            raise OverBudget(
+                f"{self.missing} calls are missing and could cost up to ${self.usd:.2f}, which is more than "
+                f"budget_usd={budget_usd:.2f}; raise budget_usd, or ask less (question_limit, judges).\n{self}"
+            )
+        return self
+
+    def __str__(self) -> str:
+        """The plan as a plain table."""
+        head = (
+            f"{'stage':<10}{'model':<26}{'calls':>7}{'stored':>8}{'missing':>9}{'tokens in':>12}{'out':>11}{'USD':>10}"
+        )
+        body = [
+            f"{r.stage:<10}{r.model:<26}{r.calls:>7}{r.stored:>8}{r.missing:>9}"
+            f"{r.input_tokens:>12,}{r.output_tokens:>11,}{r.usd:>10.2f}"
+            for r in self.rows
+        ]
+        total = f"{'total':<36}{sum(r.calls for r in self.rows):>7}{sum(r.stored for r in self.rows):>8}"
+        return "\n".join([head, *body, f"{total}{self.missing:>9}{self.usd:>33.2f}", "Tokens and USD: upper bounds."])
+
+
+def unique(requests: Iterable[Request]) -> dict[str, Request]:
+    """The requests by key, in their order; equal ones are asked once."""
+    found: dict[str, Request] = {}
+    for request in requests:
+        found.setdefault(request.key, request)
+    return found
+
+
+def make_plan(stages: Mapping[str, Iterable[Request]], folder: Path) -> Plan:
+    """Calls, tokens and dollars per stage and model; what is in the store is not asked again.
+
+    Stages hold requests in the order in which they will be asked; a request with unwritten answers counts as missing.
+    """
+    rows = []
+    for stage, requests in stages.items():
+        by_model: dict[str, list[Request]] = {}
+        for request in unique(requests).values():
+            by_model.setdefault(request.model.name, []).append(request)
+        for name, asked in by_model.items():
+            stored = store.read(store.file_of(folder, name))
+            missing = [request for request in asked if request.unwritten or request.key not in stored]
+            rows.append(_row(stage, asked[0].model, len(asked), missing))
+    return Plan(tuple(rows))
+
+
+def _row(stage: str, model: Model, calls: int, missing: list[Request]) -> PlanRow:
+    tokens = [bounds(request) for request in missing]
+    return PlanRow(
+        stage,
+        model.name,
+        calls,
+        calls - len(missing),
+        len(missing),
+        sum(read for read, _ in tokens),
+        sum(written for _, written in tokens),
+        sum(cost(model, read, written) for read, written in tokens),
+    )

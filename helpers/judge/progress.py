@@ -1,0 +1,67 @@
+"""Done, stored, failed, spent and the time left: for whoever is looking, never part of an artefact."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, TextIO
+
+from helpers.judge.money import Budget
+from helpers.providers import in_browser
+
+
+def _stream() -> TextIO:
+    """Where progress may be written without becoming part of a notebook's output.
+
+    A kernel replaces both its standard error and the file behind it; it keeps a copy of the file that it was
+    started with, which under papermill is the parent's.
+    """
+    copy = getattr(sys.stderr, "_original_stdstream_copy", None)
+    return os.fdopen(os.dup(copy), "w", buffering=1) if isinstance(copy, int) else sys.__stderr__ or sys.stderr
+
+
+class Progress:
+    """A bar over the calls of one stage."""
+
+    def __init__(self, stage: str, calls: int, stored: int, budget: Budget, show: bool = True) -> None:
+        """`calls` are wanted, `stored` of them need no asking."""
+        self.stored, self.failed, self.budget = stored, 0, budget
+        self._bar: Any = None
+        self._own: TextIO | None = None
+        if show and calls > stored:
+            options: dict[str, Any] = {"desc": stage, "total": calls, "initial": stored, "unit": "call"}
+            if in_browser():
+                from tqdm.auto import tqdm
+            else:
+                from tqdm import tqdm
+
+                self._own = _stream()
+                options |= {"file": self._own, "mininterval": 1.0}
+            self._bar = tqdm(**options)
+
+    def done(self) -> None:
+        """One call brought its reply."""
+        if self._bar is not None:
+            self._bar.set_postfix_str(self._counts(), refresh=False)
+            self._bar.update()
+
+    def fail(self) -> None:
+        """One attempt brought none."""
+        self.failed += 1
+        if self._bar is not None:
+            self._bar.set_postfix_str(self._counts())
+
+    def say(self, text: str) -> None:
+        """A line beside the bar."""
+        if self._bar is not None:
+            self._bar.write(text, file=self._own)
+
+    def close(self) -> None:
+        """Leave the finished bar standing."""
+        if self._bar is not None:
+            self._bar.close()
+        if self._own is not None and self._own is not sys.__stderr__:
+            self._own.close()
+
+    def _counts(self) -> str:
+        return f"stored {self.stored}, failed {self.failed}, spent ${self.budget.spent:.2f}"

@@ -1,0 +1,81 @@
+"""Anthropic's messages."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from helpers.providers import TIMEOUT_SECONDS, Sent
+from helpers.types import Completion, Model, Request, Usage
+
+FINISH = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "refusal",
+}
+
+
+def client(model: Model, key: str | None) -> Any:
+    """The SDK's client on its aiohttp transport, its own retries off."""
+    from anthropic import AsyncAnthropic, DefaultAioHttpClient
+
+    return AsyncAnthropic(
+        api_key=key,
+        base_url=model.base_url,
+        max_retries=0,
+        timeout=TIMEOUT_SECONDS,
+        http_client=DefaultAioHttpClient(timeout=TIMEOUT_SECONDS),
+    )
+
+
+async def close(client: Any) -> None:
+    """Close the connections."""
+    await client.close()
+
+
+async def send(client: Any, request: Request) -> Sent:
+    """One call; parameters go as they stand in models.yaml (the SDK's own signature has dropped temperature)."""
+    from httpx2 import Response
+
+    body: dict[str, Any] = {
+        "model": request.model.model_id,
+        "messages": [{"role": "user", "content": request.prompt}],
+        **request.params,
+    }
+    if request.system:
+        body["system"] = request.system
+    if request.schema is not None:
+        form = {"format": {"type": "json_schema", "schema": request.schema}}
+        body["output_config"] = {**body.get("output_config", {}), **form}
+    response = await client.post("/v1/messages", cast_to=Response, body=body)
+    return Sent(response.text, response.headers.get("request-id"))
+
+
+def read(raw: str) -> Completion:
+    """The reply in a response body; thinking blocks are not part of its text. Input counts cached tokens too."""
+    body = json.loads(raw)
+    usage = body.get("usage") or {}
+    cached = usage.get("cache_read_input_tokens") or 0
+    written = usage.get("cache_creation_input_tokens") or 0
+    return Completion(
+        "",
+        "ok",
+        text="".join(block["text"] for block in body["content"] if block["type"] == "text"),
+        finish=FINISH.get(body["stop_reason"], body["stop_reason"]),
+        usage=Usage(
+            input=None if usage.get("input_tokens") is None else usage["input_tokens"] + cached + written,
+            output=usage.get("output_tokens"),
+            reasoning=(usage.get("output_tokens_details") or {}).get("thinking_tokens"),
+            cached=cached,
+        ),
+        model=body.get("model"),
+    )
+
+
+def retires(model_id: str) -> str | None:
+    """The date on which the SDK says that a model ends, or None."""
+    from anthropic.resources.messages.messages import DEPRECATED_MODELS
+
+    return DEPRECATED_MODELS.get(model_id)

@@ -1,0 +1,86 @@
+"""Google's Gemini models through google-genai."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from helpers.providers import TIMEOUT_SECONDS, Failure, Sent
+from helpers.types import Completion, Model, Request, Usage
+
+FINISH = {
+    "STOP": "stop",
+    "MAX_TOKENS": "length",
+    "SAFETY": "filter",
+    "PROHIBITED_CONTENT": "filter",
+    "BLOCKLIST": "filter",
+    "SPII": "filter",
+    "RECITATION": "filter",
+}
+
+
+def client(model: Model, key: str | None) -> Any:
+    """The SDK's client; it does not retry by itself, and one attempt keeps it from sending twice on a broken line."""
+    from google import genai
+
+    options = {
+        "base_url": model.base_url,
+        "timeout": int(TIMEOUT_SECONDS * 1000),
+        "retry_options": {"attempts": 1},
+    }
+    return genai.Client(api_key=key, http_options={k: v for k, v in options.items() if v is not None})
+
+
+async def close(client: Any) -> None:
+    """Close the connections."""
+    await client.aio.aclose()
+
+
+async def send(client: Any, request: Request) -> Sent:
+    """One call; asking for the HTTP response keeps the SDK from reading (and losing) the body."""
+    from google.genai import types
+    from pydantic import ValidationError
+
+    settings = {"should_return_http_response": True, **request.params}
+    if request.system:
+        settings["system_instruction"] = request.system
+    if request.schema is not None:
+        settings |= {"response_mime_type": "application/json", "response_json_schema": dict(request.schema)}
+    try:
+        config = types.GenerateContentConfig(**settings)
+    except ValidationError as error:
+        raise Failure("bad_request", f"params of '{request.model.name}' in models.yaml: {error}") from None
+    response = await client.aio.models.generate_content(
+        model=request.model.model_id, contents=request.prompt, config=config
+    )
+    http = response.sdk_http_response
+    return Sent(http.body or "", (http.headers or {}).get("x-request-id"))
+
+
+def read(raw: str) -> Completion:
+    """The reply in a response body; thoughts are not part of its text but of its output tokens."""
+    body = json.loads(raw)
+    usage = body.get("usageMetadata") or {}
+    thoughts, said = usage.get("thoughtsTokenCount"), usage.get("candidatesTokenCount")
+    if body.get("candidates"):
+        candidate = body["candidates"][0]
+        parts = (candidate.get("content") or {}).get("parts") or []
+        finish = FINISH.get(candidate.get("finishReason"), candidate.get("finishReason"))
+        text = "".join(part.get("text", "") for part in parts if not part.get("thought"))
+    elif (body.get("promptFeedback") or {}).get("blockReason"):
+        finish, text = "filter", ""
+    else:
+        raise KeyError("candidates")
+    return Completion(
+        "",
+        "ok",
+        text=text,
+        finish=finish,
+        usage=Usage(
+            input=usage.get("promptTokenCount"),
+            output=None if said is None and thoughts is None else (said or 0) + (thoughts or 0),
+            reasoning=thoughts,
+            cached=usage.get("cachedContentTokenCount"),
+        ),
+        model=body.get("modelVersion"),
+    )

@@ -1,0 +1,67 @@
+"""OpenAI's chat completions, and every server that speaks them: vLLM, Ollama, OpenRouter, Together."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from helpers.providers import TIMEOUT_SECONDS, Sent
+from helpers.types import Completion, Model, Request, Usage
+
+FINISH = {"stop": "stop", "length": "length", "content_filter": "filter"}
+
+
+def client(model: Model, key: str | None) -> Any:
+    """The SDK's client on its aiohttp transport, its own retries off."""
+    from openai import AsyncOpenAI, DefaultAioHttpClient
+
+    return AsyncOpenAI(
+        api_key=key,
+        base_url=model.base_url,
+        max_retries=0,
+        timeout=TIMEOUT_SECONDS,
+        http_client=DefaultAioHttpClient(timeout=TIMEOUT_SECONDS),
+    )
+
+
+async def close(client: Any) -> None:
+    """Close the connections."""
+    await client.close()
+
+
+async def send(client: Any, request: Request) -> Sent:
+    """One call; the body is kept as it came, because reading it may fail."""
+    from httpx2 import Response
+
+    messages = [{"role": "system", "content": request.system}] if request.system else []
+    body: dict[str, Any] = {
+        "model": request.model.model_id,
+        "messages": [*messages, {"role": "user", "content": request.prompt}],
+        **request.params,
+    }
+    if request.schema is not None:
+        schema = {"name": "reply", "strict": True, "schema": request.schema}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    response = await client.post("/chat/completions", cast_to=Response, body=body)
+    return Sent(response.text, response.headers.get("x-request-id"))
+
+
+def read(raw: str) -> Completion:
+    """The reply in a response body; a refusal's text is kept as its text."""
+    body = json.loads(raw)
+    choice = body["choices"][0]
+    message, usage = choice["message"], body.get("usage") or {}
+    refusal = message.get("refusal")
+    return Completion(
+        "",
+        "ok",
+        text=refusal or message.get("content") or "",
+        finish="refusal" if refusal else FINISH.get(choice.get("finish_reason"), choice.get("finish_reason")),
+        usage=Usage(
+            input=usage.get("prompt_tokens"),
+            output=usage.get("completion_tokens"),
+            reasoning=(usage.get("completion_tokens_details") or {}).get("reasoning_tokens"),
+            cached=(usage.get("prompt_tokens_details") or {}).get("cached_tokens"),
+        ),
+        model=body.get("model"),
+    )

@@ -1,0 +1,323 @@
+"""The nouns of the project: frozen records that every room may use and that import nothing of ours."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+#: Everything that can become of a finished reply; only `ok` carries a verdict.
+OUTCOMES = ("ok", "unparsed", "conflict", "invalid_ranking", "refused", "filtered", "truncated", "empty")
+
+#: How a provider's own word for the end of a reply is stored.
+FINISHES = ("stop", "length", "refusal", "filter")
+
+
+def short_hash(*parts: object, digits: int = 8) -> str:
+    """The first hex digits of the sha256 of the parts joined by colons; the same in every process."""
+    return hashlib.sha256(":".join(map(str, parts)).encode()).hexdigest()[:digits]
+
+
+@dataclass(frozen=True)
+class Price:
+    """US dollars for a million tokens."""
+
+    input: float
+    output: float
+
+
+@dataclass(frozen=True)
+class Model:
+    """One entry of `models.yaml`: who is asked, how, and who made it.
+
+    `params` are sent with each request and enter the key, `max_tokens` under the name `token_parameter`. `traits` are
+    the biases of a simulated model; they are its parameters and enter the key too. `knowledge` maps a built-in
+    question's text to the question with its answer points: what a simulated model knows about the world, as weights
+    are to a real one; it is never sent and never in a key.
+    """
+
+    name: str
+    provider: str
+    model_id: str
+    vendor: str
+    tier: str = ""
+    lineage: str = ""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    traits: Mapping[str, Any] = field(default_factory=dict)
+    max_tokens: int = 2048
+    token_parameter: str = "max_tokens"
+    structured: bool = True
+    base_url: str | None = None
+    revision: Mapping[str, str] | None = None
+    api_key_env: str | None = None
+    price: Price | None = None
+    retires: str | None = None
+    knowledge: Mapping[str, Question] = field(default_factory=dict, repr=False, compare=False, hash=False)
+
+    @property
+    def simulated(self) -> bool:
+        """Whether replies of this model are made up by our own simulator."""
+        return self.provider == "simulated"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A run, fully settled: who is asked what, how often, with which money, and where the results go.
+
+    `parameters` are the notebook parameters as given; `default` is True when all have their defaults; `own` holds the
+    experiment's own parameters.
+    """
+
+    name: str
+    title: str
+    bias: str
+    judges: tuple[Model, ...]
+    candidates: tuple[Model, ...]
+    questions: str
+    judgments: str
+    question_limit: int | None
+    repeats: int
+    budget_usd: float
+    seed: int
+    figure_style: str
+    out: Path
+    store: Path
+    default: bool
+    own: Mapping[str, Any]
+    options: Mapping[str, Any]
+    concurrency: int
+    max_age_days: int
+    folder: Path
+    builtin: Path
+    hub: Mapping[str, Any] | None
+    after: tuple[str, ...]
+    parameters: Mapping[str, Any]
+
+    @property
+    def simulated(self) -> bool:
+        """Whether any judge or candidate is made up; everything computed from such a run says so."""
+        return any(model.simulated for model in (*self.judges, *self.candidates))
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question of a benchmark; `points` are what a full answer says (built-in questions only).
+
+    `place` is the question's place in the ranked order of its whole dataset, before any limit or filter.
+    """
+
+    id: str
+    category: str
+    text: str
+    points: tuple[str, ...] = ()
+    reference: str | None = None
+    place: int = 0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a candidate wrote to a question, or why there is no text.
+
+    `outcome` is "ok", or the reason why the text must not be judged ("truncated", "empty", "error", ...).
+    `text` is None where the answer is still to be written; it then counts `max_tokens` in a plan.
+    """
+
+    question_id: str
+    candidate: str
+    vendor: str
+    tier: str
+    text: str | None
+    model: str | None = None
+    outcome: str = "ok"
+    max_tokens: int = 0
+
+
+@dataclass(frozen=True)
+class Request:
+    """Everything that a model sees and that shapes its reply; `key` names the reply in the store.
+
+    `unwritten` counts the tokens of answers that the prompt will hold but that are not written yet: such a request
+    can be planned but not sent.
+    """
+
+    model: Model
+    prompt: str
+    system: str = ""
+    schema: Mapping[str, Any] | None = None
+    repeat: int = 0
+    unwritten: int = 0
+
+    @cached_property
+    def params(self) -> dict[str, Any]:
+        """All parameters sent: the model's own, its token limit and, of a simulated model, its traits."""
+        sent = {self.model.token_parameter: self.model.max_tokens, **self.model.params}
+        return {**sent, **self.model.traits} if self.model.simulated else sent
+
+    @cached_property
+    def key(self) -> str:
+        """sha256 of what the model sees; the experiment, the condition and the clock are not in it.
+
+        >>> model = Model("sim", "simulated", "sim-1", "claude")
+        >>> Request(model, "Hi").key == Request(model, "Hi").key, Request(model, "Hi").key == Request(model, "Hi.").key
+        (True, False)
+        """
+        seen: dict[str, Any] = {
+            "provider": self.model.provider,
+            "model": self.model.model_id,
+            "params": self.params,
+            "system": self.system,
+            "prompt": self.prompt,
+            "schema": self.schema,
+            "repeat": self.repeat,
+        }
+        if self.model.base_url:
+            seen["revision"] = dict(self.model.revision or {})
+        text = json.dumps(seen, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One question put to one judge under one condition: all five experiments are made of these.
+
+    `shown` are the candidates in shown order (slot 0 first) and `labels` the letter of each slot. `form` names the
+    kind of verdict asked for ("listwise", "pairwise", "choice", "number"); `nonce` marks the form of a text verdict.
+    """
+
+    experiment: str
+    question_id: str
+    category: str
+    judge: Model
+    request: Request
+    condition: str = "none"
+    form: str = "listwise"
+    shown: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    nonce: str = ""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens as the provider counted them; `output` includes `reasoning`, `input` includes `cached`."""
+
+    input: int | None = None
+    output: int | None = None
+    reasoning: int | None = None
+    cached: int | None = None
+
+
+@dataclass(frozen=True)
+class Completion:
+    """One attempt to get a reply. Only `status == "ok"` is a reply; anything else is a paid or unpaid failure.
+
+    `status` is "ok" or the failure ("rate_limited", "provider_error", "connect", "maybe_billed", "bad_envelope",
+    "empty", "quota", "auth", "not_found", "bad_request"). `finish` is one of FINISHES, `latency` in seconds.
+    """
+
+    key: str
+    status: str
+    text: str = ""
+    finish: str | None = None
+    usage: Usage = Usage()
+    model: str | None = None
+    request_id: str | None = None
+    latency: float | None = None
+    raw: str = ""
+    attempt: int = 0
+    at: str = ""
+    error: str | None = None
+    maybe_billed: bool = False
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a judge decided. Listwise: `ranking` holds labels, best first, and `scores` a number per label.
+
+    Other forms use `choice` (a label) or `number`. `contradicts` is True where a lower-ranked label has a higher score.
+    """
+
+    ranking: tuple[str, ...] = ()
+    scores: Mapping[str, float] = field(default_factory=dict)
+    choice: str | None = None
+    number: float | None = None
+    justification: str = ""
+    contradicts: bool = False
+
+
+@dataclass(frozen=True)
+class Judgment:
+    """A trial with its reply and what was read from it; `verdict` is None unless `outcome` is "ok".
+
+    `outcome` is one of OUTCOMES, or "missing" where there is no reply yet.
+    """
+
+    trial: Trial
+    outcome: str
+    verdict: Verdict | None = None
+    completion: Completion | None = None
+
+
+@dataclass(frozen=True)
+class Estimand:
+    """What a number means: declared once, in the bias module that computes it."""
+
+    id: str
+    words: str
+    formula: str
+    numerator: str
+    denominator: str
+    ties_and_invalid: str
+    cluster: str
+    interval: str
+    source: str
+    unit: str = "rate"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number that travels with its interval; NaN bounds mean that no interval is honest here (see `method`).
+
+    `unit` is "rate" (0 to 1), "pp" (a difference of rates, stored as a fraction and shown times 100), "logit", "alpha",
+    "score" or "count". `n` counts judgments, `clusters` questions, `data` is one of simulated, published, hub, asked,
+    folder.
+    """
+
+    id: str
+    where: Mapping[str, str]
+    value: float
+    low: float = float("nan")
+    high: float = float("nan")
+    n: int = 0
+    clusters: int = 0
+    unit: str = "rate"
+    se: float = float("nan")
+    method: str = ""
+    data: str = ""
+    p: float = float("nan")
+
+    def __str__(self) -> str:
+        """The number with its interval, as printed in sentences.
+
+        >>> str(Estimate("x", {}, 0.124, 0.079, 0.168, n=80, clusters=80))
+        '12.4 % [7.9, 16.8]'
+        >>> str(Estimate("x", {}, 0.0719, -0.01, 0.15, unit="pp"))
+        '+7.2 pp [-1.0, +15.0]'
+        >>> str(Estimate("x", {}, 0.5))
+        '50.0 %'
+        """
+        scale, sign, digits, suffix = {
+            "rate": (100, "", 1, " %"),
+            "pp": (100, "+", 1, " pp"),
+            "sd_pp": (100, "", 2, " pp"),
+            "logit": (1, "+", 2, ""),
+        }.get(self.unit, (1, "", 2, ""))
+        if self.value != self.value:
+            return "not estimable"
+        text = f"{self.value * scale:{sign}.{digits}f}{suffix}"
+        if self.low != self.low:
+            return text
+        return f"{text} [{self.low * scale:{sign}.{digits}f}, {self.high * scale:{sign}.{digits}f}]"
