@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 from helpers import providers, store, verdicts
 from helpers.judge.money import Budget, BudgetReached, NoPrice, OverBudget, actual, worst_case
 from helpers.judge.plan import Plan, make_plan, unique
-from helpers.judge.progress import Progress
+from helpers.judge.progress import Progress, notice
 from helpers.providers import Clock, Session, Stopped
 from helpers.types import Completion, Judgment, Request, Trial
 
@@ -84,7 +83,15 @@ async def judge_all(trials: Sequence[Trial], *, folder: Path, **options: Any) ->
 
     A trial without a stored reply (only with `ask=False`) has the outcome "missing".
     """
-    labels = {
+    replies = await complete_all((t.request for t in trials), folder=folder, labels=labels_of(trials), **options)
+    return [
+        verdicts.read(t, replies[t.request.key]) if t.request.key in replies else Judgment(t, "missing") for t in trials
+    ]
+
+
+def labels_of(trials: Sequence[Trial]) -> dict[str, dict[str, Any]]:
+    """What the store's lines say for people who grep them, by key; of equal requests the first asker's."""
+    return {
         t.request.key: {
             "experiment": t.experiment,
             "question_id": t.question_id,
@@ -93,10 +100,6 @@ async def judge_all(trials: Sequence[Trial], *, folder: Path, **options: Any) ->
         }
         for t in reversed(trials)
     }
-    replies = await complete_all((t.request for t in trials), folder=folder, labels=labels, **options)
-    return [
-        verdicts.read(t, replies[t.request.key]) if t.request.key in replies else Judgment(t, "missing") for t in trials
-    ]
 
 
 def _models(wanted: Mapping[str, Request], replies: Mapping[str, Completion]) -> list[str]:
@@ -124,7 +127,7 @@ def _check(wanted: Mapping[str, Request], replies: Mapping[str, Completion]) -> 
     for model in models.values():
         ends = providers.retirement(model)
         if ends:
-            warnings.warn(f"{model.name} ({model.model_id}) is retired or retiring: {ends}", stacklevel=4)
+            notice(f"warning: {model.name} ({model.model_id}) is retired or retiring: {ends}")
 
 
 async def _lock(names: Sequence[str], folder: Path, stack: ExitStack, clock: Clock) -> dict[str, store.Writer]:
@@ -134,7 +137,7 @@ async def _lock(names: Sequence[str], folder: Path, stack: ExitStack, clock: Clo
         path, waited, said = store.file_of(folder, name), 0.0, False
         while (lock := store.try_lock(path)) is None:
             if waited >= PATIENCE_BEFORE_WORDS and not said:
-                warnings.warn(f"waiting for {path.name}, held by {store.holder(path)}", stacklevel=4)
+                notice(f"waiting for {path.name}, held by {store.holder(path)}")
                 said = True
             await clock.sleep(0.1)
             waited += 0.1

@@ -20,6 +20,14 @@ def _stream() -> TextIO:
     return os.fdopen(os.dup(copy), "w", buffering=1) if isinstance(copy, int) else sys.__stderr__ or sys.stderr
 
 
+def notice(text: str) -> None:
+    """A line for whoever started the run; never part of a notebook's output."""
+    stream = _stream()
+    print(text, file=stream, flush=True)
+    if stream not in (sys.__stderr__, sys.stderr):
+        stream.close()
+
+
 class Progress:
     """A bar over the calls of one stage."""
 

@@ -16,7 +16,7 @@ KEY_VARIABLES = {
 
 def key_of(model: Model) -> str | None:
     """The API key of a model from the environment; None where a variable is needed and not set."""
-    names = (model.api_key_env,) if model.api_key_env else KEY_VARIABLES[model.provider]
+    names = (model.api_key_env,) if model.api_key_env else KEY_VARIABLES.get(model.provider, ())
     found = next((os.environ[name] for name in names if os.environ.get(name)), None)
     if found is None and model.base_url and not model.api_key_env:
         return "not-needed"  # own servers ask for none, the SDKs insist on one

@@ -88,7 +88,7 @@ def answer_reply(request: Request) -> str:
     """What a simulated candidate writes: some of the question's points, or neutral text, in its vendor's manner."""
     traits, rng = traits_of(request.model), random.Random(f"{request.key}:answer")
     question = request.model.knowledge.get(request.prompt.strip())
-    padding = rng.sample(NEUTRAL, rng.randint(0, 3))
+    padding = rng.sample(NEUTRAL, rng.randint(0, 6))
     if question is None:
         body = rng.sample(NEUTRAL, rng.randint(4, 9))
     else:

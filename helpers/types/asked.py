@@ -1,4 +1,4 @@
-"""The nouns of the project: frozen records that every room may use and that import nothing of ours."""
+"""What is asked: models, questions, answers, requests, trials, and the run that they belong to."""
 
 from __future__ import annotations
 
@@ -9,12 +9,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-
-#: Everything that can become of a finished reply; only `ok` carries a verdict.
-OUTCOMES = ("ok", "unparsed", "conflict", "invalid_ranking", "refused", "filtered", "truncated", "empty")
-
-#: How a provider's own word for the end of a reply is stored.
-FINISHES = ("stop", "length", "refusal", "filter")
 
 
 def short_hash(*parts: object, digits: int = 8) -> str:
@@ -198,126 +192,3 @@ class Trial:
     shown: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     nonce: str = ""
-
-
-@dataclass(frozen=True)
-class Usage:
-    """Tokens as the provider counted them; `output` includes `reasoning`, `input` includes `cached`."""
-
-    input: int | None = None
-    output: int | None = None
-    reasoning: int | None = None
-    cached: int | None = None
-
-
-@dataclass(frozen=True)
-class Completion:
-    """One attempt to get a reply. Only `status == "ok"` is a reply; anything else is a paid or unpaid failure.
-
-    `status` is "ok" or the failure ("rate_limited", "provider_error", "connect", "maybe_billed", "bad_envelope",
-    "empty", "quota", "auth", "not_found", "bad_request"). `finish` is one of FINISHES, `latency` in seconds.
-    """
-
-    key: str
-    status: str
-    text: str = ""
-    finish: str | None = None
-    usage: Usage = Usage()
-    model: str | None = None
-    request_id: str | None = None
-    latency: float | None = None
-    raw: str = ""
-    attempt: int = 0
-    at: str = ""
-    error: str | None = None
-    maybe_billed: bool = False
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What a judge decided. Listwise: `ranking` holds labels, best first, and `scores` a number per label.
-
-    Other forms use `choice` (a label) or `number`. `contradicts` is True where a lower-ranked label has a higher score.
-    """
-
-    ranking: tuple[str, ...] = ()
-    scores: Mapping[str, float] = field(default_factory=dict)
-    choice: str | None = None
-    number: float | None = None
-    justification: str = ""
-    contradicts: bool = False
-
-
-@dataclass(frozen=True)
-class Judgment:
-    """A trial with its reply and what was read from it; `verdict` is None unless `outcome` is "ok".
-
-    `outcome` is one of OUTCOMES, or "missing" where there is no reply yet.
-    """
-
-    trial: Trial
-    outcome: str
-    verdict: Verdict | None = None
-    completion: Completion | None = None
-
-
-@dataclass(frozen=True)
-class Estimand:
-    """What a number means: declared once, in the bias module that computes it."""
-
-    id: str
-    words: str
-    formula: str
-    numerator: str
-    denominator: str
-    ties_and_invalid: str
-    cluster: str
-    interval: str
-    source: str
-    unit: str = "rate"
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A number that travels with its interval; NaN bounds mean that no interval is honest here (see `method`).
-
-    `unit` is "rate" (0 to 1), "pp" (a difference of rates, stored as a fraction and shown times 100), "logit", "alpha",
-    "score" or "count". `n` counts judgments, `clusters` questions, `data` is one of simulated, published, hub, asked,
-    folder.
-    """
-
-    id: str
-    where: Mapping[str, str]
-    value: float
-    low: float = float("nan")
-    high: float = float("nan")
-    n: int = 0
-    clusters: int = 0
-    unit: str = "rate"
-    se: float = float("nan")
-    method: str = ""
-    data: str = ""
-    p: float = float("nan")
-
-    def __str__(self) -> str:
-        """The number with its interval, as printed in sentences.
-
-        >>> str(Estimate("x", {}, 0.124, 0.079, 0.168, n=80, clusters=80))
-        '12.4 % [7.9, 16.8]'
-        >>> str(Estimate("x", {}, 0.0719, -0.01, 0.15, unit="pp"))
-        '+7.2 pp [-1.0, +15.0]'
-        >>> str(Estimate("x", {}, 0.5))
-        '50.0 %'
-        """
-        scale, sign, digits, suffix = {
-            "rate": (100, "", 1, " %"),
-            "pp": (100, "+", 1, " pp"),
-            "sd_pp": (100, "", 2, " pp"),
-            "logit": (1, "+", 2, ""),
-        }.get(self.unit, (1, "", 2, ""))
-        if self.value != self.value:
-            return "not estimable"
-        text = f"{self.value * scale:{sign}.{digits}f}{suffix}"
-        if self.low != self.low:
-            return text
-        return f"{text} [{self.low * scale:{sign}.{digits}f}, {self.high * scale:{sign}.{digits}f}]"

@@ -1,0 +1,85 @@
+"""The command line: `recuse`, or `python -m helpers`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from helpers.config import ConfigError
+
+
+def _parameters(pairs: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    """NAME VALUE pairs with values read as YAML: 5, null, [a, b], "text"."""
+    import yaml
+
+    values: dict[str, Any] = {}
+    for name, text in pairs:
+        try:
+            values[name] = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise click.BadParameter(f"-p {name} {text}: not YAML ({error})") from None
+    return values
+
+
+parameter = click.option(
+    "-p", "pairs", nargs=2, multiple=True, metavar="NAME VALUE", help="A notebook parameter; VALUE is read as YAML."
+)
+
+
+@click.group()
+def main() -> None:
+    """Measure how biased LLM judges are, and how sure we can be of it."""
+
+
+@main.command()
+@click.argument("names", nargs=-1)
+@parameter
+@click.option("--processes", type=int, help="Notebooks run at once; default: one a core.")
+def run(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...], processes: int | None) -> None:
+    """Run notebooks (all, or NAMES) from top to bottom and regenerate their figures, tables and numbers."""
+    from helpers.run.notebooks import chosen, run_all
+
+    results = run_all(chosen(names), _parameters(pairs), processes)
+    for result in results:
+        state = "FAILED" if result.error else "ok"
+        click.echo(f"{state:<8}{result.name:<36}{result.seconds:>7.1f} s  {result.error or result.report}")
+    if any(result.error for result in results):
+        sys.exit(1)
+
+
+@main.command()
+@click.argument("names", nargs=-1)
+@parameter
+def plan(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...]) -> None:
+    """Show the calls, tokens and dollars of a run before anything is asked."""
+    from helpers.config import load_experiment
+    from helpers.run import plan as plan_of
+    from helpers.run.notebooks import check_parameters, chosen, experiment_of
+
+    for notebook in chosen(names):
+        values = _parameters(pairs)
+        check_parameters(notebook, values)
+        click.echo(f"{notebook.stem}\n{plan_of(load_experiment(experiment_of(notebook), **values))}")
+
+
+def entry() -> None:
+    """Run a command; what the user can mend is one line, not a traceback."""
+    from helpers.judge import Incomplete, MissingKey, NoPrice, OverBudget
+    from helpers.store import StoreError
+
+    try:
+        main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.exceptions.Abort:
+        sys.exit(130)
+    except (ConfigError, MissingKey, NoPrice, OverBudget, Incomplete, StoreError, ValueError, OSError) as error:
+        click.echo(f"recuse: {error}", err=True)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    entry()

@@ -1,0 +1,1 @@
+"""One module a bias: what is asked, what is measured, and what each number means."""

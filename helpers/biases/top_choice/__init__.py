@@ -1,0 +1,44 @@
+"""Which of several anonymous answers a judge puts first: experiment 1, and what experiment 2 builds on."""
+
+from helpers.biases.top_choice.asking import answers, stages, unfit
+from helpers.biases.top_choice.defended import balance_of_orders, corrected
+from helpers.biases.top_choice.estimands import ESTIMANDS
+from helpers.biases.top_choice.measure import (
+    agreement_words,
+    detectable,
+    finding,
+    measure,
+    naive_against_defended,
+    paper_tables,
+    pick,
+    positions,
+    sensitivity_rows,
+    three_readings,
+)
+from helpers.biases.top_choice.published import finding as published_finding
+from helpers.biases.top_choice.published import from_published
+from helpers.biases.top_choice.rates import expected_shares
+from helpers.frames import listwise as tidy
+
+__all__ = [
+    "ESTIMANDS",
+    "agreement_words",
+    "answers",
+    "balance_of_orders",
+    "corrected",
+    "detectable",
+    "expected_shares",
+    "finding",
+    "from_published",
+    "measure",
+    "naive_against_defended",
+    "paper_tables",
+    "pick",
+    "positions",
+    "published_finding",
+    "sensitivity_rows",
+    "stages",
+    "three_readings",
+    "tidy",
+    "unfit",
+]

@@ -1,0 +1,166 @@
+"""What candidates and judges are asked: one answer a question, then one ranking of all answers a judge."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from string import ascii_uppercase
+
+from helpers import prompts
+from helpers.types import Answer, Completion, Experiment, Model, Question, Request, Trial
+
+#: Why a finished answer must not be judged: a cut or missing text measures the token limit, not the model.
+UNFIT = {"length": "truncated", "refusal": "refused", "filter": "filtered"}
+
+
+def williams(k: int) -> list[tuple[int, ...]]:
+    """Orders of k things in which each takes each place, and follows each other thing, equally often.
+
+    k rows for even k, 2 k for odd k (a square and its mirror). Source: Williams 1949.
+
+    >>> williams(4)
+    [(0, 1, 3, 2), (1, 2, 0, 3), (2, 3, 1, 0), (3, 0, 2, 1)]
+    >>> len(williams(3)), len(williams(6))
+    (6, 6)
+    """
+    first = [0] + [(step + 1) // 2 if step % 2 else k - step // 2 for step in range(1, k)]
+    square = [tuple((place + row) % k for place in first) for row in range(k)]
+    return square if k % 2 == 0 else square + [row[::-1] for row in square]
+
+
+def order(candidates: Sequence[str], place: int, judge: str, seed: int, order_draw: int = 0) -> tuple[str, ...]:
+    """The candidates as this judge is shown them at the question with this place in the ranked order.
+
+    Blocks of a Williams design, each block relabelled at random: neither condition, hint, repeat nor limit enters, so
+    that all conditions show the same order and a larger limit re-asks nothing.
+    """
+    names = sorted(candidates)
+    rows = williams(len(names))
+    block = place // len(rows)
+    relabelled = random.Random(f"{seed}:{judge}:{block}").sample(names, len(names))
+    return tuple(relabelled[index] for index in rows[(place + order_draw) % len(rows)])
+
+
+def answer_trials(experiment: Experiment, questions: Sequence[Question]) -> list[Trial]:
+    """One request a question and candidate."""
+    template = prompts.load(experiment.folder / "prompts" / "answer.txt")
+    trials = []
+    for question in questions:
+        system, prompt = prompts.render(template, question=question.text)
+        for candidate in experiment.candidates:
+            request = Request(candidate, prompt, system)
+            trials.append(
+                Trial(experiment.name, question.id, question.category, candidate, request, "answer", form="text")
+            )
+    return trials
+
+
+def answers(
+    experiment: Experiment, questions: Sequence[Question], replies: Mapping[str, Completion]
+) -> dict[tuple[str, str], Answer]:
+    """The answers by question and candidate; those not written yet have no text and count their token limit."""
+    written = {}
+    for trial in answer_trials(experiment, questions):
+        model = trial.judge
+        reply = replies.get(trial.request.key)
+        text, outcome = None, "ok"
+        if reply is not None:
+            text, outcome = reply.text, UNFIT.get(reply.finish or "", "ok" if reply.text.strip() else "empty")
+        written[trial.question_id, model.name] = Answer(
+            trial.question_id,
+            model.name,
+            model.vendor,
+            model.tier,
+            text,
+            reply.model if reply else None,
+            outcome,
+            model.max_tokens,
+        )
+    return written
+
+
+def unfit(answers: Mapping[tuple[str, str], Answer]) -> dict[str, list[str]]:
+    """Questions that are not judged because an answer to them is cut, empty or refused: the reasons by question id."""
+    reasons: dict[str, list[str]] = {}
+    for (question_id, candidate), answer in answers.items():
+        if answer.outcome != "ok":
+            reasons.setdefault(question_id, []).append(f"{candidate}: {answer.outcome}")
+    return reasons
+
+
+def judge_trials(
+    experiment: Experiment, questions: Sequence[Question], answers: Mapping[tuple[str, str], Answer]
+) -> list[Trial]:
+    """One request a question, judge and repeat: all answers at once, anonymous, in a balanced order.
+
+    Questions with an unfit answer are left out (`unfit` names them).
+    """
+    template = prompts.load(experiment.folder / "prompts" / "judge.txt")
+    spoilt = unfit(answers)
+    return [
+        _judge_trial(experiment, template, question, judge, repeat, answers)
+        for question in questions
+        if question.id not in spoilt
+        for judge in experiment.judges
+        for repeat in range(experiment.repeats)
+    ]
+
+
+def _judge_trial(
+    experiment: Experiment,
+    template: prompts.Template,
+    question: Question,
+    judge: Model,
+    repeat: int,
+    answers: Mapping[tuple[str, str], Answer],
+) -> Trial:
+    names = sorted({candidate for question_id, candidate in answers if question_id == question.id})
+    shown = order(names, question.place, judge.name, experiment.seed, experiment.own.get("order_draw", 0))
+    labels = tuple(ascii_uppercase[: len(shown)])
+    nonce = prompts.nonce(experiment.seed, question.id)
+    texts = {candidate: answers[question.id, candidate].text for candidate in shown}
+    prompts.check_nonce(nonce, {name: text or "" for name, text in texts.items()})
+    system, prompt = prompts.render(
+        template,
+        question=question.text,
+        answers=[(label, texts[name] or "") for label, name in zip(labels, shown, strict=True)],
+        nonce=nonce,
+        structured=judge.structured,
+        hint="",
+    )
+    request = Request(
+        judge,
+        prompt,
+        system,
+        prompts.schema("listwise", labels, nonce) if judge.structured else None,
+        repeat,
+        unwritten=sum(answers[question.id, name].max_tokens for name in shown if texts[name] is None),
+    )
+    return Trial(
+        experiment.name,
+        question.id,
+        question.category,
+        judge,
+        request,
+        form="listwise",
+        shown=shown,
+        labels=labels,
+        nonce=nonce,
+    )
+
+
+def stages(
+    experiment: Experiment,
+    questions: Sequence[Question],
+    replies: Mapping[str, Completion],
+    given: Mapping[tuple[str, str], Answer] | None = None,
+) -> dict[str, list[Trial]]:
+    """Everything this experiment asks, stage by stage, as far as the replies so far determine it.
+
+    `given` answers (published ones) make the first stage empty.
+    """
+    texts = given if given is not None else answers(experiment, questions, replies)
+    return {
+        "answers": [] if given is not None else answer_trials(experiment, questions),
+        "judging": judge_trials(experiment, questions, texts),
+    }

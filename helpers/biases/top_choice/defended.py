@@ -1,0 +1,142 @@
+"""The estimators that we defend: own vendor against quality and position, other judges, slots, agreement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from helpers import frames
+from helpers.biases.top_choice.rates import estimate, vendors
+from helpers.stats import models
+from helpers.stats.agreement import krippendorff_alpha, raw_agreement
+from helpers.stats.intervals import cluster_sums, clustered
+from helpers.stats.tests import holm
+from helpers.types import Estimate
+
+#: Sensitivity of the primary estimator: how much of the ranking is used, and what quality may depend on.
+VARIANTS: Mapping[str, Mapping[str, object]] = {
+    "full ranking (primary)": {},
+    "top 3": {"depth": 3},
+    "top 1": {"depth": 1},
+    "with length": {"covariates": ("log_length",)},
+    "quality by category": {"quality": "category"},
+}
+
+
+def excess_self_preference(frame: pd.DataFrame, data: str) -> list[Estimate]:
+    """Own judges minus other vendors' judges on the same answers, in pp, a vendor each."""
+    votes = frames.picks(frame)
+    found = []
+    for vendor in vendors(frame):
+        hit = votes.assign(
+            hit=(votes["candidate_vendor"] == vendor).astype(float), mine=votes["judge_vendor"] == vendor
+        )
+        if hit["mine"].nunique() < 2:
+            continue
+        sums = cluster_sums(hit, "hit", "question_id", "mine", strata="category")
+        weights = [1.0 if mine else -1.0 for mine in sums.columns]
+        interval = clustered(sums.numerators, sums.denominators, weights, sums.strata)
+        found.append(estimate("excess_self_preference", {"vendor": vendor}, interval, data, "pp"))
+    return found
+
+
+def third_party_log_odds(frame: pd.DataFrame, data: str) -> list[Estimate]:
+    """The log-odds companion, by question jackknife; three vendors that all have judges, else nothing."""
+    names = vendors(frame)
+    votes = frames.picks(frame)
+    if len(names) != 3 or set(names) - set(votes["judge_vendor"]):
+        return []
+    votes = votes[votes["judge_vendor"].isin(names)]
+    questions, _ = pd.factorize(votes["question_id"], sort=True)
+    counts = np.zeros((questions.max() + 1, 3, 3))
+    code = {name: index for index, name in enumerate(names)}
+    np.add.at(
+        counts,
+        (questions, votes["judge_vendor"].map(code).to_numpy(), votes["candidate_vendor"].map(code).to_numpy()),
+        1,
+    )
+    intervals = models.third_party_log_odds_clustered(counts)
+    return [
+        estimate("third_party_log_odds", {"vendor": name}, interval, data, "logit")
+        for name, interval in zip(names, intervals, strict=True)
+    ]
+
+
+def self_preference(frame: pd.DataFrame, data: str, variant: str = "full ranking (primary)") -> list[Estimate]:
+    """The primary estimator and its parts: logit and marginal effect per vendor, family and own model apart.
+
+    `variant` is one of VARIANTS. A fit that has no usable maximum gives estimates without a number, whose `method`
+    says why.
+    """
+    table = frame.assign(log_length=np.log1p(frame["length"].astype(float)))
+    fit = models.rank_ordered_logit(table, **VARIANTS[variant])
+    found = []
+    judged = [vendor for vendor in vendors(frame) if vendor in set(frame["judge_vendor"])]
+    for vendor in judged:
+        where = {"vendor": vendor} if variant == "full ranking (primary)" else {"vendor": vendor, "variant": variant}
+        found += [
+            estimate("self_preference_logit", where, models.self_preference(fit, vendor), data, "logit"),
+            estimate("self_preference_effect", where, models.marginal_effect(fit, vendor), data, "pp"),
+        ]
+        if variant == "full ranking (primary)":
+            family = models.family_preference(fit, vendor)
+            found.append(estimate("family_preference_logit", where, family, data, "logit"))
+    if variant == "full ranking (primary)" and "own_model" in fit.names:
+        found.append(estimate("own_model_logit", {}, models.coefficient(fit, "own_model"), data, "logit"))
+    return found
+
+
+def sensitivity(frame: pd.DataFrame, data: str) -> list[Estimate]:
+    """The primary estimator under each reasonable choice (VARIANTS): `where` holds vendor and variant."""
+    return [
+        each for name in VARIANTS if name != "full ranking (primary)" for each in self_preference(frame, data, name)
+    ]
+
+
+def corrected(estimates: list[Estimate], id: str = "self_preference_logit") -> dict[str, float]:
+    """Holm-corrected p of the confirmatory family, one a vendor (the primary estimator)."""
+    family = [each for each in estimates if each.id == id and "variant" not in each.where]
+    adjusted = holm([each.p for each in family])
+    return {each.where["vendor"]: float(p) for each, p in zip(family, adjusted, strict=True)}
+
+
+def position_effect(frame: pd.DataFrame, data: str) -> list[Estimate]:
+    """How much more often than 1 in k each slot wins, in pp; slots are counted from 1, with the letter shown there."""
+    votes = frames.picks(frame)
+    labels = frame.drop_duplicates("slot").set_index("slot")["label"].sort_index()
+    k = len(labels)
+    found = []
+    for slot, label in labels.items():
+        hit = votes.assign(hit=(votes["slot"] == slot).astype(float) - 1 / k)
+        sums = cluster_sums(hit, "hit", "question_id", strata="category")
+        interval = clustered(sums.numerators, sums.denominators, strata=sums.strata)
+        found.append(estimate("position_effect", {"slot": f"{slot + 1} ({label})"}, interval, data, "pp"))
+    return found
+
+
+def agreement(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+    """How far judges agree: alpha on first places and on ranks, and the raw share of agreeing pairs."""
+    first = frame[frame["repeat"] == 0]
+    votes = frames.picks(first)
+    tops = votes.pivot(index="question_id", columns="judge", values="candidate")
+    ranks = first.pivot(index=["question_id", "candidate"], columns="judge", values="rank")
+    if tops.shape[1] < 2:
+        return []
+    return [
+        estimate("agreement_top1", {}, krippendorff_alpha(tops, "nominal", seed), data, "alpha"),
+        estimate(
+            "agreement_ranks",
+            {},
+            krippendorff_alpha(ranks, "ordinal", seed, ranks.index.get_level_values("question_id")),
+            data,
+            "alpha",
+        ),
+        estimate("raw_agreement", {}, raw_agreement(tops), data),
+    ]
+
+
+def balance_of_orders(frame: pd.DataFrame) -> pd.DataFrame:
+    """How often each candidate was shown in each slot: rows candidates, columns letters; equal cells mean balance."""
+    return pd.crosstab(frame["candidate"], frame["label"])

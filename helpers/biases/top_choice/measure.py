@@ -1,0 +1,158 @@
+"""All numbers of experiment 1 in one list, and the sentences that are computed from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from helpers.biases.top_choice import defended, rates
+from helpers.stats.power import detectable_effect
+from helpers.types import Estimate
+
+
+def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+    """Every estimate of the experiment from one frame of judgments; `data` says where the verdicts are from."""
+    return [
+        *rates.unreadable_share(frame, data),
+        *rates.top1_rate(frame, data),
+        *rates.vendor_share(frame, data),
+        *rates.self_bias(frame, data),
+        *rates.spread(frame, data, seed),
+        *rates.categories(frame, data),
+        *rates.tier_preference(frame, data),
+        *rates.score_means(frame, data),
+        *rates.bias_difference(frame, data),
+        *defended.excess_self_preference(frame, data),
+        *defended.third_party_log_odds(frame, data),
+        *defended.self_preference(frame, data),
+        *defended.sensitivity(frame, data),
+        *defended.position_effect(frame, data),
+        *defended.agreement(frame, data, seed),
+    ]
+
+
+def pick(estimates: Iterable[Estimate], id: str, **where: str) -> list[Estimate]:
+    """The estimates with this id whose `where` holds these values (and no variant, unless asked for)."""
+    return [
+        each
+        for each in estimates
+        if each.id == id
+        and all(each.where.get(key) == value for key, value in where.items())
+        and ("variant" in where or "variant" not in each.where)
+    ]
+
+
+def finding(estimates: Sequence[Estimate]) -> str:
+    """The bottom line, one sentence a vendor: measurable self-preference (after Holm) or none, with its interval."""
+    p = defended.corrected(list(estimates))
+    lines = []
+    for each in pick(estimates, "self_preference_logit"):
+        vendor = each.where["vendor"]
+        effect = pick(estimates, "self_preference_effect", vendor=vendor)[0]
+        if each.value != each.value or p[vendor] != p[vendor]:
+            lines.append(f"- {vendor}: no estimate ({each.method}).")
+        elif p[vendor] < 0.05:
+            verb = "**favour**" if each.value > 0 else "**disfavour**"
+            lines.append(
+                f"- {vendor} judges {verb} their own vendor's answers at equal quality and position: {each} logits, or "
+                f"{effect} more first places (Holm p = {p[vendor]:.2g})."
+            )
+        else:
+            lines.append(
+                f"- {vendor} judges show no measurable self-preference: {each} logits, {effect} (Holm p = "
+                f"{p[vendor]:.2g}); {detectable(effect)}."
+            )
+    return "\n".join(lines)
+
+
+def detectable(each: Estimate, power: float = 0.8) -> str:
+    """What a null result of this size could have missed: the smallest effect found with probability `power`."""
+    smallest = detectable_effect(each.se, each.clusters - 1, power)
+    if smallest != smallest:
+        return "how large an effect could have been found is not known here"
+    scale, unit = (100, " pp") if each.unit in ("pp", "rate", "sd_pp") else (1, "")
+    return f"{power:.0%} power needs a true effect of {smallest * scale:.1f}{unit}"
+
+
+def naive_against_defended(estimates: Sequence[Estimate]) -> str:
+    """One sentence a vendor: what the first-place rate suggests and what remains at equal quality."""
+    lines = []
+    for own in pick(estimates, "self_bias"):
+        vendor = own.where["vendor"]
+        excess = pick(estimates, "excess_self_preference", vendor=vendor)
+        effect = pick(estimates, "self_preference_effect", vendor=vendor)
+        told = [f"{vendor}: own first places {own}"]
+        told += [f"{each} against other vendors' judges" for each in excess]
+        told += [f"{each} at equal quality and position" for each in effect]
+        lines.append("- " + "; ".join(told) + ".")
+    return "\n".join(lines)
+
+
+def positions(estimates: Sequence[Estimate]) -> str:
+    """Which slots win more or less often than they should."""
+    found = pick(estimates, "position_effect")
+    clear = [each for each in found if each.low > 0 or each.high < 0]
+    if not clear:
+        largest = max(found, key=lambda each: abs(each.value))
+        return f"No slot wins measurably more or less often than one in {len(found)} (largest: {largest})."
+    told = ", ".join(f"slot {each.where['slot']} {each}" for each in clear)
+    return f"Against one in {len(found)}: {told} (intervals not corrected for {len(found)} slots)."
+
+
+def agreement_words(estimates: Sequence[Estimate]) -> str:
+    """How far the judges agree, in one sentence; agreement is no evidence of fairness."""
+    found = {each.id: each for each in estimates}
+    if "raw_agreement" not in found:
+        return "One judge alone cannot agree or disagree."
+    return (
+        f"Two judges put the same answer first in {found['raw_agreement']} of cases; beyond chance, Krippendorff's "
+        f"alpha is {found['agreement_top1']} for first places and {found['agreement_ranks']} for ranks. Agreement is "
+        "no evidence of fairness: judges can share a bias."
+    )
+
+
+def three_readings(estimates: Sequence[Estimate]) -> tuple[list[Estimate], list[Estimate], list[Estimate]]:
+    """The own rate, the excess and the logit's marginal effect, for the figure that sets them side by side."""
+    return (
+        pick(estimates, "self_bias"),
+        pick(estimates, "excess_self_preference"),
+        [each for each in pick(estimates, "self_preference_effect") if each.value == each.value],
+    )
+
+
+def sensitivity_rows(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """The primary estimator first, then under each other choice (`where`: vendor, variant)."""
+    primary = [
+        replace(each, where={**each.where, "variant": "full ranking (primary)"})
+        for each in pick(estimates, "self_preference_logit")
+    ]
+    return primary + [each for each in estimates if each.id == "self_preference_logit" and "variant" in each.where]
+
+
+def paper_tables(estimates: Sequence[Estimate]) -> list[tuple[str, str, list[Estimate], list[str], list[str]]]:
+    """What goes into tables: name, caption, estimates, row keys and column keys."""
+    by = {id: [each for each in estimates if each.id == id] for id in {each.id for each in estimates}}
+    readings = [
+        replace(each, where={"reading": name, **each.where})
+        for name, group in zip(("own rate", "excess", "logit"), three_readings(estimates), strict=True)
+        for each in group
+    ]
+    names = ("average_self_bias", "deviation_from_expected", "balance", "consistency_judges", "consistency_vendors")
+    metrics = [
+        replace(each, id="metric", where={"metric": id, "judges": "all judges"}) for id in names for each in by[id]
+    ]
+    return [
+        ("top1_rate", "How often each judge ranks each vendor first.", by["top1_rate"], ["judge"], ["vendor"]),
+        ("self_preference", "Own-vendor first places by three readings.", readings, ["reading"], ["vendor"]),
+        ("metrics", "The published metrics.", metrics, ["metric"], ["judges"]),
+        ("categories", "Own-vendor first places by category.", by["category_self_bias"], ["category"], ["vendor"]),
+        (
+            "sensitivity",
+            "The primary estimator (logits) under other reasonable choices.",
+            sensitivity_rows(estimates),
+            ["variant"],
+            ["vendor"],
+        ),
+    ]

@@ -1,0 +1,207 @@
+"""What the judges put first: the published metrics of experiments 1 and 2, from a frame of judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from helpers import frames
+from helpers.stats.bootstrap import bca, noise_floor
+from helpers.stats.intervals import Interval, Sums, cluster_sums, clustered, wilson
+from helpers.types import Estimate
+
+
+def estimate(id: str, where: Mapping[str, str], interval: Interval, data: str, unit: str = "rate") -> Estimate:
+    """An interval with its name and place."""
+    i = interval
+    return Estimate(id, dict(where), i.value, i.low, i.high, i.n, i.clusters, unit, i.se, i.method, data, i.p)
+
+
+def vendors(frame: pd.DataFrame) -> list[str]:
+    """The vendors of the candidates, by name."""
+    return sorted(frame["candidate_vendor"].unique())
+
+
+def expected_shares(frame: pd.DataFrame) -> dict[str, float]:
+    """Own-vendor candidates / candidates for each vendor that has a judge and a candidate: the naive unbiased rate."""
+    of = frame.drop_duplicates("candidate").groupby("candidate_vendor").size()
+    judged = set(frame["judge_vendor"])
+    return {vendor: count / of.sum() for vendor, count in of.sort_index().items() if vendor in judged}
+
+
+def mean_absolute_deviation(expected: Sequence[float]) -> Callable[[np.ndarray], np.ndarray]:
+    """The mean of |rate - expected share| over vendors, as a function of rates (..., vendors)."""
+    center = np.asarray(expected)
+    return lambda rates: np.abs(rates - center).mean(axis=-1)
+
+
+def population_sd(rates: np.ndarray) -> np.ndarray:
+    """The standard deviation over the last axis with ddof = 0, as in the published metrics."""
+    return np.std(rates, axis=-1)
+
+
+def _votes(frame: pd.DataFrame) -> pd.DataFrame:
+    return frames.picks(frame).assign(own=lambda votes: votes["own_vendor"].astype(float))
+
+
+def _own_by(frame: pd.DataFrame, by: str) -> Sums:
+    """Own-vendor first places per question, for judges whose vendor has a candidate."""
+    votes = _votes(frame)
+    votes = votes[votes["judge_vendor"].isin(vendors(frame))]
+    return cluster_sums(votes, "own", "question_id", by, strata="category")
+
+
+def unreadable_share(frame: pd.DataFrame, data: str) -> list[Estimate]:
+    """The share of judgments without a readable verdict, one estimate a judge (Wilson)."""
+    judgments = frame[frame["slot"] == 0]
+    return [
+        estimate("unreadable_share", {"judge": judge}, wilson(int((group["outcome"] != "ok").sum()), len(group)), data)
+        for judge, group in judgments.groupby("judge", sort=True)
+    ]
+
+
+def top1_rate(frame: pd.DataFrame, data: str) -> list[Estimate]:
+    """How often each judge ranks each vendor first: Wilson, one question a row (clustered where a judge repeats)."""
+    votes = _votes(frame)
+    found = []
+    for judge, group in votes.groupby("judge", sort=True):
+        for vendor in vendors(frame):
+            hits = (group["candidate_vendor"] == vendor).astype(float)
+            if group["question_id"].is_unique:
+                interval = wilson(int(hits.sum()), len(hits))
+            else:
+                sums = cluster_sums(group.assign(hit=hits), "hit", "question_id", strata="category")
+                interval = clustered(sums.numerators, sums.denominators, strata=sums.strata, null=None)
+            found.append(estimate("top1_rate", {"judge": judge, "vendor": vendor}, interval, data))
+    return found
+
+
+def vendor_share(frame: pd.DataFrame, data: str) -> list[Estimate]:
+    """The share of all judgments that rank a vendor first, one estimate a vendor."""
+    votes = _votes(frame)
+    found = []
+    for vendor in vendors(frame):
+        sums = cluster_sums(
+            votes.assign(hit=(votes["candidate_vendor"] == vendor).astype(float)),
+            "hit",
+            "question_id",
+            strata="category",
+        )
+        interval = clustered(sums.numerators, sums.denominators, strata=sums.strata, null=None)
+        found.append(estimate("vendor_share", {"vendor": vendor}, interval, data))
+    return found
+
+
+def self_bias(frame: pd.DataFrame, data: str) -> list[Estimate]:
+    """How often a vendor's judges, pooled, rank their own vendor first; and the mean of these rates over vendors."""
+    sums = _own_by(frame, "judge_vendor")
+    found = []
+    for index, vendor in enumerate(sums.columns):
+        weights = np.eye(len(sums.columns))[index]
+        interval = clustered(sums.numerators, sums.denominators, weights, sums.strata, null=None)
+        found.append(estimate("self_bias", {"vendor": str(vendor)}, interval, data))
+    mean = np.full(len(sums.columns), 1 / max(1, len(sums.columns)))
+    interval = clustered(sums.numerators, sums.denominators, mean, sums.strata, null=None)
+    return [*found, estimate("average_self_bias", {}, interval, data)]
+
+
+def spread(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+    """Deviation from the expected shares, balance and both consistencies, each with its noise floor.
+
+    Units: pp (as fractions). BCa over questions; `<id>_noise_floor` is what the metric would show on average if every
+    rate were the expected one (deviation) or their common mean (the standard deviations).
+    """
+    expected = expected_shares(frame)
+    vendor_sums, judge_sums = _own_by(frame, "judge_vendor"), _own_by(frame, "judge")
+    votes = _votes(frame)
+    shares = [
+        cluster_sums(votes.assign(hit=(votes["candidate_vendor"] == vendor).astype(float)), "hit", "question_id")
+        for vendor in vendors(frame)
+    ]
+    overall = (np.hstack([s.numerators for s in shares]), np.hstack([s.denominators for s in shares]))
+    own, judges = (vendor_sums.numerators, vendor_sums.denominators), (judge_sums.numerators, judge_sums.denominators)
+    share = np.array(list(expected.values()))
+    metrics = {
+        "deviation_from_expected": (own, mean_absolute_deviation(share), share),
+        "balance": (overall, population_sd, None),
+        "consistency_judges": (judges, population_sd, None),
+        "consistency_vendors": (own, population_sd, None),
+    }
+    found = []
+    for number, (id, ((x, d), statistic, center)) in enumerate(metrics.items()):
+        found.append(estimate(id, {}, bca(x, d, statistic, seed + number), data, "sd_pp"))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            level = np.full(x.shape[1], (x.sum(axis=0) / d.sum(axis=0)).mean()) if center is None else center
+        floor = noise_floor(x, d, statistic, level, seed + number)
+        n, clusters = round(d.sum()), len(x)
+        found.append(
+            Estimate(
+                f"{id}_noise_floor", {}, floor, n=n, clusters=clusters, unit="sd_pp", method="resampled", data=data
+            )
+        )
+    return found
+
+
+def categories(frame: pd.DataFrame, data: str) -> list[Estimate]:
+    """First places by category: judge vendor x vendor, own vendor, and the mean over vendors."""
+    found = []
+    candidates = vendors(frame)
+    for category, part in frame.groupby("category", sort=True):
+        votes = _votes(part)
+        for vendor in candidates:
+            hit = votes.assign(hit=(votes["candidate_vendor"] == vendor).astype(float))
+            sums = cluster_sums(hit, "hit", "question_id", "judge_vendor")
+            for index, judge_vendor in enumerate(sums.columns):
+                interval = clustered(sums.numerators[:, [index]], sums.denominators[:, [index]], null=None)
+                where = {"judge_vendor": str(judge_vendor), "category": str(category), "vendor": vendor}
+                found.append(estimate("category_top1_rate", where, interval, data))
+                if judge_vendor == vendor:
+                    own = {"vendor": vendor, "category": str(category)}
+                    found.append(estimate("category_self_bias", own, interval, data))
+        sums = cluster_sums(votes[votes["judge_vendor"].isin(candidates)], "own", "question_id", "judge_vendor")
+        if len(sums.columns):
+            weights = np.full(len(sums.columns), 1 / len(sums.columns))
+            interval = clustered(sums.numerators, sums.denominators, weights, null=None)
+            found.append(estimate("category_average_self_bias", {"category": str(category)}, interval, data))
+    return found
+
+
+def tier_preference(frame: pd.DataFrame, data: str) -> list[Estimate]:
+    """Of a vendor's first places, the share of each of its tiers (all judges)."""
+    votes = _votes(frame)
+    found = []
+    for vendor, group in votes.groupby("candidate_vendor", sort=True):
+        for tier in sorted(frame.loc[frame["candidate_vendor"] == vendor, "candidate_tier"].unique()):
+            hit = group.assign(hit=(group["candidate_tier"] == tier).astype(float))
+            sums = cluster_sums(hit, "hit", "question_id", strata="category")
+            interval = clustered(sums.numerators, sums.denominators, strata=sums.strata, null=None)
+            found.append(estimate("tier_preference", {"vendor": str(vendor), "tier": str(tier)}, interval, data))
+    return found
+
+
+def score_means(frame: pd.DataFrame, data: str) -> list[Estimate]:
+    """The mean score (0 to 10) of each candidate, by vendor and tier, all judges; missing scores are left out."""
+    found = []
+    for (vendor, tier), group in frame.groupby(["candidate_vendor", "candidate_tier"], sort=True):
+        sums = cluster_sums(group, "score", "question_id", strata="category")
+        interval = clustered(sums.numerators, sums.denominators, strata=sums.strata, null=None)
+        found.append(estimate("score_mean", {"vendor": str(vendor), "tier": str(tier)}, interval, data, "score"))
+    return found
+
+
+def bias_difference(frame: pd.DataFrame, data: str) -> list[Estimate]:
+    """A judge's own-vendor rate minus the unweighted mean of all other judges' rates for that vendor, in pp."""
+    votes = _votes(frame)
+    found = []
+    for judge, vendor in sorted(set(zip(votes["judge"], votes["judge_vendor"], strict=True))):
+        if vendor not in vendors(frame) or votes["judge"].nunique() < 2:
+            continue
+        hit = votes.assign(hit=(votes["candidate_vendor"] == vendor).astype(float))
+        sums = cluster_sums(hit, "hit", "question_id", "judge", strata="category")
+        others = len(sums.columns) - 1
+        weights = [1.0 if column == judge else -1 / others for column in sums.columns]
+        interval = clustered(sums.numerators, sums.denominators, weights, sums.strata)
+        found.append(estimate("bias_difference", {"judge": judge}, interval, data, "pp"))
+    return found

@@ -1,0 +1,174 @@
+"""Published versus recomputed: every number that was printed, checked against the one that comes out here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Literal
+
+import pandas as pd
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from helpers.types import Estimate
+
+Status = Literal["reproduced", "within interval", "differs", "not comparable", "not derivable"]
+Unit = Literal["%", "pp", "logit", "score", "count", "alpha"]
+COLUMNS = ("id", "quantity", "published", "recomputed", "unit", "tolerance", "status", "reason", "source")
+
+#: Printed units that an estimate's unit can be compared with, and the factor from stored to printed numbers.
+PRINTED = {"rate": (("%", "pp"), 100), "pp": (("pp", "%"), 100), "sd_pp": (("pp",), 100)}
+
+
+class ClaimError(ValueError):
+    """A claims file that cannot be used; the message names the file, the entry, what was found and what is valid."""
+
+
+class Claim(BaseModel):
+    """One published number, and the estimate that should give it.
+
+    `published` and `tolerance` are in printed `unit` (30.0 for 30 %). `estimand` and `where` name the estimate, `data`
+    its source. `replication`: the estimate is made from other data than the number was, so that its interval counts;
+    on the very same data a sampling interval excuses nothing. `expect` is the status that must come out.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    id: str = Field(pattern=r"^[a-z0-9][a-z0-9_]*$")
+    quantity: str = Field(min_length=1)
+    published: float
+    unit: Unit
+    tolerance: float = Field(0.06, ge=0)
+    source: str = Field(min_length=1)
+    estimand: str | None = None
+    where: dict[str, str] = {}
+    data: Literal["published", "hub", "asked", "folder", "simulated"] = "published"
+    replication: bool = False
+    expect: Status = "reproduced"
+    reason: str = ""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Claim:
+        if (self.estimand is None) != (self.expect == "not derivable"):
+            raise ValueError("a claim has an estimand, unless it expects 'not derivable': then it has none")
+        if self.expect == "not derivable" and self.where:
+            raise ValueError("a claim that is not derivable has no where")
+        if self.expect != "reproduced" and not self.reason:
+            raise ValueError(f"expects '{self.expect}' and must say why in reason")
+        if self.expect == "within interval" and not self.replication:
+            raise ValueError("expects 'within interval', which only a replication on other data can give")
+        return self
+
+
+def _read_strictly(path: Path) -> object:
+    """The content of a YAML file without aliases and duplicate keys."""
+    text = path.read_text(encoding="utf-8")
+    try:
+        # First of all: an alias to itself would never end.
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.SafeLoader)):
+            raise ClaimError(f"{path}: aliases (*name) are not allowed")
+        _no_duplicate_keys(yaml.compose(text, Loader=yaml.SafeLoader), path)
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ClaimError(f"{path}: {error}") from None
+
+
+def _no_duplicate_keys(node: yaml.Node | None, path: Path) -> None:
+    """PyYAML keeps the last of two equal keys without a word; of two published values one would vanish."""
+    if isinstance(node, yaml.MappingNode):
+        keys = [key.value for key, _ in node.value]
+        double = sorted({key for key in keys if keys.count(key) > 1})
+        if double:
+            raise ClaimError(f"{path}, line {node.start_mark.line + 1}: key {', '.join(double)} stands there twice")
+    children = [] if node is None or isinstance(node, yaml.ScalarNode) else node.value
+    for child in children:
+        for each in child if isinstance(child, tuple) else (child,):
+            _no_duplicate_keys(each, path)
+
+
+def load_claims(path: Path) -> list[Claim]:
+    """The claims of a claims.yaml, a list under `claims:`, in its order.
+
+    Anything unknown, missing, of a wrong type, or an id used twice is a ClaimError that names the file and the entry.
+    """
+    content = _read_strictly(path)
+    if not isinstance(content, dict) or set(content) != {"claims"} or not isinstance(content["claims"], list):
+        raise ClaimError(f"{path}: expected one key, claims, with a list of entries")
+    claims: list[Claim] = []
+    for place, entry in enumerate(content["claims"], start=1):
+        name = f"{path}, entry {place}" + (f" ({entry.get('id')})" if isinstance(entry, dict) else "")
+        try:
+            claim = Claim.model_validate(entry)
+        except ValidationError as error:
+            faults = [
+                f"{'.'.join(map(str, fault['loc'])) or 'entry'}: {fault['msg'].removeprefix('Value error, ')}"
+                for fault in error.errors()
+            ]
+            raise ClaimError(f"{name}: {'; '.join(faults)}; fields: {', '.join(Claim.model_fields)}") from None
+        if claim.id in {each.id for each in claims}:
+            raise ClaimError(f"{name}: id '{claim.id}' is used twice")
+        claims.append(claim)
+    return claims
+
+
+def _found(claim: Claim, estimates: Sequence[Estimate]) -> Estimate | None:
+    matches = [
+        each
+        for each in estimates
+        if each.id == claim.estimand
+        and each.data == claim.data
+        and {key: str(value) for key, value in each.where.items()} == claim.where
+    ]
+    if len(matches) > 1:
+        raise ClaimError(f"claim {claim.id}: {len(matches)} estimates of {claim.estimand}{claim.where} ({claim.data})")
+    return matches[0] if matches else None
+
+
+def _judged(claim: Claim, estimates: Sequence[Estimate]) -> tuple[float, str, str]:
+    """The recomputed number in printed units, the status, and the reason as far as the numbers give it."""
+    nan = float("nan")
+    if claim.estimand is None:
+        return nan, "not derivable", ""
+    place = f"{claim.estimand}[{', '.join(f'{key}={value}' for key, value in claim.where.items())}]"
+    estimate = _found(claim, estimates)
+    if estimate is None:
+        return nan, "not comparable", f"no estimate of {place} from {claim.data} data"
+    if math.isnan(estimate.value):
+        return nan, "not comparable", f"{place} is not estimable {estimate.method}".strip()
+    units, scale = PRINTED.get(estimate.unit, ((estimate.unit,), 1))
+    if claim.unit not in units:
+        raise ClaimError(f"claim {claim.id}: unit '{claim.unit}', but {place} comes in {' or '.join(units)}")
+    value = estimate.value * scale
+    # 1e-9: a difference of exactly the tolerance must not depend on the last bit.
+    if abs(value - claim.published) <= claim.tolerance + 1e-9:
+        return value, "reproduced", ""
+    if claim.replication and estimate.low * scale <= claim.published <= estimate.high * scale:
+        return value, "within interval", f"{estimate}"
+    return value, "differs", f"recomputed {value:.6g}"
+
+
+def check(claims: Iterable[Claim], estimates: Iterable[Estimate]) -> pd.DataFrame:
+    """Which published numbers come out, and why the others do not: one row a claim, columns COLUMNS.
+
+    `published` and `recomputed` are in printed units. Status: *reproduced* within the tolerance; *within interval*
+    (only replications on other data); *differs*; *not comparable* where there is no such estimate of the claim's data;
+    *not derivable* where nothing published determines the number. `reason` is the claim's where the status is the
+    expected one. Two estimates for one claim, or a unit that does not fit, are a ClaimError.
+    """
+    estimates = list(estimates)
+    rows = []
+    for claim in claims:
+        recomputed, status, reason = _judged(claim, estimates)
+        if status == claim.expect:
+            reason = claim.reason
+        facts = (claim.id, claim.quantity, claim.published, recomputed, claim.unit, claim.tolerance)
+        rows.append((*facts, status, reason, claim.source))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def unexpected(claims: Iterable[Claim], checked: pd.DataFrame) -> pd.DataFrame:
+    """The rows of `checked` whose status is not the one that the claim expects, with the column `expect`."""
+    expect = {claim.id: claim.expect for claim in claims}
+    checked = checked.assign(expect=checked["id"].map(expect))
+    return checked[checked["status"] != checked["expect"]].reset_index(drop=True)

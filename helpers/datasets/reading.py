@@ -1,0 +1,219 @@
+"""Strict reading of JSON and JSON lines: every record keeps its line, and nothing odd is let through."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Records:
+    """The records of one file in file order, with the place of each in the text."""
+
+    path: Path
+    rows: tuple[Any, ...]
+    offsets: tuple[int, ...]
+    text: str
+
+    def line(self, index: int) -> int:
+        """The line on which record `index` begins, counted from 1."""
+        return self.text.count("\n", 0, self.offsets[index]) + 1
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """The names of all fields that any record has: what the format is recognised by."""
+        return frozenset(name for row in self.rows if isinstance(row, dict) for name in row)
+
+    def unknown(self, expected: str) -> ValueError:
+        """The error for a file in none of the expected formats, told by its first record."""
+        first = self.rows[0]
+        found = ", ".join(first) if isinstance(first, dict) and first else show(first)
+        return ValueError(f"{self.path}, line {self.line(0)}: found {found}; expected {expected}")
+
+    def map(self, read: Callable[[dict[str, Any]], Any], name: str) -> list[Any]:
+        """`read` applied to each record; the first one it refuses is told with file, line and its field `name`."""
+        values = []
+        for index, row in enumerate(self.rows):
+            called = row.get(name) if isinstance(row, dict) else None
+            try:
+                if not isinstance(row, dict):
+                    raise ValueError(f"found {show(row)}, expected an object with named fields")
+                values.append(read(row))
+            except ValueError as error:
+                who = f" ({name} {called!r})" if called is not None else ""
+                raise ValueError(f"{self.path}, line {self.line(index)}{who}: {error}") from None
+        return values
+
+    def refuse_duplicates(self, keys: list[Any], what: str) -> None:
+        """Error listing every key that occurs more than once, each with its lines."""
+        places: dict[Any, list[int]] = {}
+        for index, key in enumerate(keys):
+            places.setdefault(key, []).append(index)
+        twice = {key: [str(self.line(index)) for index in found] for key, found in places.items() if len(found) > 1}
+        if twice:
+            named = (
+                f"{key if isinstance(key, str) else ' by '.join(key)} (lines {', '.join(twice[key])})" for key in twice
+            )
+            raise ValueError(f"{self.path}: {what} more than once: {'; '.join(named)}")
+
+
+def read_records(path: Path) -> Records:
+    """The records of a JSON array, of the list `prompts` in a JSON object, or of a file with one object a line.
+
+    Refused with file and line: broken JSON, a key twice in one object, NaN and Infinity, bytes that are not UTF-8, and
+    a file without any record.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"{path}, line {line}: not UTF-8 text ({error.reason})") from None
+    try:
+        found = list(_walk(text, one_a_line=path.suffix == ".jsonl"))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path}, line {error.lineno}: not readable as JSON: {error.msg}") from None
+    except RecursionError:
+        raise ValueError(f"{path}: nested too deeply to be read") from None
+    if not found:
+        raise ValueError(f"{path}, line 1: no record in this file")
+    return Records(path, tuple(value for _, value in found), tuple(at for at, _ in found), text)
+
+
+def find_file(source: str | Path, names: tuple[str, ...]) -> Path:
+    """The file that `source` means: itself, or the only one of `names` in the folder `source`."""
+    path = Path(source)
+    if path.is_file():
+        return path
+    if not path.is_dir():
+        raise FileNotFoundError(f"{path}: no such file or folder; a folder would have to hold {' or '.join(names)}")
+    present = [name for name in names if (path / name).is_file()]
+    if len(present) > 1:
+        raise ValueError(f"{path}: holds {' and '.join(present)}; name the one file that is meant")
+    if not present:
+        there = ", ".join(sorted(entry.name for entry in path.iterdir())) or "nothing"
+        raise FileNotFoundError(f"{path}: expected {' or '.join(names)} in this folder, found {there}")
+    return path / present[0]
+
+
+def text_field(record: dict[str, Any], name: str, *, blank: bool = False) -> str:
+    """The text in field `name`; missing, not a text, blank (unless `blank`) or not encodable is a ValueError."""
+    if name not in record:
+        raise ValueError(f"field {name!r} is missing; found {', '.join(record) or 'no field'}")
+    value = record[name]
+    if not isinstance(value, str):
+        raise ValueError(f"field {name!r} holds {show(value)}, expected a text")
+    if not blank and not value.strip():
+        raise ValueError(f"field {name!r} is empty")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        # No provider, file or hash takes half a surrogate pair: better now than at the first call that costs money.
+        code = f"U+{ord(value[error.start]):04X}"
+        raise ValueError(f"field {name!r} holds a lone surrogate ({code}) at character {error.start + 1}") from None
+    return value
+
+
+def number_or_nan(value: Any, name: str) -> float:
+    """A number as float and None as NaN; anything else (a text, a truth value) is a ValueError."""
+    if value is None:
+        return math.nan
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"{name} holds {show(value)}, expected a number")
+    return float(value)
+
+
+def show(value: Any) -> str:
+    """A found value, short enough for an error message, with its type."""
+    shown = json.dumps(value)
+    return f"{shown if len(shown) <= 40 else shown[:40] + '...'} ({type(value).__name__})"
+
+
+def _walk(text: str, one_a_line: bool) -> Iterator[tuple[int, Any]]:
+    """Each record with the place where it begins."""
+    start = _skip(text, 0)
+    if text.startswith("[", start):
+        json.loads(text)  # settles the grammar, so that _elements need not
+        yield from _elements(text, start)
+    elif one_a_line:
+        yield from _lines(text)
+    else:
+        try:
+            document = json.loads(text)
+        except json.JSONDecodeError as error:
+            if error.msg != "Extra data":
+                raise
+            yield from _lines(text)
+            return
+        opening = re.search(r'"prompts"[ \t\r\n]*:[ \t\r\n]*\[', text)
+        if isinstance(document, dict) and isinstance(document.get("prompts"), list) and opening:
+            yield from _elements(text, opening.end() - 1)
+            _decode(text, start)  # what is odd outside the list
+        else:
+            yield start, _decode(text, start)[0]
+
+
+def _elements(text: str, at: int) -> Iterator[tuple[int, Any]]:
+    """The values of the well-formed array that opens at `at`."""
+    at = _skip(text, at + 1)
+    while text[at] != "]":
+        value, end = _decode(text, at)
+        yield at, value
+        at = _skip(text, end)
+        at = _skip(text, at + 1) if text[at] == "," else at
+
+
+def _lines(text: str) -> Iterator[tuple[int, Any]]:
+    for line in re.finditer(r"[^\n]+", text):
+        begin = _skip(line[0], 0)
+        if begin == len(line[0]):
+            continue
+        try:
+            yield line.start(), _decode(line[0], begin, whole=True)[0]
+        except json.JSONDecodeError as error:
+            raise json.JSONDecodeError(error.msg, text, line.start() + error.pos) from None
+
+
+def _skip(text: str, at: int) -> int:
+    """The place of the next character that is not JSON's white space."""
+    while text[at : at + 1] in _SPACE:
+        at += 1
+    return at
+
+
+def _decode(text: str, at: int, whole: bool = False) -> tuple[Any, int]:
+    """The value that begins at `at` and where it ends; what is odd in it is blamed on `at`."""
+    try:
+        value, end = _STRICT.raw_decode(text, at)
+    except json.JSONDecodeError:
+        raise
+    except ValueError as error:
+        raise json.JSONDecodeError(str(error), text, at) from None
+    if whole and _skip(text, end) < len(text):
+        raise json.JSONDecodeError("more follows the object in its line", text, end)
+    return value, end
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = sorted(name for name in record if names.count(name) > 1)
+        raise ValueError(f"key {', '.join(map(repr, twice))} occurs twice in one object")
+    return record
+
+
+def _refuse(word: str) -> float:
+    raise ValueError(f"{word} is not a number that JSON knows; use null where there is none")
+
+
+def _finite(digits: str) -> float:
+    return float(digits) if math.isfinite(float(digits)) else _refuse(digits)
+
+
+_SPACE = (" ", "\t", "\r", "\n")
+_STRICT = json.JSONDecoder(object_pairs_hook=_no_duplicates, parse_constant=_refuse, parse_float=_finite)

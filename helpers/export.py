@@ -1,0 +1,212 @@
+"""Results as files: figures, tables and numbers in one folder, the same bytes on every run, written all or none."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from html import escape
+from importlib import metadata
+from pathlib import Path
+from platform import python_version
+from typing import Any
+
+import pandas as pd
+
+from helpers import paths
+from helpers.figures.style import METADATA, Figure
+from helpers.tables import Table, csv_text, latex_escape, latex_text
+from helpers.types import Estimate, short_hash
+
+PROTOCOL = "1.0"
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+VERSIONS = (
+    "anthropic",
+    "datasets",
+    "google-genai",
+    "matplotlib",
+    "numpy",
+    "openai",
+    "pandas",
+    "recuse",
+    "scipy",
+    "statsmodels",
+)
+_DIGITS = dict(enumerate(("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")))
+
+
+def export(
+    folder: Path,
+    figures: Sequence[Figure],
+    tables: Sequence[Table],
+    estimates: Iterable[Estimate],
+    provenance: Mapping[str, Any],
+    claims: pd.DataFrame | None = None,
+    run: Mapping[str, Any] | None = None,
+) -> None:
+    """Write everything that an experiment found into `folder`, and nothing outside it.
+
+    Files: <figure>.png .pdf .svg, <table>.csv .tex, numbers.json (DESIGN 5), numbers.tex, claims.csv (if `claims`, the
+    frame of `claims.check`), captions.md, and run.json with commit, time, versions and `run`, the only file that
+    differs between runs. All bytes are made before the first is written: an export that fails leaves the former files
+    as they were. Unsafe or double names, infinite numbers and two estimates for one place are a ValueError.
+    """
+    experiment = re.sub(r"[^A-Za-z0-9]+", "_", folder.resolve().name.split("-")[0])
+    files = contents(experiment, figures, tables, list(estimates), provenance, claims)
+    files["run.json"] = _json({**this_run(), **(run or {})})
+    folder.mkdir(parents=True, exist_ok=True)
+    parts = {name: folder / f".{name}.part" for name in files}
+    try:
+        for name, part in parts.items():
+            # A link of that name would lead the write out of the folder.
+            part.unlink(missing_ok=True)
+            part.write_bytes(files[name])
+        for name, part in parts.items():
+            os.replace(part, folder / name)
+    finally:
+        for part in parts.values():
+            part.unlink(missing_ok=True)
+
+
+def contents(
+    experiment: str,
+    figures: Sequence[Figure],
+    tables: Sequence[Table],
+    estimates: Sequence[Estimate],
+    provenance: Mapping[str, Any],
+    claims: pd.DataFrame | None = None,
+) -> dict[str, bytes]:
+    """The bytes of every file but run.json, by file name; the same for the same input."""
+    files: dict[str, bytes] = {}
+
+    def add(name: str, content: bytes | str) -> None:
+        stem = name.rpartition(".")[0]
+        if not NAME.fullmatch(stem):
+            raise ValueError(f"'{stem}' cannot be a file name: lower case letters, digits, _ and - only, at most 64")
+        if name in files:
+            raise ValueError(f"two results want to be written to {name}; rename one")
+        files[name] = content if isinstance(content, bytes) else content.encode()
+
+    add("numbers.json", _json({"protocol": PROTOCOL, "provenance": provenance, "numbers": numbers(estimates)}))
+    add("numbers.tex", macros(experiment, estimates))
+    add("captions.md", captions(experiment, figures, tables))
+    if claims is not None:
+        add("claims.csv", csv_text(claims))
+    for table in tables:
+        add(f"{table.name}.csv", csv_text(table.csv))
+        label = f"tab:{experiment}-{table.name}"
+        add(f"{table.name}.tex", latex_text(table.frame, table.words, label, table.best))
+    for figure in figures:
+        for kind in METADATA:
+            add(f"{figure.name}.{kind}", figure.render(kind))
+    return files
+
+
+def _place(estimate: Estimate) -> tuple[str, str, str]:
+    """What names an estimate: its id, its place and its data source."""
+    where = {key: str(value) for key, value in sorted(estimate.where.items())}
+    return estimate.id, json.dumps(where, ensure_ascii=False), estimate.data
+
+
+def _ordered(estimates: Iterable[Estimate]) -> list[Estimate]:
+    ordered = sorted(estimates, key=_place)
+    places = [_place(each) for each in ordered]
+    double = sorted({" ".join(place) for place in places if places.count(place) > 1})
+    if double:
+        raise ValueError(f"more than one estimate for {'; '.join(double)}")
+    return ordered
+
+
+def _plain(value: Any, where: str) -> Any:
+    """A value as JSON holds it: 6 significant digits, NaN as null; what JSON cannot hold is an error."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each, f"{where}.{key}") for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each, where) for each in value]
+    if isinstance(value, float):
+        if math.isinf(value):
+            raise ValueError(f"{where} is infinite: report why it cannot be estimated instead (NaN and a method)")
+        return None if math.isnan(value) else float(f"{value:.6g}")
+    return value
+
+
+def _json(content: Mapping[str, Any]) -> bytes:
+    text = json.dumps(_plain(content, "export"), indent=1, ensure_ascii=False, allow_nan=False)
+    return f"{text}\n".encode()
+
+
+def numbers(estimates: Iterable[Estimate]) -> list[dict[str, Any]]:
+    """The estimates as the records of numbers.json, sorted by id, place and data source."""
+    records = []
+    for each in _ordered(estimates):
+        where = {key: str(value) for key, value in sorted(each.where.items())}
+        bounds = {"value": float(each.value), "low": float(each.low), "high": float(each.high)}
+        facts = {"n": int(each.n), "clusters": int(each.clusters), "unit": each.unit, "method": each.method}
+        records.append(_plain({"id": each.id, "where": where, **bounds, **facts, "data": each.data}, str(_place(each))))
+    return records
+
+
+def _camel(*words: str) -> str:
+    spelled = re.sub("[0-9]", lambda digit: _DIGITS[int(digit[0])], " ".join(words))
+    return "".join(word[0].upper() + word[1:] for word in re.findall(r"[A-Za-z]+", spelled))
+
+
+def macro_names(experiment: str, estimates: Sequence[Estimate]) -> list[str]:
+    """A LaTeX macro name for each estimate: experiment, id, place and data in letters, each name only once.
+
+    >>> macro_names("blind", [Estimate("top1_rate", {"judge": "gpt_5", "vendor": "gpt"}, 0.5, data="asked")])
+    ['BlindTopOneRateGptFiveGptAsked']
+    """
+    plain = [
+        _camel(experiment, each.id, *(str(value) for _, value in sorted(each.where.items())), each.data)
+        for each in estimates
+    ]
+    # Names that differ only in signs that LaTeX does not allow are told apart by a hash of what they name.
+    hashes = [short_hash(*_place(each)).translate(str.maketrans("0123456789", "ghijklmnop")) for each in estimates]
+    return [name + digest if plain.count(name) > 1 else name for name, digest in zip(plain, hashes, strict=True)]
+
+
+def macros(experiment: str, estimates: Iterable[Estimate]) -> str:
+    """numbers.tex: one \\newcommand a number, its shown value with unit; interval, n and data in a comment."""
+    ordered = _ordered(estimates)
+    lines = ["% One macro a number; regenerated with the figures. Simulated numbers end in Simulated."]
+    for name, each in zip(macro_names(experiment, ordered), ordered, strict=True):
+        # Without bounds an estimate prints its value alone.
+        value = latex_escape(replace(each, low=float("nan")))
+        if not math.isnan(each.value):
+            value = re.sub(r"^[+-][0-9.]+", r"\\ensuremath{\g<0>}", value.replace(" ", r"\,"))
+        note = re.sub(r"\s+", " ", f"{each}, n = {each.n}, {each.data}: {each.method}")
+        lines.append(f"\\newcommand{{\\{name}}}{{{value}}} % {note}")
+    return "\n".join(lines) + "\n"
+
+
+def captions(experiment: str, figures: Sequence[Figure], tables: Sequence[Table]) -> str:
+    """captions.md: every figure with its alt text and caption, every table with its caption."""
+    parts = [f"# {experiment}: figures and tables"]
+    for figure in figures:
+        alt = escape(figure.alt, quote=False).replace("[", "(").replace("]", ")")
+        parts.append(f"## {figure.name}\n\n![{alt}]({figure.name}.png)\n\n{escape(figure.caption, quote=False)}")
+    parts += [f"## {table.name}\n\n{escape(table.words, quote=False)} ({table.name}.csv, .tex)" for table in tables]
+    return "\n\n".join(parts) + "\n"
+
+
+def this_run() -> dict[str, Any]:
+    """Commit (with -dirty where files differ from it; null outside git), time in UTC, and versions."""
+    command = ["git", "-C", str(paths.ROOT), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        git = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        commit = git.stdout.strip() if git.returncode == 0 else None
+    except FileNotFoundError:
+        commit = None
+    versions: dict[str, str | None] = {"python": python_version()}
+    for package in VERSIONS:
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            versions[package] = None
+    return {"commit": commit, "time": datetime.now(UTC).isoformat(timespec="seconds"), "versions": versions}

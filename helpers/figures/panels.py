@@ -1,0 +1,164 @@
+"""What the figures have in common: choosing estimates, drawing a point with its interval, and the words below."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from helpers.figures.style import GREY, INK, Look
+from helpers.types import Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Data sources in the order of panels, with the words of titles and captions.
+SOURCES = {
+    "published": "published counts",
+    "hub": "published judgments",
+    "folder": "judgments from files",
+    "asked": "asked judges",
+    "simulated": "SIMULATED judges",
+}
+SCALES = {"rate": (100, "%"), "pp": (100, "pp"), "sd_pp": (100, "pp")}
+PLAIN = Look(INK, "o")
+NOT_ESTIMABLE = "\N{EN DASH}"
+
+
+def scale(unit: str) -> tuple[float, str]:
+    """The factor from stored to printed numbers and the printed unit.
+
+    >>> scale("rate"), scale("logit")
+    ((100, '%'), (1, 'logit'))
+    """
+    return SCALES.get(unit, (1, unit))
+
+
+def pick(estimates: Iterable[Estimate], ids: Sequence[str], *keys: Sequence[str]) -> list[Estimate]:
+    """The estimates with one of `ids` and exactly one of the sets of `where` keys.
+
+    None found, or two for the same place and data, is a ValueError that says what there is.
+    """
+    estimates = list(estimates)
+    wanted = [set(each) for each in keys]
+    found = [each for each in estimates if each.id in ids and set(each.where) in wanted]
+    if not found:
+        there = sorted({f"{each.id}[{', '.join(each.where)}]" for each in estimates})
+        needed = " or ".join(f"{id_}[{', '.join(each)}]" for id_ in ids for each in keys)
+        raise ValueError(f"no estimates of {needed}; given: {', '.join(there) or 'none'}")
+    places = [(tuple(sorted(each.where.items())), each.data) for each in found]
+    double = sorted({f"{dict(where)} ({data})" for where, data in places if places.count((where, data)) > 1})
+    if double:
+        raise ValueError(f"{found[0].id}: more than one estimate for {', '.join(double)}; filter them first")
+    return found
+
+
+def by_data(estimates: Iterable[Estimate]) -> dict[str, list[Estimate]]:
+    """The estimates of each data source, in the order of SOURCES, unknown sources last."""
+    groups: dict[str, list[Estimate]] = {}
+    for each in estimates:
+        groups.setdefault(each.data, []).append(each)
+    order = [*SOURCES, *sorted(set(groups) - set(SOURCES))]
+    return {source: groups[source] for source in order if source in groups}
+
+
+def title(axes: Axes, source: str, several: bool, beside: bool = False) -> None:
+    """Write the data source above a panel: always when judges are simulated, else only where there are several.
+
+    `beside` writes it upright to the right of the panel, which then names a whole row of panels.
+    """
+    if several or source == "simulated":
+        words, weight = SOURCES.get(source, source), "bold" if source == "simulated" else "normal"
+        look = {"fontsize": "small", "color": "#6E6E6E", "fontweight": weight}
+        if beside:
+            axes.text(1.03, 0.5, words, transform=axes.transAxes, rotation=270, ha="left", va="center", **look)
+        else:
+            axes.set_title(words, loc="right", **look)
+
+
+def dot(axes: Axes, at: float, estimate: Estimate | None, look: Look, upright: bool = False) -> None:
+    """Draw an estimate as a marker with its interval; open where there is no interval, words where no number."""
+    if estimate is None or math.isnan(estimate.value):
+        across = axes.get_xaxis_transform() if upright else axes.get_yaxis_transform()
+        place, words = ((at, 0.5), NOT_ESTIMABLE) if upright else ((0.5, at), "not estimable")
+        note = axes.text(*place, words, transform=across, color="#6E6E6E", ha="center", va="center", fontsize="small")
+        note.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1})
+        return
+    factor = scale(estimate.unit)[0]
+    has_interval = not (math.isnan(estimate.low) or math.isnan(estimate.high))
+    if has_interval:
+        ends, line = [estimate.low * factor, estimate.high * factor], [at, at]
+        axes.plot(*((line, ends) if upright else (ends, line)), color=look.colour, zorder=2)
+    point = (at, estimate.value * factor) if upright else (estimate.value * factor, at)
+    face, edge = (look.colour, "white") if has_interval else ("white", look.colour)
+    axes.plot(*point, look.marker, markerfacecolor=face, markeredgecolor=edge, markeredgewidth=0.7, zorder=3)
+
+
+def rows(axes: Axes, labels: Sequence[str], percent: bool = False) -> None:
+    """Prepare a panel whose rows are `labels`, first on top; `percent` fixes the x axis to 0 to 100."""
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set_ylim(len(labels) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x")
+    if percent:
+        axes.set_xlim(-4, 104)
+        axes.set_xticks([0, 50, 100])
+
+
+def reference(axes: Axes, value: float, upright: bool = False) -> None:
+    """A thin line at the value of no bias."""
+    thin = axes.spines["left"].get_linewidth()
+    (axes.axhline if upright else axes.axvline)(value, color=GREY, linewidth=thin, linestyle=(0, (4, 3)), zorder=1)
+
+
+def _span(numbers: Iterable[int], word: str) -> str:
+    numbers = sorted({each for each in numbers if each})
+    if not numbers:
+        return ""
+    return f"{numbers[0]} {word}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]} {word}"
+
+
+def _unreadable(estimates: Iterable[Estimate], source: str) -> str:
+    shares = [each for each in estimates if each.id == "unreadable_share" and each.data == source]
+    asked = sum(each.n for each in shares)
+    if not asked:
+        return "unreadable share not published" if source == "published" else "unreadable share not given"
+    lost = round(sum(each.value * each.n for each in shares if each.n))
+    return f"unreadable {100 * lost / asked:.1f} % ({lost} of {asked} judgments)"
+
+
+def caption(words: str, shown: Sequence[Estimate], estimates: Iterable[Estimate] = ()) -> str:
+    """`words`, then for each data source n, clusters and unreadable share, then what the lines are.
+
+    The unreadable share is read from estimates `unreadable_share` (a rate with n judgments asked, one a judge).
+    """
+    estimates = list(estimates)
+    parts = []
+    for source, group in by_data(shown).items():
+        n = _span((each.n for each in group), "judgments a point")
+        clusters = _span((each.clusters for each in group), "questions")
+        facts = ", ".join(filter(None, (n and f"n = {n}", clusters, _unreadable(estimates, source))))
+        parts.append(f"{SOURCES.get(source, source or 'source not given')} ({facts})")
+    parts = [f"Data: {'; '.join(parts)}."]
+    bare = [each for each in shown if math.isnan(each.low) and not math.isnan(each.value)]
+    known = [each for each in shown if not math.isnan(each.low)]
+    if known:
+        methods = "; ".join(sorted({each.method for each in known if each.method}))
+        parts.append(f"Intervals: 95 %{f' ({methods})' if methods else ''}.")
+    if bare:
+        why = "; ".join(sorted({each.method for each in bare if each.method}))
+        parts.append(f"Open markers: no interval{f' ({why})' if why else ''}.")
+    return " ".join([words, *parts])
+
+
+def alt(words: str, shown: Iterable[Estimate], names: Mapping[str, str] | None = None, most: int = 24) -> str:
+    """What the picture shows, in words: each number with its place, at most `most` of each data source."""
+    parts = []
+    for source, group in by_data(shown).items():
+        lines = []
+        for each in group[:most]:
+            place = [(names or {}).get(each.id), *(f"{key} {value}" for key, value in each.where.items())]
+            lines.append(f"{', '.join(filter(None, place))}: {each}")
+        rest = f"; and {len(group) - most} more" if len(group) > most else ""
+        parts.append(f"{SOURCES.get(source, source or 'source not given')}: {'; '.join(lines)}{rest}.")
+    return " ".join([f"{words}.", *parts])

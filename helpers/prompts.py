@@ -1,0 +1,116 @@
+"""Prompt templates: files with a system and a user part, rendered strictly.
+
+A template is one text file: a line `--- system ---`, the system part, a line `--- user ---`, the user part. Both are
+Jinja templates in which block lines leave no trace. The line end that closes a part belongs to the file, not to the
+prompt. What is inserted is a value and never template source: candidate texts arrive byte for byte.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import jinja2.meta
+import jinja2.sandbox
+
+PARTS = re.compile(r"--- system ---\n(?P<system>.*?)^--- user ---\n(?P<user>.*)", re.DOTALL | re.MULTILINE)
+DIVIDER = re.compile(r"^--- (?:system|user) ---$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Template:
+    """The two parts of a template file as written, and the names of the variables they use."""
+
+    path: Path
+    system: str
+    user: str
+    variables: frozenset[str]
+
+
+def load(path: Path) -> Template:
+    """The template in the file at `path`; raises ValueError with file and line where it is not one.
+
+    A file without exactly one line `--- system ---` (the first) and one `--- user ---` after it, or with a syntax
+    error, is refused.
+    """
+    text = path.read_text(encoding="utf-8")
+    parts = PARTS.fullmatch(text)
+    if parts is None or len(DIVIDER.findall(text)) > 2:
+        first = text.split("\n", 1)[0]
+        raise ValueError(
+            f"{path}: a template is a line '--- system ---' (the first; found {first!r}), the system part, one line "
+            "'--- user ---' and the user part"
+        )
+    variables: set[str] = set()
+    for name, part in parts.groupdict().items():
+        try:
+            variables |= jinja2.meta.find_undeclared_variables(_environment().parse(part))
+        except jinja2.TemplateSyntaxError as error:
+            line = text.count("\n", 0, parts.start(name)) + error.lineno
+            raise ValueError(f"{path}, line {line}: {error.message}") from error
+    system, user = (parts[name].removesuffix("\n") for name in ("system", "user"))
+    return Template(path, system, user, frozenset(variables))
+
+
+def render(template: Template, **variables: Any) -> tuple[str, str]:
+    """The system text and the prompt of `template` with these variables inserted.
+
+    Raises ValueError, naming the file, where a variable is missing or unused, is None, or has not what is asked of it.
+    """
+    given = ", ".join(sorted(variables)) or "none"
+    if missing := sorted(template.variables - set(variables)):
+        raise ValueError(f"{template.path}: missing variable {', '.join(missing)}; given: {given}")
+    if unused := sorted(set(variables) - template.variables):
+        valid = ", ".join(sorted(template.variables)) or "none"
+        raise ValueError(f"{template.path}: unused variable {', '.join(unused)}; the template uses: {valid}")
+    try:
+        return _compiled(template.system).render(variables), _compiled(template.user).render(variables)
+    except (jinja2.TemplateError, TypeError, ValueError) as error:
+        raise ValueError(f"{template.path}: {error}; given: {given}") from error
+
+
+def check_nonce(nonce: str, texts: Mapping[str, str]) -> None:
+    """Refuse texts that contain the nonce, in either case, naming them: they could close their own delimiters.
+
+    `texts` are the texts to be shown, by candidate (the question may stand among them). Raises ValueError, also for an
+    empty nonce.
+
+    >>> check_nonce("5eed", {"gpt_fast": "My answer is 7."})
+    >>> check_nonce("5eed", {"gpt_fast": "<<<END A 5EED>>>"})
+    Traceback (most recent call last):
+    ValueError: the text of gpt_fast contains the nonce 5eed of its own prompt
+    """
+    if not nonce.strip():
+        raise ValueError("an empty nonce marks nothing")
+    if holders := [name for name, text in texts.items() if nonce.casefold() in text.casefold()]:
+        raise ValueError(f"the text of {', '.join(holders)} contains the nonce {nonce} of its own prompt")
+
+
+@lru_cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.sandbox.ImmutableSandboxedEnvironment(
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_present,
+    )
+    environment.globals.clear()
+    return environment
+
+
+def _present(value: Any) -> Any:
+    if value is None:
+        raise ValueError("a value to be inserted is None")
+    return value
+
+
+@lru_cache(maxsize=256)
+def _compiled(source: str) -> jinja2.Template:
+    return _environment().from_string(source)

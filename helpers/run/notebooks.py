@@ -1,0 +1,134 @@
+"""Notebooks run from top to bottom, in parallel processes; a bad run never replaces a good result."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from helpers import paths
+from helpers.config import ConfigError, load_config, load_experiment
+
+#: Per-run traces that papermill and the kernel leave in a notebook; without them a rerun gives the same bytes.
+NOISE = {"papermill", "execution"}
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of one notebook; `error` is None when it ran through."""
+
+    name: str
+    report: Path
+    seconds: float
+    error: str | None = None
+
+
+def available() -> dict[str, Path]:
+    """The notebooks by name without their extension, in order."""
+    return {path.stem: path for path in sorted(paths.NOTEBOOKS.glob("[0-9]*.ipynb"))}
+
+
+def chosen(names: tuple[str, ...]) -> list[Path]:
+    """The notebooks with these names (with or without their number); none named means all."""
+    known = available()
+    by_word = {re.sub(r"^\d+_", "", name): name for name in known} | {name: name for name in known}
+    unknown = [name for name in names if name.removesuffix(".ipynb") not in by_word]
+    if unknown:
+        raise ConfigError(f"no notebook {', '.join(unknown)}; there are: {', '.join(known)}")
+    return [known[by_word[name.removesuffix(".ipynb")]] for name in names] or list(known.values())
+
+
+def experiment_of(notebook: Path) -> str:
+    """The name that notebook, experiment, data and figures share."""
+    return re.sub(r"^\d+_", "", notebook.stem)
+
+
+def check_parameters(notebook: Path, parameters: Mapping[str, Any]) -> None:
+    """Refuse parameters that the notebook does not have: papermill itself would only log them."""
+    from papermill import inspect_notebook
+
+    known = inspect_notebook(str(notebook))
+    unknown = sorted(set(parameters) - set(known))
+    if unknown:
+        raise ConfigError(f"{notebook.stem} has no parameter {', '.join(unknown)}; it has: {', '.join(known)}")
+    load_experiment(experiment_of(notebook), **parameters)
+
+
+def report_of(notebook: Path, parameters: Mapping[str, Any]) -> Path:
+    """Where the executed notebook goes: the experiment's report, or beside the figures of a run of one's own."""
+    experiment = load_experiment(experiment_of(notebook), **parameters)
+    return (paths.EXPERIMENTS / experiment.name if experiment.default else experiment.out) / "report.ipynb"
+
+
+def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Result:
+    """Run one notebook; the former report is replaced only when all cells ran."""
+    import papermill
+    from papermill.exceptions import PapermillExecutionError
+    from traitlets.config import Config
+
+    begun = time.monotonic()
+    report.parent.mkdir(parents=True, exist_ok=True)
+    draft = report.with_name(f".{report.stem}-{os.getpid()}.ipynb")
+    try:
+        papermill.execute_notebook(
+            str(notebook),
+            str(draft),
+            dict(parameters),
+            kernel_name="python3",
+            progress_bar=False,
+            log_output=False,
+            config=Config({"KernelManager": {"transport_encryption": "auto"}}),
+        )
+        _quiet(draft)
+        os.replace(draft, report)
+    except PapermillExecutionError as error:
+        failed = report.with_name(f"{report.stem}.failed.ipynb")
+        os.replace(draft, failed)
+        told = f"cell {error.cell_index} failed: {error.ename}: {error.evalue} (see {failed})"
+        return Result(notebook.stem, report, time.monotonic() - begun, told)
+    finally:
+        draft.unlink(missing_ok=True)
+    report.with_name(f"{report.stem}.failed.ipynb").unlink(missing_ok=True)
+    return Result(notebook.stem, report, time.monotonic() - begun)
+
+
+def _quiet(path: Path) -> None:
+    """Remove what differs from run to run and is no result: times, paths, versions."""
+    import nbformat
+
+    book = nbformat.read(path, as_version=4)
+    for place in (book, *book.cells):
+        for noise in NOISE:
+            place.metadata.pop(noise, None)
+    book.metadata.get("language_info", {}).pop("version", None)
+    nbformat.write(book, path)
+
+
+def run_all(notebooks: list[Path], parameters: Mapping[str, Any], processes: int | None = None) -> list[Result]:
+    """Run notebooks in parallel processes; one whose config says `after:` waits for those, and falls with them."""
+    for notebook in notebooks:
+        check_parameters(notebook, parameters)
+    waiting = {experiment_of(n): n for n in notebooks}
+    after = {name: [a for a in load_config(name).after if a in waiting] for name in waiting}
+    results: dict[str, Result] = {}
+    running: dict[Future, str] = {}
+    with ProcessPoolExecutor(processes or os.cpu_count()) as pool:
+        while waiting or running:
+            for name in [n for n in waiting if all(a in results for a in after[n])]:
+                notebook = waiting.pop(name)
+                report = report_of(notebook, parameters)
+                broken = [a for a in after[name] if results[a].error]
+                if broken:
+                    results[name] = Result(notebook.stem, report, 0.0, f"not run: {', '.join(broken)} failed before it")
+                else:
+                    running[pool.submit(execute, notebook, report, dict(parameters))] = name
+            if not running:
+                break
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                results[running.pop(future)] = future.result()
+    return list(results.values())

@@ -1,0 +1,112 @@
+"""What notebooks put before the reader: sentences, tables, figures, one real prompt and reply."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from helpers import frames
+from helpers.run.asking import Asked
+from helpers.types import short_hash
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WORDS = {
+    "simulated": "**SIMULATED** judges: these numbers show that the instrument works and say nothing about real models",
+    "asked": "asked in this run or taken from the store of replies",
+    "hub": "published judgments, from the hub",
+    "folder": "published judgments, from a folder",
+}
+LONGEST_SHOWN = 6000
+
+
+def say(*texts: str) -> None:
+    """Sentences, as Markdown."""
+    from IPython.display import Markdown, display
+
+    display(Markdown("\n\n".join(texts)))
+
+
+def show(*things: Any) -> None:
+    """Tables and figures one below the other; a figure is followed by its caption."""
+    from IPython.display import Image, display
+
+    for thing in things:
+        if hasattr(thing, "caption"):
+            display(Image(thing._repr_png_(), alt=thing.alt))
+            say(f"*{thing.caption}*")
+        else:
+            display(thing)
+
+
+def provenance(asked: Asked) -> str:
+    """One line before every finding: where the verdicts are from, how many, how many unreadable."""
+    frame = asked.frame
+    judgments = frame[frame["slot"] == 0]
+    questions = judgments["question_id"].nunique()
+    lost = (judgments["outcome"] != "ok").sum()
+    text = (
+        f"Data: {WORDS[asked.data]}. {judgments['judge'].nunique()} judges, {questions} questions, "
+        f"{len(judgments)} judgments, of which {lost} ({lost / max(1, len(judgments)):.1%}) have no readable verdict."
+    )
+    if asked.unjudged:
+        text += f" {len(asked.unjudged)} questions were not judged because an answer to them is cut, empty or refused."
+    if 0 < questions < 10:
+        text += f" {questions} questions carry no interval; 10 is the least, and few detect anything below 80."
+    return text
+
+
+def losses(asked: Asked) -> pd.DataFrame:
+    """Judgments by judge and outcome, with tokens and the money that this run spent."""
+    table = frames.losses(asked.frame)
+    used = [(j.trial.judge.name, j.completion.usage) for j in asked.judgments if j.completion]
+    for kind in ("input", "output"):
+        tokens: dict[str, int] = {}
+        for judge, usage in used:
+            tokens[judge] = tokens.get(judge, 0) + (getattr(usage, kind) or 0)
+        if used:
+            table[f"tokens {kind}"] = table["judge"].map(tokens)
+    return table.style.format({"unreadable": "{:.1%}"}, thousands=",").hide(axis="index")  # type: ignore[return-value]
+
+
+def example(asked: Asked) -> str:
+    """One prompt and one raw reply, fenced so that no text in them can become markup."""
+    judgment = next((each for each in asked.judgments if each.completion), None)
+    if judgment is None:
+        return "These judgments were not asked here, so there is no prompt to show."
+    trial = judgment.trial
+    return (
+        f"Question `{trial.question_id}`, judge `{trial.judge.name}`, outcome **{judgment.outcome}**.\n\n"
+        f"{fenced(trial.request.prompt)}\n\nIts reply:\n\n{fenced(judgment.completion.text)}"
+    )
+
+
+def fenced(text: str) -> str:
+    """A text as a code block that it cannot close, shortened in the middle when very long; without bidi controls."""
+    if len(text) > LONGEST_SHOWN:
+        half = LONGEST_SHOWN // 2
+        text = f"{text[:half]}\n[... {len(text) - LONGEST_SHOWN} characters ...]\n{text[-half:]}"
+    text = re.sub("[\u202a-\u202e\u2066-\u2069\u200e\u200f]", "\N{REPLACEMENT CHARACTER}", text)
+    fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 3)
+    return f"{fence}text\n{text}\n{fence}"
+
+
+def machine_provenance(asked: Asked) -> dict[str, Any]:
+    """The same for numbers.json: data source, judges with returned ids, n, seed, hash of the inputs."""
+    judgments = asked.frame[asked.frame["slot"] == 0]
+    ids = judgments.dropna(subset=["judge_model"]).groupby("judge")["judge_model"].unique()
+    shown = asked.frame[["question_id", "judge", "candidate", "slot", "repeat", "condition"]].astype(str)
+    return {
+        "data": asked.data,
+        "judges": {judge: sorted(map(str, ids.get(judge, []))) for judge in sorted(judgments["judge"].unique())},
+        "n": len(judgments),
+        "questions": int(judgments["question_id"].nunique()),
+        "seed": asked.experiment.seed,
+        "parameters": {key: value for key, value in asked.experiment.parameters.items() if key not in ("out", "store")},
+        "inputs": short_hash(*(key for key in _inputs(asked)), shown.to_csv(index=False), digits=16),
+    }
+
+
+def _inputs(asked: Asked) -> list[str]:
+    return [judgment.trial.request.key for judgment in asked.judgments]

@@ -1,0 +1,148 @@
+"""Metrics with |.|, max or a standard deviation: resampled over questions, shown with what noise alone gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from helpers.stats.intervals import MIN_CLUSTERS, NAN, Interval, no_interval
+
+#: Arrays of rates (..., m) to arrays of metrics (...,).
+Statistic = Callable[[np.ndarray], np.ndarray]
+
+MAX_UNDEFINED = 0.05
+
+
+def bca(
+    numerators: np.ndarray,
+    denominators: np.ndarray,
+    statistic: Statistic,
+    seed: int,
+    resamples: int = 2000,
+    level: float = 0.95,
+) -> Interval:
+    """The BCa interval, over clusters, of a metric of several rates.
+
+    `numerators`, `denominators`: (C, m) sums per cluster; the same resampled clusters serve all columns, so pairing is
+    kept. `statistic` maps rates (..., m) to (...,). Not stratified. See `bca_totals` for when there are no bounds.
+    """
+    x, d = _sums(numerators, denominators)
+    width = x.shape[1]
+
+    def of_totals(totals: np.ndarray) -> np.ndarray:
+        return statistic(_rates(totals[..., :width], totals[..., width:]))
+
+    kept = (d > 0).any(axis=1)
+    return bca_totals(np.hstack([x, d])[kept], of_totals, round(d.sum()), seed, resamples, level)
+
+
+def bca_totals(
+    sums: np.ndarray, statistic: Statistic, n: int, seed: int, resamples: int = 2000, level: float = 0.95
+) -> Interval:
+    """The BCa interval (Efron 1987) of a statistic of totals: `sums` (C, M) per cluster, statistic (..., M) -> (...,).
+
+    The acceleration is the jackknife's over clusters. `se` is the standard deviation of the replicates. No bounds below
+    10 clusters; where nothing varies; where more than 5 % of the replicates are undefined (fewer are left out); and
+    where the estimate lies outside its own replicates, as a metric at its kink can.
+    """
+    clusters = len(sums)
+    value = float(statistic(sums.sum(axis=0))) if clusters else NAN
+    if not np.isfinite(value):
+        return no_interval(NAN, n, clusters, "no valid row")
+    if clusters < MIN_CLUSTERS:
+        return no_interval(value, n, clusters, f"no interval below {MIN_CLUSTERS} questions")
+    replicates = resampled(sums, statistic, seed, resamples)
+    defined = replicates[np.isfinite(replicates)]
+    if len(defined) < (1 - MAX_UNDEFINED) * resamples:
+        return no_interval(value, n, clusters, "no interval: undefined in more than 5 % of resamples")
+    if np.ptp(defined) <= 1e-12 * max(1.0, abs(value)):
+        return no_interval(value, n, clusters, "no interval: nothing varies between questions")
+    jackknife = statistic(sums.sum(axis=0) - sums)
+    low, high = bca_bounds(value, defined, jackknife[np.isfinite(jackknife)], level)
+    if not (np.isfinite(low) and np.isfinite(high)):
+        return no_interval(value, n, clusters, "no interval: the estimate lies outside its own resamples")
+    return Interval(value, low, high, float(defined.std(ddof=1)), int(n), clusters, "BCa over questions")
+
+
+def bca_bounds(value: float, replicates: np.ndarray, jackknife: np.ndarray, level: float = 0.95) -> tuple[float, float]:
+    """The two BCa quantiles of the replicates; NaN where all of them lie on one side of the value."""
+    from scipy.special import ndtr, ndtri
+
+    below = ((replicates < value).mean() + (replicates <= value).mean()) / 2
+    if not 0 < below < 1:
+        return NAN, NAN
+    bias = ndtri(below)
+    away = jackknife.mean() - jackknife
+    spread = (away**2).sum()
+    acceleration = (away**3).sum() / (6 * spread**1.5) if spread > 0 else 0.0
+    z = bias + np.array([-1, 1]) * ndtri((1 + level) / 2)
+    low, high = np.quantile(replicates, ndtr(bias + z / (1 - acceleration * z)))
+    return float(low), float(high)
+
+
+def resampled(sums: np.ndarray, statistic: Statistic, seed: int, resamples: int) -> np.ndarray:
+    """The statistic of `resamples` draws of C clusters with replacement: (resamples,), some may be NaN."""
+    rng = np.random.default_rng(seed)
+    clusters = len(sums)
+    share = np.full(clusters, 1 / clusters)
+    batch = max(1, 4_000_000 // clusters)
+    parts = []
+    for start in range(0, resamples, batch):
+        weights = rng.multinomial(clusters, share, size=min(batch, resamples - start))
+        parts.append(statistic(weights @ sums))
+    return np.concatenate(parts)
+
+
+def noise_floor(
+    numerators: np.ndarray,
+    denominators: np.ndarray,
+    statistic: Statistic,
+    center: np.ndarray,
+    seed: int,
+    resamples: int = 2000,
+) -> float:
+    """What the metric shows on average when there is nothing: all true rates equal `center` (m,), the noise as it is.
+
+    The mean of the statistic over cluster-bootstrap rates, moved from the observed rates to `center`. NaN where a
+    column is empty or there are fewer than 10 clusters.
+    """
+    x, d = _sums(numerators, denominators)
+    if len(x) < MIN_CLUSTERS or (d.sum(axis=0) == 0).any():
+        return NAN
+    shift = np.asarray(center, dtype=float) - x.sum(axis=0) / d.sum(axis=0)
+    width = x.shape[1]
+    replicates = resampled(
+        np.hstack([x, d]), lambda t: statistic(_rates(t[..., :width], t[..., width:]) + shift), seed, resamples
+    )
+    return float(np.nanmean(replicates)) if np.isfinite(replicates).any() else NAN
+
+
+def bias_corrected(
+    numerators: np.ndarray, denominators: np.ndarray, statistic: Statistic, seed: int, resamples: int = 2000
+) -> float:
+    """The metric less its bootstrap bias, 2 * theta - mean(theta*); it may fall below 0. NaN as in `noise_floor`."""
+    x, d = _sums(numerators, denominators)
+    if len(x) < MIN_CLUSTERS or (d.sum(axis=0) == 0).any():
+        return NAN
+    value = float(statistic(x.sum(axis=0) / d.sum(axis=0)))
+    width = x.shape[1]
+    replicates = resampled(
+        np.hstack([x, d]), lambda t: statistic(_rates(t[..., :width], t[..., width:])), seed, resamples
+    )
+    return 2 * value - float(np.nanmean(replicates)) if np.isfinite(replicates).any() else NAN
+
+
+def _sums(numerators: np.ndarray, denominators: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    x, d = (np.asarray(a, dtype=float) for a in (numerators, denominators))
+    if x.ndim != 2 or x.shape != d.shape:
+        raise ValueError(f"numerators {x.shape}, denominators {d.shape}: both must be (clusters, columns)")
+    if not (np.isfinite(x).all() and np.isfinite(d).all() and (d >= 0).all()):
+        raise ValueError(
+            "cluster sums must be finite, denominators not negative; leave NaN rows out (cluster_sums does)"
+        )
+    return x, d
+
+
+def _rates(numerators: np.ndarray, denominators: np.ndarray) -> np.ndarray:
+    return np.divide(numerators, denominators, out=np.full(np.shape(numerators), NAN), where=denominators > 0)

@@ -1,0 +1,88 @@
+"""What so many questions could have shown, and how many it would take: printed beside every null result."""
+
+from __future__ import annotations
+
+import math
+
+MOST_QUESTIONS = 10_000_000
+
+
+def detectable_effect(se: float, df: float, power: float = 0.8, level: float = 0.05) -> float:
+    """The smallest true effect that a two-sided t-test with this standard error finds with probability `power`.
+
+    Same unit as `se`; NaN where `se` is NaN or `df` is not positive. Solved on the noncentral t distribution.
+
+    >>> round(detectable_effect(1.9, df=79), 1)
+    5.4
+    """
+    if not (math.isfinite(se) and df > 0):
+        return float("nan")
+    from scipy.optimize import brentq
+    from scipy.stats import nct, t
+
+    bound = t.ppf(1 - level / 2, df)
+
+    def gap(shift: float) -> float:
+        # The far tail adds almost nothing, and its distribution function fails numerically for large shifts.
+        return nct.sf(bound, df, shift) + nct.cdf(-bound, df, min(shift, 5.0)) - power
+
+    return float(se * brentq(gap, 0.0, bound + 40.0))
+
+
+def questions_needed(se: float, clusters: int, effect: float, power: float = 0.8, level: float = 0.05) -> float:
+    """How many questions would find `effect`, if the standard error `se` of `clusters` questions shrinks as 1/sqrt.
+
+    inf for an effect of 0 or one that ten million questions would not show; NaN where `se` is NaN.
+    """
+    return _smallest(
+        se, clusters, lambda at, count: detectable_effect(at, count - 1, power, level) <= abs(effect), effect == 0
+    )
+
+
+def equivalence_power(se: float, df: float, margin: float, level: float = 0.05) -> float:
+    """How often two one-sided tests prove equivalence within +-`margin`, if there is no difference at all.
+
+    The same as: the 1 - 2 * `level` interval lies inside the margin. Normal approximation of the shift.
+
+    >>> round(equivalence_power(2.53, 79, 5.0), 2)
+    0.24
+    """
+    if not math.isfinite(se):
+        return float("nan")
+    if se == 0:
+        return 1.0
+    from scipy.stats import t
+
+    return max(0.0, 2 * float(t.cdf(margin / se - t.ppf(1 - level, df), df)) - 1)
+
+
+def questions_for_equivalence(
+    se: float, clusters: int, margin: float, power: float = 0.8, level: float = 0.05
+) -> float:
+    """How many questions would prove equivalence within +-`margin` with probability `power`, if nothing differs.
+
+    >>> questions_for_equivalence(2.53, 80, 5.0)
+    178.0
+    """
+    return _smallest(
+        se, clusters, lambda at, count: equivalence_power(at, count - 1, margin, level) >= power, margin <= 0
+    )
+
+
+def _smallest(se: float, clusters: int, enough, never: bool) -> float:
+    """The smallest count of questions, from 10 up, at which `enough(se, count)` holds; it holds from there on."""
+    if not math.isfinite(se):
+        return float("nan")
+    low, high = 10, 20
+    if never:
+        return math.inf
+    if enough(se * math.sqrt(clusters / low), low):
+        return float(low)
+    while not enough(se * math.sqrt(clusters / high), high):
+        low, high = high, 2 * high
+        if high > MOST_QUESTIONS:
+            return math.inf
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(se * math.sqrt(clusters / middle), middle) else (middle, high)
+    return float(high)

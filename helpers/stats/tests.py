@@ -1,0 +1,91 @@
+"""Tests that assume little: sign flips over questions, exact McNemar, and corrections for asking several questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class SignFlip:
+    """A two-sided p with the smallest p that these data could have given; `clusters` counts those that are not 0."""
+
+    p: float
+    smallest_p: float
+    clusters: int
+    exact: bool
+
+
+def sign_flip(contributions: Sequence[float], seed: int, draws: int = 9999) -> SignFlip:
+    """Whether the mean contribution of a cluster differs from 0, if signs are exchangeable where nothing happens.
+
+    `contributions`: one number a cluster (a paired difference, say); NaN are left out, zeros cannot flip. All 2^C sign
+    patterns are counted where that is at most `draws`; else (1 + hits) / (1 + draws). With all zero p is 1, with
+    nothing NaN. A level below `smallest_p` cannot be reached: then there is no test.
+
+    >>> sign_flip([1, 1, 1, 1, 1], seed=1)
+    SignFlip(p=0.0625, smallest_p=0.0625, clusters=5, exact=True)
+    """
+    values = np.asarray(contributions, dtype=float)
+    values = values[~np.isnan(values)]
+    if not len(values):
+        return SignFlip(NAN, NAN, 0, True)
+    values = values[values != 0]
+    size = len(values)
+    if not size:
+        return SignFlip(1.0, 1.0, 0, True)
+    # Sums that are equal on paper differ in the last digits; they must count as equal.
+    observed = abs(values.sum()) - 1e-10 * np.abs(values).sum()
+    if 2.0**size <= draws:
+        signs = 1 - 2 * (np.arange(2**size)[:, None] >> np.arange(size) & 1)
+        return SignFlip(float((np.abs(signs @ values) >= observed).mean()), 2.0 ** (1 - size), size, True)
+    rng = np.random.default_rng(seed)
+    hits, batch = 0, max(1, 4_000_000 // size)
+    for start in range(0, draws, batch):
+        signs = 1 - 2 * rng.integers(0, 2, size=(min(batch, draws - start), size), dtype=np.int8)
+        hits += int((np.abs(signs @ values) >= observed).sum())
+    return SignFlip((1 + hits) / (1 + draws), 1 / (1 + draws), size, False)
+
+
+def holm(p: Sequence[float]) -> np.ndarray:
+    """Holm's corrected p of a confirmatory family; NaN stay NaN and do not count as tests.
+
+    >>> holm([0.01, float("nan"), 0.04])
+    array([0.02,  nan, 0.04])
+    """
+    return _corrected(p, "holm")
+
+
+def benjamini_hochberg(p: Sequence[float]) -> np.ndarray:
+    """Benjamini and Hochberg's corrected p (false discovery rate) of an exploratory grid; NaN as in `holm`."""
+    return _corrected(p, "fdr_bh")
+
+
+def _corrected(p: Sequence[float], method: str) -> np.ndarray:
+    values = np.asarray(p, dtype=float)
+    asked = ~np.isnan(values)
+    corrected = np.full(values.shape, NAN)
+    if asked.any():
+        from statsmodels.stats.multitest import multipletests
+
+        corrected[asked] = multipletests(values[asked], method=method)[1]
+    return corrected
+
+
+def mcnemar_exact(b: int, c: int) -> float:
+    """The exact two-sided McNemar p of b against c discordant pairs, one pair a cluster; 1 where none is discordant.
+
+    >>> f"{mcnemar_exact(94, 34):.1e}"
+    '1.1e-07'
+    """
+    if b < 0 or c < 0 or b != int(b) or c != int(c):
+        raise ValueError(f"discordant counts must be whole numbers from 0 up, found {b!r} and {c!r}")
+    if b + c == 0:
+        return 1.0
+    from scipy.stats import binomtest
+
+    return float(binomtest(int(b), int(b + c), 0.5).pvalue)

@@ -1,0 +1,176 @@
+"""Tables of estimates: tidy frames for reading, CSV that no spreadsheet runs, LaTeX that compiles."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape as escape_html
+from pathlib import Path
+
+import pandas as pd
+
+from helpers.types import Estimate
+
+SIMULATED = "SIMULATED judges."
+NUMBERS = ("value", "low", "high", "n")
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A finished table: `frame` is what is read, `numbers` (if any) what is written to CSV in its place.
+
+    Both have a column `data` (simulated, published, hub, asked, folder), else ValueError. `best` marks cells in LaTeX;
+    mark one only where the interval of its difference to the next says so.
+    """
+
+    name: str
+    frame: pd.DataFrame
+    caption: str
+    numbers: pd.DataFrame | None = None
+    best: pd.DataFrame | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a table that does not say where its numbers come from."""
+        for frame in (self.frame, self.csv):
+            if "data" not in frame:
+                raise ValueError(
+                    f"table {self.name} has no column 'data'; it has: {', '.join(map(str, frame.columns))}"
+                )
+
+    @property
+    def csv(self) -> pd.DataFrame:
+        """The frame that is written to CSV."""
+        return self.frame if self.numbers is None else self.numbers
+
+    @property
+    def words(self) -> str:
+        """The caption, which says so where any number is from simulated judges."""
+        return f"{self.caption} {SIMULATED}" if "simulated" in set(self.frame["data"]) else self.caption
+
+    def _repr_html_(self) -> str:
+        # to_html escapes cells; the caption is escaped here: names of models and questions may end up in both.
+        return f"{self.frame.to_html(index=False)}\n<p>{escape_html(self.words)}</p>"
+
+
+def estimates_table(
+    estimates: Iterable[Estimate], rows: Sequence[str], columns: Sequence[str], numbers: bool = False
+) -> pd.DataFrame:
+    """The estimates as a wide table: a row for each place in `rows` and data source, a column for each in `columns`.
+
+    `rows` and `columns` are keys of `where`, or "id". Columns of the result: `rows`, `data`, then per column the text
+    "value [low, high]" in shown units; with `numbers` also `<column>_value`, `_low`, `_high` (as stored: rates in
+    [0, 1]) and `_n`. An empty cell is "" and NaN. Order of first appearance. Two estimates for one cell or a missing
+    key are a ValueError; no estimates give a frame with the row columns only.
+    """
+    keys, names, cells = [], [], {}
+    for each in estimates:
+        places = {"id": each.id, **each.where}
+        missing = [key for key in (*rows, *columns) if key not in places]
+        if missing:
+            raise ValueError(f"{each.id}{dict(each.where)} has no {', '.join(missing)}; it has: {', '.join(places)}")
+        key = (*(str(places[row]) for row in rows), each.data)
+        name = " ".join(str(places[column]) for column in columns)
+        if (key, name) in cells:
+            raise ValueError(f"two estimates for {dict(zip((*rows, 'data'), key, strict=True))}, column '{name}'")
+        cells[key, name] = each
+        keys, names = [*keys, key], [*names, name]
+    table = pd.DataFrame(list(dict.fromkeys(keys)), columns=[*rows, "data"])
+    for name in dict.fromkeys(names):
+        column = [cells.get((key, name)) for key in dict.fromkeys(keys)]
+        table[name] = ["" if each is None else str(each) for each in column]
+        if numbers:
+            for what in NUMBERS:
+                found = [None if each is None else getattr(each, what) for each in column]
+                table[f"{name}_{what}"] = pd.array(found, dtype="Int64" if what == "n" else "float64")
+    return table
+
+
+def table(name: str, caption: str, estimates: Iterable[Estimate], rows: Sequence[str], columns: Sequence[str]) -> Table:
+    """The estimates as a finished table (see `estimates_table`), with their numbers for CSV."""
+    estimates = list(estimates)
+    frame = estimates_table(estimates, rows, columns)
+    return Table(name, frame, caption, estimates_table(estimates, rows, columns, numbers=True))
+
+
+def _harmless(cell: object) -> object:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    """The frame as CSV; text that a spreadsheet would run as a formula gets a leading apostrophe, numbers 6 digits.
+
+    >>> csv_text(pd.DataFrame({"a": ["=1+1", "x"], "b": [-0.5, float("nan")]}))
+    "a,b\\n'=1+1,-0.5\\nx,\\n"
+    """
+    safe = frame.astype(object).map(_harmless).rename(columns=_harmless)
+    # Object columns are not reached by float_format.
+    safe = safe.map(lambda cell: f"{cell:.6g}" if isinstance(cell, float) and cell == cell else cell)
+    return safe.to_csv(index=False, lineterminator="\n")
+
+
+def latex_escape(text: object) -> str:
+    r"""Text as LaTeX prints it; line breaks and control characters become spaces.
+
+    >>> latex_escape("50 % of a_b \\ {x}~^")
+    '50 \\% of a\\_b \\textbackslash{} \\{x\\}\\textasciitilde{}\\textasciicircum{}'
+    """
+    plain = re.sub(r"[\x00-\x1f\x7f]+", " ", str(text))
+    escaped = "".join(_LATEX.get(sign, sign) for sign in plain)
+    # After \\ or \midrule a bracket or star would be read as their argument.
+    return "{}" + escaped if escaped.lstrip().startswith(("[", "*")) else escaped
+
+
+def latex_text(frame: pd.DataFrame, caption: str, label: str, best: pd.DataFrame | None = None) -> str:
+    """The frame as a LaTeX table with booktabs rules; cells, header and caption are escaped, `best` cells bold.
+
+    Floats are written with 4 significant digits, NaN as a dash. `best` is a frame of truth values with the rows and
+    some of the columns of `frame`; other columns are a ValueError. `label` may hold letters, digits and : . _ -.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9:._-]+", label):
+        raise ValueError(f"table label '{label}': only letters, digits and : . _ - are allowed")
+    marks = pd.DataFrame(False, index=frame.index, columns=frame.columns)
+    if best is not None:
+        odd = [column for column in best.columns if column not in frame.columns]
+        if odd or not best.index.equals(frame.index):
+            raise ValueError(
+                f"table {label}: best must have the table's rows and columns; it has {odd or 'other rows'}"
+            )
+        marks[best.columns] = best.astype(bool)
+
+    def written(cell: object) -> str:
+        if pd.isna(cell):
+            return "--"
+        return f"{cell:.4g}" if isinstance(cell, float) else latex_escape(cell)
+
+    shown = frame.astype(object).map(written).rename(columns=latex_escape)
+    bold = marks.rename(columns=latex_escape).map(lambda marked: "textbf:--rwrap;" if marked else "")
+    styled = shown.style.hide(axis="index").apply(lambda _: bold, axis=None)
+    alignment = "".join("r" if pd.api.types.is_numeric_dtype(dtype) else "l" for dtype in frame.dtypes)
+    words = latex_escape(caption)
+    return styled.to_latex(hrules=True, caption=words, label=label, column_format=alignment, position_float="centering")
+
+
+def _write(path: Path, text: str) -> None:
+    part = path.with_name(path.name + ".part")
+    part.write_bytes(text.encode())
+    os.replace(part, path)
+
+
+def to_csv(frame: pd.DataFrame, path: Path) -> None:
+    """Write `csv_text` of the frame to `path`."""
+    _write(path, csv_text(frame))
+
+
+def to_latex(frame: pd.DataFrame, path: Path, caption: str, label: str, best: pd.DataFrame | None = None) -> None:
+    """Write `latex_text` of the frame to `path`."""
+    _write(path, latex_text(frame, caption, label, best))

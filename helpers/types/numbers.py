@@ -1,0 +1,68 @@
+"""What is found: numbers that travel with their interval, and what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Estimand:
+    """What a number means: declared once, in the bias module that computes it."""
+
+    id: str
+    words: str
+    formula: str
+    numerator: str
+    denominator: str
+    ties_and_invalid: str
+    cluster: str
+    interval: str
+    source: str
+    unit: str = "rate"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number that travels with its interval; NaN bounds mean that no interval is honest here (see `method`).
+
+    `unit` is "rate" (0 to 1), "pp" (a difference of rates, stored as a fraction and shown times 100), "logit", "alpha",
+    "score" or "count". `n` counts judgments, `clusters` questions, `data` is one of simulated, published, hub, asked,
+    folder.
+    """
+
+    id: str
+    where: Mapping[str, str]
+    value: float
+    low: float = float("nan")
+    high: float = float("nan")
+    n: int = 0
+    clusters: int = 0
+    unit: str = "rate"
+    se: float = float("nan")
+    method: str = ""
+    data: str = ""
+    p: float = float("nan")
+
+    def __str__(self) -> str:
+        """The number with its interval, as printed in sentences.
+
+        >>> str(Estimate("x", {}, 0.124, 0.079, 0.168, n=80, clusters=80))
+        '12.4 % [7.9, 16.8]'
+        >>> str(Estimate("x", {}, 0.0719, -0.01, 0.15, unit="pp"))
+        '+7.2 pp [-1.0, +15.0]'
+        >>> str(Estimate("x", {}, 0.5))
+        '50.0 %'
+        """
+        scale, sign, digits, suffix = {
+            "rate": (100, "", 1, " %"),
+            "pp": (100, "+", 1, " pp"),
+            "sd_pp": (100, "", 2, " pp"),
+            "logit": (1, "+", 2, ""),
+        }.get(self.unit, (1, "", 2, ""))
+        if self.value != self.value:
+            return "not estimable"
+        text = f"{self.value * scale:{sign}.{digits}f}{suffix}"
+        if self.low != self.low:
+            return text
+        return f"{text} [{self.low * scale:{sign}.{digits}f}, {self.high * scale:{sign}.{digits}f}]"

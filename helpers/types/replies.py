@@ -1,0 +1,75 @@
+"""What comes back: attempts, replies, verdicts, judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from helpers.types.asked import Trial
+
+#: Everything that can become of a finished reply; only `ok` carries a verdict.
+OUTCOMES = ("ok", "unparsed", "conflict", "invalid_ranking", "refused", "filtered", "truncated", "empty")
+
+#: How a provider's own word for the end of a reply is stored.
+FINISHES = ("stop", "length", "refusal", "filter")
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens as the provider counted them; `output` includes `reasoning`, `input` includes `cached`."""
+
+    input: int | None = None
+    output: int | None = None
+    reasoning: int | None = None
+    cached: int | None = None
+
+
+@dataclass(frozen=True)
+class Completion:
+    """One attempt to get a reply. Only `status == "ok"` is a reply; anything else is a paid or unpaid failure.
+
+    `status` is "ok" or the failure ("rate_limited", "provider_error", "connect", "maybe_billed", "bad_envelope",
+    "empty", "quota", "auth", "not_found", "bad_request"). `finish` is one of FINISHES, `latency` in seconds.
+    """
+
+    key: str
+    status: str
+    text: str = ""
+    finish: str | None = None
+    usage: Usage = Usage()
+    model: str | None = None
+    request_id: str | None = None
+    latency: float | None = None
+    raw: str = ""
+    attempt: int = 0
+    at: str = ""
+    error: str | None = None
+    maybe_billed: bool = False
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a judge decided. Listwise: `ranking` holds labels, best first, and `scores` a number per label.
+
+    Other forms use `choice` (a label) or `number`. `contradicts` is True where a lower-ranked label has a higher score.
+    """
+
+    ranking: tuple[str, ...] = ()
+    scores: Mapping[str, float] = field(default_factory=dict)
+    choice: str | None = None
+    number: float | None = None
+    justification: str = ""
+    contradicts: bool = False
+
+
+@dataclass(frozen=True)
+class Judgment:
+    """A trial with its reply and what was read from it; `verdict` is None unless `outcome` is "ok".
+
+    `outcome` is one of OUTCOMES, or "missing" where there is no reply yet.
+    """
+
+    trial: Trial
+    outcome: str
+    verdict: Verdict | None = None
+    completion: Completion | None = None

@@ -1,0 +1,248 @@
+"""Reply text -> verdict or outcome. What a candidate wrote can never become a verdict here.
+
+Two forms of reply are read, and nothing else is searched for:
+
+* structured (the request has a schema): the whole reply is one JSON object that carries the nonce as its `id`;
+* text: the last line of the reply carries the nonce, `RANKING-<nonce>: C > A > B` (listwise; a line
+  `SCORES-<nonce>: A=7 B=8 C=9` may stand directly before it) or `VERDICT-<nonce>: <value>` (all other forms).
+
+The judge is told the nonce and no candidate knows it, so a quoted answer is only a quotation. Nothing is repaired:
+a reply in any other form has an outcome that says so (reliability.md A.2, rows 8-15 and 36), and it can be read again
+by a better parser, since replies are stored raw.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import string
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+from helpers.types import Completion, Judgment, Trial, Verdict
+
+#: Raised whenever the same reply may be read differently than before.
+PARSER_VERSION = 1
+
+#: The field of a structured reply that holds the verdict, for each form.
+FIELDS = {"listwise": "ranking", "pairwise": "verdict", "choice": "choice", "number": "number"}
+
+PAIRWISE = ("A>>B", "A>B", "A=B", "B>A", "B>>A")
+
+ENDINGS = {"refusal": "refused", "filter": "filtered", "length": "truncated"}
+
+#: Bold, code marks and blanks around a verdict carry no meaning; `~~`, `>`, quotes and brackets may, so they stay.
+DECORATION = string.whitespace + "\u00a0\u202f*`"
+
+NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+
+Reading = tuple[str, Verdict | None]
+UNPARSED: Reading = ("unparsed", None)
+
+
+def read(trial: Trial, completion: Completion) -> Judgment:
+    """What became of the reply to `trial`, and the verdict if it holds one.
+
+    How the reply ended comes first: refused, filtered and truncated replies are never searched for a verdict. A reply
+    that ended in an unknown way is "unparsed" (an ending that the provider does not tell counts as normal); a failed
+    attempt is no reply, so its judgment stays "missing". Raises ValueError where `parse` does.
+    """
+    outcome, verdict = ENDINGS.get(completion.finish or ""), None
+    if completion.status != "ok":
+        outcome = "missing"
+    elif outcome is None and not completion.text.strip():
+        outcome = "empty"
+    elif outcome is None and completion.finish not in (None, "stop"):
+        outcome = "unparsed"
+    elif outcome is None:
+        structured = trial.request.schema is not None
+        outcome, verdict = parse(completion.text, trial.form, trial.labels, trial.nonce, structured=structured)
+    return Judgment(trial, outcome, verdict, completion)
+
+
+def parse(text: str, form: str, labels: Sequence[str], nonce: str, *, structured: bool) -> Reading:
+    """The outcome and the verdict of a finished reply; the verdict is None unless the outcome is "ok".
+
+    `labels` are the letters shown (unused by pairwise and number). Listwise: no valid ranking is "invalid_ranking";
+    a score that is not a number from 0 to 10, or is given twice, is absent and the ranking counts; a score for a label
+    that was not shown makes the ranking invalid. Text form: markdown bold, backticks, blanks and one full stop around
+    the verdict lines (and bold labels) are ignored, as is the closing fence of a code block; another verdict with the
+    nonce anywhere before the last line is a "conflict". An unknown form, a missing nonce or label raises ValueError.
+
+    >>> reply = "B is wrong.\\n\\nSCORES-5eed: A=9 B=2 C=9.5\\n**RANKING-5eed: A > C > B**"
+    >>> outcome, verdict = parse(reply, "listwise", "ABC", "5eed", structured=False)
+    >>> outcome, verdict.ranking, verdict.scores, verdict.contradicts, verdict.justification
+    ('ok', ('A', 'C', 'B'), {'A': 9.0, 'B': 2.0, 'C': 9.5}, True, 'B is wrong.')
+    >>> parse("RANKING-5eed: A > C", "listwise", "ABC", "5eed", structured=False)
+    ('invalid_ranking', None)
+    >>> parse("VERDICT-5eed: A>B\\nNo:\\nVERDICT-5eed: B>A", "pairwise", "AB", "5eed", structured=False)
+    ('conflict', None)
+    >>> parse("VERDICT-5eed: A>B\\nThat is all.", "pairwise", "AB", "5eed", structured=False)
+    ('unparsed', None)
+    >>> parse("`VERDICT-5eed: A>>B`", "pairwise", "AB", "5eed", structured=False)[1].choice
+    'A>>B'
+    >>> parse('{"id": "5eed", "choice": "C"}', "choice", "ABCD", "5eed", structured=True)[1].choice
+    'C'
+    >>> parse('{"id": "beef", "choice": "C"}', "choice", "ABCD", "5eed", structured=True)
+    ('unparsed', None)
+    >>> parse("VERDICT-5eed: 7.5.", "number", "", "5eed", structured=False)[1].number
+    7.5
+    """
+    _check(form, labels, nonce)
+    return (_structured if structured else _text)(text, form, tuple(labels), nonce)
+
+
+def schema(form: str, labels: Sequence[str], nonce: str) -> dict[str, Any]:
+    """The JSON schema of a structured reply, as all three providers accept it.
+
+    Strict: every property required, no others. How many labels and which numbers are allowed is checked by `parse`:
+    not every provider takes minItems, minimum or maximum. The properties stand in the order of the published protocols
+    (listwise: ranking, scores, justification; pairwise: the reasons before the verdict).
+
+    >>> list(schema("listwise", "ABC", "5eed")["properties"])
+    ['id', 'ranking', 'scores', 'justification']
+    >>> schema("number", "", "5eed")["properties"]
+    {'id': {'type': 'string', 'enum': ['5eed']}, 'number': {'type': 'number'}}
+    """
+    _check(form, labels, nonce)
+    label, reason = {"type": "string", "enum": list(labels)}, {"type": "string"}
+    asked: dict[str, dict[str, Any]] = {
+        "listwise": {
+            "ranking": {"type": "array", "items": label},
+            "scores": _object({name: {"type": "integer"} for name in labels}),
+            "justification": reason,
+        },
+        "pairwise": {"justification": reason, "verdict": {"type": "string", "enum": list(PAIRWISE)}},
+        "choice": {"choice": label},
+        "number": {"number": {"type": "number"}},
+    }
+    return _object({"id": {"type": "string", "enum": [nonce]}, **asked[form]})
+
+
+def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    named = dict(properties)
+    return {"type": "object", "properties": named, "required": list(named), "additionalProperties": False}
+
+
+def _check(form: str, labels: Sequence[str], nonce: str) -> None:
+    if form not in FIELDS:
+        raise ValueError(f"unknown form of verdict {form!r}; valid: {', '.join(FIELDS)}")
+    if not re.fullmatch(r"\w+", nonce):
+        raise ValueError(f"nonce {nonce!r}: without a nonce of letters and digits a quoted verdict would count")
+    if form in ("listwise", "choice") and (not labels or not all(labels) or len(set(labels)) < len(labels)):
+        raise ValueError(f"labels {tuple(labels)!r}: a {form} verdict needs the labels shown, each once")
+
+
+def _structured(text: str, form: str, labels: Sequence[str], nonce: str) -> Reading:
+    try:
+        # All numbers are read as floats: True is then no number, and an endless integer is infinite, not an error.
+        reply = json.loads(text.strip(), object_pairs_hook=_no_duplicates, parse_constant=_no_constant, parse_int=float)
+    except (ValueError, RecursionError):
+        return UNPARSED
+    fields = {"id", FIELDS[form], "justification"} | ({"scores"} if form == "listwise" else set())
+    if not isinstance(reply, dict) or reply.get("id") != nonce or FIELDS[form] not in reply or set(reply) - fields:
+        return UNPARSED
+    stated, reason, scores = reply[FIELDS[form]], reply.get("justification"), reply.get("scores")
+    reason = reason if isinstance(reason, str) else ""
+    if form == "listwise":
+        return _listwise(stated, scores if isinstance(scores, dict) else {}, reason, labels)
+    return _single(form, stated, reason, labels)
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a name stands twice")
+    return dict(pairs)
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _text(text: str, form: str, labels: Sequence[str], nonce: str) -> Reading:
+    word = "RANKING" if form == "listwise" else "VERDICT"
+    # Only "\n" ends a line: exotic line ends inside a quotation must not make lines of their own.
+    lines = text.rstrip().removesuffix("\n```").rstrip().split("\n")
+    stated = _stated(lines.pop(), f"{word}-{nonce}")
+    if stated is None:
+        return UNPARSED
+    final, before = _leading(stated, form, labels), "\n".join(lines).rstrip()
+    for mention in re.finditer(rf"{word}\W{{0,3}}{nonce}", before, re.IGNORECASE):
+        said = _leading(before[mention.end() : mention.end() + 300].lstrip(DECORATION + ":"), form, labels)
+        if said is not None and said != final:
+            return "conflict", None
+    if form != "listwise":
+        number = float(stated) if form == "number" and NUMBER.fullmatch(stated) else None
+        return _single(form, stated if form != "number" else number, before, labels)
+    lines = before.split("\n")
+    values = [_stated(line, f"SCORES-{nonce}") for line in lines]
+    scores = _scores(values[-1]) if values[-1] is not None else {}
+    if any(_scores(value) != scores for value in values if value is not None):
+        scores = {}  # two different lines of scores: none of them is the judge's score
+    before = "\n".join(lines if values[-1] is None else lines[:-1])
+    return _listwise([label.strip(DECORATION) for label in stated.split(">")], scores, before, labels)
+
+
+def _stated(line: str, mark: str) -> str | None:
+    """What a line states after `mark` and a colon; None if it is not such a line."""
+    head, colon, value = line.partition(":")
+    if not colon or head.strip(DECORATION) != mark:
+        return None
+    return value.strip(DECORATION).removesuffix(".").strip(DECORATION)
+
+
+def _leading(text: str, form: str, labels: Sequence[str]) -> object:
+    """The verdict that `text` begins with, complete or not; None for words that state none (to compare mentions)."""
+    text = re.sub("[*`]", "", text)
+    if form == "listwise":
+        found = re.match(r"\w+(?:\s*>\s*\w+)+", text)
+        named = re.findall(r"\w+", found[0]) if found else []
+        return named if set(named) & set(labels) else None
+    if form == "pairwise":
+        found = re.match(r"([AB])\s*(>>|>|=)\s*([AB])(?!\w)", text)
+        return found and found.groups()
+    if form == "number":
+        found = NUMBER.match(text)
+        return found and float(found[0])
+    longest_first = sorted(labels, key=len, reverse=True)
+    found = re.match(rf"(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", text)
+    return found and found[0]
+
+
+def _scores(value: str) -> dict[str, float | None]:
+    """Label -> score of `A=7 B=8`; also with colons, commas and blanks. None where it is no number or given twice."""
+    plain = " ".join(value.replace(":", "=").replace(",", " ").replace(";", " ").split())
+    scores: dict[str, float | None] = {}
+    for pair in plain.replace(" =", "=").replace("= ", "=").split():
+        label, _, score = pair.partition("=")
+        number = float(score) if NUMBER.fullmatch(score) else None
+        scores[label] = number if scores.get(label, number) == number else None
+    return scores
+
+
+def _listwise(ranking: object, scores: Mapping[str, object], reason: str, labels: Sequence[str]) -> Reading:
+    named = [label for label in ranking if isinstance(label, str)] if isinstance(ranking, list) else []
+    numbers = {label: score for label, score in scores.items() if isinstance(score, float)}
+    if sorted(named) != sorted(labels) or len(named) < len(ranking) or set(numbers) - set(labels):
+        return "invalid_ranking", None
+    kept = {label: numbers[label] for label in labels if 0 <= numbers.get(label, math.nan) <= 10}
+    scored = [label for label in named if label in kept]
+    contradicts = any(kept[worse] > kept[better] for better, worse in combinations(scored, 2))
+    return "ok", Verdict(tuple(named), kept, justification=_shown(reason), contradicts=contradicts)
+
+
+def _single(form: str, stated: object, reason: str, labels: Sequence[str]) -> Reading:
+    if form == "number" and isinstance(stated, float) and math.isfinite(stated):
+        return "ok", Verdict(number=stated, justification=_shown(reason))
+    if form == "pairwise" and isinstance(stated, str):
+        stated = re.sub(r"(?<=[AB])\s*(>>|>|=)\s*(?=[AB])", r"\1", stated)
+    if isinstance(stated, str) and stated in {"pairwise": PAIRWISE, "choice": labels, "number": ()}[form]:
+        return "ok", Verdict(choice=stated, justification=_shown(reason))
+    return UNPARSED
+
+
+def _shown(reason: str) -> str:
+    # JSON may smuggle in half a surrogate pair, which no file and no terminal can hold.
+    return reason.strip().encode("utf-8", "replace").decode()

@@ -1,0 +1,438 @@
+"""Figures: what they show is what was given, readable at print size, marked when simulated, the same bytes always."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import itertools
+import math
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from helpers import figures
+from helpers.figures import style as styles
+from helpers.types import Estimate
+
+STYLES = ("paper", "neurips", "icml", "acl", "talk")
+NAN = float("nan")
+
+# First places of each judge among 80 verdicts, as published.
+TOP1 = {
+    "claude_fast": {"claude": 22, "gpt": 44, "gemini": 14},
+    "claude_thinking": {"claude": 26, "gpt": 40, "gemini": 14},
+    "gpt_fast": {"claude": 17, "gpt": 47, "gemini": 16},
+    "gpt_thinking": {"claude": 17, "gpt": 56, "gemini": 7},
+    "gemini_fast": {"claude": 18, "gpt": 34, "gemini": 28},
+    "gemini_thinking": {"claude": 21, "gpt": 34, "gemini": 25},
+}
+CATEGORIES = ("coding", "extraction", "humanities", "math", "reasoning", "roleplay", "stem", "writing")
+
+
+def wilson(k: int, n: int) -> tuple[float, float]:
+    z, p = 1.959963984540054, k / n
+    middle = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def rate(id: str, where: dict[str, str], k: int, n: int, data: str) -> Estimate:
+    return Estimate(id, where, k / n, *wilson(k, n), n=n, clusters=80, method="Wilson", data=data)
+
+
+def pp(id: str, where: dict[str, str], value: float, half: float, data: str) -> Estimate:
+    return Estimate(id, where, value, value - half, value + half, n=160, clusters=80, unit="pp", method="t", data=data)
+
+
+def top1(data: str, prefix: str = "") -> list[Estimate]:
+    return [
+        rate("top1_rate", {"judge": prefix + judge, "vendor": vendor}, k, 80, data)
+        for judge, row in TOP1.items()
+        for vendor, k in row.items()
+    ]
+
+
+def many_judges() -> list[Estimate]:
+    return [
+        rate(
+            "top1_rate", {"judge": f"{own}_{i}", "vendor": vendor}, 30 + 7 * i if vendor == own else 20 - i, 80, "asked"
+        )
+        for own in ("claude", "gpt", "gemini")
+        for i in range(5)
+        for vendor in ("claude", "gpt", "gemini")
+    ]
+
+
+def categories(data: str) -> list[Estimate]:
+    return [
+        rate("category_self_bias", {"vendor": vendor, "category": category}, (7 * i + 5 * j) % 21, 20, data)
+        for i, vendor in enumerate(("claude", "gpt", "gemini"))
+        for j, category in enumerate(CATEGORIES)
+    ]
+
+
+def positions(data: str) -> list[Estimate]:
+    return [
+        pp("position_effect", {"slot": str(i)}, x, 0.04, data)
+        for i, x in enumerate((0.06, 0.02, -0.01, -0.02, 0.0, -0.03))
+    ]
+
+
+def preferences(data: str, logit: bool) -> tuple[list[Estimate], list[Estimate], list[Estimate]]:
+    naive = [
+        rate("self_bias", {"vendor": v}, k, 160, data) for v, k in {"claude": 48, "gpt": 103, "gemini": 53}.items()
+    ]
+    excess = [
+        pp("excess_self_preference", {"vendor": v}, x, 0.08, data)
+        for v, x in {"claude": 0.0719, "gpt": 0.1688, "gemini": 0.1719}.items()
+    ]
+    effects = [
+        pp("logit_effect", {"vendor": v}, x, 0.05, data)
+        for v, x in {"claude": 0.06, "gpt": 0.12, "gemini": 0.11}.items()
+    ]
+    return naive, excess, effects if logit else []
+
+
+def tiers(data: str) -> list[Estimate]:
+    counts = {"claude": (13, 21), "gpt": (25, 34), "gemini": (13, 25)}
+    where = {"judge": "gemini_thinking"} if data == "published" else {}
+    return [
+        rate("tier_preference", {**where, "vendor": v, "tier": tier}, k if tier == "thinking" else n - k, n, data)
+        for v, (k, n) in counts.items()
+        for tier in ("fast", "thinking")
+    ]
+
+
+def all_figures(style: str = "paper") -> list[figures.Figure]:
+    """Every figure in every shape: one data source, two, few judges, many."""
+    unreadable = [rate("unreadable_share", {"judge": f"sim_{judge}"}, 2, 80, "simulated") for judge in TOP1]
+    published, asked = preferences("published", False), preferences("simulated", True)
+    both = tuple(map(list, map(itertools.chain, published, asked)))
+    return [
+        figures.show_judge_vendor_heatmap(top1("published"), style=style, name="heatmap"),
+        figures.show_judge_vendor_heatmap(
+            top1("published") + top1("simulated", "sim_") + unreadable, style=style, name="heatmaps"
+        ),
+        figures.show_judge_vendor_heatmap(many_judges(), style=style, name="forest"),
+        figures.show_self_preference(*published, expected=1 / 3, style=style, name="preference"),
+        figures.show_self_preference(*both, expected=1 / 3, style=style, name="preferences"),
+        figures.show_categories(categories("published"), expected=1 / 3, style=style, name="category"),
+        figures.show_categories(categories("published") + categories("simulated"), style=style, name="categories"),
+        figures.show_positions(positions("simulated"), style=style, name="position"),
+        figures.show_positions(positions("asked") + positions("simulated"), style=style, name="positions"),
+        figures.show_tiers(tiers("published"), style=style, name="tier"),
+        figures.show_tiers(tiers("published") + tiers("simulated"), style=style, name="tiers"),
+    ]
+
+
+@pytest.fixture(scope="module")
+def paper() -> dict[str, figures.Figure]:
+    return {figure.name: figure for figure in all_figures()}
+
+
+def texts(figure: figures.Figure) -> list:
+    """The texts that are drawn; a figure also holds tick labels of other panels and of places outside the axes."""
+    from matplotlib.text import Text
+
+    drawn = []
+    draw = Text.draw
+
+    def record(self, renderer):
+        if self.get_visible() and self.get_text().strip():
+            drawn.append(self)
+        return draw(self, renderer)
+
+    with pytest.MonkeyPatch.context() as patch, styles.settings(figure.rc):
+        patch.setattr(Text, "draw", record)
+        figure.figure.savefig(io.BytesIO(), format="png", dpi=figure.figure.dpi)
+    return list({id(each): each for each in drawn}.values())
+
+
+def intervals(axes) -> list[tuple[float, float, float]]:
+    """(place, low, high) of each interval drawn along x."""
+    lines = [line for line in axes.lines if len(line.get_xdata()) == 2 and line.get_linestyle() == "-"]
+    found = [(float(line.get_ydata()[0]), *map(float, line.get_xdata())) for line in lines]
+    return sorted(found)
+
+
+def points(axes) -> list[tuple[float, float]]:
+    """(x, y) of each marker."""
+    return [
+        (float(line.get_xdata()[0]), float(line.get_ydata()[0]))
+        for line in axes.lines
+        if len(line.get_xdata()) == 1 and line.get_marker() not in ("", "None", None)
+    ]
+
+
+def test_the_palette_is_seaborns_colorblind():
+    import seaborn
+
+    allowed = set(seaborn.color_palette("colorblind").as_hex())
+    assert {colour.lower() for colour in (*styles.COLOURS, styles.GREY)} == {each.lower() for each in allowed}
+
+
+def test_a_vendor_looks_the_same_in_every_figure():
+    paper = styles.style("paper")
+    alone = {vendor: paper.looks([vendor])[vendor] for vendor in ("claude", "gpt", "gemini")}
+    assert len({look.colour for look in alone.values()}) == len({look.marker for look in alone.values()}) == 3
+    for name, others in itertools.product(STYLES, (["acme", "aaa"], ["llama", "mistral"], ["zeta", "claude"])):
+        looks = styles.style(name).looks([*others, "gpt", "gemini", "claude"])
+        assert {vendor: looks[vendor] for vendor in alone} == alone
+
+
+def test_further_vendors_get_the_next_looks_and_keep_them_where_named():
+    named = styles.style("paper", vendors=["zeta", "acme"])
+    assert named.looks(["acme"])["acme"] == named.looks(["acme", "zeta", "aaa"])["acme"]
+    crowd = named.looks([f"vendor{i}" for i in range(40)])
+    assert len(set(crowd.values())) == 40
+    assert list(named.looks(["b", "acme", "a", "gpt"])) == ["gpt", "acme", "a", "b"]
+
+
+def test_an_unknown_style_names_the_known_ones():
+    with pytest.raises(ValueError, match=r"'poster'.*paper, neurips, icml, acl, talk"):
+        figures.show_positions(positions("asked"), style="poster")
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_nothing_overlaps_or_leaves_the_figure_at_print_size(style):
+    look = styles.style(style)
+    for figure in all_figures(style):
+        assert figure.figure.get_figwidth() in (look.column, look.text), figure.name
+        boxes = [(each.get_text(), each.get_window_extent()) for each in texts(figure)]
+        assert len(boxes) > 6, figure.name
+        edge = figure.figure.bbox
+        for words, box in boxes:
+            inside = edge.x0 - 1 <= box.x0 and box.x1 <= edge.x1 + 1 and edge.y0 - 1 <= box.y0 and box.y1 <= edge.y1 + 1
+            assert inside, f"{style} {figure.name}: '{words}' leaves the figure"
+        for (one, a), (two, b) in itertools.combinations(boxes, 2):
+            across, down = min(a.x1, b.x1) - max(a.x0, b.x0), min(a.y1, b.y1) - max(a.y0, b.y0)
+            # A pixel of 1/100 inch: boxes hold the room above and below letters.
+            assert across <= 1 or down <= 1, f"{style} {figure.name}: '{one}' on '{two}'"
+        assert min(each.get_fontsize() for each in texts(figure)) >= 6, figure.name
+
+
+def test_simulated_is_said_on_the_face_and_only_there(paper):
+    for name, figure in paper.items():
+        simulated = name in ("heatmaps", "preferences", "categories", "position", "positions", "tiers")
+        faces = [each.get_text() for each in texts(figure)]
+        assert (faces.count("SIMULATED judges") == 1) == simulated, name
+        assert ("SIMULATED" in figure.caption) == ("SIMULATED" in figure.alt) == simulated, name
+
+
+def test_a_heatmap_cell_says_percent_and_interval_and_own_cells_are_outlined(paper):
+    axes = paper["heatmap"].figure.axes[0]
+    cells = [each.get_text() for each in axes.texts]
+    # 44 of 80: 55.0 %, Wilson by hand [44.12, 65.43].
+    assert cells[2:4] == ["55.0", "[44, 65]"]
+    assert len(cells) == 2 * 18
+    outlined = [each.get_xy() for each in axes.patches if not each.get_fill()]
+    assert [(int(x), int(y)) for x, y in outlined] == [(0, 0), (0, 1), (1, 2), (1, 3), (2, 4), (2, 5)]
+    assert [each.get_text() for each in axes.get_yticklabels()] == list(TOP1)
+    assert axes.get_title(loc="left") == "n = 80"
+
+
+def test_a_judges_vendor_may_be_given_and_is_never_guessed_between_two():
+    odd = [replace(each, where={**each.where, "judge": "gpt_gemini_mix"}) for each in top1("asked")[:3]]
+    outlines = lambda figure: [p for p in figure.figure.axes[0].patches if not p.get_fill()]  # noqa: E731
+    assert outlines(figures.show_judge_vendor_heatmap(odd)) == []
+    given = figures.show_judge_vendor_heatmap(odd, judge_vendors={"gpt_gemini_mix": "gemini"})
+    assert [int(patch.get_xy()[0]) for patch in outlines(given)] == [2]
+
+
+def test_different_n_stand_beside_their_rows():
+    estimates = [replace(each, n=each.n - 2) if each.where["judge"] == "gpt_fast" else each for each in top1("asked")]
+    words = [each.get_text() for each in texts(figures.show_judge_vendor_heatmap(estimates))]
+    assert words.count("n = 80") == 5 and words.count("n = 78") == 1
+
+
+def test_many_judges_become_forest_plots_sorted_by_own_rate(paper):
+    figure = paper["forest"].figure
+    assert len(figure.axes) == 3
+    labels = [each.get_text() for each in figure.axes[0].get_yticklabels()]
+    # Own first places are 30 + 7 i of 80.
+    assert [int(label[-1]) for label in labels] == [4, 4, 4, 3, 3, 3, 2, 2, 2, 1, 1, 1, 0, 0, 0]
+    claude = [rank for rank, label in enumerate(labels) if label.startswith("claude")]
+    coloured = [
+        line.get_ydata()[0]
+        for line in figure.axes[0].lines
+        if len(line.get_xdata()) == 1 and line.get_markerfacecolor() == styles.COLOURS[0]
+    ]
+    assert sorted(coloured) == claude
+    twelve = [each for each in many_judges() if not each.where["judge"].endswith("_4")]
+    assert len(figures.show_judge_vendor_heatmap(twelve).figure.axes) == 1
+
+
+def test_self_preference_shows_every_number_with_its_interval(paper):
+    published, simulated = paper["preferences"].figure.axes
+    # Rows: vendor header, naive, excess, logit; 48/160 - 1/3 = -3.333 pp.
+    low, high = wilson(48, 160)
+    assert intervals(published)[0] == pytest.approx((1, 100 * (low - 1 / 3), 100 * (high - 1 / 3)))
+    assert (pytest.approx(100 * (0.3 - 1 / 3)), 1.0) in points(published)
+    assert len(intervals(published)) == len(points(published)) == 6
+    assert len(intervals(simulated)) == len(points(simulated)) == 9
+    assert [each.get_text() for each in published.texts] == ["not estimable"] * 3
+    assert intervals(simulated)[-1] == pytest.approx((11, 6, 16))
+
+
+def test_rates_need_an_expected_share_and_logits_are_refused():
+    naive, excess, _ = preferences("asked", True)
+    with pytest.raises(ValueError, match=r"self_bias\[claude\] is a rate: give expected="):
+        figures.show_self_preference(naive, excess, [])
+    with pytest.raises(ValueError, match=r"has unit 'logit'; this figure shows pp"):
+        figures.show_self_preference([], excess, [replace(each, unit="logit") for each in excess])
+    with pytest.raises(ValueError, match="all three lists"):
+        figures.show_self_preference([], [], [])
+    uneven = figures.show_self_preference(naive, [], [], expected={"claude": 0.5, "gpt": 0.25, "gemini": 0.25})
+    assert (pytest.approx(-20.0), 1.0) in points(uneven.figure.axes[0])
+
+
+def test_categories_have_a_panel_a_vendor_and_one_order_of_rows(paper):
+    axes = paper["category"].figure.axes
+    assert [each.get_title(loc="left") for each in axes] == ["Claude", "GPT", "Gemini"]
+    order = [each.get_text() for each in axes[0].get_yticklabels()]
+    means = {c: sum((7 * i + 5 * j) % 21 for i in range(3)) for j, c in enumerate(CATEGORIES)}
+    assert [means[category] for category in order] == sorted(means.values(), reverse=True)
+    for i, panel in enumerate(axes):
+        shown = {order[round(y)]: x for x, y in points(panel)}
+        assert shown == pytest.approx({c: 5 * ((7 * i + 5 * j) % 21) for j, c in enumerate(CATEGORIES)})
+        assert len(intervals(panel)) == 8
+    assert "share of candidates" in paper["category"].caption
+    assert "share of candidates" not in paper["categories"].caption
+
+
+def test_positions_are_in_pp_around_a_line_at_zero(paper):
+    axes = paper["position"].figure.axes[0]
+    assert dict(points(axes)) == pytest.approx({0: 6, 1: 2, 2: -1, 3: -2, 4: 0, 5: -3})
+    zero = [line for line in axes.lines if list(line.get_ydata()) == [0, 0] and line.get_linestyle() != "-"]
+    assert len(zero) == 1
+    assert "(pp)" in axes.get_ylabel()
+    with pytest.raises(ValueError, match="several units"):
+        figures.show_positions([*positions("asked"), replace(positions("asked")[0], unit="logit", data="hub")])
+
+
+def test_tiers_show_the_wanted_tier_only(paper):
+    axes = paper["tier"].figure.axes[0]
+    assert [x for x, _ in points(axes)] == pytest.approx([100 * 13 / 21, 100 * 25 / 34, 100 * 13 / 25])
+    assert [y for _, y in points(axes)] == [0, 1, 2]
+    assert "Judge: gemini_thinking." in paper["tier"].caption
+    fast = figures.show_tiers(tiers("asked"), tier="fast").figure.axes[0]
+    assert points(fast)[0][0] == pytest.approx(100 * 8 / 21)
+    with pytest.raises(ValueError, match=r"'slow'.*fast.*thinking"):
+        figures.show_tiers(tiers("asked"), tier="slow")
+
+
+def test_no_interval_is_an_open_marker_and_no_number_is_words():
+    bare = replace(tiers("asked")[1], low=NAN, high=NAN, method="8 questions are too few")
+    lost = replace(tiers("asked")[3], value=NAN, low=NAN, high=NAN)
+    figure = figures.show_tiers([bare, lost, tiers("asked")[5]])
+    axes = figure.figure.axes[0]
+    faces = [line.get_markerfacecolor() for line in axes.lines if len(line.get_xdata()) == 1]
+    assert faces[0] == "white" and faces[1] != "white" and len(faces) == 2
+    assert [each.get_text() for each in axes.texts] == ["not estimable"]
+    assert "Open markers: no interval (8 questions are too few)." in figure.caption
+    assert "not estimable" in figure.alt
+
+
+def test_captions_say_n_questions_unreadable_share_and_method(paper):
+    assert "published counts (n = 80 judgments a point, 80 questions, unreadable share not published)" in (
+        paper["heatmap"].caption
+    )
+    # 6 judges x 2 of 80.
+    assert "unreadable 2.5 % (12 of 480 judgments)" in paper["heatmaps"].caption
+    assert "n = 21 to 34 judgments a point" in paper["tier"].caption
+    assert "95 % (Wilson)" in paper["heatmap"].caption
+    assert "claude_fast, vendor gpt: 55.0 % [44.1, 65.4]" in paper["heatmap"].alt
+
+
+def test_wrong_estimates_are_named():
+    with pytest.raises(ValueError, match=r"no estimates of top1_rate\[judge, vendor\]; given: position_effect\[slot\]"):
+        figures.show_judge_vendor_heatmap(positions("asked"))
+    with pytest.raises(ValueError, match="given: none"):
+        figures.show_positions([])
+    with pytest.raises(ValueError, match=r"more than one estimate for \{'slot': '0'\} \(asked\)"):
+        figures.show_positions([*positions("asked"), positions("asked")[0]])
+
+
+def test_other_estimates_may_stand_in_the_same_list():
+    everything = [*top1("asked"), *positions("asked"), *tiers("asked"), *categories("asked")]
+    for show in (
+        figures.show_judge_vendor_heatmap,
+        figures.show_positions,
+        figures.show_tiers,
+        figures.show_categories,
+    ):
+        assert show(everything).caption
+
+
+def digests(files: list[figures.Figure]) -> str:
+    seen = hashlib.sha256()
+    for figure, kind in itertools.product(files, ("png", "pdf", "svg")):
+        seen.update(figure.render(kind))
+    return seen.hexdigest()
+
+
+def two_figures() -> list[figures.Figure]:
+    return [
+        figures.show_positions(positions("asked") + positions("simulated")),
+        figures.show_judge_vendor_heatmap(top1("published")),
+    ]
+
+
+SUBPROCESS = """
+import sys
+from tests.test_figures import digests, two_figures
+print(digests(two_figures()), "matplotlib.pyplot" in sys.modules)
+"""
+
+
+def test_bytes_are_the_same_in_every_process_and_pyplot_is_never_loaded():
+    root = Path(__file__).resolve().parent.parent
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    outputs = set()
+    for seed, zone in (("1", "UTC"), ("2", "Asia/Tokyo")):
+        result = subprocess.run(
+            [sys.executable, "-c", SUBPROCESS],
+            env={**environment, "PYTHONHASHSEED": seed, "TZ": zone},
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=root,
+        )
+        outputs.add(result.stdout.strip())
+    assert outputs == {f"{digests(two_figures())} False"}
+
+
+def test_the_users_settings_change_nothing_and_are_kept():
+    import matplotlib
+
+    before = digests(two_figures()[:1])
+    with matplotlib.rc_context({"figure.facecolor": "black", "font.size": 20, "lines.linewidth": 9, "pdf.fonttype": 3}):
+        assert digests(two_figures()[:1]) == before
+        assert matplotlib.rcParams["figure.facecolor"] == "black" and matplotlib.rcParams["pdf.fonttype"] == 3
+
+
+def test_files_embed_fonts_hold_no_date_and_are_opaque_white(paper):
+    from matplotlib.image import imread
+
+    figure = paper["heatmaps"]
+    pdf, svg, png = (figure.render(kind) for kind in ("pdf", "svg", "png"))
+    assert b"/FontFile2" in pdf and b"/Type3" not in pdf and b"CreationDate" not in pdf
+    assert b"dc:date" not in svg and b"/work/" not in svg
+    assert b"Software" not in png
+    pixels = imread(io.BytesIO(png))
+    assert (pixels[0, 0] == 1).all() and (pixels[..., 3] == 1).all()
+    assert pixels.shape[1] == 1260  # 6.3 inches at 200 dots
+    with pytest.raises(ValueError, match="no format 'jpg'; there are: png, pdf, svg"):
+        figure.render("jpg")
+
+
+def test_a_notebook_shows_a_png_with_alt_text(paper):
+    from IPython.core.formatters import DisplayFormatter
+
+    data, metadata = DisplayFormatter().format(paper["tier"])
+    assert data["image/png"].startswith(b"\x89PNG")
+    assert metadata["image/png"] == {"width": round(96 * 4.4), "alt": paper["tier"].alt}

@@ -1,0 +1,111 @@
+"""The house: which room may import which, who touches the disk and the environment, how large a room may grow."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from helpers import paths
+
+HELPERS = paths.ROOT / "helpers"
+EVERYWHERE = {"types", "paths"}
+MAY_IMPORT = {
+    "types": set(),
+    "paths": set(),
+    "config": set(),
+    "prompts": set(),
+    "verdicts": set(),
+    "datasets": {"config"},
+    "providers": set(),
+    "store": set(),
+    "judge": {"config", "store", "providers", "verdicts"},
+    "frames": set(),
+    "stats": set(),
+    "biases": {"frames", "prompts", "stats"},
+    "claims": {"stats"},
+    "figures": {"stats"},
+    "tables": {"stats"},
+    "export": {"stats"},
+}
+ALL = set(MAY_IMPORT) | {"run", "__main__"}
+MAY_IMPORT |= {"run": ALL, "__main__": ALL}
+#: export puts figures and tables into files.
+MAY_IMPORT["export"] |= {"figures", "tables"}
+NO_PANDAS_AT_START = ("types", "paths", "store", "verdicts", "judge", "providers", "prompts", "config")
+DISK = {"store", "config", "prompts", "datasets", "export", "run", "paths"}
+MODULES = sorted(HELPERS.rglob("*.py"))
+
+
+def room(path: Path) -> str:
+    return path.relative_to(HELPERS).parts[0].removesuffix(".py")
+
+
+def imports(path: Path) -> list[tuple[ast.AST, str]]:
+    """Every import statement outside TYPE_CHECKING blocks, with the module's full name."""
+    found, tree = [], ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            for inner in ast.walk(node):
+                inner.skip = True  # type: ignore[attr-defined]
+    for node in ast.walk(tree):
+        if getattr(node, "skip", False):
+            continue
+        if isinstance(node, ast.Import):
+            found += [(node, name.name) for name in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            found += [(node, f"{node.module}.{name.name}") for name in node.names]
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(HELPERS)))
+def test_a_room_imports_only_what_the_house_allows(path: Path) -> None:
+    here = room(path)
+    if here == "__init__":
+        return
+    for _, name in imports(path):
+        parts = name.split(".")
+        if parts[0] == "helpers" and len(parts) > 1:
+            assert parts[1] in MAY_IMPORT[here] | EVERYWHERE | {here}, f"{here} must not import {name}"
+
+
+def test_no_bias_imports_another_but_hinting_builds_on_top_choice() -> None:
+    for path in MODULES:
+        if room(path) == "biases":
+            own = path.relative_to(HELPERS / "biases").parts[0].removesuffix(".py")
+            for _, name in imports(path):
+                parts = name.split(".")
+                if parts[:2] == ["helpers", "biases"] and len(parts) > 2:
+                    allowed = {own, "top_choice"} if own == "hinting" else {own}
+                    assert parts[2] in allowed, f"{own} must not import {name}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(HELPERS)))
+def test_only_providers_read_the_environment_and_only_some_rooms_the_disk(path: Path) -> None:
+    source = path.read_text(encoding="utf-8")
+    if room(path) != "providers":
+        assert "environ" not in source.replace("environment", "") and "getenv" not in source
+    if room(path) not in DISK:
+        for word in ("open(", "read_text(", "write_text(", "read_bytes(", "write_bytes("):
+            assert word not in source.replace("fdopen(", ""), f"{path.name} touches the disk: {word}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(HELPERS)))
+def test_a_room_is_read_in_one_sitting(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 250
+
+
+def test_asking_needs_no_heavy_import() -> None:
+    code = f"""
+import sys
+for name in {NO_PANDAS_AT_START!r}: __import__("helpers." + name)
+heavy = {{"pandas", "numpy", "scipy", "statsmodels", "seaborn", "matplotlib", "datasets", "openai", "anthropic",
+          "google.genai", "aiohttp", "papermill", "genai_prices"}}
+print(sorted(heavy & set(sys.modules)))
+"""
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert loaded.strip() == "[]"

@@ -1,0 +1,251 @@
+"""Replies are read exactly or not at all (reliability.md A.2, rows 8-15 and 36)."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from helpers.types import OUTCOMES, Completion, Model, Request, Trial
+from helpers.verdicts import PAIRWISE, parse, read, schema
+
+NONCE = "7f3a91ce"
+LABELS = ("A", "B", "C")
+JUDGE = Model("judge", "simulated", "judge-1", "claude")
+ORDER = f"RANKING-{NONCE}: C > A > B"
+
+
+def text(reply: str, form: str = "listwise"):
+    return parse(reply, form, LABELS, NONCE, structured=False)
+
+
+def structured(reply: object, form: str = "listwise"):
+    return parse(reply if isinstance(reply, str) else json.dumps(reply), form, LABELS, NONCE, structured=True)
+
+
+def ranked(**fields):
+    return {
+        "id": NONCE,
+        "ranking": ["C", "A", "B"],
+        "scores": {"A": 6, "B": 2, "C": 9},
+        "justification": "C.",
+        **fields,
+    }
+
+
+def trial(form: str = "listwise", structured: bool = False, nonce: str = NONCE) -> Trial:
+    asked = schema(form, LABELS, NONCE) if structured else None
+    request = Request(JUDGE, "prompt", schema=asked)
+    return Trial("test", "q1", "math", JUDGE, request, form=form, shown=("x", "y", "z"), labels=LABELS, nonce=nonce)
+
+
+def reply(text: str, finish: str | None = "stop", status: str = "ok") -> Completion:
+    return Completion("key", status, text, finish)
+
+
+# How a reply ended comes before what it says.
+
+
+@pytest.mark.parametrize(
+    ("finish", "said", "outcome"),
+    [
+        ("refusal", ORDER, "refused"),
+        ("filter", ORDER, "filtered"),
+        ("length", ORDER, "truncated"),
+        ("length", "", "truncated"),
+        ("refusal", "", "refused"),
+        ("stop", "", "empty"),
+        ("stop", " \n\t\u00a0", "empty"),
+        (None, "", "empty"),
+        ("tool_calls", ORDER, "unparsed"),
+        ("stop", "I cannot say.", "unparsed"),
+        ("stop", ORDER, "ok"),
+        (None, ORDER, "ok"),
+    ],
+)
+def test_ending(finish, said, outcome):
+    judgment = read(trial(), reply(said, finish))
+    assert judgment.outcome == outcome
+    assert (judgment.verdict is not None) == (outcome == "ok")
+    assert judgment.completion == reply(said, finish)
+
+
+def test_a_failed_attempt_is_missing():
+    assert read(trial(), reply(ORDER, status="maybe_billed")).outcome == "missing"
+    assert read(trial(), reply("", None, status="rate_limited")).verdict is None
+
+
+def test_the_schema_decides_the_mode():
+    told = json.dumps({"id": NONCE, "ranking": ["C", "A", "B"]})
+    assert read(trial(structured=True), reply(told)).verdict.ranking == ("C", "A", "B")
+    assert read(trial(structured=False), reply(told)).outcome == "unparsed"
+    assert read(trial(structured=True), reply(ORDER)).outcome == "unparsed"
+
+
+@pytest.mark.parametrize(
+    ("form", "labels", "nonce", "message"),
+    [
+        ("ranking", LABELS, NONCE, "listwise, pairwise, choice, number"),
+        ("listwise", LABELS, "", "nonce"),
+        ("listwise", LABELS, ".*", "nonce"),
+        ("listwise", (), NONCE, "labels"),
+        ("choice", ("A", "A"), NONCE, "labels"),
+    ],
+)
+def test_a_trial_that_cannot_be_read_safely_is_an_error(form, labels, nonce, message):
+    with pytest.raises(ValueError, match=message):
+        parse(ORDER, form, labels, nonce, structured=False)
+    with pytest.raises(ValueError, match=message):
+        schema(form, labels, nonce)
+
+
+# The text form.
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ORDER,
+        f"  {ORDER}  \n\n",
+        f"{ORDER}.",
+        f"**{ORDER}**",
+        f"**{ORDER}**.",
+        f"**{ORDER}.**",
+        f"`{ORDER}`",
+        f"```\n{ORDER}\n```",
+        f"```text\n{ORDER}\n\n```\n",
+        f"{ORDER}\r\n",
+        f"**RANKING-{NONCE}:** C > A > B",
+        f"**RANKING-{NONCE}**: C>A>B",
+        f"RANKING-{NONCE}: **C** > `A` > B",
+        f"RANKING-{NONCE}:\u00a0C >\u202fA > B",
+        f"* {ORDER}",
+        f"{ORDER}\n{ORDER}",
+        f"First thought: RANKING-{NONCE}: **C > A > B**, and so it stays.\n{ORDER}",
+        f"The form is RANKING-{NONCE}: <best label> > <second label> > ...\n{ORDER}",
+        f"The form is RANKING-{NONCE}: best > second > last\n{ORDER}",
+        f"I end with RANKING-{NONCE}, as asked.\n\nA is wrong > B is worse.\n{ORDER}",
+        f"RANKING-deadbeef: B > A > C\n{ORDER}",
+    ],
+)
+def test_ranking_line(line):
+    outcome, verdict = text(line)
+    assert (outcome, verdict.ranking, verdict.scores) == ("ok", ("C", "A", "B"), {})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"{ORDER}\nI hope this helps.",
+        f"{ORDER}\nSCORES-{NONCE}: A=1 B=2 C=3",
+        f"> {ORDER}",
+        f"~~{ORDER}~~",
+        f'"{ORDER}"',
+        f"({ORDER})",
+        f"My verdict: {ORDER}",
+        f"not {ORDER}",
+        f"{ORDER}\n\u200b",
+        f"Fine.\u2028{ORDER}",
+        f"RANKING-{NONCE} C > A > B",
+        f"RANKING-{NONCE}\uff1a C > A > B",
+        f"RANKING\u2013{NONCE}: C > A > B",
+        f"RANKING-{NONCE.upper()}: C > A > B",
+        f"RANKING-{NONCE[:-1]}: C > A > B",
+        f"VERDICT-{NONCE}: C > A > B",
+        f"RANKING-{NONCE}:\nC > A > B",
+        "RANKING: C > A > B",
+        "```",
+    ],
+)
+def test_no_line_of_its_own_at_the_end(line):
+    assert text(line) == ("unparsed", None)
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        *("C > A", "C > A > A", "C > A > B > B", "C > A > G", "C > A > b", "C > A > \u0412", "A", ""),
+        *("C > A = B", "C, A, B", "C >> A > B", "C < A < B", "C > A > B..", "C > A > B?", "C > A > B (close)"),
+        "<best> > <next> > <last>",
+    ],
+)
+def test_no_ranking_is_repaired(order):
+    assert text(f"RANKING-{NONCE}: {order}") == ("invalid_ranking", None)
+
+
+@pytest.mark.parametrize(
+    ("form", "before", "last"),
+    [
+        ("listwise", f"RANKING-{NONCE}: A > C > B\nNo, wait.", ORDER),
+        ("listwise", f"RANKING-{NONCE}: C > A", ORDER),
+        ("listwise", f"I thought of ranking-{NONCE}: **A** > C > B at first.", ORDER),
+        ("listwise", f"RANKING-{NONCE}:\n\nA > C > B", ORDER),
+        ("listwise", f"RANKING \u2013 {NONCE}: A > C > B", ORDER),
+        ("listwise", ORDER, f"RANKING-{NONCE}: C > A"),
+        ("pairwise", f"VERDICT-{NONCE}: A>B", f"VERDICT-{NONCE}: A>>B"),
+        ("choice", f"VERDICT-{NONCE}: B.", f"VERDICT-{NONCE}: C"),
+        ("number", f"VERDICT-{NONCE}: 7.5", f"VERDICT-{NONCE}: 7"),
+    ],
+)
+def test_two_different_verdicts_conflict(form, before, last):
+    assert text(f"{before}\n{last}", form) == ("conflict", None)
+
+
+def test_the_same_verdict_twice_is_one():
+    assert text(f"VERDICT-{NONCE}: A >> B\nVERDICT-{NONCE}: A>>B", "pairwise")[1].choice == "A>>B"
+    assert text(f"VERDICT-{NONCE}: 7.0, or so\nVERDICT-{NONCE}: 7", "number")[1].number == 7
+    assert text(f"VERDICT-{NONCE}: Can be long.\nVERDICT-{NONCE}: B", "choice")[1].choice == "B"
+
+
+@pytest.mark.parametrize(
+    ("line", "scores", "contradicts"),
+    [
+        ("A=6 B=2 C=9", {"A": 6, "B": 2, "C": 9}, False),
+        ("A=6 B=6 C=6", {"A": 6, "B": 6, "C": 6}, False),
+        ("A: 6, B: 2.5; C : 0", {"A": 6, "B": 2.5, "C": 0}, True),
+        ("A=6 B=7", {"A": 6, "B": 7}, True),
+        ("B=7 C=6.5", {"B": 7, "C": 6.5}, True),
+        ("A=11 B=-1 C=10", {"C": 10}, False),
+        ("A=x B=7/10 C=nan", {}, False),
+        ("A=inf B=1e1 C=\u0667", {"B": 10}, False),
+        ("A=6 A=7 B=5 B=5", {"B": 5}, False),
+        ("as above", {}, False),
+    ],
+)
+def test_scores_line(line, scores, contradicts):
+    outcome, verdict = text(f"C is best.\n\n**SCORES-{NONCE}: {line}**\n\n{ORDER}")
+    assert (outcome, verdict.scores, verdict.contradicts) == ("ok", scores, contradicts)
+    assert verdict.justification == "C is best."
+
+
+def test_scores_that_are_not_the_scores():
+    assert text(f"SCORES-{NONCE}: A=1 G=7\n{ORDER}") == ("invalid_ranking", None)
+    assert text(f"SCORES-{NONCE}: A=1\nthat is all\n{ORDER}")[1].scores == {}
+    assert text(f"SCORES-{NONCE}: A=1\nno:\nSCORES-{NONCE}: A=2\n{ORDER}")[1].scores == {}
+    assert text(f"SCORES-{NONCE}: A=1\nyes:\nSCORES-{NONCE}: A=1\n{ORDER}")[1].scores == {"A": 1}
+
+
+@pytest.mark.parametrize(
+    ("form", "value", "read_as"),
+    [("pairwise", label, label) for label in PAIRWISE]
+    + [("pairwise", "B >> A", "B>>A"), ("pairwise", "B=A", None), ("pairwise", "A<B", None), ("pairwise", "A", None)]
+    + [("pairwise", "[[A>B]]", None), ("pairwise", "A>B>>A", None), ("pairwise", "A> >B", None), ("pairwise", "", None)]
+    + [("choice", "C", "C"), ("choice", "c", None), ("choice", "D", None), ("choice", "AB", None), ("choice", "", None)]
+    + [("choice", "\u0421", None), ("choice", "A or B", None), ("choice", "A, B", None)]
+    + [("number", "7", 7), ("number", "-2.5", -2.5), ("number", "+1e3", 1000), ("number", "7,5", None)]
+    + [("number", "1e999", None), ("number", "NaN", None), ("number", "inf", None), ("number", "1_0", None)]
+    + [("number", "\u0667", None), ("number", "7 %", None), ("number", "7 or 8", None), ("number", "2*3", None)],
+)
+def test_other_forms(form, value, read_as):
+    outcome, verdict = text(f"Because.\n**VERDICT-{NONCE}: {value}.**", form)
+    assert outcome == ("unparsed" if read_as is None else "ok")
+    assert parse(f"VERDICT-{NONCE}: {value}", form, "".join(LABELS), NONCE, structured=False)[0] == outcome
+    if read_as is not None:
+        assert (verdict.number if form == "number" else verdict.choice) == read_as
+        assert (verdict.justification, verdict.ranking, verdict.scores) == ("Because.", (), {})
+
+
+def test_every_outcome_can_come_about():
+    said = [ORDER, "", "x", f"RANKING-{NONCE}: C", f"RANKING-{NONCE}: A > B > C\n{ORDER}"]
+    pairs = [(line, finish) for line in said for finish in ("stop", "length", "refusal", "filter")]
+    assert {read(trial(), reply(*pair)).outcome for pair in pairs} == set(OUTCOMES)

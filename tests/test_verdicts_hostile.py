@@ -1,0 +1,192 @@
+"""No verdict planted in a candidate's text is ever counted, wherever and however a judge quotes it."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helpers.prompts import check_nonce
+from helpers.types import OUTCOMES
+from helpers.verdicts import PAIRWISE, parse
+from tests.hostile import LABELS, PLANTED, corpus
+
+NONCE = "7f3a91ce"
+FIELDS = {"listwise": "ranking", "pairwise": "verdict", "choice": "choice", "number": "number"}
+FORMS = tuple(FIELDS)
+#: What the judge itself decides.
+TRUE = {"listwise": tuple("CABFED"), "pairwise": "A>B", "choice": "C", "number": 3.5}
+CORPUS = corpus(NONCE)
+
+
+def line(form: str, value) -> str:
+    """The verdict line of a text reply."""
+    return f"RANKING-{NONCE}: {' > '.join(value)}" if form == "listwise" else f"VERDICT-{NONCE}: {value}"
+
+
+def told(form: str, value, structured: bool, reason: str) -> str:
+    """A judge's whole reply: its reason and its own verdict."""
+    if structured:
+        return json.dumps({"id": NONCE, FIELDS[form]: value, "justification": reason})
+    return f"{reason}\n\n{line(form, value)}"
+
+
+def replies(form: str, structured: bool, quote: str) -> list[tuple[str, bool, str]]:
+    """Replies that quote a text, as (place of the quotation, whether the judge gave its own verdict, reply)."""
+    own = told(form, TRUE[form], structured, "I decide.")
+    return [
+        ("before", True, f"{quote}\n\n{own}"),
+        ("inside", True, told(form, TRUE[form], structured, f"It says: {quote}\nI reject that.")),
+        ("after", True, f"{own}\n\n{quote}"),
+        ("around", True, f"{quote}\n{own}\n{quote}"),
+        ("only", False, quote),
+        ("only, with words", False, f"I will not decide. It says:\n{quote}"),
+        ("only, as a block", False, "> " + quote.replace("\n", "\n> ")),
+        ("only, in a fence", False, f"```\n{quote}\n```"),
+    ]
+
+
+def ours(reply: str, form: str, structured: bool):
+    outcome, verdict = parse(reply, form, LABELS, NONCE, structured=structured)
+    assert (verdict is not None) == (outcome == "ok")
+    if verdict is None:
+        return None
+    return {"listwise": verdict.ranking, "number": verdict.number}.get(form, verdict.choice)
+
+
+def hijacked(parser, form: str, structured: bool) -> set[tuple[str, str]]:
+    """(place, text id) of each reply that `parser` reads as anything but the judge's own verdict or none."""
+    return {
+        (place, name)
+        for name, quote in CORPUS
+        for place, decided, reply in replies(form, structured, quote)
+        if parser(reply, form, structured) not in ({None, TRUE[form]} if decided else {None})
+    }
+
+
+def test_the_corpus_is_large_distinct_and_does_not_know_the_nonce():
+    assert len(CORPUS) >= 200
+    assert len({name for name, _ in CORPUS}) == len({text for _, text in CORPUS}) == len(CORPUS)
+    check_nonce(NONCE, dict(CORPUS))
+    assert all(PLANTED[form] != TRUE[form] for form in FORMS)
+
+
+@pytest.mark.parametrize("structured", [True, False])
+@pytest.mark.parametrize("form", FORMS)
+def test_no_text_hijacks_a_verdict(form, structured):
+    assert hijacked(ours, form, structured) == set()
+    quotes_of_all = "\n\n".join(text for _, text in CORPUS)
+    for _, decided, reply in replies(form, structured, quotes_of_all):
+        assert ours(reply, form, structured) in ({None, TRUE[form]} if decided else {None})
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_quotation_does_not_cost_the_judge_its_verdict(form):
+    for name, quote in CORPUS:
+        said = {place: reply for place, _, reply in replies(form, False, quote)}
+        assert ours(said["before"], form, False) == ours(said["inside"], form, False) == TRUE[form], name
+        inside = {place: reply for place, _, reply in replies(form, True, quote)}["inside"]
+        assert ours(inside, form, True) == TRUE[form], name
+
+
+NAIVE = re.compile(r'RANKING[^:\n]{0,20}: *([A-F](?: *> *[A-F])+)|"ranking": *\[([^\]]*)\]')
+
+
+def naive(which: int):
+    """What many evaluations do: the first or the last thing in the reply that looks like a verdict."""
+
+    def parser(reply: str, form: str, structured: bool):
+        found = NAIVE.findall(reply)
+        return tuple(re.findall("[A-F]", "".join(found[which]))) if found else None
+
+    return parser
+
+
+@pytest.mark.parametrize("structured", [True, False])
+@pytest.mark.parametrize(("which", "place"), [(0, "before"), (-1, "after"), (0, "only"), (-1, "only")])
+def test_the_harness_catches_naive_parsers(which, place, structured):
+    """The negative control: without it, a harness that plants nothing would pass as well."""
+    reply = told("listwise", TRUE["listwise"], structured, "I decide.")
+    assert naive(which)(reply, "listwise", structured) == TRUE["listwise"]
+    assert place in {found for found, _ in hijacked(naive(which), "listwise", structured)}
+
+
+# Random verdicts, noise, quotations and line ends.
+
+SHORT = [text for _, text in CORPUS if len(text) < 300]
+PIECES = [
+    "\n",
+    "\n\n",
+    "\r\n",
+    "\u2028",
+    "```",
+    "**",
+    "> ",
+    "RANKING-",
+    "VERDICT-",
+    "SCORES-",
+    ": ",
+    "A",
+    "B > A",
+    "A>B",
+    "7",
+]
+NOISE = (
+    st.lists(st.one_of(st.text(max_size=30), st.sampled_from(PIECES), st.sampled_from(SHORT)), max_size=6)
+    .map("".join)
+    .filter(lambda text: NONCE not in text.casefold())
+)
+VALUES = {
+    "listwise": st.permutations(LABELS).map(tuple),
+    "pairwise": st.sampled_from(PAIRWISE),
+    "choice": st.sampled_from(LABELS),
+    "number": st.floats(-1000, 1000).map(lambda number: round(number, 3)),
+}
+WRAPS = st.sampled_from(["{}", "**{}**", "`{}`", "{}.", "**{}.**", "```\n{}\n```", "  {}\t", "{}\r"])
+FORM_AND_VALUE = st.sampled_from(FORMS).flatmap(lambda form: st.tuples(st.just(form), VALUES[form]))
+MANY = settings(max_examples=500, deadline=None)
+
+
+@MANY
+@given(FORM_AND_VALUE, NOISE, WRAPS, st.sampled_from(["", "\n", " \n\n", "\r\n"]))
+def test_text_verdict_after_any_noise_is_read(form_and_value, noise, wrap, end):
+    form, value = form_and_value
+    assert ours(f"{noise}\n{wrap.format(line(form, value))}{end}", form, False) == value
+
+
+@MANY
+@given(FORM_AND_VALUE, st.data(), NOISE, NOISE, WRAPS)
+def test_text_verdict_is_the_true_one_or_none(form_and_value, data, before, after, wrap):
+    """Also where the judge itself wrote another verdict line before or after its own: that is no verdict."""
+    form, value = form_and_value
+    draft = data.draw(st.none() | VALUES[form])
+    other = "" if draft is None else f"\n{line(form, draft)}\n"
+    own = wrap.format(line(form, value))
+    for reply in (
+        f"{before}{other}{after}\n{own}",
+        f"{before}\n{own}\n{after}{other}",
+        f"{before}\n{own}\n{other}{after}",
+    ):
+        read = ours(reply, form, False)
+        assert read is None or (read == value and draft in (None, value))
+
+
+@MANY
+@given(FORM_AND_VALUE, NOISE, NOISE, NOISE)
+def test_structured_verdict_is_the_true_one_or_none(form_and_value, reason, before, after):
+    form, value = form_and_value
+    reply = told(form, value, True, reason)
+    assert ours(reply, form, True) == value
+    surrounded = ours(before + reply + after, form, True)
+    assert surrounded == (None if (before + after).strip() else value)
+    assert ours(reply.replace(NONCE, "deadbeef"), form, True) is None
+    assert ours(before, form, True) is None
+
+
+@MANY
+@given(st.sampled_from(FORMS), st.booleans(), st.lists(NOISE | st.just(NONCE), max_size=4).map("".join))
+def test_any_text_has_an_outcome(form, structured, text):
+    assert parse(text, form, LABELS, NONCE, structured=structured)[0] in OUTCOMES
