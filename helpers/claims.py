@@ -172,3 +172,16 @@ def unexpected(claims: Iterable[Claim], checked: pd.DataFrame) -> pd.DataFrame:
     expect = {claim.id: claim.expect for claim in claims}
     checked = checked.assign(expect=checked["id"].map(expect))
     return checked[checked["status"] != checked["expect"]].reset_index(drop=True)
+
+
+def summary(checked: pd.DataFrame) -> str:
+    """How many published numbers come out, in one sentence."""
+    counts = checked["status"].value_counts()
+    told = ", ".join(f"{count} {status}" for status, count in counts.items())
+    return f"{len(checked)} published numbers: {told}."
+
+
+def exceptions(checked: pd.DataFrame) -> pd.DataFrame:
+    """The claims that do not simply come out, with the reason."""
+    columns = ["quantity", "published", "recomputed", "unit", "status", "reason"]
+    return checked.loc[checked["status"] != "reproduced", columns].reset_index(drop=True)

@@ -190,8 +190,10 @@ def captions(experiment: str, figures: Sequence[Figure], tables: Sequence[Table]
     parts = [f"# {experiment}: figures and tables"]
     for figure in figures:
         alt = escape(figure.alt, quote=False).replace("[", "(").replace("]", ")")
-        parts.append(f"## {figure.name}\n\n![{alt}]({figure.name}.png)\n\n{escape(figure.caption, quote=False)}")
-    parts += [f"## {table.name}\n\n{escape(table.words, quote=False)} ({table.name}.csv, .tex)" for table in tables]
+        parts.append(f"## Figure {figure.name}\n\n![{alt}]({figure.name}.png)\n\n{escape(figure.caption, quote=False)}")
+    parts += [
+        f"## Table {table.name}\n\n{escape(table.words, quote=False)} ({table.name}.csv, .tex)" for table in tables
+    ]
     return "\n\n".join(parts) + "\n"
 
 

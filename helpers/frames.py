@@ -95,14 +95,18 @@ def picks(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[frame["top"] == 1.0].reset_index(drop=True)
 
 
+def one_row_each(frame: pd.DataFrame) -> pd.DataFrame:
+    """One row a judgment, valid or not: for counting judgments and outcomes, not for anything about a candidate."""
+    return frame.drop_duplicates(["experiment", "question_id", "judge", "condition", "repeat"])
+
+
 def losses(frame: pd.DataFrame, by: Iterable[str] = ("judge", "condition")) -> pd.DataFrame:
     """Judgments and what became of them: one row a cell of `by`, one column an outcome, and the unreadable share.
 
     Losses that depend on what would have been picked bias every rate, so they have a table of their own.
     """
     by = list(by)
-    judgments = frame[frame["slot"] == 0]
-    table = judgments.groupby([*by, "outcome"], sort=True).size().unstack(fill_value=0)
+    table = one_row_each(frame).groupby([*by, "outcome"], sort=True).size().unstack(fill_value=0)
     table.columns.name = None
     total = table.sum(axis=1)
     readable = table.get("ok", 0)

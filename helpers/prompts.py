@@ -8,7 +8,7 @@ prompt. What is inserted is a value and never template source: candidate texts a
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,6 +17,8 @@ from typing import Any
 import jinja2
 import jinja2.meta
 import jinja2.sandbox
+
+from helpers.types import PAIRWISE, check_form, short_hash
 
 PARTS = re.compile(r"--- system ---\n(?P<system>.*?)^--- user ---\n(?P<user>.*)", re.DOTALL | re.MULTILINE)
 DIVIDER = re.compile(r"^--- (?:system|user) ---$", re.MULTILINE)
@@ -89,6 +91,50 @@ def check_nonce(nonce: str, texts: Mapping[str, str]) -> None:
         raise ValueError("an empty nonce marks nothing")
     if holders := [name for name, text in texts.items() if nonce.casefold() in text.casefold()]:
         raise ValueError(f"the text of {', '.join(holders)} contains the nonce {nonce} of its own prompt")
+
+
+def nonce(seed: int, question_id: str) -> str:
+    """The code that marks a question's candidate texts and the form of a text verdict.
+
+    The same across judges, conditions and repeats, so that prompts differ in nothing but the manipulation.
+
+    >>> nonce(42, "writing_081") == nonce(42, "writing_081") != nonce(42, "writing_082")
+    True
+    """
+    return short_hash(seed, question_id)
+
+
+def schema(form: str, labels: Sequence[str]) -> dict[str, Any]:
+    """The JSON schema of a structured reply, as all three providers accept it.
+
+    Strict: every property required, no others. How many labels and which numbers are allowed is checked when the reply
+    is read: not every provider takes minItems, minimum or maximum. The properties stand in the order of the published
+    protocols (listwise: ranking, scores, justification; pairwise: the reasons before the verdict). The nonce that `id`
+    must hold stands in the prompt only: providers compile a schema at its first use, so all questions share one.
+
+    >>> list(schema("listwise", "ABC")["properties"])
+    ['id', 'ranking', 'scores', 'justification']
+    >>> schema("number", "")["properties"]
+    {'id': {'type': 'string'}, 'number': {'type': 'number'}}
+    """
+    check_form(form, labels)
+    label, reason = {"type": "string", "enum": list(labels)}, {"type": "string"}
+    asked: dict[str, dict[str, Any]] = {
+        "listwise": {
+            "ranking": {"type": "array", "items": label},
+            "scores": _object({name: {"type": "integer"} for name in labels}),
+            "justification": reason,
+        },
+        "pairwise": {"justification": reason, "verdict": {"type": "string", "enum": list(PAIRWISE)}},
+        "choice": {"choice": label},
+        "number": {"number": {"type": "number"}},
+    }
+    return _object({"id": {"type": "string"}, **asked[form]})
+
+
+def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    named = dict(properties)
+    return {"type": "object", "properties": named, "required": list(named), "additionalProperties": False}
 
 
 @lru_cache

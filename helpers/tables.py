@@ -55,7 +55,10 @@ class Table:
     @property
     def words(self) -> str:
         """The caption, which says so where any number is from simulated judges."""
-        return f"{self.caption} {SIMULATED}" if "simulated" in set(self.frame["data"]) else self.caption
+        sources = set(self.frame["data"])
+        if "simulated" not in sources:
+            return self.caption
+        return f"{self.caption} {SIMULATED if len(sources) == 1 else f'Rows marked simulated: {SIMULATED}'}"
 
     def _repr_html_(self) -> str:
         # to_html escapes cells; the caption is escaped here: names of models and questions may end up in both.
@@ -103,11 +106,17 @@ def table(name: str, caption: str, estimates: Iterable[Estimate], rows: Sequence
 
 
 def _harmless(cell: object) -> object:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+    if not isinstance(cell, str):
+        return cell
+    guarded = f"'{cell}" if cell.startswith(_FORMULA) else cell
+    # The csv module quotes a cell with \n, but not one with a bare \r, after which a reader sees a new row.
+    return guarded.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def csv_text(frame: pd.DataFrame) -> str:
     """The frame as CSV; text that a spreadsheet would run as a formula gets a leading apostrophe, numbers 6 digits.
+
+    Line breaks within text are written as \\n.
 
     >>> csv_text(pd.DataFrame({"a": ["=1+1", "x"], "b": [-0.5, float("nan")]}))
     "a,b\\n'=1+1,-0.5\\nx,\\n"

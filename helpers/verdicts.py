@@ -21,15 +21,10 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from helpers.types import Completion, Judgment, Trial, Verdict
+from helpers.types import PAIRWISE, VERDICT_FIELDS, Completion, Judgment, Trial, Verdict, check_form
 
 #: Raised whenever the same reply may be read differently than before.
 PARSER_VERSION = 1
-
-#: The field of a structured reply that holds the verdict, for each form.
-FIELDS = {"listwise": "ranking", "pairwise": "verdict", "choice": "choice", "number": "number"}
-
-PAIRWISE = ("A>>B", "A>B", "A=B", "B>A", "B>>A")
 
 ENDINGS = {"refusal": "refused", "filter": "filtered", "length": "truncated"}
 
@@ -90,49 +85,10 @@ def parse(text: str, form: str, labels: Sequence[str], nonce: str, *, structured
     >>> parse("VERDICT-5eed: 7.5.", "number", "", "5eed", structured=False)[1].number
     7.5
     """
-    _check(form, labels, nonce)
-    return (_structured if structured else _text)(text, form, tuple(labels), nonce)
-
-
-def schema(form: str, labels: Sequence[str], nonce: str) -> dict[str, Any]:
-    """The JSON schema of a structured reply, as all three providers accept it.
-
-    Strict: every property required, no others. How many labels and which numbers are allowed is checked by `parse`:
-    not every provider takes minItems, minimum or maximum. The properties stand in the order of the published protocols
-    (listwise: ranking, scores, justification; pairwise: the reasons before the verdict).
-
-    >>> list(schema("listwise", "ABC", "5eed")["properties"])
-    ['id', 'ranking', 'scores', 'justification']
-    >>> schema("number", "", "5eed")["properties"]
-    {'id': {'type': 'string', 'enum': ['5eed']}, 'number': {'type': 'number'}}
-    """
-    _check(form, labels, nonce)
-    label, reason = {"type": "string", "enum": list(labels)}, {"type": "string"}
-    asked: dict[str, dict[str, Any]] = {
-        "listwise": {
-            "ranking": {"type": "array", "items": label},
-            "scores": _object({name: {"type": "integer"} for name in labels}),
-            "justification": reason,
-        },
-        "pairwise": {"justification": reason, "verdict": {"type": "string", "enum": list(PAIRWISE)}},
-        "choice": {"choice": label},
-        "number": {"number": {"type": "number"}},
-    }
-    return _object({"id": {"type": "string", "enum": [nonce]}, **asked[form]})
-
-
-def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
-    named = dict(properties)
-    return {"type": "object", "properties": named, "required": list(named), "additionalProperties": False}
-
-
-def _check(form: str, labels: Sequence[str], nonce: str) -> None:
-    if form not in FIELDS:
-        raise ValueError(f"unknown form of verdict {form!r}; valid: {', '.join(FIELDS)}")
+    check_form(form, labels)
     if not re.fullmatch(r"\w+", nonce):
         raise ValueError(f"nonce {nonce!r}: without a nonce of letters and digits a quoted verdict would count")
-    if form in ("listwise", "choice") and (not labels or not all(labels) or len(set(labels)) < len(labels)):
-        raise ValueError(f"labels {tuple(labels)!r}: a {form} verdict needs the labels shown, each once")
+    return (_structured if structured else _text)(text, form, tuple(labels), nonce)
 
 
 def _structured(text: str, form: str, labels: Sequence[str], nonce: str) -> Reading:
@@ -141,10 +97,15 @@ def _structured(text: str, form: str, labels: Sequence[str], nonce: str) -> Read
         reply = json.loads(text.strip(), object_pairs_hook=_no_duplicates, parse_constant=_no_constant, parse_int=float)
     except (ValueError, RecursionError):
         return UNPARSED
-    fields = {"id", FIELDS[form], "justification"} | ({"scores"} if form == "listwise" else set())
-    if not isinstance(reply, dict) or reply.get("id") != nonce or FIELDS[form] not in reply or set(reply) - fields:
+    fields = {"id", VERDICT_FIELDS[form], "justification"} | ({"scores"} if form == "listwise" else set())
+    if (
+        not isinstance(reply, dict)
+        or reply.get("id") != nonce
+        or VERDICT_FIELDS[form] not in reply
+        or set(reply) - fields
+    ):
         return UNPARSED
-    stated, reason, scores = reply[FIELDS[form]], reply.get("justification"), reply.get("scores")
+    stated, reason, scores = reply[VERDICT_FIELDS[form]], reply.get("justification"), reply.get("scores")
     reason = reason if isinstance(reason, str) else ""
     if form == "listwise":
         return _listwise(stated, scores if isinstance(scores, dict) else {}, reason, labels)

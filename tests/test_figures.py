@@ -251,7 +251,7 @@ def test_different_n_stand_beside_their_rows():
 
 def test_many_judges_become_forest_plots_sorted_by_own_rate(paper):
     figure = paper["forest"].figure
-    assert len(figure.axes) == 3
+    assert [each.get_title(loc="left") for each in figure.axes] == ["Claude", "GPT", "Gemini"]
     labels = [each.get_text() for each in figure.axes[0].get_yticklabels()]
     # Own first places are 30 + 7 i of 80.
     assert [int(label[-1]) for label in labels] == [4, 4, 4, 3, 3, 3, 2, 2, 2, 1, 1, 1, 0, 0, 0]
@@ -312,6 +312,8 @@ def test_positions_are_in_pp_around_a_line_at_zero(paper):
     assert "(pp)" in axes.get_ylabel()
     with pytest.raises(ValueError, match="several units"):
         figures.show_positions([*positions("asked"), replace(positions("asked")[0], unit="logit", data="hub")])
+    with pytest.raises(ValueError, match=r"slot 1 \(A\); slots are counted '0', '1'"):
+        figures.show_positions([replace(positions("asked")[0], where={"slot": "1 (A)"})])
 
 
 def test_tiers_show_the_wanted_tier_only(paper):
@@ -338,14 +340,24 @@ def test_no_interval_is_an_open_marker_and_no_number_is_words():
 
 
 def test_captions_say_n_questions_unreadable_share_and_method(paper):
-    assert "published counts (n = 80 judgments a point, 80 questions, unreadable share not published)" in (
-        paper["heatmap"].caption
-    )
+    assert "published counts (n = 80 judgments a point, unreadable share not published)" in paper["heatmap"].caption
+    assert "SIMULATED judges (n = 80 judgments a point, 80 questions, unreadable" in paper["heatmaps"].caption
     # 6 judges x 2 of 80.
     assert "unreadable 2.5 % (12 of 480 judgments)" in paper["heatmaps"].caption
     assert "n = 21 to 34 judgments a point" in paper["tier"].caption
     assert "95 % (Wilson)" in paper["heatmap"].caption
     assert "claude_fast, vendor gpt: 55.0 % [44.1, 65.4]" in paper["heatmap"].alt
+
+
+def test_captions_say_each_method_once_and_take_the_unreadable_share_from_beside():
+    naive, excess, logit = preferences("asked", True)
+    naive = [replace(each, method="Wilson; counts") for each in naive]
+    excess = [replace(each, method="Newcombe; counts") for each in excess]
+    lost = [rate("unreadable_share", {"judge": "gpt_fast"}, 1, 80, "asked")]
+    caption = figures.show_self_preference(naive, excess, logit, expected=1 / 3, unreadable=lost).caption
+    assert "95 % (Wilson; counts; Newcombe; t)." in caption
+    # 1 of 80 is 1.25 %.
+    assert "unreadable 1.2 % (1 of 80 judgments)" in caption
 
 
 def test_wrong_estimates_are_named():
@@ -430,9 +442,9 @@ def test_files_embed_fonts_hold_no_date_and_are_opaque_white(paper):
         figure.render("jpg")
 
 
-def test_a_notebook_shows_a_png_with_alt_text(paper):
+def test_a_notebook_shows_the_png(paper):
     from IPython.core.formatters import DisplayFormatter
 
-    data, metadata = DisplayFormatter().format(paper["tier"])
-    assert data["image/png"].startswith(b"\x89PNG")
-    assert metadata["image/png"] == {"width": round(96 * 4.4), "alt": paper["tier"].alt}
+    data, _ = DisplayFormatter().format(paper["tier"])
+    assert data["image/png"] == paper["tier"].render("png")
+    assert paper["tier"].pixels == 440  # 4.4 inches

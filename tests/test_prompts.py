@@ -7,8 +7,8 @@ import re
 import pytest
 
 from helpers.paths import EXPERIMENTS
-from helpers.prompts import check_nonce, load, render
-from helpers.verdicts import parse, schema
+from helpers.prompts import check_nonce, load, render, schema
+from helpers.verdicts import parse
 from tests.hostile import LABELS, corpus
 
 NONCE = "7f3a91ce"
@@ -178,7 +178,7 @@ def test_only_the_form_of_reply_depends_on_the_mode():
     assert NONCE not in system
     common = text.split("Write the justification first.")[0]
     assert structured.startswith(common)
-    asked = schema("listwise", LABELS, NONCE)["properties"]
+    asked = schema("listwise", LABELS)["properties"]
     assert re.findall(r'^- "(\w+)"', structured, re.MULTILINE) == list(asked)
     assert f'"{NONCE}"' in structured.removeprefix(common)
     assert f"RANKING-{NONCE}: " in text

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.prompts import check_nonce
-from helpers.types import OUTCOMES
-from helpers.verdicts import PAIRWISE, parse
+from helpers.types import OUTCOMES, PAIRWISE
+from helpers.verdicts import parse
 from tests.hostile import LABELS, PLANTED, corpus
 
 NONCE = "7f3a91ce"

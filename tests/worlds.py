@@ -102,15 +102,19 @@ def draw(world: World, questions: int, rng: np.random.Generator) -> Draw:
     base = np.array(world.alpha)[vendor] + np.array(world.tau)[vendor] * thinking
     kin = rng.standard_normal((questions, len(world.vendors)))[:, vendor]
     each = rng.standard_normal((questions, size))
-    quality = base + effects[category][:, vendor] + world.sigma_u * (
-        np.sqrt(world.sibling) * kin + np.sqrt(1 - world.sibling) * each
+    quality = (
+        base
+        + effects[category][:, vendor]
+        + world.sigma_u * (np.sqrt(world.sibling) * kin + np.sqrt(1 - world.sibling) * each)
     )
 
     sharpness = np.array(world.sharpness)
     sharpness = sharpness[vendor] if len(sharpness) < size else sharpness
     common, own = rng.standard_normal((questions, 1, size)), rng.standard_normal((questions, size, size))
     taste = np.sqrt(world.shared_taste) * common + np.sqrt(1 - world.shared_taste) * own
-    bonus = (vendor[:, None] == vendor) * np.array(world.self_preference)[vendor][:, None] + np.eye(size) * world.own_model
+    bonus = (vendor[:, None] == vendor) * np.array(world.self_preference)[vendor][:, None] + np.eye(
+        size
+    ) * world.own_model
 
     rows = williams(size)
     block, row = np.arange(questions) // len(rows), np.arange(questions) % len(rows)

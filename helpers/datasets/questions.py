@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,7 @@ def ranked(questions: Iterable[Question], seed: int) -> tuple[Question, ...]:
 
     Within each category questions are sorted by sha256 of "seed:id" (places j = 0, 1, ... of n), then all of them by
     (j + 1/2) / n and that hash (DESIGN section 2): the first 5 of 80 are among the first 20, whatever the file's order.
+    Each question carries its `place`, from which the orders of answers are made.
     """
 
     def drawn(question: Question) -> str:
@@ -57,7 +59,8 @@ def ranked(questions: Iterable[Question], seed: int) -> tuple[Question, ...]:
     for question in sorted(questions, key=drawn):
         categories.setdefault(question.category, []).append(question)
     places = [((j + 0.5) / len(one), drawn(q), q) for one in categories.values() for j, q in enumerate(one)]
-    return tuple(question for _, _, question in sorted(places, key=lambda place: place[:2]))
+    order = sorted(places, key=lambda place: place[:2])
+    return tuple(replace(question, place=place) for place, (_, _, question) in enumerate(order))
 
 
 def _plain(record: dict[str, Any]) -> Question:

@@ -142,7 +142,7 @@ def _forest(sources: Mapping[str, list[Estimate]], vendors: list[str], own: Mapp
             for i, judge in enumerate(judges):
                 colour = looks[vendor].colour if own[judge] == vendor else GREY
                 panels.dot(axis, i, cells.get((judge, vendor)), Look(colour, looks[vendor].marker))
-            if row is grid[0]:
+            if axis.get_subplotspec().is_first_row():
                 axis.set_title(display_name(vendor), loc="left", fontweight="bold")
             panels.rows(axis, judges, percent=True)
         panels.title(row[-1], source, len(sources) > 1, beside=True)

@@ -136,14 +136,16 @@ def caption(words: str, shown: Sequence[Estimate], estimates: Iterable[Estimate]
     parts = []
     for source, group in by_data(shown).items():
         n = _span((each.n for each in group), "judgments a point")
-        clusters = _span((each.clusters for each in group), "questions")
+        # Margins do not know their questions; what stands there are votes.
+        clusters = "" if source == "published" else _span((each.clusters for each in group), "questions")
         facts = ", ".join(filter(None, (n and f"n = {n}", clusters, _unreadable(estimates, source))))
         parts.append(f"{SOURCES.get(source, source or 'source not given')} ({facts})")
     parts = [f"Data: {'; '.join(parts)}."]
     bare = [each for each in shown if math.isnan(each.low) and not math.isnan(each.value)]
     known = [each for each in shown if not math.isnan(each.low)]
     if known:
-        methods = "; ".join(sorted({each.method for each in known if each.method}))
+        # Methods are parts joined by semicolons; a part that several share is said once.
+        methods = "; ".join(dict.fromkeys(part for each in known for part in each.method.split("; ") if part))
         parts.append(f"Intervals: 95 %{f' ({methods})' if methods else ''}.")
     if bare:
         why = "; ".join(sorted({each.method for each in bare if each.method}))
@@ -151,7 +153,7 @@ def caption(words: str, shown: Sequence[Estimate], estimates: Iterable[Estimate]
     return " ".join([words, *parts])
 
 
-def alt(words: str, shown: Iterable[Estimate], names: Mapping[str, str] | None = None, most: int = 24) -> str:
+def alt(words: str, shown: Iterable[Estimate], names: Mapping[str, str] | None = None, most: int = 18) -> str:
     """What the picture shows, in words: each number with its place, at most `most` of each data source."""
     parts = []
     for source, group in by_data(shown).items():

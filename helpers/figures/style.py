@@ -167,9 +167,13 @@ class Figure:
             self.figure.savefig(buffer, format=kind, metadata=METADATA[kind])
         return buffer.getvalue()
 
-    def _repr_png_(self) -> tuple[bytes, dict[str, Any]]:
-        # Twice the resolution of the place it takes: sharp on every screen, and not as wide as the window.
-        return self.render("png"), {"width": round(96 * self.figure.get_figwidth()), "alt": self.alt}
+    @property
+    def pixels(self) -> int:
+        """The width at which a page shows it: half the resolution of the file, which stays sharp on every screen."""
+        return round(100 * self.figure.get_figwidth())
+
+    def _repr_png_(self) -> bytes:
+        return self.render("png")
 
 
 def canvas(look: Style, width: float, height: float) -> Canvas:

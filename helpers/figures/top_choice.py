@@ -46,12 +46,14 @@ def show_self_preference(
     expected: Expected = None,
     style: str | Style = "paper",
     name: str = "self_preference",
+    unreadable: Sequence[Estimate] = (),
 ) -> Figure:
     """How much more often than it should does a vendor's judge rank its own vendor first, by three estimators?
 
     Each list has one estimate a vendor and data source (`where` keys: vendor; others are an error) in pp; `naive` may
     hold own top-1 rates, from which `expected` (the own vendor's share of candidates) is taken. `logit` are average
-    marginal effects. One panel a data source; an estimator without a number there is shown by a dash. EXPERIMENTS 1.
+    marginal effects. One panel a data source; an estimator without a number there is "not estimable". The caption's
+    unreadable share is read from the `unreadable_share` among `unreadable`. EXPERIMENTS 1.
     """
     look = styles.style(style)
     kinds = {"naive": "naive: own \N{MINUS SIGN} expected", "excess": "excess over others", "logit": "logit, marginal"}
@@ -89,7 +91,7 @@ def show_self_preference(
             "marginal effect of a rank-ordered logit. 0 (dashed) = none."
         )
         text = panels.alt("Dot plot of self-preference by vendor and estimator", shown, kinds)
-        return finished(name, figure, panels.caption(words, shown, [*naive, *excess, *logit]), text, look)
+        return finished(name, figure, panels.caption(words, shown, unreadable), text, look)
 
 
 def show_categories(
@@ -124,7 +126,7 @@ def show_categories(
                 for i, category in enumerate(order):
                     here = [each for each in group if each.where == {"vendor": vendor, "category": category}]
                     panels.dot(axis, i, here[0] if here else None, looks[vendor])
-                if row is grid[0]:
+                if axis.get_subplotspec().is_first_row():
                     axis.set_title(display_name(vendor), loc="left", fontweight="bold")
                 panels.rows(axis, order, percent=True)
             panels.title(row[-1], source, len(sources) > 1, beside=True)
@@ -146,6 +148,9 @@ def show_positions(estimates: Sequence[Estimate], style: str | Style = "paper", 
     units = sorted({each.unit for each in shown})
     if len(units) > 1:
         raise ValueError(f"position_effect comes in several units ({', '.join(units)}); one axis shows one")
+    odd = sorted({each.where["slot"] for each in shown if not each.where["slot"].isdecimal()})
+    if odd:
+        raise ValueError(f"position_effect: slot {', '.join(odd)}; slots are counted '0', '1', ... ('0' = shown first)")
     sources = panels.by_data(shown)
     slots = sorted({int(each.where["slot"]) for each in shown})
     with settings(look.rc):

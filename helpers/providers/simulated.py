@@ -149,7 +149,7 @@ def judge_reply(request: Request) -> tuple[str, str]:
 
 def _written(request: Request, ranking: Sequence[str], scores: Mapping[str, int], reason: str) -> str:
     if request.schema is not None:
-        nonce = request.schema["properties"]["id"]["enum"][0]
+        nonce = ANSWER.search(request.prompt)[2]
         return json.dumps({"id": nonce, "ranking": ranking, "scores": scores, "justification": reason})
     nonce = NONCE.search(request.prompt)[1]
     marks = " ".join(f"{label}={score}" for label, score in sorted(scores.items()))

@@ -30,20 +30,18 @@ def say(*texts: str) -> None:
 
 def show(*things: Any) -> None:
     """Tables and figures one below the other; a figure is followed by its caption."""
-    from IPython.display import Image, display
+    from IPython.display import display
 
     for thing in things:
-        if hasattr(thing, "caption"):
-            display(Image(thing._repr_png_(), alt=thing.alt))
+        display(thing)
+        if hasattr(thing, "alt"):
             say(f"*{thing.caption}*")
-        else:
-            display(thing)
 
 
 def provenance(asked: Asked) -> str:
     """One line before every finding: where the verdicts are from, how many, how many unreadable."""
     frame = asked.frame
-    judgments = frame[frame["slot"] == 0]
+    judgments = frames.one_row_each(frame)
     questions = judgments["question_id"].nunique()
     lost = (judgments["outcome"] != "ok").sum()
     text = (
@@ -94,7 +92,7 @@ def fenced(text: str) -> str:
 
 def machine_provenance(asked: Asked) -> dict[str, Any]:
     """The same for numbers.json: data source, judges with returned ids, n, seed, hash of the inputs."""
-    judgments = asked.frame[asked.frame["slot"] == 0]
+    judgments = frames.one_row_each(asked.frame)
     ids = judgments.dropna(subset=["judge_model"]).groupby("judge")["judge_model"].unique()
     shown = asked.frame[["question_id", "judge", "candidate", "slot", "repeat", "condition"]].astype(str)
     return {

@@ -2,11 +2,23 @@
 
 from helpers.types.asked import Answer, Experiment, Model, Price, Question, Request, Trial, short_hash
 from helpers.types.numbers import Estimand, Estimate
-from helpers.types.replies import FINISHES, OUTCOMES, Completion, Judgment, Usage, Verdict
+from helpers.types.replies import (
+    FINISHES,
+    OUTCOMES,
+    PAIRWISE,
+    VERDICT_FIELDS,
+    Completion,
+    Judgment,
+    Usage,
+    Verdict,
+    check_form,
+)
 
 __all__ = [
     "FINISHES",
     "OUTCOMES",
+    "PAIRWISE",
+    "VERDICT_FIELDS",
     "Answer",
     "Completion",
     "Estimand",
@@ -20,5 +32,6 @@ __all__ = [
     "Trial",
     "Usage",
     "Verdict",
+    "check_form",
     "short_hash",
 ]

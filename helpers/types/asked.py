@@ -101,7 +101,8 @@ class Experiment:
 class Question:
     """One question of a benchmark; `points` are what a full answer says (built-in questions only).
 
-    `place` is the question's place in the ranked order of its whole dataset, before any limit or filter.
+    `place` is the question's place in the ranked order of its whole dataset, before any limit or filter; -1 before it
+    has been ranked.
     """
 
     id: str
@@ -109,7 +110,7 @@ class Question:
     text: str
     points: tuple[str, ...] = ()
     reference: str | None = None
-    place: int = 0
+    place: int = -1
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,7 @@ class Request:
             "params": self.params,
             "system": self.system,
             "prompt": self.prompt,
-            "schema": self.schema,
+            "schema": json.dumps(self.schema),  # its order shapes the reply and must not be sorted away
             "repeat": self.repeat,
         }
         if self.model.base_url:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from helpers.types.asked import Trial
 
 #: Everything that can become of a finished reply; only `ok` carries a verdict.
 OUTCOMES = ("ok", "unparsed", "conflict", "invalid_ranking", "refused", "filtered", "truncated", "empty")
+
+#: The field of a structured reply that holds the verdict, for each form of verdict.
+VERDICT_FIELDS = {"listwise": "ranking", "pairwise": "verdict", "choice": "choice", "number": "number"}
+
+#: The five pairwise verdicts; A is shown first.
+PAIRWISE = ("A>>B", "A>B", "A=B", "B>A", "B>>A")
 
 #: How a provider's own word for the end of a reply is stored.
 FINISHES = ("stop", "length", "refusal", "filter")
@@ -73,3 +79,11 @@ class Judgment:
     outcome: str
     verdict: Verdict | None = None
     completion: Completion | None = None
+
+
+def check_form(form: str, labels: Sequence[str]) -> None:
+    """Refuse (ValueError) a form or labels with which a verdict could not be asked for or read safely."""
+    if form not in VERDICT_FIELDS:
+        raise ValueError(f"unknown form of verdict {form!r}; valid: {', '.join(VERDICT_FIELDS)}")
+    if form in ("listwise", "choice") and (not labels or not all(labels) or len(set(labels)) < len(labels)):
+        raise ValueError(f"labels {tuple(labels)!r}: a {form} verdict needs the labels shown, each once")

@@ -6,7 +6,6 @@ the order of their requests.
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,15 +16,15 @@ from tests.servers import judging
 #: Refused with a status and an error body in the provider's own form; `quota` and `key` as each of them says it.
 STATUSES = (400, 401, 402, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 504, 529)
 STATUS_KINDS = (*map(str, STATUSES), "quota", "key")
-#: Answered, so perhaps billed, but the answer does not arrive whole: closed without a byte, reset in the middle of the
-#: body, body ended early, whole body that is no JSON, body that takes `seconds`.
-LINE_KINDS = ("dropped", "reset", "truncated", "broken_json", "slow")
+#: Answered, so perhaps billed, but the answer does not arrive: connection closed or reset without a byte, reset in the
+#: middle of the body, body ended early, whole body that is no JSON, body that takes `seconds`.
+LINE_KINDS = ("dropped", "reset_early", "reset", "truncated", "broken_json", "slow")
 #: Whole replies without a usable text; `blocked` is Google's refusal of the prompt itself, elsewhere as filter.
 CONTENT_KINDS = ("empty", "length", "refusal", "filter", "blocked")
 KINDS = STATUS_KINDS + LINE_KINDS + CONTENT_KINDS
 FINISHES = ("stop", "length", "refusal", "filter", "blocked")
 #: What a patient client gets over by asking again.
-TRANSIENT = ("429", "500", "503", "529", "dropped", "reset", "truncated", "broken_json")
+TRANSIENT = ("429", "500", "503", "529", "dropped", "reset_early", "reset", "truncated", "broken_json")
 
 REFUSAL = "I am not able to help with this one."
 
@@ -101,8 +100,8 @@ def polite(call: Call) -> Reply:
 
     A pure function of sha256(model, prompt), and so are the thoughts it counts.
     """
-    digest = hashlib.sha256(f"{call.model}\n{call.prompt}".encode("utf-8", "replace")).digest()
-    return Reply(judging.verdict(call) or judging.filled(call) or judging.essay(call), thoughts=10 + digest[0] % 50)
+    text = judging.verdict(call) or judging.filled(call) or judging.essay(call)
+    return Reply(text, thoughts=10 + judging.digest(call.model, call.prompt)[0] % 50)
 
 
 def step(kind: Step, call: Call, then: Behaviour = polite) -> Reply | Fault:

@@ -7,6 +7,7 @@ import json
 import random
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ QUOTES = ("before", "inside", "after", "none")
 PAIRWISE = ("A>>B", "A>B", "A=B", "B>A", "B>>A")
 MARK = re.compile(r"(RANKING|VERDICT)-(\w+)")
 OPENING = re.compile(r"\n<<<ANSWER (\w+) (\w+)>>>\n")
+#: How a prompt tells the judge what the field `id` must hold, and the delimiters, which hold the same.
+TOLD = re.compile(r'"id": the text "(\w+)"')
+CLOSING = re.compile(r"\n<<<END \w+ (\w+)>>>(?=\n|$)")
 REASON = "The first one answers what was asked and the others leave more of it out."
 
 SENTENCES = """A clear account of this begins with what is known and only then turns to what is guessed.
@@ -38,16 +42,18 @@ What matters most is that each claim can be checked by somebody who doubts it.""
 def verdict(call: Call, quote: str = "") -> str:
     """The verdict that the call asks for, in its form, or "" where it asks for none.
 
+    Structured: any schema with a `ranking`, or with an `id` and a verdict, choice or number. Text: the form of the last
+    mark in the prompt, with the labels of its delimiters; a ranking of nothing is not asked for.
     `quote` is one of QUOTES: where the candidate texts are quoted; with "none" the quotation is all there is.
     """
     properties = (call.schema or {}).get("properties", {})
-    if not call.schema and nonce_of(call):
+    if not call.schema:
         said = _marked(call)
     elif "ranking" in properties or ("id" in properties and set(properties) & {"verdict", "choice", "number"}):
         said = _filled(call, quoted(call) if quote == "inside" else "")
     else:
         return ""
-    if not quote or (quote == "inside" and call.schema):
+    if not said or not quote or (quote == "inside" and call.schema):
         return said
     before, _, last = said.rpartition("\n")
     parts = {"before": (quoted(call), said), "after": (said, quoted(call)), "none": (quoted(call),)}
@@ -71,9 +77,16 @@ def ranking_of(call: Call, labels: Sequence[str]) -> list[str]:
 
 
 def nonce_of(call: Call) -> str | None:
-    """The nonce of the form asked for: the schema's `id`, or that of the prompt's mark; None where there is none."""
+    """The nonce of the form asked for, or None where there is none.
+
+    Structured: the only value that the schema allows for `id`, else what the prompt tells, else that of the last
+    delimiter. Text: that of the prompt's mark.
+    """
     if call.schema:
-        return call.schema.get("properties", {}).get("id", {}).get("enum", [None])[0]
+        allowed = call.schema.get("properties", {}).get("id", {}).get("enum")
+        found = allowed or TOLD.findall(call.prompt) or CLOSING.findall(call.prompt)
+        # The instructions, like the last delimiter, come after whatever a candidate wrote.
+        return found[-1] if found else None
     mark = _mark(call.prompt)
     return mark[2] if mark else None
 
@@ -98,9 +111,14 @@ def _mark(prompt: str) -> re.Match[str] | None:
     return MARK.match(prompt, max(prompt.rfind("RANKING-"), prompt.rfind("VERDICT-"), 0))
 
 
+@lru_cache(maxsize=256)
+def digest(model: str, prompt: str) -> bytes:
+    """sha256 of model and prompt: all the chance that a polite judge knows."""
+    return hashlib.sha256(f"{model}\n{prompt}".encode("utf-8", "replace")).digest()
+
+
 def _rng(call: Call) -> random.Random:
-    text = f"{call.model}\n{call.prompt}"
-    return random.Random(hashlib.sha256(text.encode("utf-8", "replace")).digest())
+    return random.Random(digest(call.model, call.prompt))
 
 
 def _scores(ranking: Sequence[str]) -> dict[str, int]:
@@ -108,8 +126,12 @@ def _scores(ranking: Sequence[str]) -> dict[str, int]:
 
 
 def _marked(call: Call) -> str:
-    word, nonce = _mark(call.prompt).groups()
-    labels, rng = list(texts_of(call)), _rng(call)
+    mark = _mark(call.prompt)
+    if not mark:
+        return ""
+    (word, nonce), labels, rng = mark.groups(), list(texts_of(call)), _rng(call)
+    if word == "RANKING" and not labels:
+        return ""
     if word == "RANKING":
         ranking = ranking_of(call, labels)
         scores = " ".join(f"{label}={score}" for label, score in sorted(_scores(ranking).items()))
@@ -121,6 +143,8 @@ def _marked(call: Call) -> str:
 def _filled(call: Call, quotation: str = "") -> str:
     rng, properties = _rng(call), call.schema.get("properties", {})
     values = {name: _value(part, rng) for name, part in properties.items()}
+    if "id" in properties and (nonce := nonce_of(call)):
+        values["id"] = nonce
     if "ranking" in properties:
         values["ranking"] = ranking_of(call, properties["ranking"]["items"]["enum"])
     if "ranking" in properties and "scores" in properties:
@@ -133,7 +157,7 @@ def _filled(call: Call, quotation: str = "") -> str:
 def _value(schema: Mapping[str, Any], rng: random.Random) -> Any:
     if "enum" in schema:
         return rng.choice(schema["enum"])
-    kind = schema.get("type")
+    kind = str(schema.get("type")).lower()  # the Google SDK writes OBJECT, STRING, ...
     if kind == "object":
         return {name: _value(part, rng) for name, part in schema.get("properties", {}).items()}
     if kind == "array":

@@ -20,14 +20,14 @@ async def send(
         await asyncio.sleep(fault.seconds)
     if kind == "broken_json":
         text = text[: len(text) // 2]
-    if kind not in ("dropped", "reset", "truncated"):
+    if kind not in ("dropped", "reset_early", "reset", "truncated"):
         return web.Response(body=text, headers=headers)
     response = web.StreamResponse(headers={**headers, "Content-Length": str(len(text))})
     line = request.transport
-    if kind != "dropped":
+    if kind in ("reset", "truncated"):
         await response.prepare(request)
         await response.write(text[: len(text) // 2])
-    if kind == "reset":
+    if kind in ("reset", "reset_early"):
         linger_not_at_all = struct.pack("ii", 1, 0)
         line.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger_not_at_all)
         line.abort()

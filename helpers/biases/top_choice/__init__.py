@@ -2,7 +2,7 @@
 
 from helpers.biases.top_choice.asking import answers, stages, unfit
 from helpers.biases.top_choice.defended import balance_of_orders, corrected
-from helpers.biases.top_choice.estimands import ESTIMANDS
+from helpers.biases.top_choice.estimands_defended import ESTIMANDS
 from helpers.biases.top_choice.measure import (
     agreement_words,
     detectable,

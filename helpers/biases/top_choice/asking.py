@@ -34,6 +34,8 @@ def order(candidates: Sequence[str], place: int, judge: str, seed: int, order_dr
     Blocks of a Williams design, each block relabelled at random: neither condition, hint, repeat nor limit enters, so
     that all conditions show the same order and a larger limit re-asks nothing.
     """
+    if place < 0:
+        raise ValueError("the question has no place in the ranked order yet; without it all orders would be the same")
     names = sorted(candidates)
     rows = williams(len(names))
     block = place // len(rows)
@@ -119,7 +121,7 @@ def _judge_trial(
     labels = tuple(ascii_uppercase[: len(shown)])
     nonce = prompts.nonce(experiment.seed, question.id)
     texts = {candidate: answers[question.id, candidate].text for candidate in shown}
-    prompts.check_nonce(nonce, {name: text or "" for name, text in texts.items()})
+    prompts.check_nonce(nonce, {f"question {question.id}": question.text, **{n: t or "" for n, t in texts.items()}})
     system, prompt = prompts.render(
         template,
         question=question.text,
@@ -132,7 +134,7 @@ def _judge_trial(
         judge,
         prompt,
         system,
-        prompts.schema("listwise", labels, nonce) if judge.structured else None,
+        prompts.schema("listwise", labels) if judge.structured else None,
         repeat,
         unwritten=sum(answers[question.id, name].max_tokens for name in shown if texts[name] is None),
     )

@@ -103,16 +103,16 @@ def corrected(estimates: list[Estimate], id: str = "self_preference_logit") -> d
 
 
 def position_effect(frame: pd.DataFrame, data: str) -> list[Estimate]:
-    """How much more often than 1 in k each slot wins, in pp; slots are counted from 1, with the letter shown there."""
+    """How much more often than 1 in k each slot wins, in pp; slots are counted from 0."""
     votes = frames.picks(frame)
     labels = frame.drop_duplicates("slot").set_index("slot")["label"].sort_index()
     k = len(labels)
     found = []
-    for slot, label in labels.items():
+    for slot in labels.index:
         hit = votes.assign(hit=(votes["slot"] == slot).astype(float) - 1 / k)
         sums = cluster_sums(hit, "hit", "question_id", strata="category")
         interval = clustered(sums.numerators, sums.denominators, strata=sums.strata)
-        found.append(estimate("position_effect", {"slot": f"{slot + 1} ({label})"}, interval, data, "pp"))
+        found.append(estimate("position_effect", {"slot": str(slot)}, interval, data, "pp"))
     return found
 
 

@@ -97,7 +97,7 @@ def positions(estimates: Sequence[Estimate]) -> str:
     if not clear:
         largest = max(found, key=lambda each: abs(each.value))
         return f"No slot wins measurably more or less often than one in {len(found)} (largest: {largest})."
-    told = ", ".join(f"slot {each.where['slot']} {each}" for each in clear)
+    told = ", ".join(f"slot {int(each.where['slot']) + 1} {each}" for each in clear)
     return f"Against one in {len(found)}: {told} (intervals not corrected for {len(found)} slots)."
 
 
@@ -114,9 +114,9 @@ def agreement_words(estimates: Sequence[Estimate]) -> str:
 
 
 def three_readings(estimates: Sequence[Estimate]) -> tuple[list[Estimate], list[Estimate], list[Estimate]]:
-    """The own rate, the excess and the logit's marginal effect, for the figure that sets them side by side."""
+    """The naive difference, the excess and the logit's marginal effect, which the figure sets side by side."""
     return (
-        pick(estimates, "self_bias"),
+        pick(estimates, "naive_self_preference"),
         pick(estimates, "excess_self_preference"),
         [each for each in pick(estimates, "self_preference_effect") if each.value == each.value],
     )
@@ -136,7 +136,7 @@ def paper_tables(estimates: Sequence[Estimate]) -> list[tuple[str, str, list[Est
     by = {id: [each for each in estimates if each.id == id] for id in {each.id for each in estimates}}
     readings = [
         replace(each, where={"reading": name, **each.where})
-        for name, group in zip(("own rate", "excess", "logit"), three_readings(estimates), strict=True)
+        for name, group in zip(("naive", "excess", "logit"), three_readings(estimates), strict=True)
         for each in group
     ]
     names = ("average_self_bias", "deviation_from_expected", "balance", "consistency_judges", "consistency_vendors")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from helpers.biases.top_choice.rates import estimate
+from helpers.biases.top_choice.rates import above_expected, estimate
 from helpers.stats.intervals import Interval, newcombe, wilson
 from helpers.types import Estimate
 
@@ -19,9 +19,9 @@ Counts = Mapping[str, Mapping[str, int]]
 NAN = float("nan")
 
 
-def _rate(id: str, where: Mapping[str, str], k: int, n: int) -> Estimate:
-    interval = wilson(k, n)
-    return estimate(id, where, Interval(**{**interval.__dict__, "method": f"Wilson; {INDEPENDENT}"}), "published")
+def _rate(id: str, where: Mapping[str, str], k: int, n: int, questions: int = 0) -> Estimate:
+    interval = replace(wilson(k, n), method=f"Wilson; {INDEPENDENT}", clusters=questions)
+    return estimate(id, where, interval, "published")
 
 
 def _bare(id: str, where: Mapping[str, str], value: float, n: int, unit: str, why: str) -> Estimate:
@@ -31,8 +31,9 @@ def _bare(id: str, where: Mapping[str, str], value: float, n: int, unit: str, wh
 def from_top1_counts(counts: Counts, vendor_of: Mapping[str, str]) -> list[Estimate]:
     """Every metric that first-place counts (judge x vendor) determine, as far as counts allow with an interval.
 
-    `vendor_of` gives each judge's vendor. What a constant order, unequal sharpness of judges, other judges' own
-    preferences and the pairing within questions do to these numbers cannot be separated from counts.
+    `vendor_of` gives each judge's vendor; the vendors are taken to have equally many candidates. What a constant order,
+    unequal sharpness of judges, other judges' own preferences and the pairing within questions do to these numbers
+    cannot be separated from counts.
     """
     judges, vendors = sorted(counts), sorted({vendor for row in counts.values() for vendor in row})
     total = {judge: sum(counts[judge].values()) for judge in judges}
@@ -43,13 +44,16 @@ def from_top1_counts(counts: Counts, vendor_of: Mapping[str, str]) -> list[Estim
     }
     asked = {v: sum(total[j] for j in judges if vendor_of[j] == v) for v in sorted(set(vendor_of.values()))}
     found = [
-        _rate("top1_rate", {"judge": j, "vendor": v}, counts[j].get(v, 0), total[j]) for j in judges for v in vendors
+        _rate("top1_rate", {"judge": j, "vendor": v}, counts[j].get(v, 0), total[j], total[j])
+        for j in judges
+        for v in vendors
     ]
     n = sum(total.values())
     shares = {v: sum(counts[j].get(v, 0) for j in judges) for v in vendors}
     found += [_rate("vendor_share", {"vendor": v}, shares[v], n) for v in vendors]
     own = {v: pooled[v, v] / asked[v] for v in vendors if asked.get(v)}
-    found += [_rate("self_bias", {"vendor": v}, pooled[v, v], asked[v]) for v in own]
+    for v in own:
+        found += above_expected(_rate("self_bias", {"vendor": v}, pooled[v, v], asked[v]), 1 / len(vendors))
     by_judge = [counts[j].get(vendor_of[j], 0) / total[j] for j in judges]
     se = math.sqrt(sum(r * (1 - r) / asked[v] for v, r in own.items())) / len(own)
     mean = fmean(own.values())
@@ -67,7 +71,7 @@ def from_top1_counts(counts: Counts, vendor_of: Mapping[str, str]) -> list[Estim
     for v in own:
         others = sum(pooled[w, v] for w in asked if w != v), sum(asked[w] for w in asked if w != v)
         interval = newcombe(pooled[v, v], asked[v], *others)
-        marked = Interval(**{**interval.__dict__, "method": f"Newcombe; {INDEPENDENT}", "clusters": 0})
+        marked = replace(interval, method=f"Newcombe; {INDEPENDENT}", clusters=0)
         found.append(estimate("excess_self_preference", {"vendor": v}, marked, "published", "pp"))
     found += _log_odds(pooled, vendors, asked)
     return found + bias_differences(counts, vendor_of)

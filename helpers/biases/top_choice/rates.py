@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,9 +15,10 @@ from helpers.types import Estimate
 
 
 def estimate(id: str, where: Mapping[str, str], interval: Interval, data: str, unit: str = "rate") -> Estimate:
-    """An interval with its name and place."""
+    """An interval with its name and place; that of a rate is cut at 0 and 1, where t intervals can reach beyond."""
     i = interval
-    return Estimate(id, dict(where), i.value, i.low, i.high, i.n, i.clusters, unit, i.se, i.method, data, i.p)
+    low, high = (min(max(bound, 0.0), 1.0) if unit == "rate" and bound == bound else bound for bound in (i.low, i.high))
+    return Estimate(id, dict(where), i.value, low, high, i.n, i.clusters, unit, i.se, i.method, data, i.p)
 
 
 def vendors(frame: pd.DataFrame) -> list[str]:
@@ -29,6 +31,12 @@ def expected_shares(frame: pd.DataFrame) -> dict[str, float]:
     of = frame.drop_duplicates("candidate").groupby("candidate_vendor").size()
     judged = set(frame["judge_vendor"])
     return {vendor: count / of.sum() for vendor, count in of.sort_index().items() if vendor in judged}
+
+
+def above_expected(own: Estimate, share: float) -> list[Estimate]:
+    """An own-vendor rate, and beside it what it exceeds the expected share by (the naive reading, in pp)."""
+    moved = replace(own, value=own.value - share, low=own.low - share, high=own.high - share)
+    return [own, replace(moved, id="naive_self_preference", unit="pp", p=float("nan"))]
 
 
 def mean_absolute_deviation(expected: Sequence[float]) -> Callable[[np.ndarray], np.ndarray]:
@@ -55,7 +63,7 @@ def _own_by(frame: pd.DataFrame, by: str) -> Sums:
 
 def unreadable_share(frame: pd.DataFrame, data: str) -> list[Estimate]:
     """The share of judgments without a readable verdict, one estimate a judge (Wilson)."""
-    judgments = frame[frame["slot"] == 0]
+    judgments = frames.one_row_each(frame)
     return [
         estimate("unreadable_share", {"judge": judge}, wilson(int((group["outcome"] != "ok").sum()), len(group)), data)
         for judge, group in judgments.groupby("judge", sort=True)
@@ -95,13 +103,13 @@ def vendor_share(frame: pd.DataFrame, data: str) -> list[Estimate]:
 
 
 def self_bias(frame: pd.DataFrame, data: str) -> list[Estimate]:
-    """How often a vendor's judges, pooled, rank their own vendor first; and the mean of these rates over vendors."""
-    sums = _own_by(frame, "judge_vendor")
+    """How often a vendor's judges, pooled, rank their own vendor first; naive differences; the mean over vendors."""
+    sums, shares = _own_by(frame, "judge_vendor"), expected_shares(frame)
     found = []
     for index, vendor in enumerate(sums.columns):
         weights = np.eye(len(sums.columns))[index]
         interval = clustered(sums.numerators, sums.denominators, weights, sums.strata, null=None)
-        found.append(estimate("self_bias", {"vendor": str(vendor)}, interval, data))
+        found += above_expected(estimate("self_bias", {"vendor": str(vendor)}, interval, data), shares[vendor])
     mean = np.full(len(sums.columns), 1 / max(1, len(sums.columns)))
     interval = clustered(sums.numerators, sums.denominators, mean, sums.strata, null=None)
     return [*found, estimate("average_self_bias", {}, interval, data)]

@@ -1,0 +1,89 @@
+"""What went wrong with an attempt, in the words of the retry table: one reading for all SDKs and what lies below."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+
+from helpers.providers.environment import redact
+from helpers.providers.pacing import LONGEST_PAUSE
+
+#: An empty account and an unknown key, as the services say them. The status does not tell: both can be a 400, and the
+#: passing limit of one service asks to "check your plan and billing details".
+EMPTY_ACCOUNT = ("insufficient_quota", "billing_hard_limit", "billing_not_active", "credit balance", "PerDay")
+UNKNOWN_KEY = ("API_KEY_INVALID", "API key not valid")
+#: What the transport calls a connection that never stood, so that nothing can have been billed.
+NEVER_CONNECTED = {"ClientConnectorError", "ConnectionTimeoutError", "ConnectTimeout", "ConnectError", "PoolTimeout"}
+#: What it calls a connection that broke or fell silent after the request was sent.
+BROKE = {"ClientError", "TransportError", "APIConnectionError", "TimeoutError", "OSError", "DecodingError"}
+RETRY_DELAY = re.compile(r'"retryDelay": "([0-9.]+)s"')
+
+
+class Failure(Exception):
+    """One attempt that brought no reply, in the words of the retry table."""
+
+    def __init__(
+        self, status: str, error: str, retry_after: float | None = None, raw: str = "", request_id: str | None = None
+    ) -> None:
+        """`status` is a row of the table, `error` what the provider said, shortened, `raw` the whole of it."""
+        super().__init__(f"{status}: {error}")
+        self.status, self.error, self.retry_after = status, error[:300], retry_after
+        self.raw, self.request_id = raw, request_id
+
+
+def classify(error: Exception) -> Failure:
+    """The row of the retry table for an exception of any of the three SDKs or of the transport below them.
+
+    Status first (`status_code`; google-genai calls it `code`), then the kind of transport error by name. The SDKs wrap
+    aiohttp's errors and call a line that breaks after the request a failed connection: where aiohttp spoke, its word
+    counts. What is no failure of a call is raised again.
+    """
+    if isinstance(error, Failure):
+        return error
+    links = [error]
+    while (cause := links[-1].__cause__ or links[-1].__context__) is not None and cause not in links:
+        links.append(cause)
+    below = [link for link in links if type(link).__module__.startswith("aiohttp")]
+    code = getattr(error, "status_code", None) or getattr(error, "code", None)
+    if isinstance(code, int) and error not in below:
+        return _by_status(code, error)
+    text = redact(str(error)) or type(error).__name__
+    if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError)):
+        return Failure("bad_envelope", text)
+    names = {kind.__name__ for link in below or links for kind in type(link).__mro__}
+    if names & NEVER_CONNECTED:
+        return Failure("connect", text)
+    if names & BROKE:
+        return Failure("maybe_billed", text)
+    raise error
+
+
+def _by_status(code: int, error: Exception) -> Failure:
+    response = getattr(error, "response", None)
+    headers = getattr(response, "headers", None) or {}
+    # google-genai has read the body already and keeps what it read in `details`.
+    body = json.dumps(error.details, ensure_ascii=False) if hasattr(error, "details") else getattr(response, "text", "")
+    status = "bad_request"
+    if code == 402 or (code in (400, 429) and any(word in body for word in EMPTY_ACCOUNT)):
+        status = "quota"
+    elif code in (401, 403) or (code == 400 and any(word in body for word in UNKNOWN_KEY)):
+        status = "auth"
+    elif code == 429:
+        status = "rate_limited"
+    elif code in (408, 409) or code >= 500:
+        status = "provider_error"
+    elif code == 404:
+        status = "not_found"
+    request_id = headers.get("x-request-id") or headers.get("request-id")
+    return Failure(status, redact(str(error)), _retry_after(headers, body), redact(body), request_id)
+
+
+def _retry_after(headers: Mapping[str, str], body: str) -> float | None:
+    """How long the service asks us to wait, in seconds, at most LONGEST_PAUSE; Google says it in the body."""
+    found = RETRY_DELAY.search(body)
+    after = headers.get("retry-after") or (found and found[1])
+    try:
+        return min(max(float(after), 0.0), LONGEST_PAUSE) if after else None
+    except ValueError:
+        return LONGEST_PAUSE  # an HTTP date: the cap is the safe reading

@@ -1,0 +1,298 @@
+"""Claims: what was published about experiment 1 comes out of the published counts, or differs for the reason given."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections import Counter
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from statistics import fmean, pstdev
+
+import pytest
+import yaml
+
+from helpers import paths
+from helpers.claims import COLUMNS, Claim, ClaimError, check, exceptions, load_claims, summary, unexpected
+from helpers.types import Estimate
+
+NAN = float("nan")
+FOLDER = paths.EXPERIMENTS / "mt_bench_blind"
+VENDORS = ("claude", "gpt", "gemini")
+TIERS = ("fast", "thinking")
+
+
+@pytest.fixture(scope="module")
+def counts() -> dict:
+    return yaml.safe_load((FOLDER / "published" / "counts.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def claims() -> list[Claim]:
+    return load_claims(FOLDER / "claims.yaml")
+
+
+def by_hand(counts: dict) -> list[Estimate]:
+    """Every estimand of the claims, computed here from the definitions in the documents and nothing of ours."""
+    top = counts["blind_top1_by_judge"]["counts"]
+    pilot = counts["pilot_top1_by_judge"]["counts"]
+    cells = counts["blind_top1_by_category"]["counts"]
+    found: list[Estimate] = []
+
+    def add(id: str, value: float, unit: str, **where: str) -> None:
+        found.append(Estimate(id, where, value, unit=unit, data="published"))
+
+    def of(v: str) -> list[str]:
+        return [f"{v}_fast", f"{v}_thinking"]
+
+    own = {v: sum(top[j][v] for j in of(v)) / 160 for v in VENDORS}
+    share = {v: sum(row[v] for row in top.values()) / 480 for v in VENDORS}
+    for judge, v in product(top, VENDORS):
+        add("top1_rate", top[judge][v] / 80, "rate", judge=judge, vendor=v)
+    for v in VENDORS:
+        add("self_bias", own[v], "rate", vendor=v)
+        add("vendor_share", share[v], "rate", vendor=v)
+        others = sum(top[j][v] for j in top if j not in of(v)) / 320
+        add("excess_self_preference", own[v] - others, "pp", vendor=v)
+        thinking = f"{v}_thinking"
+        rest = fmean(top[j][v] / 80 for j in top if j != thinking)
+        add("bias_difference", top[thinking][v] / 80 - rest, "pp", judge=thinking)
+        rest = fmean(pilot[j][v] / 5 for j in pilot if j != thinking)
+        add("pilot_bias_difference", pilot[thinking][v] / 5 - rest, "pp", vendor=v)
+        votes = {w: {x: sum(top[j][x] for j in of(w)) for x in VENDORS} for w in VENDORS}
+        odds = 0.0
+        for w in set(VENDORS) - {v}:
+            (x,) = set(VENDORS) - {v, w}
+            odds += (math.log(votes[v][v] / votes[v][x]) - math.log(votes[w][v] / votes[w][x])) / 2
+        add("third_party_log_odds", odds, "logit", vendor=v)
+        for tier in TIERS:
+            tiers = counts["blind_top1_by_tier"]["counts"]["gemini_thinking"][v]
+            share_of = tiers[tier] / sum(tiers.values())
+            add("tier_preference", share_of, "rate", judge="gemini_thinking", vendor=v, tier=tier)
+            mean = counts["blind_scores"]["scores"]["gemini_thinking"][v][tier]["mean"]
+            add("score_mean", mean, "score", judge="gemini_thinking", vendor=v, tier=tier)
+    add("average_self_bias", fmean(own.values()), "rate")
+    add("deviation_from_expected", fmean(abs(rate - 1 / 3) for rate in own.values()), "sd_pp")
+    add("balance", pstdev(share.values()), "sd_pp")
+    add("consistency_vendors", pstdev(own.values()), "sd_pp")
+    add("consistency_judges", pstdev(top[j][j.split("_")[0]] / 80 for j in top), "sd_pp")
+    for category in cells["claude"]:
+        for judge_vendor, v in product(VENDORS, VENDORS):
+            rate = cells[judge_vendor][category][v] / 20
+            add("category_top1_rate", rate, "rate", judge_vendor=judge_vendor, category=category, vendor=v)
+        for v in VENDORS:
+            add("category_self_bias", cells[v][category][v] / 20, "rate", vendor=v, category=category)
+        average = sum(cells[v][category][v] for v in VENDORS) / 60
+        add("category_average_self_bias", average, "rate", category=category)
+    return found
+
+
+def test_every_claim_comes_out_as_expected(claims, counts):
+    checked = check(claims, by_hand(counts))
+    assert tuple(checked.columns) == COLUMNS
+    assert unexpected(claims, checked).empty
+    assert Counter(checked["status"]) == {"reproduced": 157, "differs": 5, "not derivable": 1}
+
+
+def test_the_estimates_of_the_experiment_give_the_same_statuses(claims, counts):
+    from helpers.biases.top_choice.published import from_published
+
+    assert unexpected(claims, check(claims, from_published(counts))).empty
+
+
+def test_what_must_come_out_is_claimed(claims):
+    printed = {claim.id: claim.published for claim in claims}
+    assert [printed[f"self_bias_{v}"] for v in VENDORS] == [30.0, 64.4, 33.1]
+    assert printed["average_self_bias"] == 42.5
+    assert printed["deviation_from_expected"] == 11.53
+    assert printed["balance"] == 14.07
+    assert (printed["consistency_vendors"], printed["consistency_judges"]) == (15.52, 15.96)
+    assert [printed[f"bias_difference_{v}"] for v in VENDORS] == [8.75, 20.25, 11.5]
+    assert [printed[f"pilot_bias_difference_{v}"] for v in VENDORS] == [20, 60, 10]
+    assert [printed[f"excess_self_preference_{v}"] for v in VENDORS] == [7.19, 16.88, 17.19]
+    assert [printed[f"third_party_log_odds_{v}"] for v in VENDORS] == [0.072, 0.477, 0.774]
+    ids = Counter(claim.estimand for claim in claims)
+    assert (ids["top1_rate"], ids["category_top1_rate"], ids["category_self_bias"]) == (18, 72, 24)
+    assert (ids["tier_preference"], ids["score_mean"], ids["category_average_self_bias"]) == (6, 6, 8)
+
+
+def test_what_does_not_hold_differs_and_says_why(claims, counts):
+    checked = check(claims, by_hand(counts)).set_index("id")
+    expected = {
+        "consistency_as_documented": 15.9589,
+        "self_bias_aggregated_claude": 30.0,
+        "self_bias_aggregated_gpt": 64.375,
+        "self_bias_aggregated_gemini": 33.125,
+        "bias_difference_gpt_earlier_table": 20.25,
+    }
+    differs = checked[checked["status"] == "differs"]
+    assert dict(differs["recomputed"]) == pytest.approx(expected, abs=1e-4)
+    assert "3 vendors" in checked.loc["consistency_as_documented", "reason"]
+    assert "gpt_thinking's alone" in checked.loc["self_bias_aggregated_gpt", "reason"]
+    assert math.isnan(checked.loc["ranked_answers", "recomputed"]) and checked.loc["ranked_answers", "reason"]
+
+
+def test_a_wrong_count_is_noticed(claims, counts):
+    wrong = json.loads(json.dumps(counts))
+    wrong["blind_top1_by_judge"]["counts"]["claude_fast"]["claude"] += 1
+    missed = unexpected(claims, check(claims, by_hand(wrong)))
+    assert {"self_bias_claude", "average_self_bias", "top1_rate_claude_fast_claude"} <= set(missed["id"])
+    assert set(missed["status"]) == {"differs"}
+
+
+def test_published_counts_agree_with_each_other(counts):
+    top, cells = counts["blind_top1_by_judge"]["counts"], counts["blind_top1_by_category"]["counts"]
+    assert {sum(row.values()) for row in top.values()} == {80}
+    assert {sum(row.values()) for vendor in cells.values() for row in vendor.values()} == {20}
+    for judges, v in product(VENDORS, VENDORS):
+        assert sum(row[v] for row in cells[judges].values()) == sum(top[f"{judges}_{tier}"][v] for tier in TIERS)
+    tiers = counts["blind_top1_by_tier"]["counts"]["gemini_thinking"]
+    assert {v: sum(tiers[v].values()) for v in VENDORS} == top["gemini_thinking"]
+    assert {sum(row.values()) for row in counts["pilot_top1_by_judge"]["counts"].values()} == {5}
+
+
+def test_every_block_of_counts_says_where_it_is_from(counts):
+    for name, block in counts.items():
+        assert set(block["source"]) == {"repository", "path", "commit"}, name
+        assert len(block["source"]["commit"]) == 40 and "facts only" in block["licence"], name
+
+
+@pytest.mark.skipif("REAL_DATA" not in os.environ, reason="REAL_DATA does not name the folder of public data")
+def test_counts_are_those_of_the_public_data(counts):
+    public = json.loads((Path(os.environ["REAL_DATA"]) / "llm_eval" / "published_counts.json").read_text())
+    blind = public["exp2_group4_blind"]
+    assert counts["blind_top1_by_judge"]["counts"] == blind["top1_counts_by_judge"]
+    assert counts["blind_top1_by_judge"]["source"]["commit"] == blind["source_commit"]
+    cells = public["exp2_top1_counts_by_judge_vendor_and_category"]
+    assert counts["blind_top1_by_category"]["counts"] == cells["counts"]
+    for v, tier in product(VENDORS, TIERS):
+        mean, sd = public["exp2_average_scores_gemini_thinking_judge"][f"{v}_{tier}"]
+        assert counts["blind_scores"]["scores"]["gemini_thinking"][v][tier] == {"mean": mean, "sd": sd, "n": 80}
+    for judge, row in public["exp1_old_run"]["top1_pct_by_judge"].items():
+        pilot = counts["pilot_top1_by_judge"]["counts"][judge]
+        assert {v: 20 * n for v, n in pilot.items()} == row
+
+
+CLAIM = Claim(
+    id="x", quantity="q", published=30.0, unit="%", source="s", estimand="self_bias", where={"vendor": "claude"}
+)
+ESTIMATE = Estimate("self_bias", {"vendor": "claude"}, 0.3, 0.23, 0.38, n=160, data="published")
+
+
+def status(claim: Claim, *estimates: Estimate) -> tuple[str, float, str]:
+    row = check([claim], estimates).iloc[0]
+    return row["status"], row["recomputed"], row["reason"]
+
+
+def changed(**fields) -> Claim:
+    return Claim.model_validate({**CLAIM.model_dump(), **fields})
+
+
+def test_the_tolerance_is_inclusive_and_in_printed_units():
+    assert status(changed(published=30.06), ESTIMATE) == ("reproduced", 30.0, "")
+    assert status(changed(published=30.0601), ESTIMATE)[0] == "differs"
+    assert status(changed(published=29.94), ESTIMATE)[0] == "reproduced"
+    assert status(changed(published=29, tolerance=1), ESTIMATE)[0] == "reproduced"
+
+
+def test_an_interval_excuses_only_a_replication():
+    same = changed(published=32.5)
+    assert status(same, ESTIMATE)[0] == "differs"
+    other = changed(published=32.5, replication=True)
+    assert status(other, ESTIMATE)[0] == "within interval"
+    assert status(changed(published=40, replication=True), ESTIMATE)[0] == "differs"
+    assert status(other, replace(ESTIMATE, low=NAN, high=NAN))[0] == "differs"
+
+
+def test_only_estimates_of_the_same_data_id_and_place_count():
+    for odd in (
+        replace(ESTIMATE, data="simulated"),
+        replace(ESTIMATE, id="other"),
+        replace(ESTIMATE, where={"vendor": "claude", "hint": "none"}),
+    ):
+        found, value, reason = status(CLAIM, odd)
+        assert found == "not comparable" and math.isnan(value)
+        assert reason == "no estimate of self_bias[vendor=claude] from published data"
+    found, value, reason = status(CLAIM, replace(ESTIMATE, value=NAN, method="did not converge"))
+    assert (found, reason) == ("not comparable", "self_bias[vendor=claude] is not estimable did not converge")
+
+
+def test_units_are_scaled_and_unfit_ones_refused():
+    half = replace(ESTIMATE, value=0.5)
+    assert status(changed(published=50, unit="pp"), replace(half, unit="pp"))[:2] == ("reproduced", 50)
+    assert status(changed(published=50, unit="pp"), replace(half, unit="sd_pp"))[:2] == ("reproduced", 50)
+    assert status(changed(published=0.5, unit="logit"), replace(half, unit="logit"))[:2] == ("reproduced", 0.5)
+    with pytest.raises(ClaimError, match=r"claim x: unit '%', but self_bias\[vendor=claude\] comes in logit"):
+        status(CLAIM, replace(half, unit="logit"))
+
+
+def test_two_estimates_for_one_claim_are_an_error():
+    with pytest.raises(ClaimError, match="claim x: 2 estimates"):
+        status(CLAIM, ESTIMATE, ESTIMATE)
+
+
+def test_the_reason_of_a_claim_is_kept_only_where_it_applies():
+    claim = changed(published=32.5, expect="differs", reason="one tier only")
+    assert status(claim, ESTIMATE)[2] == "one tier only"
+    assert status(claim, replace(ESTIMATE, value=0.325))[::2] == ("reproduced", "")
+    assert unexpected([claim], check([claim], [replace(ESTIMATE, value=0.325)]))["expect"].tolist() == ["differs"]
+
+
+def test_a_summary_counts_statuses_and_exceptions_leave_out_what_came_out():
+    checked = check([CLAIM, changed(id="y", published=32.5), changed(id="z", published=33)], [ESTIMATE])
+    assert summary(checked) == "3 published numbers: 2 differs, 1 reproduced."
+    assert exceptions(checked)["published"].tolist() == [32.5, 33.0]
+
+
+def test_no_claims_give_an_empty_frame():
+    frame = check([], [ESTIMATE])
+    assert frame.empty and tuple(frame.columns) == COLUMNS and unexpected([], frame).empty
+
+
+ENTRY = "  - {id: a, quantity: q, published: 30.0, unit: '%', source: s, estimand: self_bias}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("claims:\n  - {id: a}\n", r"entry 1 \(a\): quantity: Field required"),
+        (f"claims:\n{ENTRY}{ENTRY}", r"entry 2 \(a\): id 'a' is used twice"),
+        ("claims:\n" + ENTRY.replace("source:", "sorce:"), r"sorce: Extra inputs.*fields: id, quantity, published"),
+        ("claims:\n" + ENTRY.replace("'%'", "percent"), r"unit: Input should be '%', 'pp', 'logit'"),
+        ("claims:\n" + ENTRY.replace("30.0", ".nan"), r"published: Input should be a finite number"),
+        ("claims:\n" + ENTRY.replace("30.0", "thirty"), r"published: Input should be a valid number"),
+        ("claims:\n" + ENTRY.replace("}", ", expect: differs}"), r"expects 'differs' and must say why in reason"),
+        (
+            "claims:\n" + ENTRY.replace("}", ", expect: maybe}"),
+            r"expect: Input should be 'reproduced', 'within interval'",
+        ),
+        (
+            "claims:\n" + ENTRY.replace(", estimand: self_bias", ""),
+            r"has an estimand, unless it expects 'not derivable'",
+        ),
+        ("claims:\n" + ENTRY.replace("}", ", expect: not derivable, reason: r}"), r"then it has none"),
+        ("claims:\n" + ENTRY.replace("}", ", expect: within interval, reason: r}"), r"only a replication"),
+        ("claims:\n" + ENTRY.replace("}", ", where: {slot: 1}}"), r"where\.slot: Input should be a valid string"),
+        ("claims:\n" + ENTRY.replace("}", ", published: 31.0}"), r"line 2: key published stands there twice"),
+        ("claims: &x [*x]\n", "aliases"),
+        ("claims: {a: 1}\n", "one key, claims, with a list"),
+        ("- a\n", "one key, claims, with a list"),
+        ("claims:\n  - text\n", "entry 1: "),
+        ("claims: [\n", "while parsing"),
+        ("", "one key, claims, with a list"),
+    ],
+)
+def test_a_wrong_file_is_an_error_that_names_file_and_entry(tmp_path, text, message):
+    path = tmp_path / "claims.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ClaimError, match=message) as error:
+        load_claims(path)
+    assert str(path) in str(error.value)
+
+
+def test_a_right_file_keeps_its_order(tmp_path):
+    path = tmp_path / "claims.yaml"
+    path.write_text("claims:\n" + ENTRY.replace("id: a", "id: b") + ENTRY, encoding="utf-8")
+    assert [claim.id for claim in load_claims(path)] == ["b", "a"]
