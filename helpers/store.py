@@ -63,7 +63,10 @@ def encode(request: Request, completion: Completion, labels: Mapping[str, Any]) 
         "raw": completion.raw,
         "at": completion.at,
     }
-    body = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()
+    try:
+        body = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:  # half a character, which UTF-8 cannot hold: escaped, the reply is still whole
+        body = json.dumps(record, separators=(",", ":")).encode()
     return body[:-1] + _CRC % zlib.crc32(body) + b"\n"
 
 
@@ -170,7 +173,10 @@ class Writer:
     def sync(self) -> None:
         """Bring everything appended to the disk, if anything is waiting."""
         if self._unsynced:
-            getattr(os, "fdatasync", os.fsync)(self._fd)
+            try:
+                getattr(os, "fdatasync", os.fsync)(self._fd)
+            except OSError as error:
+                raise StoreError(f"{self.path}: cannot sync ({error.strerror}); nothing more is asked") from error
             self._unsynced = 0
         self._synced_at = time.monotonic()
 
@@ -181,8 +187,10 @@ class Writer:
 
     def close(self) -> None:
         """Sync and close."""
-        self.sync()
-        os.close(self._fd)
+        try:
+            self.sync()
+        finally:
+            os.close(self._fd)
 
 
 def try_lock(path: Path) -> Any | None:

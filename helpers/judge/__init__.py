@@ -66,9 +66,8 @@ async def complete_all(
     with ExitStack() as stack:
         writers = await _lock(_models(wanted, replies), folder, stack, clock)
         replies = _stored(wanted, folder)  # whoever held the lock may have asked the same
-        make_plan({stage: [r for k, r in wanted.items() if k not in replies]}, folder).check(
-            budget.limit - budget.spent
-        )
+        missing = [request for key, request in wanted.items() if key not in replies]
+        make_plan({stage: missing}, None).check(budget.limit - budget.spent)
         progress = Progress(stage, len(wanted), len(replies), budget, show)
         stack.callback(progress.close)
         asking = _Asking(wanted, replies, writers, labels or {}, budget, progress)
@@ -151,7 +150,7 @@ class _Asking:
     def __init__(self, wanted, replies, writers, labels, budget, progress) -> None:  # type: ignore[no-untyped-def]
         self.wanted, self.replies, self.writers = wanted, replies, writers
         self.labels, self.budget, self.progress = labels, budget, progress
-        self.reasons: dict[str, dict[str, int]] = {}
+        self.reasons: dict[str, dict[str, list[str]]] = {}
         self.halt: BaseException | None = None
 
     def reserve(self, request: Request) -> None:
@@ -185,8 +184,11 @@ class _Asking:
     async def _sync(self) -> None:
         while True:
             await asyncio.sleep(store.SYNC_SECONDS)
-            for writer in self.writers.values():
-                writer.sync_when_due()
+            try:
+                for writer in self.writers.values():
+                    writer.sync_when_due()
+            except store.StoreError as error:
+                self.halt = self.halt or error
 
     async def _address(self, session: Session, requests: list[Request], concurrency: int) -> None:
         """All calls to one address: the first of each model alone (a wrong key or id then costs one call)."""
@@ -205,22 +207,22 @@ class _Asking:
     async def _one(self, session: Session, request: Request) -> None:
         try:
             completion = await session.complete(request)
-            reason = completion.status
+            reason, said = completion.status, completion.error or ""
         except (Stopped, BudgetReached) as stop:
-            reason = str(stop)
+            reason, said = str(stop), ""
             if isinstance(stop, BudgetReached):
                 self.halt = stop
         except Exception as error:
             self.halt = self.halt or error  # a full disk, a bug: nobody sends anything more, what came is stored
             return
         if reason != "ok":
-            counts = self.reasons.setdefault(request.model.name, {})
-            counts[reason] = counts.get(reason, 0) + 1
+            self.reasons.setdefault(request.model.name, {}).setdefault(reason, []).append(said)
 
     def summary(self) -> str:
         lines = [
-            f"  {name}: " + "; ".join(f"{n} x {reason}" for reason, n in counts.items())
-            for name, counts in sorted(self.reasons.items())
+            f"  {name}: "
+            + "; ".join(f"{len(n)} x {reason}" + (f" ({n[-1]})" if n[-1] else "") for reason, n in why.items())
+            for name, why in sorted(self.reasons.items())
         ]
         return (
             f"{len(self.wanted) - len(self.replies)} of {len(self.wanted)} replies are still missing:\n"

@@ -72,21 +72,29 @@ def unique(requests: Iterable[Request]) -> dict[str, Request]:
     return found
 
 
-def make_plan(stages: Mapping[str, Iterable[Request]], folder: Path) -> Plan:
+def make_plan(stages: Mapping[str, Iterable[Request]], folder: Path | None) -> Plan:
     """Calls, tokens and dollars per stage and model; what is in the store is not asked again.
 
     Stages hold requests in the order in which they will be asked; a request with unwritten answers counts as missing.
+    Without a folder nothing is stored.
     """
-    rows = []
+    rows, stored = [], {}
     for stage, requests in stages.items():
         by_model: dict[str, list[Request]] = {}
-        for request in unique(requests).values():
+        for request in _calls(requests):
             by_model.setdefault(request.model.name, []).append(request)
         for name, asked in by_model.items():
-            stored = store.read(store.file_of(folder, name))
-            missing = [request for request in asked if request.unwritten or request.key not in stored]
+            if name not in stored:
+                stored[name] = store.read(store.file_of(folder, name)).keys() if folder else ()
+            missing = [request for request in asked if request.unwritten or request.key not in stored[name]]
             rows.append(_row(stage, asked[0].model, len(asked), missing))
     return Plan(tuple(rows))
+
+
+def _calls(requests: Iterable[Request]) -> list[Request]:
+    """Equal requests are one call, but prompts that are equal only while their answers are unwritten are not."""
+    requests = list(requests)
+    return [*unique(r for r in requests if not r.unwritten).values(), *(r for r in requests if r.unwritten)]
 
 
 def _row(stage: str, model: Model, calls: int, missing: list[Request]) -> PlanRow:

@@ -59,16 +59,11 @@ class Progress:
         if self._bar is not None:
             self._bar.set_postfix_str(self._counts())
 
-    def say(self, text: str) -> None:
-        """A line beside the bar."""
-        if self._bar is not None:
-            self._bar.write(text, file=self._own)
-
     def close(self) -> None:
         """Leave the finished bar standing."""
         if self._bar is not None:
             self._bar.close()
-        if self._own is not None and self._own is not sys.__stderr__:
+        if self._own is not None and self._own not in (sys.__stderr__, sys.stderr):
             self._own.close()
 
     def _counts(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -11,11 +11,12 @@ from typing import Any
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 
-from helpers.providers.environment import KEY_VARIABLES, in_browser, key_of, missing_keys, redact
-from helpers.providers.pacing import LONGEST_PAUSE, Clock, Pace
+from helpers.providers.environment import in_browser, key_of, key_variables, missing_keys
+from helpers.providers.failures import Failure, classify
+from helpers.providers.pacing import Clock, Pace
 from helpers.types import Completion, Model, Request
 
-__all__ = ["Clock", "Failure", "Sent", "Session", "Stopped", "classify", "in_browser", "missing_keys"]
+__all__ = ["Clock", "Failure", "Sent", "Session", "Stopped", "classify", "in_browser", "missing_keys", "retirement"]
 
 #: Reasoning models think for minutes; a call that takes longer than this is counted as perhaps billed.
 TIMEOUT_SECONDS = 600.0
@@ -24,17 +25,10 @@ RETRIES = {"rate_limited": 10_000, "provider_error": 6, "connect": 6, "maybe_bil
 #: Failures after which nobody at this provider is asked again in this run; other stops concern the one model.
 STOPS_PROVIDER = ("quota", "auth")
 STOPS_MODEL = ("not_found", "bad_request")
+#: Half a character, which a reply that was cut in the middle of one can hold and no file or prompt can.
+LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 #: Longest time that one call waits for rate limits before it is left to the next run, in seconds.
 PATIENCE = 1800.0
-
-
-class Failure(Exception):
-    """One attempt that brought no reply, in the words of the retry table."""
-
-    def __init__(self, status: str, error: str, retry_after: float | None = None, raw: str = "") -> None:
-        """`status` is a row of the table, `error` what the provider said, shortened."""
-        super().__init__(f"{status}: {error}")
-        self.status, self.error, self.retry_after, self.raw = status, error[:300], retry_after, raw
 
 
 class Stopped(Exception):
@@ -47,51 +41,6 @@ class Sent:
 
     raw: str
     request_id: str | None = None
-
-
-def classify(error: Exception) -> Failure:
-    """The row of the retry table for an exception of any of the three SDKs or of the transport below them.
-
-    Status first (`status_code`; google-genai calls it `code`), then the kind of transport error by name, because the
-    same fault comes from httpx2, aiohttp or an SDK's own wrapper.
-    """
-    if isinstance(error, Failure):
-        return error
-    text = redact(str(error))
-    code = getattr(error, "status_code", None) or getattr(error, "code", None)
-    if isinstance(code, int):
-        headers = getattr(getattr(error, "response", None), "headers", None) or {}
-        return _by_status(code, text, headers)
-    if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError)):
-        return Failure("bad_envelope", text)
-    chain = [error]
-    while (cause := chain[-1].__cause__ or chain[-1].__context__) is not None and cause not in chain:
-        chain.append(cause)
-    names = {kind.__name__ for link in chain for kind in type(link).__mro__}
-    if names & {"ConnectTimeout", "ConnectError", "ClientConnectorError", "ConnectionRefusedError", "PoolTimeout"}:
-        return Failure("connect", text or type(error).__name__)
-    if names & {"TransportError", "APIConnectionError", "ClientError", "TimeoutError", "OSError", "DecodingError"}:
-        return Failure("maybe_billed", text or type(error).__name__)
-    raise error
-
-
-def _by_status(code: int, text: str, headers: Any) -> Failure:
-    after = headers.get("retry-after") or headers.get("Retry-After")
-    try:
-        seconds = min(max(float(after), 0.0), LONGEST_PAUSE) if after else None
-    except ValueError:
-        seconds = LONGEST_PAUSE if after else None  # an HTTP date: the cap is the safe reading
-    if code == 429 and any(word in text for word in ("insufficient_quota", "billing", "credit balance")):
-        return Failure("quota", text)
-    if code == 429:
-        return Failure("rate_limited", text, seconds)
-    if code in (408, 409) or code >= 500:
-        return Failure("provider_error", text, seconds)
-    if code == 402:
-        return Failure("quota", text)
-    if code in (401, 403):
-        return Failure("auth", text)
-    return Failure("not_found" if code == 404 else "bad_request", text)
 
 
 @dataclass
@@ -109,6 +58,7 @@ class Session:
     clients: dict[tuple[str, str | None, str | None], Any] = field(default_factory=dict)
     paces: dict[tuple[str, str | None], Pace] = field(default_factory=dict)
     stops: dict[Any, str] = field(default_factory=dict)
+    answered: set[str] = field(default_factory=set)
 
     async def __aenter__(self) -> Session:
         """Nothing is opened before the first call."""
@@ -140,8 +90,8 @@ class Session:
     async def complete(self, request: Request) -> Completion:
         """Ask until there is a reply or the retry table says stop; every attempt goes to `record`.
 
-        The last failure is returned as a Completion whose status is not "ok"; Stopped is raised where nothing was
-        sent because provider or model was stopped before.
+        The last failure is returned as a Completion whose status is not "ok"; Stopped is raised where provider or
+        model is stopped, by this call or before it.
         """
         model, counts, started = request.model, {}, self.clock.now()
         pace = self.pace(model)
@@ -151,9 +101,10 @@ class Session:
                 return False
             counts[error.status] = counts.get(error.status, 0) + 1
             if error.status in STOPS_PROVIDER:
-                self.stops[(model.provider, model.base_url)] = _advice(model, error)
-            if error.status in STOPS_MODEL:
-                self.stops[model.name] = _advice(model, error)
+                self.stops.setdefault((model.provider, model.base_url), _advice(model, error))
+            # A model that has answered takes our parameters: then the fault is in this request (too long, blocked).
+            if error.status in STOPS_MODEL and model.name not in self.answered:
+                self.stops.setdefault(model.name, _advice(model, error))
             patient = self.clock.now() - started < PATIENCE
             return patient and counts[error.status] <= RETRIES.get(error.status, 0)
 
@@ -163,7 +114,7 @@ class Session:
                 return self.clock.jitter()  # the pace itself waits for all; spread the crowd behind it
             if error.status in ("empty", "bad_envelope"):
                 return 0.0
-            return self.clock.jitter() * min(60.0, 2.0 ** counts[error.status])
+            return self.clock.jitter() * min(60.0, 2.0 ** min(counts[error.status], 6)) + (error.retry_after or 0.0)
 
         retrying = AsyncRetrying(
             retry=retry_if_exception(again), wait=pause, sleep=self.clock.sleep, reraise=True, stop=lambda _: False
@@ -177,6 +128,7 @@ class Session:
                         attempt += 1
                         return await self._attempt(request, attempt, pace, counts)
         except Failure as failure:
+            self.check_stopped(model)
             return Completion(request.key, failure.status, error=failure.error, attempt=attempt)
         raise AssertionError("tenacity always returns or raises")
 
@@ -194,6 +146,7 @@ class Session:
                 failure.status,
                 error=failure.error,
                 raw=failure.raw,
+                request_id=failure.request_id,
                 maybe_billed=failure.status in ("maybe_billed", "bad_envelope"),
             )
         if failure is None and not reply.text.strip() and reply.finish == "stop" and not counts.get("empty"):
@@ -204,13 +157,14 @@ class Session:
             key=request.key,
             attempt=attempt,
             raw=reply.raw or sent.raw,
-            request_id=sent.request_id,
+            request_id=sent.request_id or reply.request_id,
             latency=None if request.model.simulated else round(self.clock.now() - begun, 4),
             at=at.isoformat(timespec="milliseconds"),
         )
         self.record(request, reply)
         if failure is None:
             pace.speed_up()
+            self.answered.add(request.model.name)
             return reply
         if failure.status == "rate_limited":
             pace.slow_down() if failure.retry_after is None else pace.pause(failure.retry_after)
@@ -223,8 +177,9 @@ def _module(provider: str) -> Any:
 
 def _read(module: Any, raw: str) -> Completion:
     try:
-        return module.read(raw)
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        reply = module.read(raw)
+        return replace(reply, text=LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", reply.text))
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
         raise Failure("bad_envelope", f"{type(error).__name__}: {error}") from None
 
 
@@ -236,9 +191,10 @@ def retirement(model: Model) -> str | None:
 
 def _advice(model: Model, failure: Failure) -> str:
     return {
-        "quota": f"{model.provider} says that the account's money or quota is used up",
-        "auth": f"{model.provider} refused the key in {' or '.join(KEY_VARIABLES.get(model.provider, ()))}; "
-        "set a valid one with access to this model",
+        "quota": f"{model.provider} says that the account's money or quota is used up; top it up or wait until it is "
+        "renewed",
+        "auth": f"{model.provider} refused the key in {' or '.join(key_variables(model)) or '(no variable)'}; set a "
+        "valid one with access to this model, a base_url's by the name in its `api_key_env`",
         "not_found": f"{model.provider} does not know model_id {model.model_id!r}; correct it in models.yaml",
         "bad_request": f"{model.provider} refused the request for {model.model_id!r}; its `params:` in models.yaml may "
         "hold something that this model does not take",

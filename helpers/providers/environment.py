@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 
 from helpers.types import Model
@@ -14,13 +15,28 @@ KEY_VARIABLES = {
 }
 
 
+#: Variables whose value must never be written down, and what looks like a key wherever it comes from.
+SECRET = re.compile("KEY|TOKEN|SECRET|PASSWORD")
+KEY_LIKE = re.compile(r"\bsk-[\w*-]{8,}|\bAIza[\w*-]{8,}")
+
+
+def key_variables(model: Model) -> tuple[str, ...]:
+    """The variables that may hold a model's key; none for a `base_url` that names none in `api_key_env`.
+
+    So a provider's key is never sent to somebody else's address.
+    """
+    if model.api_key_env:
+        return (model.api_key_env,)
+    return () if model.base_url else KEY_VARIABLES.get(model.provider, ())
+
+
 def key_of(model: Model) -> str | None:
     """The API key of a model from the environment; None where a variable is needed and not set."""
-    names = (model.api_key_env,) if model.api_key_env else KEY_VARIABLES.get(model.provider, ())
-    found = next((os.environ[name] for name in names if os.environ.get(name)), None)
-    if found is None and model.base_url and not model.api_key_env:
+    names = key_variables(model)
+    if model.base_url and not names:
         return "not-needed"  # own servers ask for none, the SDKs insist on one
-    return found
+    # A line end copied with a key is no part of it, and the SDKs show the whole header that they cannot send.
+    return next((value for name in names if (value := os.environ.get(name, "").strip())), None)
 
 
 def missing_keys(models: Iterable[Model]) -> dict[str, list[str]]:
@@ -28,8 +44,7 @@ def missing_keys(models: Iterable[Model]) -> dict[str, list[str]]:
     missing: dict[str, list[str]] = {}
     for model in models:
         if not model.simulated and key_of(model) is None:
-            names = (model.api_key_env,) if model.api_key_env else KEY_VARIABLES[model.provider]
-            missing.setdefault(" or ".join(names), []).append(model.name)
+            missing.setdefault(" or ".join(key_variables(model)), []).append(model.name)
     return missing
 
 
@@ -39,8 +54,8 @@ def in_browser() -> bool:
 
 
 def redact(text: str) -> str:
-    """The text without any API key of this environment (providers echo parts of keys in 401 texts)."""
+    """The text without any secret of this environment or what looks like one (providers echo keys in 401 texts)."""
     for name, value in os.environ.items():
-        if name.endswith("_API_KEY") and len(value) >= 8:
-            text = text.replace(value, f"<{name}>")
-    return text
+        if SECRET.search(name) and len(value.strip()) >= 8:
+            text = text.replace(value.strip(), f"<{name}>")
+    return KEY_LIKE.sub("<key>", text)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from helpers.providers import TIMEOUT_SECONDS, Failure, Sent
+from helpers.providers import TIMEOUT_SECONDS, Sent
+from helpers.providers.failures import Failure
 from helpers.types import Completion, Model, Request, Usage
 
 FINISH = {
@@ -53,8 +54,7 @@ async def send(client: Any, request: Request) -> Sent:
     response = await client.aio.models.generate_content(
         model=request.model.model_id, contents=request.prompt, config=config
     )
-    http = response.sdk_http_response
-    return Sent(http.body or "", (http.headers or {}).get("x-request-id"))
+    return Sent(response.sdk_http_response.body or "")
 
 
 def read(raw: str) -> Completion:
@@ -83,4 +83,5 @@ def read(raw: str) -> Completion:
             cached=usage.get("cachedContentTokenCount"),
         ),
         model=body.get("modelVersion"),
+        request_id=body.get("responseId"),
     )
