@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Literal
 
 import pandas as pd
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from helpers.types import Estimate
@@ -61,38 +59,11 @@ class Claim(BaseModel):
         return self
 
 
-def _read_strictly(path: Path) -> object:
-    """The content of a YAML file without aliases and duplicate keys."""
-    text = path.read_text(encoding="utf-8")
-    try:
-        # First of all: an alias to itself would never end.
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.SafeLoader)):
-            raise ClaimError(f"{path}: aliases (*name) are not allowed")
-        _no_duplicate_keys(yaml.compose(text, Loader=yaml.SafeLoader), path)
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ClaimError(f"{path}: {error}") from None
-
-
-def _no_duplicate_keys(node: yaml.Node | None, path: Path) -> None:
-    """PyYAML keeps the last of two equal keys without a word; of two published values one would vanish."""
-    if isinstance(node, yaml.MappingNode):
-        keys = [key.value for key, _ in node.value]
-        double = sorted({key for key in keys if keys.count(key) > 1})
-        if double:
-            raise ClaimError(f"{path}, line {node.start_mark.line + 1}: key {', '.join(double)} stands there twice")
-    children = [] if node is None or isinstance(node, yaml.ScalarNode) else node.value
-    for child in children:
-        for each in child if isinstance(child, tuple) else (child,):
-            _no_duplicate_keys(each, path)
-
-
-def load_claims(path: Path) -> list[Claim]:
-    """The claims of a claims.yaml, a list under `claims:`, in its order.
+def load_claims(content: object, path: object = "claims.yaml") -> list[Claim]:
+    """The claims in the content of a claims.yaml, a list under `claims:`, in its order; `path` is for errors.
 
     Anything unknown, missing, of a wrong type, or an id used twice is a ClaimError that names the file and the entry.
     """
-    content = _read_strictly(path)
     if not isinstance(content, dict) or set(content) != {"claims"} or not isinstance(content["claims"], list):
         raise ClaimError(f"{path}: expected one key, claims, with a list of entries")
     claims: list[Claim] = []

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape as escape_html
-from pathlib import Path
 
 import pandas as pd
 
@@ -167,19 +165,3 @@ def latex_text(frame: pd.DataFrame, caption: str, label: str, best: pd.DataFrame
     alignment = "".join("r" if pd.api.types.is_numeric_dtype(dtype) else "l" for dtype in frame.dtypes)
     words = latex_escape(caption)
     return styled.to_latex(hrules=True, caption=words, label=label, column_format=alignment, position_float="centering")
-
-
-def _write(path: Path, text: str) -> None:
-    part = path.with_name(path.name + ".part")
-    part.write_bytes(text.encode())
-    os.replace(part, path)
-
-
-def to_csv(frame: pd.DataFrame, path: Path) -> None:
-    """Write `csv_text` of the frame to `path`."""
-    _write(path, csv_text(frame))
-
-
-def to_latex(frame: pd.DataFrame, path: Path, caption: str, label: str, best: pd.DataFrame | None = None) -> None:
-    """Write `latex_text` of the frame to `path`."""
-    _write(path, latex_text(frame, caption, label, best))

@@ -16,6 +16,7 @@ import yaml
 
 from helpers import paths
 from helpers.claims import COLUMNS, Claim, ClaimError, check, exceptions, load_claims, summary, unexpected
+from helpers.config import read_yaml
 from helpers.types import Estimate
 
 NAN = float("nan")
@@ -31,7 +32,7 @@ def counts() -> dict:
 
 @pytest.fixture(scope="module")
 def claims() -> list[Claim]:
-    return load_claims(FOLDER / "claims.yaml")
+    return load_claims(read_yaml(FOLDER / "claims.yaml"))
 
 
 def by_hand(counts: dict) -> list[Estimate]:
@@ -194,7 +195,8 @@ def test_the_tolerance_is_inclusive_and_in_printed_units():
     assert status(changed(published=30.06), ESTIMATE) == ("reproduced", 30.0, "")
     assert status(changed(published=30.0601), ESTIMATE)[0] == "differs"
     assert status(changed(published=29.94), ESTIMATE)[0] == "reproduced"
-    assert status(changed(published=29, tolerance=1), ESTIMATE)[0] == "reproduced"
+    # In floats 30.1 - 30 is a little more than 0.1.
+    assert status(changed(published=30.1, tolerance=0.1), ESTIMATE)[0] == "reproduced"
 
 
 def test_an_interval_excuses_only_a_replication():
@@ -275,24 +277,18 @@ ENTRY = "  - {id: a, quantity: q, published: 30.0, unit: '%', source: s, estiman
         ("claims:\n" + ENTRY.replace("}", ", expect: not derivable, reason: r}"), r"then it has none"),
         ("claims:\n" + ENTRY.replace("}", ", expect: within interval, reason: r}"), r"only a replication"),
         ("claims:\n" + ENTRY.replace("}", ", where: {slot: 1}}"), r"where\.slot: Input should be a valid string"),
-        ("claims:\n" + ENTRY.replace("}", ", published: 31.0}"), r"line 2: key published stands there twice"),
-        ("claims: &x [*x]\n", "aliases"),
         ("claims: {a: 1}\n", "one key, claims, with a list"),
         ("- a\n", "one key, claims, with a list"),
         ("claims:\n  - text\n", "entry 1: "),
-        ("claims: [\n", "while parsing"),
         ("", "one key, claims, with a list"),
     ],
 )
-def test_a_wrong_file_is_an_error_that_names_file_and_entry(tmp_path, text, message):
-    path = tmp_path / "claims.yaml"
-    path.write_text(text, encoding="utf-8")
+def test_a_wrong_file_is_an_error_that_names_file_and_entry(text, message):
     with pytest.raises(ClaimError, match=message) as error:
-        load_claims(path)
-    assert str(path) in str(error.value)
+        load_claims(yaml.safe_load(text), "here/claims.yaml")
+    assert "here/claims.yaml" in str(error.value)
 
 
-def test_a_right_file_keeps_its_order(tmp_path):
-    path = tmp_path / "claims.yaml"
-    path.write_text("claims:\n" + ENTRY.replace("id: a", "id: b") + ENTRY, encoding="utf-8")
-    assert [claim.id for claim in load_claims(path)] == ["b", "a"]
+def test_a_right_file_keeps_its_order():
+    text = "claims:\n" + ENTRY.replace("id: a", "id: b") + ENTRY
+    assert [claim.id for claim in load_claims(yaml.safe_load(text))] == ["b", "a"]

@@ -418,6 +418,15 @@ def test_bytes_are_the_same_in_every_process_and_pyplot_is_never_loaded():
     assert outputs == {f"{digests(two_figures())} False"}
 
 
+def test_all_formats_show_one_layout():
+    figure = two_figures()[1]
+    places = set()
+    for kind in ("png", "pdf", "svg", "png"):
+        figure.render(kind)
+        places.add(figure.figure.axes[0].get_position().bounds)
+    assert len(places) == 1
+
+
 def test_the_users_settings_change_nothing_and_are_kept():
     import matplotlib
 

@@ -163,15 +163,6 @@ def test_a_label_that_latex_cannot_take_is_refused():
         tables.latex_text(pd.DataFrame({"x": [1]}), "c", "tab:{x}")
 
 
-def test_files_hold_the_text_and_nothing_is_left_beside(tmp_path):
-    frame = tables.estimates_table(RATES, ["judge"], ["vendor"])
-    tables.to_csv(frame, tmp_path / "t.csv")
-    tables.to_latex(frame, tmp_path / "t.tex", "c", "tab:t")
-    assert (tmp_path / "t.csv").read_bytes() == tables.csv_text(frame).encode()
-    assert (tmp_path / "t.tex").read_text() == tables.latex_text(frame, "c", "tab:t")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["t.csv", "t.tex"]
-
-
 def test_a_finished_table_says_where_its_numbers_come_from():
     simulated = [replace(each, data="simulated") for each in RATES]
     made = tables.table("top1", "First places.", simulated, ["judge"], ["vendor"])

@@ -190,11 +190,13 @@ def retirement(model: Model) -> str | None:
 
 
 def _advice(model: Model, failure: Failure) -> str:
+    variables = " or ".join(key_variables(model))
     return {
         "quota": f"{model.provider} says that the account's money or quota is used up; top it up or wait until it is "
         "renewed",
-        "auth": f"{model.provider} refused the key in {' or '.join(key_variables(model)) or '(no variable)'}; set a "
-        "valid one with access to this model, a base_url's by the name in its `api_key_env`",
+        "auth": f"{model.provider} refused the key in {variables}; set a valid one with access to this model"
+        if variables
+        else f"{model.base_url} asks for a key; name the variable that holds it in models.yaml (`api_key_env`)",
         "not_found": f"{model.provider} does not know model_id {model.model_id!r}; correct it in models.yaml",
         "bad_request": f"{model.provider} refused the request for {model.model_id!r}; its `params:` in models.yaml may "
         "hold something that this model does not take",

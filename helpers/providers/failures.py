@@ -62,8 +62,9 @@ def classify(error: Exception) -> Failure:
 def _by_status(code: int, error: Exception) -> Failure:
     response = getattr(error, "response", None)
     headers = getattr(response, "headers", None) or {}
-    # google-genai has read the body already and keeps what it read in `details`.
-    body = json.dumps(error.details, ensure_ascii=False) if hasattr(error, "details") else getattr(response, "text", "")
+    body = getattr(response, "text", None)
+    if not isinstance(body, str):  # google-genai has read the body already and keeps what it read
+        body = json.dumps(getattr(error, "details", ""), ensure_ascii=False)
     status = "bad_request"
     if code == 402 or (code in (400, 429) and any(word in body for word in EMPTY_ACCOUNT)):
         status = "quota"

@@ -30,12 +30,14 @@ def say(*texts: str) -> None:
 
 def show(*things: Any) -> None:
     """Tables and figures one below the other; a figure is followed by its caption."""
-    from IPython.display import display
+    from IPython.display import Image, display
 
     for thing in things:
-        display(thing)
-        if hasattr(thing, "alt"):
+        if hasattr(thing, "render"):
+            display(Image(thing.render("png"), width=thing.pixels, alt=thing.alt))
             say(f"*{thing.caption}*")
+        else:
+            display(thing)
 
 
 def provenance(asked: Asked) -> str:
@@ -65,7 +67,8 @@ def losses(asked: Asked) -> pd.DataFrame:
             tokens[judge] = tokens.get(judge, 0) + (getattr(usage, kind) or 0)
         if used:
             table[f"tokens {kind}"] = table["judge"].map(tokens)
-    return table.style.format({"unreadable": "{:.1%}"}, thousands=",").hide(axis="index")  # type: ignore[return-value]
+    table["unreadable"] = table["unreadable"].map("{:.1%}".format)
+    return table.set_index("judge")
 
 
 def example(asked: Asked) -> str:

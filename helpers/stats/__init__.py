@@ -1,0 +1,1 @@
+"""How sure we can be: intervals, tests, the rank-ordered logit, agreement, power."""

@@ -196,9 +196,9 @@ def environment(url: str) -> dict[str, str]:
     """Environment variables that point the three SDKs to a server at `url`; keys that open nothing."""
     return {
         "OPENAI_BASE_URL": f"{url}/v1",
-        "OPENAI_API_KEY": "sk-not-a-key-openai-0123456789",
+        "OPENAI_API_KEY": "not-a-key-openai-0123456789",
         "ANTHROPIC_BASE_URL": url,
-        "ANTHROPIC_API_KEY": "sk-ant-not-a-key-0123456789",
+        "ANTHROPIC_API_KEY": "not-a-key-anthropic-0123456789",
         "GOOGLE_GEMINI_BASE_URL": url,
         "GEMINI_API_KEY": "not-a-key-google-0123456789",
         # google-genai and httpx2 would send even this through a proxy that the environment names.

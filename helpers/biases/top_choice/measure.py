@@ -45,7 +45,7 @@ def pick(estimates: Iterable[Estimate], id: str, **where: str) -> list[Estimate]
 
 
 def finding(estimates: Sequence[Estimate]) -> str:
-    """The bottom line, one sentence a vendor: measurable self-preference (after Holm) or none, with its interval."""
+    """The bottom line, a sentence a vendor: self-preference (after Holm), a hint of it, or none measurable."""
     p = defended.corrected(list(estimates))
     lines = []
     for each in pick(estimates, "self_preference_logit"):
@@ -58,6 +58,11 @@ def finding(estimates: Sequence[Estimate]) -> str:
             lines.append(
                 f"- {vendor} judges {verb} their own vendor's answers at equal quality and position: {each} logits, or "
                 f"{effect} more first places (Holm p = {p[vendor]:.2g})."
+            )
+        elif each.low > 0 or each.high < 0:
+            lines.append(
+                f"- {vendor} judges: a hint of {'self-preference' if each.value > 0 else 'the opposite'} that does not "
+                f"survive the correction for {len(p)} vendors: {each} logits, {effect} (Holm p = {p[vendor]:.2g})."
             )
         else:
             lines.append(

@@ -1,0 +1,105 @@
+"""What the tests of the engine share: a clock that nobody waits for, models of every kind, runs and their traces."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+from helpers import store
+from helpers.judge import Budget, complete_all
+from helpers.providers import Clock
+from helpers.types import Completion, Model, Request
+
+#: One model of each provider as it stands in models.yaml, and one behind an address of its own.
+MODELS = {
+    "openai": Model("gpt", "openai", "gpt-5-mini", "gpt", token_parameter="max_completion_tokens"),
+    "anthropic": Model("claude", "anthropic", "claude-haiku-4-5", "claude", params={"temperature": 0.5}),
+    "google": Model("gemini", "google", "gemini-2.5-flash", "gemini", token_parameter="max_output_tokens"),
+    "own": Model("llama", "openai", "llama-3-8b", "llama", base_url="set by at()", revision={"weights": "main"}),
+}
+PROVIDERS = ("openai", "anthropic", "google")
+
+
+class FakeClock:
+    """Time that passes only by sleeping; many sleepers sleep at the same time. `slept` holds every wish, in order."""
+
+    def __init__(self, jitter: float = 0.5) -> None:
+        self.time, self.slept, self.share = 0.0, [], jitter
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        until = self.time + seconds
+        await asyncio.sleep(0)
+        self.time = max(self.time, until)
+
+    def clock(self) -> Clock:
+        return Clock(now=lambda: self.time, sleep=self.sleep, wall=lambda: 1.7e9 + self.time, jitter=lambda: self.share)
+
+
+def at(url: str, kind: str) -> Model:
+    """The model of a kind; the one with an address of its own lives at the server."""
+    return replace(MODELS[kind], base_url=f"{url}/v1") if kind == "own" else MODELS[kind]
+
+
+def ask(
+    requests: Iterable[Request], folder: Path, clock: FakeClock | None = None, **options: Any
+) -> dict[str, Completion]:
+    """`complete_all` with money enough, in an event loop of its own; forgotten connections come to light."""
+    options = {"budget": Budget(1e6), "show": False, "clock": (clock or FakeClock()).clock(), **options}
+    try:
+        return asyncio.run(complete_all(requests, folder=folder, **options))
+    finally:
+        gc.collect()
+
+
+def requests_to(model: Model, count: int, text: str = "What is question") -> list[Request]:
+    return [Request(model, f"{text} {number} about?", "Be brief.") for number in range(count)]
+
+
+def attempts(folder: Path, model: Model) -> list[dict[str, Any]]:
+    """Every line of a model's file."""
+    return list(store.lines(store.file_of(folder, model.name)))
+
+
+def statuses(folder: Path, model: Model) -> list[str]:
+    return [record["status"] for record in attempts(folder, model)]
+
+
+def everything(folder: Path) -> bytes:
+    """All that was written to a folder."""
+    return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def without_keys(text: str | bytes, environment: Mapping[str, str]) -> bool:
+    """Whether none of the environment's keys stands in a text."""
+    text = text.encode() if isinstance(text, str) else text
+    return not any(value.encode() in text for name, value in environment.items() if name.endswith("_API_KEY"))
+
+
+@contextmanager
+def answering(body: str) -> Iterator[str]:
+    """The address of a server that answers everything with status 200 and this body."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body.encode())))
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, *_: object) -> None:
+            """Not to the terminal."""
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()

@@ -1,0 +1,459 @@
+"""The retry table over real HTTP through the real SDKs: how often each failure is asked again, and what is kept of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import openai
+import pytest
+
+from helpers.judge import Budget, Incomplete, complete_all, judge_all
+from helpers.providers import Clock, Session, classify
+from helpers.providers.pacing import Pace
+from helpers.types import Completion, Request, Trial
+from tests.engine.asking import (
+    MODELS,
+    PROVIDERS,
+    FakeClock,
+    answering,
+    ask,
+    at,
+    attempts,
+    everything,
+    requests_to,
+    statuses,
+    without_keys,
+)
+from tests.servers.behaviours import REFUSAL, Behaviour, Call, Fault, Reply, only, polite, scripted, step
+from tests.servers.providers import JudgeServer, environment
+from tests.servers.wire import write_reply
+
+pytestmark = pytest.mark.filterwarnings("error::ResourceWarning")
+
+SLOW = Fault("slow", seconds=5.0)
+EVERY = ("openai", "anthropic", "google", "own")
+
+#: kind of fault -> statuses of the attempts when it never ends.
+TABLE = {
+    "500": ["provider_error"] * 7,
+    "502": ["provider_error"] * 7,
+    "503": ["provider_error"] * 7,
+    "504": ["provider_error"] * 7,
+    "529": ["provider_error"] * 7,
+    "408": ["provider_error"] * 7,
+    "409": ["provider_error"] * 7,
+    "dropped": ["maybe_billed"] * 3,
+    "reset_early": ["maybe_billed"] * 3,
+    "reset": ["maybe_billed"] * 3,
+    "truncated": ["maybe_billed"] * 3,
+    "slow": ["maybe_billed"] * 3,
+    "broken_json": ["bad_envelope"] * 2,
+}
+STOPPED = {
+    "401": ("auth", "refused the key|asks for a key"),
+    "key": ("auth", "refused the key|asks for a key"),
+    "403": ("auth", "refused the key|asks for a key"),
+    "404": ("not_found", "correct it in models.yaml"),
+    "400": ("bad_request", "`params:` in models.yaml"),
+    "413": ("bad_request", "`params:` in models.yaml"),
+    "422": ("bad_request", "`params:` in models.yaml"),
+    "402": ("quota", "top it up or wait"),
+    "quota": ("quota", "top it up or wait"),
+}
+
+
+@pytest.fixture(autouse=True)
+def short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reply that takes longer than this many real seconds has timed out."""
+    for module in ("openai", "anthropic", "google"):
+        monkeypatch.setattr(f"helpers.providers.{module}.TIMEOUT_SECONDS", 0.5)
+
+
+@pytest.fixture
+def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Starts servers that the SDKs find through the environment."""
+    running = []
+
+    def start(behaviour: Behaviour = polite, **options: Any) -> JudgeServer:
+        server = JudgeServer(behaviour, **options).__enter__()
+        running.append(server)
+        for name, value in server.env().items():
+            monkeypatch.setenv(name, value)
+        return server
+
+    yield start
+    for server in running:
+        server.__exit__(None)
+
+
+# --- a failure that never ends ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("fault", TABLE)
+def test_a_failure_is_asked_again_as_often_as_the_table_says_and_then_left(
+    serve: Any, tmp_path: Path, kind: str, fault: str
+) -> None:
+    server = serve(only(SLOW if fault == "slow" else fault))
+    model, clock = at(server.url, kind), FakeClock()
+    with pytest.raises(Incomplete, match=f"1 of 1 replies are still missing:\n  {model.name}: 1 x {TABLE[fault][0]}"):
+        ask(requests_to(model, 1), tmp_path, clock)
+    lines = attempts(tmp_path, model)
+    assert [line["status"] for line in lines] == TABLE[fault]
+    assert len(server.calls) == len(lines) and server.duplicates() == len(lines) - 1
+    assert [line["attempt"] for line in lines] == list(range(1, len(lines) + 1))
+    billed = TABLE[fault][0] in ("maybe_billed", "bad_envelope")
+    assert all(line["reply"]["maybe_billed"] == billed for line in lines)
+    assert server.count(billed=True) == (len(lines) if billed else 0), "nothing that may be billed counts as free"
+    pauses = [0.0] if fault == "broken_json" else [1, 2, 4, 8, 16, 30][: len(lines) - 1]
+    assert clock.slept == pauses, "half of 2, 4, 8, ... seconds, at most 60"
+    server.behaviour = polite
+    assert len(ask(requests_to(model, 1), tmp_path)) == 1, "the next run asks again"
+    assert len(server.calls) == len(lines) + 1
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_a_connection_that_is_refused_is_tried_six_times_more_and_costs_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str
+) -> None:
+    with socket.socket() as closed:  # bound and not listening: nobody else can open this port
+        closed.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{closed.getsockname()[1]}"
+        for name, value in environment(url).items():
+            monkeypatch.setenv(name, value)
+        model = at(url, kind)
+        with pytest.raises(Incomplete, match=f"{model.name}: 1 x connect"):
+            ask(requests_to(model, 1), tmp_path)
+    assert statuses(tmp_path, model) == ["connect"] * 7
+    assert not any(line["reply"]["maybe_billed"] for line in attempts(tmp_path, model))
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_a_passing_failure_is_got_over(serve: Any, tmp_path: Path, kind: str) -> None:
+    server = serve(scripted(["500", "dropped", "429", "truncated", "broken_json", "503", "empty"]))
+    model = at(server.url, kind)
+    replies = ask(requests_to(model, 1), tmp_path)
+    expected = ["provider_error", "maybe_billed", "rate_limited", "maybe_billed", "bad_envelope", "provider_error"]
+    assert statuses(tmp_path, model) == [*expected, "empty", "ok"]
+    assert [reply.attempt for reply in replies.values()] == [8] and len(server.calls) == 8
+
+
+# --- rate limits --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_a_rate_limit_without_a_time_is_waited_for_longer_and_longer(serve: Any, tmp_path: Path, kind: str) -> None:
+    server, clock = serve(scripted(["429"] * 9)), FakeClock(jitter=1.0)
+    model = at(server.url, kind)
+    assert len(ask(requests_to(model, 1), tmp_path, clock)) == 1
+    assert statuses(tmp_path, model) == ["rate_limited"] * 9 + ["ok"], "more than any other failure is forgiven"
+    assert clock.slept == [2, 4, 8, 16, 32, 60, 60, 60, 60]
+
+
+@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize(("header", "waited"), [(7.0, 7.0), (3600.0, 120.0), (0.0, 0.5)])
+def test_a_retry_after_is_obeyed_up_to_two_minutes(
+    serve: Any, tmp_path: Path, kind: str, header: float, waited: float
+) -> None:
+    clock, came = FakeClock(), []
+
+    def behave(call: Call) -> Reply | Fault:
+        came.append(clock.time)
+        return Fault("429", retry_after=header) if call.attempt == 1 else polite(call)
+
+    model = at(serve(behave).url, kind)
+    assert len(ask(requests_to(model, 1), tmp_path, clock)) == 1
+    assert came == [0.0, waited]
+
+
+def test_a_time_that_google_says_in_the_body_is_obeyed_too(serve: Any, tmp_path: Path) -> None:
+    clock = FakeClock()
+    serve(scripted([Fault("429", retry_after=30.0, header=False)]))
+    ask(requests_to(MODELS["google"], 1), tmp_path, clock)
+    assert clock.time == 30.0
+
+
+@pytest.mark.parametrize(("said", "seconds"), [("Wed, 21 Oct 2026 07:28:00 GMT", 120.0), ("-5", 0.0), ("1e9", 120.0)])
+def test_an_odd_retry_after_never_stalls(said: str, seconds: float) -> None:
+    request = httpx2.Request("POST", "http://127.0.0.1")
+    response = httpx2.Response(429, headers={"Retry-After": said}, request=request, text="{}")
+    failure = classify(openai.RateLimitError("slow down", response=response, body=None))
+    assert (failure.status, failure.retry_after) == ("rate_limited", seconds)
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_a_rate_limit_that_never_ends_is_left_to_the_next_run_after_half_an_hour(
+    serve: Any, tmp_path: Path, kind: str
+) -> None:
+    server, clock = serve(only(Fault("429", retry_after=100.0))), FakeClock()
+    model = at(server.url, kind)
+    with pytest.raises(Incomplete, match="1 x rate_limited"):
+        ask(requests_to(model, 1), tmp_path, clock)
+    assert clock.time == 1800.0
+    assert statuses(tmp_path, model) == ["rate_limited"] * 19, "at 0, 100, ... 1800 seconds"
+
+
+@pytest.mark.parametrize("fault", ["503", "529"])
+def test_an_overload_that_names_a_time_is_not_asked_before_it(serve: Any, tmp_path: Path, fault: str) -> None:
+    serve(scripted([Fault(fault, retry_after=20.0)]))
+    for provider in PROVIDERS:
+        clock = FakeClock()
+        ask(requests_to(MODELS[provider], 1), tmp_path, clock)
+        assert 20.0 <= clock.time <= 22.0
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_retry_after_pauses_the_whole_provider_and_no_other(serve: Any, provider: str) -> None:
+    clock, sent, limited = FakeClock(), [], asyncio.Event()
+    other = next(name for name in PROVIDERS if name != provider)
+
+    def behave(call: Call) -> Reply | Fault:
+        return Fault("429", retry_after=30.0) if (call.provider, call.n) == (provider, 0) else polite(call)
+
+    def record(request: Request, completion: Completion) -> None:
+        if completion.status == "rate_limited":
+            limited.set()
+
+    serve(behave)
+
+    async def scene() -> None:
+        def reserve(request: Request) -> None:
+            sent.append((request.prompt, clock.time))
+
+        async with Session(reserve, record, 4, clock.clock()) as session:
+            first = asyncio.create_task(session.complete(Request(MODELS[provider], "limited")))
+            await limited.wait()
+            kin = replace(MODELS[provider], name="kin")
+            await session.complete(Request(MODELS[other], "other"))
+            await asyncio.gather(*(session.complete(Request(kin, f"kin {number}")) for number in range(6)), first)
+
+    asyncio.run(scene())
+    times = dict(sent)  # of the limited one, the second time
+    assert times.pop("other") == 0.0
+    assert len(times) == 7 and all(when >= 30.0 for when in times.values())
+
+
+def test_after_rate_limits_fewer_are_asked_at_once_and_then_more_again() -> None:
+    pace = Pace(16)
+    for allowed in (8, 4, 2, 1, 1):
+        pace.slow_down()
+        assert int(pace.allowed) == allowed
+    successes = 0
+    while int(pace.allowed) < 16:
+        pace.speed_up()
+        successes += 1
+    assert 100 < successes < 200, "one more for each full round: 1 + 2 + ... + 15 = 120"
+    pace.speed_up()
+    assert pace.allowed <= 16
+
+
+def test_never_more_in_flight_than_allowed(serve: Any, tmp_path: Path) -> None:
+    server = serve(latency=0.02)
+    ask([r for p in PROVIDERS for r in requests_to(MODELS[p], 30)], tmp_path, concurrency=3)
+    assert 4 <= server.most_in_flight <= 9, "three to each provider"
+
+
+# --- what stops a model or a provider -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("fault", STOPPED)
+def test_what_cannot_get_better_costs_one_request_and_the_others_finish(
+    serve: Any, tmp_path: Path, kind: str, fault: str
+) -> None:
+    name = {"own": "llama-3-8b"}.get(kind, MODELS[kind].model_id)
+    server = serve(lambda call: step(fault, call) if call.model == name else polite(call))
+    status, advice = STOPPED[fault]
+    models = [at(server.url, each) for each in EVERY]
+    requests = [request for model in models for request in requests_to(model, 4)]
+    bad = next(model for model in models if model.model_id == name)
+    with pytest.raises(Incomplete, match=advice) as error:
+        ask(requests, tmp_path)
+    said = str(error.value)
+    assert "4 of 16 replies are still missing" in said and f"{bad.name}: 4 x " in said
+    assert "run the same again" in said
+    assert server.count(model=name) == 1, "its first call goes alone"
+    assert len(server.calls) == 13 and statuses(tmp_path, bad) == [status]
+    assert all(statuses(tmp_path, model) == ["ok"] * 4 for model in models if model is not bad)
+    assert without_keys(said, server.env()) and without_keys(everything(tmp_path), server.env())
+    server.behaviour = polite
+    assert len(ask(requests, tmp_path)) == 16
+    assert len(server.calls) == 13 + 4, "only what was missing"
+    assert len(ask(requests, tmp_path)) == 16 and len(server.calls) == 17, "and then nothing"
+
+
+@pytest.mark.parametrize("fault", ["401", "quota"])
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_wrong_key_or_an_empty_account_stops_every_model_of_the_provider(
+    serve: Any, tmp_path: Path, provider: str, fault: str
+) -> None:
+    server = serve(only(fault))
+    models = [replace(MODELS[provider], name=name, model_id=MODELS[provider].model_id + name) for name in "abc"]
+    with pytest.raises(Incomplete, match="30 of 30"):
+        ask([request for model in models for request in requests_to(model, 10)], tmp_path)
+    assert len(server.calls) <= 3 and all(server.count(model=model.model_id) <= 1 for model in models)
+
+
+@pytest.mark.parametrize("fault", ["404", "400"])
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_wrong_model_id_or_parameter_stops_that_model_only(
+    serve: Any, tmp_path: Path, provider: str, fault: str
+) -> None:
+    good, bad = MODELS[provider], replace(MODELS[provider], name="bad", model_id=MODELS[provider].model_id + "-bad")
+    server = serve(lambda call: step(fault, call) if call.model.endswith("bad") else polite(call))
+    with pytest.raises(Incomplete, match="5 of 10") as error:
+        ask([*requests_to(bad, 5), *requests_to(good, 5)], tmp_path)
+    assert str(error.value).count("  bad: 5 x ") == 1 and f"  {good.name}: " not in str(error.value)
+    assert (server.count(model=bad.model_id), server.count(model=good.model_id)) == (1, 5)
+
+
+def test_a_real_parameter_that_a_model_does_not_take_is_named(serve: Any, tmp_path: Path) -> None:
+    server = serve()
+    hot = replace(MODELS["openai"], name="hot", params={"temperature": 0.3})
+    new = replace(MODELS["anthropic"], name="new", model_id="claude-haiku-5-5")
+    odd = replace(MODELS["google"], name="odd", params={"temprature": 1.0})
+    with pytest.raises(Incomplete) as error:
+        ask([request for model in (hot, new, odd) for request in requests_to(model, 2)], tmp_path)
+    assert "takes no 'temperature' but 1" in str(error.value) and "temperature: not taken" in str(error.value)
+    assert "params of 'odd' in models.yaml" in str(error.value) and "temprature" in str(error.value)
+    assert len(server.calls) == 2, "google-genai refuses an unknown parameter before it sends anything"
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_one_request_that_is_refused_does_not_stop_a_model_that_has_answered(
+    serve: Any, tmp_path: Path, kind: str
+) -> None:
+    server = serve(lambda call: step("400" if "question 3" in call.prompt else None, call))
+    model = at(server.url, kind)
+    with pytest.raises(Incomplete, match="1 of 10 replies are still missing:\n.*1 x bad_request"):
+        ask(requests_to(model, 10), tmp_path)
+    assert len(server.calls) == 10 and statuses(tmp_path, model).count("ok") == 9
+
+
+def test_the_passing_limit_that_speaks_of_billing_is_no_empty_account(serve: Any, tmp_path: Path) -> None:
+    message = "You exceeded your current quota, please check your plan and billing details."
+    server = serve(scripted([Fault("429", message=message)]))
+    for provider in PROVIDERS:
+        assert len(ask(requests_to(MODELS[provider], 1), tmp_path)) == 1
+    assert len(server.calls) == 6
+
+
+# --- replies that are data ----------------------------------------------------------------------------------------------
+
+#: kind -> outcome by provider, requests. Google refuses in plain text: only the parser can tell.
+CONTENT = {
+    "refusal": ({"openai": "refused", "anthropic": "refused", "google": "unparsed"}, 1),
+    "filter": ({"openai": "filtered", "anthropic": "refused", "google": "filtered"}, 1),
+    "blocked": ({"openai": "filtered", "anthropic": "refused", "google": "filtered"}, 1),
+    "length": ({"openai": "truncated", "anthropic": "truncated", "google": "truncated"}, 1),
+    "empty": ({"openai": "empty", "anthropic": "empty", "google": "empty"}, 2),
+}
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("kind", CONTENT)
+def test_a_reply_without_a_verdict_is_an_outcome_and_never_asked_twice(
+    serve: Any, tmp_path: Path, kind: str, provider: str
+) -> None:
+    server, model = serve(only(kind)), MODELS[provider]
+    prompt = "<<<ANSWER A 5eed>>>\na\n<<<END A 5eed>>>\n<<<ANSWER B 5eed>>>\nb\n<<<END B 5eed>>>\nRANKING-5eed: X > Y"
+    request = Request(model, prompt)
+    trial = Trial("e", "q", "c", model, request, form="listwise", shown=("x", "y"), labels=("A", "B"), nonce="5eed")
+    options = {"folder": tmp_path, "show": False, "clock": FakeClock().clock()}
+    outcomes, count = CONTENT[kind]
+    for _ in range(2):
+        [judgment] = asyncio.run(judge_all([trial], budget=Budget(1e6), **options))
+        assert (judgment.outcome, judgment.verdict) == (outcomes[provider], None)
+        assert len(server.calls) == count
+    assert statuses(tmp_path, model) == ["empty", "ok"][-count:]
+    if kind == "refusal":
+        assert judgment.completion.text == REFUSAL
+    if kind == "length":
+        assert judgment.completion.text, "what came is kept"
+
+
+def test_a_token_limit_is_sent_under_the_name_that_each_model_takes(serve: Any, tmp_path: Path) -> None:
+    server = serve(only(Reply("word " * 400, thoughts=20)))
+    for kind in EVERY:
+        model = replace(at(server.url, kind), max_tokens=64)
+        [reply] = ask(requests_to(model, 1), tmp_path).values()
+        assert (reply.finish, reply.usage.output) == ("length", 64)
+    assert [entry.limit for entry in server.calls] == [64] * 4
+
+
+# --- every attempt is kept ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_a_reply_is_stored_with_everything_that_came_with_it(serve: Any, tmp_path: Path, kind: str) -> None:
+    reply = Reply("Grüße aus \u2028 Köln 🙂", thoughts=37, cached=3)
+    server = serve(only(reply), latency=0.05)
+    model = at(server.url, kind)
+    clock = Clock(sleep=FakeClock().sleep)
+    request = Request(model, "Hallo, wie geht es?", "Sei kurz.")
+    before = time.time()
+    asyncio.run(complete_all([request], folder=tmp_path, budget=Budget(1e6), show=False, clock=clock))
+    [line], [entry] = attempts(tmp_path, model), server.calls
+    thoughts = 0 if kind in ("anthropic", "own") else 37  # these two do not think
+    body = write_reply(entry.call, reply, thoughts, f"{model.model_id}-2026-01-01")
+    assert line["raw"] == json.dumps(body), "byte for byte"
+    said = line["reply"]
+    assert (said["text"], said["finish"], said["error"]) == (reply.text, "stop", None)
+    assert said["usage"] == {
+        "input": entry.input_tokens,
+        "output": entry.output_tokens,
+        "reasoning": thoughts,
+        "cached": 3,
+    }
+    assert entry.input_tokens == 7 and entry.output_tokens == 6 + thoughts, "28 and 21 characters, four a token"
+    assert said["model"] == f"{model.model_id}-2026-01-01"
+    assert said["request_id"] == ("resp00000000" if kind == "google" else "req_00000000")
+    assert 0.05 <= said["latency"] < 5.0
+    assert line["at"].startswith(time.strftime("%Y-%m-%dT", time.gmtime(before))) and line["at"].endswith("+00:00")
+    assert (entry.call.system, entry.call.prompt) == ("Sei kurz.", "Hallo, wie geht es?")
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_a_failed_attempt_is_stored_with_what_the_service_said(serve: Any, tmp_path: Path, kind: str) -> None:
+    server = serve(scripted([Fault("503", message="Come back later, ¡por favor!"), "broken_json", "429"]))
+    model = at(server.url, kind)
+    ask(requests_to(model, 1), tmp_path)
+    away, broken, limited, well = attempts(tmp_path, model)
+    assert "Come back later, ¡por favor!" in json.loads(away["raw"])["error"]["message"]
+    assert "Come back later" in away["reply"]["error"]
+    assert broken["raw"] and well["raw"].startswith(broken["raw"][:20]) and len(broken["raw"]) < len(well["raw"])
+    if kind != "google":
+        ids = [line["reply"]["request_id"] for line in (away, broken, limited, well)]
+        assert ids == ["req_00000000", "req_00000001", "req_00000002", "req_00000003"]
+    assert all(line["reply"]["text"] == "" for line in (away, broken, limited))
+
+
+ODD_BODIES = ("", "null", "[]", "{}", '{"error": {"message": "no"}}', '{"choices": [], "content": 5}', "[" * 99_999)
+
+
+@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("body", ODD_BODIES, ids=range(len(ODD_BODIES)))
+def test_an_envelope_of_another_form_is_kept_and_asked_for_once_more(tmp_path: Path, kind: str, body: str) -> None:
+    with answering(body) as url:
+        model = replace(MODELS[kind], base_url=url, revision={})
+        with pytest.raises(Incomplete, match="1 x bad_envelope"):
+            ask(requests_to(model, 1), tmp_path)
+    assert statuses(tmp_path, model) == ["bad_envelope"] * 2
+    assert [line["raw"] for line in attempts(tmp_path, model)] == [body] * 2
+
+
+def test_half_a_character_in_a_reply_becomes_a_mark_that_prompts_can_hold(serve: Any, tmp_path: Path) -> None:
+    server = serve(only(Reply("cut \ud83d")))
+    for kind in EVERY:
+        model = at(server.url, kind)
+        [reply] = ask(requests_to(model, 1), tmp_path).values()
+        assert reply.text == "cut \N{REPLACEMENT CHARACTER}" and "\\ud83d" in reply.raw
+        Request(model, reply.text).key.encode()

@@ -1,0 +1,477 @@
+"""The store: nothing that was paid for is lost, changed or read wrongly, and people can read the file."""
+
+from __future__ import annotations
+
+import errno
+import json
+import multiprocessing
+import os
+import subprocess
+import sys
+import tempfile
+import zlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helpers import paths, store
+from helpers.types import Completion, Model, Request, Usage
+
+MODEL = Model("gpt_fast", "openai", "gpt-5-mini", "gpt", params={"seed": 7}, token_parameter="max_completion_tokens")
+LABELS = {"experiment": "mt_bench_blind", "question_id": "writing_081", "condition": "none", "shown": ["x", "y"]}
+
+
+def reply_to(request: Request, text: str = "Fine.", **changed: Any) -> Completion:
+    given = {"finish": "stop", "usage": Usage(7, 5, 3, 2), "model": "gpt-5-mini-2026", "request_id": "req_1"}
+    given |= {"latency": 1.25, "raw": '{"text": "Fine."}', "attempt": 1, "at": "2026-01-01T00:00:00.000+00:00"}
+    return Completion(request.key, "ok", text, **{**given, **changed})
+
+
+def filled(path: Path, count: int = 3, text: str = "Reply") -> list[Request]:
+    """A file with so many replies, and the requests that they answer."""
+    requests = [Request(MODEL, f"Question {number}") for number in range(count)]
+    writer = store.Writer(path)
+    for number, request in enumerate(requests):
+        writer.append(request, reply_to(request, f"{text} {number}"), LABELS)
+    writer.close()
+    return requests
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return store.file_of(tmp_path, "gpt_fast")
+
+
+# --- what is written is what is read ----------------------------------------------------------------------------------
+
+TEXT = st.text(max_size=200)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.tuples(TEXT, TEXT, TEXT, TEXT), min_size=1, max_size=5))
+def test_any_text_comes_back_byte_for_byte(told: list[tuple[str, str, str, str]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = store.file_of(Path(folder), "m")
+        writer, expected = store.Writer(path), {}
+        for prompt, system, text, raw in told:
+            request = Request(MODEL, prompt, system)
+            reply = reply_to(request, text, raw=raw, error=raw[:20])
+            writer.append(request, reply, {"condition": text})
+            expected.setdefault(request.key, reply)
+        writer.close()
+        assert store.read(path) == expected
+        said = [
+            (r["request"]["prompt"], r["request"]["system"], r["reply"]["text"], r["raw"]) for r in store.lines(path)
+        ]
+        assert said == told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\x00",
+        "a\nb\r\nc\u2028d\u2029e\x85f",
+        "\u202eright to left\u202c",
+        "\u200b",
+        "e\u0301 is not \u00e9",
+        "🙂" * 300_000,
+    ],
+    ids=["nul", "line ends", "bidi", "zero width", "not normalized", "a megabyte"],
+)
+def test_awkward_texts_come_back_unchanged(path: Path, text: str) -> None:
+    request = Request(MODEL, text)
+    writer = store.Writer(path)
+    writer.append(request, reply_to(request, text, raw=text), {})
+    writer.close()
+    assert path.read_bytes().count(b"\n") == 1
+    assert store.read(path)[request.key] == reply_to(request, text, raw=text)
+
+
+def test_half_a_character_is_kept_too(path: Path) -> None:
+    request = Request(MODEL, "Hi")
+    reply = reply_to(request, "cut in the middle of an emoji: \ud83d", raw="\ude42")
+    writer = store.Writer(path)
+    writer.append(request, reply, {})
+    writer.close()
+    assert store.read(path) == {request.key: reply}
+
+
+# --- a line that people can read --------------------------------------------------------------------------------------
+
+
+def test_a_line_holds_what_the_design_says(path: Path) -> None:
+    schema = {"type": "object"}
+    request = Request(MODEL, "Wie heißt »das«?", "Be brief.", schema, repeat=2)
+    writer = store.Writer(path)
+    writer.append(request, reply_to(request, "Über…"), LABELS)
+    writer.close()
+    line = path.read_text(encoding="utf-8")
+    record = json.loads(line)
+    assert list(record) == ["v", "key", "attempt", "status", "request", "labels", "reply", "raw", "at", "crc"]
+    assert record["request"] == {
+        "provider": "openai",
+        "model": "gpt-5-mini",
+        "params": {"max_completion_tokens": 2048, "seed": 7},
+        "system": "Be brief.",
+        "prompt": "Wie heißt »das«?",
+        "schema": schema,
+        "repeat": 2,
+    }
+    assert list(record["request"]) == ["provider", "model", "params", "system", "prompt", "schema", "repeat"]
+    assert list(record["labels"]) == ["experiment", "question_id", "condition", "shown"]
+    reply = ["text", "finish", "usage", "model", "request_id", "latency"]
+    assert list(record["reply"]) == [*reply, "error", "maybe_billed"]
+    assert record["reply"]["usage"] == {"input": 7, "output": 5, "reasoning": 3, "cached": 2}
+    assert (record["v"], record["status"], record["attempt"]) == (1, "ok", 1)
+    assert record["key"] == request.key and len(record["key"]) == 64
+    assert "heißt »das«?" in line and "Über…" in line, "grep finds what people read"
+    body, crc = line.rstrip("\n").rsplit(',"crc":"', 1)
+    assert crc == f'{zlib.crc32((body + "}").encode()):08x}"}}'
+
+
+def test_the_line_of_a_model_with_an_address_names_what_answers_there(path: Path) -> None:
+    own = replace(MODEL, base_url="http://box:8000/v1", revision={"weights": "a1", "template": "b"})
+    line = store.encode(Request(own, "Hi"), reply_to(Request(own, "Hi")), {})
+    assert json.loads(line)["request"]["revision"] == {"weights": "a1", "template": "b"}
+    assert b"box" not in line, "where a server stands says nothing about what it answers"
+
+
+# --- the key ----------------------------------------------------------------------------------------------------------
+
+BASE = replace(MODEL, base_url="http://a/v1", revision={"weights": "1"}, params={"seed": 7, "top_p": 0.5})
+ASKED = Request(BASE, "Prompt", "System", {"type": "object"}, repeat=0)
+OTHER_KEY = {
+    "provider": replace(ASKED, model=replace(BASE, provider="anthropic")),
+    "model id": replace(ASKED, model=replace(BASE, model_id="gpt-5")),
+    "revision": replace(ASKED, model=replace(BASE, revision={"weights": "2"})),
+    "a parameter": replace(ASKED, model=replace(BASE, params={"seed": 8, "top_p": 0.5})),
+    "another parameter": replace(ASKED, model=replace(BASE, params={"seed": 7, "top_p": 0.6})),
+    "a parameter less": replace(ASKED, model=replace(BASE, params={"seed": 7})),
+    "token limit": replace(ASKED, model=replace(BASE, max_tokens=4096)),
+    "name of the limit": replace(ASKED, model=replace(BASE, token_parameter="max_tokens")),
+    "system": replace(ASKED, system="System."),
+    "prompt": replace(ASKED, prompt="Prompt,"),
+    "schema": replace(ASKED, schema={"type": "array"}),
+    "no schema": replace(ASKED, schema=None),
+    "repeat": replace(ASKED, repeat=1),
+}
+SAME_KEY = {
+    "address": replace(ASKED, model=replace(BASE, base_url="http://b/v1")),
+    "name": replace(ASKED, model=replace(BASE, name="other", vendor="x", tier="y", lineage="z")),
+    "key variable": replace(ASKED, model=replace(BASE, api_key_env="OTHER_API_KEY", retires="2030-01-01")),
+    "order of parameters": replace(ASKED, model=replace(BASE, params={"top_p": 0.5, "seed": 7})),
+    "form": replace(ASKED, model=replace(BASE, structured=False)),
+}
+
+
+@pytest.mark.parametrize("what", OTHER_KEY)
+def test_the_key_depends_on(what: str) -> None:
+    assert OTHER_KEY[what].key != ASKED.key
+
+
+def test_no_two_of_these_share_a_key() -> None:
+    assert len({request.key for request in OTHER_KEY.values()}) == len(OTHER_KEY)
+
+
+@pytest.mark.parametrize("what", SAME_KEY)
+def test_the_key_does_not_depend_on(what: str) -> None:
+    assert SAME_KEY[what].key == ASKED.key
+
+
+def test_the_key_of_a_simulated_model_holds_its_biases_but_not_what_it_knows() -> None:
+    simulated = Model("sim", "simulated", "sim-1", "gpt", traits={"primacy": [0.1]})
+    key = Request(simulated, "Hi").key
+    assert Request(replace(simulated, traits={"primacy": [0.2]}), "Hi").key != key
+    assert Request(replace(simulated, knowledge={"a": None}), "Hi").key == key
+
+
+def test_the_key_is_the_same_in_another_process() -> None:
+    code = "from helpers.types import *; print(Request(Model('a', 'openai', 'b', 'c', params={'x': 1}), 'é').key)"
+    known = Request(Model("a", "openai", "b", "c", params={"x": 1}), "é").key
+    for seed in ("0", "1"):
+        told = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, cwd=paths.ROOT, env={"PYTHONHASHSEED": seed}
+        )
+        assert told.stdout.strip() == known
+
+
+# --- torn, damaged, merged --------------------------------------------------------------------------------------------
+
+
+def test_a_line_torn_anywhere_is_ignored_by_readers_and_cut_by_the_writer(path: Path) -> None:
+    requests = filled(path)
+    whole = path.read_bytes()
+    start = whole.rstrip(b"\n").rfind(b"\n") + 1
+    first_two = {request.key for request in requests[:2]}
+    for cut in range(start, len(whole) - 1):
+        path.write_bytes(whole[:cut])
+        assert store.read(path).keys() == first_two
+        assert path.read_bytes() == whole[:cut], "readers leave the file alone"
+        store.Writer(path).close()
+        assert path.read_bytes() == whole[:start]
+
+
+def test_a_long_torn_line_is_cut(path: Path) -> None:
+    filled(path, 1)
+    before = path.read_bytes()
+    request = Request(MODEL, "long")
+    path.write_bytes(before + store.encode(request, reply_to(request, "x" * 300_000), {})[:250_000])
+    store.Writer(path).close()
+    assert path.read_bytes() == before
+
+
+def test_a_file_of_one_torn_line_becomes_empty(path: Path) -> None:
+    filled(path, 1)
+    path.write_bytes(path.read_bytes()[:40])
+    assert store.read(path) == {}
+    store.Writer(path).close()
+    assert path.read_bytes() == b""
+
+
+def test_a_whole_last_line_without_its_newline_is_kept(path: Path) -> None:
+    requests = filled(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1])
+    assert len(store.read(path)) == 2, "a reader cannot know that nothing follows"
+    store.Writer(path).close()
+    assert path.read_bytes() == whole
+    assert store.read(path).keys() == {request.key for request in requests}
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_any_other_damage_is_an_error_that_names_file_and_line(data: st.DataObject) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = store.file_of(Path(folder), "gpt_fast")
+        filled(path)
+        whole = path.read_bytes()
+        place = data.draw(st.integers(0, len(whole) - 2))
+        byte = data.draw(st.integers(0, 255).filter(lambda value: value != whole[place]))
+        path.write_bytes(whole[:place] + bytes([byte]) + whole[place + 1 :])
+        with pytest.raises(store.StoreError) as error:
+            store.read(path)
+        line = whole[:place].count(b"\n") + 1
+        assert f"{path}, line {line}: " in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("hurt", "line"),
+    [
+        (lambda lines: [lines[0], b"\n", *lines[1:]], 2),
+        (lambda lines: [lines[0], lines[1][:50], b"\n", lines[2]], 2),
+        (lambda lines: [lines[0], b"\0" * 4096 + b"\n", lines[2]], 2),
+        (lambda lines: [b"\xef\xbb\xbf" + lines[0], *lines[1:]], 1),
+        (lambda lines: [lines[0].replace(b"Reply 0", b"Reply 9"), *lines[1:]], 1),
+        (lambda lines: [*lines[:2], lines[2].replace(b"\n", b"\r\n")], 3),
+        (lambda lines: [*lines, b"[1]\n"], 4),
+    ],
+    ids=["blank line", "torn in the middle", "zeros", "byte order mark", "edited", "other line ends", "not ours"],
+)
+def test_kinds_of_damage(path: Path, hurt: Any, line: int) -> None:
+    filled(path)
+    path.write_bytes(b"".join(hurt(path.read_bytes().splitlines(keepends=True))))
+    with pytest.raises(store.StoreError, match=f"gpt_fast.jsonl, line {line}: the checksum does not fit"):
+        store.read(path)
+
+
+def test_the_lines_before_the_damage_are_readable(path: Path) -> None:
+    filled(path, 5)
+    path.write_bytes(path.read_bytes().replace(b"Reply 3", b"Reply X"))
+    seen = []
+    with pytest.raises(store.StoreError, match="line 4"):
+        seen.extend(store.lines(path))
+    seen_before = [record["reply"]["text"] for record in _until_damage(path)]
+    assert seen_before == ["Reply 0", "Reply 1", "Reply 2"]
+
+
+def _until_damage(path: Path) -> list[dict[str, Any]]:
+    records = []
+    try:
+        for record in store.lines(path):
+            records.append(record)
+    except store.StoreError:
+        return records
+    raise AssertionError("no damage")
+
+
+def test_a_line_of_an_unknown_format_is_an_error(path: Path) -> None:
+    filled(path, 2)
+    first, second = path.read_bytes().splitlines()
+    body = second.rsplit(b',"crc"', 1)[0].replace(b'{"v":1,', b'{"v":2,') + b"}"
+    later = body[:-1] + f',"crc":"{zlib.crc32(body):08x}"}}'.encode()
+    path.write_bytes(first + b"\n" + later + b"\n")
+    with pytest.raises(store.StoreError, match="line 2: written in format 2; this version reads format 1"):
+        store.read(path)
+
+
+def test_the_first_finished_reply_counts_and_failed_attempts_are_none(path: Path) -> None:
+    asked, never = Request(MODEL, "asked"), Request(MODEL, "never answered")
+    writer = store.Writer(path)
+    for request, status, text in [
+        (asked, "rate_limited", ""),
+        (never, "provider_error", ""),
+        (asked, "ok", "first"),
+        (never, "maybe_billed", ""),
+        (asked, "ok", "second"),
+        (never, "empty", ""),
+    ]:
+        writer.append(request, replace(reply_to(request, text), status=status), {})
+    writer.close()
+    assert {key: reply.text for key, reply in store.read(path).items()} == {asked.key: "first"}
+    assert [record["status"] for record in store.lines(path)].count("ok") == 2
+
+
+def test_merged_files_are_one_store(tmp_path: Path, path: Path) -> None:
+    requests = filled(path, 3)
+    other = tmp_path / "other.jsonl"
+    writer = store.Writer(other)
+    for request in (requests[1], Request(MODEL, "more")):
+        writer.append(request, reply_to(request, "of the other"), {})
+    writer.close()
+    path.write_bytes(path.read_bytes() + other.read_bytes())
+    texts = [reply.text for reply in store.read(path).values()]
+    assert texts == ["Reply 0", "Reply 1", "Reply 2", "of the other"]
+
+
+def test_what_is_not_there_holds_nothing(path: Path) -> None:
+    assert store.read(path) == {} and not path.exists()
+    path.touch()
+    assert store.read(path) == {}
+
+
+# --- one write a line, brought to the disk in groups ------------------------------------------------------------------
+
+
+def _append_many(path: Path, name: str, count: int) -> None:
+    writer = store.Writer(path)
+    for number in range(count):
+        request = Request(MODEL, f"{name} {number}")
+        writer.append(request, reply_to(request, name * (1 + number % 997)), {})
+    writer.close()
+
+
+def test_two_writers_at_once_never_mix_their_lines(path: Path) -> None:
+    filled(path, 1)
+    spawn = multiprocessing.get_context("spawn")
+    writers = [spawn.Process(target=_append_many, args=(path, name, 300)) for name in "ab"]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(60)
+        assert writer.exitcode == 0
+    assert len(store.read(path)) == 601
+
+
+def test_each_line_is_one_write_at_the_end_of_the_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writes, write = [], os.write
+    monkeypatch.setattr(os, "write", lambda fd, data: writes.append(bytes(data)) or write(fd, data))
+    one, other = store.Writer(path), store.Writer(path)
+    for number, writer in enumerate((one, other, one)):
+        request = Request(MODEL, str(number))
+        writer.append(request, reply_to(request), {})
+    monkeypatch.undo()
+    one.close(), other.close()
+    assert [line.count(b"\n") for line in writes] == [1, 1, 1] and path.read_bytes() == b"".join(writes)
+
+
+def test_lines_are_synced_in_groups_of_64_or_after_a_fifth_of_a_second(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced, now = [], [0.0]
+    monkeypatch.setattr(os, "fdatasync", synced.append)
+    monkeypatch.setattr(store.time, "monotonic", lambda: now[0])
+    writer, request = store.Writer(path), Request(MODEL, "Hi")
+    for _ in range(64 * 2 + 10):
+        writer.append(request, reply_to(request), {})
+    assert len(synced) == 2
+    writer.sync_when_due()
+    assert len(synced) == 2, "not due yet"
+    now[0] = 0.2
+    writer.sync_when_due()
+    assert len(synced) == 3
+    now[0] = 9.0
+    writer.sync_when_due()
+    assert len(synced) == 3, "nothing waits"
+    writer.append(request, reply_to(request), {})
+    writer.close()
+    assert len(synced) == 4, "what is left is synced on closing"
+
+
+def test_a_line_that_does_not_fit_is_undone(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled(path, 2)
+    before, write, request = path.read_bytes(), os.write, Request(MODEL, "more")
+    writer = store.Writer(path)
+    monkeypatch.setattr(os, "write", lambda fd, data: write(fd, data[:100]))
+    with pytest.raises(store.StoreError, match=r"gpt_fast.jsonl: cannot append \(no space left\)"):
+        writer.append(request, reply_to(request), {})
+    assert path.read_bytes() == before
+    monkeypatch.setattr(os, "write", _full)
+    with pytest.raises(store.StoreError, match=r"cannot append \(No space left on device\)"):
+        writer.append(request, reply_to(request), {})
+    monkeypatch.undo()
+    writer.append(request, reply_to(request), {})
+    writer.close()
+    assert len(store.read(path)) == 3
+
+
+def _full(*_: object) -> int:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_disk_that_cannot_sync_is_an_error_and_the_file_is_closed_all_the_same(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer, request = store.Writer(path), Request(MODEL, "Hi")
+    writer.append(request, reply_to(request), {})
+    monkeypatch.setattr(os, "fdatasync", _full)
+    with pytest.raises(store.StoreError, match=r"gpt_fast.jsonl: cannot sync \(No space left"):
+        writer.close()
+    monkeypatch.undo()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(writer._fd)
+
+
+# --- one writer a file ------------------------------------------------------------------------------------------------
+
+
+def test_a_second_run_is_refused_and_told_who_holds_the_file(path: Path) -> None:
+    lock = store.try_lock(path)
+    assert lock is not None
+    assert store.try_lock(path) is None, "neither here"
+    code = "import sys; from pathlib import Path; from helpers import store; p = Path(sys.argv[1])\n"
+    code += "lock = store.try_lock(p); print(lock is None); print(store.holder(p))"
+    asked = [sys.executable, "-c", code, str(path)]
+    refused, holder = subprocess.run(asked, capture_output=True, text=True, cwd=paths.ROOT).stdout.splitlines()
+    assert refused == "True", "nor in another process"
+    assert f"process {os.getpid()} on " in holder and " since " in holder
+    lock.release()
+    assert subprocess.run(asked, capture_output=True, text=True, cwd=paths.ROOT).stdout.startswith("False")
+
+
+def test_the_lock_of_a_process_that_died_is_free(path: Path) -> None:
+    code = "import os, sys; from pathlib import Path; from helpers import store\n"
+    code += "lock = store.try_lock(Path(sys.argv[1])); os._exit(0 if lock else 1)"
+    assert subprocess.run([sys.executable, "-c", code, str(path)], cwd=paths.ROOT).returncode == 0
+    lock = store.try_lock(path)
+    assert lock is not None and str(os.getpid()) in store.holder(path)
+    lock.release()
+
+
+def test_nobody_known_holds_a_file_without_a_note(path: Path) -> None:
+    assert store.holder(path) == "another process"
+
+
+def test_writing_frees_the_lock_whatever_happens(path: Path) -> None:
+    freed = []
+    with pytest.raises(KeyError), store.writing(path, lambda: freed.append(1)) as writer:
+        request = Request(MODEL, "Hi")
+        writer.append(request, reply_to(request), {})
+        raise KeyError
+    assert freed == [1] and len(store.read(path)) == 1
+    with pytest.raises(IsADirectoryError), store.writing(path.parent, lambda: freed.append(2)):
+        raise AssertionError("a folder is no store file")
+    assert freed == [1, 2]
