@@ -16,6 +16,7 @@ from helpers.config.schema import (
     ModelEntry,
     Parameters,
     checked,
+    own_parameters,
     read_yaml,
 )
 from helpers.types import Experiment, Model, Price, Question, short_hash
@@ -38,10 +39,12 @@ def load_models(path: Path = paths.MODELS, knowledge: Mapping[str, Question] | N
 
     A `base_url` without `revision` is refused: the same name can serve other weights tomorrow, and the key must tell.
     """
-    models = {}
-    for name, values in (read_yaml(path) or {}).items():
+    models, entries = {}, read_yaml(path) or {}
+    if not isinstance(entries, dict):
+        raise ConfigError(f"{path}: expected an entry a model, found {type(entries).__name__}")
+    for name, values in entries.items():
         where = f"{path.name}, model '{name}'"
-        if not NAME.fullmatch(str(name)):
+        if not isinstance(name, str) or not NAME.fullmatch(name):
             raise ConfigError(f"{where}: names are lower case letters, digits, _ . - (at most 64)")
         entry = checked(ModelEntry, values, where)
         if entry.base_url and not entry.revision:
@@ -49,6 +52,8 @@ def load_models(path: Path = paths.MODELS, knowledge: Mapping[str, Question] | N
                 f"{where}: base_url needs `revision:` (weights, quantization, template), which enters the key; "
                 "without it other weights behind the same name would pass for this model"
             )
+        if entry.traits and entry.provider != "simulated":
+            raise ConfigError(f"{where}: traits are the knobs of simulated models; what is sent belongs in `params:`")
         fields = entry.model_dump()
         fields["token_parameter"] = (
             entry.token_parameter
@@ -114,7 +119,7 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
     models = load_models(models_file or paths.MODELS, builtin_knowledge())
     judges = _known(settled.judges or config.judges, models, "judge")
     candidates = _known(settled.candidates or config.candidates, models, "candidate")
-    own = {key: given[key] for key in config.parameters}
+    own = own_parameters(config.parameters, given, f"parameters of {name}")
     if (
         settled.judgments == "ask"
         and settled.candidates is None
@@ -129,7 +134,13 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
         )
     changed = {key: given[key] for key in defaults if given[key] != defaults[key]}
     digest = short_hash(json.dumps(changed, sort_keys=True, default=str), digits=10)
-    out = Path(settled.out) if settled.out else paths.RUNS / f"{name}-{digest}" if changed else paths.FIGURES / name
+    out = (
+        Path(settled.out).expanduser()
+        if settled.out
+        else paths.RUNS / f"{name}-{digest}"
+        if changed
+        else paths.FIGURES / name
+    )
     return Experiment(
         name=name,
         title=config.title,
@@ -138,7 +149,7 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
         candidates=candidates,
         repeats=settled.repeats or config.repeats,
         out=out.resolve(),
-        store=Path(settled.store).resolve() if settled.store else paths.REPLIES,
+        store=Path(settled.store).expanduser().resolve() if settled.store else paths.REPLIES,
         default=not changed,
         own=own,
         options=config.options,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,6 +26,14 @@ COMMON: dict[str, Any] = {
     "figure_style": "paper",
     "out": None,
     "store": None,
+}
+#: What a value of each type is called where it is wrong.
+KINDS = {
+    str: "a text",
+    bool: "true or false",
+    int: "a whole number from 0 up",
+    float: "a finite number",
+    list: "a list of names that is not empty, or null",
 }
 STYLES = ("paper", "neurips", "icml", "acl", "talk")
 
@@ -90,7 +100,9 @@ class ExperimentConfig(_Strict):
 
 
 class Parameters(_Strict):
-    """The common notebook parameters, checked."""
+    """The common notebook parameters, checked; no type is guessed: True is no number, "5" is none either."""
+
+    model_config = ConfigDict(strict=True)
 
     judges: list[str] | None
     candidates: list[str] | None
@@ -99,7 +111,7 @@ class Parameters(_Strict):
     question_limit: int | None = Field(ge=1)
     repeats: int | None = Field(ge=1)
     budget_usd: float = Field(ge=0, allow_inf_nan=False)
-    seed: int
+    seed: int = Field(ge=0)  # numpy's generators take none below
     figure_style: Literal[STYLES]  # type: ignore[valid-type]
     out: str | None
     store: str | None
@@ -126,6 +138,8 @@ class _StrictLoader(yaml.SafeLoader):
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:
         seen = set()
         for key_node, _ in node.value:
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise yaml.constructor.ConstructorError(None, None, "a key must be a word", key_node.start_mark)
             if key_node.value in seen:
                 raise yaml.constructor.ConstructorError(
                     None, None, f"duplicate key {key_node.value!r}", key_node.start_mark
@@ -142,7 +156,7 @@ def read_yaml(path: Path) -> Any:
         raise ConfigError(f"{path}: larger than 1 MB, which no configuration of ours is")
     try:
         return yaml.load(path.read_text(encoding="utf-8"), Loader=_StrictLoader)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigError(f"{path}: {error}") from None
 
 
@@ -163,3 +177,22 @@ def checked(kind: type[BaseModel], values: Any, where: str) -> Any:
             else:
                 lines.append(f"{field} = {fault['input']!r}: {fault['msg'].removeprefix('Value error, ')}")
         raise ConfigError(f"{where}: " + "; ".join(lines)) from None
+
+
+def own_parameters(defaults: Mapping[str, Any], given: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The parameters of one experiment alone, each of the type of its default; null stands for a list of names.
+
+    Whole numbers must not be negative: what they count or choose begins at 0.
+    """
+    for name, default in defaults.items():
+        value, kind = given[name], list if default is None else type(default)
+        fits = type(value) is kind or (kind is float and type(value) is int)
+        if kind is list and fits:
+            fits = bool(value) and all(isinstance(each, str) for each in value)
+        if kind is int and fits:
+            fits = value >= 0
+        if kind is float and fits:
+            fits = math.isfinite(value)
+        if value != default and not fits:
+            raise ConfigError(f"{where}: {name} = {value!r}: must be {KINDS[kind]} (default: {default!r})")
+    return {name: given[name] for name in defaults}

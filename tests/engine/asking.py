@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -51,12 +50,9 @@ def at(url: str, kind: str) -> Model:
 def ask(
     requests: Iterable[Request], folder: Path, clock: FakeClock | None = None, **options: Any
 ) -> dict[str, Completion]:
-    """`complete_all` with money enough, in an event loop of its own; forgotten connections come to light."""
+    """`complete_all` with money enough, in an event loop of its own."""
     options = {"budget": Budget(1e6), "show": False, "clock": (clock or FakeClock()).clock(), **options}
-    try:
-        return asyncio.run(complete_all(requests, folder=folder, **options))
-    finally:
-        gc.collect()
+    return asyncio.run(complete_all(requests, folder=folder, **options))
 
 
 def requests_to(model: Model, count: int, text: str = "What is question") -> list[Request]:
