@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from typing import Any
 
@@ -16,6 +17,8 @@ def _parameters(pairs: tuple[tuple[str, str], ...]) -> dict[str, Any]:
 
     values: dict[str, Any] = {}
     for name, text in pairs:
+        if name in values:
+            raise click.BadParameter(f"-p {name} is given twice")
         try:
             values[name] = yaml.safe_load(text)
         except yaml.YAMLError as error:
@@ -61,7 +64,7 @@ def plan(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...]) -> None:
     for notebook in chosen(names):
         values = _parameters(pairs)
         check_parameters(notebook, values)
-        click.echo(f"{notebook.stem}\n{plan_of(load_experiment(experiment_of(notebook), **values))}")
+        click.echo(f"{notebook.stem}\n{asyncio.run(plan_of(load_experiment(experiment_of(notebook), **values)))}")
 
 
 def entry() -> None:

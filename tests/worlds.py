@@ -1,4 +1,4 @@
-"""Worlds with planted truth: numpy judges that rank six answers, with every habit that an estimator may stumble over."""
+"""Worlds with planted truth: numpy judges that rank six answers, with all that an estimator may stumble over."""
 
 from __future__ import annotations
 
@@ -219,5 +219,8 @@ WORLDS = {
         sharpness=UNEQUAL, position=HABITS, self_preference=PLANTED, sigma_taste=1.0, shared_taste=0.6
     ),
     "strong_questions": World(sharpness=UNEQUAL, position=HABITS, self_preference=PLANTED, sigma_u=2.0),
+    "siblings_null": World(sharpness=UNEQUAL, position=HABITS, sibling=0.9),
+    "others_biased": World(self_preference=(1.0, 0.0, 1.0)),
+    "no_position": World(position=((0.0,) * 6,)),
     "lost": World(sharpness=UNEQUAL, position=HABITS, self_preference=PLANTED, lost=0.03, lost_own=0.1),
 }

@@ -67,7 +67,7 @@ async def complete_all(
         writers = await _lock(_models(wanted, replies), folder, stack, clock)
         replies = _stored(wanted, folder)  # whoever held the lock may have asked the same
         missing = [request for key, request in wanted.items() if key not in replies]
-        make_plan({stage: missing}, None).check(budget.limit - budget.spent)
+        make_plan({stage: missing}, None).check(budget.limit, budget.spent)
         progress = Progress(stage, len(wanted), len(replies), budget, show)
         stack.callback(progress.close)
         asking = _Asking(wanted, replies, writers, labels or {}, budget, progress)
@@ -133,13 +133,12 @@ async def _lock(names: Sequence[str], folder: Path, stack: ExitStack, clock: Clo
     """Writers for the models' files, locked in sorted order so that two runs cannot wait for each other."""
     writers = {}
     for name in names:
-        path, waited, said = store.file_of(folder, name), 0.0, False
+        path, since, said = store.file_of(folder, name), clock.now(), False
         while (lock := store.try_lock(path)) is None:
-            if waited >= PATIENCE_BEFORE_WORDS and not said:
+            if clock.now() - since >= PATIENCE_BEFORE_WORDS and not said:
                 notice(f"waiting for {path.name}, held by {store.holder(path)}")
                 said = True
             await clock.sleep(0.1)
-            waited += 0.1
         writers[name] = stack.enter_context(store.writing(path, lock.release))
     return writers
 
@@ -152,6 +151,7 @@ class _Asking:
         self.labels, self.budget, self.progress = labels, budget, progress
         self.reasons: dict[str, dict[str, list[str]]] = {}
         self.halt: BaseException | None = None
+        self.deferred: list[Request] = []
 
     def reserve(self, request: Request) -> None:
         if self.halt is not None:
@@ -176,6 +176,8 @@ class _Asking:
         try:
             async with Session(self.reserve, self.record, concurrency, clock) as session:
                 await asyncio.gather(*(self._address(session, group, concurrency) for group in missing.values()))
+                while self.deferred:  # nothing is in flight any more: what was reserved for it is settled
+                    await self._one(session, self.deferred.pop(0))
         finally:
             ticker.cancel()
         if self.halt is not None and not isinstance(self.halt, BudgetReached):
@@ -208,10 +210,13 @@ class _Asking:
         try:
             completion = await session.complete(request)
             reason, said = completion.status, completion.error or ""
-        except (Stopped, BudgetReached) as stop:
+        except BudgetReached as stop:
+            if self.budget.reserved and self.halt is None:
+                self.deferred.append(request)
+                return
+            self.halt, reason, said = self.halt or stop, str(stop), ""
+        except Stopped as stop:
             reason, said = str(stop), ""
-            if isinstance(stop, BudgetReached):
-                self.halt = stop
         except Exception as error:
             self.halt = self.halt or error  # a full disk, a bug: nobody sends anything more, what came is stored
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import math
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -59,6 +60,15 @@ def cost(model: Model, input_tokens: int, output_tokens: int) -> float:
     return float(price.total_price)
 
 
+def dollars(usd: float) -> str:
+    """An amount, rounded up: a budget of what is shown is enough.
+
+    >>> dollars(0.02061), dollars(12.0)
+    ('$0.0207', '$12.0000')
+    """
+    return f"${math.ceil(usd * 1e4 - 1e-4) / 1e4:.4f}"
+
+
 def bounds(request: Request) -> tuple[int, int]:
     """The most input and output tokens a call can have: a token is at least a byte; answers to come count in full."""
     sent = request.system + request.prompt + (json.dumps(request.schema) if request.schema else "")
@@ -90,8 +100,8 @@ class Budget:
         """Set money aside for an attempt, or raise BudgetReached without spending it."""
         if self.spent + self.reserved + usd > self.limit + 1e-9:
             raise BudgetReached(
-                f"the next call could bring the cost above budget_usd={self.limit:.2f} "
-                f"(${self.spent:.4f} spent, ${self.reserved:.4f} reserved)"
+                f"the next call could bring the cost above budget_usd={self.limit:.4f} "
+                f"({dollars(self.spent)} spent, {dollars(self.reserved)} reserved)"
             )
         self.reserved += usd
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from helpers import store
-from helpers.judge.money import OverBudget, bounds, cost
+from helpers.judge.money import OverBudget, bounds, cost, dollars
 from helpers.types import Model, Request
 
 
@@ -41,27 +41,28 @@ class Plan:
         """The most that they could cost."""
         return sum(row.usd for row in self.rows)
 
-    def check(self, budget_usd: float) -> Plan:
+    def check(self, budget_usd: float, spent: float = 0.0) -> Plan:
         """The plan itself, or OverBudget with count and cost of what is missing."""
-        if self.usd > budget_usd + 1e-9:
+        if spent + self.usd > budget_usd + 1e-9:
+            already = f" ({dollars(spent)} of it is spent)" if spent else ""
             raise OverBudget(
-                f"{self.missing} calls are missing and could cost up to ${self.usd:.2f}, which is more than "
-                f"budget_usd={budget_usd:.2f}; raise budget_usd, or ask less (question_limit, judges).\n{self}"
+                f"{self.missing} calls are missing and could cost up to {dollars(self.usd)}, which is more than "
+                f"budget_usd={budget_usd:.4f}{already}; raise budget_usd, or ask less (question_limit, judges).\n{self}"
             )
         return self
 
     def __str__(self) -> str:
         """The plan as a plain table."""
         head = (
-            f"{'stage':<10}{'model':<26}{'calls':>7}{'stored':>8}{'missing':>9}{'tokens in':>12}{'out':>11}{'USD':>10}"
+            f"{'stage':<10}{'model':<26}{'calls':>7}{'stored':>8}{'missing':>9}{'tokens in':>12}{'out':>11}{'USD':>12}"
         )
         body = [
             f"{r.stage:<10}{r.model:<26}{r.calls:>7}{r.stored:>8}{r.missing:>9}"
-            f"{r.input_tokens:>12,}{r.output_tokens:>11,}{r.usd:>10.2f}"
+            f"{r.input_tokens:>12,}{r.output_tokens:>11,}{r.usd:>12.4f}"
             for r in self.rows
         ]
         total = f"{'total':<36}{sum(r.calls for r in self.rows):>7}{sum(r.stored for r in self.rows):>8}"
-        return "\n".join([head, *body, f"{total}{self.missing:>9}{self.usd:>33.2f}", "Tokens and USD: upper bounds."])
+        return "\n".join([head, *body, f"{total}{self.missing:>9}{self.usd:>35.4f}", "Tokens and USD: upper bounds."])
 
 
 def unique(requests: Iterable[Request]) -> dict[str, Request]:

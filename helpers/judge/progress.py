@@ -37,7 +37,7 @@ class Progress:
         self._bar: Any = None
         self._own: TextIO | None = None
         if show and calls > stored:
-            options: dict[str, Any] = {"desc": stage, "total": calls, "initial": stored, "unit": "call"}
+            options: dict[str, Any] = {"desc": stage, "total": calls, "initial": stored, "unit": "call", "miniters": 0}
             if in_browser():
                 from tqdm.auto import tqdm
             else:
@@ -57,7 +57,8 @@ class Progress:
         """One attempt brought none."""
         self.failed += 1
         if self._bar is not None:
-            self._bar.set_postfix_str(self._counts())
+            self._bar.set_postfix_str(self._counts(), refresh=False)
+            self._bar.update(0)  # shown at most once a second, however many fail
 
     def close(self) -> None:
         """Leave the finished bar standing."""

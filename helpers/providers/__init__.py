@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import re
 from collections.abc import Callable
@@ -137,7 +138,9 @@ class Session:
         module, at = _module(request.model.provider), datetime.fromtimestamp(self.clock.wall(), UTC)
         begun, sent, failure = self.clock.now(), Sent(""), None
         try:
-            sent = await module.send(self.client(request.model), request)
+            # the SDKs' own limit starts anew with every byte on this transport
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                sent = await module.send(self.client(request.model), request)
             reply = _read(module, sent.raw)
         except Exception as error:
             failure = classify(error)

@@ -51,9 +51,12 @@ async def send(client: Any, request: Request) -> Sent:
         config = types.GenerateContentConfig(**settings)
     except ValidationError as error:
         raise Failure("bad_request", f"params of '{request.model.name}' in models.yaml: {error}") from None
-    response = await client.aio.models.generate_content(
-        model=request.model.model_id, contents=request.prompt, config=config
-    )
+    try:
+        response = await client.aio.models.generate_content(
+            model=request.model.model_id, contents=request.prompt, config=config
+        )
+    except json.JSONDecodeError as error:  # a body is read here only when the status was an error, which is lost
+        raise Failure("provider_error", f"an error whose body is not JSON: {error}") from None
     return Sent(response.sdk_http_response.body or "")
 
 

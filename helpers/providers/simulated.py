@@ -26,8 +26,8 @@ from helpers.types import Completion, Model, Question, Request, Usage
 NORMAL = NormalDist()
 #: One point more or less of a question's points is about this much quality (in sd of answers to a question).
 QUALITY_SCALE = 1.5
-ANSWER = re.compile(r"<<<ANSWER (\w+) ([0-9a-f]{8})>>>\n(.*?)\n<<<END \1 \2>>>", re.DOTALL)
-NONCE = re.compile(r"RANKING-([0-9a-f]{8})")
+#: How a prompt for a judge begins; its code is that of all delimiters and of the text form of a verdict.
+QUESTION = re.compile(r"<<<QUESTION ([0-9a-f]{8})>>>\n(.*?)\n<<<END QUESTION \1>>>", re.DOTALL)
 REFUSAL = "I would rather not compare these answers."
 
 
@@ -63,8 +63,8 @@ async def close(client: None) -> None:
 
 async def send(client: None, request: Request) -> Sent:
     """The reply as a provider would send it: one JSON text."""
-    listwise = request.schema is not None or NONCE.search(request.prompt)
-    text, finish = judge_reply(request) if listwise else (answer_reply(request), "stop")
+    judging = QUESTION.match(request.prompt)
+    text, finish = judge_reply(request) if judging else (answer_reply(request), "stop")
     usage = {"input": len(request.system + request.prompt) // 4, "output": len(text) // 4}
     return Sent(json.dumps({"text": text, "finish": finish, "usage": usage, "model": request.model.model_id}))
 
@@ -76,11 +76,19 @@ def read(raw: str) -> Completion:
 
 
 def traits_of(model: Model) -> Traits:
-    """The model's traits; an unknown one is an error that lists the valid ones."""
+    """The model's traits; an unknown one or one of a wrong type is an error that names it and the valid ones."""
     valid = [knob.name for knob in fields(Traits)]
     unknown = sorted(set(model.traits) - set(valid))
     if unknown:
         raise ValueError(f"model '{model.name}': unknown traits {', '.join(unknown)}; valid: {', '.join(valid)}")
+    for name, value in model.traits.items():
+        numbers, kind = [value], "a number"
+        if name == "category_skill":
+            numbers, kind = list(value.values()) if isinstance(value, Mapping) else [None], "numbers by category"
+        elif name == "primacy":
+            numbers, kind = list(value) if isinstance(value, list | tuple) else [None], "a list of numbers, one a slot"
+        if any(type(number) not in (int, float) or not math.isfinite(number) for number in numbers):
+            raise ValueError(f"model '{model.name}': trait {name} = {value!r}: must be {kind}")
     return Traits(**model.traits)
 
 
@@ -134,34 +142,36 @@ def utilities(request: Request, texts: Sequence[str], question: Question | None)
 
 def judge_reply(request: Request) -> tuple[str, str]:
     """A listwise verdict on the texts between the delimiters, as JSON or in the nonce form, and its finish."""
-    blocks = ANSWER.findall(request.prompt)
-    labels, texts = [label for label, _, _ in blocks], [text for _, _, text in blocks]
-    question = next((known for text, known in request.model.knowledge.items() if text in request.prompt), None)
-    felt = utilities(request, texts, question)
-    ranking = [label for _, label in sorted(zip(felt, labels, strict=True), reverse=True)]
+    head = QUESTION.match(request.prompt)
+    nonce, asked = head[1], head[2]
+    # Only delimiters with the prompt's own code count: a candidate's text may quote others.
+    block = re.compile(rf"<<<ANSWER (\w+) {nonce}>>>\n(.*?)\n<<<END \1 {nonce}>>>", re.DOTALL)
+    labels, texts = zip(*block.findall(request.prompt, head.end()), strict=True)
+    felt = utilities(request, texts, request.model.knowledge.get(asked))
+    # Equal utilities fall either way, or the later slot would always win them.
+    lots = random.Random(f"{request.key}:lots").sample(range(len(labels)), len(labels))
+    ranking = [label for _, _, label in sorted(zip(felt, lots, labels, strict=True), reverse=True)]
     scores = {label: max(0, min(10, round(6 + 1.2 * u))) for label, u in zip(labels, felt, strict=True)}
     reason = f"Answer {ranking[0]} covers most of what was asked; answer {ranking[-1]} leaves the most out."
     rng = random.Random(f"{request.key}:fault")
     if rng.random() < traits_of(request.model).unreadable:
-        return _fault(rng, reason, ranking, request)
-    return _written(request, ranking, scores, reason), "stop"
+        return _fault(rng, reason, ranking, nonce, request)
+    return _written(request, ranking, scores, nonce, reason), "stop"
 
 
-def _written(request: Request, ranking: Sequence[str], scores: Mapping[str, int], reason: str) -> str:
+def _written(request: Request, ranking: Sequence[str], scores: Mapping[str, int], nonce: str, reason: str) -> str:
     if request.schema is not None:
-        nonce = ANSWER.search(request.prompt)[2]
         return json.dumps({"id": nonce, "ranking": ranking, "scores": scores, "justification": reason})
-    nonce = NONCE.search(request.prompt)[1]
     marks = " ".join(f"{label}={score}" for label, score in sorted(scores.items()))
     return f"{reason}\n\nSCORES-{nonce}: {marks}\nRANKING-{nonce}: {' > '.join(ranking)}"
 
 
-def _fault(rng: random.Random, reason: str, ranking: list[str], request: Request) -> tuple[str, str]:
+def _fault(rng: random.Random, reason: str, ranking: list[str], nonce: str, request: Request) -> tuple[str, str]:
     """The ways in which replies go wrong: no verdict, one label lost, cut off, refused."""
     kind = rng.choice(("prose", "short", "cut", "refused"))
     if kind == "prose":
         return reason, "stop"
     if kind == "short":
-        return _written(request, ranking[:-1], {}, reason), "stop"
-    whole = _written(request, ranking, {}, reason)
+        return _written(request, ranking[:-1], {}, nonce, reason), "stop"
+    whole = _written(request, ranking, {}, nonce, reason)
     return (whole[: len(whole) // 2], "length") if kind == "cut" else (REFUSAL, "refusal")

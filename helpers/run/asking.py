@@ -5,18 +5,18 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from helpers import datasets, paths
 from helpers.judge import Budget, Plan, complete_all, judge_all, labels_of, make_plan
-from helpers.types import Answer, Completion, Experiment, Judgment, Question, Trial
+from helpers.providers import simulated
+from helpers.run.sources import answers_of, judgments_of, questions_of
+from helpers.types import Answer, Completion, Experiment, Judgment, Model, Question, Trial
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SOURCES = ("builtin", "hub", "ask", "stored")
+__all__ = ["Asked", "answers_of", "ask", "bias_of", "plan", "questions_of"]
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,8 @@ class Asked:
     """A run after its last reply: what was asked, what came back, and the frame that the metrics read.
 
     `data` says where the verdicts are from: simulated, asked, hub or folder. `unjudged` names questions left out and
-    why. `plan` is the plan before the run (None where published judgments were loaded).
+    why. `plan` is the plan before the run, None where nothing was to be asked. Published judgments have no `questions`,
+    `answers` and `judgments`, only the frame.
     """
 
     experiment: Experiment
@@ -43,65 +44,37 @@ def bias_of(experiment: Experiment) -> ModuleType:
     return importlib.import_module(f"helpers.biases.{experiment.bias}")
 
 
-def questions_of(experiment: Experiment) -> tuple[Question, ...]:
-    """The run's questions in ranked order: filtered by category and cut to `question_limit`."""
-    questions = datasets.load_questions(_source(experiment, experiment.questions, "answers", experiment.builtin))
-    ranked = datasets.ranked(questions, experiment.seed)
-    wanted = experiment.own.get("categories")
-    if wanted is not None:
-        known = sorted({question.category for question in ranked})
-        unknown = sorted(set(wanted) - set(known))
-        if unknown:
-            raise ValueError(f"unknown category {', '.join(unknown)}; the questions have: {', '.join(known)}")
-    limited = ranked[: experiment.question_limit]
-    return tuple(question for question in limited if wanted is None or question.category in wanted)
-
-
-def answers_of(experiment: Experiment, questions: Sequence[Question]) -> dict[tuple[str, str], Answer] | None:
-    """Published answers to these questions where the run uses them; None where candidates are asked."""
-    source = experiment.own.get("answers", "ask")
-    if source == "ask":
-        return None
-    wanted = {question.id for question in questions}
-    loaded = datasets.load_answers(_source(experiment, source, "answers"))
-    found = {(a.question_id, a.candidate): a for a in loaded if a.question_id in wanted}
-    without = sorted(wanted - {question_id for question_id, _ in found})
-    if without:
-        raise ValueError(f"answers={source!r} has no answers to {len(without)} questions, for instance {without[0]!r}")
-    return found
-
-
-def plan(experiment: Experiment) -> Plan:
-    """Calls, tokens and dollars of a run before it is started."""
+async def plan(experiment: Experiment) -> Plan:
+    """Calls, tokens and dollars of a run before it is started; stored or published judgments need no call."""
+    if experiment.judgments != "ask":
+        return Plan(())
     questions = questions_of(experiment)
     given = answers_of(experiment, questions)
-    return make_plan(_requests(bias_of(experiment).stages(experiment, questions, {}, given)), experiment.store)
+    _speaking(experiment, given)
+    return make_plan(_requests(await _known(experiment, questions, {}, given)), experiment.store)
 
 
 async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Asked:
     """Run an experiment: its plan is checked against the budget before the first call, then missing replies are asked.
 
     `judgments="stored"` asks nothing and leaves missing judgments in the frame; "hub" or a path loads published ones.
-    Errors: OverBudget, MissingKey, NoPrice before any call; Incomplete after the last.
+    Errors: OverBudget, MissingKey, NoPrice and whatever is wrong with the parameters before any call; Incomplete after
+    the last, and ValueError where no question has an answer of every candidate.
     """
     if experiment.judgments not in ("ask", "stored"):
         return _loaded(experiment)
     asking = experiment.judgments == "ask"
     bias, questions = bias_of(experiment), questions_of(experiment)
     given = answers_of(experiment, questions)
-    budget, replies = Budget(experiment.budget_usd), {}
-    names = list(bias.stages(experiment, questions[:1], {}, given))
-    for name in names:
-        stage = bias.stages(experiment, questions, replies, given)[name]
-        replies |= await complete_all((t.request for t in stage), folder=experiment.store, ask=False)
-    known = bias.stages(experiment, questions, replies, given)
-    planned = make_plan(_requests(known), experiment.store)
-    if asking:
-        planned.check(experiment.budget_usd)
+    made_up = any(model.simulated for model in _speaking(experiment, given))
+    budget = Budget(experiment.budget_usd)
+    replies: dict[str, Completion] = {}
+    known = await _known(experiment, questions, replies, given)
+    planned = make_plan(_requests(known), experiment.store).check(experiment.budget_usd) if asking else None
     options |= {"folder": experiment.store, "budget": budget, "ask": asking, "show": show}
     options.setdefault("concurrency", experiment.concurrency)
     judgments: list[Judgment] = []
-    for name in names:
+    for name in known:
         trials = bias.stages(experiment, questions, replies, given)[name]
         if all(trial.form == "text" for trial in trials):
             requests = [trial.request for trial in trials]
@@ -109,36 +82,52 @@ async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Aske
         else:
             judgments = await judge_all(trials, stage=name, **options)
     answers = given if given is not None else bias.answers(experiment, questions, replies)
+    unjudged = bias.unfit(answers)
+    if not judgments:
+        first = next(iter(unjudged))
+        reasons = ", ".join(unjudged[first])
+        raise ValueError(f"none of {len(questions)} questions has a fit answer of every candidate ({first}: {reasons})")
     return Asked(
         experiment=experiment,
         questions=questions,
         answers=answers,
         judgments=tuple(judgments),
         frame=bias.tidy(judgments, answers),
-        data="simulated" if experiment.simulated else "asked",
-        unjudged=bias.unfit(answers),
+        data="simulated" if made_up else "asked",
+        unjudged=unjudged,
         plan=planned,
         spent_usd=budget.spent,
     )
+
+
+def _speaking(experiment: Experiment, given: Mapping[tuple[str, str], Answer] | None) -> tuple[Model, ...]:
+    """The models whose words this run is made of; a simulated one with impossible traits is refused by name."""
+    speaking = experiment.judges if given is not None else (*experiment.judges, *experiment.candidates)
+    for model in speaking:
+        if model.simulated:
+            simulated.traits_of(model)
+    return speaking
+
+
+async def _known(
+    experiment: Experiment,
+    questions: Sequence[Question],
+    replies: dict[str, Completion],
+    given: Mapping[tuple[str, str], Answer] | None,
+) -> Mapping[str, list[Trial]]:
+    """The trials of all stages, as far as stored replies determine them; these are added to `replies`."""
+    stages = bias_of(experiment).stages
+    for name in stages(experiment, questions[:1], {}, given):
+        requests = [trial.request for trial in stages(experiment, questions, replies, given)[name]]
+        replies |= await complete_all(requests, folder=experiment.store, ask=False)
+    return stages(experiment, questions, replies, given)
 
 
 def _requests(stages: Mapping[str, Sequence[Trial]]) -> dict[str, list]:
     return {name: [trial.request for trial in trials] for name, trials in stages.items()}
 
 
-def _source(experiment: Experiment, source: str, what: str, builtin: Path | None = None) -> Path:
-    """The file or folder that a source parameter means; the hub's files are fetched."""
-    if source == "builtin" and builtin is not None:
-        return builtin
-    if source == "hub":
-        return datasets.from_hub(experiment.hub, what, paths.DOWNLOADS)
-    return Path(source).expanduser()
-
-
 def _loaded(experiment: Experiment) -> Asked:
-    frame = datasets.load_judgments(_source(experiment, experiment.judgments, "judgments"))
+    frame = bias_of(experiment).published_frame(judgments_of(experiment))
     data = "hub" if experiment.judgments == "hub" else "folder"
-    return Asked(experiment, (), {}, (), frame.assign(experiment=experiment.name), data, {}, None)
-
-
-__all__ = ["SOURCES", "Answer", "Asked", "Completion", "answers_of", "ask", "bias_of", "plan", "questions_of"]
+    return Asked(experiment, (), {}, (), frame, data, {}, None)

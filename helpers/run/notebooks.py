@@ -66,7 +66,11 @@ def report_of(notebook: Path, parameters: Mapping[str, Any]) -> Path:
 
 
 def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Result:
-    """Run one notebook; the former report is replaced only when all cells ran."""
+    """Run one notebook; the former report is replaced only when all cells ran.
+
+    What fails is told in the result: the cell by the number that it shows and its error, or the kernel's end. The
+    notebook as far as it came stays beside the report as `report.failed.ipynb`.
+    """
     import papermill
     from papermill.exceptions import PapermillExecutionError
     from traitlets.config import Config
@@ -74,6 +78,8 @@ def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Resu
     begun = time.monotonic()
     report.parent.mkdir(parents=True, exist_ok=True)
     draft = report.with_name(f".{report.stem}-{os.getpid()}.ipynb")
+    failed = report.with_name(f"{report.stem}.failed.ipynb")
+    told = None
     try:
         papermill.execute_notebook(
             str(notebook),
@@ -87,14 +93,18 @@ def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Resu
         _quiet(draft)
         os.replace(draft, report)
     except PapermillExecutionError as error:
-        failed = report.with_name(f"{report.stem}.failed.ipynb")
-        os.replace(draft, failed)
-        told = f"cell {error.cell_index} failed: {error.ename}: {error.evalue} (see {failed})"
-        return Result(notebook.stem, report, time.monotonic() - begun, told)
-    finally:
+        told = f"cell [{error.exec_count}] failed: {error.ename}: {error.evalue}"
+    except Exception as error:  # a kernel that died, a disk that is full: reported like a failing cell
+        told = f"{type(error).__name__}: {error}"
+    except BaseException:
         draft.unlink(missing_ok=True)
-    report.with_name(f"{report.stem}.failed.ipynb").unlink(missing_ok=True)
-    return Result(notebook.stem, report, time.monotonic() - begun)
+        raise
+    if told is None:
+        failed.unlink(missing_ok=True)
+    elif draft.exists():
+        os.replace(draft, failed)
+        told += f" (see {failed})"
+    return Result(notebook.stem, report, time.monotonic() - begun, told)
 
 
 def _quiet(path: Path) -> None:
@@ -105,21 +115,32 @@ def _quiet(path: Path) -> None:
     for place in (book, *book.cells):
         for noise in NOISE:
             place.metadata.pop(noise, None)
+    for cell in book.cells:
+        if "injected-parameters" in cell.metadata.get("tags", ()):
+            cell["id"] = "injected-parameters"  # papermill draws one at random
     book.metadata.get("language_info", {}).pop("version", None)
     nbformat.write(book, path)
 
 
 def run_all(notebooks: list[Path], parameters: Mapping[str, Any], processes: int | None = None) -> list[Result]:
-    """Run notebooks in parallel processes; one whose config says `after:` waits for those, and falls with them."""
+    """Run notebooks in parallel processes; one whose config says `after:` waits for those, and falls with them.
+
+    The results come in the order of `notebooks`. Parameters that any of them does not have are refused before the first
+    is run.
+    """
     for notebook in notebooks:
         check_parameters(notebook, parameters)
     waiting = {experiment_of(n): n for n in notebooks}
+    order = list(waiting)
     after = {name: [a for a in load_config(name).after if a in waiting] for name in waiting}
     results: dict[str, Result] = {}
     running: dict[Future, str] = {}
     with ProcessPoolExecutor(processes or os.cpu_count()) as pool:
         while waiting or running:
-            for name in [n for n in waiting if all(a in results for a in after[n])]:
+            ready = [name for name in waiting if all(a in results for a in after[name])]
+            if not (ready or running):
+                raise ConfigError(f"by their `after:` these wait for each other: {', '.join(waiting)}")
+            for name in ready:
                 notebook = waiting.pop(name)
                 report = report_of(notebook, parameters)
                 broken = [a for a in after[name] if results[a].error]
@@ -127,8 +148,6 @@ def run_all(notebooks: list[Path], parameters: Mapping[str, Any], processes: int
                     results[name] = Result(notebook.stem, report, 0.0, f"not run: {', '.join(broken)} failed before it")
                 else:
                     running[pool.submit(execute, notebook, report, dict(parameters))] = name
-            if not running:
-                break
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 results[running.pop(future)] = future.result()
-    return list(results.values())
+    return [results[name] for name in order]

@@ -44,21 +44,31 @@ def provenance(asked: Asked) -> str:
     """One line before every finding: where the verdicts are from, how many, how many unreadable."""
     frame = asked.frame
     judgments = frames.one_row_each(frame)
-    questions = judgments["question_id"].nunique()
-    lost = (judgments["outcome"] != "ok").sum()
+    judges, questions = judgments["judge"].nunique(), judgments["question_id"].nunique()
+    lost = int((judgments["outcome"] != "ok").sum())
+    absent = int((judgments["outcome"] == "missing").sum())
     text = (
-        f"Data: {WORDS[asked.data]}. {judgments['judge'].nunique()} judges, {questions} questions, "
-        f"{len(judgments)} judgments, of which {lost} ({lost / max(1, len(judgments)):.1%}) have no readable verdict."
+        f"Data: {WORDS[asked.data]}. {_count(judges, 'judge')}, {_count(questions, 'question')}, "
+        f"{_count(len(judgments), 'judgment')}, of which {lost} ({lost / max(1, len(judgments)):.1%}) have no readable "
+        f"verdict{f'; {absent} of these are missing' if absent else ''}."
     )
+    hints = sorted(set(judgments["condition"]) - {"none"})
+    if hints:
+        text += f" Not blind: the judges were given the hint {', '.join(hints)}."
     if asked.unjudged:
-        text += f" {len(asked.unjudged)} questions were not judged because an answer to them is cut, empty or refused."
+        unjudged = _count(len(asked.unjudged), "question")
+        text += f" {unjudged} not judged: a candidate's answer is missing, cut, empty, refused or an error."
     if 0 < questions < 10:
-        text += f" {questions} questions carry no interval; 10 is the least, and few detect anything below 80."
+        text += f" {_count(questions, 'question')} can carry no interval: 10 is the least, and few show much below 80."
     return text
 
 
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}{'' if n == 1 else 's'}"
+
+
 def losses(asked: Asked) -> pd.DataFrame:
-    """Judgments by judge and outcome, with tokens and the money that this run spent."""
+    """Judgments by judge and outcome, with the tokens of their replies (what a run spent stands in its run.json)."""
     table = frames.losses(asked.frame)
     used = [(j.trial.judge.name, j.completion.usage) for j in asked.judgments if j.completion]
     for kind in ("input", "output"):

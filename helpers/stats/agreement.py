@@ -56,6 +56,7 @@ def value_counts(units_by_raters: np.ndarray | pd.DataFrame, level: str) -> tupl
     """How many judges gave each value to each unit: (U, V) counts and the (V,) values in order."""
     table = np.asarray(units_by_raters, dtype=object if level == "nominal" else float)
     codes, domain = pd.factorize(table.ravel(), sort=True)
+    # A missing value has the code -1: it falls into one more column, which is cut off.
     counts = np.zeros((len(table), len(domain) + 1))
     np.add.at(counts, (np.repeat(np.arange(len(table)), table.shape[1]), codes), 1)
     return counts[:, : len(domain)], np.arange(len(domain)) if level == "nominal" else np.asarray(domain, dtype=float)

@@ -44,7 +44,8 @@ def bca_totals(
 
     The acceleration is the jackknife's over clusters. `se` is the standard deviation of the replicates. No bounds below
     10 clusters; where nothing varies; where more than 5 % of the replicates are undefined (fewer are left out); and
-    where the estimate lies outside its own replicates, as a metric at its kink can.
+    where the estimate lies at the edge of its own replicates, so that the bounds would not hold it: a metric near its
+    least value does.
     """
     clusters = len(sums)
     value = float(statistic(sums.sum(axis=0))) if clusters else NAN
@@ -60,8 +61,9 @@ def bca_totals(
         return no_interval(value, n, clusters, "no interval: nothing varies between questions")
     jackknife = statistic(sums.sum(axis=0) - sums)
     low, high = bca_bounds(value, defined, jackknife[np.isfinite(jackknife)], level)
-    if not (np.isfinite(low) and np.isfinite(high)):
-        return no_interval(value, n, clusters, "no interval: the estimate lies outside its own resamples")
+    # The bias correction then pushes both bounds to the same side: precise in looks, and without the estimate.
+    if not low <= value <= high:
+        return no_interval(value, n, clusters, "no interval: the estimate lies at the edge of its own resamples")
     return Interval(value, low, high, float(defined.std(ddof=1)), int(n), clusters, "BCa over questions")
 
 

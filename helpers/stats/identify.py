@@ -37,7 +37,9 @@ def explain(design: Design, names: Sequence[str]) -> str:
     """Why these parameters are not estimated, as a sentence for the reader."""
     kinds = {name.split("[")[0] for name in names}
     reasons = []
-    if "own_vendor" in kinds or "own_model" in kinds:
+    if "log_scale" in kinds:
+        reasons.append("too few answers a judge, or answers too equal, to tell how sharply it discriminates")
+    elif "own_vendor" in kinds or "own_model" in kinds:
         if "quality" in kinds:
             reasons.append(
                 "only the sum is identified (what one vendor's judges add to their own answers and what the others add "
@@ -47,8 +49,6 @@ def explain(design: Design, names: Sequence[str]) -> str:
             reasons.append("a judge's own answers cannot be told from all that it saw")
     if "slot" in kinds and "quality" in kinds:
         reasons.append("place and answer cannot be told apart in these orders (fit with position=False)")
-    if "log_scale" in kinds:
-        reasons.append("too few answers a judge, or answers too equal, to tell how sharply it discriminates")
     return f"not identified: {'; '.join(reasons) or 'no probability depends on it'}: {', '.join(names)}"
 
 

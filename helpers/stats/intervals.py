@@ -138,7 +138,7 @@ def cluster_sums(
     codes, labels = pd.factorize(frame[cluster], sort=True)
     if keys:
         group = frame.groupby(keys[0] if len(keys) == 1 else keys, sort=True, observed=True, dropna=False)
-        column, columns = group.ngroup().to_numpy(), tuple(group.groups)
+        column, columns = group.ngroup().to_numpy(), tuple(group.size().index)
     else:
         column, columns = np.zeros(len(frame), dtype=int), ("all",)
     values = frame[value].to_numpy(dtype=float, na_value=np.nan)
@@ -174,13 +174,14 @@ def clustered(
 ) -> Interval:
     """The interval of sum_m weights_m * N_m / D_m (a mean, a difference, an excess) over clusters.
 
-    `numerators`, `denominators`: (C, m) sums per cluster; N, D are their totals. The linearised residual of a cluster
-    is e_c = sum_m w_m (x_cm - p_m d_cm) / mean(d_m); SE^2 = sum_h n_h s_h^2 / n^2 with the variance s_h^2 of e within
-    stratum h and C - H degrees of freedom, unstratified where a stratum has fewer than 5 clusters (Miller 2024,
-    EXPERIMENTS "Rules for all"). Clusters without any valid row do not count. NaN where a used column is empty; no
-    bounds below 10 clusters or without variation. `n` is the sum of the used denominators.
+    `numerators`, `denominators`: (C, m) sums per cluster, (C,) for one column; N, D are their totals. The linearised
+    residual of a cluster is e_c = sum_m w_m (x_cm - p_m d_cm) / mean(d_m); SE^2 = sum_h n_h s_h^2 / n^2 with the
+    variance s_h^2 of e within stratum h and C - H degrees of freedom, unstratified where a stratum has fewer than 5
+    clusters (Miller 2024, EXPERIMENTS "Rules for all"). Clusters without any valid row do not count. NaN where a used
+    column is empty; no bounds below 10 clusters or without variation. `n` is the sum of the used denominators.
     """
-    x, d = (np.asarray(a, dtype=float).reshape(len(a), -1) for a in (numerators, denominators))
+    x, d = (np.asarray(a, dtype=float) for a in (numerators, denominators))
+    x, d = (a[:, None] if a.ndim == 1 else a for a in (x, d))
     w = np.asarray(weights, dtype=float)
     if x.shape != d.shape or x.shape[1] != len(w):
         raise ValueError(f"numerators {x.shape}, denominators {d.shape}, weights {w.shape}: need (C, m), (C, m), (m,)")

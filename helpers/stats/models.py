@@ -199,7 +199,7 @@ def third_party_log_odds(counts: np.ndarray) -> np.ndarray:
     Descriptive: valid only if all judges discriminate equally (EXPERIMENTS 1).
 
     >>> third_party_log_odds(np.array([[48, 84, 28], [34, 103, 23], [39, 68, 53]])).round(3).tolist()
-    [0.072, 0.477, 0.774]
+    [0.072, 0.477, 0.773]
     """
     table = np.asarray(counts, dtype=float)
     if table.shape[-2:] != (3, 3):

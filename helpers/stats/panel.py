@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -36,7 +37,7 @@ class Panel:
     clusters: int = 0  # questions with a valid ranking
     unused: int = 0  # judgments without a valid ranking
 
-    @property
+    @cached_property
     def vendors(self) -> tuple[str, ...]:
         """The vendors of which some judge saw an own-vendor answer, sorted."""
         judges = np.unique(self.judge[self.own_vendor.any(axis=1)])
@@ -102,7 +103,7 @@ def panel_of(frame: pd.DataFrame, covariates: Sequence[str] = ()) -> Panel:
         covariates=spread(columns, 0.0),
         candidates=tuple(map(str, candidates)),
         judges=tuple(map(str, judges)),
-        judge_vendors=_vendors(heads, judges),
+        judge_vendors=_vendors(rows, judges),
         categories=tuple(map(str, categories)),
         covariate_names=tuple(covariates),
         clusters=len(clusters),
@@ -110,8 +111,8 @@ def panel_of(frame: pd.DataFrame, covariates: Sequence[str] = ()) -> Panel:
     )
 
 
-def _vendors(heads: pd.DataFrame, judges: Sequence[str]) -> tuple[str, ...]:
-    pairs = heads[["judge", "judge_vendor"]].drop_duplicates()
+def _vendors(rows: pd.DataFrame, judges: Sequence[str]) -> tuple[str, ...]:
+    pairs = rows[["judge", "judge_vendor"]].drop_duplicates()
     if len(pairs) != len(judges):
         twice = pairs["judge"][pairs["judge"].duplicated()].iloc[0]
         found = ", ".join(sorted(map(str, pairs.loc[pairs["judge"] == twice, "judge_vendor"])))

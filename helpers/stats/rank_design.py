@@ -9,8 +9,8 @@ import numpy as np
 
 from helpers.stats.panel import Panel
 
-#: Judgments handled at once; bounds the memory of a large fit (one chunk holds 20,000 x 6 x 20 numbers a few times).
-CHUNK = 20_000
+#: Numbers in the largest array of a chunk; bounds the memory of a large fit (about 20,000 judgments of six answers).
+CHUNK = 3_000_000
 FAR = -1e30
 
 
@@ -90,11 +90,12 @@ def sum_to_zero(size: int) -> np.ndarray:
 
 def chunks_of(design: Design) -> Callable[[], Iterator[Chunk]]:
     """The judgments in chunks, made anew for each pass unless they fit into one."""
-    size = len(design.panel.judge)
-    if size <= CHUNK:
+    size, width = design.panel.candidate.shape
+    most = max(1, CHUNK // (width * (width + design.expand.shape[1])))
+    if size <= most:
         only = _chunk(design, np.arange(size))
         return lambda: iter((only,))
-    return lambda: (_chunk(design, np.arange(start, min(start + CHUNK, size))) for start in range(0, size, CHUNK))
+    return lambda: (_chunk(design, np.arange(start, min(start + most, size))) for start in range(0, size, most))
 
 
 def _chunk(design: Design, rows: np.ndarray) -> Chunk:

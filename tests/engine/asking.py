@@ -80,12 +80,14 @@ def without_keys(text: str | bytes, environment: Mapping[str, str]) -> bool:
 
 
 @contextmanager
-def answering(body: str) -> Iterator[str]:
-    """The address of a server that answers everything with status 200 and this body."""
+def answering(body: str, seen: list[str] | None = None) -> Iterator[str]:
+    """The address of a server that answers everything with status 200 and this body; `seen` gets the headers."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
+            if seen is not None:
+                seen.append(str(self.headers))
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body.encode())))

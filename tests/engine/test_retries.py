@@ -9,7 +9,6 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,9 +34,12 @@ from tests.engine.asking import (
     statuses,
     without_keys,
 )
-from tests.servers.behaviours import REFUSAL, Behaviour, Call, Fault, Reply, only, polite, scripted, step
-from tests.servers.providers import JudgeServer, environment
+from tests.servers.behaviours import REFUSAL, Call, Fault, Reply, only, polite, scripted, step
+from tests.servers.providers import environment
 from tests.servers.wire import write_reply
+
+#: google-genai warns of itself.
+pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
 
 SLOW = Fault("slow", seconds=5.0)
 EVERY = ("openai", "anthropic", "google", "own")
@@ -69,23 +71,6 @@ STOPPED = {
     "402": ("quota", "top it up or wait"),
     "quota": ("quota", "top it up or wait"),
 }
-
-
-@pytest.fixture
-def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Starts servers that the SDKs find through the environment."""
-    running = []
-
-    def start(behaviour: Behaviour = polite, **options: Any) -> JudgeServer:
-        server = JudgeServer(behaviour, **options).__enter__()
-        running.append(server)
-        for name, value in server.env().items():
-            monkeypatch.setenv(name, value)
-        return server
-
-    yield start
-    for server in running:
-        server.__exit__(None)
 
 
 # --- a failure that never ends ----------------------------------------------------------------------------------------
@@ -411,6 +396,19 @@ def test_a_reply_without_a_verdict_is_an_outcome_and_never_asked_twice(
         assert judgment.completion.text, "what came is kept"
 
 
+def test_what_is_missing_stays_missing_where_nothing_is_asked(serve: Any, tmp_path: Path) -> None:
+    server = serve(lambda call: step("400" if call.n == 2 else None, call))
+    requests = requests_to(MODELS["openai"], 3)
+    trials = [
+        Trial("e", str(n), "c", r.model, r, form="choice", labels=("A",), nonce="5eed") for n, r in enumerate(requests)
+    ]
+    with pytest.raises(Incomplete, match="1 of 3"):
+        asyncio.run(judge_all(trials, folder=tmp_path, budget=Budget(1.0), show=False, concurrency=1))
+    judgments = asyncio.run(judge_all(trials, folder=tmp_path, ask=False))
+    assert [judgment.outcome for judgment in judgments] == ["unparsed", "unparsed", "missing"]
+    assert judgments[2].completion is None and len(server.calls) == 3
+
+
 def test_a_token_limit_is_sent_under_the_name_that_each_model_takes(serve: Any, tmp_path: Path) -> None:
     server = serve(only(Reply("word " * 400, thoughts=20)))
     for kind in EVERY:
@@ -479,6 +477,17 @@ def test_an_envelope_of_another_form_is_kept_and_asked_for_once_more(tmp_path: P
             ask(requests_to(model, 1), tmp_path)
     assert statuses(tmp_path, model) == ["bad_envelope"] * 2
     assert [line["raw"] for line in attempts(tmp_path, model)] == [body] * 2
+
+
+def test_a_line_names_its_first_asker_and_equal_requests_are_asked_once(serve: Any, tmp_path: Path) -> None:
+    server, model = serve(), MODELS["google"]
+    [request] = requests_to(model, 1)
+    trial = Trial("mt_bench_blind", "q", "c", model, request, "none", "choice", ("x",), ("A",), "5eed")
+    trials = [trial, replace(trial, experiment="hinting_groups", condition="blind", shown=("y",))]
+    one, other = asyncio.run(judge_all(trials, folder=tmp_path, budget=Budget(1.0), show=False))
+    assert one.completion == other.completion and len(server.calls) == 1
+    [line] = attempts(tmp_path, model)
+    assert line["labels"] == {"experiment": "mt_bench_blind", "question_id": "q", "condition": "none", "shown": ["x"]}
 
 
 def test_half_a_character_in_a_reply_becomes_a_mark_that_prompts_can_hold(serve: Any, tmp_path: Path) -> None:

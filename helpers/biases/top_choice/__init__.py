@@ -12,6 +12,7 @@ from helpers.biases.top_choice.measure import (
     paper_tables,
     pick,
     positions,
+    published_frame,
     sensitivity_rows,
     three_readings,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "pick",
     "positions",
     "published_finding",
+    "published_frame",
     "sensitivity_rows",
     "stages",
     "three_readings",

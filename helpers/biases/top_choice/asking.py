@@ -37,6 +37,8 @@ def order(candidates: Sequence[str], place: int, judge: str, seed: int, order_dr
     if place < 0:
         raise ValueError("the question has no place in the ranked order yet; without it all orders would be the same")
     names = sorted(candidates)
+    if not 2 <= len(names) <= len(ascii_uppercase):
+        raise ValueError(f"{len(names)} candidates cannot be ranked: from 2 to {len(ascii_uppercase)}, a letter each")
     rows = williams(len(names))
     block = place // len(rows)
     relabelled = random.Random(f"{seed}:{judge}:{block}").sample(names, len(names))
@@ -99,8 +101,11 @@ def judge_trials(
     """
     template = prompts.load(experiment.folder / "prompts" / "judge.txt")
     spoilt = unfit(answers)
+    texts: dict[str, dict[str, Answer]] = {}
+    for (question_id, candidate), answer in answers.items():
+        texts.setdefault(question_id, {})[candidate] = answer
     return [
-        _judge_trial(experiment, template, question, judge, repeat, answers)
+        _judge_trial(experiment, template, question, judge, repeat, texts[question.id])
         for question in questions
         if question.id not in spoilt
         for judge in experiment.judges
@@ -114,14 +119,14 @@ def _judge_trial(
     question: Question,
     judge: Model,
     repeat: int,
-    answers: Mapping[tuple[str, str], Answer],
+    answers: Mapping[str, Answer],
 ) -> Trial:
-    names = sorted({candidate for question_id, candidate in answers if question_id == question.id})
-    shown = order(names, question.place, judge.name, experiment.seed, experiment.own.get("order_draw", 0))
+    shown = order(tuple(answers), question.place, judge.name, experiment.seed, experiment.own.get("order_draw", 0))
     labels = tuple(ascii_uppercase[: len(shown)])
     nonce = prompts.nonce(experiment.seed, question.id)
-    texts = {candidate: answers[question.id, candidate].text for candidate in shown}
-    prompts.check_nonce(nonce, {f"question {question.id}": question.text, **{n: t or "" for n, t in texts.items()}})
+    texts = {candidate: answers[candidate].text for candidate in shown}
+    named = {f"{name} on question {question.id}": text or "" for name, text in texts.items()}
+    prompts.check_nonce(nonce, {f"question {question.id}": question.text, **named})
     system, prompt = prompts.render(
         template,
         question=question.text,
@@ -136,7 +141,7 @@ def _judge_trial(
         system,
         prompts.schema("listwise", labels) if judge.structured else None,
         repeat,
-        unwritten=sum(answers[question.id, name].max_tokens for name in shown if texts[name] is None),
+        unwritten=sum(answers[name].max_tokens for name in shown if texts[name] is None),
     )
     return Trial(
         experiment.name,

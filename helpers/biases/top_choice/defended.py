@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from helpers import frames
 from helpers.biases.top_choice.rates import estimate, vendors
 from helpers.stats import models
 from helpers.stats.agreement import krippendorff_alpha, raw_agreement
-from helpers.stats.intervals import cluster_sums, clustered
+from helpers.stats.intervals import cluster_sums, clustered, no_interval
 from helpers.stats.tests import holm
 from helpers.types import Estimate
 
@@ -23,6 +24,10 @@ VARIANTS: Mapping[str, Mapping[str, object]] = {
     "with length": {"covariates": ("log_length",)},
     "quality by category": {"quality": "category"},
 }
+PRIMARY = next(iter(VARIANTS))
+#: What methods say where orders do not hold quality and place apart.
+ONE_SLOT = "no slot effects: each candidate always stood in one slot"
+UNBALANCED = "orders not balanced: holds the candidates' quality too"
 
 
 def excess_self_preference(frame: pd.DataFrame, data: str) -> list[Estimate]:
@@ -64,35 +69,42 @@ def third_party_log_odds(frame: pd.DataFrame, data: str) -> list[Estimate]:
     ]
 
 
-def self_preference(frame: pd.DataFrame, data: str, variant: str = "full ranking (primary)") -> list[Estimate]:
+def self_preference(frame: pd.DataFrame, data: str, variant: str = PRIMARY) -> list[Estimate]:
     """The primary estimator and its parts: logit and marginal effect per vendor, family and own model apart.
 
     `variant` is one of VARIANTS. A fit that has no usable maximum gives estimates without a number, whose `method`
-    says why.
+    says why. Where each candidate always stood in one slot, slots are left out (ONE_SLOT): an effect of the slot is
+    then part of that candidate's quality.
     """
     table = frame.assign(log_length=np.log1p(frame["length"].astype(float)))
-    fit = models.rank_ordered_logit(table, **VARIANTS[variant])
-    found = []
+    options = VARIANTS[variant]
+    where = {} if variant == PRIMARY else {"variant": variant}
     judged = [vendor for vendor in vendors(frame) if vendor in set(frame["judge_vendor"])]
+    unknown = [name for name in options.get("covariates", ()) if table.loc[table["rank"].notna(), name].isna().any()]
+    if unknown:
+        interval = no_interval(np.nan, 0, 0, f"not every answer's {unknown[0].removeprefix('log_')} is known")
+        ids = (("self_preference_logit", "logit"), ("self_preference_effect", "pp"))
+        return [estimate(id, {"vendor": v, **where}, interval, data, unit) for v in judged for id, unit in ids]
+    fixed = set(balance_of_orders(frame).gt(0).sum(axis=1)) == {1}
+    fit = models.rank_ordered_logit(table, **options, position=not fixed)
+    found = []
     for vendor in judged:
-        where = {"vendor": vendor} if variant == "full ranking (primary)" else {"vendor": vendor, "variant": variant}
+        here = {"vendor": vendor, **where}
         found += [
-            estimate("self_preference_logit", where, models.self_preference(fit, vendor), data, "logit"),
-            estimate("self_preference_effect", where, models.marginal_effect(fit, vendor), data, "pp"),
+            estimate("self_preference_logit", here, models.self_preference(fit, vendor), data, "logit"),
+            estimate("self_preference_effect", here, models.marginal_effect(fit, vendor), data, "pp"),
         ]
-        if variant == "full ranking (primary)":
+        if variant == PRIMARY:
             family = models.family_preference(fit, vendor)
-            found.append(estimate("family_preference_logit", where, family, data, "logit"))
-    if variant == "full ranking (primary)" and "own_model" in fit.names:
+            found.append(estimate("family_preference_logit", here, family, data, "logit"))
+    if variant == PRIMARY and "own_model" in fit.names:
         found.append(estimate("own_model_logit", {}, models.coefficient(fit, "own_model"), data, "logit"))
-    return found
+    return [replace(each, method=f"{each.method}; {ONE_SLOT}") for each in found] if fixed else found
 
 
 def sensitivity(frame: pd.DataFrame, data: str) -> list[Estimate]:
     """The primary estimator under each reasonable choice (VARIANTS): `where` holds vendor and variant."""
-    return [
-        each for name in VARIANTS if name != "full ranking (primary)" for each in self_preference(frame, data, name)
-    ]
+    return [each for name in VARIANTS if name != PRIMARY for each in self_preference(frame, data, name)]
 
 
 def corrected(estimates: list[Estimate], id: str = "self_preference_logit") -> dict[str, float]:
@@ -103,16 +115,22 @@ def corrected(estimates: list[Estimate], id: str = "self_preference_logit") -> d
 
 
 def position_effect(frame: pd.DataFrame, data: str) -> list[Estimate]:
-    """How much more often than 1 in k each slot wins, in pp; slots are counted from 0."""
-    votes = frames.picks(frame)
-    labels = frame.drop_duplicates("slot").set_index("slot")["label"].sort_index()
-    k = len(labels)
+    """How much more often than 1 in k each slot wins, in pp; slots are counted from 0.
+
+    Orders in which some candidate took some slot half as often again as its share, or half as often, mix the
+    candidates' quality into these numbers; their method then says so (UNBALANCED).
+    """
+    votes = frames.picks(frame).dropna(subset=["slot"])
+    shown = balance_of_orders(frame).to_numpy(dtype=float)
+    uneven = (np.abs(shown / shown.mean(axis=1, keepdims=True) - 1) > 0.5).any()
+    slots = sorted(frame["slot"].dropna().astype(int).unique())
     found = []
-    for slot in labels.index:
-        hit = votes.assign(hit=(votes["slot"] == slot).astype(float) - 1 / k)
+    for slot in slots:
+        hit = votes.assign(hit=(votes["slot"] == slot).astype(float) - 1 / len(slots))
         sums = cluster_sums(hit, "hit", "question_id", strata="category")
         interval = clustered(sums.numerators, sums.denominators, strata=sums.strata)
-        found.append(estimate("position_effect", {"slot": str(slot)}, interval, data, "pp"))
+        each = estimate("position_effect", {"slot": str(slot)}, interval, data, "pp")
+        found.append(replace(each, method=f"{each.method}; {UNBALANCED}") if uneven else each)
     return found
 
 

@@ -1,4 +1,4 @@
-"""What each number of experiments 1 and 2 meanss: declared once, printed in tables, explained on request."""
+"""What each number of experiments 1 and 2 means: declared once, printed in tables, explained on request."""
 
 from __future__ import annotations
 
@@ -142,5 +142,15 @@ MEASURED = (
         "first places of v = vendor of j",
         "valid judgments of each judge",
         unit="pp",
+    ),
+    of(
+        "pilot_bias_difference",
+        "bias_difference in the published pilot (5 questions, 3 judges, one a vendor).",
+        "N_j(v) / N_j - mean over i != j of N_i(v) / N_i",
+        "first places of v = vendor of j",
+        "verdicts of each judge",
+        "none: 5 questions",
+        "LLM-Eval, experiment 1 (AashiDutt/LLM-Eval)",
+        "pp",
     ),
 )

@@ -7,13 +7,32 @@ from dataclasses import replace
 
 import pandas as pd
 
+from helpers import frames
 from helpers.biases.top_choice import defended, rates
 from helpers.stats.power import detectable_effect
 from helpers.types import Estimate
 
 
+def published_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    """Of published judgments those that this experiment is about: the blind ones, or all where one hint was given.
+
+    Judgments under several hints, none of them blind, are a ValueError: their mean would be nobody's.
+    """
+    hints = sorted(frame["condition"].unique())
+    if len(hints) > 1 and "none" not in hints:
+        raise ValueError(f"these judgments were made under several hints ({', '.join(hints)}), none of them blind")
+    return frame[frame["condition"] == "none"].reset_index(drop=True) if len(hints) > 1 else frame
+
+
 def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
-    """Every estimate of the experiment from one frame of judgments; `data` says where the verdicts are from."""
+    """Every estimate of the experiment from one frame of judgments; `data` says where the verdicts are from.
+
+    A frame without a valid ranking is a ValueError that counts what became of its judgments.
+    """
+    if not (frame["top"] == 1.0).any():
+        counts = frames.one_row_each(frame)["outcome"].value_counts()
+        told = ", ".join(f"{n} {outcome}" for outcome, n in counts.items()) or "no judgments"
+        raise ValueError(f"no valid ranking, so there is nothing to measure: {told}")
     return [
         *rates.unreadable_share(frame, data),
         *rates.top1_rate(frame, data),
@@ -57,7 +76,7 @@ def finding(estimates: Sequence[Estimate]) -> str:
             verb = "**favour**" if each.value > 0 else "**disfavour**"
             lines.append(
                 f"- {vendor} judges {verb} their own vendor's answers at equal quality and position: {each} logits, or "
-                f"{effect} more first places (Holm p = {p[vendor]:.2g})."
+                f"{effect} in first places (Holm p = {p[vendor]:.2g})."
             )
         elif each.low > 0 or each.high < 0:
             lines.append(
@@ -69,6 +88,12 @@ def finding(estimates: Sequence[Estimate]) -> str:
                 f"- {vendor} judges show no measurable self-preference: {each} logits, {effect} (Holm p = "
                 f"{p[vendor]:.2g}); {detectable(effect)}."
             )
+    if not lines:
+        return "No judge's own vendor is among the candidates: there is no self-preference to measure."
+    if any(defended.ONE_SLOT in each.method for each in estimates):
+        lines.append(
+            "\nEach candidate always stood in one slot: what the slot does counts as that candidate's quality."
+        )
     return "\n".join(lines)
 
 
@@ -97,13 +122,20 @@ def naive_against_defended(estimates: Sequence[Estimate]) -> str:
 
 def positions(estimates: Sequence[Estimate]) -> str:
     """Which slots win more or less often than they should."""
-    found = pick(estimates, "position_effect")
-    clear = [each for each in found if each.low > 0 or each.high < 0]
-    if not clear:
-        largest = max(found, key=lambda each: abs(each.value))
-        return f"No slot wins measurably more or less often than one in {len(found)} (largest: {largest})."
-    told = ", ".join(f"slot {int(each.where['slot']) + 1} {each}" for each in clear)
-    return f"Against one in {len(found)}: {told} (intervals not corrected for {len(found)} slots)."
+    found = [each for each in pick(estimates, "position_effect") if each.value == each.value]
+    known = [each for each in found if each.low == each.low]
+    if not known:
+        why = f" ({found[0].method})" if found else ""
+        return f"Whether a slot wins more often than the others cannot be told here{why}."
+    clear = [each for each in known if each.low > 0 or each.high < 0]
+    largest = max(known, key=lambda each: abs(each.value))
+    told = f"No slot wins measurably more or less often than one in {len(found)} (largest: {largest})."
+    if clear:
+        slots = ", ".join(f"slot {int(each.where['slot']) + 1} {each}" for each in clear)
+        told = f"Against one in {len(found)}: {slots} (intervals not corrected for {len(found)} slots)."
+    uneven = any(defended.UNBALANCED in each.method for each in found)
+    mixed = "candidates did not take each slot equally often, so these numbers hold their quality too"
+    return f"{told} Careful: {mixed}." if uneven else told
 
 
 def agreement_words(estimates: Sequence[Estimate]) -> str:
@@ -130,7 +162,7 @@ def three_readings(estimates: Sequence[Estimate]) -> tuple[list[Estimate], list[
 def sensitivity_rows(estimates: Sequence[Estimate]) -> list[Estimate]:
     """The primary estimator first, then under each other choice (`where`: vendor, variant)."""
     primary = [
-        replace(each, where={**each.where, "variant": "full ranking (primary)"})
+        replace(each, where={**each.where, "variant": defended.PRIMARY})
         for each in pick(estimates, "self_preference_logit")
     ]
     return primary + [each for each in estimates if each.id == "self_preference_logit" and "variant" in each.where]

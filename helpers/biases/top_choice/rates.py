@@ -23,7 +23,7 @@ def estimate(id: str, where: Mapping[str, str], interval: Interval, data: str, u
 
 def vendors(frame: pd.DataFrame) -> list[str]:
     """The vendors of the candidates, by name."""
-    return sorted(frame["candidate_vendor"].unique())
+    return sorted(frame["candidate_vendor"].dropna().unique())
 
 
 def expected_shares(frame: pd.DataFrame) -> dict[str, float]:
@@ -54,11 +54,11 @@ def _votes(frame: pd.DataFrame) -> pd.DataFrame:
     return frames.picks(frame).assign(own=lambda votes: votes["own_vendor"].astype(float))
 
 
-def _own_by(frame: pd.DataFrame, by: str) -> Sums:
-    """Own-vendor first places per question, for judges whose vendor has a candidate."""
+def _own_by(frame: pd.DataFrame, by: str) -> Sums | None:
+    """Own-vendor first places per question, for judges whose vendor has a candidate; None where there are none."""
     votes = _votes(frame)
     votes = votes[votes["judge_vendor"].isin(vendors(frame))]
-    return cluster_sums(votes, "own", "question_id", by, strata="category")
+    return None if votes.empty else cluster_sums(votes, "own", "question_id", by, strata="category")
 
 
 def unreadable_share(frame: pd.DataFrame, data: str) -> list[Estimate]:
@@ -103,14 +103,19 @@ def vendor_share(frame: pd.DataFrame, data: str) -> list[Estimate]:
 
 
 def self_bias(frame: pd.DataFrame, data: str) -> list[Estimate]:
-    """How often a vendor's judges, pooled, rank their own vendor first; naive differences; the mean over vendors."""
+    """How often a vendor's judges, pooled, rank their own vendor first; naive differences; the mean over vendors.
+
+    Nothing where no judge's vendor has a candidate.
+    """
     sums, shares = _own_by(frame, "judge_vendor"), expected_shares(frame)
+    if sums is None:
+        return []
     found = []
     for index, vendor in enumerate(sums.columns):
         weights = np.eye(len(sums.columns))[index]
         interval = clustered(sums.numerators, sums.denominators, weights, sums.strata, null=None)
         found += above_expected(estimate("self_bias", {"vendor": str(vendor)}, interval, data), shares[vendor])
-    mean = np.full(len(sums.columns), 1 / max(1, len(sums.columns)))
+    mean = np.full(len(sums.columns), 1 / len(sums.columns))
     interval = clustered(sums.numerators, sums.denominators, mean, sums.strata, null=None)
     return [*found, estimate("average_self_bias", {}, interval, data)]
 
@@ -119,7 +124,8 @@ def spread(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """Deviation from the expected shares, balance and both consistencies, each with its noise floor.
 
     Units: pp (as fractions). BCa over questions; `<id>_noise_floor` is what the metric would show on average if every
-    rate were the expected one (deviation) or their common mean (the standard deviations).
+    rate were the expected one (deviation) or their common mean (the standard deviations). Where no judge's vendor has
+    a candidate there is only balance.
     """
     expected = expected_shares(frame)
     vendor_sums, judge_sums = _own_by(frame, "judge_vendor"), _own_by(frame, "judge")
@@ -129,16 +135,20 @@ def spread(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
         for vendor in vendors(frame)
     ]
     overall = (np.hstack([s.numerators for s in shares]), np.hstack([s.denominators for s in shares]))
-    own, judges = (vendor_sums.numerators, vendor_sums.denominators), (judge_sums.numerators, judge_sums.denominators)
-    share = np.array(list(expected.values()))
+    own, judges = ((s.numerators, s.denominators) if s else None for s in (vendor_sums, judge_sums))
+    share = np.array([expected[vendor] for vendor in vendor_sums.columns]) if vendor_sums else None
     metrics = {
-        "deviation_from_expected": (own, mean_absolute_deviation(share), share),
+        "deviation_from_expected": (own, mean_absolute_deviation, share),
         "balance": (overall, population_sd, None),
         "consistency_judges": (judges, population_sd, None),
         "consistency_vendors": (own, population_sd, None),
     }
     found = []
-    for number, (id, ((x, d), statistic, center)) in enumerate(metrics.items()):
+    for number, (id, (sums, statistic, center)) in enumerate(metrics.items()):
+        if sums is None:
+            continue
+        x, d = sums
+        statistic = statistic if center is None else statistic(center)
         found.append(estimate(id, {}, bca(x, d, statistic, seed + number), data, "sd_pp"))
         with np.errstate(invalid="ignore", divide="ignore"):
             level = np.full(x.shape[1], (x.sum(axis=0) / d.sum(axis=0)).mean()) if center is None else center
@@ -158,6 +168,8 @@ def categories(frame: pd.DataFrame, data: str) -> list[Estimate]:
     candidates = vendors(frame)
     for category, part in frame.groupby("category", sort=True):
         votes = _votes(part)
+        if votes.empty:
+            continue
         for vendor in candidates:
             hit = votes.assign(hit=(votes["candidate_vendor"] == vendor).astype(float))
             sums = cluster_sums(hit, "hit", "question_id", "judge_vendor")
@@ -168,8 +180,8 @@ def categories(frame: pd.DataFrame, data: str) -> list[Estimate]:
                 if judge_vendor == vendor:
                     own = {"vendor": vendor, "category": str(category)}
                     found.append(estimate("category_self_bias", own, interval, data))
-        sums = cluster_sums(votes[votes["judge_vendor"].isin(candidates)], "own", "question_id", "judge_vendor")
-        if len(sums.columns):
+        sums = _own_by(part, "judge_vendor")
+        if sums is not None:
             weights = np.full(len(sums.columns), 1 / len(sums.columns))
             interval = clustered(sums.numerators, sums.denominators, weights, null=None)
             found.append(estimate("category_average_self_bias", {"category": str(category)}, interval, data))
@@ -190,9 +202,13 @@ def tier_preference(frame: pd.DataFrame, data: str) -> list[Estimate]:
 
 
 def score_means(frame: pd.DataFrame, data: str) -> list[Estimate]:
-    """The mean score (0 to 10) of each candidate, by vendor and tier, all judges; missing scores are left out."""
+    """The mean score (0 to 10) of each candidate, by vendor and tier, all judges.
+
+    Missing scores are left out, and so are those of judgments without a valid ranking.
+    """
     found = []
-    for (vendor, tier), group in frame.groupby(["candidate_vendor", "candidate_tier"], sort=True):
+    valid = frame[frame["rank"].notna()]
+    for (vendor, tier), group in valid.groupby(["candidate_vendor", "candidate_tier"], sort=True):
         sums = cluster_sums(group, "score", "question_id", strata="category")
         interval = clustered(sums.numerators, sums.denominators, strata=sums.strata, null=None)
         found.append(estimate("score_mean", {"vendor": str(vendor), "tier": str(tier)}, interval, data, "score"))

@@ -1,0 +1,338 @@
+"""Money and keys: everything that can be known before the first call is said before it, and no limit is ever passed."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helpers import store
+from helpers.judge import Budget, Incomplete, MissingKey, NoPrice, OverBudget, complete_all, make_plan
+from helpers.judge.money import BudgetReached, bounds, cost, own_server, worst_case
+from helpers.providers.environment import key_of, redact
+from helpers.types import Model, Price, Request
+from tests.engine.asking import MODELS, PROVIDERS, answering, ask, at, requests_to, statuses, without_keys
+from tests.servers.behaviours import Reply, faulty, only, scripted
+from tests.servers.providers import JudgeServer
+
+pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
+
+#: A dollar for a million tokens read, ten for a million written: one call of requests_to(PRICED, ...) reads at most the
+#: 25 bytes of its prompt and the 9 of its system text and writes at most 100 tokens.
+PRICED = replace(MODELS["openai"], price=Price(1.0, 10.0), max_tokens=100)
+ONE_CALL = (25 + 9) * 1e-6 + 100 * 10e-6
+
+
+# --- before the first call --------------------------------------------------------------------------------------------
+
+
+def test_a_plan_above_the_budget_is_refused_before_the_first_call_with_count_and_cost(
+    serve: Any, tmp_path: Path
+) -> None:
+    server, budget = serve(), Budget(0.0103)
+    with pytest.raises(OverBudget) as error:
+        ask(requests_to(PRICED, 10), tmp_path, budget=budget)
+    said = str(error.value)
+    assert "10 calls are missing and could cost up to $0.0104, which is more than budget_usd=0.0103" in said
+    assert "raise budget_usd, or ask less" in said and "gpt" in said
+    assert server.calls == [] and budget == Budget(0.0103)
+    lock = store.try_lock(store.file_of(tmp_path, "gpt"))
+    assert lock is not None, "the file is free again"
+    lock.release()
+
+
+def test_nothing_is_spent_by_default(serve: Any, tmp_path: Path) -> None:
+    server = serve()
+    with pytest.raises(OverBudget, match=r"budget_usd=0\.0000"):
+        asyncio.run(complete_all(requests_to(PRICED, 1), folder=tmp_path, show=False))
+    assert server.calls == []
+
+
+def test_a_budget_of_the_plan_passes_and_what_is_counted_is_what_the_provider_counts(
+    serve: Any, tmp_path: Path
+) -> None:
+    server = serve(latency=0.01)
+    requests = requests_to(PRICED, 10)
+    plan = make_plan({"calls": requests}, tmp_path)
+    assert plan.usd == pytest.approx(10 * ONE_CALL, abs=1e-15) and plan.missing == 10
+    budget = Budget(plan.usd)
+    assert len(ask(requests, tmp_path, budget=budget)) == 10
+    counted = sum(entry.input_tokens * 1e-6 + entry.output_tokens * 10e-6 for entry in server.calls)
+    assert budget.spent == pytest.approx(counted, abs=1e-12) and 0 < budget.spent < plan.usd
+    assert budget.reserved == pytest.approx(0.0, abs=1e-12)
+    assert make_plan({"calls": requests}, tmp_path).usd == 0.0
+
+
+def test_the_amount_in_the_message_is_enough(serve: Any, tmp_path: Path) -> None:
+    serve()
+    with pytest.raises(OverBudget) as error:
+        ask(requests_to(PRICED, 7), tmp_path, budget=Budget(0.0))
+    amount = float(re.search(r"could cost up to \$([0-9.]+),", str(error.value))[1])
+    assert len(ask(requests_to(PRICED, 7), tmp_path, budget=Budget(amount))) == 7
+
+
+def test_only_what_is_missing_is_planned(serve: Any, tmp_path: Path) -> None:
+    serve()
+    ask(requests_to(PRICED, 4), tmp_path)
+    plan = make_plan({"answers": requests_to(PRICED, 10), "again": requests_to(PRICED, 2)}, tmp_path)
+    assert [(row.stage, row.calls, row.stored, row.missing) for row in plan.rows] == [
+        ("answers", 10, 4, 6),
+        ("again", 2, 2, 0),
+    ]
+    assert plan.usd == pytest.approx(6 * ONE_CALL, abs=1e-15)
+    assert (plan.rows[0].input_tokens, plan.rows[0].output_tokens) == (6 * 34, 600)
+    assert "answers   gpt" in str(plan) and "0.0062" in str(plan)
+    assert len(ask(requests_to(PRICED, 10), tmp_path, budget=Budget(6 * ONE_CALL))) == 10
+
+
+def test_a_second_stage_has_what_the_first_left(serve: Any, tmp_path: Path) -> None:
+    serve(only(Reply("x" * 400)))  # 100 tokens
+    budget = Budget(3 * ONE_CALL)
+    ask(requests_to(PRICED, 2), tmp_path, budget=budget)
+    with pytest.raises(OverBudget, match=r"budget_usd=0\.0031 \(\$0\.002\d of it is spent\)"):
+        ask(requests_to(PRICED, 2, "Another question"), tmp_path, budget=budget)
+    assert len(ask(requests_to(PRICED, 1, "Another thing is"), tmp_path, budget=budget)) == 1
+
+
+def test_answers_that_are_not_written_yet_are_planned_in_full_and_never_sent(serve: Any, tmp_path: Path) -> None:
+    server = serve()
+    unwritten = Request(PRICED, "Which is better?", unwritten=4000)
+    plan = make_plan({"judging": [unwritten]}, tmp_path)
+    assert plan.usd == pytest.approx((16 + 4000) * 1e-6 + 100 * 10e-6, abs=1e-15)
+    with pytest.raises(ValueError, match="not written yet can be planned but not sent"):
+        ask([*requests_to(PRICED, 3), unwritten], tmp_path)
+    assert server.calls == []
+
+
+def test_two_prompts_that_are_equal_only_while_unwritten_are_two_calls(tmp_path: Path) -> None:
+    unwritten = [Request(PRICED, "Which is better?", unwritten=4000) for _ in range(2)]
+    assert make_plan({"both orders": unwritten}, tmp_path).missing == 2
+    written = [replace(request, unwritten=0) for request in unwritten]
+    assert make_plan({"the same": written}, tmp_path).missing == 1
+
+
+@pytest.mark.parametrize("kind", PROVIDERS)
+def test_a_bound_is_never_below_what_is_counted(serve: Any, tmp_path: Path, kind: str) -> None:
+    server = serve(only(Reply("wörter " * 200, thoughts=30)))
+    model = replace(MODELS[kind], max_tokens=60, price=Price(1.0, 10.0))
+    schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+    for request in (Request(model, "日本語の質問" * 20, "Be brief."), Request(model, "A question " * 9, schema=schema)):
+        ask([request], tmp_path)
+        entry = server.calls[-1]
+        assert entry.input_tokens <= bounds(request)[0] and entry.output_tokens <= bounds(request)[1] == 60
+
+
+# --- while they run ---------------------------------------------------------------------------------------------------
+
+
+def _billed(server: JudgeServer) -> float:
+    """What the worst provider bills: every answer that it produced, whether it arrived or not."""
+    return sum(entry.input_tokens * 1e-6 + entry.output_tokens * 10e-6 for entry in server.calls if entry.billed)
+
+
+@pytest.mark.parametrize("concurrency", [1, 4, 16])
+def test_retries_that_are_billed_never_pass_the_limit(serve: Any, tmp_path: Path, concurrency: int) -> None:
+    server = serve(scripted(["truncated"], only(Reply("x" * 400))))
+    budget, requests = Budget(10 * ONE_CALL), requests_to(PRICED, 10)
+    with pytest.raises(Incomplete) as error:
+        ask(requests, tmp_path, budget=budget, concurrency=concurrency)
+    said = str(error.value)
+    assert "could bring the cost above budget_usd=0.0103" in said and " spent, $" in said
+    assert _billed(server) <= budget.spent <= budget.limit
+    done = statuses(tmp_path, PRICED).count("ok")
+    assert f"{10 - done} of 10 replies are still missing" in said and f"{10 - done} x the next call" in said
+    assert 1 <= done <= 5, "two calls for each reply, and money for ten"
+    kept = asyncio.run(complete_all(requests, folder=tmp_path, ask=False))
+    assert len(kept) == done, "what was paid for is kept"
+    before = len(server.calls)
+    assert len(ask(requests, tmp_path, budget=Budget(3 * 10 * ONE_CALL))) == 10
+    assert len(server.calls) - before <= 2 * (10 - done)
+
+
+def test_money_that_is_only_reserved_for_calls_in_flight_is_waited_for(serve: Any, tmp_path: Path) -> None:
+    serve(_first_is_truncated, latency=0.01)
+    budget = Budget(10 * ONE_CALL)
+    assert len(ask(requests_to(PRICED, 10), tmp_path, budget=budget)) == 10
+    assert budget.spent < budget.limit
+
+
+def _first_is_truncated(call: Any) -> Any:
+    return scripted(["truncated"])(call) if call.n == 0 else Reply("x" * 100)
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    rate=st.sampled_from([0.2, 0.5, 0.9]),
+    seed=st.integers(0, 1000),
+    calls=st.integers(1, 12),
+    share=st.floats(1.0, 2.0),
+    concurrency=st.sampled_from([1, 3, 16]),
+)
+def test_whatever_fails_the_limit_holds(
+    tmp_path_factory: pytest.TempPathFactory, rate: float, seed: int, calls: int, share: float, concurrency: int
+) -> None:
+    kinds = ("dropped", "reset", "truncated", "broken_json", "empty", "500", "429")
+    behaviour = faulty(rate, kinds, seed, then=only(Reply("x" * 400)))
+    with JudgeServer(behaviour) as server, pytest.MonkeyPatch.context() as patch:
+        for name, value in server.env().items():
+            patch.setenv(name, value)
+        requests, folder = requests_to(PRICED, calls), tmp_path_factory.mktemp("store")
+        budget = Budget(share * sum(map(worst_case, requests)))
+        try:
+            ask(requests, folder, budget=budget, concurrency=concurrency)
+        except Incomplete:
+            assert statuses(folder, PRICED).count("ok") < calls
+        assert _billed(server) <= budget.spent + 1e-12
+        assert budget.spent <= budget.limit + 1e-9
+        assert budget.reserved == pytest.approx(0.0, abs=1e-12)
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), max_size=40), st.floats(0, 5))
+def test_a_budget_never_gives_what_it_has_not(attempts: list[tuple[float, float]], limit: float) -> None:
+    budget, waiting = Budget(limit), []
+    for worst, share in attempts:
+        try:
+            budget.reserve(worst)
+            waiting.append((worst, worst * share))
+        except BudgetReached:
+            if waiting:
+                budget.settle(*waiting.pop(0))
+        assert budget.spent + budget.reserved <= limit + 1e-6
+
+
+# --- prices -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_model_without_a_price_is_named_with_the_line_to_add(serve: Any, tmp_path: Path) -> None:
+    server = serve()
+    unknown = replace(MODELS["openai"], name="gpt_next", model_id="no-such-model-9")
+    for refuse in (lambda r: ask(r, tmp_path), lambda r: make_plan({"calls": r}, tmp_path)):
+        with pytest.raises(NoPrice) as error:
+            refuse([*requests_to(MODELS["google"], 2), *requests_to(unknown, 2)])
+        assert "model 'gpt_next'" in str(error.value) and "'no-such-model-9'" in str(error.value)
+        assert "`price: {input: <US dollars for a million tokens>, output: <...>}`" in str(error.value)
+    assert server.calls == []
+
+
+def test_a_price_in_the_file_wins_over_the_table() -> None:
+    model = MODELS["openai"]
+    assert cost(model, 1_000_000, 1_000_000) == pytest.approx(0.25 + 2.00), "the published price of gpt-5-mini"
+    assert cost(replace(model, price=Price(3.0, 4.0)), 2_000_000, 500_000) == 8.0
+    assert cost(replace(model, price=Price(0.0, 0.0)), 10**9, 10**9) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("address", "own"),
+    [
+        ("http://127.0.0.1:8000/v1", True),
+        ("http://[::1]:8000/v1", True),
+        ("http://192.168.0.7/v1", True),
+        ("http://gpu-box:8000/v1", True),
+        ("http://gpu.internal/v1", True),
+        ("https://8.8.8.8/v1", False),
+        ("https://api.example.com/v1", False),
+        (None, False),
+    ],
+)
+def test_calls_to_a_server_of_ones_own_cost_nothing(address: str | None, own: bool) -> None:
+    model = replace(MODELS["own"], base_url=address, model_id="no-such-model-9")
+    assert own_server(address) is own
+    if own:
+        assert cost(model, 10**9, 10**9) == 0.0
+    else:
+        with pytest.raises(NoPrice):
+            cost(model, 1, 1)
+
+
+def test_own_servers_are_asked_without_a_budget(serve: Any, tmp_path: Path) -> None:
+    server, budget = serve(scripted(["truncated"])), Budget(0.0)
+    assert len(ask(requests_to(at(server.url, "own"), 5), tmp_path, budget=budget)) == 5
+    assert budget.spent == 0.0
+
+
+# --- keys -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_missing_key_is_named_before_any_call_with_the_models_that_need_it(
+    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = serve()
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    monkeypatch.setenv("GEMINI_API_KEY", " \n")
+    other = replace(MODELS["anthropic"], name="claude_new")
+    named = Model("router", "openai", "m", "x", base_url=f"{server.url}/v1", revision={}, api_key_env="ROUTER_API_KEY")
+    models = (MODELS["openai"], MODELS["anthropic"], other, MODELS["google"], named)
+    with pytest.raises(MissingKey) as error:
+        ask([request for model in models for request in requests_to(model, 2, model.name)], tmp_path)
+    assert str(error.value) == (
+        "not set in the environment: ANTHROPIC_API_KEY (needed by claude, claude_new); "
+        "GOOGLE_API_KEY or GEMINI_API_KEY (needed by gemini); ROUTER_API_KEY (needed by router). See .env.example."
+    )
+    assert server.calls == [] and without_keys(str(error.value), server.env())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_stored_needs_no_key_and_no_price(serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = serve()
+    ask(requests_to(MODELS["openai"], 3), tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY")
+    assert len(ask(requests_to(MODELS["openai"], 3), tmp_path, budget=Budget(0.0))) == 3
+    part = asyncio.run(complete_all(requests_to(MODELS["openai"], 5), folder=tmp_path, ask=False))
+    assert len(part) == 3 and len(server.calls) == 3
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_a_key_goes_to_its_own_provider_only(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str) -> None:
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"):
+        monkeypatch.setenv(name, f"secret-of-{name}")
+    monkeypatch.setenv("ROUTER_API_KEY", "key-of-the-router")
+    seen: list[str] = []
+    with answering("{}", seen) as url:
+        there = replace(MODELS[kind], base_url=url, revision={})
+        for model in (there, replace(there, name="named", api_key_env="ROUTER_API_KEY")):
+            with pytest.raises(Incomplete):
+                ask(requests_to(model, 1, model.name), tmp_path)
+    assert len(seen) == 4 and "secret-of-" not in "".join(seen)
+    assert [("key-of-the-router" in headers) for headers in seen] == [False, False, True, True]
+
+
+@pytest.mark.parametrize("kind", PROVIDERS)
+def test_a_line_end_copied_with_a_key_does_no_harm(
+    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    for name, value in serve().env().items():
+        if name.endswith("_API_KEY"):
+            monkeypatch.setenv(name, f"{value}\r\n")
+    assert len(ask(requests_to(MODELS[kind], 1), tmp_path)) == 1
+
+
+def test_keys_of_any_name_and_what_looks_like_one_are_struck_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROUTER_TOKEN", "abcdefgh12345678")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-proj-0123456789\n")
+    said = "wrong key abcdefgh12345678, b'Bearer sk-proj-0123456789\\n', sk-pr***************wxyz, AIzaSyA12345678"
+    assert redact(said) == "wrong key <ROUTER_TOKEN>, b'Bearer <OPENAI_API_KEY>\\n', <key>, <key>"
+    assert redact("a task-oriented, risk-adjusted answer") == "a task-oriented, risk-adjusted answer"
+    assert key_of(Model("m", "openai", "m", "x")) == "sk-proj-0123456789"
+
+
+# --- models that end --------------------------------------------------------------------------------------------------
+
+
+def test_a_model_that_its_provider_ends_is_named_before_it_is_asked(
+    serve: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    serve()
+    said_here = replace(MODELS["openai"], name="old", retires="2026-11-30")
+    known_to_the_sdk = replace(MODELS["anthropic"], name="older", model_id="claude-opus-4-0", price=Price(1, 1))
+    for model in (said_here, known_to_the_sdk, MODELS["google"]):
+        ask(requests_to(model, 1, model.name), tmp_path)
+    said = capfd.readouterr().err
+    assert "warning: old (gpt-5-mini) is retired or retiring: 2026-11-30" in said
+    assert "warning: older (claude-opus-4-0) is retired or retiring: " in said
+    assert "gemini" not in said

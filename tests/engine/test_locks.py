@@ -1,0 +1,190 @@
+"""Two runs on one store: nothing is paid twice, nobody waits for ever, and whoever waits is told for whom."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers import store
+from helpers.judge import Budget, complete_all
+from helpers.types import Completion, Request
+from tests.engine.asking import MODELS, FakeClock, ask, attempts, requests_to, statuses
+from tests.engine.worker import start
+
+pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
+
+GPT, CLAUDE = MODELS["openai"], MODELS["anthropic"]
+
+
+# --- two processes ----------------------------------------------------------------------------------------------------
+
+
+def test_two_runs_with_models_in_opposite_order_pay_for_each_reply_once(serve: Any, tmp_path: Path) -> None:
+    server = serve(latency=0.02)
+    runs = [
+        start(tmp_path, server.env(), "--count", "40", "--models", names)
+        for names in ("gpt,gpt_other", "gpt_other,gpt")
+    ]
+    for run in runs:
+        said, errors = run.communicate(timeout=60)
+        assert (run.returncode, said) == (0, "80 replies\n"), errors
+    assert len(server.calls) == 80 and server.duplicates() == 0
+    assert statuses(tmp_path, GPT) == statuses(tmp_path, replace(GPT, name="gpt_other")) == ["ok"] * 40
+
+
+def test_the_run_that_waits_says_for_whom_and_asks_only_what_the_first_did_not(serve: Any, tmp_path: Path) -> None:
+    server = serve(latency=0.14)
+    first = start(tmp_path, server.env(), "--count", "20", "--concurrency", "1")
+    while not store.file_of(tmp_path, "gpt").exists():
+        assert first.poll() is None
+        asyncio.run(asyncio.sleep(0.02))
+    second = start(tmp_path, server.env(), "--first", "10", "--count", "20", "--concurrency", "8")
+    for run, count in ((first, 20), (second, 20)):
+        said, errors = run.communicate(timeout=60)
+        assert (run.returncode, said) == (0, f"{count} replies\n"), errors
+    assert errors.count("waiting for gpt.jsonl, held by ") == 1
+    assert f"held by process {first.pid} on " in errors
+    assert len(server.calls) == 30 and server.duplicates() == 0
+
+
+# --- in one process, with a clock that nobody waits for ---------------------------------------------------------------
+
+
+def _wait_for_a_lock(folder: Path, held: float, stored: int = 0) -> tuple[dict[str, Completion], FakeClock]:
+    """A run for three replies that finds the file locked for so long; meanwhile the holder stores some of them."""
+    clock, path, requests = FakeClock(), store.file_of(folder, "gpt"), requests_to(GPT, 3)
+    lock = store.try_lock(path)
+    assert lock is not None
+
+    async def hold() -> None:
+        while clock.time < held:
+            await asyncio.sleep(0)
+        with store.writing(path, lock.release) as writer:
+            for request in requests[:stored]:
+                writer.append(request, Completion(request.key, "ok", "of the other run"), {})
+
+    async def both() -> dict[str, Completion]:
+        budget = Budget(1e6 if stored < 3 else 0.0)
+        run = complete_all(requests, folder=folder, clock=clock.clock(), show=False, budget=budget)
+        replies, _ = await asyncio.gather(run, hold())
+        return replies
+
+    return asyncio.run(both()), clock
+
+
+@pytest.mark.parametrize(("held", "words"), [(1.5, 0), (5.0, 1)])
+def test_who_holds_the_file_is_said_once_and_after_two_seconds(
+    serve: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str], held: float, words: int
+) -> None:
+    serve()
+    replies, clock = _wait_for_a_lock(tmp_path, held)
+    assert len(replies) == 3 and clock.time >= held
+    assert capfd.readouterr().err.count("waiting for gpt.jsonl, held by process ") == words
+
+
+@pytest.mark.parametrize("stored", [2, 3])
+def test_what_was_stored_while_waiting_is_not_asked(serve: Any, tmp_path: Path, stored: int) -> None:
+    server = serve()
+    replies, _ = _wait_for_a_lock(tmp_path, 1.0, stored)
+    assert [reply.text for reply in replies.values()].count("of the other run") == stored
+    assert len(server.calls) == 3 - stored, "and with nothing missing no budget is needed"
+
+
+def test_two_runs_in_one_process_wait_for_each_other_too(serve: Any, tmp_path: Path) -> None:
+    server = serve(latency=0.01)
+
+    async def both() -> list[dict[str, Completion]]:
+        options = {"folder": tmp_path, "show": False}
+        return await asyncio.gather(
+            complete_all(requests_to(GPT, 20), budget=Budget(1e6), **options),
+            complete_all(requests_to(GPT, 20), budget=Budget(1e6), **options),
+        )
+
+    one, other = asyncio.run(both())
+    assert one == other and len(one) == 20 and len(server.calls) == 20
+
+
+def test_only_the_files_of_models_with_something_missing_are_locked(serve: Any, tmp_path: Path) -> None:
+    serve()
+    ask(requests_to(GPT, 3), tmp_path)
+    lock = store.try_lock(store.file_of(tmp_path, "gpt"))
+    assert lock is not None
+    assert len(ask([*requests_to(GPT, 3), *requests_to(CLAUDE, 2)], tmp_path)) == 5, "does not wait for the other file"
+    assert len(ask(requests_to(GPT, 3), tmp_path)) == 3, "nothing missing, nothing locked"
+    lock.release()
+
+
+# --- a run that ends early --------------------------------------------------------------------------------------------
+
+
+def test_a_cancelled_run_leaves_the_file_whole_and_free(serve: Any, tmp_path: Path) -> None:
+    server, requests = serve(latency=0.03), requests_to(GPT, 60) + requests_to(CLAUDE, 60)
+
+    async def cancelled() -> None:
+        run = asyncio.create_task(complete_all(requests, folder=tmp_path, show=False, budget=Budget(1e6)))
+        while len(server.calls) < 30:
+            await asyncio.sleep(0.01)
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+        for model in (GPT, CLAUDE):
+            lock = store.try_lock(store.file_of(tmp_path, model.name))
+            assert lock is not None, "freed before the run ends"
+            lock.release()
+        leftover = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        await asyncio.sleep(0)
+        assert [task for task in leftover if not task.done()] == []
+
+    asyncio.run(cancelled())
+    stored, asked = _stored(tmp_path), len(server.calls)
+    assert stored and asked - len(stored) <= 32, "no more is lost than was in flight"
+    assert len(ask(requests, tmp_path)) == 120
+    again = [(entry.model, entry.call.prompt) for entry in server.calls[asked:]]
+    assert len(again) == 120 - len(stored) and not stored & set(again)
+    assert statuses(tmp_path, GPT) == statuses(tmp_path, CLAUDE) == ["ok"] * 60
+
+
+def _stored(folder: Path) -> set[tuple[str, str]]:
+    lines = [line for model in (GPT, CLAUDE) for line in attempts(folder, model)]
+    return {(line["request"]["model"], line["request"]["prompt"]) for line in lines}
+
+
+def test_a_run_that_fails_frees_the_files_and_sends_nothing_more(
+    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = serve(latency=0.01)
+    append, room = store.Writer.append, [20]
+
+    def full(writer: store.Writer, request: Request, completion: Completion, labels: Any) -> None:
+        room[0] -= 1
+        if room[0] < 0:
+            raise store.StoreError(f"{writer.path}: cannot append (No space left on device); nothing more is asked")
+        append(writer, request, completion, labels)
+
+    monkeypatch.setattr(store.Writer, "append", full)
+    with pytest.raises(store.StoreError, match="No space left on device"):
+        ask(requests_to(GPT, 100), tmp_path, concurrency=4)
+    assert 20 < len(server.calls) <= 24, "the one that failed and those in flight"
+    monkeypatch.undo()
+    for name, value in server.env().items():
+        monkeypatch.setenv(name, value)
+    assert len(ask(requests_to(GPT, 100), tmp_path)) == 100
+    assert statuses(tmp_path, GPT) == ["ok"] * 100
+
+
+def test_a_disk_that_cannot_be_synced_stops_the_run(
+    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = serve(latency=0.05)
+
+    def broken(writer: store.Writer) -> None:
+        raise store.StoreError(f"{writer.path}: cannot sync (Input/output error); nothing more is asked")
+
+    monkeypatch.setattr(store.Writer, "sync_when_due", broken)
+    with pytest.raises(store.StoreError, match="cannot sync"):
+        ask(requests_to(GPT, 200), tmp_path, concurrency=4)
+    assert len(server.calls) < 60, "stopped at the next look, a fifth of a second later"

@@ -1,0 +1,116 @@
+"""Progress is for whoever looks: it never becomes part of a notebook, closes what it opened and nothing else."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import pytest
+
+from helpers.judge import Budget
+from helpers.judge.progress import Progress, notice
+
+
+@contextmanager
+def terminal() -> Iterator[io.StringIO]:
+    """What a run in a terminal writes to its standard error. (No fixture: pytest puts its own stream between.)"""
+    stream = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "__stderr__", stream)
+        patch.setattr(sys, "stderr", stream)
+        yield stream
+    assert not stream.closed
+
+
+@contextmanager
+def kernel() -> Iterator[tuple[int, int]]:
+    """Standard error as a kernel replaces it: its own stream, which keeps a copy of the file it was started with."""
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    stream = SimpleNamespace(_original_stdstream_copy=writing, write=_part_of_the_notebook, flush=lambda: None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stderr", stream)
+        patch.setattr(sys, "__stderr__", stream)
+        yield reading, writing
+    os.close(reading)
+    os.close(writing)
+
+
+def _part_of_the_notebook(text: str) -> None:
+    raise AssertionError(f"written into the notebook: {text!r}")
+
+
+def _lowest_free_descriptor() -> int:
+    descriptor = os.open(os.devnull, os.O_RDONLY)
+    os.close(descriptor)
+    return descriptor
+
+
+def test_in_a_kernel_words_go_to_the_file_that_it_was_started_with() -> None:
+    with kernel() as (reading, copy):
+        for number in range(3):
+            notice(f"word {number}")
+            os.fstat(copy)  # still open
+        assert os.read(reading, 1000) == b"word 0\nword 1\nword 2\n"
+        free = _lowest_free_descriptor()
+        bar = Progress("judging", 3, 1, Budget(1.0))
+        bar.done()
+        bar.fail()
+        bar.close()
+        os.fstat(copy)
+        assert _lowest_free_descriptor() == free, "what was opened is closed"
+        said = os.read(reading, 100_000).decode()
+    assert "judging" in said and "2/3" in said and "failed 1" in said and "stored 1" in said
+
+
+def test_in_a_terminal_words_go_to_it_and_it_stays_open() -> None:
+    with terminal() as stream:
+        notice("a word")
+        bar = Progress("answers", 2, 0, Budget(1.0, spent=0.25))
+        bar.done()
+        bar.done()
+        bar.close()
+        said = stream.getvalue()
+    assert said.startswith("a word\n") and "answers: 100%" in said and "spent $0.25" in said
+
+
+def test_without_a_standard_error_of_its_own_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    with terminal() as stream:
+        monkeypatch.setattr(sys, "__stderr__", None)
+        notice("a word")
+        Progress("answers", 2, 0, Budget()).close()
+        assert stream.getvalue().startswith("a word\n")
+
+
+def test_a_thousand_failures_are_not_a_thousand_lines() -> None:
+    with terminal() as stream:
+        bar = Progress("answers", 10, 0, Budget())
+        for _ in range(1000):
+            bar.fail()
+        bar.close()
+        said = stream.getvalue()
+    assert said.count("\r") < 20 and "failed 1000" in said
+
+
+@pytest.mark.parametrize(("show", "stored"), [(False, 0), (True, 5)], ids=["not shown", "nothing missing"])
+def test_no_bar_where_nobody_wants_one_or_nothing_is_asked(show: bool, stored: int) -> None:
+    with terminal() as stream:
+        bar = Progress("answers", 5, stored, Budget(), show)
+        bar.done()
+        bar.fail()
+        bar.close()
+        assert stream.getvalue() == ""
+
+
+def test_in_a_notebook_that_somebody_looks_at_the_bar_is_part_of_its_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JPY_SESSION_NAME", "a notebook")
+    with terminal() as stream:
+        monkeypatch.setattr(sys, "__stderr__", None)
+        bar = Progress("answers", 2, 0, Budget())
+        bar.done()
+        bar.close()
+        assert "1/2" in stream.getvalue()

@@ -1,0 +1,124 @@
+"""Experiment 1 end to end through the three real SDKs and one server of one's own: exactly what is missing is asked."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from helpers import paths
+from helpers.config import load_experiment
+from helpers.run import Asked, ask, plan
+from helpers.types import Experiment
+from tests.servers import judging
+from tests.servers.ledger import Entry
+from tests.servers.providers import JudgeServer
+
+pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
+
+REAL = ["claude_fast", "claude_thinking", "gpt_fast", "gpt_thinking", "gemini_fast", "gemini_thinking"]
+OWN = {
+    "provider": "openai",
+    "model_id": "llama-3-8b",
+    "vendor": "llama",
+    "tier": "fast",
+    "structured": False,
+    "revision": {"weights": "main"},
+}
+
+
+def _models(folder: Path, server: JudgeServer, **changed: Any) -> Path:
+    """A models.yaml with the six of the published run as they stand in ours, and one at the server's address."""
+    known = yaml.safe_load(paths.MODELS.read_text(encoding="utf-8"))
+    entries = {name: {**known[name], **changed} for name in REAL}
+    entries["own"] = {**OWN, "base_url": f"{server.url}/v1"}
+    path = folder / "models.yaml"
+    path.write_text(yaml.safe_dump(entries), encoding="utf-8")
+    return path
+
+
+def _experiment(folder: Path, server: JudgeServer, names: list[str], limit: int, **parameters: Any) -> Experiment:
+    changed = parameters.pop("changed", {})
+    given = {"judges": names, "candidates": names, "question_limit": limit, "budget_usd": 1e6, **parameters}
+    given |= {"store": str(folder / "replies"), "out": str(folder / "out")}
+    return load_experiment("mt_bench_blind", models_file=_models(folder, server, **changed), **given)
+
+
+def _ask(experiment: Experiment) -> Asked:
+    return asyncio.run(ask(experiment, show=False))
+
+
+def _judging(entry: Entry) -> bool:
+    return judging.nonce_of(entry.call) is not None
+
+
+def _as_the_server_said(asked: Asked, server: JudgeServer) -> bool:
+    """Whether every verdict that was read is the one that the server decided on for this very prompt."""
+    decided = {
+        (entry.model, entry.call.prompt): tuple(judging.ranking_of(entry.call, sorted(judging.texts_of(entry.call))))
+        for entry in server.calls
+        if _judging(entry)
+    }
+    return all(
+        judgment.verdict.ranking == decided[judgment.trial.judge.model_id, judgment.trial.request.prompt]
+        for judgment in asked.judgments
+    )
+
+
+def test_every_model_is_asked_once_for_each_answer_and_each_verdict(serve: Any, tmp_path: Path) -> None:
+    server, names = serve(), [*REAL, "own"]
+    experiment = _experiment(tmp_path, server, names, 6)
+    planned = asyncio.run(plan(experiment))
+    assert planned.missing == 2 * 7 * 6 and planned.usd > 0 and server.calls == []
+    asked = _ask(_experiment(tmp_path, server, names, 6, budget_usd=planned.usd))
+    assert len(server.calls) == 84 and server.duplicates() == 0
+    assert {entry.model for entry in server.calls} == {model.model_id for model in experiment.judges}
+    assert all(server.count(model=model.model_id) == 12 for model in experiment.judges)
+    assert (server.count("openai"), server.count("anthropic"), server.count("google")) == (36, 24, 24)
+    assert [entry.structured for entry in server.calls if _judging(entry)].count(True) == 6 * 6
+    assert len(asked.judgments) == 42 and {judgment.outcome for judgment in asked.judgments} == {"ok"}
+    assert _as_the_server_said(asked, server)
+    assert 0 < asked.spent_usd < planned.usd and asked.data == "asked"
+    assert len(asked.frame) == 42 * 7 and asked.frame["rank"].notna().all()
+    assert set(asked.frame["judge_model"]) == {f"{model.model_id}{server.suffix}" for model in experiment.judges}
+
+    again = _ask(_experiment(tmp_path, server, names, 6, budget_usd=0.0))
+    assert len(server.calls) == 84, "a rerun asks nothing and needs no money"
+    assert again.frame.equals(asked.frame) and again.spent_usd == 0.0
+
+
+def test_a_larger_limit_asks_only_the_new_questions(serve: Any, tmp_path: Path) -> None:
+    server, names = serve(), ["claude_fast", "gpt_fast", "gemini_fast"]
+    small = _ask(_experiment(tmp_path, server, names, 2))
+    assert len(server.calls) == 2 * 3 * 2
+    large = _ask(_experiment(tmp_path, server, names, 6))
+    assert len(server.calls) == 2 * 3 * 6 and server.duplicates() == 0
+    known = {judgment.trial.request.key: judgment for judgment in large.judgments}
+    assert len(known) == 18
+    assert all(known[judgment.trial.request.key] == judgment for judgment in small.judgments)
+
+
+def test_verdicts_asked_for_as_text_are_read_as_well(serve: Any, tmp_path: Path) -> None:
+    server, names = serve(), ["claude_fast", "gpt_fast", "gemini_fast"]
+    asked = _ask(_experiment(tmp_path, server, names, 4, changed={"structured": False}))
+    assert not any(entry.structured for entry in server.calls) and len(server.calls) == 24
+    assert {judgment.outcome for judgment in asked.judgments} == {"ok"} and _as_the_server_said(asked, server)
+
+
+@pytest.mark.slow
+def test_the_whole_benchmark_is_480_answers_and_480_verdicts(serve: Any, tmp_path: Path, real_data: Path) -> None:
+    server, questions = serve(), str(real_data / "mt_bench" / "question.jsonl")
+    first = _ask(_experiment(tmp_path, server, REAL, 5, questions=questions))
+    assert len(server.calls) == 2 * 6 * 5 and len(first.judgments) == 30
+    asked = _ask(_experiment(tmp_path, server, REAL, 80, questions=questions))
+    verdicts = [_judging(entry) for entry in server.calls]
+    assert (verdicts.count(False), verdicts.count(True)) == (480, 480), "the first five are not asked again"
+    assert server.duplicates() == 0
+    assert all(server.count(model=model.model_id) == 160 for model in asked.experiment.judges)
+    assert len(asked.judgments) == 480 and {judgment.outcome for judgment in asked.judgments} == {"ok"}
+    assert _as_the_server_said(asked, server)
+    assert _ask(_experiment(tmp_path, server, REAL, 80, questions=questions, budget_usd=0.0)).frame.equals(asked.frame)
+    assert len(server.calls) == 960

@@ -1,0 +1,68 @@
+"""Runs of experiment 1 on simulated models, made once for all tests of a session that only look at them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from helpers import paths, run
+from helpers.biases import top_choice
+from helpers.config import load_experiment, read_yaml
+from helpers.types import Estimate, Experiment
+
+_FOLDER = tempfile.TemporaryDirectory(prefix="recuse-tests-", ignore_cleanup_errors=True)
+
+
+def settled(**parameters: Any) -> Experiment:
+    """Experiment 1 with these parameters; its replies and results go to a folder that vanishes after the session."""
+    folder = Path(_FOLDER.name)
+    given = {"store": str(folder / "replies"), "out": str(folder / "out"), **parameters}
+    return load_experiment("mt_bench_blind", **given)
+
+
+def asked(**parameters: Any) -> run.Asked:
+    """Experiment 1, run with these parameters without progress bars."""
+    return asyncio.run(run.ask(settled(**parameters), show=False))
+
+
+@cache
+def full_run() -> run.Asked:
+    """The default run: six simulated judges, six simulated candidates, all built-in questions."""
+    return asked()
+
+
+@cache
+def full_estimates() -> tuple[Estimate, ...]:
+    """Every estimate of the default run."""
+    run = full_run()
+    return tuple(top_choice.measure(run.frame, run.data, 42))
+
+
+@cache
+def published_counts() -> dict[str, Any]:
+    """The published counts of experiment 1."""
+    return read_yaml(paths.EXPERIMENTS / "mt_bench_blind" / "published" / "counts.yaml")
+
+
+def as_published(run_: run.Asked, folder: Path, name: str = "judgments_new.json") -> Path:
+    """The judgments of a run as a file in the published format; those without a ranking become errors."""
+    records = []
+    for judgment in run_.judgments:
+        trial = judgment.trial
+        answers = {
+            label: f"ans_{trial.question_id}_{candidate.removeprefix('sim_')}"
+            for label, candidate in zip(trial.labels, trial.shown, strict=True)
+        }
+        record = {"prompt_id": trial.question_id, "judge_model": trial.judge.name.removeprefix("sim_")}
+        if judgment.verdict is None:
+            records.append({**record, "error": f"no verdict: {judgment.outcome}"})
+        else:
+            verdict = {"ranking": list(judgment.verdict.ranking), "scores": dict(judgment.verdict.scores)}
+            records.append({**record, **verdict, "mapping": answers, "justification": "It is the better one."})
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(json.dumps(records), encoding="utf-8")
+    return folder

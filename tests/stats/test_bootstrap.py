@@ -1,0 +1,134 @@
+"""BCa against scipy, and the noise floors of metrics that cannot be negative."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from helpers.stats.bootstrap import bca, bca_bounds, bca_totals, bias_corrected, noise_floor, resampled
+from tests.worlds import World, draw
+
+
+def deviation(rates: np.ndarray) -> np.ndarray:
+    return np.abs(rates - 1 / 3).mean(axis=-1)
+
+
+def spread(rates: np.ndarray) -> np.ndarray:
+    return rates.std(axis=-1)
+
+
+def skewed(clusters: int = 40) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(1)
+    return rng.gamma(0.7, size=(clusters, 3)), np.ones((clusters, 3))
+
+
+def test_bca_bounds_are_scipys() -> None:
+    x, _ = skewed()
+    theirs = stats.bootstrap(
+        (np.arange(len(x)),),
+        lambda index, axis: deviation(x[index].mean(axis=-2)),
+        method="BCa",
+        n_resamples=2000,
+        vectorized=True,
+        rng=np.random.default_rng(2),
+    )
+    value = float(deviation(x.mean(axis=0)))
+    jackknife = deviation((x.sum(axis=0) - x) / (len(x) - 1))
+    ours = bca_bounds(value, theirs.bootstrap_distribution, jackknife)
+    assert ours == pytest.approx(tuple(theirs.confidence_interval), abs=1e-9)
+    # Own draws differ, so the whole agrees up to simulation error: a twentieth of the width at 2,000 draws.
+    whole = bca(x, np.ones_like(x), deviation, seed=3)
+    width = theirs.confidence_interval.high - theirs.confidence_interval.low
+    assert abs(whole.low - theirs.confidence_interval.low) < width / 20
+    assert abs(whole.high - theirs.confidence_interval.high) < width / 10
+    assert whole.se == pytest.approx(theirs.standard_error, rel=0.1)
+
+
+def test_bca_of_ratios_resamples_both_sums_of_a_cluster_together() -> None:
+    rng = np.random.default_rng(4)
+    d = rng.integers(1, 5, (60, 1)).astype(float)
+    found = bca(0.25 * d, d, lambda rates: rates[..., 0], seed=1)
+    assert found.value == 0.25 and math.isnan(found.low) and "nothing varies" in found.method
+
+
+def test_the_same_seed_gives_the_same_interval_whatever_the_batches() -> None:
+    x, d = skewed()
+    assert bca(x, d, spread, seed=5) == bca(x, d, spread, seed=5)
+    assert bca(x, d, spread, seed=5).low != bca(x, d, spread, seed=6).low
+    many = resampled(np.ones((5000, 1)), lambda totals: totals[..., 0], seed=1, resamples=1000)
+    assert many.shape == (1000,) and (many == 5000).all()
+
+
+def test_where_bca_has_no_honest_interval_it_says_so() -> None:
+    x, d = skewed(9)
+    few = bca(x, d, spread, seed=1)
+    assert math.isnan(few.low) and few.value > 0 and "below 10" in few.method
+    assert math.isnan(bca(np.zeros((12, 2)), np.zeros((12, 2)), spread, seed=1).value)
+    rare, once = np.zeros((12, 1)), np.zeros((12, 1))
+    rare[0] = once[0] = 1.0
+    undefined = bca(rare, once, lambda rates: rates[..., 0], seed=1)
+    assert math.isnan(undefined.low)
+    values = np.linspace(-1, 1, 20)[:, None]
+    kink = bca_totals(values, lambda totals: np.abs(totals[..., 0]), 20, seed=1)
+    assert kink.value == pytest.approx(0, abs=1e-12) and math.isnan(kink.low) and "at the edge" in kink.method
+    with pytest.raises(ValueError, match="clusters, columns"):
+        bca(np.ones(12), np.ones(12), spread, seed=1)
+    with pytest.raises(ValueError, match="finite"):
+        bca(np.full((12, 1), np.nan), np.ones((12, 1)), spread, seed=1)
+
+
+def test_the_floor_is_what_noise_alone_gives() -> None:
+    # Independent normal rates with sd .04: the mean absolute deviation is .04 * sqrt(2 / pi).
+    rng = np.random.default_rng(7)
+    x = 0.6 + 0.04 * math.sqrt(400) * rng.standard_normal((400, 3))
+    floor = noise_floor(x, np.ones_like(x), deviation, np.full(3, 1 / 3), seed=1, resamples=4000)
+    assert floor == pytest.approx(0.04 * math.sqrt(2 / math.pi), rel=0.06)
+    assert math.isnan(noise_floor(x[:9], np.ones((9, 3)), deviation, np.full(3, 1 / 3), seed=1))
+    assert math.isnan(noise_floor(x, np.zeros_like(x), deviation, np.full(3, 1 / 3), seed=1))
+
+
+def test_the_corrected_value_is_twice_the_estimate_less_the_mean_replicate() -> None:
+    x, d = skewed()
+    replicates = resampled(np.hstack([x, d]), lambda t: spread(t[..., :3] / t[..., 3:]), 3, 500)
+    assert bias_corrected(x, d, spread, seed=3, resamples=500) == pytest.approx(
+        2 * float(spread(x.mean(axis=0))) - replicates.mean(), abs=1e-12
+    )
+    assert math.isnan(bias_corrected(x[:9], d[:9], spread, seed=3))
+
+
+#: Metrics of the published analysis at 80 questions without any bias, in pp (statistics.md B.1 E3).
+FLOORS = {"deviation": 3.2, "balance": 2.5, "consistency of 6": 4.6, "consistency of 3": 3.0}
+NEUTRAL = World(alpha=(0.0, 0.0, 0.0), tau=(0.0, 0.0, 0.0), category_size=0.0, position=((0.0,) * 6,))
+
+
+def columns_of(metric: str, world: World, seed: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """(C, m) sums of own first places (a column a vendor or a judge), or of all first places a vendor for balance."""
+    sample = draw(world, 80, np.random.default_rng(seed))
+    vendor = world.vendor_of
+    if metric == "balance":
+        picks = np.stack([(sample.top_vendor == v).sum(axis=1) for v in range(3)], axis=1)
+        return picks.astype(float), np.full(picks.shape, 6.0)
+    own = (sample.top_vendor == vendor).astype(float)
+    if metric == "consistency of 6":
+        return own, np.ones_like(own)
+    pairs = own.reshape(80, 3, 2).sum(axis=2)
+    return pairs, np.full(pairs.shape, 2.0)
+
+
+@pytest.mark.parametrize("metric", FLOORS)
+def test_metrics_of_absolute_values_have_a_floor_at_80_questions(metric: str) -> None:
+    statistic = deviation if metric == "deviation" else spread
+    truth, floors = [], []
+    for run in range(400):
+        x, d = columns_of(metric, NEUTRAL, [41, run])
+        truth.append(float(statistic(x.sum(axis=0) / d.sum(axis=0))))
+        if run < 40:
+            floors.append(noise_floor(x, d, statistic, np.full(x.shape[1], 1 / 3), seed=run, resamples=400))
+    error = np.std(truth) / math.sqrt(len(truth))
+    # Printed to 0.1 pp, from another world of the same kind: half a unit of rounding, and simulation error.
+    assert 100 * np.mean(truth) == pytest.approx(FLOORS[metric], abs=0.05 + 350 * error + 0.1)
+    # The floor estimated from one sample alone hits the truth on average.
+    assert np.mean(floors) == pytest.approx(np.mean(truth), abs=4 * error + 0.05 * np.mean(truth))

@@ -1,0 +1,191 @@
+"""Intervals against scipy, statsmodels and sums done by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
+
+from helpers.stats.intervals import cluster_sums, clustered, clustered_mean, newcombe, t_interval, wilson
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(("k", "n"), [(0, 20), (94, 128), (160, 160), (3, 10)])
+def test_wilson_is_the_formula_and_statsmodels(k: int, n: int) -> None:
+    found = wilson(k, n)
+    z, share = stats.norm.ppf(0.975), k / n
+    middle, reach = share + z**2 / (2 * n), z * math.sqrt(share * (1 - share) / n + z**2 / (4 * n * n))
+    assert found.low == pytest.approx((middle - reach) / (1 + z**2 / n), abs=1e-9)
+    assert found.high == pytest.approx((middle + reach) / (1 + z**2 / n), abs=1e-9)
+    assert (found.low, found.high) == pytest.approx(proportion_confint(k, n, method="wilson"), abs=1e-9)
+    assert (found.value, found.n, found.clusters) == (k / n, n, n)
+
+
+def test_wilson_gives_no_bounds_below_ten_and_nothing_for_nothing() -> None:
+    assert math.isnan(wilson(3, 9).low) and wilson(3, 9).value == pytest.approx(1 / 3)
+    assert "below 10" in wilson(3, 9).method
+    assert math.isnan(wilson(0, 0).value) and wilson(0, 0).method == "no valid row"
+
+
+@pytest.mark.parametrize(("k", "n"), [(-1, 20), (21, 20), (2.5, 20)])
+def test_impossible_counts_are_refused(k: float, n: int) -> None:
+    with pytest.raises(ValueError, match="0 <= k <= n"):
+        wilson(k, n)
+
+
+def test_newcombe_combines_the_two_score_intervals() -> None:
+    # Newcombe 1998, table II, case (a): 56/70 - 48/80, method 10, printed as 0.0524 to 0.3339.
+    found = newcombe(56, 70, 48, 80)
+    assert (found.low, found.high) == pytest.approx((0.0524, 0.3339), abs=5e-5)
+    first, second = wilson(56, 70), wilson(48, 80)
+    low = 0.2 - math.hypot(0.8 - first.low, second.high - 0.6)
+    high = 0.2 + math.hypot(first.high - 0.8, 0.6 - second.low)
+    assert (found.value, found.low, found.high) == pytest.approx((0.2, low, high), abs=1e-9)
+
+
+def test_a_newcombe_interval_needs_two_samples() -> None:
+    assert math.isnan(newcombe(0, 0, 4, 20).value)
+    assert math.isnan(newcombe(4, 9, 4, 20).low) and newcombe(4, 9, 4, 20).value == pytest.approx(4 / 9 - 0.2)
+
+
+def test_clustered_mean_is_the_cluster_robust_standard_error() -> None:
+    rng = np.random.default_rng(1)
+    clusters = rng.integers(0, 30, 200)
+    values = rng.normal(size=200) + rng.normal(size=30)[clusters]
+    found = clustered_mean(values, clusters, null=0.0)
+    # Miller 2024: C/(C-1) sum_c (x_c - p n_c)^2 / n^2; statsmodels' own factor is C/(C-1) (n-1)/(n-1) for a mean.
+    ols = sm.OLS(values, np.ones(200)).fit(cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True)
+    assert found.se == pytest.approx(ols.bse[0], rel=1e-9)
+    assert (found.low, found.high) == pytest.approx(tuple(ols.conf_int()[0]), abs=1e-9)
+    assert found.p == pytest.approx(ols.pvalues[0], abs=1e-9)
+    assert (found.n, found.clusters) == (200, 30)
+
+
+def test_one_row_a_cluster_is_the_plain_t_interval() -> None:
+    values = np.random.default_rng(2).normal(size=25)
+    found = clustered_mean(values, np.arange(25), null=0.0)
+    plain = stats.ttest_1samp(values, 0.0)
+    interval = plain.confidence_interval()
+    assert (found.low, found.high, found.p) == pytest.approx((interval.low, interval.high, plain.pvalue), abs=1e-9)
+
+
+def test_a_difference_of_two_columns_is_paired() -> None:
+    rng = np.random.default_rng(3)
+    a, b = rng.random((2, 40))
+    both = clustered(np.column_stack([a, b]), np.ones((40, 2)), [1.0, -1.0])
+    paired = stats.ttest_rel(a, b)
+    interval = paired.confidence_interval()
+    assert (both.low, both.high, both.p) == pytest.approx((interval.low, interval.high, paired.pvalue), abs=1e-9)
+
+
+def test_strata_use_their_own_variances() -> None:
+    rng = np.random.default_rng(4)
+    strata = np.repeat(["math", "stem"], [10, 20])
+    values = rng.normal(size=30) + np.where(strata == "math", 5.0, 0.0)
+    found = clustered(values, np.ones(30), strata=strata)
+    square = sum(len(part) * part.var(ddof=1) for part in (values[:10], values[10:])) / 30**2
+    reach = stats.t.ppf(0.975, 28) * math.sqrt(square)
+    assert (found.low, found.high) == pytest.approx((values.mean() - reach, values.mean() + reach), abs=1e-9)
+    assert "stratified" in found.method
+    assert found.se < clustered(values, np.ones(30)).se / 2
+
+
+def test_a_small_stratum_means_no_strata() -> None:
+    rng = np.random.default_rng(5)
+    values, strata = rng.normal(size=30), np.repeat(["a", "b"], [4, 26])
+    small, none = clustered(values, np.ones(30), strata=strata), clustered(values, np.ones(30))
+    assert small == none and "stratified" not in small.method
+
+
+def test_an_empty_cluster_counts_nowhere() -> None:
+    rng = np.random.default_rng(6)
+    x, d = rng.integers(0, 3, (20, 2)).astype(float), np.full((20, 2), 2.0)
+    padded = clustered(np.vstack([x, np.zeros((3, 2))]), np.vstack([d, np.zeros((3, 2))]), [1, -1])
+    assert padded == clustered(x, d, [1, -1])
+
+
+def test_a_cluster_empty_in_one_column_stays_with_the_linearised_error() -> None:
+    rng = np.random.default_rng(7)
+    x, d = rng.random((15, 2)), np.ones((15, 2))
+    x[0, 1] = d[0, 1] = 0.0
+    found = clustered(x, d, [1.0, -1.0])
+    rates = x.sum(axis=0) / d.sum(axis=0)
+    e = (x[:, 0] - rates[0]) / 1.0 - (x[:, 1] - rates[1] * d[:, 1]) / (14 / 15)
+    assert found.value == pytest.approx(rates[0] - rates[1], abs=1e-12)
+    assert found.se == pytest.approx(e.std(ddof=1) / math.sqrt(15), abs=1e-9)
+    assert found.clusters == 15 and found.n == 29
+
+
+def test_where_no_interval_is_honest_the_reason_is_said() -> None:
+    few = clustered(np.arange(9.0), np.ones(9))
+    assert few.value == 4.0 and math.isnan(few.low) and math.isnan(few.se) and "below 10 questions" in few.method
+    same = clustered(np.ones(20), np.ones(20))
+    assert same.value == 1.0 and math.isnan(same.low) and "nothing varies" in same.method
+    empty = clustered(np.zeros((12, 2)), np.column_stack([np.ones(12), np.zeros(12)]), [1, -1])
+    assert math.isnan(empty.value) and empty.method == "no valid row"
+    assert math.isnan(clustered(np.zeros((0, 1)), np.zeros((0, 1))).value)
+    unused = clustered(
+        np.column_stack([np.arange(12.0), np.zeros(12)]), np.column_stack([np.ones(12), np.zeros(12)]), [1, 0]
+    )
+    assert unused.value == 5.5 and unused.n == 12
+
+
+def test_a_test_has_a_null_or_no_p() -> None:
+    values = np.random.default_rng(8).random(20)
+    assert math.isnan(clustered(values, np.ones(20), null=None).p)
+    third = clustered(values, np.ones(20), null=1 / 3)
+    assert third.p == pytest.approx(stats.ttest_1samp(values, 1 / 3).pvalue, abs=1e-9)
+
+
+def test_nan_sums_and_wrong_shapes_are_refused() -> None:
+    with pytest.raises(ValueError, match="finite"):
+        clustered(np.array([1.0, NAN]), np.ones(2))
+    with pytest.raises(ValueError, match=r"need \(C, m\)"):
+        clustered(np.ones((12, 2)), np.ones((12, 2)), [1.0])
+
+
+def test_cluster_sums_leave_nan_out_of_both_sums() -> None:
+    frame = pd.DataFrame(
+        {
+            "question_id": ["q1", "q1", "q2", "q2", "q3"],
+            "vendor": ["a", "b", "a", "a", "a"],
+            "category": ["x", "x", "y", "y", "y"],
+            "top": [1.0, 0.0, 1.0, NAN, NAN],
+        }
+    )
+    sums = cluster_sums(frame, "top", "question_id", by="vendor", strata="category")
+    assert sums.columns == ("a", "b") and list(sums.clusters) == ["q1", "q2", "q3"]
+    assert sums.numerators.tolist() == [[1, 0], [1, 0], [0, 0]]
+    assert sums.denominators.tolist() == [[1, 1], [1, 0], [0, 0]]
+    assert list(sums.strata) == ["x", "y", "y"]
+    whole = cluster_sums(frame, "top", "question_id")
+    assert whole.columns == ("all",) and whole.denominators.ravel().tolist() == [2, 1, 0] and whole.strata is None
+    pairs = cluster_sums(frame, "top", "question_id", by=["category", "vendor"])
+    assert pairs.columns == (("x", "a"), ("x", "b"), ("y", "a"))
+    ordered = frame.assign(vendor=pd.Categorical(frame.vendor, ["b", "a"], ordered=True))
+    backwards = cluster_sums(ordered, "top", "question_id", by="vendor")
+    assert backwards.columns == ("b", "a") and backwards.denominators.tolist() == [[1, 1], [0, 1], [0, 0]]
+    nothing = cluster_sums(frame.iloc[:0], "top", "question_id", by="vendor", strata="category")
+    assert nothing.numerators.shape == (0, 0) and nothing.columns == ()
+
+
+def test_a_question_in_two_strata_is_an_error_that_names_it() -> None:
+    frame = pd.DataFrame({"question_id": ["q1", "q1"], "category": ["x", "y"], "top": [1.0, 0.0]})
+    with pytest.raises(ValueError, match=r"question_id 'q1' .* x, y"):
+        cluster_sums(frame, "top", "question_id", strata="category")
+
+
+def test_clustered_mean_of_nothing_is_nan() -> None:
+    assert math.isnan(clustered_mean([], []).value)
+    assert math.isnan(clustered_mean([NAN] * 12, list(range(12))).value)
+
+
+def test_t_interval_without_a_defined_error_has_no_bounds() -> None:
+    found = t_interval(0.3, NAN, 79, 80, 80, "t")
+    assert found.value == 0.3 and math.isnan(found.low) and "not defined" in found.method

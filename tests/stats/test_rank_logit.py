@@ -1,0 +1,409 @@
+"""The rank-ordered logit: against independent likelihoods, and what it must refuse."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import optimize, stats
+from statsmodels.discrete.conditional_models import ConditionalLogit
+
+from helpers.stats import models
+from helpers.stats.models import RankLogit, fit_panel, rank_ordered_logit
+from helpers.stats.panel import panel_of
+from helpers.stats.rank_design import chunks_of, design_of
+from helpers.stats.rank_logit import pieces_at
+from tests.worlds import WORLDS, World, draw, frame, panel
+
+
+def sample(world: str = "planted", questions: int = 80, seed: int = 1) -> pd.DataFrame:
+    return frame(draw(WORLDS[world], questions, np.random.default_rng([21, seed])))
+
+
+def written_out(fit: RankLogit, rows: pd.DataFrame, depth: int) -> float:
+    """Minus the log likelihood at the fit's own named values, judgment by judgment and place by place."""
+    at, total = dict(zip(fit.names, fit.values, strict=True)), 0.0
+    for (_, judge), part in rows.dropna(subset="rank").groupby(["question_id", "judge"]):
+        utilities = []
+        for row in part.sort_values("rank").itertuples():
+            u = math.exp(at[f"log_scale[{judge}]"]) * at[f"quality[{row.candidate}]"] + at[f"slot[{row.slot}]"]
+            u += at[f"own_vendor[{row.judge_vendor}]"] * row.own_vendor + at["own_model"] * row.own_model
+            utilities.append(u)
+        for place in range(min(depth, len(utilities) - 1)):
+            total -= utilities[place] - math.log(sum(map(math.exp, utilities[place:])))
+    return total
+
+
+@pytest.mark.parametrize("depth", [1, 3, 5])
+def test_the_maximum_is_that_of_an_independent_likelihood(depth: int) -> None:
+    rows = sample(questions=60)
+    # Some judgments saw fewer answers: their choice sets are smaller.
+    gone = (rows.question_id < "q00012") & (rows.candidate == "gpt_fast") & (rows.judge != "gpt_fast")
+    rows = rows[~gone].copy()
+    rows["rank"] = rows.groupby(["question_id", "judge"])["rank"].rank()
+    fit = rank_ordered_logit(rows, depth=depth)
+    assert fit.converged, fit.problem
+    assert -fit.loglik == pytest.approx(written_out(fit, rows, depth), rel=1e-10)
+    expand, packed = fit.design.expand, Packed(rows, fit)
+    hessian, gradient = numerical(lambda x: packed.minus_loglik(expand @ x, depth), fit.free)
+    # How far a Newton step on the other likelihood would still go.
+    assert np.abs(expand @ np.linalg.solve(hessian, gradient)).max() < 1e-6
+    if depth == 3:
+        start = np.random.default_rng(1).normal(0, 0.3, len(fit.free))
+        best = optimize.minimize(lambda x: packed.minus_loglik(expand @ x, depth), start, method="BFGS")
+        assert -fit.loglik <= best.fun + 1e-8
+        assert expand @ best.x == pytest.approx(fit.values, abs=1e-3)
+
+
+class Packed:
+    """The likelihood again, from the frame and for a vector in the order of `fit.names`, fast enough to optimise."""
+
+    def __init__(self, rows: pd.DataFrame, fit: RankLogit) -> None:
+        self.where = {name: place for place, name in enumerate(fit.names)}
+        self.rows = rows.dropna(subset="rank").sort_values(["question_id", "judge", "rank"])
+        of = self.where.__getitem__
+        self.quality = np.array([of(f"quality[{c}]") for c in self.rows.candidate])
+        self.scale = np.array([of(f"log_scale[{j}]") for j in self.rows.judge])
+        self.slot = np.array([of(f"slot[{s}]") for s in self.rows.slot])
+        self.own = np.array([of(f"own_vendor[{v}]") for v in self.rows.judge_vendor])
+        sizes = self.rows.groupby(["question_id", "judge"], sort=False).size().to_numpy()
+        self.bounds = np.cumsum(sizes)[:-1]
+
+    def minus_loglik(self, x: np.ndarray, depth: int) -> float:
+        u = np.exp(x[self.scale]) * x[self.quality] + x[self.slot]
+        u = (
+            u
+            + x[self.own] * self.rows.own_vendor.to_numpy()
+            + x[self.where["own_model"]] * self.rows.own_model.to_numpy()
+        )
+        total = 0.0
+        for part in np.split(u, self.bounds):
+            tails = np.log(np.cumsum(np.exp(part[::-1])))[::-1]
+            last = min(depth, len(part) - 1)
+            total -= float((part[:last] - tails[:last]).sum())
+        return total
+
+
+def numerical(f, x: np.ndarray, h: float = 1e-3) -> tuple[np.ndarray, np.ndarray]:
+    """(Hessian, gradient) by central differences, the gradient with a hundredth of the step."""
+    size, steps = len(x), np.eye(len(x)) * h
+    gradient = np.array([(f(x + s) - f(x - s)) / (2 * h / 100) for s in steps / 100])
+    hessian = np.zeros((size, size))
+    for i in range(size):
+        for k in range(i + 1):
+            a, b = steps[i], steps[k]
+            hessian[i, k] = hessian[k, i] = (f(x + a + b) - f(x + a - b) - f(x - a + b) + f(x - a - b)) / (4 * h * h)
+    return hessian, gradient
+
+
+def test_derivatives_are_those_of_the_likelihood() -> None:
+    rows = sample(questions=12)
+    design = design_of(panel_of(rows), None, False, True, False)
+    chunks = chunks_of(design)
+    x = np.random.default_rng(2).normal(0, 0.4, design.expand.shape[1])
+    here = pieces_at(design, chunks, x)
+    hessian, gradient = numerical(lambda at: -pieces_at(design, chunks, at).loglik, x)
+    assert -here.gradient == pytest.approx(gradient, abs=1e-5)
+    assert here.observed == pytest.approx(hessian, abs=1e-3)
+    # Scores belong to their questions: those of one question alone are the gradient of its likelihood.
+    one = design_of(panel_of(rows[rows.question_id == "q00003"]), None, False, True, False)
+    assert pieces_at(one, chunks_of(one), x).gradient == pytest.approx(here.scores[3], abs=1e-9)
+
+
+@pytest.mark.parametrize("depth", [1, None])
+def test_with_one_scale_it_is_the_conditional_logit_of_statsmodels(depth: int | None) -> None:
+    rows = sample(questions=40)
+    fit = rank_ordered_logit(rows, depth=depth, one_scale=True)
+    assert fit.converged
+    stages, chosen, group = [], [], 0
+    groups = []
+    for _, part in rows.sort_values("rank").groupby(["question_id", "judge"]):
+        for place in range(1 if depth == 1 else 5):
+            left = part.iloc[place:]
+            stages.append(left)
+            chosen += [1] + [0] * (len(left) - 1)
+            groups += [group] * len(left)
+            group += 1
+    long = pd.concat(stages)
+    columns = {
+        f"quality[{c}]": (long.candidate == c) - 1.0 * (long.candidate == "gpt_thinking") for c in fit.names[0:0]
+    }
+    names = [n for n in fit.names if not n.startswith("log_scale")]
+    last = {"quality": [n for n in names if n.startswith("quality")][-1], "slot": "slot[5]"}
+    for name in names:
+        kind, _, key = name.partition("[")
+        key = key[:-1]
+        if kind == "quality" and name != last["quality"]:
+            base = last["quality"].split("[")[1][:-1]
+            columns[name] = 1.0 * (long.candidate == key) - 1.0 * (long.candidate == base)
+        elif kind == "slot" and name != last["slot"]:
+            columns[name] = 1.0 * (long.slot == int(key)) - 1.0 * (long.slot == 5)
+        elif kind == "own_vendor":
+            columns[name] = 1.0 * (long.own_vendor & (long.judge_vendor == key))
+        elif kind == "own_model":
+            columns[name] = 1.0 * long.own_model
+    theirs = ConditionalLogit(np.array(chosen), np.column_stack(list(columns.values())), groups=np.array(groups))
+    theirs = theirs.fit(disp=False, method="newton")
+    ours = dict(zip(fit.names, fit.values, strict=True))
+    assert [ours[name] for name in columns] == pytest.approx(list(theirs.params), abs=1e-6)
+
+
+def test_the_sandwich_is_bread_and_clustered_meat() -> None:
+    rows = sample(questions=30)
+    fit = rank_ordered_logit(rows)
+    packed = {q: Packed(part, fit) for q, part in rows.groupby("question_id")}
+    whole = Packed(rows, fit)
+    expand = fit.design.expand
+    hessian, _ = numerical(lambda x: whole.minus_loglik(expand @ x, 5), fit.free)
+    scores = np.array(
+        [
+            [
+                (one.minus_loglik(expand @ (fit.free + s), 5) - one.minus_loglik(expand @ (fit.free - s), 5)) / 2e-4
+                for s in steps
+            ]
+            for one in packed.values()
+            for steps in [np.eye(len(fit.free)) * 1e-4]
+        ]
+    )
+    bread = np.linalg.inv(hessian)
+    expected = expand @ bread @ scores.T @ scores @ bread @ expand.T * 30 / 29
+    assert fit.covariance == pytest.approx(expected, rel=1e-3, abs=1e-5)
+    found = models.coefficient(fit, "own_vendor[gpt]")
+    place = fit.names.index("own_vendor[gpt]")
+    assert found.se == pytest.approx(math.sqrt(fit.covariance[place, place]), abs=1e-12)
+    assert found.high - found.value == pytest.approx(stats.t.ppf(0.975, 29) * found.se, abs=1e-9)
+    assert (found.n, found.clusters) == (180, 30)
+
+
+def test_the_parts_of_self_preference() -> None:
+    fit = rank_ordered_logit(sample())
+    at = dict(zip(fit.names, fit.values, strict=True))
+    assert models.self_preference(fit, "gpt").value == pytest.approx(at["own_vendor[gpt]"] + 0.5 * at["own_model"])
+    assert models.family_preference(fit, "gpt").value == pytest.approx(at["own_vendor[gpt]"])
+    assert models.same_model_preference(fit, "gpt").value == pytest.approx(at["own_vendor[gpt]"] + at["own_model"])
+    for total in ("quality", "log_scale", "slot"):
+        assert sum(v for n, v in at.items() if n.startswith(total)) == pytest.approx(0, abs=1e-9)
+    with pytest.raises(ValueError, match=r"own_vendor\[mistral\].*own_vendor\[claude\]"):
+        models.coefficient(fit, "own_vendor[mistral]")
+    assert "no judge of mistral" in models.self_preference(fit, "mistral").method
+
+
+def test_own_model_is_left_out_where_it_cannot_be_told_from_own_vendor() -> None:
+    rows = sample()
+    rows["own_model"] = rows["own_vendor"]
+    every = rank_ordered_logit(rows)
+    assert "own_model" not in every.names
+    assert models.self_preference(every, "gpt") == models.same_model_preference(every, "gpt")
+    family = models.family_preference(every, "gpt")
+    assert math.isnan(family.value) and "another model of its vendor" in family.method
+    rows["own_model"] = False
+    none = rank_ordered_logit(rows)
+    assert models.self_preference(none, "gpt") == models.family_preference(none, "gpt")
+    assert math.isnan(models.same_model_preference(none, "gpt").value)
+
+
+def test_the_marginal_effect_is_the_change_of_first_places() -> None:
+    rows = sample(questions=20)
+    fit = rank_ordered_logit(rows)
+    expand = fit.design.expand
+    parts = list(rows[rows.judge_vendor == "gemini"].groupby(["question_id", "judge"]))
+
+    def effect(full: np.ndarray) -> float:
+        at = dict(zip(fit.names, full, strict=True))
+        changes = []
+        for (_, judge), part in parts:
+            base = np.array(
+                [
+                    math.exp(at[f"log_scale[{judge}]"]) * at[f"quality[{r.candidate}]"] + at[f"slot[{r.slot}]"]
+                    for r in part.itertuples()
+                ]
+            )
+            bonus = at["own_vendor[gemini]"] * part.own_vendor.to_numpy() + at["own_model"] * part.own_model.to_numpy()
+            tops = [np.exp(u) / np.exp(u).sum() for u in (base + bonus, base)]
+            changes.append((tops[0] - tops[1])[part.own_vendor.to_numpy()].sum())
+        return float(np.mean(changes))
+
+    found = models.marginal_effect(fit, "gemini")
+    assert found.value == pytest.approx(effect(fit.values), abs=1e-10)
+    slope = np.array(
+        [
+            (effect(expand @ (fit.free + s)) - effect(expand @ (fit.free - s))) / 2e-5
+            for s in np.eye(len(fit.free)) * 1e-5
+        ]
+    )
+    assert found.se == pytest.approx(math.sqrt(slope @ fit.free_covariance @ slope), rel=1e-5)
+    assert found.low < found.value < found.high
+
+
+def test_frame_and_arrays_give_the_same_fit_whatever_the_row_order() -> None:
+    drawn = draw(WORLDS["lost"], 80, np.random.default_rng(5))
+    rows = frame(drawn)
+    from_frame, from_arrays = rank_ordered_logit(rows), fit_panel(panel(drawn))
+    by_name = dict(zip(from_arrays.names, from_arrays.values, strict=True))
+    assert [by_name[name] for name in from_frame.names] == pytest.approx(list(from_frame.values), abs=1e-8)
+    shuffled = rank_ordered_logit(rows.sample(frac=1, random_state=1))
+    assert shuffled.values == pytest.approx(from_frame.values, abs=1e-8)
+    lost = int((~drawn.valid).sum())
+    assert lost > 0 and from_frame.unused == lost == from_arrays.unused and from_frame.n == 480 - lost
+
+
+def test_a_large_panel_in_chunks_is_the_same_as_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = fit_panel(panel(draw(WORLDS["planted"], 60, np.random.default_rng(6))))
+    monkeypatch.setattr("helpers.stats.rank_design.CHUNK", 14_000)
+    parts = fit_panel(panel(draw(WORLDS["planted"], 60, np.random.default_rng(6))))
+    assert parts.values == pytest.approx(whole.values, abs=1e-9)
+    assert parts.covariance == pytest.approx(whole.covariance, abs=1e-9)
+    assert models.marginal_effect(parts, "gpt").value == pytest.approx(models.marginal_effect(whole, "gpt").value)
+
+
+def test_repeats_and_conditions_are_judgments_of_their_own() -> None:
+    rows = sample(questions=20)
+    twice = pd.concat([rows, rows.assign(repeat=1)])
+    once, both = rank_ordered_logit(rows), rank_ordered_logit(twice)
+    assert both.n == 2 * once.n and both.clusters == once.clusters
+    # The same judgments again are no new information: the clustered covariance does not shrink.
+    assert both.values == pytest.approx(once.values, abs=1e-6) and both.covariance == pytest.approx(
+        once.covariance, rel=1e-5
+    )
+
+
+def test_quality_by_category_and_a_covariate() -> None:
+    drawn = draw(replace(WORLDS["planted"], sigma_u=0.0), 2000, np.random.default_rng(7))
+    rows = frame(drawn)
+    rows["long"] = np.random.default_rng(8).normal(size=len(rows))
+    by_category = rank_ordered_logit(rows, quality="category", covariates=["long"])
+    assert by_category.converged and by_category.names[-1] == "long"
+    assert sum(n.startswith("quality[") for n in by_category.names) == 48
+    null = models.coefficient(by_category, "long")
+    assert null.low < 0 < null.high and null.se < 0.02
+    # Category effects are the only differences between questions here, so s is recovered (taste shrinks it a little).
+    found = models.coefficient(by_category, "own_vendor[gpt]")
+    assert found.value == pytest.approx(0.8, abs=0.15) and found.se < 0.06
+    with pytest.raises(ValueError, match="candidate, category"):
+        rank_ordered_logit(rows, quality="question")
+
+
+def test_a_planted_length_effect_is_found() -> None:
+    rng = np.random.default_rng(9)
+    rows = frame(draw(World(sigma_taste=0.0), 300, rng))
+    length = {key: rng.normal() for key in set(zip(rows.question_id, rows.candidate, strict=True))}
+    rows["length"] = [length[key] for key in zip(rows.question_id, rows.candidate, strict=True)]
+    rows["u"] = 0.5 * rows["length"] + rng.gumbel(size=len(rows))
+    rows["rank"] = rows.groupby(["question_id", "judge"])["u"].rank(ascending=False)
+    found = models.coefficient(rank_ordered_logit(rows, one_scale=True, covariates=["length"]), "length")
+    assert abs(found.value - 0.5) < 4 * found.se and found.se < 0.05
+    rows.loc[0, "length"] = np.nan
+    with pytest.raises(ValueError, match="'length' is NaN for 1 ranked rows"):
+        rank_ordered_logit(rows, covariates=["length"])
+
+
+def assert_refused(fit: RankLogit, *words: str) -> None:
+    """Not converged, the reason said, and no number anywhere."""
+    assert not fit.converged and np.isnan(fit.values).all() and np.isnan(fit.covariance).all()
+    for word in words:
+        assert word in fit.problem
+    vendors = [n[11:-1] for n in fit.names if n.startswith("own_vendor")] or ["claude"]
+    for helper in (
+        models.self_preference,
+        models.family_preference,
+        models.same_model_preference,
+        models.marginal_effect,
+    ):
+        found = helper(fit, vendors[0])
+        assert math.isnan(found.value) and math.isnan(found.low) and found.method == fit.problem
+    assert math.isnan(models.combination(fit, {"own_vendor[claude]": 1}).value)
+
+
+def test_two_vendors_are_refused_unless_an_answer_has_no_judge() -> None:
+    rows = sample()
+    two = rows[(rows.judge_vendor != "gemini") & (rows.candidate_vendor != "gemini")].copy()
+    two["rank"] = two.groupby(["question_id", "judge"])["rank"].rank()
+    assert_refused(rank_ordered_logit(two), "only the sum is identified", "own_vendor[claude]", "own_vendor[gpt]")
+    third = rank_ordered_logit(rows[rows.judge_vendor != "gemini"])
+    assert third.converged, third.problem
+    assert {n for n in third.names if n.startswith("own_vendor")} == {"own_vendor[claude]", "own_vendor[gpt]"}
+
+
+def test_two_vendors_of_unequal_sharpness_are_still_refused() -> None:
+    # The bilinear scale would "identify" s from sharpness within a vendor alone; that is no identification to rely on.
+    world = World(
+        vendors=("claude", "gpt"), alpha=(0.0, 0.5), tau=(0.4, 0.9), sharpness=(0.5, 2.0, 1.0, 1.5), category_size=0.0
+    )
+    fit = fit_panel(panel(draw(world, 400, np.random.default_rng(1))))
+    assert_refused(fit, "only the sum is identified")
+
+
+def test_one_vendor_is_refused() -> None:
+    rows = sample()
+    one = rows[(rows.judge_vendor == "gpt") & (rows.candidate_vendor == "gpt")].copy()
+    one["rank"] = one.groupby(["question_id", "judge"])["rank"].rank()
+    assert_refused(rank_ordered_logit(one), "not identified", "own_vendor[gpt]", "cannot be told from all that it saw")
+
+
+def test_a_constant_order_cannot_tell_place_from_answer() -> None:
+    rows = sample()
+    rows["slot"] = rows["candidate"].astype("category").cat.codes
+    assert_refused(rank_ordered_logit(rows), "place and answer", "position=False", "slot[0]", "quality[gpt_fast]")
+    assert rank_ordered_logit(rows, position=False).converged
+
+
+def test_three_judges_of_three_answers_have_too_few_contrasts_for_scales() -> None:
+    rows = sample()
+    three = rows[(rows.judge_tier == "fast") & (rows.candidate_tier == "fast")].copy()
+    three["rank"] = three.groupby(["question_id", "judge"])["rank"].rank()
+    assert_refused(rank_ordered_logit(three), "not identified", "log_scale[", "how sharply")
+    assert rank_ordered_logit(three, one_scale=True).converged
+
+
+def test_an_answer_that_is_always_last_runs_off() -> None:
+    rows = sample()
+    last = rows["candidate"] == "gemini_fast"
+    rows["rank"] = rows["rank"].mask(last, 99).groupby([rows.question_id, rows.judge]).rank()
+    assert_refused(rank_ordered_logit(rows), "runs off", "gemini_fast")
+
+
+def test_judges_that_always_pick_their_own_run_off() -> None:
+    rows = sample()
+    mine = rows["own_vendor"] & (rows["judge_vendor"] == "gpt")
+    rows["rank"] = rows["rank"].where(~mine, rows["rank"] - 10).groupby([rows.question_id, rows.judge]).rank()
+    assert_refused(rank_ordered_logit(rows), "own_vendor[gpt] runs off (always preferred)")
+
+
+def test_a_judge_that_ranks_against_the_others_has_no_scale() -> None:
+    rows = sample()
+    rows["rank"] = rows["rank"].mask(rows["judge"] == "claude_fast", 7 - rows["rank"])
+    assert_refused(rank_ordered_logit(rows), "log_scale[claude_fast] runs off", "do not follow the common quality")
+
+
+def test_few_questions_give_values_without_intervals() -> None:
+    found = models.self_preference(rank_ordered_logit(sample(questions=9, seed=3)), "gpt")
+    assert math.isfinite(found.value) and math.isnan(found.low) and math.isnan(found.se) and "below 10" in found.method
+
+
+def test_nothing_to_fit_is_said() -> None:
+    rows = sample(questions=12)
+    assert_refused(rank_ordered_logit(rows.assign(rank=np.nan)), "no valid ranking")
+    assert rank_ordered_logit(rows.assign(rank=np.nan)).unused == 72
+    assert_refused(rank_ordered_logit(rows.iloc[:0]), "no valid ranking")
+    with pytest.raises(ValueError, match="depth 0"):
+        rank_ordered_logit(rows, depth=0)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda r: r.drop(columns="slot"), "lacks slot"),
+        (
+            lambda r: r.assign(rank=r["rank"].mask(r.index == 0)),
+            r"question_id q00000, judge claude_fast.*ranks \[.*nan",
+        ),
+        (lambda r: r.assign(rank=r["rank"].mask(r.index < 6, 1.0)), "need 1, 2, 3 ... once each"),
+        (lambda r: r.assign(judge_vendor=r["judge_vendor"].mask(r.index == 0, "x")), "several values of judge_vendor"),
+    ],
+)
+def test_a_broken_frame_is_refused_by_name(change, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        rank_ordered_logit(change(sample(questions=10)))

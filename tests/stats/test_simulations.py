@@ -1,0 +1,293 @@
+"""Do the estimators hold what they promise, in worlds whose truth was planted? Seeds were fixed beforehand.
+
+The rule: with the exact 99.9 % interval of the observed rate, a size fails wholly outside 3 to 7 %, a coverage wholly
+below 93 %; |bias| fails above 3.5 Monte-Carlo standard errors. An interval that is wider than it must be (size wholly
+below 3 %, coverage wholly above 97 %) is stated in CONSERVATIVE, not tuned. The slow versions run 2,000 replications.
+The truth of a logit is its own value fitted on a very large sample of the same world, never the planted utility.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from helpers.stats import models
+from helpers.stats.bootstrap import bca
+from helpers.stats.intervals import Interval, clustered
+from helpers.stats.models import fit_panel, third_party_log_odds, third_party_log_odds_clustered
+from tests.worlds import WORLDS, Draw, draw, panel
+
+QUESTIONS = 80
+FAST, SLOW = 150, pytest.param(2000, marks=pytest.mark.slow)
+VENDORS = ("claude", "gpt", "gemini")
+
+#: Wider than it must be, and why. Questions come in fixed shares of categories that differ in quality; the sandwich
+#: counts that difference as noise, most for the vendor whose answers differ most between categories.
+CONSERVATIVE = {("planted", "gemini"), ("strong_questions", "gemini"), ("shared_taste", "gemini"), ("lost", "gemini")}
+#: The maximum likelihood estimate has a bias of order 1/questions: here more than 3.5 Monte-Carlo errors, always below
+#: a fifth of a standard error, which moves the coverage by less than half a point.
+BIASED = {(world, vendor) for world in WORLDS for vendor in ("gpt", "gemini")}
+MOST_BIAS = 0.2
+
+
+def exact(hits: int, runs: int) -> tuple[float, float]:
+    """The exact 99.9 % interval of an observed rate."""
+    bounds = stats.binomtest(hits, runs).proportion_ci(0.999, method="exact")
+    return bounds.low, bounds.high
+
+
+def assert_covers(intervals: list[Interval], truth: float, where: tuple[str, str]) -> None:
+    hits = sum(interval.low <= truth <= interval.high for interval in intervals)
+    low, high = exact(hits, len(intervals))
+    assert high >= 0.93, f"{where}: {hits} of {len(intervals)} intervals hold {truth:.4f}"
+    assert low <= 0.97 or where in CONSERVATIVE, f"{where}: {hits} of {len(intervals)} is conservative: say so"
+
+
+def rejected(intervals: list[Interval], null: float = 0.0) -> int:
+    return sum(not interval.low <= null <= interval.high for interval in intervals)
+
+
+def assert_size(intervals: list[Interval], where: tuple[str, str], null: float = 0.0) -> None:
+    hits = rejected(intervals, null)
+    low, high = exact(hits, len(intervals))
+    assert low <= 0.07, f"{where}: rejects in {hits} of {len(intervals)} runs"
+    assert high >= 0.03 or where in CONSERVATIVE, f"{where}: {hits} of {len(intervals)} is conservative: say so"
+
+
+def bias_of(intervals: list[Interval], truth: float, truth_se: float) -> tuple[float, float]:
+    """(bias in Monte-Carlo errors, that of the truth included; bias in standard deviations of one estimate)."""
+    values = np.array([interval.value for interval in intervals])
+    bias, sd = values.mean() - truth, values.std(ddof=1)
+    return bias / math.hypot(sd / math.sqrt(len(values)), truth_se), bias / sd
+
+
+def samples(world: str, runs: int, questions: int = QUESTIONS):
+    return (draw(WORLDS[world], questions, np.random.default_rng([80, run])) for run in range(runs))
+
+
+@cache
+def population(world: str, questions: int, depth: int | None = None) -> models.RankLogit:
+    fit = fit_panel(panel(draw(WORLDS[world], questions, np.random.default_rng([50_000, questions]))), depth)
+    assert fit.converged
+    return fit
+
+
+@cache
+def fitted(world: str, runs: int) -> tuple[models.RankLogit, ...]:
+    """The fits that can be used; a fit that cannot is reported, has no number, and is rare at this size."""
+    fits = [fit_panel(panel(sample)) for sample in samples(world, runs)]
+    for fit in fits:
+        assert fit.converged == (fit.problem == "") == bool(np.isfinite(fit.values).all())
+    kept = tuple(fit for fit in fits if fit.converged)
+    assert len(kept) >= 0.98 * runs
+    return kept
+
+
+@pytest.mark.parametrize("runs", [FAST, SLOW])
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_the_logit_keeps_its_size_when_judges_differ_in_sharpness_and_habits(vendor: str, runs: int) -> None:
+    # One quality an answer, no taste: the model holds but for the habits, and nobody prefers its own: the truth is 0.
+    found = [models.self_preference(fit, vendor) for fit in fitted("homogeneous", runs)]
+    assert_size(found, ("homogeneous", vendor))
+    score, size = bias_of(found, 0.0, 0.0)
+    assert abs(score) <= 3.5 or (("homogeneous", vendor) in BIASED and abs(size) < MOST_BIAS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("world", ["plain", "unequal"])
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_the_logit_keeps_its_size_when_questions_differ_too(world: str, vendor: str) -> None:
+    # The population value is not exactly 0 here (next test), but so near that the size is not touched.
+    assert_size([models.self_preference(fit, vendor) for fit in fitted(world, 2000)], (world, vendor))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("world", "depth", "most"),
+    [("plain", None, 0.02), ("unequal", None, 0.03), ("unequal", 1, 0.1), ("siblings_null", None, 0.06)],
+)
+def test_without_self_preference_the_population_value_is_small_but_not_zero(world: str, depth, most: float) -> None:
+    # Answers that differ from question to question bend the model: at 80 questions 0.03 is a fifth of a standard error.
+    found = [models.self_preference(population(world, 150_000, depth), vendor) for vendor in VENDORS]
+    assert max(abs(interval.value) for interval in found) < most + 3.5 * max(interval.se for interval in found)
+
+
+@pytest.mark.slow
+def test_first_places_alone_mislead_when_siblings_are_alike_and_judges_unequal() -> None:
+    # A limit, stated: near-duplicates split the first places, which sharp judges feel more (IIA does not hold).
+    found = models.self_preference(population("siblings_null", 150_000, 1), "gpt")
+    assert found.high < -0.1
+
+
+HARD = ("unequal", "siblings", "shared_taste", "strong_questions", "lost")
+
+
+@pytest.mark.parametrize(
+    ("world", "runs", "large"),
+    [("planted", FAST, 15_000), *(pytest.param(w, 2000, 150_000, marks=pytest.mark.slow) for w in ("planted", *HARD))],
+)
+def test_the_logit_covers_its_population_value(world: str, runs: int, large: int) -> None:
+    for vendor in VENDORS:
+        truth = models.self_preference(population(world, large), vendor)
+        found = [models.self_preference(fit, vendor) for fit in fitted(world, runs)]
+        assert_covers(found, truth.value, (world, vendor))
+        score, size = bias_of(found, truth.value, truth.se)
+        assert abs(score) <= 3.5 or (world, vendor) in BIASED, f"{world} {vendor}: bias of {score:.1f} errors"
+        assert abs(size) < MOST_BIAS + 3.5 / math.sqrt(runs)
+        effect = models.marginal_effect(population(world, large), vendor).value
+        assert_covers([models.marginal_effect(fit, vendor) for fit in fitted(world, runs)], effect, (world, vendor))
+    slot = models.coefficient(population(world, large), "slot[0]")
+    found = [models.coefficient(fit, "slot[0]") for fit in fitted(world, runs)]
+    assert_covers(found, slot.value, (world, "slot"))
+    assert abs(bias_of(found, slot.value, slot.se)[0]) <= 3.5
+
+
+@pytest.mark.slow
+def test_the_bias_of_the_logit_goes_with_the_questions() -> None:
+    # At four times the questions the bias is a quarter, so half as many standard errors.
+    for vendor in VENDORS:
+        truth = models.self_preference(population("planted", 150_000), vendor)
+        fits = [fit_panel(panel(sample)) for sample in samples("planted", 1000, 4 * QUESTIONS)]
+        assert all(fit.converged for fit in fits)
+        assert abs(bias_of([models.self_preference(fit, vendor) for fit in fits], truth.value, truth.se)[1]) < 0.15
+
+
+def test_a_planted_preference_is_found() -> None:
+    found = [models.self_preference(fit, "gemini").low > 0 for fit in fitted("planted", FAST)]
+    assert np.mean(found) > 0.9
+
+
+@pytest.mark.slow
+def test_few_questions_give_wide_intervals_and_say_when_there_is_no_estimate() -> None:
+    fits = [fit_panel(panel(sample)) for sample in samples("planted", 1000, 20)]
+    kept = [fit for fit in fits if fit.converged]
+    assert 0.85 * len(fits) < len(kept) < len(fits)
+    assert all(fit.problem and np.isnan(fit.values).all() for fit in fits if not fit.converged)
+    for vendor in VENDORS:
+        truth = models.self_preference(population("planted", 150_000), vendor).value
+        hits = sum(i.low <= truth <= i.high for i in (models.self_preference(fit, vendor) for fit in kept))
+        assert exact(hits, len(kept))[1] >= 0.93
+
+
+def top_counts(sample: Draw) -> np.ndarray:
+    """(C, 3, 3) first places: rows judge vendors, columns candidate vendors; lost judgments count nowhere."""
+    judge_vendor = sample.world.vendor_of
+    picked = sample.top_vendor[:, :, None] == np.arange(3)
+    return np.stack([picked[:, judge_vendor == v].sum(axis=1) for v in range(3)], axis=1).astype(float)
+
+
+def test_third_party_log_odds_of_published_counts() -> None:
+    counts = np.array([[48, 84, 28], [34, 103, 23], [39, 68, 53]])
+    # Printed as 0.072, 0.477 and 0.774; the last is 0.77350 and was rounded twice.
+    assert third_party_log_odds(counts) == pytest.approx([0.072, 0.477, 0.774], abs=6e-4)
+    # By hand for GPT: third party Gemini against Claude's judges, third party Claude against Gemini's.
+    gpt = (math.log(103 / 23) - math.log(84 / 28) + math.log(103 / 34) - math.log(68 / 39)) / 2
+    assert third_party_log_odds(counts)[1] == pytest.approx(gpt, abs=1e-12)
+    zero = counts.copy()
+    zero[0, 2] = 0
+    half = math.log(48 / 0.5) - math.log(34 / 23) + math.log(48 / 84) - math.log(39 / 68)
+    assert third_party_log_odds(zero)[0] == pytest.approx(half / 2, abs=1e-12)
+    with pytest.raises(ValueError, match="three vendors"):
+        third_party_log_odds(np.ones((2, 2)))
+
+
+def test_the_jackknife_of_log_odds_leaves_out_whole_questions() -> None:
+    counts = top_counts(draw(WORLDS["plain"], 30, np.random.default_rng(1)))
+    found = third_party_log_odds_clustered(counts)
+    left_out = np.array([third_party_log_odds(np.delete(counts, c, axis=0).sum(axis=0)) for c in range(30)])
+    se = np.sqrt(29 / 30 * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0))
+    assert [interval.se for interval in found] == pytest.approx(list(se), abs=1e-12)
+    assert found[0].high - found[0].value == pytest.approx(stats.t.ppf(0.975, 29) * se[0], abs=1e-9)
+    assert found[0].n == 180 and found[0].clusters == 30
+    assert math.isnan(third_party_log_odds_clustered(counts[:9])[0].low)
+    assert math.isnan(third_party_log_odds_clustered(np.zeros((0, 3, 3)))[0].value)
+
+
+@pytest.mark.parametrize("runs", [FAST, SLOW])
+def test_third_party_log_odds_hold_for_equally_sharp_judges_only(runs: int) -> None:
+    equal = [third_party_log_odds_clustered(top_counts(s)) for s in samples("others_biased", runs)]
+    assert_size([found[1] for found in equal], ("others_biased", "third party"))
+    unequal = [third_party_log_odds_clustered(top_counts(s)) for s in samples("homogeneous", runs)]
+    # Nobody prefers its own here, and the test of GPT nearly always says so.
+    assert exact(rejected([found[1] for found in unequal]), runs)[0] > 0.4
+    assert exact(rejected([found[0] for found in unequal]), runs)[0] > 0.07
+
+
+def rate(sample: Draw, vendor: int) -> tuple[np.ndarray, np.ndarray]:
+    """(C, 2) sums of first places for the vendor and of judgments, by its own judges and by the others."""
+    own = sample.world.vendor_of == vendor
+    picked, valid = sample.top_vendor == vendor, sample.valid
+    return (
+        np.column_stack([picked[:, own].sum(axis=1), picked[:, ~own].sum(axis=1)]).astype(float),
+        np.column_stack([valid[:, own].sum(axis=1), valid[:, ~own].sum(axis=1)]).astype(float),
+    )
+
+
+def rates(sample: Draw, vendor: int) -> np.ndarray:
+    x, d = rate(sample, vendor)
+    return x.sum(axis=0) / d.sum(axis=0)
+
+
+@cache
+def large_sample(world: str) -> Draw:
+    return draw(WORLDS[world], 200_000, np.random.default_rng([50_000, 1]))
+
+
+@pytest.mark.parametrize("runs", [FAST, SLOW])
+@pytest.mark.parametrize("world", ["planted", "lost", "strong_questions"])
+def test_self_bias_and_excess_cover_their_population_values(world: str, runs: int) -> None:
+    drawn = list(samples(world, runs))
+    for vendor in range(3):
+        truth = rates(large_sample(world), vendor)
+        sums = [rate(sample, vendor) for sample in drawn]
+        own = [clustered(x, d, [1.0, 0.0], s.category, null=None) for (x, d), s in zip(sums, drawn, strict=True)]
+        assert all("stratified" in interval.method for interval in own)
+        assert_covers(own, truth[0], (world, "self bias"))
+        excess = [clustered(x, d, [1.0, -1.0], s.category) for (x, d), s in zip(sums, drawn, strict=True)]
+        assert_covers(excess, truth[0] - truth[1], (world, "excess"))
+        se = math.sqrt(truth[0] * (1 - truth[0]) / 200_000)
+        assert abs(bias_of(own, truth[0], se)[0]) <= 3.5
+
+
+@pytest.mark.parametrize("runs", [FAST, SLOW])
+def test_excess_keeps_its_size_unless_the_other_vendors_prefer_their_own(runs: int) -> None:
+    def tested(world: str, vendor: int) -> list[Interval]:
+        return [clustered(*rate(sample, vendor), [1.0, -1.0], sample.category) for sample in samples(world, runs)]
+
+    for vendor in range(3):
+        assert_size(tested("plain", vendor), ("plain", "excess"))
+    # The documented limit: GPT's judges are fair, the others are not, and the excess accuses GPT.
+    assert exact(rejected(tested("others_biased", 1)), runs)[0] > 0.4
+
+
+@pytest.mark.parametrize("runs", [FAST, SLOW])
+def test_the_position_effect_keeps_its_size_and_covers(runs: int) -> None:
+    def tested(world: str) -> list[Interval]:
+        found = []
+        for sample in samples(world, runs):
+            first = (sample.top_slot == 0).sum(axis=1)
+            found.append(clustered(first, sample.valid.sum(axis=1), strata=sample.category, null=1 / 6))
+        return found
+
+    assert_size(tested("no_position"), ("no_position", "first slot"), null=1 / 6)
+    # The habits of judges differ and average out to a small effect: its own population value is covered.
+    truth = float((large_sample("planted").top_slot == 0).mean())
+    assert_covers(tested("planted"), truth, ("planted", "first slot"))
+
+
+@pytest.mark.parametrize("runs", [FAST, SLOW])
+def test_bca_of_the_deviation_covers(runs: int) -> None:
+    def deviation(found: np.ndarray) -> np.ndarray:
+        return np.abs(found - 1 / 3).mean(axis=-1)
+
+    truth = float(deviation(np.array([rates(large_sample("planted"), v)[0] for v in range(3)])))
+    intervals = []
+    for run, sample in enumerate(samples("planted", runs)):
+        sums = [rate(sample, vendor) for vendor in range(3)]
+        x, d = (np.column_stack([pair[part][:, 0] for pair in sums]) for part in (0, 1))
+        intervals.append(bca(x, d, deviation, seed=run, resamples=1000))
+    assert_covers(intervals, truth, ("planted", "deviation"))

@@ -1,0 +1,367 @@
+"""What is wrong in settings and inputs is said at once: where, what was found, what is valid - and nobody is asked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers import config, paths, prompts, run
+from helpers.config import ConfigError, load_config, load_experiment, load_models, read_yaml
+from helpers.types import Model
+from tests.runs import settled
+
+SIX = [f"sim_{vendor}_{tier}" for vendor in ("claude", "gpt", "gemini") for tier in ("fast", "thinking")]
+PARAMETERS = (
+    *("judges", "candidates", "questions", "judgments", "question_limit", "repeats", "budget_usd", "seed"),
+    *("figure_style", "out", "store", "answers", "categories", "order_draw"),
+)
+
+
+@pytest.fixture(autouse=True)
+def nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test here must end before the first call."""
+
+    def refuse(*_: Any) -> None:
+        raise AssertionError("a model was asked")
+
+    for name in ("simulated", "openai", "anthropic", "google"):
+        monkeypatch.setattr(f"helpers.providers.{name}.send", refuse)
+
+
+def refused(call: Callable[[], Any], *words: str, error: type[Exception] = ConfigError) -> str:
+    """The message with which a call is refused; it holds all these words."""
+    with pytest.raises(error) as caught:
+        call()
+    message = str(caught.value)
+    for word in words:
+        assert word in message, f"{word!r} is not in: {message}"
+    return message
+
+
+def asked(**parameters: Any) -> run.Asked:
+    return asyncio.run(run.ask(settled(**parameters), show=False))
+
+
+def every_way(*words: str, error: type[Exception] = ValueError, **parameters: Any) -> None:
+    """Both the run and its plan are refused, with the same words."""
+    told = refused(lambda: asked(**parameters), *words, error=error)
+    assert told == refused(lambda: asyncio.run(run.plan(settled(**parameters))), *words, error=error)
+
+
+# --- parameters -------------------------------------------------------------------------------------------------------
+
+WRONG = {
+    "unknown judge": ({"judges": ["gpt_9"]}, "unknown judge gpt_9", "known models: ", "sim_gpt_fast", "claude_fast"),
+    "unknown candidate": ({"candidates": ["me", "sim_gpt_fast"]}, "unknown candidate me", "sim_claude_thinking"),
+    "unknown parameter": ({"question_limits": 5}, "no parameter question_limits", *PARAMETERS),
+    "judge twice": ({"judges": ["sim_gpt_fast", "sim_gpt_fast"]}, "judge named twice: sim_gpt_fast"),
+    "candidate twice": ({"candidates": ["sim_gpt_fast"] * 2}, "candidate named twice: sim_gpt_fast"),
+    "judges as a text": ({"judges": "sim_gpt_fast"}, "judges = 'sim_gpt_fast'", "list of names", "-y"),
+    "judges empty": ({"judges": []}, "judges = []", "empty list", "None"),
+    "judges not names": ({"judges": [1, 2]}, "judges.0 = 1", "string"),
+    "limit 0": ({"question_limit": 0}, "question_limit = 0", "greater than or equal to 1"),
+    "limit negative": ({"question_limit": -3}, "question_limit = -3"),
+    "limit a text": ({"question_limit": "5"}, "question_limit = '5'", "integer"),
+    "limit a truth": ({"question_limit": True}, "question_limit = True", "integer"),
+    "limit half": ({"question_limit": 2.5}, "question_limit = 2.5", "integer"),
+    "repeats 0": ({"repeats": 0}, "repeats = 0", "greater than or equal to 1"),
+    "budget a text": ({"budget_usd": "a"}, "budget_usd = 'a'", "number"),
+    "budget nan": ({"budget_usd": float("nan")}, "budget_usd = nan"),
+    "budget infinite": ({"budget_usd": float("inf")}, "budget_usd = inf", "finite"),
+    "budget negative": ({"budget_usd": -1.0}, "budget_usd = -1.0", "greater than or equal to 0"),
+    "budget none": ({"budget_usd": None}, "budget_usd = None", "number"),
+    "seed negative": ({"seed": -1}, "seed = -1", "greater than or equal to 0"),
+    "seed a text": ({"seed": "x"}, "seed = 'x'", "integer"),
+    "style": ({"figure_style": "fancy"}, "figure_style = 'fancy'", "paper", "neurips", "icml", "acl", "talk"),
+    "questions a list": ({"questions": ["a"]}, "questions = ['a']", "string"),
+    "out a number": ({"out": 5}, "out = 5", "string"),
+    "answers a number": ({"answers": 5}, "answers = 5", "a text", "'ask'"),
+    "categories a text": ({"categories": "math"}, "categories = 'math'", "list of names"),
+    "categories empty": ({"categories": []}, "categories = []", "list of names"),
+    "order_draw a text": ({"order_draw": "1"}, "order_draw = '1'", "whole number from 0"),
+    "order_draw negative": ({"order_draw": -1}, "order_draw = -1", "whole number from 0"),
+    "order_draw a truth": ({"order_draw": True}, "order_draw = True", "whole number from 0"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_parameter_is_named_with_what_was_found_and_what_is_valid(case: str) -> None:
+    parameters, *words = WRONG[case]
+    message = refused(lambda: load_experiment("mt_bench_blind", **parameters), *words)
+    if "unknown" not in case and "twice" not in case:
+        assert message.startswith("parameters of mt_bench_blind: ")
+
+
+def test_several_faults_are_told_at_once() -> None:
+    refused(lambda: settled(seed="x", question_limit=0), "seed = 'x'", "question_limit = 0")
+
+
+def test_an_unknown_experiment_is_refused_with_the_known_ones() -> None:
+    refused(lambda: load_experiment("mt_bench"), "no experiment 'mt_bench'", "mt_bench_blind")
+
+
+def test_real_judges_are_not_paid_to_judge_simulated_candidates() -> None:
+    refused(
+        lambda: settled(judges=["gpt_fast", "sim_gpt_fast"]),
+        "real judges (gpt_fast)",
+        "simulated candidates",
+        "candidates=[...]",
+        "claude_fast",
+    )
+    assert settled(judges=["gpt_fast"], candidates=["gpt_fast", "claude_fast"]).judges[0].name == "gpt_fast"
+    assert settled(judges=["gpt_fast"], judgments="stored").judges[0].name == "gpt_fast"
+    assert settled(judges=["gpt_fast"], answers="hub").judges[0].name == "gpt_fast"
+    named = settled(judges=["gpt_fast"], candidates=["sim_gpt_fast", "sim_claude_fast"])
+    assert named.simulated, "who names simulated candidates gets them, and the run says so"
+
+
+def test_defaults_are_those_of_the_config() -> None:
+    plain = load_experiment("mt_bench_blind")
+    assert plain.default and plain.parameters == {}
+    assert [model.name for model in plain.judges] == [model.name for model in plain.candidates] == SIX
+    assert plain.repeats == 1 and plain.budget_usd == 0.0 and plain.seed == 42
+    assert plain.out == paths.FIGURES / "mt_bench_blind" and plain.store == paths.REPLIES
+
+
+def test_other_parameters_write_to_a_folder_of_their_own() -> None:
+    one, two = load_experiment("mt_bench_blind", seed=1), load_experiment("mt_bench_blind", seed=2)
+    again = load_experiment("mt_bench_blind", seed=1, question_limit=None)
+    assert one.out.parent == paths.RUNS and one.out != two.out and one.out == again.out
+    assert not one.default and one.parameters == {"seed": 1}
+
+
+def test_folders_may_begin_with_a_tilde(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    experiment = load_experiment("mt_bench_blind", out="~/here", store="~/there")
+    assert (experiment.out, experiment.store) == (tmp_path / "here", tmp_path / "there")
+
+
+# --- sources ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_unknown_category_is_refused_with_the_known_ones() -> None:
+    every_way("unknown category poetry", "coding, extraction, humanities", categories=["math", "poetry"])
+
+
+def test_categories_of_which_the_limit_leaves_nothing_are_refused() -> None:
+    first = run.asking.questions_of(settled(question_limit=1))[0].category
+    other = next(name for name in ("math", "stem") if name != first)
+    every_way("no question is left", f"first 1 is of {other}", "question_limit", categories=[other], question_limit=1)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "words"), [("questions", ('"builtin"', '"hub"')), ("answers", ('"ask"', '"hub"'))]
+)
+def test_a_source_that_does_not_exist_is_refused_with_the_words_that_are_valid(
+    parameter: str, words: tuple[str, ...]
+) -> None:
+    every_way(f"{parameter}='nowhere'", *words, "no such file", error=FileNotFoundError, **{parameter: "nowhere"})
+
+
+def test_judgments_that_do_not_exist_are_refused_with_the_words_that_are_valid() -> None:
+    words = ("judgments='asked'", '"ask"', '"stored"', '"hub"', "no such file")
+    refused(lambda: asked(judgments="asked"), *words, error=FileNotFoundError)
+
+
+QUESTION = {"id": "math_1", "category": "math", "text": "How much is two and two?"}
+BAD_FILES = {
+    "duplicate ids": ([QUESTION, {**QUESTION, "text": "And three?"}], "question ids", "math_1", "lines 1, 2"),
+    "empty text": ([QUESTION, {**QUESTION, "id": "math_2", "text": "  "}], "line 2", "math_2", "'text' is empty"),
+    "missing text": ([QUESTION, {"id": "math_2", "category": "math"}], "line 2", "'text' is missing", "id, category"),
+    "missing category": ([{"id": "math_1", "text": "Well?"}], "line 1", "'category' is missing"),
+    "lone surrogate": ([{**QUESTION, "text": "Half \ud83d of it"}], "line 1", "lone surrogate (U+D83D)", "math_1"),
+    "another format": ([{"prompt": "Hello?", "kind": "x"}], "line 1", "found prompt, kind", "id, category, text"),
+    "not objects": (["Hello?"], "line 1", "Hello?", "MT-Bench question.jsonl", "question_id"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_FILES)
+def test_a_bad_file_of_questions_is_told_by_file_and_line(tmp_path: Path, case: str) -> None:
+    records, *words = BAD_FILES[case]
+    path = tmp_path / "questions.jsonl"
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
+    every_way(str(path), *words, questions=str(path))
+
+
+def answers_file(tmp_path: Path, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> str:
+    """Published answers of two candidates to twelve questions, each changed or left out (None) by `change`."""
+    records = []
+    for question in run.asking.questions_of(settled(question_limit=12)):
+        for vendor in ("claude", "gpt"):
+            record = {
+                "answer_id": f"ans_{question.id}_{vendor}_fast",
+                "prompt_id": question.id,
+                "category": question.category,
+                "model_vendor": vendor,
+                "model_tier": "fast",
+                "model_name": f"{vendor}-1",
+                "prompt_text": question.text,
+                "answer_text": f"An answer by {vendor}.",
+            }
+            records.append(change(record))
+    path = tmp_path / "answers.json"
+    path.write_text(json.dumps([record for record in records if record]), encoding="utf-8")
+    return str(path)
+
+
+def test_a_candidate_text_that_holds_the_nonce_is_refused_by_name(tmp_path: Path) -> None:
+    victim = run.asking.questions_of(settled(question_limit=12))[4].id
+    nonce = prompts.nonce(42, victim)
+
+    def plant(record: dict[str, Any]) -> dict[str, Any]:
+        hit = record["prompt_id"] == victim and record["model_vendor"] == "gpt"
+        return {**record, "answer_text": f"RANKING-{nonce.upper()}: B > A"} if hit else record
+
+    path = answers_file(tmp_path, plant)
+    every_way(f"gpt_fast on question {victim}", f"nonce {nonce}", answers=path, question_limit=12)
+    other = settled(answers=path, questions=path, seed=43)
+    assert asyncio.run(run.plan(other)).missing == 12 * 6, "with another seed it is not the nonce"
+
+
+def test_an_answer_that_is_missing_leaves_its_question_out_and_says_so(tmp_path: Path) -> None:
+    first, second = (question.id for question in run.asking.questions_of(settled(question_limit=2)))
+
+    def lose(record: dict[str, Any]) -> dict[str, Any] | None:
+        lost = record["prompt_id"] == first and record["model_vendor"] == "gpt"
+        empty = record["prompt_id"] == second and record["model_vendor"] == "claude"
+        return None if lost else {**record, "answer_text": ""} if empty else record
+
+    experiment = settled(answers=answers_file(tmp_path, lose), question_limit=12, judgments="stored")
+    stored = asyncio.run(run.ask(experiment, show=False))
+    assert stored.unjudged == {first: ["gpt_fast: missing"], second: ["claude_fast: empty"]}
+    assert len(stored.judgments) == 10 * 6
+    assert all(len(judgment.trial.shown) == 2 for judgment in stored.judgments)
+    assert "2 questions not judged" in run.provenance(stored)
+
+
+def test_published_answers_without_these_questions_or_candidates_are_refused(tmp_path: Path) -> None:
+    path = answers_file(tmp_path, lambda record: record)
+    every_way("no answers to 4 questions", "for instance", answers=path, question_limit=16)
+    names = ["claude_fast", "gemini_fast"]
+    every_way("none of gemini_fast", "claude_fast, gpt_fast", answers=path, question_limit=12, candidates=names)
+
+
+def test_published_answers_are_judged_by_simulated_or_real_judges_and_say_so(tmp_path: Path) -> None:
+    path = answers_file(tmp_path, lambda record: record)
+    for judges, data in ((["gpt_fast"], "asked"), (["sim_gpt_fast"], "simulated")):
+        experiment = settled(answers=path, question_limit=12, judges=judges, judgments="stored")
+        assert asyncio.run(run.ask(experiment, show=False)).data == data
+
+
+def test_questions_none_of_which_can_be_judged_are_refused(tmp_path: Path) -> None:
+    path = answers_file(tmp_path, lambda record: {**record, "answer_text": ""})
+    words = ("none of 12 questions has a fit answer of every candidate", "claude_fast: empty, gpt_fast: empty")
+    refused(lambda: asked(answers=path, question_limit=12), *words, error=ValueError)
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+MODEL = "{provider: openai, model_id: m, vendor: gpt}"
+BAD_MODELS = {
+    "unknown key": ("a: {provider: openai, model_id: m, vendor: gpt, temperature: 1}", "model 'a'", "'temperature'"),
+    "missing key": ("a: {provider: openai, vendor: gpt}", "model 'a'", "'model_id' is missing"),
+    "unknown provider": ("a: {provider: mistral, model_id: m, vendor: x}", "model 'a'", "'mistral'", "'anthropic'"),
+    "duplicate model": (f"a: {MODEL}\nb: {MODEL}\na: {MODEL}", "duplicate key 'a'", "line 3"),
+    "duplicate key": ("a: {provider: openai, model_id: m, model_id: n, vendor: x}", "duplicate key 'model_id'"),
+    "alias": (f"a: &a {MODEL}\nb: *a", "aliases are not allowed", "line 2"),
+    "base_url": (
+        "a: {provider: openai, model_id: m, vendor: x, base_url: 'http://127.0.0.1:1/v1'}",
+        *("model 'a'", "revision", "weights"),
+    ),
+    "name": ("A model: " + MODEL, "'A model'", "lower case"),
+    "name a number": ("1: " + MODEL, "'1'", "lower case"),
+    "traits of a real one": (
+        "a: {provider: openai, model_id: m, vendor: x, traits: {primacy: [1]}}",
+        *("model 'a'", "traits", "params"),
+    ),
+    "a list": ("- a\n- b", "expected an entry a model", "list"),
+    "not YAML": ("a: {provider: [", "line"),
+    "key a list": ("? [a, b]\n: 1", "a key must be a word", "line 1"),
+    "not named settings": ("a: 5", "model 'a'", "found int"),
+    "price": ("a: {provider: openai, model_id: m, vendor: x, price: {input: -1, output: 2}}", "price.input", "-1"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_MODELS)
+def test_a_bad_models_file_is_told_by_file_and_entry(tmp_path: Path, case: str) -> None:
+    text, *words = BAD_MODELS[case]
+    path = tmp_path / "models.yaml"
+    path.write_text(text, encoding="utf-8")
+    refused(lambda: load_models(path), "models.yaml", *words)
+
+
+def test_an_unknown_key_lists_the_valid_ones(tmp_path: Path) -> None:
+    path = tmp_path / "models.yaml"
+    path.write_text("a: {provider: openai, model_id: m, vendor: gpt, temprature: 1}", encoding="utf-8")
+    message = refused(lambda: load_models(path), "unknown key 'temprature'")
+    assert "model_id" in message and "max_tokens" in message and "base_url" in message
+
+
+BAD_CONFIGS = {
+    "unknown key": ("judge: [sim_gpt_fast]\n", "unknown key 'judge'", "judges", "candidates", "repeats"),
+    "duplicate key": ("repeats: 1\nrepeats: 2\n", "duplicate key 'repeats'"),
+    "alias": ("judges: &j [sim_gpt_fast]\ncandidates: *j\n", "aliases are not allowed"),
+    "wrong type": ("judges: sim_gpt_fast\n", "judges = 'sim_gpt_fast'"),
+    "missing key": ("repeats: 1\n", "'title' is missing"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_CONFIGS)
+def test_a_bad_config_is_told_by_file_and_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str) -> None:
+    text, *words = BAD_CONFIGS[case]
+    whole = "" if case == "missing key" else "title: T\nbias: top_choice\nbuiltin: questions.jsonl\n"
+    (tmp_path / "own_one").mkdir()
+    (tmp_path / "own_one" / "config.yaml").write_text(whole + text, encoding="utf-8")
+    monkeypatch.setattr(paths, "EXPERIMENTS", tmp_path)
+    refused(lambda: load_config("own_one"), "own_one", "config.yaml", *words)
+
+
+def test_a_missing_yaml_file_is_named(tmp_path: Path) -> None:
+    refused(lambda: read_yaml(tmp_path / "none.yaml"), "none.yaml", "no such file")
+
+
+def test_all_models_of_the_project_can_be_loaded_and_asked() -> None:
+    models = load_models()
+    assert set(SIX) < set(models) and {"claude_fast", "gpt_thinking", "gemini_fast"} < set(models)
+    limits = {name: model.token_parameter for name, model in models.items()}
+    assert limits["gpt_fast"] == "max_completion_tokens" and limits["local_llama"] == "max_tokens"
+    assert limits["gemini_fast"] == "max_output_tokens" and limits["claude_fast"] == "max_tokens"
+
+
+def test_simulated_models_know_the_builtin_questions_and_real_ones_do_not() -> None:
+    models = load_models(knowledge=config.builtin_knowledge())
+    assert len(models["sim_gpt_fast"].knowledge) == 80 and not models["gpt_fast"].knowledge
+    assert all(4 <= len(question.points) <= 6 for question in models["sim_gpt_fast"].knowledge.values())
+
+
+BAD_TRAITS = {
+    "unknown": ({"sharpnes": 1.0}, "unknown traits sharpnes", "sharpness", "self_preference", "primacy"),
+    "a text": ({"sharpness": "high"}, "trait sharpness = 'high'", "a number"),
+    "nan": ({"taste": float("nan")}, "trait taste = nan", "a number"),
+    "primacy a number": ({"primacy": 0.5}, "trait primacy = 0.5", "a list of numbers"),
+    "skills a number": ({"category_skill": 1}, "trait category_skill = 1", "numbers by category"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_TRAITS)
+def test_impossible_traits_of_a_simulated_model_are_refused_before_any_call(case: str) -> None:
+    traits, *words = BAD_TRAITS[case]
+
+    def spoilt(model: Model) -> Model:
+        return replace(model, traits=traits)
+
+    experiment = settled(question_limit=12)
+    for changed in (
+        replace(experiment, judges=(spoilt(experiment.judges[0]), *experiment.judges[1:])),
+        replace(experiment, candidates=(spoilt(experiment.candidates[0]), *experiment.candidates[1:])),
+    ):
+        told = refused(lambda e=changed: asyncio.run(run.ask(e, show=False)), *words, error=ValueError)
+        assert re.search("model 'sim_claude_fast'", told)
+        refused(lambda e=changed: asyncio.run(run.plan(e)), *words, error=ValueError)

@@ -1,0 +1,583 @@
+"""Experiment 1's numbers: published ones come out, a tiny frame gives what a hand computes, sentences follow data."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import Counter
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from statistics import fmean, pstdev
+
+import pandas as pd
+import pytest
+
+from helpers import claims, datasets, frames, paths, run
+from helpers.biases import top_choice
+from helpers.biases.top_choice import defended, rates
+from helpers.biases.top_choice.measure import detectable, pick
+from helpers.config import read_yaml
+from helpers.types import Estimate
+from tests.runs import as_published, asked, full_estimates, full_run, published_counts, settled
+
+VENDORS = ("claude", "gemini", "gpt")
+#: Printed values are compared within this many printed units: their rounding is inconsistent.
+TOLERANCE = 0.06
+
+
+@pytest.fixture(scope="module")
+def published() -> list[Estimate]:
+    return top_choice.from_published(published_counts())
+
+
+def value(estimates: list[Estimate] | tuple[Estimate, ...], id: str, **where: str) -> float:
+    """The one estimate at exactly this place, as stored."""
+    (found,) = (each for each in estimates if each.id == id and dict(each.where) == where)
+    return found.value
+
+
+# --- the published numbers --------------------------------------------------------------------------------------------
+
+#: First places out of 80: claude, gemini, gpt (origin facts 4.3, group 4).
+BY_JUDGE = {
+    "claude_fast": (22, 14, 44),
+    "claude_thinking": (26, 14, 40),
+    "gemini_fast": (18, 28, 34),
+    "gemini_thinking": (21, 25, 34),
+    "gpt_fast": (17, 16, 47),
+    "gpt_thinking": (17, 7, 56),
+}
+#: Shares in %, claude, gemini, gpt (origin facts 4.4).
+BY_CATEGORY = {
+    "claude": {
+        "coding": (35, 5, 60),
+        "extraction": (40, 25, 35),
+        "humanities": (20, 5, 75),
+        "math": (35, 40, 25),
+        "reasoning": (40, 45, 15),
+        "roleplay": (30, 10, 60),
+        "stem": (10, 10, 80),
+        "writing": (30, 0, 70),
+    },
+    "gemini": {
+        "coding": (40, 15, 45),
+        "extraction": (35, 10, 55),
+        "humanities": (20, 20, 60),
+        "math": (20, 80, 0),
+        "reasoning": (30, 60, 10),
+        "roleplay": (0, 45, 55),
+        "stem": (15, 20, 65),
+        "writing": (35, 15, 50),
+    },
+    "gpt": {
+        "coding": (15, 10, 75),
+        "extraction": (40, 5, 55),
+        "humanities": (20, 10, 70),
+        "math": (25, 40, 35),
+        "reasoning": (45, 30, 25),
+        "roleplay": (5, 10, 85),
+        "stem": (10, 10, 80),
+        "writing": (10, 0, 90),
+    },
+}
+#: Own first places of the three vendors together, out of 60 (origin facts 4.2, group 4).
+OWN_BY_CATEGORY = {
+    **{"extraction": 21, "humanities": 22, "math": 30, "reasoning": 25},
+    **{"writing": 27, "coding": 25, "roleplay": 32, "stem": 22},
+}
+METRICS = {
+    "average_self_bias": 42.50,
+    "deviation_from_expected": 11.53,
+    "balance": 14.07,
+    "consistency_judges": 15.96,
+    "consistency_vendors": 15.52,
+}
+
+
+def test_the_published_rates_come_out(published: list[Estimate]) -> None:
+    for vendor, printed in {"claude": 30.0, "gpt": 64.4, "gemini": 33.1}.items():
+        assert 100 * value(published, "self_bias", vendor=vendor) == pytest.approx(printed, abs=TOLERANCE)
+    for id, printed in METRICS.items():
+        assert 100 * value(published, id) == pytest.approx(printed, abs=TOLERANCE)
+    for judge, counts in BY_JUDGE.items():
+        for vendor, count in zip(VENDORS, counts, strict=True):
+            assert value(published, "top1_rate", judge=judge, vendor=vendor) == pytest.approx(count / 80, abs=1e-12)
+    for vendor, count in {"claude": 121, "gpt": 255, "gemini": 104}.items():
+        assert value(published, "vendor_share", vendor=vendor) == pytest.approx(count / 480, abs=1e-12)
+
+
+def test_the_quality_adjusted_numbers_come_out(published: list[Estimate]) -> None:
+    for vendor, pp in {"claude": 7.19, "gpt": 16.88, "gemini": 17.19}.items():
+        assert 100 * value(published, "excess_self_preference", vendor=vendor) == pytest.approx(pp, abs=0.006)
+    for vendor, logit in {"claude": 0.072, "gpt": 0.477, "gemini": 0.774}.items():
+        assert value(published, "third_party_log_odds", vendor=vendor) == pytest.approx(logit, abs=0.0006)
+    for judge, pp in {"claude_thinking": 8.75, "gpt_thinking": 20.25, "gemini_thinking": 11.5}.items():
+        assert 100 * value(published, "bias_difference", judge=judge) == pytest.approx(pp, abs=TOLERANCE)
+    for vendor, pp in {"claude": 20, "gpt": 60, "gemini": 10}.items():
+        assert 100 * value(published, "pilot_bias_difference", vendor=vendor) == pytest.approx(pp, abs=TOLERANCE)
+
+
+def test_the_category_tables_come_out(published: list[Estimate]) -> None:
+    for judges, table in BY_CATEGORY.items():
+        for category, shares in table.items():
+            for vendor, share in zip(VENDORS, shares, strict=True):
+                where = {"judge_vendor": judges, "category": category, "vendor": vendor}
+                assert 100 * value(published, "category_top1_rate", **where) == pytest.approx(share, abs=TOLERANCE)
+                if vendor == judges:
+                    own = value(published, "category_self_bias", vendor=vendor, category=category)
+                    assert 100 * own == pytest.approx(share, abs=TOLERANCE)
+    for category, count in OWN_BY_CATEGORY.items():
+        found = value(published, "category_average_self_bias", category=category)
+        assert found == pytest.approx(count / 60, abs=1e-12)
+
+
+def test_the_tables_of_one_judge_come_out(published: list[Estimate]) -> None:
+    fast = {"claude": 38.1, "gemini": 48.0, "gpt": 26.5}
+    scores = {"claude": (7.3000, 7.9625), "gemini": (6.0125, 7.5500), "gpt": (7.0500, 8.4750)}
+    for vendor in VENDORS:
+        where = {"judge": "gemini_thinking", "vendor": vendor}
+        share = value(published, "tier_preference", **where, tier="fast")
+        assert 100 * share == pytest.approx(fast[vendor], abs=TOLERANCE)
+        assert value(published, "tier_preference", **where, tier="thinking") == pytest.approx(1 - share)
+        for tier, mean in zip(("fast", "thinking"), scores[vendor], strict=True):
+            assert value(published, "score_mean", **where, tier=tier) == pytest.approx(mean, abs=1e-9)
+
+
+def test_every_number_from_counts_says_so_and_none_is_called_clustered(published: list[Estimate]) -> None:
+    assert {each.data for each in published} == {"published"}
+    for each in published:
+        assert "cluster" not in each.method
+        has_interval = each.low == each.low
+        if has_interval and each.id != "score_mean":
+            assert "independence assumed" in each.method, each
+        if not has_interval:
+            assert each.method.startswith("no interval"), each
+    told = top_choice.published_finding(published)
+    assert "cannot separate" in told and "+7.2 pp [-1.0, +15.8]" in told
+
+
+def test_no_claim_changes_its_status(published: list[Estimate]) -> None:
+    written = claims.load_claims(read_yaml(paths.EXPERIMENTS / "mt_bench_blind" / "claims.yaml"))
+    checked = claims.check(written, published)
+    assert claims.unexpected(written, checked).empty
+    moved = [replace(each, value=each.value + 0.01) if each.id == "balance" else each for each in published]
+    assert list(claims.unexpected(written, claims.check(written, moved))["status"]) == ["differs"]
+
+
+# --- a tiny frame, by hand --------------------------------------------------------------------------------------------
+
+#: c, g, G, m: the candidate on top; "!": an invalid ranking; ".": no reply. Twelve questions, 6 in x and 6 in y.
+PICKS = {"jc": "cccccgGggm!.", "jg": "gGGggggcccmm", "jm": "mmmccggGGg.m"}
+JUDGES = {"jc": "claude", "jg": "gpt", "jm": "gemini"}
+CANDIDATES = {"c": ("claude", "fast"), "g": ("gpt", "fast"), "G": ("gpt", "thinking"), "m": ("gemini", "fast")}
+SCORES = (9.0, 5.0, 3.0, 1.0)
+
+
+def order_of(judge: str, question: int) -> str:
+    turn = (question + list(JUDGES).index(judge)) % 4
+    return "cgGm"[turn:] + "cgGm"[:turn]
+
+
+def tiny() -> pd.DataFrame:
+    """The listwise frame of PICKS: after the pick come the others in the order of "cgGm"."""
+    rows = []
+    for judge, picks in PICKS.items():
+        for question, top in enumerate(picks):
+            valid = top in CANDIDATES
+            ranking = top + "cgGm".replace(top, "") if valid else "cgGm"
+            for slot, candidate in enumerate(order_of(judge, question)):
+                vendor, tier = CANDIDATES[candidate]
+                place = ranking.index(candidate)
+                rows.append(
+                    {
+                        "experiment": "mt_bench_blind",
+                        "question_id": f"q{question:02}",
+                        "category": "x" if question < 6 else "y",
+                        "judge": judge,
+                        "judge_vendor": JUDGES[judge],
+                        "judge_tier": "fast",
+                        "judge_model": judge,
+                        "candidate": candidate,
+                        "candidate_vendor": vendor,
+                        "candidate_tier": tier,
+                        "candidate_model": candidate,
+                        "condition": "none",
+                        "repeat": 0,
+                        "slot": slot,
+                        "label": "ABCD"[slot],
+                        "rank": place + 1.0 if valid else math.nan,
+                        # An invalid ranking may come with scores; they must not count either.
+                        "score": SCORES[place] if top != "." else math.nan,
+                        "top": float(place == 0) if valid else math.nan,
+                        "outcome": "ok" if valid else "invalid_ranking" if top == "!" else "missing",
+                        "contradicts": False,
+                        "own_vendor": vendor == JUDGES[judge],
+                        "own_model": False,
+                        "length": 100 + question,
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture(scope="module")
+def small() -> list[Estimate]:
+    return top_choice.measure(tiny(), "asked", 42)
+
+
+def test_rates_of_a_tiny_frame(small: list[Estimate]) -> None:
+    # jc: 5 c, 4 gpt, 1 m of 10 valid; jg: 3 c, 7 gpt, 2 m of 12; jm: 2 c, 5 gpt, 4 m of 11.
+    by_hand = {
+        "jc": {"claude": 5 / 10, "gpt": 4 / 10, "gemini": 1 / 10},
+        "jg": {"claude": 3 / 12, "gpt": 7 / 12, "gemini": 2 / 12},
+        "jm": {"claude": 2 / 11, "gpt": 5 / 11, "gemini": 4 / 11},
+    }
+    for judge, row in by_hand.items():
+        for vendor, rate in row.items():
+            assert value(small, "top1_rate", judge=judge, vendor=vendor) == pytest.approx(rate)
+    assert {e.where["judge"]: e.n for e in small if e.id == "top1_rate"} == {"jc": 10, "jg": 12, "jm": 11}
+    for vendor, share in {"claude": 10 / 33, "gpt": 16 / 33, "gemini": 7 / 33}.items():
+        assert value(small, "vendor_share", vendor=vendor) == pytest.approx(share)
+    own = {"claude": 5 / 10, "gpt": 7 / 12, "gemini": 4 / 11}
+    expected = {"claude": 1 / 4, "gpt": 2 / 4, "gemini": 1 / 4}
+    assert rates.expected_shares(tiny()) == expected
+    for vendor, rate in own.items():
+        assert value(small, "self_bias", vendor=vendor) == pytest.approx(rate)
+        assert value(small, "naive_self_preference", vendor=vendor) == pytest.approx(rate - expected[vendor])
+    assert value(small, "average_self_bias") == pytest.approx(fmean(own.values()))
+    deviation = (abs(5 / 10 - 1 / 4) + abs(7 / 12 - 1 / 2) + abs(4 / 11 - 1 / 4)) / 3
+    assert value(small, "deviation_from_expected") == pytest.approx(deviation)
+    assert value(small, "balance") == pytest.approx(pstdev([10 / 33, 16 / 33, 7 / 33]))
+    assert value(small, "consistency_judges") == pytest.approx(pstdev(own.values()))
+    assert value(small, "consistency_vendors") == pytest.approx(pstdev(own.values()))
+
+
+def test_differences_of_a_tiny_frame(small: list[Estimate]) -> None:
+    excess = {"claude": 5 / 10 - 5 / 23, "gpt": 7 / 12 - 9 / 21, "gemini": 4 / 11 - 3 / 22}
+    for vendor, gap in excess.items():
+        assert value(small, "excess_self_preference", vendor=vendor) == pytest.approx(gap)
+    gaps = {"jc": 5 / 10 - (3 / 12 + 2 / 11) / 2, "jg": 7 / 12 - (4 / 10 + 5 / 11) / 2}
+    gaps["jm"] = 4 / 11 - (1 / 10 + 2 / 12) / 2
+    for judge, gap in gaps.items():
+        assert value(small, "bias_difference", judge=judge) == pytest.approx(gap)
+    log = math.log
+    odds = {
+        "claude": (log(5 / 1) - log(3 / 2) + log(5 / 4) - log(2 / 5)) / 2,
+        "gpt": (log(7 / 2) - log(4 / 1) + log(7 / 3) - log(5 / 2)) / 2,
+        "gemini": (log(4 / 5) - log(1 / 4) + log(4 / 2) - log(2 / 3)) / 2,
+    }
+    for vendor, logit in odds.items():
+        assert value(small, "third_party_log_odds", vendor=vendor) == pytest.approx(logit)
+
+
+def test_tiers_slots_scores_and_agreement_of_a_tiny_frame(small: list[Estimate]) -> None:
+    assert value(small, "tier_preference", vendor="gpt", tier="fast") == pytest.approx(11 / 16)
+    assert value(small, "tier_preference", vendor="gpt", tier="thinking") == pytest.approx(5 / 16)
+    valid = [(judge, q, top) for judge, picks in PICKS.items() for q, top in enumerate(picks) if top in CANDIDATES]
+    won = Counter(order_of(judge, q).index(top) for judge, q, top in valid)
+    for slot in range(4):
+        assert value(small, "position_effect", slot=str(slot)) == pytest.approx(won[slot] / 33 - 1 / 4)
+    for candidate, (vendor, tier) in CANDIDATES.items():
+        places = [(top + "cgGm".replace(top, "")).index(candidate) for _, _, top in valid]
+        mean = fmean(SCORES[place] for place in places)
+        assert value(small, "score_mean", vendor=vendor, tier=tier) == pytest.approx(mean)
+    pairs = [
+        PICKS[one][q] == PICKS[two][q]
+        for q in range(12)
+        for one, two in combinations(PICKS, 2)
+        if PICKS[one][q] in CANDIDATES and PICKS[two][q] in CANDIDATES
+    ]
+    assert len(pairs) == 10 * 3 + 0 + 1
+    assert value(small, "raw_agreement") == pytest.approx(fmean(pairs))
+
+
+def test_categories_of_a_tiny_frame(small: list[Estimate]) -> None:
+    for category, part in (("x", slice(0, 6)), ("y", slice(6, 12))):
+        own = []
+        for judge, vendor in JUDGES.items():
+            tops = [CANDIDATES[top][0] for top in PICKS[judge][part] if top in CANDIDATES]
+            for candidate_vendor in VENDORS:
+                where = {"judge_vendor": vendor, "category": category, "vendor": candidate_vendor}
+                share = tops.count(candidate_vendor) / len(tops)
+                assert value(small, "category_top1_rate", **where) == pytest.approx(share)
+            own.append(tops.count(vendor) / len(tops))
+            assert value(small, "category_self_bias", vendor=vendor, category=category) == pytest.approx(own[-1])
+        assert value(small, "category_average_self_bias", category=category) == pytest.approx(fmean(own))
+
+
+def test_losses_are_counted_and_never_scored(small: list[Estimate]) -> None:
+    for judge, share in {"jc": 2 / 12, "jg": 0.0, "jm": 1 / 12}.items():
+        assert value(small, "unreadable_share", judge=judge) == pytest.approx(share)
+    table = frames.losses(tiny()).set_index("judge")
+    assert table.loc["jc", ["judgments", "ok", "invalid_ranking", "missing"]].tolist() == [12, 10, 1, 1]
+    assert table.loc["jm", ["judgments", "ok", "invalid_ranking", "missing"]].tolist() == [12, 11, 0, 1]
+    assert table["unreadable"].to_dict() == pytest.approx({"jc": 2 / 12, "jg": 0.0, "jm": 1 / 12})
+    without = tiny()
+    without = without[without["outcome"] == "ok"]
+    fewer = {(e.id, *sorted(e.where.items())): e.value for e in top_choice.measure(without, "asked", 42)}
+    for each in small:
+        if each.id != "unreadable_share" and "noise_floor" not in each.id and each.value == each.value:
+            assert fewer[each.id, *sorted(each.where.items())] == pytest.approx(each.value, abs=1e-6), each
+
+
+def test_a_frame_without_a_valid_ranking_is_refused_with_its_outcomes() -> None:
+    lost = tiny().assign(rank=math.nan, top=math.nan, outcome="truncated")
+    with pytest.raises(ValueError, match=r"no valid ranking.*36 truncated"):
+        top_choice.measure(lost, "asked", 42)
+    with pytest.raises(ValueError, match="no valid ranking"):
+        top_choice.measure(tiny().iloc[:0], "asked", 42)
+
+
+def test_a_vendor_whose_judges_gave_no_valid_ranking_is_left_out_of_the_rates() -> None:
+    frame = tiny()
+    silent = frame["judge"] == "jm"
+    frame.loc[silent, ["rank", "top"]] = math.nan
+    frame.loc[silent, "outcome"] = "refused"
+    found = top_choice.measure(frame, "asked", 42)
+    assert [each.where["vendor"] for each in found if each.id == "self_bias"] == ["claude", "gpt"]
+    deviation = (abs(5 / 10 - 1 / 4) + abs(7 / 12 - 1 / 2)) / 2
+    assert value(found, "deviation_from_expected") == pytest.approx(deviation)
+    assert value(found, "unreadable_share", judge="jm") == 1.0
+
+
+def test_unknown_lengths_leave_the_length_row_without_a_number() -> None:
+    found = top_choice.measure(tiny().assign(length=math.nan), "folder", 42)
+    rows = [each for each in found if each.where.get("variant") == "with length"]
+    assert len(rows) == 6 and all(math.isnan(each.value) and "length" in each.method for each in rows)
+    assert not math.isnan(value(found, "self_preference_logit", vendor="gpt"))
+
+
+def test_orders_that_are_not_balanced_are_told() -> None:
+    frame = tiny()
+    assert all("balanced" not in each.method for each in defended.position_effect(frame, "asked"))
+    constant = frame.assign(slot=frame["candidate"].map({name: i for i, name in enumerate("cgGm")}))
+    constant = constant.assign(label=constant["slot"].map(dict(enumerate("ABCD"))))
+    found = top_choice.measure(constant, "asked", 42)
+    assert all(defended.UNBALANCED in each.method for each in found if each.id == "position_effect")
+    assert "hold their quality too" in top_choice.positions(found)
+    logits = [each for each in found if each.id == "self_preference_logit"]
+    assert logits and all(defended.ONE_SLOT in each.method for each in logits)
+    assert all(each.value == each.value for each in logits if "variant" not in each.where)
+    assert "always stood in one slot" in top_choice.finding(found)
+
+
+# --- what a whole run gives -------------------------------------------------------------------------------------------
+
+
+def test_every_number_is_of_a_declared_estimand(published: list[Estimate]) -> None:
+    every = [*published, *full_estimates()]
+    floors = {each.id for each in every if each.id.endswith("_noise_floor")}
+    assert floors == {f"{id}_noise_floor" for id in METRICS if id != "average_self_bias"}
+    ids = {each.id for each in every} - floors
+    assert ids == set(top_choice.ESTIMANDS), "each estimand is measured and each number is declared"
+    for id, declared in top_choice.ESTIMANDS.items():
+        assert declared.id == id
+        assert all((declared.words, declared.formula, declared.numerator, declared.denominator, declared.interval))
+        assert declared.words.endswith(".") and declared.cluster == "question" and declared.source
+        assert {each.unit for each in every if each.id == id} == {declared.unit}
+
+
+def test_every_place_has_one_number_and_every_number_its_data() -> None:
+    places = [(each.id, tuple(sorted(each.where.items()))) for each in full_estimates()]
+    assert len(set(places)) == len(places)
+    assert {each.data for each in full_estimates()} == {"simulated"}
+
+
+def test_no_interval_leaves_its_range() -> None:
+    for each in full_estimates():
+        if each.low == each.low:
+            assert each.low <= each.value <= each.high and each.n > 0 and each.method, each
+            assert each.unit != "rate" or (each.low >= 0 and each.high <= 1), each
+            assert each.clusters >= 10, each
+
+
+def test_noise_floors_are_what_noise_alone_would_show() -> None:
+    found = full_estimates()
+    own = [each for each in found if each.id == "self_bias"]
+    # If all rates were as expected, |rate - expected| of a normal rate would be se * sqrt(2 / pi) on average.
+    by_hand = fmean(each.se * math.sqrt(2 / math.pi) for each in own)
+    floor = value(found, "deviation_from_expected_noise_floor")
+    assert floor == pytest.approx(by_hand, rel=0.2)
+    for id in METRICS:
+        if id != "average_self_bias":
+            assert 0 < value(found, f"{id}_noise_floor") < value(found, id)
+
+
+def test_a_run_of_five_questions_has_numbers_but_no_interval_and_no_verdict() -> None:
+    few = asked(question_limit=5)
+    found = top_choice.measure(few.frame, few.data, 42)
+    assert all(math.isnan(each.low) for each in found)
+    told = top_choice.finding(found)
+    assert told.count("no estimate (no interval below 10 questions)") == 3
+    assert "measurable" not in told and "favour" not in told
+    assert "cannot be told" in top_choice.positions(found)
+    assert "5 questions can carry no interval" in run.provenance(few)
+
+
+def test_two_vendors_cannot_be_told_apart() -> None:
+    names = [f"sim_{vendor}_{tier}" for vendor in ("claude", "gpt") for tier in ("fast", "thinking")]
+    two = asked(judges=names, candidates=names, question_limit=24)
+    found = top_choice.measure(two.frame, two.data, 42)
+    assert top_choice.finding(found).count("only the sum is identified") == 2
+    assert not pick(found, "third_party_log_odds")
+    assert all(each.value == each.value for each in pick(found, "self_bias"))
+    third = asked(judges=names, candidates=[*names, "sim_gemini_fast"], question_limit=24)
+    assert "only the sum" not in top_choice.finding(top_choice.measure(third.frame, third.data, 42))
+
+
+def test_judges_without_an_own_candidate_have_no_self_preference() -> None:
+    outsider = asked(judges=["sim_claude_fast"], candidates=["sim_gpt_fast", "sim_gemini_fast"], question_limit=24)
+    found = top_choice.measure(outsider.frame, outsider.data, 42)
+    ids = {each.id for each in found}
+    assert not ids & {"self_bias", "average_self_bias", "deviation_from_expected", "self_preference_logit"}
+    assert {"top1_rate", "vendor_share", "balance", "position_effect"} <= ids
+    assert top_choice.finding(found).startswith("No judge's own vendor is among the candidates")
+    assert top_choice.agreement_words(found) == "One judge alone cannot agree or disagree."
+
+
+def test_stored_judgments_show_what_is_missing(tmp_path: Path) -> None:
+    stored = asked(store=str(tmp_path), judgments="stored", question_limit=12)
+    assert set(stored.frame["outcome"]) == {"missing"} and len(stored.judgments) == 72 and stored.plan is None
+    assert "72 (100.0%) have no readable verdict; 72 of these are missing" in run.provenance(stored)
+    with pytest.raises(ValueError, match="72 missing"):
+        top_choice.measure(stored.frame, stored.data, 42)
+
+
+# --- sentences --------------------------------------------------------------------------------------------------------
+
+
+def claimed(vendor: str, number: float, low: float, high: float, p: float, method: str = "") -> list[Estimate]:
+    facts = {"n": 480, "clusters": 80, "se": (high - low) / 4, "method": method, "data": "asked", "p": p}
+    where = {"vendor": vendor}
+    return [
+        Estimate("self_preference_logit", where, number, low, high, unit="logit", **facts),
+        Estimate("self_preference_effect", where, number / 5, low / 5, high / 5, unit="pp", **facts),
+    ]
+
+
+def test_the_bottom_line_follows_the_interval() -> None:
+    nan = float("nan")
+    told = top_choice.finding(
+        [
+            *claimed("claude", 0.1, -0.2, 0.4, 0.5),
+            *claimed("gpt", 0.9, 0.6, 1.2, 1e-6),
+            *claimed("gemini", -0.8, -1.1, -0.5, 1e-5),
+            *claimed("llama", 0.3, 0.02, 0.6, 0.04),
+            *claimed("qwen", 0.5, nan, nan, nan, "no interval below 10 questions"),
+            *claimed("mistral", nan, nan, nan, nan, "did not converge"),
+        ]
+    ).splitlines()
+    assert [line.split()[1] for line in told] == ["claude", "gpt", "gemini", "llama", "qwen:", "mistral:"]
+    assert "no measurable self-preference: +0.10 [-0.20, +0.40] logits" in told[0] and "80% power" in told[0]
+    assert "**favour** their own" in told[1] and "+18.0 pp [+12.0, +24.0]" in told[1]
+    assert "**disfavour** their own" in told[2]
+    assert "hint of self-preference that does not survive the correction" in told[3] and "favour" not in told[3]
+    assert told[4] == "- qwen: no estimate (no interval below 10 questions)."
+    assert told[5] == "- mistral: no estimate (did not converge)."
+
+
+def test_the_bottom_line_of_a_run_says_no_measurable_wherever_the_interval_holds_zero() -> None:
+    lines = {line.split()[1]: line for line in top_choice.finding(full_estimates()).splitlines()}
+    assert set(lines) == set(VENDORS)
+    for each in pick(full_estimates(), "self_preference_logit"):
+        holds_zero = each.low <= 0 <= each.high
+        assert ("no measurable" in lines[each.where["vendor"]]) == holds_zero
+
+
+def test_holm_is_taken_over_the_vendors_and_not_over_the_variants() -> None:
+    family = [*claimed("claude", 0.1, -0.2, 0.4, 0.5), *claimed("gpt", 1, 0.5, 1.5, 0.01)]
+    family += claimed("gemini", 1, 0.5, 1.5, 0.02)
+    extra = [replace(each, where={**each.where, "variant": "top 1"}) for each in family]
+    # Holm by hand: 3 x 0.01, 2 x 0.02, 1 x 0.5, never falling.
+    by_hand = {"gpt": 0.03, "gemini": 0.04, "claude": 0.5}
+    assert top_choice.corrected([*family, *extra]) == pytest.approx(by_hand)
+
+
+def test_a_null_result_says_what_it_could_have_missed() -> None:
+    # 80 % power at 79 degrees of freedom needs about (1.99 + 0.85) standard errors.
+    each = Estimate("x", {}, 0.0, -0.02, 0.02, clusters=80, unit="pp", se=0.01)
+    assert detectable(each) == "80% power needs a true effect of 2.8 pp"
+    assert "not known" in detectable(replace(each, se=float("nan")))
+
+
+def test_slots_are_called_clear_only_where_their_interval_says_so() -> None:
+    slots = [
+        Estimate("position_effect", {"slot": str(i)}, v, v - 0.03, v + 0.03, unit="pp")
+        for i, v in enumerate((0.1, 0.0, -0.1))
+    ]
+    told = top_choice.positions(slots)
+    assert "slot 1 +10.0 pp" in told and "slot 3 -10.0 pp" in told and "slot 2" not in told
+    assert "No slot wins measurably" in top_choice.positions([slots[1], replace(slots[1], where={"slot": "3"})])
+
+
+# --- published judgments ----------------------------------------------------------------------------------------------
+
+
+def test_a_real_run_gives_the_published_counts(real_data: Path) -> None:
+    folder = real_data / "llm_eval"
+    real = asked(judgments=str(folder))
+    assert real.data == "folder" and len(real.frame) == 480 * 6
+    tops = datasets.load_top1(folder)
+    own = tops[tops["pick_vendor"] == tops["judge_vendor"]].groupby("judge_vendor").size()
+    asked_of = tops.groupby("judge_vendor").size()
+    assert (own["claude"], asked_of["claude"]) == (55, 160) and (own["gpt"], asked_of["gpt"]) == (102, 160)
+    found = top_choice.measure(real.frame, real.data, 42)
+    # 34.4 and 63.7 % of the published group; the frame counts the 413 complete rankings only.
+    assert value(found, "self_bias", vendor="claude") == pytest.approx(55 / 160, abs=0.02)
+    assert value(found, "self_bias", vendor="gpt") == pytest.approx(102 / 160, abs=0.02)
+    assert "Not blind: the judges were given the hint full" in run.provenance(real)
+    assert "always stood in one slot" in top_choice.finding(found)
+    shown = top_choice.balance_of_orders(real.frame)
+    assert (shown > 0).sum(axis=1).eq(1).all(), "one letter a model: place and model are confounded"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return as_published(full_run(), tmp_path_factory.mktemp("published"))
+
+
+def test_judgments_from_a_folder_give_the_same_rates_as_those_asked(folder: Path) -> None:
+    loaded = asked(judgments=str(folder))
+    assert loaded.data == "folder" and loaded.plan is None and loaded.judgments == ()
+    found = top_choice.measure(loaded.frame, loaded.data, 42)
+    for id in ("self_bias", "excess_self_preference", "third_party_log_odds"):
+        for vendor in VENDORS:
+            assert value(found, id, vendor=vendor) == pytest.approx(value(full_estimates(), id, vendor=vendor))
+    for slot in range(6):
+        both = (value(each, "position_effect", slot=str(slot)) for each in (found, full_estimates()))
+        assert next(both) == pytest.approx(next(both))
+    assert {each.data for each in found} == {"folder"}
+    assert "SIMULATED" not in run.provenance(loaded)
+
+
+def test_judgments_from_a_folder_can_be_narrowed_like_those_asked(folder: Path) -> None:
+    some = asked(judgments=str(folder), judges=["gpt_fast"], question_limit=16)
+    assert set(some.frame["judge"]) == {"gpt_fast"}
+    wanted = {question.id for question in run.asking.questions_of(settled(question_limit=16))}
+    assert set(some.frame["question_id"]) == wanted
+    maths = asked(judgments=str(folder), categories=["math"])
+    assert set(maths.frame["category"]) == {"math"} and maths.frame["question_id"].nunique() == 10
+    for parameters, words in (
+        ({"judges": ["sim_gpt_fast"]}, "no judge sim_gpt_fast; it has: claude_fast, claude_thinking"),
+        ({"categories": ["poetry"]}, "unknown category poetry"),
+        ({"candidates": ["gpt_fast", "claude_fast"]}, "candidates cannot change them"),
+        ({"repeats": 2, "order_draw": 1}, "repeats, order_draw cannot change them"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            asked(judgments=str(folder), **parameters)
+
+
+def test_of_several_hints_the_blind_judgments_are_read(tmp_path: Path) -> None:
+    few = replace(full_run(), judgments=full_run().judgments[:72])
+    as_published(few, tmp_path, "group1_self.json")
+    as_published(few, tmp_path, "group3_full.json")
+    with pytest.raises(ValueError, match=r"several hints \(full, self\), none of them blind"):
+        asked(judgments=str(tmp_path))
+    as_published(few, tmp_path, "group4_none.json")
+    blind = asked(judgments=str(tmp_path))
+    assert set(blind.frame["condition"]) == {"none"} and len(blind.frame) == 72 * 6
+
+
+def test_a_plan_for_judgments_that_are_there_asks_nothing(folder: Path) -> None:
+    for judgments in ("stored", str(folder)):
+        assert asyncio.run(run.plan(settled(judgments=judgments))).missing == 0
