@@ -14,6 +14,7 @@ import pytest
 
 from helpers import config, paths, prompts, run
 from helpers.config import ConfigError, load_config, load_experiment, load_models, read_yaml
+from helpers.judge import MissingKey, OverBudget
 from helpers.types import Model
 from tests.runs import settled
 
@@ -259,6 +260,15 @@ def test_questions_none_of_which_can_be_judged_are_refused(tmp_path: Path) -> No
     path = answers_file(tmp_path, lambda record: {**record, "answer_text": ""})
     words = ("none of 12 questions has a fit answer of every candidate", "claude_fast: empty, gpt_fast: empty")
     refused(lambda: asked(answers=path, question_limit=12), *words, error=ValueError)
+
+
+def test_a_judge_without_a_key_is_refused_before_its_candidates_are_asked(tmp_path: Path) -> None:
+    names = {"judges": ["gpt_fast", "claude_fast"], "candidates": ["sim_gpt_fast", "sim_claude_fast"]}
+    words = ("OPENAI_API_KEY (needed by gpt_fast)", "ANTHROPIC_API_KEY (needed by claude_fast)")
+    costly = {**names, "budget_usd": 1000.0, "question_limit": 2, "store": str(tmp_path)}
+    refused(lambda: asked(**costly), *words, error=MissingKey)
+    refused(lambda: asked(**{**costly, "budget_usd": 0.0}), "calls are missing", "$", error=OverBudget)
+    assert not list(tmp_path.iterdir())
 
 
 # --- files ------------------------------------------------------------------------------------------------------------

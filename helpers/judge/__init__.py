@@ -150,12 +150,14 @@ class _Asking:
         self.wanted, self.replies, self.writers = wanted, replies, writers
         self.labels, self.budget, self.progress = labels, budget, progress
         self.reasons: dict[str, dict[str, list[str]]] = {}
-        self.halt: BaseException | None = None
+        self.broken: Exception | None = None
+        self.out_of_money: BudgetReached | None = None
         self.deferred: list[Request] = []
 
     def reserve(self, request: Request) -> None:
-        if self.halt is not None:
-            raise Stopped(str(self.halt))
+        halt = self.broken or self.out_of_money
+        if halt is not None:
+            raise Stopped(str(halt))
         self.budget.reserve(worst_case(request))
 
     def record(self, request: Request, completion: Completion) -> None:
@@ -176,12 +178,12 @@ class _Asking:
         try:
             async with Session(self.reserve, self.record, concurrency, clock) as session:
                 await asyncio.gather(*(self._address(session, group, concurrency) for group in missing.values()))
-                while self.deferred:  # nothing is in flight any more: what was reserved for it is settled
-                    await self._one(session, self.deferred.pop(0))
+                for request in self.deferred:  # nothing is in flight any more: what was reserved for it is settled
+                    await self._one(session, request, may_wait=False)
         finally:
             ticker.cancel()
-        if self.halt is not None and not isinstance(self.halt, BudgetReached):
-            raise self.halt
+        if self.broken is not None:
+            raise self.broken
 
     async def _sync(self) -> None:
         while True:
@@ -190,7 +192,7 @@ class _Asking:
                 for writer in self.writers.values():
                     writer.sync_when_due()
             except store.StoreError as error:
-                self.halt = self.halt or error
+                self.broken = self.broken or error
 
     async def _address(self, session: Session, requests: list[Request], concurrency: int) -> None:
         """All calls to one address: the first of each model alone (a wrong key or id then costs one call)."""
@@ -206,19 +208,19 @@ class _Asking:
 
         await asyncio.gather(*(worker() for _ in range(concurrency)))
 
-    async def _one(self, session: Session, request: Request) -> None:
+    async def _one(self, session: Session, request: Request, may_wait: bool = True) -> None:
         try:
             completion = await session.complete(request)
             reason, said = completion.status, completion.error or ""
         except BudgetReached as stop:
-            if self.budget.reserved and self.halt is None:
+            if may_wait and self.budget.reserved > 0:
                 self.deferred.append(request)
                 return
-            self.halt, reason, said = self.halt or stop, str(stop), ""
+            self.out_of_money, reason, said = stop, str(stop), ""
         except Stopped as stop:
             reason, said = str(stop), ""
         except Exception as error:
-            self.halt = self.halt or error  # a full disk, a bug: nobody sends anything more, what came is stored
+            self.broken = self.broken or error  # a full disk, a bug: nobody sends anything more, what came is stored
             return
         if reason != "ok":
             self.reasons.setdefault(request.model.name, {}).setdefault(reason, []).append(said)

@@ -57,15 +57,14 @@ def read(raw: str) -> Completion:
     """The reply in a response body; thinking blocks are not part of its text. Input counts cached tokens too."""
     body = json.loads(raw)
     usage = body.get("usage") or {}
-    cached = usage.get("cache_read_input_tokens") or 0
-    written = usage.get("cache_creation_input_tokens") or 0
+    cached, written = usage.get("cache_read_input_tokens"), usage.get("cache_creation_input_tokens")
     return Completion(
         "",
         "ok",
         text="".join(block["text"] for block in body["content"] if block["type"] == "text"),
         finish=FINISH.get(body["stop_reason"], body["stop_reason"]),
         usage=Usage(
-            input=None if usage.get("input_tokens") is None else usage["input_tokens"] + cached + written,
+            input=None if usage.get("input_tokens") is None else usage["input_tokens"] + (cached or 0) + (written or 0),
             output=usage.get("output_tokens"),
             reasoning=(usage.get("output_tokens_details") or {}).get("thinking_tokens"),
             cached=cached,

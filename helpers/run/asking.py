@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from helpers.judge import Budget, Plan, complete_all, judge_all, labels_of, make_plan
-from helpers.providers import simulated
+from helpers.judge import Budget, MissingKey, Plan, complete_all, judge_all, labels_of, make_plan
+from helpers.providers import missing_keys, simulated
 from helpers.run.sources import answers_of, judgments_of, questions_of
 from helpers.types import Answer, Completion, Experiment, Judgment, Model, Question, Trial
 
@@ -66,11 +66,13 @@ async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Aske
     asking = experiment.judgments == "ask"
     bias, questions = bias_of(experiment), questions_of(experiment)
     given = answers_of(experiment, questions)
-    made_up = any(model.simulated for model in _speaking(experiment, given))
+    speaking = _speaking(experiment, given)
     budget = Budget(experiment.budget_usd)
     replies: dict[str, Completion] = {}
     known = await _known(experiment, questions, replies, given)
-    planned = make_plan(_requests(known), experiment.store).check(experiment.budget_usd) if asking else None
+    planned = make_plan(_requests(known), experiment.store) if asking else None
+    if planned is not None:
+        _refuse_early(planned.check(experiment.budget_usd), speaking)
     options |= {"folder": experiment.store, "budget": budget, "ask": asking, "show": show}
     options.setdefault("concurrency", experiment.concurrency)
     judgments: list[Judgment] = []
@@ -93,7 +95,7 @@ async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Aske
         answers=answers,
         judgments=tuple(judgments),
         frame=bias.tidy(judgments, answers),
-        data="simulated" if made_up else "asked",
+        data="simulated" if any(model.simulated for model in speaking) else "asked",
         unjudged=unjudged,
         plan=planned,
         spent_usd=budget.spent,
@@ -107,6 +109,15 @@ def _speaking(experiment: Experiment, given: Mapping[tuple[str, str], Answer] | 
         if model.simulated:
             simulated.traits_of(model)
     return speaking
+
+
+def _refuse_early(planned: Plan, speaking: Sequence[Model]) -> None:
+    """MissingKey for all stages at once: a judge without a key must be found out before its candidates are paid."""
+    asked = {row.model for row in planned.rows if row.missing}
+    keys = missing_keys({model.name: model for model in speaking if model.name in asked}.values())
+    if keys:
+        needs = "; ".join(f"{variable} (needed by {', '.join(names)})" for variable, names in keys.items())
+        raise MissingKey(f"not set in the environment: {needs}. See .env.example.")
 
 
 async def _known(

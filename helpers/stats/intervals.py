@@ -61,9 +61,10 @@ def t_interval(
         return no_interval(value, n, clusters, "no interval: nothing varies between questions")
     from scipy.special import stdtr, stdtrit
 
+    value, se = float(value), float(se)
     reach = float(stdtrit(df, (1 + level) / 2)) * se
     p = NAN if null is None else 2 * float(stdtr(df, -abs(value - null) / se))
-    return Interval(float(value), value - reach, value + reach, float(se), int(n), int(clusters), method, p)
+    return Interval(value, value - reach, value + reach, se, int(n), int(clusters), method, p)
 
 
 def wilson(k: int, n: int, level: float = 0.95) -> Interval:

@@ -91,11 +91,6 @@ class Experiment:
     after: tuple[str, ...]
     parameters: Mapping[str, Any]
 
-    @property
-    def simulated(self) -> bool:
-        """Whether any judge or candidate is made up; everything computed from such a run says so."""
-        return any(model.simulated for model in (*self.judges, *self.candidates))
-
 
 @dataclass(frozen=True)
 class Question:

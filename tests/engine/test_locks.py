@@ -94,6 +94,29 @@ def test_what_was_stored_while_waiting_is_not_asked(serve: Any, tmp_path: Path, 
     assert len(server.calls) == 3 - stored, "and with nothing missing no budget is needed"
 
 
+def test_files_are_locked_in_order_of_name_so_that_two_runs_cannot_hold_what_the_other_needs(
+    serve: Any, tmp_path: Path
+) -> None:
+    serve()
+    first, second = (store.file_of(tmp_path, name) for name in ("claude", "gpt"))
+    lock, clock = store.try_lock(first), FakeClock()
+    assert lock is not None
+
+    async def watch() -> None:
+        while clock.time < 1.0:
+            await asyncio.sleep(0)
+            free = store.try_lock(second)
+            assert free is not None, "held by a run that waits for the file before it"
+            free.release()
+        lock.release()
+
+    async def both() -> None:
+        options = {"folder": tmp_path, "show": False, "clock": clock.clock(), "budget": Budget(1e6)}
+        await asyncio.gather(watch(), complete_all([*requests_to(GPT, 2), *requests_to(CLAUDE, 2)], **options))
+
+    asyncio.run(asyncio.wait_for(both(), 60))
+
+
 def test_two_runs_in_one_process_wait_for_each_other_too(serve: Any, tmp_path: Path) -> None:
     server = serve(latency=0.01)
 

@@ -236,6 +236,7 @@ def test_the_marginal_effect_is_the_change_of_first_places() -> None:
     )
     assert found.se == pytest.approx(math.sqrt(slope @ fit.free_covariance @ slope), rel=1e-5)
     assert found.low < found.value < found.high
+    assert all(type(number) is float for number in (found.value, found.low, found.high, found.se, found.p))
 
 
 def test_frame_and_arrays_give_the_same_fit_whatever_the_row_order() -> None:

@@ -1,0 +1,60 @@
+"""Notebooks without a kernel: their cells, what stands in them, and what they do in this very process."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import inspect
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import nbformat
+
+
+def code_cells(notebook: Path) -> list[Any]:
+    """The code cells of a notebook, in order."""
+    return [cell for cell in nbformat.read(notebook, as_version=4).cells if cell.cell_type == "code"]
+
+
+def parameters_of(notebook: Path) -> dict[str, Any]:
+    """The parameters of a notebook with their defaults; anything but a literal is an error."""
+    (cell,) = (cell for cell in code_cells(notebook) if "parameters" in cell.metadata.get("tags", ()))
+    found = {}
+    for node in ast.parse(cell.source).body:
+        assert isinstance(node, ast.Assign) and len(node.targets) == 1, ast.unparse(node)
+        found[node.targets[0].id] = ast.literal_eval(node.value)
+    return found
+
+
+def run_cells(notebook: Path, export: bool = True, **parameters: Any) -> tuple[dict[str, Any], list[Any]]:
+    """Run the code cells in order with these parameters: the names they leave, and everything they displayed.
+
+    `export=False` leaves out the cell with that tag: drawing every figure in three formats takes most of the time.
+    """
+    names: dict[str, Any] = {}
+    shown: list[Any] = []
+
+    async def run() -> None:
+        for number, cell in enumerate(code_cells(notebook)):
+            if not export and "export" in cell.metadata.get("tags", ()):
+                continue
+            code = compile(cell.source, f"<cell {number}>", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+            if code.co_flags & inspect.CO_COROUTINE:
+                await eval(code, names)
+            else:
+                exec(code, names)
+            if "parameters" in cell.metadata.get("tags", ()):
+                assert not set(parameters) - set(names), "the notebook has no such parameter"
+                names.update(parameters)
+
+    with patch("IPython.display.display", lambda *things, **_: shown.extend(things)):
+        asyncio.run(run())
+    return names, shown
+
+
+def prose(shown: list[Any]) -> str:
+    """What was displayed as Markdown."""
+    from IPython.display import Markdown
+
+    return "\n\n".join(thing.data for thing in shown if isinstance(thing, Markdown))

@@ -1,0 +1,116 @@
+"""What is read from the response bodies: text, ending and tokens; thoughts are never part of the text."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from helpers.providers import anthropic, google, openai
+from helpers.types import FINISHES, Completion, Usage
+
+
+def _openai(finish: Any = "stop", **message: Any) -> dict[str, Any]:
+    said = {"role": "assistant", "content": "Fine.", "refusal": None} | message
+    return {"id": "x", "model": "m-1", "choices": [{"index": 0, "message": said, "finish_reason": finish}]}
+
+
+def _anthropic(stop: Any = "end_turn", *blocks: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": "x",
+        "model": "m-1",
+        "content": list(blocks or ({"type": "text", "text": "Fine."},)),
+        "stop_reason": stop,
+    }
+
+
+def _google(finish: Any = "STOP", *parts: dict[str, Any]) -> dict[str, Any]:
+    candidate = {"content": {"parts": list(parts or ({"text": "Fine."},)), "role": "model"}, "finishReason": finish}
+    return {"modelVersion": "m-1", "responseId": "r", "candidates": [candidate]}
+
+
+def _read(module: Any, body: dict[str, Any]) -> Completion:
+    return module.read(json.dumps(body))
+
+
+@pytest.mark.parametrize(
+    ("module", "body", "finish"),
+    [
+        (openai, _openai("stop"), "stop"),
+        (openai, _openai("length"), "length"),
+        (openai, _openai("content_filter"), "filter"),
+        (openai, _openai("stop", content=None, refusal="No."), "refusal"),
+        (anthropic, _anthropic("end_turn"), "stop"),
+        (anthropic, _anthropic("stop_sequence"), "stop"),
+        (anthropic, _anthropic("max_tokens"), "length"),
+        (anthropic, _anthropic("model_context_window_exceeded"), "length"),
+        (anthropic, _anthropic("refusal"), "refusal"),
+        (google, _google("STOP"), "stop"),
+        (google, _google("MAX_TOKENS"), "length"),
+        *((google, _google(reason), "filter") for reason in ("SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII")),
+        (google, _google("RECITATION"), "filter"),
+    ],
+)
+def test_every_ending_that_a_provider_documents_has_one_of_our_words(module: Any, body: Any, finish: str) -> None:
+    assert _read(module, body).finish == finish and finish in FINISHES
+
+
+@pytest.mark.parametrize(
+    ("module", "body"),
+    [(openai, _openai("tool_calls")), (anthropic, _anthropic("pause_turn")), (google, _google("LANGUAGE"))],
+)
+def test_an_ending_that_we_do_not_know_keeps_its_name(module: Any, body: Any) -> None:
+    assert _read(module, body).finish in ("tool_calls", "pause_turn", "LANGUAGE")
+
+
+def test_thoughts_are_not_part_of_the_text() -> None:
+    thinking = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
+    blocks = (thinking, {"type": "text", "text": "A"}, {"type": "redacted_thinking"}, {"type": "text", "text": "B"})
+    assert _read(anthropic, _anthropic("end_turn", *blocks)).text == "AB"
+    parts = ({"text": "Hm.", "thought": True}, {"text": "A"}, {"inlineData": {}}, {"text": "B"})
+    assert _read(google, _google("STOP", *parts)).text == "AB"
+    assert _read(openai, _openai("stop", reasoning_content="Hm.")).text == "Fine."
+
+
+def test_a_blocked_prompt_has_no_candidates_and_is_filtered() -> None:
+    reply = _read(google, {"promptFeedback": {"blockReason": "SAFETY"}, "modelVersion": "m-1"})
+    assert (reply.status, reply.finish, reply.text) == ("ok", "filter", "")
+
+
+def test_tokens_are_those_that_are_billed() -> None:
+    body = _openai() | {
+        "usage": {
+            "prompt_tokens": 100,
+            "completion_tokens": 50,
+            "prompt_tokens_details": {"cached_tokens": 60},
+            "completion_tokens_details": {"reasoning_tokens": 40},
+        }
+    }
+    assert _read(openai, body).usage == Usage(input=100, output=50, reasoning=40, cached=60)
+    body = _anthropic() | {
+        "usage": {
+            "input_tokens": 30,
+            "cache_read_input_tokens": 60,
+            "cache_creation_input_tokens": 10,
+            "output_tokens": 50,
+            "output_tokens_details": {"thinking_tokens": 40},
+        }
+    }
+    assert _read(anthropic, body).usage == Usage(input=100, output=50, reasoning=40, cached=60)
+    body = _google() | {
+        "usageMetadata": {
+            "promptTokenCount": 100,
+            "candidatesTokenCount": 10,
+            "thoughtsTokenCount": 40,
+            "cachedContentTokenCount": 60,
+        }
+    }
+    assert _read(google, body).usage == Usage(input=100, output=50, reasoning=40, cached=60)
+    only_thoughts = _google("MAX_TOKENS") | {"usageMetadata": {"promptTokenCount": 1, "thoughtsTokenCount": 40}}
+    assert _read(google, only_thoughts).usage.output == 40
+
+
+@pytest.mark.parametrize(("module", "body"), [(openai, _openai()), (anthropic, _anthropic()), (google, _google())])
+def test_what_a_server_does_not_count_is_unknown_and_not_zero(module: Any, body: Any) -> None:
+    assert _read(module, body).usage == Usage(None, None, None, None)

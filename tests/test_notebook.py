@@ -1,0 +1,506 @@
+"""The notebook of experiment 1: its shape, runs from anywhere, the same bytes again, failures that harm nothing."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import nbformat
+import pytest
+
+from helpers import paths, run, store
+from helpers.__main__ import entry
+from helpers.config import COMMON, ConfigError, load_config
+from helpers.providers import simulated
+from helpers.run import notebooks
+from tests.cells import code_cells, parameters_of, prose, run_cells
+from tests.runs import as_published, full_run, settled
+
+NAME = "01_mt_bench_blind"
+NOTEBOOK = paths.NOTEBOOKS / f"{NAME}.ipynb"
+FIGURES = ("judge_vendor_heatmap", "self_preference", "categories", "tiers", "positions")
+TABLES = ("top1_rate", "self_preference", "metrics", "categories", "sensitivity")
+
+
+# --- shape ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_notebook_is_short_clean_and_in_order() -> None:
+    book = nbformat.read(NOTEBOOK, as_version=4)
+    nbformat.validate(book)
+    assert 12 <= len(book.cells) <= 25
+    assert book.metadata.kernelspec.name == "python3"
+    assert len({cell.id for cell in book.cells}) == len(book.cells)
+    title, last = book.cells[0].source, book.cells[-1].source
+    assert title.startswith("# ") and title.endswith("?") and last.startswith("## Limits")
+    lines = 0
+    for cell in code_cells(NOTEBOOK):
+        assert cell.outputs == [] and cell.execution_count is None
+        filled = [line for line in cell.source.splitlines() if line.strip()]
+        assert len(filled) <= 15
+        assert max(map(len, filled)) <= 120
+        lines += len(filled)
+        assert "print(" not in cell.source and "display(" not in cell.source
+    assert lines <= 60
+    tags = [tag for cell in book.cells for tag in cell.metadata.get("tags", ())]
+    assert tags == ["parameters", "setup", "result", "export"]
+
+
+def test_no_number_is_typed_into_a_computed_sentence() -> None:
+    said = 0
+    for cell in code_cells(NOTEBOOK):
+        for call in ast.walk(ast.parse(cell.source)):
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "run.say":
+                said += 1
+                for part in ast.walk(call):
+                    if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                        assert not re.search(r"\d", part.value), part.value
+    assert said >= 6
+
+
+def test_parameters_are_those_of_every_notebook_and_of_this_experiment_with_the_same_defaults() -> None:
+    assert parameters_of(NOTEBOOK) == {**COMMON, **load_config("mt_bench_blind").parameters}
+    (cell,) = (cell for cell in code_cells(NOTEBOOK) if "parameters" in cell.metadata.get("tags", ()))
+    assert all(re.search(r"\S  +# \S", line) for line in cell.source.splitlines()), "each says what it takes"
+
+
+def test_every_parameter_is_passed_on() -> None:
+    (setup,) = (cell for cell in code_cells(NOTEBOOK) if "setup" in cell.metadata.get("tags", ()))
+    (call,) = (
+        node
+        for node in ast.walk(ast.parse(setup.source))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "dict"
+    )
+    passed = {word.arg: ast.unparse(word.value) for word in call.keywords}
+    assert passed == {name: name for name in parameters_of(NOTEBOOK)}
+
+
+# --- runs with a kernel -----------------------------------------------------------------------------------------------
+
+
+def tracked() -> dict[str, bytes]:
+    """The content of every file that a run with parameters of its own must leave alone."""
+    folders = (paths.FIGURES, paths.EXPERIMENTS, paths.DATA, paths.NOTEBOOKS)
+    files = (file for folder in folders for file in folder.rglob("*") if file.is_file())
+    ignored = {paths.REPLIES, paths.DOWNLOADS, paths.RUNS}
+    return {str(file): file.read_bytes() for file in files if not ignored & set(file.parents)}
+
+
+def command(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    keys = ("_API_KEY", "_BASE_URL")
+    env = {name: value for name, value in os.environ.items() if not name.endswith(keys)}
+    return subprocess.run([sys.executable, "-m", *words], cwd=cwd, env=env, capture_output=True, text=True, check=False)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
+    """The notebook run by plain papermill on an empty store, then by our own runner on what is stored."""
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    out, replies = elsewhere / "results", elsewhere / "replies"
+    given = ("-p", "question_limit", "16", "-p", "store", str(replies), "-p", "out", str(out))
+    before = tracked()
+    plain = command("papermill", str(NOTEBOOK), "out.ipynb", *given, cwd=elsewhere)
+    first = contents(out)
+    stored = contents(replies)
+    again = command("helpers", "run", NAME, *given, cwd=elsewhere)
+    return SimpleNamespace(
+        **{"plain": plain, "again": again, "first": first, "second": contents(out), "given": given},
+        **{"stored": stored, "replies": replies, "out": out, "elsewhere": elsewhere},
+        touched=[name for name, content in tracked().items() if before.get(name) != content],
+    )
+
+
+def test_plain_papermill_runs_it_from_any_folder_and_touches_no_tracked_file(ran: SimpleNamespace) -> None:
+    assert ran.plain.returncode == 0, ran.plain.stderr
+    assert (ran.elsewhere / "out.ipynb").is_file()
+    assert ran.touched == []
+    expected = {f"{name}.{kind}" for name in (*FIGURES, "published_self_preference") for kind in ("png", "pdf", "svg")}
+    expected |= {f"{name}.{kind}" for name in TABLES for kind in ("csv", "tex")}
+    expected |= {"numbers.json", "numbers.tex", "claims.csv", "captions.md", "run.json"}
+    assert set(ran.first) == expected
+
+
+def test_our_own_runner_does_the_same_and_says_where_the_report_is(ran: SimpleNamespace) -> None:
+    assert ran.again.returncode == 0, ran.again.stderr
+    (line,) = (line for line in ran.again.stdout.splitlines() if NAME in line)
+    assert line.startswith("ok") and line.endswith(str(ran.out / "report.ipynb"))
+    assert set(ran.second) == {*ran.first, "report.ipynb"}
+
+
+def test_what_is_stored_is_not_asked_again(ran: SimpleNamespace) -> None:
+    lines = {name: text for name, text in contents(ran.replies).items() if name.endswith(".jsonl")}
+    assert len(lines) == 6 and sum(text.count(b"\n") for text in lines.values()) == 2 * 16 * 6
+    assert all(ran.stored[name] == text for name, text in lines.items())
+
+
+def test_a_second_run_gives_the_same_bytes(ran: SimpleNamespace, tmp_path: Path) -> None:
+    for name, content in ran.first.items():
+        if name != "run.json":
+            assert ran.second[name] == content, f"{name} differs between a run that asks and one that finds all stored"
+    quiet = tmp_path / "out.ipynb"
+    quiet.write_bytes((ran.elsewhere / "out.ipynb").read_bytes())
+    notebooks._quiet(quiet)
+    assert quiet.read_bytes() == ran.second["report.ipynb"]
+
+
+def test_no_cell_shows_a_time_a_version_or_a_warning(ran: SimpleNamespace) -> None:
+    book = nbformat.reads(ran.second["report.ipynb"].decode(), as_version=4)
+    for cell in book.cells:
+        if cell.cell_type == "code":
+            for output in cell.outputs:
+                assert output.output_type in ("display_data", "execute_result"), output
+                plain = "".join(str(value) for kind, value in output.data.items() if not kind.startswith("image/"))
+                assert str(paths.ROOT) not in plain and str(ran.elsewhere) not in plain
+                assert not re.search(r"20\d\d-\d\d-\d\d", plain)
+    assert "version" not in book.metadata.language_info and "papermill" not in book.metadata
+
+
+def test_run_json_holds_commit_time_versions_and_money(ran: SimpleNamespace) -> None:
+    told = json.loads(ran.second["run.json"])
+    assert {"commit", "time", "versions", "spent_usd"} <= set(told) and told["spent_usd"] == 0.0
+
+
+def test_simulated_results_say_so_on_their_face(ran: SimpleNamespace) -> None:
+    captions = re.split(r"^## ", ran.second["captions.md"].decode(), flags=re.MULTILINE)[1:]
+    by_name = {part.split("\n", 1)[0]: part for part in captions}
+    assert set(by_name) == {f"Figure {n}" for n in (*FIGURES, "published_self_preference")} | {
+        f"Table {n}" for n in TABLES
+    }
+    for name, text in by_name.items():
+        assert ("SIMULATED" in text) == (name != "Figure published_self_preference"), name
+    for name in TABLES:
+        assert b"SIMULATED" in ran.second[f"{name}.tex"]
+        rows = ran.second[f"{name}.csv"].decode().splitlines()
+        assert "data" in rows[0].split(",") and any("simulated" in row for row in rows)
+    numbers = json.loads(ran.second["numbers.json"])
+    assert numbers["protocol"] == "1.0" and numbers["provenance"]["data"] == "simulated"
+    assert {each["data"] for each in numbers["numbers"]} == {"published", "simulated"}
+    assert any(each["id"] == "self_preference_logit" and each["data"] == "simulated" for each in numbers["numbers"])
+    macros = re.findall(r"\\newcommand\{\\(\w+)\}", ran.second["numbers.tex"].decode())
+    assert all("Simulated" in name or "Published" in name for name in macros)
+    book = nbformat.reads(ran.second["report.ipynb"].decode(), as_version=4)
+    (first,) = (cell for cell in book.cells if "result" in cell.metadata.get("tags", ()))
+    told = first.outputs[0].data["text/markdown"]
+    assert told.startswith("Data: **SIMULATED** judges") and "16 questions, 96 judgments" in told
+
+
+def test_provenance_says_who_was_asked_what(ran: SimpleNamespace) -> None:
+    told = json.loads(ran.second["numbers.json"])["provenance"]
+    assert told["judges"]["sim_gpt_fast"] == ["sim-gpt-fast"] and len(told["judges"]) == 6
+    assert (told["n"], told["questions"], told["seed"]) == (96, 16, 42)
+    assert told["parameters"] == {"question_limit": 16} and re.fullmatch("[0-9a-f]{16}", told["inputs"])
+
+
+def test_a_run_that_fails_names_the_cell_and_replaces_nothing(ran: SimpleNamespace) -> None:
+    good = contents(ran.out)
+    failed = command("helpers", "run", NAME, *ran.given, "-p", "questions", "no/such/file.jsonl", cwd=ran.elsewhere)
+    assert failed.returncode == 1 and "Traceback" not in failed.stdout + failed.stderr
+    assert re.search(r"^FAILED +01_mt_bench_blind .*cell \[3\] failed: FileNotFoundError: questions=", failed.stdout)
+    left = contents(ran.out)
+    assert b"no/such/file.jsonl" in left.pop("report.failed.ipynb")
+    assert left == good
+
+
+def test_real_judges_without_a_key_are_refused_by_the_variable(ran: SimpleNamespace, tmp_path: Path) -> None:
+    names = ("-p", "judges", "[gpt_fast]", "-p", "candidates", "[gpt_fast, claude_fast]", "-p", "budget_usd", "1000")
+    where = ("-p", "store", str(tmp_path / "replies"), "-p", "out", str(tmp_path / "out"))
+    failed = command("helpers", "run", NAME, *names, *where, "-p", "question_limit", "2", cwd=tmp_path)
+    assert failed.returncode == 1 and "Traceback" not in failed.stdout + failed.stderr
+    assert "MissingKey" in failed.stdout
+    assert "OPENAI_API_KEY (needed by gpt_fast)" in failed.stdout
+    assert "ANTHROPIC_API_KEY (needed by claude_fast)" in failed.stdout
+    assert [file.name for file in (tmp_path / "out").iterdir()] == ["report.failed.ipynb"]
+    assert not list(tmp_path.glob("replies/*.jsonl"))
+
+
+# --- runs without a kernel --------------------------------------------------------------------------------------------
+
+
+def texts(figure: Any) -> list[str]:
+    from matplotlib.text import Text
+
+    return [text.get_text() for text in figure.figure.findobj(Text)]
+
+
+def test_simulated_panels_say_so_in_the_picture(tmp_path: Path) -> None:
+    names, shown = run_cells(NOTEBOOK, export=False, question_limit=12, store=str(tmp_path / "s"))
+    for name in ("heatmap", "own", "by_category", "tiers", "positions"):
+        assert any("SIMULATED" in text for text in texts(names[name])), name
+    assert not any("SIMULATED" in text for text in texts(names["headline"]))
+    told = prose(shown)
+    assert told.startswith("Data: **SIMULATED**") and told.count("SIMULATED") > 5
+    assert "[[" not in told and "nan" not in told.lower().replace("finance", "")
+
+
+def test_published_judgments_from_a_folder_go_through_the_whole_notebook(tmp_path: Path) -> None:
+    folder = as_published(full_run(), tmp_path / "given")
+    names, shown = run_cells(
+        NOTEBOOK, judgments=str(folder), question_limit=48, store=str(tmp_path / "s"), out=str(tmp_path / "o")
+    )
+    told = prose(shown)
+    assert told.startswith("Data: published judgments, from a folder. 6 judges, 48 questions, 288 judgments")
+    assert "SIMULATED" not in told
+    assert "were not asked here" in told
+    numbers = json.loads((tmp_path / "o" / "numbers.json").read_text())
+    assert numbers["provenance"]["data"] == "folder"
+    assert {each["data"] for each in numbers["numbers"]} == {"published", "folder"}
+    length = [each for each in numbers["numbers"] if each["where"].get("variant") == "with length"]
+    assert length and all(each["value"] is None and "length" in each["method"] for each in length)
+    assert not (tmp_path / "s").exists() and names["asked"].spent_usd == 0.0
+
+
+def test_a_real_run_goes_through_the_notebook(real_data: Path) -> None:
+    _, shown = run_cells(NOTEBOOK, export=False, judgments=str(real_data / "llm_eval"))
+    told = prose(shown)
+    assert "Not blind: the judges were given the hint full" in told
+    assert "Each candidate always stood in one slot" in told and "hold their quality too" in told
+
+
+def test_real_questions_go_through_the_notebook(tmp_path: Path, real_data: Path) -> None:
+    questions = real_data / "mt_bench" / "question.jsonl"
+    given = {"questions": str(questions), "question_limit": 12, "store": str(tmp_path / "s")}
+    names, shown = run_cells(NOTEBOOK, export=False, **given)
+    assert "12 questions, 72 judgments" in prose(shown)
+    asked = {question.id: question.text for question in names["asked"].questions}
+    lines = map(json.loads, questions.read_text(encoding="utf-8").splitlines())
+    real = {f"{line['category']}_{line['question_id']:03}": line["turns"][0] for line in lines}
+    assert asked.items() <= real.items()
+
+
+def test_five_questions_and_then_eighty_asks_the_five_only_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[str] = []
+    real_send = simulated.send
+
+    async def counted(client: None, request: Any) -> Any:
+        sent.append(request.key)
+        return await real_send(client, request)
+
+    monkeypatch.setattr(simulated, "send", counted)
+
+    def ask(limit: int | None) -> run.Asked:
+        return asyncio.run(run.ask(settled(question_limit=limit, store=str(tmp_path)), show=False))
+
+    few = ask(5)
+    assert len(sent) == len(set(sent)) == 2 * 5 * 6
+    lines = {path.name: path.read_bytes() for path in tmp_path.glob("*.jsonl")}
+    every = ask(None)
+    assert len(sent) == len(set(sent)) == 2 * 80 * 6
+    for path in tmp_path.glob("*.jsonl"):
+        assert path.read_bytes().startswith(lines[path.name]), "what was stored stays as it was"
+        keys = [record["key"] for record in store.lines(path)]
+        assert len(keys) == len(set(keys)) == 2 * 80
+    both = few.frame.merge(every.frame, on=["question_id", "judge", "candidate"], suffixes=("", "_every"))
+    assert len(both) == len(few.frame) == 5 * 6 * 6
+    for column in ("slot", "label", "outcome"):
+        assert both[column].equals(both[f"{column}_every"])
+    assert both["rank"].fillna(0).equals(both["rank_every"].fillna(0))
+    ask(None)
+    assert len(sent) == 2 * 80 * 6
+
+
+# --- the command line -------------------------------------------------------------------------------------------------
+
+
+def recuse(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    """Exit code, output and errors of a command, in this process."""
+    monkeypatch.setattr(sys, "argv", ["recuse", *words])
+    code = 0
+    try:
+        entry()
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+    told = capsys.readouterr()
+    assert "Traceback" not in told.out + told.err
+    return code, told.out, told.err
+
+
+WRONG = {
+    "unknown parameter": (("run", NAME, "-p", "no_such", "1"), "no parameter no_such", *COMMON, "order_draw"),
+    "unknown notebook": (("run", "07_nothing"), "no notebook 07_nothing", NAME),
+    "unknown judge": (("run", NAME, "-p", "judges", "[gpt_9]"), "unknown judge gpt_9", "sim_gpt_fast"),
+    "limit 0": (("run", NAME, "-p", "question_limit", "0"), "question_limit = 0"),
+    "not YAML": (("run", NAME, "-p", "judges", "[gpt"), "-p judges [gpt", "not YAML"),
+    "twice": (("run", NAME, "-p", "seed", "1", "-p", "seed", "2"), "-p seed is given twice"),
+    "plan: unknown parameter": (("plan", NAME, "-p", "no_such", "1"), "no parameter no_such", "question_limit"),
+    "plan: no such file": (("plan", NAME, "-p", "questions", "nowhere"), "questions='nowhere'", '"builtin"'),
+    "unknown command": (("ran",), "No such command 'ran'"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_command_is_one_message_and_an_exit_code(
+    case: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words, *expected = WRONG[case]
+    monkeypatch.setattr(notebooks, "execute", lambda *_: pytest.fail("something was run"))
+    code, _, told = recuse(monkeypatch, capsys, *words)
+    assert code == 2
+    for word in expected:
+        assert word in told
+
+
+def test_a_plan_is_a_table_that_knows_what_is_stored(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    code, fresh, _ = recuse(monkeypatch, capsys, "plan", NAME, "-p", "store", str(tmp_path))
+    assert code == 0 and not list(tmp_path.iterdir())
+    rows = [line.split() for line in fresh.splitlines()]
+    assert rows[0] == [NAME]
+    assert [row[:2] for row in rows if row[0] in ("answers", "judging")] == [
+        [stage, model.name] for stage in ("answers", "judging") for model in settled().judges
+    ]
+    assert rows[1][:5] == ["stage", "model", "calls", "stored", "missing"]
+    total = next(row for row in rows if row[0] == "total")
+    assert total[1:4] == ["960", "0", "960"] and float(total[-1]) == 0.0
+    full_run()
+    _, stored, _ = recuse(monkeypatch, capsys, "plan", "mt_bench_blind", "-p", "store", str(settled().store))
+    total = next(line.split() for line in stored.splitlines() if line.startswith("total"))
+    assert total[1:4] == ["960", "960", "0"]
+
+
+def test_a_plan_of_real_models_names_upper_bounds_in_dollars(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    names = "[gpt_fast, claude_fast]"
+    words = ("-p", "judges", names, "-p", "candidates", names, "-p", "store", str(tmp_path))
+    code, told, _ = recuse(monkeypatch, capsys, "plan", NAME, *words)
+    total = next(line.split() for line in told.splitlines() if line.startswith("total"))
+    assert code == 0 and total[1:4] == ["320", "0", "320"]
+    assert 0 < float(total[-1]) < 1000 and "upper bounds" in told
+
+
+def test_names_are_known_with_and_without_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert notebooks.chosen((NAME,)) == notebooks.chosen(("mt_bench_blind",)) == notebooks.chosen((f"{NAME}.ipynb",))
+    assert notebooks.chosen(()) == list(notebooks.available().values())
+
+
+# --- the runner -------------------------------------------------------------------------------------------------------
+
+
+def test_a_kernel_that_dies_is_told_and_replaces_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import papermill
+
+    report = tmp_path / "report.ipynb"
+    report.write_text("the last good one")
+
+    def die(_: str, draft: str, *__: Any, **___: Any) -> None:
+        Path(draft).write_text("as far as it came")
+        raise RuntimeError("Kernel died")
+
+    monkeypatch.setattr(papermill, "execute_notebook", die)
+    result = notebooks.execute(NOTEBOOK, report, {})
+    assert result.error == f"RuntimeError: Kernel died (see {tmp_path / 'report.failed.ipynb'})"
+    assert report.read_text() == "the last good one"
+    assert contents(tmp_path).keys() == {"report.ipynb", "report.failed.ipynb"}
+
+    def succeed(source: str, draft: str, *_: Any, **__: Any) -> None:
+        Path(draft).write_bytes(Path(source).read_bytes())
+
+    monkeypatch.setattr(papermill, "execute_notebook", succeed)
+    assert notebooks.execute(NOTEBOOK, report, {}).error is None
+    assert contents(tmp_path).keys() == {"report.ipynb"}, "a good run takes the traces of the failed one away"
+
+
+def test_notebooks_wait_for_others_and_fall_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    after = {"a": [], "b": ["a"], "c": ["b"], "d": [], "e": ["d", "elsewhere"]}
+    begun: list[str] = []
+
+    def execute(notebook: Path, report: Path, _: Any) -> notebooks.Result:
+        begun.append(notebook.stem)
+        return notebooks.Result(notebook.stem, report, 0.0, "cell [1] failed" if notebook.stem == "01_a" else None)
+
+    monkeypatch.setattr(notebooks, "ProcessPoolExecutor", ThreadPoolExecutor)
+    monkeypatch.setattr(notebooks, "check_parameters", lambda *_: None)
+    monkeypatch.setattr(notebooks, "load_config", lambda name: SimpleNamespace(after=after[name]))
+    monkeypatch.setattr(notebooks, "report_of", lambda notebook, _: Path(notebook.stem))
+    monkeypatch.setattr(notebooks, "execute", execute)
+    some = [Path(f"0{n}_{name}.ipynb") for n, name in enumerate("abcde", 1)]
+    results = notebooks.run_all(some, {}, processes=2)
+    assert [result.name for result in results] == ["01_a", "02_b", "03_c", "04_d", "05_e"]
+    assert [bool(result.error) for result in results] == [True, True, True, False, False]
+    assert "a failed before it" in results[1].error and "b failed before it" in results[2].error
+    assert sorted(begun) == ["01_a", "04_d", "05_e"] and begun.index("04_d") < begun.index("05_e")
+    after["d"] = ["e"]
+    with pytest.raises(ConfigError, match="wait for each other: d, e"):
+        notebooks.run_all(some[3:], {}, processes=2)
+
+
+def test_default_runs_write_the_experiment_s_report_and_others_their_own() -> None:
+    assert notebooks.report_of(NOTEBOOK, {}) == paths.EXPERIMENTS / "mt_bench_blind" / "report.ipynb"
+    own = notebooks.report_of(NOTEBOOK, {"seed": 7})
+    assert own.name == "report.ipynb" and own.parent.parent == paths.RUNS
+    assert own != notebooks.report_of(NOTEBOOK, {"seed": 8})
+
+
+# --- what is shown ----------------------------------------------------------------------------------------------------
+
+
+def test_a_prompt_is_shown_as_text_that_cannot_become_markup() -> None:
+    from helpers.run.showing import fenced
+
+    hostile = "```\n# not a heading\n````\n<script>alert(1)</script>\u202eabc"
+    block = fenced(hostile)
+    fence = re.match("`+", block)[0]
+    assert fence not in hostile and block.endswith(f"\n{fence}") and "\u202e" not in block
+    long = fenced("x" * 20_000)
+    assert len(long) < 7000 and "[... 14000 characters ...]" in long
+    assert "Its reply:" in run.example(full_run())
+
+
+def test_losses_show_outcomes_and_tokens_of_each_judge() -> None:
+    table = run.losses(full_run())
+    table = table.set_index("judge") if "judge" in table else table
+    assert table["judgments"].tolist() == [80] * 6
+    for judge, row in table.iterrows():
+        mine = [j for j in full_run().judgments if j.trial.judge.name == judge]
+        assert row["ok"] == sum(j.outcome == "ok" for j in mine)
+        assert row["unreadable"] == f"{1 - row['ok'] / 80:.1%}"
+        assert row["tokens input"] == sum(j.completion.usage.input for j in mine)
+        assert row["tokens output"] == sum(j.completion.usage.output for j in mine)
+
+
+# --- slow -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_whole_default_run_gives_the_same_bytes_twice(tmp_path: Path) -> None:
+    given = ("-p", "store", str(tmp_path / "replies"), "-p", "out", str(tmp_path / "out"))
+    found = []
+    for _ in range(2):
+        done = command("helpers", "run", NAME, *given, cwd=tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+        found.append({name: content for name, content in contents(tmp_path / "out").items() if name != "run.json"})
+    assert found[0] == found[1]
+    numbers = json.loads(found[0]["numbers.json"])["numbers"]
+    shown = {(n["id"], *sorted(n["where"].items())): n["value"] for n in numbers if n["data"] == "simulated"}
+    from tests.runs import full_estimates
+
+    for each in full_estimates():
+        value = shown[each.id, *sorted(each.where.items())]
+        assert value == pytest.approx(each.value, rel=1e-5) if not math.isnan(each.value) else value is None
+
+
+@pytest.mark.slow
+def test_plain_papermill_runs_real_questions(tmp_path: Path, real_data: Path) -> None:
+    questions = str((real_data / "mt_bench" / "question.jsonl").resolve())
+    given = ("-p", "questions", questions, "-p", "question_limit", "16")
+    where = ("-p", "store", str(tmp_path / "replies"), "-p", "out", str(tmp_path / "out"))
+    done = command("papermill", str(NOTEBOOK), "out.ipynb", *given, *where, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "out" / "numbers.json").read_text())["provenance"]["questions"] == 16
