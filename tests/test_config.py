@@ -120,7 +120,7 @@ def test_real_judges_are_not_paid_to_judge_simulated_candidates() -> None:
     assert settled(judges=["gpt_fast"], judgments="stored").judges[0].name == "gpt_fast"
     assert settled(judges=["gpt_fast"], answers="hub").judges[0].name == "gpt_fast"
     named = settled(judges=["gpt_fast"], candidates=["sim_gpt_fast", "sim_claude_fast"])
-    assert named.simulated, "who names simulated candidates gets them, and the run says so"
+    assert all(one.simulated for one in named.candidates), "who names simulated candidates gets them"
 
 
 def test_defaults_are_those_of_the_config() -> None:

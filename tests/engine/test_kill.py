@@ -43,7 +43,8 @@ def _kill_and_resume(server: JudgeServer, folder: Path, count: int, kills: int, 
         stored, asked = _answered(folder), len(server.calls)
         run = start(folder, server.env(), "--count", str(count), "--concurrency", str(CONCURRENCY), *arguments)
         if loss.kills < kills:
-            moment = asked + rng.randint(1, 2 * count // (kills + 1))
+            share = count // (kills + 1)  # so that no run ends before it is killed
+            moment = asked + rng.randint(share // 3, share)
             while len(server.calls) < moment and run.poll() is None:
                 time.sleep(0.001)
             time.sleep(rng.random() * server.latency)

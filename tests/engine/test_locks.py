@@ -37,7 +37,7 @@ def test_two_runs_with_models_in_opposite_order_pay_for_each_reply_once(serve: A
 
 
 def test_the_run_that_waits_says_for_whom_and_asks_only_what_the_first_did_not(serve: Any, tmp_path: Path) -> None:
-    server = serve(latency=0.14)
+    server = serve(latency=0.18)
     first = start(tmp_path, server.env(), "--count", "20", "--concurrency", "1")
     while not store.file_of(tmp_path, "gpt").exists():
         assert first.poll() is None

@@ -246,9 +246,8 @@ def test_a_whole_last_line_without_its_newline_is_kept(path: Path) -> None:
 @given(st.data())
 def test_any_other_damage_is_an_error_that_names_file_and_line(data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        path = store.file_of(Path(folder), "gpt_fast")
-        filled(path)
-        whole = path.read_bytes()
+        path, requests = store.file_of(Path(folder), "gpt_fast"), [Request(MODEL, text) for text in "abc"]
+        whole = b"".join(store.encode(request, reply_to(request), LABELS) for request in requests)
         place = data.draw(st.integers(0, len(whole) - 2))
         byte = data.draw(st.integers(0, 255).filter(lambda value: value != whole[place]))
         path.write_bytes(whole[:place] + bytes([byte]) + whole[place + 1 :])
