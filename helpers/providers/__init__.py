@@ -129,6 +129,8 @@ class Session:
                         attempt += 1
                         return await self._attempt(request, attempt, pace, counts)
         except Failure as failure:
+            if failure.status == "connect" and model.name not in self.answered:
+                self.stops.setdefault((model.provider, model.base_url), _advice(model, failure))
             self.check_stopped(model)
             return Completion(request.key, failure.status, error=failure.error, attempt=attempt)
         raise AssertionError("tenacity always returns or raises")
@@ -200,6 +202,8 @@ def _advice(model: Model, failure: Failure) -> str:
         "auth": f"{model.provider} refused the key in {variables}; set a valid one with access to this model"
         if variables
         else f"{model.base_url} asks for a key; name the variable that holds it in models.yaml (`api_key_env`)",
+        "connect": f"nobody answers at {model.base_url or 'the address of ' + model.provider}; is the server running, "
+        "and the network up?",
         "not_found": f"{model.provider} does not know model_id {model.model_id!r}; correct it in models.yaml",
         "bad_request": f"{model.provider} refused the request for {model.model_id!r}; its `params:` in models.yaml may "
         "hold something that this model does not take",
