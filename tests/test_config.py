@@ -36,7 +36,7 @@ def nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"helpers.providers.{name}.send", refuse)
 
 
-def refused(call: Callable[[], Any], *words: str, error: type[Exception] = ConfigError) -> str:
+def assert_refused(call: Callable[[], Any], *words: str, error: type[Exception] = ConfigError) -> str:
     """The message with which a call is refused; it holds all these words."""
     with pytest.raises(error) as caught:
         call()
@@ -52,8 +52,8 @@ def asked(**parameters: Any) -> run.Asked:
 
 def every_way(*words: str, error: type[Exception] = ValueError, **parameters: Any) -> None:
     """Both the run and its plan are refused, with the same words."""
-    told = refused(lambda: asked(**parameters), *words, error=error)
-    assert told == refused(lambda: asyncio.run(run.plan(settled(**parameters))), *words, error=error)
+    told = assert_refused(lambda: asked(**parameters), *words, error=error)
+    assert told == assert_refused(lambda: asyncio.run(run.plan(settled(**parameters))), *words, error=error)
 
 
 # --- parameters -------------------------------------------------------------------------------------------------------
@@ -95,21 +95,21 @@ WRONG = {
 @pytest.mark.parametrize("case", WRONG)
 def test_a_wrong_parameter_is_named_with_what_was_found_and_what_is_valid(case: str) -> None:
     parameters, *words = WRONG[case]
-    message = refused(lambda: load_experiment("mt_bench_blind", **parameters), *words)
+    message = assert_refused(lambda: load_experiment("mt_bench_blind", **parameters), *words)
     if "unknown" not in case and "twice" not in case:
         assert message.startswith("parameters of mt_bench_blind: ")
 
 
 def test_several_faults_are_told_at_once() -> None:
-    refused(lambda: settled(seed="x", question_limit=0), "seed = 'x'", "question_limit = 0")
+    assert_refused(lambda: settled(seed="x", question_limit=0), "seed = 'x'", "question_limit = 0")
 
 
 def test_an_unknown_experiment_is_refused_with_the_known_ones() -> None:
-    refused(lambda: load_experiment("mt_bench"), "no experiment 'mt_bench'", "mt_bench_blind")
+    assert_refused(lambda: load_experiment("mt_bench"), "no experiment 'mt_bench'", "mt_bench_blind")
 
 
 def test_real_judges_are_not_paid_to_judge_simulated_candidates() -> None:
-    refused(
+    assert_refused(
         lambda: settled(judges=["gpt_fast", "sim_gpt_fast"]),
         "real judges (gpt_fast)",
         "simulated candidates",
@@ -168,7 +168,7 @@ def test_a_source_that_does_not_exist_is_refused_with_the_words_that_are_valid(
 
 def test_judgments_that_do_not_exist_are_refused_with_the_words_that_are_valid() -> None:
     words = ("judgments='asked'", '"ask"', '"stored"', '"hub"', "no such file")
-    refused(lambda: asked(judgments="asked"), *words, error=FileNotFoundError)
+    assert_refused(lambda: asked(judgments="asked"), *words, error=FileNotFoundError)
 
 
 QUESTION = {"id": "math_1", "category": "math", "text": "How much is two and two?"}
@@ -259,15 +259,15 @@ def test_published_answers_are_judged_by_simulated_or_real_judges_and_say_so(tmp
 def test_questions_none_of_which_can_be_judged_are_refused(tmp_path: Path) -> None:
     path = answers_file(tmp_path, lambda record: {**record, "answer_text": ""})
     words = ("none of 12 questions has a fit answer of every candidate", "claude_fast: empty, gpt_fast: empty")
-    refused(lambda: asked(answers=path, question_limit=12), *words, error=ValueError)
+    assert_refused(lambda: asked(answers=path, question_limit=12), *words, error=ValueError)
 
 
 def test_a_judge_without_a_key_is_refused_before_its_candidates_are_asked(tmp_path: Path) -> None:
     names = {"judges": ["gpt_fast", "claude_fast"], "candidates": ["sim_gpt_fast", "sim_claude_fast"]}
     words = ("OPENAI_API_KEY (needed by gpt_fast)", "ANTHROPIC_API_KEY (needed by claude_fast)")
     costly = {**names, "budget_usd": 1000.0, "question_limit": 2, "store": str(tmp_path)}
-    refused(lambda: asked(**costly), *words, error=MissingKey)
-    refused(lambda: asked(**{**costly, "budget_usd": 0.0}), "calls are missing", "$", error=OverBudget)
+    assert_refused(lambda: asked(**costly), *words, error=MissingKey)
+    assert_refused(lambda: asked(**{**costly, "budget_usd": 0.0}), "calls are missing", "$", error=OverBudget)
     assert not list(tmp_path.iterdir())
 
 
@@ -304,13 +304,13 @@ def test_a_bad_models_file_is_told_by_file_and_entry(tmp_path: Path, case: str) 
     text, *words = BAD_MODELS[case]
     path = tmp_path / "models.yaml"
     path.write_text(text, encoding="utf-8")
-    refused(lambda: load_models(path), "models.yaml", *words)
+    assert_refused(lambda: load_models(path), "models.yaml", *words)
 
 
 def test_an_unknown_key_lists_the_valid_ones(tmp_path: Path) -> None:
     path = tmp_path / "models.yaml"
     path.write_text("a: {provider: openai, model_id: m, vendor: gpt, temprature: 1}", encoding="utf-8")
-    message = refused(lambda: load_models(path), "unknown key 'temprature'")
+    message = assert_refused(lambda: load_models(path), "unknown key 'temprature'")
     assert "model_id" in message and "max_tokens" in message and "base_url" in message
 
 
@@ -330,11 +330,11 @@ def test_a_bad_config_is_told_by_file_and_key(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "own_one").mkdir()
     (tmp_path / "own_one" / "config.yaml").write_text(whole + text, encoding="utf-8")
     monkeypatch.setattr(paths, "EXPERIMENTS", tmp_path)
-    refused(lambda: load_config("own_one"), "own_one", "config.yaml", *words)
+    assert_refused(lambda: load_config("own_one"), "own_one", "config.yaml", *words)
 
 
 def test_a_missing_yaml_file_is_named(tmp_path: Path) -> None:
-    refused(lambda: read_yaml(tmp_path / "none.yaml"), "none.yaml", "no such file")
+    assert_refused(lambda: read_yaml(tmp_path / "none.yaml"), "none.yaml", "no such file")
 
 
 def test_all_models_of_the_project_can_be_loaded_and_asked() -> None:
@@ -372,6 +372,6 @@ def test_impossible_traits_of_a_simulated_model_are_refused_before_any_call(case
         replace(experiment, judges=(spoilt(experiment.judges[0]), *experiment.judges[1:])),
         replace(experiment, candidates=(spoilt(experiment.candidates[0]), *experiment.candidates[1:])),
     ):
-        told = refused(lambda e=changed: asyncio.run(run.ask(e, show=False)), *words, error=ValueError)
+        told = assert_refused(lambda e=changed: asyncio.run(run.ask(e, show=False)), *words, error=ValueError)
         assert re.search("model 'sim_claude_fast'", told)
-        refused(lambda e=changed: asyncio.run(run.plan(e)), *words, error=ValueError)
+        assert_refused(lambda e=changed: asyncio.run(run.plan(e)), *words, error=ValueError)
