@@ -58,13 +58,17 @@ def run(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...], processes: i
 def plan(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...]) -> None:
     """Show the calls, tokens and dollars of a run before anything is asked."""
     from helpers.config import load_experiment
+    from helpers.run import caution
     from helpers.run import plan as plan_of
     from helpers.run.notebooks import check_parameters, chosen, experiment_of
 
     for notebook in chosen(names):
         values = _parameters(pairs)
         check_parameters(notebook, values)
-        click.echo(f"{notebook.stem}\n{asyncio.run(plan_of(load_experiment(experiment_of(notebook), **values)))}")
+        experiment = load_experiment(experiment_of(notebook), **values)
+        click.echo(f"{notebook.stem}\n{asyncio.run(plan_of(experiment))}")
+        if caution(experiment):
+            click.echo(f"Note: {caution(experiment)}")
 
 
 def entry() -> None:
@@ -77,7 +81,8 @@ def entry() -> None:
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except click.exceptions.Abort:
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        click.echo("recuse: interrupted; everything that came is stored, run the same again to go on", err=True)
         sys.exit(130)
     except (ConfigError, MissingKey, NoPrice, OverBudget, Incomplete, StoreError, ValueError, OSError) as error:
         click.echo(f"recuse: {error}", err=True)

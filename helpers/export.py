@@ -51,7 +51,7 @@ def export(
 ) -> None:
     """Write everything that an experiment found into `folder`, and nothing outside it.
 
-    Files: <figure>.png .pdf .svg, <table>.csv .tex, numbers.json (DESIGN 5), numbers.tex, claims.csv (if `claims`, the
+    Files: <figure>.png .pdf .svg, <table>.csv .tex, numbers.json, numbers.tex, claims.csv (if `claims`, the
     frame of `claims.check`), captions.md, and run.json with commit, time, versions and `run`, the only file that
     differs between runs. All bytes are made before the first is written: an export that fails leaves the former files
     as they were. Unsafe or double names, infinite numbers and two estimates for one place are a ValueError.

@@ -7,7 +7,7 @@ Two forms of reply are read, and nothing else is searched for:
   `SCORES-<nonce>: A=7 B=8 C=9` may stand directly before it) or `VERDICT-<nonce>: <value>` (all other forms).
 
 The judge is told the nonce and no candidate knows it, so a quoted answer is only a quotation. Nothing is repaired:
-a reply in any other form has an outcome that says so (reliability.md A.2, rows 8-15 and 36), and it can be read again
+a reply in any other form has an outcome that says so, and it can be read again
 by a better parser, since replies are stored raw.
 """
 

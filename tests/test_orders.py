@@ -16,9 +16,9 @@ import pandas as pd
 import pytest
 
 from helpers import datasets, paths
-from helpers.biases.top_choice.asking import order, stages, williams
+from helpers.biases.top_choice.asking import caution, order, stages, williams
 from helpers.run.sources import questions_of
-from helpers.types import Question, Trial
+from helpers.types import Model, Question, Trial
 from tests.runs import full_run, settled
 
 SIX = tuple("abcdef")
@@ -250,3 +250,15 @@ def test_a_question_without_a_place_is_refused() -> None:
 def test_what_cannot_be_ranked_is_refused(size: int) -> None:
     with pytest.raises(ValueError, match=f"^{size} candidates cannot be ranked: from 2 to 26"):
         order([f"candidate_{i}" for i in range(size)], 0, "judge", 42)
+
+
+def test_a_panel_that_cannot_carry_the_estimate_is_told_before_paying() -> None:
+    def panel(*names: str) -> list[Model]:
+        return [Model(name, "simulated", name, name.split("_")[0], name.split("_")[1]) for name in names]
+
+    three = panel("claude_fast", "gpt_fast", "gemini_fast")
+    six = three + panel("claude_thinking", "gpt_thinking", "gemini_thinking")
+    assert caution(six, six) == "" and caution(three, six) == ""
+    assert "Too few answers" in caution(three, three)
+    assert "only the sum" in caution(panel("claude_fast", "gpt_fast"), panel("claude_fast", "gpt_fast", "gpt_thinking"))
+    assert "no self-preference" in caution(panel("llama_fast"), six)

@@ -477,8 +477,9 @@ def test_the_bottom_line_follows_the_interval() -> None:
 
 
 def test_the_bottom_line_of_a_run_says_no_measurable_wherever_the_interval_holds_zero() -> None:
-    lines = {line.split()[1]: line for line in top_choice.finding(full_estimates()).splitlines()}
+    lines = {line.split()[2]: line for line in top_choice.finding(full_estimates()).splitlines()}
     assert set(lines) == set(VENDORS)
+    assert all(line.startswith("- SIMULATED ") for line in lines.values()), "a quoted sentence accuses nobody real"
     for each in pick(full_estimates(), "self_preference_logit"):
         holds_zero = each.low <= 0 <= each.high
         assert ("no measurable" in lines[each.where["vendor"]]) == holds_zero

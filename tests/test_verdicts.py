@@ -1,4 +1,4 @@
-"""Replies are read exactly or not at all (reliability.md A.2, rows 8-15 and 36)."""
+"""Replies are read exactly or not at all."""
 
 from __future__ import annotations
 

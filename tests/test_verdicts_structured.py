@@ -1,4 +1,4 @@
-"""Structured replies: one JSON object with the nonce, or nothing (reliability.md A.2, rows 13, 14 and 36)."""
+"""Structured replies: one JSON object with the nonce, or nothing."""
 
 from __future__ import annotations
 

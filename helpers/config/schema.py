@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 
-#: Parameters that every notebook has, with their defaults (DESIGN 4).
+#: Parameters that every notebook has, with their defaults.
 COMMON: dict[str, Any] = {
     "judges": None,
     "candidates": None,

@@ -48,7 +48,7 @@ def ranked(questions: Iterable[Question], seed: int) -> tuple[Question, ...]:
     """The questions in an order of which any first n places are spread over the categories in proportion.
 
     Within each category questions are sorted by sha256 of "seed:id" (places j = 0, 1, ... of n), then all of them by
-    (j + 1/2) / n and that hash (DESIGN section 2): the first 5 of 80 are among the first 20, whatever the file's order.
+    (j + 1/2) / n and that hash: the first 5 of 80 are among the first 20, whatever the file's order.
     Each question carries its `place`, from which the orders of answers are made.
     """
 

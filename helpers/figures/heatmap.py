@@ -14,7 +14,7 @@ from helpers.types import Estimate
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Above this number of judges a heatmap is no longer read, only looked at (DESIGN 5).
+#: Above this number of judges a heatmap is no longer read, only looked at.
 MOST_JUDGES = 12
 Cells = dict[tuple[str, str], Estimate]
 

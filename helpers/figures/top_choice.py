@@ -53,7 +53,7 @@ def show_self_preference(
     Each list has one estimate a vendor and data source (`where` keys: vendor; others are an error) in pp; `naive` may
     hold own top-1 rates, from which `expected` (the own vendor's share of candidates) is taken. `logit` are average
     marginal effects. One panel a data source; an estimator without a number there is "not estimable". The caption's
-    unreadable share is read from the `unreadable_share` among `unreadable`. EXPERIMENTS 1.
+    unreadable share is read from the `unreadable_share` among `unreadable`.
     """
     look = styles.style(style)
     kinds = {"naive": "naive: own \N{MINUS SIGN} expected", "excess": "excess over others", "logit": "logit, marginal"}

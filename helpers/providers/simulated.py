@@ -5,7 +5,7 @@ counts the points in each text, recognizes manners, and ranks by
 
     U = sharpness * quality + taste + self_preference [own vendor] + primacy[slot] + verbosity * z(length) + Gumbel
 
-(statistics.md B.4, read from text). Noise is drawn from the request's key: repeats differ, reruns do not.
+(all of it read from text). Noise is drawn from the request's key: repeats differ, reruns do not.
 """
 
 from __future__ import annotations

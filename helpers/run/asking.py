@@ -54,6 +54,13 @@ async def plan(experiment: Experiment) -> Plan:
     return make_plan(_requests(await _known(experiment, questions, {}, given)), experiment.store)
 
 
+def caution(experiment: Experiment) -> str:
+    """What this design cannot show, before anything is paid; "" where there is nothing to say or nothing is asked."""
+    if experiment.judgments != "ask" or experiment.own.get("answers", "ask") != "ask":
+        return ""
+    return bias_of(experiment).caution(experiment.judges, experiment.candidates)
+
+
 async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Asked:
     """Run an experiment: its plan is checked against the budget before the first call, then missing replies are asked.
 

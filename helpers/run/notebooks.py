@@ -90,7 +90,7 @@ def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Resu
             log_output=False,
             config=Config({"KernelManager": {"transport_encryption": "auto"}}),
         )
-        _quiet(draft)
+        _quiet(draft, report)
         os.replace(draft, report)
     except PapermillExecutionError as error:
         told = f"cell [{error.exec_count}] failed: {error.ename}: {error.evalue}"
@@ -107,15 +107,18 @@ def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Resu
     return Result(notebook.stem, report, time.monotonic() - begun, told)
 
 
-def _quiet(path: Path) -> None:
-    """Remove what differs from run to run and is no result: times, paths, versions."""
+def _quiet(path: Path, report: Path) -> None:
+    """Remove what differs from run to run and is no result (times, paths, versions), and keep links leading home."""
     import nbformat
 
     book = nbformat.read(path, as_version=4)
     for place in (book, *book.cells):
         for noise in NOISE:
             place.metadata.pop(noise, None)
+    home = os.path.relpath(paths.ROOT, report.resolve().parent) if report.resolve().is_relative_to(paths.ROOT) else ".."
     for cell in book.cells:
+        if cell.cell_type == "markdown":
+            cell["source"] = cell["source"].replace("](../", f"]({home}/")
         if "injected-parameters" in cell.metadata.get("tags", ()):
             cell["id"] = "injected-parameters"  # papermill draws one at random
     book.metadata.get("language_info", {}).pop("version", None)

@@ -178,7 +178,7 @@ def clustered(
     `numerators`, `denominators`: (C, m) sums per cluster, (C,) for one column; N, D are their totals. The linearised
     residual of a cluster is e_c = sum_m w_m (x_cm - p_m d_cm) / mean(d_m); SE^2 = sum_h n_h s_h^2 / n^2 with the
     variance s_h^2 of e within stratum h and C - H degrees of freedom, unstratified where a stratum has fewer than 5
-    clusters (Miller 2024, EXPERIMENTS "Rules for all"). Clusters without any valid row do not count. NaN where a used
+    clusters (Miller 2024). Clusters without any valid row do not count. NaN where a used
     column is empty; no bounds below 10 clusters or without variation. `n` is the sum of the used denominators.
     """
     x, d = (np.asarray(a, dtype=float) for a in (numerators, denominators))

@@ -51,7 +51,7 @@ def rank_ordered_logit(
     position: bool = True,
     one_scale: bool = False,
 ) -> RankLogit:
-    """The primary estimator: U_jk = b_j * quality_k + own_vendor + own_model + position (EXPERIMENTS 1 "Defended").
+    """The primary estimator: U_jk = b_j * quality_k + own_vendor + own_model + position.
 
     `frame` is the listwise frame. `depth` 1 = top-1 only, 3 = the first three places, None = full rankings. `quality`
     "category" gives each candidate an effect a category. `position=False` leaves slots out, for constant orders;
@@ -196,7 +196,7 @@ def third_party_log_odds(counts: np.ndarray) -> np.ndarray:
 
     `counts`: (..., 3, 3) top-1 counts, a row a judge vendor, a column a candidate vendor, same order. s_v = 1/2 sum
     over w != v of [ln N_v(v)/N_v(x) - ln N_w(v)/N_w(x)], x the third; 1/2 is added only where a count is 0.
-    Descriptive: valid only if all judges discriminate equally (EXPERIMENTS 1).
+    Descriptive: valid only if all judges discriminate equally.
 
     >>> third_party_log_odds(np.array([[48, 84, 28], [34, 103, 23], [39, 68, 53]])).round(3).tolist()
     [0.072, 0.477, 0.773]

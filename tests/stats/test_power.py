@@ -36,7 +36,7 @@ def test_questions_needed_is_the_smallest_count() -> None:
     need = questions_needed(2.53, 80, 5.0)
     at = [detectable_effect(2.53 * math.sqrt(80 / n), n - 1) for n in (need - 1, need)]
     assert at[0] > 5.0 >= at[1]
-    # A hint effect of 3 pp needs about 450 questions (statistics.md).
+    # A hint effect of 3 pp needs about 450 questions.
     assert questions_needed(2.53, 80, 3.0) == pytest.approx(450, rel=0.03)
     assert questions_needed(0.1, 80, 5.0) == 10
     assert questions_needed(2.53, 80, 0.0) == math.inf and questions_needed(2.53, 80, 1e-6) == math.inf

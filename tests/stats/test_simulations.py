@@ -1,9 +1,8 @@
 """Do the estimators hold what they promise, in worlds whose truth was planted? Seeds were fixed beforehand.
 
 The rule: with the exact 99.9 % interval of the observed rate, a size fails wholly outside 3 to 7 %, a coverage wholly
-below 93 %; |bias| fails above 3.5 Monte-Carlo standard errors. An interval that is wider than it must be (size wholly
-below 3 %, coverage wholly above 97 %) is stated in CONSERVATIVE, not tuned. The slow versions run 2,000 replications.
-The truth of a logit is its own value fitted on a very large sample of the same world, never the planted utility.
+outside 93 to 97 %; |bias| fails above 3.5 Monte-Carlo standard errors. The slow versions run 2,000 replications. One
+part of the rule is not kept: see BIASED. The truth of a logit is its own value fitted on a very large sample of the same world, never the planted utility.
 """
 
 from __future__ import annotations
@@ -25,12 +24,11 @@ QUESTIONS = 80
 FAST, SLOW = 150, pytest.param(2000, marks=pytest.mark.slow)
 VENDORS = ("claude", "gpt", "gemini")
 
-#: Wider than it must be, and why. Questions come in fixed shares of categories that differ in quality; the sandwich
-#: counts that difference as noise, most for the vendor whose answers differ most between categories.
-CONSERVATIVE = {("planted", "gemini"), ("strong_questions", "gemini"), ("shared_taste", "gemini"), ("lost", "gemini")}
-#: The maximum likelihood estimate has a bias of order 1/questions: here more than 3.5 Monte-Carlo errors, always below
-#: a fifth of a standard error, which moves the coverage by less than half a point.
-BIASED = {(world, vendor) for world in WORLDS for vendor in ("gpt", "gemini")}
+#: Here the logit FAILS the bias rule, with 3.7 to 5.7 Monte-Carlo errors: the maximum likelihood estimate is 0.12 to
+#: 0.17 standard deviations too high at 80 questions (listed after the 2,000 replications had shown it). Coverage stays
+#: within the rule and the bias shrinks with more questions, so it is stated and bounded here, not corrected: a
+#: second-order correction and a jackknife over groups of questions were tried, and blew up near flat directions.
+BIASED = {(w, "gemini") for w in ("unequal", "planted", "siblings", "shared_taste", "strong_questions", "lost")}
 MOST_BIAS = 0.2
 
 
@@ -44,7 +42,7 @@ def assert_covers(intervals: list[Interval], truth: float, where: tuple[str, str
     hits = sum(interval.low <= truth <= interval.high for interval in intervals)
     low, high = exact(hits, len(intervals))
     assert high >= 0.93, f"{where}: {hits} of {len(intervals)} intervals hold {truth:.4f}"
-    assert low <= 0.97 or where in CONSERVATIVE, f"{where}: {hits} of {len(intervals)} is conservative: say so"
+    assert low <= 0.97, f"{where}: {hits} of {len(intervals)} intervals hold it: too wide"
 
 
 def rejected(intervals: list[Interval], null: float = 0.0) -> int:
@@ -55,7 +53,7 @@ def assert_size(intervals: list[Interval], where: tuple[str, str], null: float =
     hits = rejected(intervals, null)
     low, high = exact(hits, len(intervals))
     assert low <= 0.07, f"{where}: rejects in {hits} of {len(intervals)} runs"
-    assert high >= 0.03 or where in CONSERVATIVE, f"{where}: {hits} of {len(intervals)} is conservative: say so"
+    assert high >= 0.03, f"{where}: rejects in only {hits} of {len(intervals)} runs: too wide"
 
 
 def bias_of(intervals: list[Interval], truth: float, truth_se: float) -> tuple[float, float]:
@@ -93,8 +91,8 @@ def test_the_logit_keeps_its_size_when_judges_differ_in_sharpness_and_habits(ven
     # One quality an answer, no taste: the model holds but for the habits, and nobody prefers its own: the truth is 0.
     found = [models.self_preference(fit, vendor) for fit in fitted("homogeneous", runs)]
     assert_size(found, ("homogeneous", vendor))
-    score, size = bias_of(found, 0.0, 0.0)
-    assert abs(score) <= 3.5 or (("homogeneous", vendor) in BIASED and abs(size) < MOST_BIAS)
+    score, _ = bias_of(found, 0.0, 0.0)
+    assert abs(score) <= 3.5
 
 
 @pytest.mark.slow
@@ -138,8 +136,12 @@ def test_the_logit_covers_its_population_value(world: str, runs: int, large: int
         score, size = bias_of(found, truth.value, truth.se)
         assert abs(score) <= 3.5 or (world, vendor) in BIASED, f"{world} {vendor}: bias of {score:.1f} errors"
         assert abs(size) < MOST_BIAS + 3.5 / math.sqrt(runs)
-        effect = models.marginal_effect(population(world, large), vendor).value
-        assert_covers([models.marginal_effect(fit, vendor) for fit in fitted(world, runs)], effect, (world, vendor))
+        effect = models.marginal_effect(population(world, large), vendor)
+        found = [models.marginal_effect(fit, vendor) for fit in fitted(world, runs)]
+        assert_covers(found, effect.value, (world, vendor))
+        score, size = bias_of(found, effect.value, effect.se)
+        assert abs(score) <= 3.5 or (world, vendor) in BIASED, f"{world} {vendor}: bias of {score:.1f} errors"
+        assert abs(size) < MOST_BIAS + 3.5 / math.sqrt(runs)
     slot = models.coefficient(population(world, large), "slot[0]")
     found = [models.coefficient(fit, "slot[0]") for fit in fitted(world, runs)]
     assert_covers(found, slot.value, (world, "slot"))
@@ -149,10 +151,10 @@ def test_the_logit_covers_its_population_value(world: str, runs: int, large: int
 @pytest.mark.slow
 def test_the_bias_of_the_logit_goes_with_the_questions() -> None:
     # At four times the questions the bias is a quarter, so half as many standard errors.
+    fits = [fit_panel(panel(sample)) for sample in samples("planted", 1000, 4 * QUESTIONS)]
+    assert all(fit.converged for fit in fits)
     for vendor in VENDORS:
         truth = models.self_preference(population("planted", 150_000), vendor)
-        fits = [fit_panel(panel(sample)) for sample in samples("planted", 1000, 4 * QUESTIONS)]
-        assert all(fit.converged for fit in fits)
         assert abs(bias_of([models.self_preference(fit, vendor) for fit in fits], truth.value, truth.se)[1]) < 0.15
 
 

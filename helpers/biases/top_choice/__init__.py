@@ -1,6 +1,6 @@
 """Which of several anonymous answers a judge puts first: experiment 1, and what experiment 2 builds on."""
 
-from helpers.biases.top_choice.asking import answers, stages, unfit
+from helpers.biases.top_choice.asking import answers, caution, stages, unfit
 from helpers.biases.top_choice.defended import balance_of_orders, corrected
 from helpers.biases.top_choice.estimands_defended import ESTIMANDS
 from helpers.biases.top_choice.measure import (
@@ -26,6 +26,7 @@ __all__ = [
     "agreement_words",
     "answers",
     "balance_of_orders",
+    "caution",
     "corrected",
     "detectable",
     "expected_shares",

@@ -171,3 +171,21 @@ def stages(
         "answers": [] if given is not None else answer_trials(experiment, questions),
         "judging": judge_trials(experiment, questions, texts),
     }
+
+
+def caution(judges: Sequence[Model], candidates: Sequence[Model]) -> str:
+    """Why this panel cannot carry the primary estimate, as a sentence to be read before paying; "" where it can.
+
+    Counts what a panel can tell apart: each judge gives one mean utility less than there are answers, against quality
+    of the answers, own-vendor terms and scales.
+    """
+    own = {model.vendor for model in candidates} & {judge.vendor for judge in judges}
+    vendors = {model.vendor for model in candidates}
+    if not own:
+        return "No judge's own vendor is among the candidates: there is no self-preference to measure."
+    if len(vendors) == len(own) < 3:
+        return "With fewer than three vendors only the sum of their preferences is identified: no estimate per vendor."
+    told = len(judges) * (len(candidates) - 1)
+    if told < len(candidates) - 1 + len(own) + len(judges) - 1:
+        return "Too few answers a judge to tell sharpness from preference: no estimate per vendor; add candidates."
+    return ""

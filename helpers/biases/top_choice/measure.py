@@ -63,29 +63,35 @@ def pick(estimates: Iterable[Estimate], id: str, **where: str) -> list[Estimate]
     ]
 
 
+def named(each: Estimate) -> str:
+    """The vendor in a sentence; a simulated one is never mistaken for the real one, even in a quotation."""
+    return f"SIMULATED {each.where['vendor']}" if each.data == "simulated" else each.where["vendor"]
+
+
 def finding(estimates: Sequence[Estimate]) -> str:
     """The bottom line, a sentence a vendor: self-preference (after Holm), a hint of it, or none measurable."""
     p = defended.corrected(list(estimates))
     lines = []
     for each in pick(estimates, "self_preference_logit"):
         vendor = each.where["vendor"]
+        who = named(each)
         effect = pick(estimates, "self_preference_effect", vendor=vendor)[0]
         if each.value != each.value or p[vendor] != p[vendor]:
-            lines.append(f"- {vendor}: no estimate ({each.method}).")
+            lines.append(f"- {who}: no estimate ({each.method}).")
         elif p[vendor] < 0.05:
             verb = "**favour**" if each.value > 0 else "**disfavour**"
             lines.append(
-                f"- {vendor} judges {verb} their own vendor's answers at equal quality and position: {each} logits, or "
+                f"- {who} judges {verb} their own vendor's answers at equal quality and position: {each} logits, or "
                 f"{effect} in first places (Holm p = {p[vendor]:.2g})."
             )
         elif each.low > 0 or each.high < 0:
             lines.append(
-                f"- {vendor} judges: a hint of {'self-preference' if each.value > 0 else 'the opposite'} that does not "
+                f"- {who} judges: a hint of {'self-preference' if each.value > 0 else 'the opposite'} that does not "
                 f"survive the correction for {len(p)} vendors: {each} logits, {effect} (Holm p = {p[vendor]:.2g})."
             )
         else:
             lines.append(
-                f"- {vendor} judges show no measurable self-preference: {each} logits, {effect} (Holm p = "
+                f"- {who} judges show no measurable self-preference: {each} logits, {effect} (Holm p = "
                 f"{p[vendor]:.2g}); {detectable(effect)}."
             )
     if not lines:
@@ -113,7 +119,7 @@ def naive_against_defended(estimates: Sequence[Estimate]) -> str:
         vendor = own.where["vendor"]
         excess = pick(estimates, "excess_self_preference", vendor=vendor)
         effect = pick(estimates, "self_preference_effect", vendor=vendor)
-        told = [f"{vendor}: own first places {own}"]
+        told = [f"{named(own)}: own first places {own}"]
         told += [f"{each} against other vendors' judges" for each in excess]
         told += [f"{each} at equal quality and position" for each in effect]
         lines.append("- " + "; ".join(told) + ".")
