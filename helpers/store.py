@@ -133,10 +133,15 @@ class Writer:
     def __init__(self, path: Path) -> None:
         """Open the file for appending and cut a torn last line (only the lock's holder may)."""
         self.path = path
-        self._fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+        # Windows would write line ends of its own without O_BINARY.
+        self._fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
         self._unsynced = 0
         self._synced_at = time.monotonic()
-        self._mend_tail()
+        try:
+            self._mend_tail()
+        except BaseException:
+            os.close(self._fd)
+            raise
 
     def _mend_tail(self) -> None:
         size = position = os.fstat(self._fd).st_size
@@ -144,7 +149,8 @@ class Writer:
         while position and b"\n" not in tail:
             step = min(65536, position)
             position -= step
-            tail = os.pread(self._fd, step, position) + tail
+            os.lseek(self._fd, position, os.SEEK_SET)
+            tail = os.read(self._fd, step) + tail
         tail = tail[tail.rfind(b"\n") + 1 :]
         if not tail:
             return

@@ -34,6 +34,25 @@ TOKEN_PARAMETER = {
 }
 
 
+#: What `params:` must not override, because plan, budget and key rely on it.
+RESERVED = {
+    *TOKEN_PARAMETER.values(),
+    "model",
+    "messages",
+    "contents",
+    "system",
+    "system_instruction",
+    "stream",
+    "n",
+    "candidate_count",
+    "response_format",
+    "response_schema",
+    "response_json_schema",
+    "should_return_http_response",
+    "http_options",
+}
+
+
 def load_models(path: Path = paths.MODELS, knowledge: Mapping[str, Question] | None = None) -> dict[str, Model]:
     """All models of a models.yaml by name; simulated ones are given what they know.
 
@@ -54,6 +73,12 @@ def load_models(path: Path = paths.MODELS, knowledge: Mapping[str, Question] | N
             )
         if entry.traits and entry.provider != "simulated":
             raise ConfigError(f"{where}: traits are the knobs of simulated models; what is sent belongs in `params:`")
+        ours = sorted(RESERVED & {*entry.params})
+        if ours:
+            raise ConfigError(
+                f"{where}: params may not hold {', '.join(ours)}: the limit of a reply is `max_tokens:` beside params "
+                "(plan and budget count on it), the rest is set by the experiment"
+            )
         fields = entry.model_dump()
         fields["token_parameter"] = (
             entry.token_parameter

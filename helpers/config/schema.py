@@ -68,7 +68,7 @@ class ModelEntry(_Strict):
     structured: bool = True
     base_url: str | None = None
     revision: dict[str, str] | None = None
-    api_key_env: str | None = None
+    api_key_env: str | None = Field(None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")  # a name, never the key itself
     price: PriceEntry | None = None
     retires: str | None = None
 
@@ -175,7 +175,9 @@ def checked(kind: type[BaseModel], values: Any, where: str) -> Any:
             elif fault["type"] == "missing":
                 lines.append(f"key '{field}' is missing")
             else:
-                lines.append(f"{field} = {fault['input']!r}: {fault['msg'].removeprefix('Value error, ')}")
+                lines.append(
+                    f"{field} = {'(not shown)' if field == 'api_key_env' else repr(fault['input'])}: {fault['msg'].removeprefix('Value error, ')}"
+                )
         raise ConfigError(f"{where}: " + "; ".join(lines)) from None
 
 

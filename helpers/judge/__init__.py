@@ -161,8 +161,9 @@ class _Asking:
         self.budget.reserve(worst_case(request))
 
     def record(self, request: Request, completion: Completion) -> None:
-        self.budget.settle(worst_case(request), actual(request, completion))
+        # First the paid reply onto the disk, then the accounts.
         self.writers[request.model.name].append(request, completion, self.labels.get(request.key, {}))
+        self.budget.settle(worst_case(request), actual(request, completion))
         if completion.status == "ok":
             self.replies[request.key] = completion
             self.progress.done()

@@ -15,7 +15,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 from helpers.providers.environment import in_browser, key_of, key_variables, missing_keys
 from helpers.providers.failures import Failure, classify
 from helpers.providers.pacing import Clock, Pace
-from helpers.types import Completion, Model, Request
+from helpers.types import Completion, Model, Request, Usage
 
 __all__ = ["Clock", "Failure", "Sent", "Session", "Stopped", "classify", "in_browser", "missing_keys", "retirement"]
 
@@ -183,9 +183,21 @@ def _module(provider: str) -> Any:
 def _read(module: Any, raw: str) -> Completion:
     try:
         reply = module.read(raw)
-        return replace(reply, text=LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", reply.text))
+        counts = {name: _count(value) for name, value in vars(reply.usage).items()}
+        return replace(
+            reply,
+            text=LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", reply.text),
+            usage=Usage(**counts),
+            model=reply.model if isinstance(reply.model, str) else None,
+            request_id=reply.request_id if isinstance(reply.request_id, str) else None,
+        )
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
         raise Failure("bad_envelope", f"{type(error).__name__}: {error}") from None
+
+
+def _count(value: Any) -> int | None:
+    """A number of tokens, or None for anything else that a server may say: the worst case is then charged."""
+    return value if type(value) is int and value >= 0 else None
 
 
 def retirement(model: Model) -> str | None:

@@ -16,7 +16,7 @@ KEY_VARIABLES = {
 
 
 #: Variables whose value must never be written down, and what looks like a key wherever it comes from.
-SECRET = re.compile("KEY|TOKEN|SECRET|PASSWORD")
+SECRET = re.compile("KEY|TOKEN|SECRET|PASS|AUTH|CRED", re.IGNORECASE)
 KEY_LIKE = re.compile(r"\bsk-[\w*-]{8,}|\bAIza[\w*-]{8,}")
 
 
@@ -51,6 +51,12 @@ def missing_keys(models: Iterable[Model]) -> dict[str, list[str]]:
 def in_browser() -> bool:
     """Whether this kernel belongs to a notebook somebody looks at (a Jupyter server names its sessions)."""
     return bool(os.environ.get("JPY_SESSION_NAME") or os.environ.get("VSCODE_PID"))
+
+
+def leave_browser() -> None:
+    """Kernels started from here are nobody's to look at, even where a notebook started the runner."""
+    for name in ("JPY_SESSION_NAME", "VSCODE_PID"):
+        os.environ.pop(name, None)
 
 
 def redact(text: str) -> str:

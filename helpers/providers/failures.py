@@ -85,6 +85,7 @@ def _retry_after(headers: Mapping[str, str], body: str) -> float | None:
     found = RETRY_DELAY.search(body)
     after = headers.get("retry-after") or (found and found[1])
     try:
-        return min(max(float(after), 0.0), LONGEST_PAUSE) if after else None
+        seconds = float(after) if after else None
+        return seconds if seconds is None else min(max(seconds, 0.0), LONGEST_PAUSE) if seconds == seconds else 0.0
     except ValueError:
         return LONGEST_PAUSE  # an HTTP date: the cap is the safe reading

@@ -51,11 +51,13 @@ def read(raw: str) -> Completion:
     body = json.loads(raw)
     choice = body["choices"][0]
     message, usage = choice["message"], body.get("usage") or {}
-    refusal = message.get("refusal")
+    refusal, content = message.get("refusal"), message.get("content") or ""
+    if isinstance(content, list):  # some servers send parts
+        content = "".join(part["text"] for part in content if part.get("type") == "text")
     return Completion(
         "",
         "ok",
-        text=refusal or message.get("content") or "",
+        text=refusal or content,
         finish="refusal" if refusal else FINISH.get(choice.get("finish_reason"), choice.get("finish_reason")),
         usage=Usage(
             input=usage.get("prompt_tokens"),

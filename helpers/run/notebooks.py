@@ -13,6 +13,7 @@ from typing import Any
 
 from helpers import paths
 from helpers.config import ConfigError, load_config, load_experiment
+from helpers.providers.environment import leave_browser
 
 #: Per-run traces that papermill and the kernel leave in a notebook; without them a rerun gives the same bytes.
 NOISE = {"papermill", "execution"}
@@ -75,6 +76,7 @@ def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Resu
     from papermill.exceptions import PapermillExecutionError
     from traitlets.config import Config
 
+    leave_browser()
     begun = time.monotonic()
     report.parent.mkdir(parents=True, exist_ok=True)
     draft = report.with_name(f".{report.stem}-{os.getpid()}.ipynb")

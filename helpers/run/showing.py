@@ -19,13 +19,28 @@ WORDS = {
     "folder": "published judgments, from a folder",
 }
 LONGEST_SHOWN = 6000
+#: The code blocks that `fenced` makes.
+FENCED = re.compile(r"^(?P<fence>`{3,})text\n.*?\n(?P=fence)$", re.DOTALL | re.MULTILINE)
 
 
 def say(*texts: str) -> None:
-    """Sentences, as Markdown."""
+    """Sentences, as Markdown; outside code blocks nothing in them can become markup of a page."""
     from IPython.display import Markdown, display
 
-    display(Markdown("\n\n".join(texts)))
+    display(Markdown(harmless("\n\n".join(texts))))
+
+
+def harmless(text: str) -> str:
+    """A Markdown text whose every `<` outside the code blocks of `fenced` is only a sign.
+
+    >>> harmless("a <b>")
+    'a &lt;b>'
+    """
+    parts, at = [], 0
+    for block in FENCED.finditer(text):
+        parts += [text[at : block.start()].replace("<", "&lt;"), block[0]]
+        at = block.end()
+    return "".join([*parts, text[at:].replace("<", "&lt;")])
 
 
 def show(*things: Any) -> None:
@@ -107,7 +122,9 @@ def machine_provenance(asked: Asked) -> dict[str, Any]:
     """The same for numbers.json: data source, judges with returned ids, n, seed, hash of the inputs."""
     judgments = frames.one_row_each(asked.frame)
     ids = judgments.dropna(subset=["judge_model"]).groupby("judge")["judge_model"].unique()
-    shown = asked.frame[["question_id", "judge", "candidate", "slot", "repeat", "condition"]].astype(str)
+    shown = asked.frame[
+        ["question_id", "judge", "candidate", "slot", "repeat", "condition", "rank", "score", "outcome"]
+    ].astype(str)
     return {
         "data": asked.data,
         "judges": {judge: sorted(map(str, ids.get(judge, []))) for judge in sorted(judgments["judge"].unique())},
