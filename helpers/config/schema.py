@@ -175,9 +175,8 @@ def checked(kind: type[BaseModel], values: Any, where: str) -> Any:
             elif fault["type"] == "missing":
                 lines.append(f"key '{field}' is missing")
             else:
-                lines.append(
-                    f"{field} = {'(not shown)' if field == 'api_key_env' else repr(fault['input'])}: {fault['msg'].removeprefix('Value error, ')}"
-                )
+                found = "(not shown)" if field == "api_key_env" else repr(fault["input"])
+                lines.append(f"{field} = {found}: {fault['msg'].removeprefix('Value error, ')}")
         raise ConfigError(f"{where}: " + "; ".join(lines)) from None
 
 

@@ -122,9 +122,8 @@ def machine_provenance(asked: Asked) -> dict[str, Any]:
     """The same for numbers.json: data source, judges with returned ids, n, seed, hash of the inputs."""
     judgments = frames.one_row_each(asked.frame)
     ids = judgments.dropna(subset=["judge_model"]).groupby("judge")["judge_model"].unique()
-    shown = asked.frame[
-        ["question_id", "judge", "candidate", "slot", "repeat", "condition", "rank", "score", "outcome"]
-    ].astype(str)
+    read = ["question_id", "judge", "candidate", "slot", "repeat", "condition", "rank", "score", "outcome"]
+    shown = asked.frame[read].astype(str)
     return {
         "data": asked.data,
         "judges": {judge: sorted(map(str, ids.get(judge, []))) for judge in sorted(judgments["judge"].unique())},

@@ -2,8 +2,8 @@
 
 The rule: with the exact 99.9 % interval of the observed rate, a size fails wholly outside 3 to 7 %, a coverage wholly
 outside 93 to 97 %; |bias| fails above 3.5 Monte-Carlo standard errors. The slow versions run 2,000 replications. One
-part of the rule is not kept: see BIASED. The truth of a logit is its own value fitted on a very large sample of the same
-world, never the planted utility.
+part of the rule is not kept: see BIASED. The truth of a logit is its own value fitted on a very large sample of the
+same world, never the planted utility.
 """
 
 from __future__ import annotations
