@@ -35,8 +35,8 @@ def encode(request: Request, completion: Completion, labels: Mapping[str, Any]) 
     """One line of a store file: the request, the first asker's labels, the reply, the raw body and a checksum."""
     model = request.model
     asked: dict[str, Any] = {"provider": model.provider, "model": model.model_id, "params": request.params}
-    if model.base_url:
-        asked["revision"] = dict(model.revision or {})
+    if request.revision is not None:
+        asked["revision"] = request.revision
     record = {
         "v": VERSION,
         "key": completion.key,
@@ -125,6 +125,14 @@ def read(path: Path) -> dict[str, Completion]:
         if record["status"] == "ok" and record["key"] not in replies:
             replies[record["key"]] = _completion(record)
     return replies
+
+
+def refused(path: Path) -> set[str]:
+    """Keys of requests that a provider refused to take and that have no reply since."""
+    seen: dict[str, bool] = {}
+    for record in lines(path):
+        seen[record["key"]] = record["status"] == "bad_request" and seen.get(record["key"], True)
+    return {key for key, never in seen.items() if never}
 
 
 class Writer:

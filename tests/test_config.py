@@ -319,6 +319,8 @@ BAD_CONFIGS = {
     "duplicate key": ("repeats: 1\nrepeats: 2\n", "duplicate key 'repeats'"),
     "alias": ("judges: &j [sim_gpt_fast]\ncandidates: *j\n", "aliases are not allowed"),
     "wrong type": ("judges: sim_gpt_fast\n", "judges = 'sim_gpt_fast'"),
+    "no judge": ("judges: []\n", "judges = []"),
+    "unknown after": ("judges: [sim_gpt_fast]\nafter: [first]\n", "after = first: there are: own_one"),
     "missing key": ("repeats: 1\n", "'title' is missing"),
 }
 

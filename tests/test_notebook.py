@@ -8,6 +8,7 @@ import json
 import math
 import os
 import re
+import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -257,6 +258,7 @@ def test_published_judgments_from_a_folder_go_through_the_whole_notebook(tmp_pat
     assert "were not asked here" in told
     numbers = json.loads((tmp_path / "o" / "numbers.json").read_text())
     assert numbers["provenance"]["data"] == "folder"
+    assert numbers["provenance"]["parameters"] == {"judgments": "given", "question_limit": 48}, "no path of a machine"
     assert {each["data"] for each in numbers["numbers"]} == {"published", "folder"}
     length = [each for each in numbers["numbers"] if each["where"].get("variant") == "with length"]
     assert length and all(each["value"] is None and "length" in each["method"] for each in length)
@@ -439,6 +441,20 @@ def test_notebooks_wait_for_others_and_fall_with_them(monkeypatch: pytest.Monkey
     after["d"] = ["e"]
     with pytest.raises(ConfigError, match="wait for each other: d, e"):
         notebooks.run_all(some[3:], {}, processes=2)
+
+
+def _killed(*_: Any) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_process_that_is_killed_is_told_and_takes_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notebooks, "check_parameters", lambda *_: None)
+    monkeypatch.setattr(notebooks, "load_config", lambda name: SimpleNamespace(after=["a"] if name == "b" else []))
+    monkeypatch.setattr(notebooks, "report_of", lambda notebook, _: Path(notebook.stem))
+    monkeypatch.setattr(notebooks, "execute", _killed)
+    told = notebooks.run_all([Path("01_a.ipynb"), Path("02_b.ipynb"), Path("03_c.ipynb")], {}, processes=1)
+    assert "a process died" in told[0].error and "a failed before it" in told[1].error
+    assert "a process died" in told[2].error
 
 
 def test_default_runs_write_the_experiment_s_report_and_others_their_own() -> None:

@@ -133,6 +133,15 @@ def test_every_trait_enters_the_key() -> None:
     assert len(keys | {Request(model, "Hello?").key}) == 5
 
 
+def test_what_a_simulated_model_is_enters_the_key() -> None:
+    [question] = simulation.questions(1)
+    model = replace(simulation.models()[0], knowledge={question.text: question})
+    other = replace(question, points=(*question.points[:-1], "Another point."))
+    kinds = [model, replace(model, vendor="other"), replace(model, knowledge={question.text: other})]
+    assert len({Request(kind, question.text).key for kind in kinds}) == 3
+    assert Request(kinds[0], "Elsewhere?").key == Request(kinds[2], "Elsewhere?").key, "only what it knows of this one"
+
+
 def test_a_repeat_changes_the_noise_but_not_the_taste() -> None:
     texts = [f"Text number {i}." for i in range(6)]
     (model, *_) = simulation.models(noise=0.0, taste=1.0, **FAIR)

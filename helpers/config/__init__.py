@@ -110,9 +110,12 @@ def load_config(name: str) -> ExperimentConfig:
     """One experiment's config.yaml, checked; an unknown name is an error that lists the known ones."""
     if name not in experiment_names():
         raise ConfigError(f"no experiment '{name}'; there are: {', '.join(experiment_names())}")
-    return checked(
-        ExperimentConfig, read_yaml(paths.EXPERIMENTS / name / "config.yaml"), f"experiments/{name}/config.yaml"
-    )
+    where = f"experiments/{name}/config.yaml"
+    config = checked(ExperimentConfig, read_yaml(paths.EXPERIMENTS / name / "config.yaml"), where)
+    strangers = [other for other in config.after if other not in experiment_names()]
+    if strangers:
+        raise ConfigError(f"{where}: after = {', '.join(strangers)}: there are: {', '.join(experiment_names())}")
+    return config
 
 
 def builtin_knowledge() -> dict[str, Question]:

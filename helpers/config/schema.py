@@ -88,7 +88,7 @@ class ExperimentConfig(_Strict):
     title: str
     bias: str
     after: list[str] = []
-    judges: list[str]
+    judges: list[str] = Field(min_length=1)
     candidates: list[str] = []
     repeats: int = Field(1, ge=1)
     concurrency: int = Field(16, ge=1, le=1024)

@@ -67,7 +67,8 @@ async def complete_all(
         writers = await _lock(_models(wanted, replies), folder, stack, clock)
         replies = _stored(wanted, folder)  # whoever held the lock may have asked the same
         missing = [request for key, request in wanted.items() if key not in replies]
-        make_plan({stage: missing}, None).check(budget.limit, budget.spent)
+        if not budget.planned:
+            make_plan({stage: missing}, None).check(budget.limit, budget.spent)
         progress = Progress(stage, len(wanted), len(replies), budget, show)
         stack.callback(progress.close)
         asking = _Asking(wanted, replies, writers, labels or {}, budget, progress)
@@ -123,6 +124,8 @@ def _check(wanted: Mapping[str, Request], replies: Mapping[str, Completion]) -> 
     if keys:
         needs = "; ".join(f"{variable} (needed by {', '.join(names)})" for variable, names in keys.items())
         raise MissingKey(f"not set in the environment: {needs}. See .env.example.")
+    for variable, address in providers.addresses(models.values()).items():
+        notice(f"note: {variable} is set: {address} is asked and its replies are stored as the provider's own")
     for model in models.values():
         ends = providers.retirement(model)
         if ends:
@@ -172,7 +175,9 @@ class _Asking:
 
     async def run(self, concurrency: int, clock: Clock) -> None:
         missing: dict[tuple[str, str | None], list[Request]] = {}
-        for key, request in self.wanted.items():
+        refused = set().union(*(store.refused(writer.path) for writer in self.writers.values()))
+        # What was refused before goes last: the first refusal stops a model, and the fault may be in that one request.
+        for key, request in sorted(self.wanted.items(), key=lambda item: item[0] in refused):
             if key not in self.replies:
                 missing.setdefault((request.model.provider, request.model.base_url), []).append(request)
         ticker = asyncio.create_task(self._sync())

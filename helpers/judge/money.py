@@ -90,11 +90,16 @@ def actual(request: Request, completion: Completion) -> float:
 
 @dataclass
 class Budget:
-    """The money of one run, over all its stages: reserved before each attempt, settled after it."""
+    """The money of one run, over all its stages: reserved before each attempt, settled after it.
+
+    `planned` says that a plan of all stages was found to fit. Later stages are then not checked again, only counted:
+    a written answer is bounded by its bytes, which can be more than the tokens that the plan counted for it.
+    """
 
     limit: float = 0.0
     spent: float = 0.0
     reserved: float = 0.0
+    planned: bool = False
 
     def reserve(self, usd: float) -> None:
         """Set money aside for an attempt, or raise BudgetReached without spending it."""

@@ -12,12 +12,30 @@ from typing import Any
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 
-from helpers.providers.environment import in_browser, key_of, key_variables, missing_keys
+from helpers.providers.environment import (
+    addresses,
+    in_browser,
+    key_of,
+    key_variables,
+    missing_keys,
+    without_key,
+)
 from helpers.providers.failures import Failure, classify
 from helpers.providers.pacing import Clock, Pace
 from helpers.types import Completion, Model, Request, Usage
 
-__all__ = ["Clock", "Failure", "Sent", "Session", "Stopped", "classify", "in_browser", "missing_keys", "retirement"]
+__all__ = [
+    "Clock",
+    "Failure",
+    "Sent",
+    "Session",
+    "Stopped",
+    "addresses",
+    "classify",
+    "in_browser",
+    "missing_keys",
+    "retirement",
+]
 
 #: Reasoning models think for minutes; a call that takes longer than this is counted as perhaps billed.
 TIMEOUT_SECONDS = 600.0
@@ -132,6 +150,8 @@ class Session:
             if failure.status == "connect" and model.name not in self.answered:
                 self.stops.setdefault((model.provider, model.base_url), _advice(model, failure))
             self.check_stopped(model)
+            if failure.status == "bad_envelope" and model.name not in self.answered:
+                self.stops.setdefault(model.name, _advice(model, failure))  # each such reply may have been billed
             return Completion(request.key, failure.status, error=failure.error, attempt=attempt)
         raise AssertionError("tenacity always returns or raises")
 
@@ -143,6 +163,7 @@ class Session:
             # the SDKs' own limit starts anew with every byte on this transport
             async with asyncio.timeout(TIMEOUT_SECONDS):
                 sent = await module.send(self.client(request.model), request)
+            sent = replace(sent, raw=without_key(sent.raw, request.model))
             reply = _read(module, sent.raw)
         except Exception as error:
             failure = classify(error)
@@ -216,6 +237,8 @@ def _advice(model: Model, failure: Failure) -> str:
         else f"{model.base_url} asks for a key; name the variable that holds it in models.yaml (`api_key_env`)",
         "connect": f"nobody answers at {model.base_url or 'the address of ' + model.provider}; is the server running, "
         "and the network up?",
+        "bad_envelope": f"what {model.base_url or model.provider} answers for {model.model_id!r} has not the form of "
+        f"{model.provider}'s replies; is `base_url` the address of its API?",
         "not_found": f"{model.provider} does not know model_id {model.model_id!r}; correct it in models.yaml",
         "bad_request": f"{model.provider} refused the request for {model.model_id!r}; its `params:` in models.yaml may "
         "hold something that this model does not take",

@@ -14,6 +14,12 @@ KEY_VARIABLES = {
     "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
 }
 
+#: Variables by which the SDKs themselves choose another address.
+ADDRESS_VARIABLES = {
+    "openai": "OPENAI_BASE_URL",
+    "anthropic": "ANTHROPIC_BASE_URL",
+    "google": "GOOGLE_GEMINI_BASE_URL",
+}
 
 #: Variables whose value must never be written down, and what looks like a key wherever it comes from.
 SECRET = re.compile("KEY|TOKEN|SECRET|PASS|AUTH|CRED", re.IGNORECASE)
@@ -37,6 +43,22 @@ def key_of(model: Model) -> str | None:
         return "not-needed"  # own servers ask for none, the SDKs insist on one
     # A line end copied with a key is no part of it, and the SDKs show the whole header that they cannot send.
     return next((value for name in names if (value := os.environ.get(name, "").strip())), None)
+
+
+def without_key(text: str, model: Model) -> str:
+    """A reply without the key that it was asked with, should a server echo it."""
+    key = key_of(model) if key_variables(model) else None
+    return text.replace(key, "<key>") if key and len(key) >= 8 else text
+
+
+def addresses(models: Iterable[Model]) -> dict[str, str]:
+    """Variables that lead a provider's models to another address than the provider's own, with where to.
+
+    The SDKs obey them and no key of a reply can tell, so whoever runs must be told.
+    """
+    providers = {model.provider for model in models if model.base_url is None}
+    named = {ADDRESS_VARIABLES[provider] for provider in providers & set(ADDRESS_VARIABLES)}
+    return {name: os.environ[name] for name in sorted(named) if os.environ.get(name)}
 
 
 def missing_keys(models: Iterable[Model]) -> dict[str, list[str]]:

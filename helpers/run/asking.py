@@ -80,6 +80,7 @@ async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Aske
     planned = make_plan(_requests(known), experiment.store) if asking else None
     if planned is not None:
         _refuse_early(planned.check(experiment.budget_usd), speaking)
+        budget.planned = True
     options |= {"folder": experiment.store, "budget": budget, "ask": asking, "show": show}
     options.setdefault("concurrency", experiment.concurrency)
     judgments: list[Judgment] = []

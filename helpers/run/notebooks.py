@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,11 +79,11 @@ def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Resu
 
     leave_browser()
     begun = time.monotonic()
-    report.parent.mkdir(parents=True, exist_ok=True)
     draft = report.with_name(f".{report.stem}-{os.getpid()}.ipynb")
     failed = report.with_name(f"{report.stem}.failed.ipynb")
     told = None
     try:
+        report.parent.mkdir(parents=True, exist_ok=True)
         papermill.execute_notebook(
             str(notebook),
             str(draft),
@@ -127,6 +128,15 @@ def _quiet(path: Path, report: Path) -> None:
     nbformat.write(book, path)
 
 
+def _submit(pool: ProcessPoolExecutor, notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Future:
+    try:
+        return pool.submit(execute, notebook, report, dict(parameters))
+    except BrokenProcessPool as error:  # a notebook before this one took the pool down
+        future: Future = Future()
+        future.set_exception(error)
+        return future
+
+
 def run_all(notebooks: list[Path], parameters: Mapping[str, Any], processes: int | None = None) -> list[Result]:
     """Run notebooks in parallel processes; one whose config says `after:` waits for those, and falls with them.
 
@@ -140,6 +150,7 @@ def run_all(notebooks: list[Path], parameters: Mapping[str, Any], processes: int
     after = {name: [a for a in load_config(name).after if a in waiting] for name in waiting}
     results: dict[str, Result] = {}
     running: dict[Future, str] = {}
+    lost: dict[str, Result] = {}
     with ProcessPoolExecutor(processes or os.cpu_count()) as pool:
         while waiting or running:
             ready = [name for name in waiting if all(a in results for a in after[name])]
@@ -152,7 +163,9 @@ def run_all(notebooks: list[Path], parameters: Mapping[str, Any], processes: int
                 if broken:
                     results[name] = Result(notebook.stem, report, 0.0, f"not run: {', '.join(broken)} failed before it")
                 else:
-                    running[pool.submit(execute, notebook, report, dict(parameters))] = name
+                    running[_submit(pool, notebook, report, parameters)] = name
+                    lost[name] = Result(notebook.stem, report, 0.0, "a process died (killed, or out of memory)")
             for future in wait(running, return_when=FIRST_COMPLETED).done:
-                results[running.pop(future)] = future.result()
+                name = running.pop(future)
+                results[name] = lost[name] if isinstance(future.exception(), BrokenProcessPool) else future.result()
     return [results[name] for name in order]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from helpers import frames
@@ -19,6 +21,8 @@ WORDS = {
     "folder": "published judgments, from a folder",
 }
 LONGEST_SHOWN = 6000
+#: Parameters that may name a file or folder; where it lies on this machine is no part of a result.
+SOURCES = ("questions", "answers", "judgments")
 #: The code blocks that `fenced` makes.
 FENCED = re.compile(r"^(?P<fence>`{3,})text\n.*?\n(?P=fence)$", re.DOTALL | re.MULTILINE)
 
@@ -130,7 +134,11 @@ def machine_provenance(asked: Asked) -> dict[str, Any]:
         "n": len(judgments),
         "questions": int(judgments["question_id"].nunique()),
         "seed": asked.experiment.seed,
-        "parameters": {key: value for key, value in asked.experiment.parameters.items() if key not in ("out", "store")},
+        "parameters": {
+            key: Path(value).name if key in SOURCES and os.sep in str(value) else value
+            for key, value in asked.experiment.parameters.items()
+            if key not in ("out", "store")
+        },
         "inputs": short_hash(*(key for key in _inputs(asked)), shown.to_csv(index=False), digits=16),
     }
 

@@ -10,6 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+#: Version of the simulated models' behaviour; another one makes their replies new.
+SIMULATOR = 1
+
 
 def short_hash(*parts: object, digits: int = 8) -> str:
     """The first hex digits of the sha256 of the parts joined by colons; the same in every process."""
@@ -148,6 +151,18 @@ class Request:
         return {**sent, **self.model.traits} if self.model.simulated else sent
 
     @cached_property
+    def revision(self) -> dict[str, Any] | None:
+        """What tells one set of weights behind a model id from another; None where the provider's word is all there is.
+
+        A simulated model's weights are the simulator, the vendor whose manners it has, and what it knows of a question.
+        """
+        if self.model.simulated:
+            known = self.model.knowledge.get(self.prompt.strip())
+            points = list(known.points) if known else []
+            return {"simulator": SIMULATOR, "vendor": self.model.vendor, "points": points}
+        return dict(self.model.revision or {}) if self.model.base_url else None
+
+    @cached_property
     def key(self) -> str:
         """sha256 of what the model sees; the experiment, the condition and the clock are not in it.
 
@@ -164,8 +179,8 @@ class Request:
             "schema": json.dumps(self.schema),  # its order shapes the reply and must not be sorted away
             "repeat": self.repeat,
         }
-        if self.model.base_url:
-            seen["revision"] = dict(self.model.revision or {})
+        if self.revision is not None:
+            seen["revision"] = self.revision
         text = json.dumps(seen, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 

@@ -17,7 +17,17 @@ from helpers.judge import Budget, Incomplete, MissingKey, NoPrice, OverBudget, c
 from helpers.judge.money import BudgetReached, bounds, cost, own_server, worst_case
 from helpers.providers.environment import key_of, redact
 from helpers.types import Model, Price, Request
-from tests.engine.asking import MODELS, PROVIDERS, answering, ask, at, requests_to, statuses, without_keys
+from tests.engine.asking import (
+    MODELS,
+    PROVIDERS,
+    answering,
+    ask,
+    at,
+    everything,
+    requests_to,
+    statuses,
+    without_keys,
+)
 from tests.servers.behaviours import Reply, faulty, only, scripted
 from tests.servers.providers import JudgeServer
 
@@ -336,3 +346,21 @@ def test_a_model_that_its_provider_ends_is_named_before_it_is_asked(
     assert "warning: old (gpt-5-mini) is retired or retiring: 2026-11-30" in said
     assert "warning: older (claude-opus-4-0) is retired or retiring: " in said
     assert "gemini" not in said
+
+
+def test_another_address_from_the_environment_is_told(
+    serve: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    server = serve()
+    ask(requests_to(MODELS["openai"], 1), tmp_path)
+    told = f"note: OPENAI_BASE_URL is set: {server.env()['OPENAI_BASE_URL']} is asked"
+    assert told in capfd.readouterr().err
+    ask(requests_to(at(server.url, "own"), 1), tmp_path)
+    assert "OPENAI_BASE_URL" not in capfd.readouterr().err, "an address in models.yaml is the user's word"
+
+
+def test_a_key_that_a_server_echoes_in_a_reply_is_not_stored(serve: Any, tmp_path: Path) -> None:
+    server = serve()
+    server.behaviour = only(Reply(f"Your key is {server.env()['OPENAI_API_KEY']}."))
+    [reply] = ask(requests_to(MODELS["openai"], 1), tmp_path).values()
+    assert reply.text == "Your key is <key>." and without_keys(everything(tmp_path), server.env())

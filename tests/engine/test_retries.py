@@ -354,6 +354,27 @@ def test_one_request_that_is_refused_does_not_stop_a_model_that_has_answered(
     assert len(server.calls) == 10 and statuses(tmp_path, model).count("ok") == 9
 
 
+@pytest.mark.parametrize("kind", EVERY)
+def test_a_first_request_that_is_refused_stands_back_in_the_next_run(serve: Any, tmp_path: Path, kind: str) -> None:
+    server = serve(lambda call: step("400" if "question 0" in call.prompt else None, call))
+    model = at(server.url, kind)
+    with pytest.raises(Incomplete, match="10 of 10"):
+        ask(requests_to(model, 10), tmp_path)
+    assert len(server.calls) == 1
+    with pytest.raises(Incomplete, match=r"1 of 10 replies are still missing:\n.*1 x bad_request"):
+        ask(requests_to(model, 10), tmp_path)
+    assert len(server.calls) == 1 + 10 and statuses(tmp_path, model)[-1] == "bad_request"
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_an_address_whose_replies_nobody_can_read_is_paid_for_one_request_only(tmp_path: Path, kind: str) -> None:
+    with answering('{"hello": "world"}') as url:
+        model = replace(MODELS[kind], base_url=url, revision={})
+        with pytest.raises(Incomplete, match="is `base_url` the address of its API"):
+            ask(requests_to(model, 10), tmp_path)
+    assert statuses(tmp_path, model) == ["bad_envelope"] * 2
+
+
 def test_the_passing_limit_that_speaks_of_billing_is_no_empty_account(serve: Any, tmp_path: Path) -> None:
     message = "You exceeded your current quota, please check your plan and billing details."
     server = serve(scripted([Fault("429", message=message)]))

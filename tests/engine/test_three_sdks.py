@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ def _models(folder: Path, server: JudgeServer, **changed: Any) -> Path:
     entries = {name: {**known[name], **changed} for name in REAL}
     entries["own"] = {**OWN, "base_url": f"{server.url}/v1"}
     path = folder / "models.yaml"
-    path.write_text(yaml.safe_dump(entries), encoding="utf-8")
+    path.write_text(json.dumps(entries), encoding="utf-8")  # which is YAML without aliases
     return path
 
 
@@ -88,6 +89,17 @@ def test_every_model_is_asked_once_for_each_answer_and_each_verdict(serve: Any, 
     again = _ask(_experiment(tmp_path, server, names, 6, budget_usd=0.0))
     assert len(server.calls) == 84, "a rerun asks nothing and needs no money"
     assert again.frame.equals(asked.frame) and again.spent_usd == 0.0
+
+
+def test_a_budget_of_the_plan_is_enough_where_answers_have_more_bytes_than_planned_tokens(
+    serve: Any, tmp_path: Path
+) -> None:
+    server, names = serve(), ["claude_fast", "gpt_fast", "gemini_fast"]
+    changed = {"max_tokens": 250, "price": {"input": 1.0, "output": 0.0}}
+    planned = asyncio.run(plan(_experiment(tmp_path, server, names, 4, changed=changed)))
+    asked = _ask(_experiment(tmp_path, server, names, 4, changed=changed, budget_usd=planned.usd))
+    assert all(len(answer.text.encode()) > 250 for answer in asked.answers.values()), "as the stage is set"
+    assert len(asked.judgments) == 12 and 0 < asked.spent_usd < planned.usd
 
 
 def test_a_larger_limit_asks_only_the_new_questions(serve: Any, tmp_path: Path) -> None:
