@@ -32,6 +32,7 @@ LISTWISE = (
     "own_vendor",
     "own_model",
     "length",
+    "named",
 )
 
 
@@ -40,7 +41,8 @@ def listwise(judgments: Iterable[Judgment], answers: Mapping[tuple[str, str], An
 
     `slot` counts from 0; `rank` is 1 for the best and, like `top` (1.0 for the first choice), NaN where the judgment
     has no valid ranking: such judgments stay in the frame. `own_model` compares the model ids that the providers
-    returned. `answers` are by question and candidate. No judgments give an empty frame with all columns.
+    returned; `named` is the vendor under whose name the answer was shown, None where no name was. `answers` are by
+    question and candidate. No judgments give an empty frame with all columns.
     """
     rows = [
         row
@@ -83,6 +85,7 @@ def _rows(judgment: Judgment, answers: Mapping[str, Answer]) -> Iterable[tuple]:
             trial.judge.vendor == answer.vendor,
             judge_model is not None and judge_model == answer.model,
             len(answer.text or ""),
+            trial.named[slot] if trial.named else None,
         )
 
 

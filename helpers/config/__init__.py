@@ -112,9 +112,10 @@ def load_config(name: str) -> ExperimentConfig:
         raise ConfigError(f"no experiment '{name}'; there are: {', '.join(experiment_names())}")
     where = f"experiments/{name}/config.yaml"
     config = checked(ExperimentConfig, read_yaml(paths.EXPERIMENTS / name / "config.yaml"), where)
-    strangers = [other for other in config.after if other not in experiment_names()]
-    if strangers:
-        raise ConfigError(f"{where}: after = {', '.join(strangers)}: there are: {', '.join(experiment_names())}")
+    for key, named in (("after", config.after), ("extends", [config.extends] if config.extends else [])):
+        strangers = [other for other in named if other not in experiment_names()]
+        if strangers:
+            raise ConfigError(f"{where}: {key} = {', '.join(strangers)}: there are: {', '.join(experiment_names())}")
     return config
 
 
@@ -184,7 +185,8 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
         concurrency=config.concurrency,
         max_age_days=config.max_age_days,
         folder=paths.EXPERIMENTS / name,
-        builtin=paths.DATA / name / config.builtin,
+        shared=paths.EXPERIMENTS / (config.extends or name),
+        builtin=paths.DATA / (config.extends or name) / config.builtin,
         hub=config.hub.model_dump() if config.hub else None,
         after=tuple(config.after),
         parameters=changed,

@@ -88,6 +88,7 @@ class ExperimentConfig(_Strict):
     title: str
     bias: str
     after: list[str] = []
+    extends: str | None = None
     judges: list[str] = Field(min_length=1)
     candidates: list[str] = []
     repeats: int = Field(1, ge=1)

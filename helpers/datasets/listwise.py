@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 COLUMNS = (
     *("experiment", "question_id", "category", "judge", "judge_vendor", "judge_tier", "judge_model"),
     *("candidate", "candidate_vendor", "candidate_tier", "candidate_model", "condition", "repeat", "slot", "label"),
-    *("rank", "score", "top", "outcome", "contradicts", "own_vendor", "own_model", "length"),
+    *("rank", "score", "top", "outcome", "contradicts", "own_vendor", "own_model", "length", "named"),
 )
 TOP1_COLUMNS = (
     *("question_id", "category", "judge", "judge_vendor", "condition"),
@@ -45,9 +45,9 @@ def load_judgments(
     all others showed the same. Where they did not, `label` and `slot` are missing, and the rows are those of the
     candidates that other judgments show on the question (else anywhere in the source; one row with `candidate` missing
     if there are none). `slot` is int where all are known, else float. Not recorded in the published
-    format, hence missing: `judge_model`; `candidate_model` and `length` (characters) unless `answers` are given. So
-    `own_model`, which needs both returned ids, is False throughout. Scores are as given; `contradicts` marks valid
-    rankings that their own scores deny.
+    format, hence missing: `judge_model`, `named`; `candidate_model` and `length` (characters) unless `answers` are
+    given. So `own_model`, which needs both returned ids, is False throughout. Scores are as given; `contradicts` marks
+    valid rankings that their own scores deny.
     """
     import pandas
 
@@ -199,4 +199,5 @@ def _row(
         "own_vendor": vendor == judge_vendor,
         "own_model": False,
         "length": float(len(answer.text)) if answer and answer.text else math.nan,
+        "named": None,
     }

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from helpers import providers, store, verdicts
-from helpers.judge.money import Budget, BudgetReached, NoPrice, OverBudget, actual, worst_case
+from helpers.judge.money import Budget, BudgetReached, NoPrice, OverBudget, actual, dollars, worst_case
 from helpers.judge.plan import Plan, make_plan, unique
 from helpers.judge.progress import Progress, notice
 from helpers.providers import Clock, Session, Stopped
@@ -23,8 +23,10 @@ __all__ = [
     "OverBudget",
     "Plan",
     "complete_all",
+    "dollars",
     "judge_all",
     "make_plan",
+    "notice",
 ]
 
 #: A waiting run says so after this many seconds.

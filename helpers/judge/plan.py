@@ -27,9 +27,10 @@ class PlanRow:
 
 @dataclass(frozen=True)
 class Plan:
-    """All stages of a run."""
+    """All stages of a run; `notes` are sentences that belong below the table."""
 
     rows: tuple[PlanRow, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def missing(self) -> int:
@@ -62,7 +63,8 @@ class Plan:
             for r in self.rows
         ]
         total = f"{'total':<36}{sum(r.calls for r in self.rows):>7}{sum(r.stored for r in self.rows):>8}"
-        return "\n".join([head, *body, f"{total}{self.missing:>9}{self.usd:>35.4f}", "Tokens and USD: upper bounds."])
+        last = f"{total}{self.missing:>9}{self.usd:>35.4f}"
+        return "\n".join([head, *body, last, "Tokens and USD: upper bounds.", *self.notes])
 
 
 def unique(requests: Iterable[Request]) -> dict[str, Request]:

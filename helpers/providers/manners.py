@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -95,6 +97,29 @@ NEUTRAL = (
     "Where the evidence is thin, modest wording is the better choice.",
     "All of this can be refined once the first version stands.",
 )
+
+
+def own_by_name(said: str, labels: Sequence[str], vendor: str, deduces: bool = False) -> list[bool]:
+    """Which labels the words after the answers say, or let conclude, to be from this vendor.
+
+    A list of authors (`B: GPT`) names each label; a sentence on the judge's own vendor names its labels. One who
+    `deduces` takes undisclosed answers for its own where it is not named itself and they are as many as each other
+    vendor's: with two vendors undisclosed nobody can tell.
+
+    >>> own_by_name("A: GPT\\nB: not disclosed", "AB", "claude")
+    [False, False]
+    >>> own_by_name("A: GPT\\nB: not disclosed", "AB", "claude", deduces=True)
+    [False, True]
+    """
+    listed = dict(re.findall(r"^(\w+): (.+)$", said, re.MULTILINE))
+    if set(labels) <= set(listed):
+        own = [vendor in listed[label].casefold() for label in labels]
+        hidden = ["not disclosed" in listed[label] for label in labels]
+        sizes = set(Counter(listed[label] for label in labels if "not disclosed" not in listed[label]).values())
+        return hidden if deduces and not any(own) and sizes == {sum(hidden)} else own
+    told = re.search(r"answers? (.+?) came from your own vendor", said)
+    mine = set(re.findall(r"\b[A-Z]\b", told[1])) if told else set()
+    return [label in mine for label in labels]
 
 
 def vendor_of(text: str) -> str | None:

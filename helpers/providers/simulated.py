@@ -3,7 +3,8 @@
 A candidate knows the built-in questions' answer points and writes down some of them in its vendor's manner; a judge
 counts the points in each text, recognizes manners, and ranks by
 
-    U = sharpness * quality + taste + self_preference [own vendor] + primacy[slot] + verbosity * z(length) + Gumbel
+    U = sharpness * quality + taste + self_preference [own manner] + hint_effect [own by name] + primacy[slot]
+        + verbosity * z(length) + Gumbel
 
 (all of it read from text). Noise is drawn from the request's key: repeats differ, reruns do not.
 """
@@ -20,7 +21,7 @@ from dataclasses import dataclass, field, fields
 from statistics import NormalDist, fmean, pstdev
 
 from helpers.providers import Sent
-from helpers.providers.manners import MANNERS, NEUTRAL, vendor_of
+from helpers.providers.manners import MANNERS, NEUTRAL, own_by_name, vendor_of
 from helpers.types import Completion, Model, Question, Request, Usage
 
 NORMAL = NormalDist()
@@ -36,8 +37,9 @@ class Traits:
     """The knobs of a simulated model; the first block is used when it writes, the second when it judges.
 
     `skill` and `category_skill` shift the quality of its answers, `spread` is their sd; `sharpness` multiplies
-    quality, `taste` is the sd of a stable liking of a text, `primacy` a utility per slot, `unreadable` the share of
-    replies without a readable verdict.
+    quality, `taste` is the sd of a stable liking of a text, `primacy` a utility per slot, `hint_effect` that of an
+    answer which the prompt says is from the judge's vendor (with `deduces` 1 also of one that it can only be, all
+    others being named), `unreadable` the share of replies without a readable verdict.
     """
 
     skill: float = 0.0
@@ -49,6 +51,8 @@ class Traits:
     self_preference: float = 0.0
     primacy: Sequence[float] = ()
     verbosity: float = 0.0
+    hint_effect: float = 0.0
+    deduces: float = 0.0
     unreadable: float = 0.0
 
 
@@ -121,8 +125,10 @@ def _draw(*parts: str) -> float:
     return NORMAL.inv_cdf((int.from_bytes(digest[:8], "big") + 0.5) / 2**64)
 
 
-def utilities(request: Request, texts: Sequence[str], question: Question | None) -> list[float]:
-    """What the judge feels about each text in shown order, noise included."""
+def utilities(
+    request: Request, texts: Sequence[str], question: Question | None, named_own: Sequence[bool] = ()
+) -> list[float]:
+    """What the judge feels about each text in shown order, noise included; `named_own`: taken for its own by name."""
     traits, rng = traits_of(request.model), random.Random(f"{request.key}:judge")
     lengths = [math.log(len(text) + 1) for text in texts]
     spread = pstdev(lengths) or 1.0
@@ -133,6 +139,7 @@ def utilities(request: Request, texts: Sequence[str], question: Question | None)
             traits.sharpness * quality_of(text, question)
             + traits.taste * _draw("taste", request.model.model_id, text)
             + traits.self_preference * own
+            + traits.hint_effect * (slot < len(named_own) and named_own[slot])
             + (traits.primacy[slot] if slot < len(traits.primacy) else 0.0)
             + traits.verbosity * (lengths[slot] - fmean(lengths)) / spread
             - traits.noise * math.log(-math.log(rng.random() or 0.5))
@@ -146,8 +153,11 @@ def judge_reply(request: Request) -> tuple[str, str]:
     nonce, asked = head[1], head[2]
     # Only delimiters with the prompt's own code count: a candidate's text may quote others.
     block = re.compile(rf"<<<ANSWER (\w+) {nonce}>>>\n(.*?)\n<<<END \1 {nonce}>>>", re.DOTALL)
-    labels, texts = zip(*block.findall(request.prompt, head.end()), strict=True)
-    felt = utilities(request, texts, request.model.knowledge.get(asked))
+    found = list(block.finditer(request.prompt, head.end()))
+    labels, texts = [each[1] for each in found], [each[2] for each in found]
+    said = request.prompt[found[-1].end() :]
+    named_own = own_by_name(said, labels, request.model.vendor, bool(traits_of(request.model).deduces))
+    felt = utilities(request, texts, request.model.knowledge.get(asked), named_own)
     # Equal utilities fall either way, or the later slot would always win them.
     lots = random.Random(f"{request.key}:lots").sample(range(len(labels)), len(labels))
     ranking = [label for _, _, label in sorted(zip(felt, lots, labels, strict=True), reverse=True)]

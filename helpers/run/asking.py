@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from helpers.judge import Budget, MissingKey, Plan, complete_all, judge_all, labels_of, make_plan
-from helpers.providers import missing_keys, simulated
+from helpers.judge import Budget, MissingKey, Plan, complete_all, dollars, judge_all, labels_of, make_plan, notice
+from helpers.providers import Clock, missing_keys, simulated
+from helpers.run.control import Control, controls, probes, serving, with_gaps
 from helpers.run.sources import answers_of, judgments_of, questions_of
 from helpers.types import Answer, Completion, Experiment, Judgment, Model, Question, Trial
 
@@ -24,8 +25,9 @@ class Asked:
     """A run after its last reply: what was asked, what came back, and the frame that the metrics read.
 
     `data` says where the verdicts are from: simulated, asked, hub or folder. `unjudged` names questions left out and
-    why. `plan` is the plan before the run, None where nothing was to be asked. Published judgments have no `questions`,
-    `answers` and `judgments`, only the frame.
+    why. `plan` is the plan before the run, None where nothing was to be asked. `controls` tells for each judge which
+    repeat of the control group serves. Published judgments have no `questions`, `answers` and `judgments`, only the
+    frame.
     """
 
     experiment: Experiment
@@ -37,6 +39,7 @@ class Asked:
     unjudged: Mapping[str, list[str]]
     plan: Plan | None
     spent_usd: float = 0.0
+    controls: Mapping[str, Control] = field(default_factory=dict)
 
 
 def bias_of(experiment: Experiment) -> ModuleType:
@@ -44,14 +47,16 @@ def bias_of(experiment: Experiment) -> ModuleType:
     return importlib.import_module(f"helpers.biases.{experiment.bias}")
 
 
-async def plan(experiment: Experiment) -> Plan:
+async def plan(experiment: Experiment, clock: Clock | None = None) -> Plan:
     """Calls, tokens and dollars of a run before it is started; stored or published judgments need no call."""
     if experiment.judgments != "ask":
         return Plan(())
     questions = questions_of(experiment)
     given = answers_of(experiment, questions)
     _speaking(experiment, given)
-    return make_plan(_requests(await _known(experiment, questions, {}, given)), experiment.store)
+    known = await _known(experiment, questions, {}, given)
+    known, found = await _with_controls(experiment, known, (clock or Clock()).wall())
+    return replace(make_plan(_requests(known), experiment.store), notes=_notes(experiment, known, found))
 
 
 def caution(experiment: Experiment) -> str:
@@ -77,6 +82,8 @@ async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Aske
     budget = Budget(experiment.budget_usd)
     replies: dict[str, Completion] = {}
     known = await _known(experiment, questions, replies, given)
+    clock = options.setdefault("clock", Clock())
+    known, found = await _with_controls(experiment, known, clock.wall())
     planned = make_plan(_requests(known), experiment.store) if asking else None
     if planned is not None:
         _refuse_early(planned.check(experiment.budget_usd), speaking)
@@ -90,6 +97,7 @@ async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Aske
             requests = [trial.request for trial in trials]
             replies |= await complete_all(requests, stage=name, labels=labels_of(trials), **options)
         else:
+            trials, found = await _controlled(experiment, trials, name, options)
             judgments = await judge_all(trials, stage=name, **options)
     answers = given if given is not None else bias.answers(experiment, questions, replies)
     unjudged = bias.unfit(answers)
@@ -97,16 +105,83 @@ async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Aske
         first = next(iter(unjudged))
         reasons = ", ".join(unjudged[first])
         raise ValueError(f"none of {len(questions)} questions has a fit answer of every candidate ({first}: {reasons})")
+    frame = bias.tidy(judgments, answers)
+    for judge, control in found.items():  # partners in a comparison have the same repeat number
+        frame.loc[(frame["judge"] == judge) & (frame["condition"] == bias.CONTROL), "repeat"] -= control.shift
     return Asked(
         experiment=experiment,
         questions=questions,
         answers=answers,
         judgments=tuple(judgments),
-        frame=bias.tidy(judgments, answers),
+        frame=frame,
         data="simulated" if any(model.simulated for model in speaking) else "asked",
         unjudged=unjudged,
         plan=planned,
         spent_usd=budget.spent,
+        controls=with_gaps(found, judgments, bias.CONTROL) if found else {},
+    )
+
+
+async def _with_controls(
+    experiment: Experiment, known: Mapping[str, list[Trial]], now: float
+) -> tuple[Mapping[str, list[Trial]], dict[str, Control]]:
+    """The stages with each judge's control group under the repeat numbers that serve; as they are where none is."""
+    control = getattr(bias_of(experiment), "CONTROL", None)
+    if control is None:
+        return known, {}
+    found: dict[str, Control] = {}
+    settled = {}
+    for name, trials in known.items():
+        here = await controls(trials, control, experiment.store, now, experiment.max_age_days)
+        settled[name] = serving(trials, control, here)
+        found |= here
+    return settled, found
+
+
+async def _controlled(
+    experiment: Experiment, trials: list[Trial], stage: str, options: dict[str, Any]
+) -> tuple[list[Trial], dict[str, Control]]:
+    """One stage with its controls settled: where a stored one is to serve, a first treated reply tells if it may.
+
+    A control that has to be asked again was not in the plan: it is checked against what is left of the budget.
+    """
+    control = getattr(bias_of(experiment), "CONTROL", None)
+    if control is None:
+        return trials, {}
+    now, age = options["clock"].wall(), experiment.max_age_days
+    before = await controls(trials, control, experiment.store, now, age)
+    found = before
+    if options["ask"] and (first := probes(trials, control, before)):
+        await judge_all(first, stage="first", **options)
+        found = await controls(trials, control, experiment.store, now, age)
+        for judge, at in found.items():
+            if at.shift != before[judge].shift:
+                options["budget"].planned = False
+    for judge, at in sorted(found.items()):
+        if at.stale:
+            notice(f"{judge}: a stored control group does not serve ({at.stale}); repeat {at.shift} is used")
+    return serving(trials, control, found), found
+
+
+def _notes(experiment: Experiment, known: Mapping[str, list[Trial]], found: Mapping[str, Control]) -> tuple[str, ...]:
+    """What the plan cannot know: whether a stored control group came from the model that answers today."""
+    control = getattr(bias_of(experiment), "CONTROL", None)
+    again = [
+        trial.request
+        for trials in known.values()
+        for trial in trials
+        if trial.condition == control and trial.judge.name in found and not found[trial.judge.name].settled
+    ]
+    stale = tuple(
+        f"{judge}: a stored control group does not serve: {at.stale}." for judge, at in found.items() if at.stale
+    )
+    if not again:
+        return stale
+    extra = make_plan({"control": again}, None)
+    return (
+        *stale,
+        f"If their models have changed since the stored control group was asked, {extra.missing} more calls would cost "
+        f"up to {dollars(extra.usd)} ({', '.join(sorted({request.model.name for request in again}))}).",
     )
 
 

@@ -72,8 +72,11 @@ def provenance(asked: Asked) -> str:
         f"verdict{f'; {absent} of these are missing' if absent else ''}."
     )
     hints = sorted(set(judgments["condition"]) - {"none"})
-    if hints:
+    if hints and "none" not in set(judgments["condition"]):
         text += f" Not blind: the judges were given the hint {', '.join(hints)}."
+    gaps = [at.gap_days for at in asked.controls.values() if at.gap_days == at.gap_days]
+    if gaps and asked.data != "simulated":
+        text += f" At most {_count(round(max(gaps)), 'day')} lie between a judge's blind and its first hinted judgment."
     if asked.unjudged:
         unjudged = _count(len(asked.unjudged), "question")
         text += f" {unjudged} not judged: a candidate's answer is missing, cut, empty, refused or an error."

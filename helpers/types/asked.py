@@ -66,7 +66,8 @@ class Experiment:
     """A run, fully settled: who is asked what, how often, with which money, and where the results go.
 
     `parameters` are the notebook parameters as given; `default` is True when all have their defaults; `own` holds the
-    experiment's own parameters.
+    experiment's own parameters. `folder` is the experiment's own, `shared` that of the experiment which it extends and
+    whose questions and prompts it uses (its own where it extends none).
     """
 
     name: str
@@ -89,6 +90,7 @@ class Experiment:
     concurrency: int
     max_age_days: int
     folder: Path
+    shared: Path
     builtin: Path
     hub: Mapping[str, Any] | None
     after: tuple[str, ...]
@@ -191,6 +193,7 @@ class Trial:
 
     `shown` are the candidates in shown order (slot 0 first) and `labels` the letter of each slot. `form` names the
     kind of verdict asked for ("listwise", "pairwise", "choice", "number"); `nonce` marks the form of a text verdict.
+    `named` holds the vendor under whose name each slot was shown (None: not disclosed); empty where no name was shown.
     """
 
     experiment: str
@@ -203,3 +206,4 @@ class Trial:
     shown: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     nonce: str = ""
+    named: tuple[str | None, ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from string import ascii_uppercase
 
 from helpers import prompts
@@ -11,6 +11,9 @@ from helpers.types import Answer, Completion, Experiment, Model, Question, Reque
 
 #: Why a finished answer must not be judged: a cut or missing text measures the token limit, not the model.
 UNFIT = {"length": "truncated", "refusal": "refused", "filter": "filtered"}
+#: What a judge is told about the authors of the answers by label: the text, and the vendor named for each slot.
+Hint = Callable[[Model, Question, Mapping[str, Answer]], tuple[str, tuple[str | None, ...]]]
+BLIND: Mapping[str, Hint] = {"none": lambda judge, question, shown: ("", ())}
 
 
 def williams(k: int) -> list[tuple[int, ...]]:
@@ -47,7 +50,7 @@ def order(candidates: Sequence[str], place: int, judge: str, seed: int, order_dr
 
 def answer_trials(experiment: Experiment, questions: Sequence[Question]) -> list[Trial]:
     """One request a question and candidate."""
-    template = prompts.load(experiment.folder / "prompts" / "answer.txt")
+    template = prompts.load(experiment.shared / "prompts" / "answer.txt")
     trials = []
     for question in questions:
         system, prompt = prompts.render(template, question=question.text)
@@ -93,23 +96,27 @@ def unfit(answers: Mapping[tuple[str, str], Answer]) -> dict[str, list[str]]:
 
 
 def judge_trials(
-    experiment: Experiment, questions: Sequence[Question], answers: Mapping[tuple[str, str], Answer]
+    experiment: Experiment,
+    questions: Sequence[Question],
+    answers: Mapping[tuple[str, str], Answer],
+    conditions: Mapping[str, Hint] = BLIND,
 ) -> list[Trial]:
-    """One request a question, judge and repeat: all answers at once, anonymous, in a balanced order.
+    """One request a question, judge, repeat and condition: all answers at once in a balanced order, hinted or not.
 
-    Questions with an unfit answer are left out (`unfit` names them).
+    The order is the same under all conditions. Questions with an unfit answer are left out (`unfit` names them).
     """
-    template = prompts.load(experiment.folder / "prompts" / "judge.txt")
+    template = prompts.load(experiment.shared / "prompts" / "judge.txt")
     spoilt = unfit(answers)
     texts: dict[str, dict[str, Answer]] = {}
     for (question_id, candidate), answer in answers.items():
         texts.setdefault(question_id, {})[candidate] = answer
     return [
-        _judge_trial(experiment, template, question, judge, repeat, texts[question.id])
+        _judge_trial(experiment, template, question, judge, repeat, texts[question.id], condition, hint)
         for question in questions
         if question.id not in spoilt
         for judge in experiment.judges
         for repeat in range(experiment.repeats)
+        for condition, hint in conditions.items()
     ]
 
 
@@ -120,20 +127,23 @@ def _judge_trial(
     judge: Model,
     repeat: int,
     answers: Mapping[str, Answer],
+    condition: str,
+    hint: Hint,
 ) -> Trial:
     shown = order(tuple(answers), question.place, judge.name, experiment.seed, experiment.own.get("order_draw", 0))
     labels = tuple(ascii_uppercase[: len(shown)])
     nonce = prompts.nonce(experiment.seed, question.id)
     texts = {candidate: answers[candidate].text for candidate in shown}
-    named = {f"{name} on question {question.id}": text or "" for name, text in texts.items()}
-    prompts.check_nonce(nonce, {f"question {question.id}": question.text, **named})
+    told, named = hint(judge, question, {label: answers[name] for label, name in zip(labels, shown, strict=True)})
+    sources = {f"{name} on question {question.id}": text or "" for name, text in texts.items()}
+    prompts.check_nonce(nonce, {f"question {question.id}": question.text, f"the hint {condition}": told, **sources})
     system, prompt = prompts.render(
         template,
         question=question.text,
         answers=[(label, texts[name] or "") for label, name in zip(labels, shown, strict=True)],
         nonce=nonce,
         structured=judge.structured,
-        hint="",
+        hint=told,
     )
     request = Request(
         judge,
@@ -149,10 +159,12 @@ def _judge_trial(
         question.category,
         judge,
         request,
+        condition,
         form="listwise",
         shown=shown,
         labels=labels,
         nonce=nonce,
+        named=named,
     )
 
 

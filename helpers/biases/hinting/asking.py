@@ -1,0 +1,55 @@
+"""What is asked: experiment 1 under each hint, all hints and the blind group in one random order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from helpers.biases.hinting.hints import WORDS, hint, telling
+from helpers.biases.top_choice import asking
+from helpers.types import Answer, Completion, Experiment, Question, Trial, short_hash
+
+#: The condition that all others are compared with; experiment 1's own judgments serve as far as they are fresh.
+CONTROL = "none"
+
+
+def hints_of(experiment: Experiment) -> tuple[str, ...]:
+    """The hints of a run, in their order; an unknown, missing or repeated one is a ValueError that lists the valid."""
+    hints = tuple(experiment.own.get("hints") or ())
+    unknown = [name for name in hints if name not in WORDS]
+    if unknown or not hints or len(set(hints)) < len(hints):
+        found = ", ".join(hints) or "none of them"
+        raise ValueError(f"hints = [{found}]: give each once, of: {', '.join(WORDS)} (none is always asked)")
+    return hints
+
+
+def judge_trials(
+    experiment: Experiment, questions: Sequence[Question], answers: Mapping[tuple[str, str], Answer]
+) -> list[Trial]:
+    """Every question, judge, repeat and condition, interleaved in one random order drawn by the seed.
+
+    Without a hint the prompts are those of experiment 1, byte for byte.
+    """
+    hints = hints_of(experiment)
+    told = telling(experiment.folder / "prompts", experiment.seed, experiment.candidates)
+    conditions = {**asking.BLIND, **{mode: hint(told, mode) for mode in hints}}
+    trials = asking.judge_trials(experiment, questions, answers, conditions)
+    return sorted(trials, key=lambda t: _lot(experiment.seed, t))
+
+
+def _lot(seed: int, trial: Trial) -> str:
+    drawn = (trial.question_id, trial.judge.name, trial.condition, trial.request.repeat)
+    return short_hash(seed, "interleaved", *drawn, digits=16)
+
+
+def stages(
+    experiment: Experiment,
+    questions: Sequence[Question],
+    replies: Mapping[str, Completion],
+    given: Mapping[tuple[str, str], Answer] | None = None,
+) -> dict[str, list[Trial]]:
+    """Everything this experiment asks, stage by stage, as far as the replies so far determine it."""
+    texts = given if given is not None else asking.answers(experiment, questions, replies)
+    return {
+        "answers": [] if given is not None else asking.answer_trials(experiment, questions),
+        "judging": judge_trials(experiment, questions, texts),
+    }

@@ -1,0 +1,82 @@
+"""What a judge is told about who wrote the answers: each hint as a text, and the vendor it names for each label."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from helpers import prompts
+from helpers.types import Answer, Model, Question
+
+#: What each hint discloses. Those of the source come first; the others are ours.
+WORDS = {
+    "self": "which answers are from the judge's own vendor",
+    "competitors": "the vendor of every answer but those of the judge's own vendor",
+    "full": "the vendor of every answer",
+    "swapped": "a vendor for every answer, the true ones dealt out anew at random",
+    "false_self": "that the answers of another vendor, drawn at random, are from the judge's own",
+    "competitors_masked": "as competitors, with one more vendor undisclosed, so that nobody can be deduced",
+    "model": "the name of every answer's model",
+}
+Named = tuple[str | None, ...]
+
+
+@dataclass(frozen=True)
+class Telling:
+    """How hints are put into words and drawn: templates by name, the seed, and the model names of the candidates."""
+
+    own: prompts.Template
+    authors: prompts.Template
+    seed: int
+    models: Mapping[str, str]
+
+
+def telling(folder: Path, seed: int, candidates: Sequence[Model]) -> Telling:
+    """The templates own.txt and authors.txt of a folder, and how candidates are called where models are named."""
+    models = {candidate.name: candidate.model_id for candidate in candidates}
+    return Telling(prompts.load(folder / "own.txt"), prompts.load(folder / "authors.txt"), seed, models)
+
+
+def hint(
+    told: Telling, mode: str
+) -> Callable[[Model, Question, Mapping[str, Answer]], tuple[str, tuple[str | None, ...]]]:
+    """The hint of this mode, as a function of judge, question and the answers by label.
+
+    It gives the text and, label by label, the vendor under whose name the answer is shown (None: not disclosed). Draws
+    depend on seed, mode, question and judge only: neither on the repeat nor on the other hints.
+    """
+
+    def of(judge: Model, question: Question, shown: Mapping[str, Answer]) -> tuple[str, Named]:
+        vendors = [answer.vendor for answer in shown.values()]
+        rng = random.Random(f"{told.seed}:{mode}:{question.id}:{judge.name}")
+        named = _named(mode, judge.vendor, vendors, rng)
+        if mode in ("self", "false_self"):
+            labels = [label for label, vendor in zip(shown, named, strict=True) if vendor]
+            return _text(told.own, labels=labels, vendor=judge.vendor.upper()), named
+        names = [vendor and vendor.upper() for vendor in named]
+        if mode == "model":
+            names = [told.models.get(answer.candidate) or answer.model or answer.candidate for answer in shown.values()]
+        return _text(told.authors, authors=list(zip(shown, names, strict=True))), named
+
+    return of
+
+
+def _named(mode: str, own: str, vendors: Sequence[str], rng: random.Random) -> Named:
+    others = sorted({vendor for vendor in vendors if vendor != own})
+    if mode == "self":
+        return tuple(vendor if vendor == own else None for vendor in vendors)
+    if mode == "false_self":
+        passed_off = rng.choice(others) if others else None
+        return tuple(own if vendor == passed_off else None for vendor in vendors)
+    if mode in ("competitors", "competitors_masked"):
+        masked = rng.choice(others) if others and mode == "competitors_masked" else None
+        return tuple(None if vendor in (own, masked) else vendor for vendor in vendors)
+    if mode == "swapped":
+        return tuple(rng.sample(vendors, len(vendors)))
+    return tuple(vendors)
+
+
+def _text(template: prompts.Template, **variables: object) -> str:
+    return prompts.render(template, **variables)[1].rstrip("\n")

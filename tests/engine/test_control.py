@@ -1,0 +1,182 @@
+"""Experiment 2 after experiment 1, live: a blind group costs nothing while it is fresh, and is asked again if not."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers import frames, store
+from helpers.config import load_experiment
+from helpers.judge import OverBudget
+from helpers.run import Asked, ask, plan
+from helpers.types import Experiment
+from tests.engine.asking import FakeClock
+from tests.engine.test_three_sdks import _models
+from tests.servers.judging import nonce_of
+from tests.servers.providers import JudgeServer
+
+pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
+
+NAMES = ["claude_fast", "gpt_fast", "gemini_fast"]
+DAY = 86400.0
+
+
+class At(FakeClock):
+    """A clock that starts so many days after the first one."""
+
+    def __init__(self, days: float) -> None:
+        super().__init__()
+        self.time = days * DAY
+
+
+class Runs:
+    """Runs of both experiments on three judges and two questions, all on one store and one server."""
+
+    def __init__(self, server: JudgeServer, folder: Path) -> None:
+        self.server, self.folder = server, folder
+
+    def experiment(self, name: str, **parameters: Any) -> Experiment:
+        given = {"judges": NAMES, "candidates": NAMES, "question_limit": 2, "budget_usd": 1e6, **parameters}
+        given |= {"store": str(self.folder / "replies"), "out": str(self.folder / "out")}
+        return load_experiment(name, models_file=_models(self.folder, self.server), **given)
+
+    def first(self, days: float = 0.0, **parameters: Any) -> tuple[Asked, int]:
+        return self._ask(self.experiment("mt_bench_blind", **parameters), days)
+
+    def second(self, days: float = 0.0, **parameters: Any) -> tuple[Asked, int]:
+        return self._ask(self.experiment("hinting_groups", **{"hints": ["self", "full"], **parameters}), days)
+
+    def _ask(self, experiment: Experiment, days: float) -> tuple[Asked, int]:
+        before = len(self.server.calls)
+        asked = asyncio.run(ask(experiment, show=False, clock=At(days).clock()))
+        return asked, len(self.server.calls) - before
+
+    def blind_prompts(self) -> Counter[str]:
+        """How often the server was asked each blind judging prompt of a model."""
+        asked = [e for e in self.server.calls if nonce_of(e.call) and "Who wrote what" not in e.call.prompt]
+        return Counter(f"{entry.model} {entry.call.prompt}" for entry in asked)
+
+
+@pytest.fixture
+def runs(serve: Any, tmp_path: Path) -> Runs:
+    return Runs(serve(), tmp_path)
+
+
+def test_after_experiment_1_the_blind_group_sends_no_request(runs: Runs) -> None:
+    before, calls = runs.first()
+    assert calls == 6 + 6
+    asked, calls = runs.second(days=1)
+    assert calls == 2 * 6, "two hints, three judges, two questions; answers and blind judgments are there"
+    assert set(runs.blind_prompts().values()) == {1} and runs.server.duplicates() == 0
+    assert Counter(j.trial.condition for j in asked.judgments) == {"none": 6, "self": 6, "full": 6}
+    assert {at.shift for at in asked.controls.values()} == {0}
+    assert [round(at.gap_days) for at in asked.controls.values()] == [1, 1, 1]
+    again, calls = runs.second(days=3, budget_usd=0.0)
+    assert calls == 0 and again.frame.equals(asked.frame) and again.controls == asked.controls
+    after, calls = runs.first(days=3, budget_usd=0.0)
+    assert calls == 0 and after.frame.equals(before.frame)
+
+
+def test_a_blind_group_of_another_model_is_asked_again_and_says_so(
+    runs: Runs, capfd: pytest.CaptureFixture[str]
+) -> None:
+    before, _ = runs.first()
+    runs.server.suffix = "-2026-02-02"
+    asked, calls = runs.second(days=1)
+    assert calls == 2 * 6 + 6, "hints and the whole blind group once more"
+    assert {at.shift for at in asked.controls.values()} == {1}
+    told = capfd.readouterr().err
+    assert "claude_fast: a stored control group does not serve (it came from claude-haiku-4-5-2026-01-01" in told
+    assert "repeat 1 is used" in told
+    assert set(asked.frame["judge_model"].str.slice(-11)) == {"-2026-02-02"}
+    assert set(asked.frame["repeat"]) == {0}, "partners have the same repeat number"
+    again, calls = runs.second(days=2, budget_usd=0.0)
+    assert calls == 0 and again.frame.equals(asked.frame)
+    after, calls = runs.first(days=2, budget_usd=0.0)
+    assert calls == 0 and after.frame.equals(before.frame), "experiment 1's numbers stay the same"
+
+
+@pytest.mark.parametrize(("days", "fresh"), [(6.9, True), (7.1, False)])
+def test_a_blind_group_older_than_a_week_is_asked_again(
+    runs: Runs, days: float, fresh: bool, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runs.first()
+    planned = asyncio.run(plan(runs.experiment("hinting_groups", hints=["self", "full"]), clock=At(days).clock()))
+    assert planned.missing == (12 if fresh else 18)
+    asked, calls = runs.second(days=days)
+    assert calls == (12 if fresh else 18)
+    assert {at.shift for at in asked.controls.values()} == {0 if fresh else 1}
+    told = capfd.readouterr().err
+    assert fresh or "7 days from the first hinted reply, more than 7" in told
+    _, calls = runs.second(days=days + 30, budget_usd=0.0)
+    assert calls == 0, "a finished comparison does not age"
+
+
+def test_the_nearest_of_several_blind_groups_serves(runs: Runs) -> None:
+    runs.first(repeats=1)
+    runs.second(days=20, hints=["self"])
+    asked, calls = runs.second(days=26, hints=["full"])
+    assert calls == 6 and {at.shift for at in asked.controls.values()} == {1}
+    assert [round(at.gap_days) for at in asked.controls.values()] == [6, 6, 6]
+
+
+def test_repeats_take_the_next_free_numbers_together(runs: Runs) -> None:
+    runs.first(repeats=2)
+    runs.server.suffix = "-2026-02-02"
+    asked, calls = runs.second(days=1, hints=["self"], repeats=2)
+    assert calls == 12 + 12 and {at.shift for at in asked.controls.values()} == {2}
+    assert sorted(set(asked.frame["repeat"])) == [0, 1]
+    assert len(frames.one_row_each(asked.frame)) == 2 * 2 * 6
+
+
+def test_one_judge_may_have_changed_and_the_others_not(runs: Runs) -> None:
+    runs.first()
+    path = store.file_of(runs.folder / "replies", "gpt_fast")
+    lines = [json.loads(line) for line in path.read_bytes().splitlines()]
+    assert all(line["reply"]["model"] == "gpt-5-mini-2026-01-01" for line in lines)
+    polite = runs.server.behaviour
+
+    def changed(call: Any) -> Any:
+        reply = polite(call)
+        return replace(reply, model="gpt-5-mini-2026-02-02") if call.model == "gpt-5-mini" else reply
+
+    runs.server.behaviour = changed
+    asked, calls = runs.second(days=1, hints=["self"])
+    assert calls == 6 + 2
+    assert {name: at.shift for name, at in asked.controls.items()} == {
+        "claude_fast": 0,
+        "gpt_fast": 1,
+        "gemini_fast": 0,
+    }
+
+
+def test_the_plan_names_what_a_changed_model_would_cost_and_the_budget_holds(runs: Runs) -> None:
+    runs.first()
+    clock = At(1).clock()
+    planned = asyncio.run(plan(runs.experiment("hinting_groups", hints=["self"]), clock=clock))
+    assert planned.missing == 6 and planned.usd > 0
+    assert any(
+        "6 more calls would cost up to $" in note and "claude_fast, gemini_fast" in note for note in planned.notes
+    )
+    assert "6 more calls" in str(planned)
+    old = asyncio.run(plan(runs.experiment("hinting_groups", hints=["self"]), clock=At(30).clock()))
+    assert old.missing == 12 and "a stored control group does not serve" in str(old)
+    runs.server.suffix = "-2026-02-02"
+    with pytest.raises(OverBudget, match="calls are missing"):
+        runs.second(days=1, hints=["self"], budget_usd=planned.usd)
+    stored = store.read(store.file_of(runs.folder / "replies", "claude_fast"))
+    assert len(stored) == 2 + 2 + 1, "answers, blind judgments, and the one hinted reply that told of the change"
+
+
+def test_without_asking_only_what_is_fresh_serves(runs: Runs) -> None:
+    runs.first()
+    runs.second(days=1)
+    asked, calls = runs.second(days=90, judgments="stored")
+    assert calls == 0 and set(asked.frame["outcome"]) == {"ok"}
+    assert {round(at.gap_days) for at in asked.controls.values()} == {1}
