@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+# Matrices here are small: threads of their own only get into each other's way, and stall where other work runs too.
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
 
 @pytest.fixture(scope="session")
 def real_data() -> Path:
