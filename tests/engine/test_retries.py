@@ -363,7 +363,7 @@ def test_a_first_request_that_is_refused_stands_back_in_the_next_run(serve: Any,
     assert len(server.calls) == 1
     with pytest.raises(Incomplete, match=r"1 of 10 replies are still missing:\n.*1 x bad_request"):
         ask(requests_to(model, 10), tmp_path)
-    assert len(server.calls) == 1 + 10 and statuses(tmp_path, model)[-1] == "bad_request"
+    assert len(server.calls) == 1 + 10 and sorted(statuses(tmp_path, model)) == ["bad_request"] * 2 + ["ok"] * 9
 
 
 @pytest.mark.parametrize("kind", EVERY)

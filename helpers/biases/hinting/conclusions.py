@@ -1,0 +1,57 @@
+"""What may be concluded of each hint: different, equivalent or inconclusive, and what it would take to know more."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from helpers.biases.hinting.paired import CONFIRMATORY, LEVEL
+from helpers.stats.power import detectable_effect, questions_for_equivalence
+from helpers.stats.tests import benjamini_hochberg, holm
+from helpers.types import Estimate
+
+VERDICTS = ("different", "equivalent", "inconclusive")
+
+
+def effect_of(
+    estimates: Sequence[Estimate], hint: str, vendor: str = "average", id: str = "hint_effect"
+) -> Estimate | None:
+    """The effect of one hint on one vendor, or on the average over vendors; None where there is none."""
+    found = [each for each in estimates if each.id == id and dict(each.where) == {"hint": hint, "vendor": vendor}]
+    return found[0] if found else None
+
+
+def corrected(estimates: Sequence[Estimate], id: str = "hint_effect") -> dict[str, float]:
+    """Holm's p of the confirmatory family, by hint: self, competitors and full, each on the average over vendors.
+
+    `id` "hint_effect" is the family of difference tests, "hint_effect_90" that of equivalence tests.
+    """
+    family = {hint: effect_of(estimates, hint, id=id) for hint in CONFIRMATORY}
+    family = {hint: each for hint, each in family.items() if each is not None}
+    return dict(zip(family, map(float, holm([each.p for each in family.values()])), strict=True))
+
+
+def conclusions(estimates: Sequence[Estimate]) -> dict[str, str]:
+    """One of VERDICTS for each confirmatory hint; a difference that is proven and small counts as a difference."""
+    different, equivalent = corrected(estimates), corrected(estimates, "hint_effect_90")
+    return {
+        hint: "different" if p < LEVEL else "equivalent" if equivalent.get(hint, math.nan) < LEVEL else "inconclusive"
+        for hint, p in different.items()
+    }
+
+
+def exploratory(estimates: Sequence[Estimate]) -> dict[tuple[str, str], float]:
+    """Benjamini and Hochberg's p of the effects on single vendors, by (hint, vendor): leads, not findings."""
+    grid = [each for each in estimates if each.id == "hint_effect" and each.where["vendor"] != "average"]
+    adjusted = benjamini_hochberg([each.p for each in grid])
+    return {(each.where["hint"], each.where["vendor"]): float(p) for each, p in zip(grid, adjusted, strict=True)}
+
+
+def smallest_shown(each: Estimate, tests: int = 1) -> float:
+    """The smallest true effect found in 80 % of such runs, in pp; for several tests after Holm's first step."""
+    return 100 * detectable_effect(each.se, each.clusters - 1, level=LEVEL / tests)
+
+
+def questions_to_equivalence(each: Estimate, margin_pp: float) -> float:
+    """How many questions would show equivalence within +-margin in 80 % of runs if nothing differed (one test)."""
+    return questions_for_equivalence(each.se, each.clusters, margin_pp / 100)

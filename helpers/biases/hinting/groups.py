@@ -1,0 +1,181 @@
+"""The published metrics, group by group, and what of their differences the data carry."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from helpers import frames
+from helpers.biases.hinting.asking import CONTROL
+from helpers.biases.hinting.conclusions import corrected, effect_of
+from helpers.biases.hinting.paired import CONFIRMATORY, hints_in
+from helpers.biases.top_choice import defended, rates
+from helpers.stats.bootstrap import bca
+from helpers.stats.intervals import cluster_sums
+from helpers.types import Estimate
+
+SPREADS = ("deviation_from_expected", "balance", "consistency_judges", "consistency_vendors")
+METRICS = ("average_self_bias", *SPREADS)
+#: What each goal of the source's recommendations asks for: lower is taken as better.
+GOALS = {
+    "mitigate self-preference": ("average_self_bias",),
+    "balance first places": ("deviation_from_expected", "balance", "consistency_judges"),
+}
+#: Two numbers from the same counts can differ by rounding of the last digit.
+SAME = 1e-9
+
+
+def in_group(estimates: Sequence[Estimate], hint: str) -> list[Estimate]:
+    """The estimates with the group that they belong to in `where`."""
+    return [replace(each, where={**each.where, "hint": hint}) for each in estimates]
+
+
+def group_metrics(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+    """Every published metric of each group by its own judgments; `where` holds the hint ("none": blind).
+
+    A group without a valid ranking has only its unreadable share.
+    """
+    found = []
+    for hint in (CONTROL, *hints_in(frame)):
+        part = frame[frame["condition"] == hint]
+        if part.empty:
+            continue
+        found += in_group(rates.unreadable_share(part, data), hint)
+        if not (part["top"] == 1.0).any():
+            continue
+        by_category = [
+            each
+            for each in rates.categories(part, data)
+            if each.id in ("category_self_bias", "category_average_self_bias")
+        ]
+        metrics = [
+            *rates.top1_rate(part, data),
+            *rates.vendor_share(part, data),
+            *rates.self_bias(part, data),
+            *rates.spread(part, data, seed),
+            *by_category,
+            *defended.excess_self_preference(part, data),
+        ]
+        found += in_group(metrics, hint)
+    return found
+
+
+def spread_change(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+    """How much each hint changes each metric of spread against blind, in pp, questions paired (`where`: hint, metric).
+
+    BCa over questions at a level that holds for all confirmatory hints together (Bonferroni), so that a group may be
+    called better only where its bounds leave out 0.
+    """
+    level = 1 - 0.05 / len(CONFIRMATORY)
+    found = []
+    for hint in hints_in(frame):
+        both = frame[frame["condition"].isin([hint, CONTROL])]
+        for number, metric in enumerate(SPREADS):
+            sums = _arms(both, hint, metric)
+            if sums is None:
+                continue
+            (x, d), statistic = sums, _difference(both, metric)
+            interval = bca(x, d, statistic, seed + number, level=level)
+            interval = replace(interval, method=f"{interval.method}, {level:.1%} (three hints together)")
+            found.append(rates.estimate("spread_change", {"hint": hint, "metric": metric}, interval, data, "pp"))
+    return found
+
+
+def _arms(both: pd.DataFrame, hint: str, metric: str) -> tuple[np.ndarray, np.ndarray] | None:
+    """Sums per question: the columns of the hinted group, then those of the blind one; None where one has none."""
+    votes = frames.picks(both)
+    candidates = rates.vendors(both)
+    votes = votes if metric == "balance" else votes[votes["judge_vendor"].isin(candidates)]
+    votes = votes.assign(own=votes["own_vendor"].astype(float))
+    by = "judge" if metric == "consistency_judges" else "judge_vendor"
+    tables = [
+        (votes.assign(hit=(votes["candidate_vendor"] == vendor).astype(float)), "hit", None) for vendor in candidates
+    ]
+    if metric != "balance":
+        tables = [(votes, "own", by)]
+    x, d = [], []
+    for condition in (hint, CONTROL):
+        for table, value, column in tables:
+            # Every question and column stays in both arms, so that they can be set side by side.
+            inside = table.assign(value=table[value].where(table["condition"] == condition))
+            sums = cluster_sums(inside, "value", "question_id", column)
+            x.append(sums.numerators)
+            d.append(sums.denominators)
+    x, d = np.hstack(x), np.hstack(d)
+    return None if not len(x) or (d.sum(axis=0) == 0).any() else (x, d)
+
+
+def _difference(both: pd.DataFrame, metric: str) -> Callable[[np.ndarray], np.ndarray]:
+    shares = rates.expected_shares(both)
+    statistic = rates.population_sd
+    if metric == "deviation_from_expected":
+        statistic = rates.mean_absolute_deviation([shares[vendor] for vendor in sorted(shares)])
+
+    def difference(values: np.ndarray) -> np.ndarray:
+        half = values.shape[-1] // 2
+        return statistic(values[..., :half]) - statistic(values[..., half:])
+
+    return difference
+
+
+def lowest(values: dict[str, float]) -> list[str]:
+    """All groups that share the lowest value, in their order: a best group with a twin is no best group.
+
+    >>> lowest({"self": 0.3, "full": 0.3, "none": 0.4})
+    ['self', 'full']
+    """
+    known = {group: value for group, value in values.items() if not math.isnan(value)}
+    return [group for group, value in known.items() if value <= min(known.values()) + SAME]
+
+
+def values_of(estimates: Sequence[Estimate], id: str, **where: str) -> dict[str, float]:
+    """The value of one metric in each group, by hint."""
+    return {
+        each.where["hint"]: each.value
+        for each in estimates
+        if each.id == id and {key: value for key, value in each.where.items() if key != "hint"} == where
+    }
+
+
+def best_groups(estimates: Sequence[Estimate]) -> pd.DataFrame:
+    """Per category the average own-vendor first-place rate of each group in %, and every group with the lowest.
+
+    Columns: category, one a group, lowest. The minimum of noisy numbers: which group is lowest says little.
+    """
+    names = dict.fromkeys(each.where["category"] for each in estimates if each.id == "category_average_self_bias")
+    rows = []
+    for category in names:
+        values = values_of(estimates, "category_average_self_bias", category=category)
+        shown = {hint: f"{100 * value:.1f}" for hint, value in values.items()}
+        rows.append({"category": category, **shown, "lowest": " = ".join(lowest(values))})
+    return pd.DataFrame(rows)
+
+
+def recommendations(estimates: Sequence[Estimate]) -> pd.DataFrame:
+    """For each goal and metric the group with the lowest value, and whether it may be recommended for that.
+
+    Columns: goal, metric, lowest, recommended. A group is recommended only if the paired interval of its change
+    against blind lies below 0 (average: after Holm); "no group" where none does, or where nothing pairs the groups.
+    """
+    rows = []
+    for goal, metrics in GOALS.items():
+        for metric in metrics:
+            best = lowest(values_of(estimates, metric))
+            better = [hint for hint in best if hint != CONTROL and _proven_lower(estimates, hint, metric)]
+            told = " = ".join(best) or "not derivable"
+            rows.append(
+                {"goal": goal, "metric": metric, "lowest": told, "recommended": ", ".join(better) or "no group"}
+            )
+    return pd.DataFrame(rows)
+
+
+def _proven_lower(estimates: Sequence[Estimate], hint: str, metric: str) -> bool:
+    if metric == "average_self_bias":
+        effect = effect_of(estimates, hint)
+        return effect is not None and corrected(estimates).get(hint, math.nan) < 0.05 and effect.value < 0
+    change = [e for e in estimates if e.id == "spread_change" and dict(e.where) == {"hint": hint, "metric": metric}]
+    return bool(change) and change[0].high < 0

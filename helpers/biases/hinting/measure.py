@@ -1,0 +1,160 @@
+"""All numbers of experiment 2 in one list, and the sentences that are computed from them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from helpers import frames
+from helpers.biases.hinting import conclusions, groups, paired
+from helpers.biases.hinting.conclusions import effect_of
+from helpers.stats.intervals import MIN_CLUSTERS
+from helpers.types import Estimate
+
+#: What each verdict means in a sentence.
+SAID = {
+    "different": "**changes** how often judges put their own vendor first",
+    "equivalent": "changes nothing that matters (**equivalent** within the margin)",
+    "inconclusive": "**inconclusive**: neither a difference nor equivalence is shown",
+}
+
+
+def measure(frame: pd.DataFrame, data: str, seed: int, margin_pp: float) -> list[Estimate]:
+    """Every estimate of the experiment from one frame of judgments; `data` says where the verdicts are from.
+
+    A frame without a valid ranking is a ValueError that counts what became of its judgments.
+    """
+    if not (frame["top"] == 1.0).any():
+        counts = frames.one_row_each(frame)["outcome"].value_counts()
+        told = ", ".join(f"{n} {outcome}" for outcome, n in counts.items()) or "no judgments"
+        raise ValueError(f"no valid ranking, so there is nothing to measure: {told}")
+    return [
+        *groups.group_metrics(frame, data, seed),
+        *paired.hint_effect(frame, data, seed, margin_pp),
+        *paired.category_hint_effect(frame, data),
+        *paired.name_effect(frame, data, seed),
+        *paired.change_rate(frame, data),
+        *groups.spread_change(frame, data, seed),
+    ]
+
+
+def _who(each: Estimate) -> str:
+    """A simulated number is never mistaken for a real one, even in a quotation."""
+    return "SIMULATED: " if each.data == "simulated" else ""
+
+
+def finding(estimates: Sequence[Estimate], margin_pp: float) -> str:
+    """The bottom line, a sentence a hint: different, equivalent or inconclusive, and what it would take to know."""
+    p, verdicts, lines = conclusions.corrected(estimates), conclusions.conclusions(estimates), []
+    for hint, verdict in verdicts.items():
+        each = effect_of(estimates, hint)
+        if each is None or math.isnan(each.low):
+            why = each.method if each else "nothing to compare"
+            shown = f" ({each})" if each and each.value == each.value else ""
+            lines.append(f"- {_who(each) if each else ''}hint *{hint}*: nothing can be concluded{shown}: {why}.")
+            continue
+        told = f"- {_who(each)}hint *{hint}* {SAID[verdict]}: {each} on the average over vendors"
+        told += f" (Holm p = {p[hint]:.2g})" if p[hint] == p[hint] else f" ({each.method.rpartition('; ')[2]})"
+        if verdict == "inconclusive":
+            needed = conclusions.questions_to_equivalence(each, margin_pp)
+            count = f"{needed:,.0f}" if math.isfinite(needed) else "more than anybody has"
+            told += (
+                f"; a true effect of {conclusions.smallest_shown(each, len(verdicts)):.1f} pp would be found in 80 % "
+                f"of such runs, and to show equivalence within ±{margin_pp:g} pp takes about {count} questions"
+            )
+        lines.append(f"{told}.")
+    return "\n".join(lines) or "No hint was given that tells the truth about the authors: there is nothing to compare."
+
+
+def few(estimates: Sequence[Estimate]) -> str:
+    """What so few questions cannot show; "" where there are enough for intervals."""
+    effects = [each for each in estimates if each.id == "hint_effect" and each.where["vendor"] == "average"]
+    most = max((each.clusters for each in effects), default=0)
+    if not effects or most >= MIN_CLUSTERS:
+        return ""
+    least = "sign flips of so few questions have no p below " + f"{2.0 ** (1 - most):.2g}" if most else "no pairs"
+    return (
+        f"With {most} question{'' if most == 1 else 's'} there are no intervals (10 is the least), no test ({least}) "
+        "and no conclusion: this run shows that everything works, not what a hint does."
+    )
+
+
+def names_words(estimates: Sequence[Estimate]) -> str:
+    """What a vendor's name alone does, by the arm in which names are dealt out at random."""
+    by = {each.where["vendor"]: each for each in estimates if each.id == "name_effect"}
+    if not by:
+        return "Without the hint *swapped* the effect of a name cannot be told from that of the answer that bears it."
+    each = by.pop("average")
+    told = f"{_who(each)}An answer shown under the judge's own vendor's name is put first {each} more often than one "
+    told += "shown under another name, whoever wrote it"
+    if math.isnan(each.low):
+        told += f" ({each.method})"
+    elif each.p < 0.05:
+        told += f": the **name itself** counts (sign-flip p = {each.p:.2g})"
+    else:
+        smallest = conclusions.smallest_shown(each)
+        told += f": no measurable effect of the name; one of {smallest:.1f} pp would be found in 80 % of such runs"
+    vendors = "; ".join(f"{vendor} {value}" for vendor, value in by.items())
+    return f"{told}. By vendor (exploratory): {vendors}."
+
+
+def changes_words(estimates: Sequence[Estimate]) -> str:
+    """How often a hint changes the first place, against how often judges change their mind without any."""
+    repeat = next((each for each in estimates if each.id == "change_rate_repeat"), None)
+    lines = []
+    for each in estimates:
+        if each.id == "change_rate":
+            excess = next((e for e in estimates if e.id == "excess_change" and dict(e.where) == dict(each.where)), None)
+            more = f"; {excess} more than between two blind repeats" if excess and excess.value == excess.value else ""
+            lines.append(f"- {_who(each)}*{each.where['hint']}*: another first place in {each}{more}.")
+    if repeat is not None and math.isnan(repeat.value):
+        lines.append(
+            "\nHow often the same judge changes its mind *without* a hint is not known here, so none of these rates is "
+            f"an effect ({repeat.method})."
+        )
+    elif repeat is not None:
+        lines.append(f"\nBetween two blind repeats the first place changes in {repeat}.")
+    return "\n".join(lines)
+
+
+def recommended(estimates: Sequence[Estimate]) -> str:
+    """Which group can be recommended for which goal, in one sentence a metric; mostly none can."""
+    table = groups.recommendations(estimates)
+    clear = table[table["recommended"] != "no group"]
+    if clear.empty:
+        return (
+            "**No group can be recommended**: wherever one has the lowest value, its difference to blind is not shown "
+            "by a paired interval. Blind stays the protocol that gives nothing away."
+        )
+    simulated = any(each.data == "simulated" for each in estimates)
+    told = "; ".join(f"*{row.recommended}* for: {row.goal} ({row.metric})" for row in clear.itertuples())
+    return f"{'SIMULATED: ' if simulated else ''}lower than blind by a paired interval: {told}."
+
+
+def paper_tables(estimates: Sequence[Estimate]) -> list[tuple[str, str, list[Estimate], list[str], list[str]]]:
+    """What goes into tables: name, caption, estimates, row keys and column keys."""
+    by: Mapping[str, list[Estimate]] = {
+        id: [each for each in estimates if each.id == id] for id in {each.id for each in estimates}
+    }
+    metrics = [
+        replace(each, id="metric", where={"metric": id, **each.where})
+        for id in groups.METRICS
+        for each in by.get(id, [])
+    ]
+    cells, vendors = by.get("category_average_self_bias", []), by.get("self_bias", [])
+    tables = [
+        ("group_metrics", "The published metrics of each group.", metrics, ["metric"], ["hint"]),
+        ("group_vendors", "How often a vendor's judges rank it first.", vendors, ["vendor"], ["hint"]),
+        ("group_categories", "Own-vendor first places by category.", cells, ["category"], ["hint"]),
+        (
+            "hint_effects",
+            "Own-vendor first places under a hint minus blind, paired.",
+            by.get("hint_effect", []),
+            ["hint"],
+            ["vendor"],
+        ),
+    ]
+    return [table for table in tables if table[2]]

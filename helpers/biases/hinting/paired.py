@@ -1,0 +1,196 @@
+"""What a hint changes, question by question: the same judge on the same answers, with and without the names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from helpers import frames
+from helpers.biases.hinting.asking import CONTROL
+from helpers.biases.top_choice.rates import estimate, vendors
+from helpers.stats.intervals import Interval, Sums, cluster_sums, clustered, no_interval
+from helpers.stats.tests import sign_flip
+from helpers.types import Estimate
+
+#: The hints whose effect on the average is the confirmatory family; what they say is true.
+CONFIRMATORY = ("self", "competitors", "full")
+NEEDS_REPEAT = "needs a plain repeat: repeats = 2"
+LEVEL = 0.05
+
+
+def pairs(frame: pd.DataFrame, hint: str) -> pd.DataFrame:
+    """One row a question, judge and repeat with a valid ranking both under the hint and blind.
+
+    Columns: question_id, category, judge, judge_vendor, repeat, own and own_blind (1.0 where an answer of the judge's
+    vendor is first), candidate and candidate_blind (who is first), difference (own - own_blind). Only judges whose
+    vendor has a candidate; without pairs an empty frame.
+    """
+    votes = frames.picks(frame)
+    votes = votes[votes["judge_vendor"].isin(vendors(frame))].assign(own=lambda v: v["own_vendor"].astype(float))
+    keys = ["question_id", "category", "judge", "judge_vendor", "repeat"]
+    of = {name: votes.loc[votes["condition"] == name, [*keys, "own", "candidate"]] for name in (hint, CONTROL)}
+    both = of[hint].merge(of[CONTROL], on=keys, suffixes=("", "_blind"))
+    return both.assign(difference=both["own"] - both["own_blind"])
+
+
+def hints_in(frame: pd.DataFrame) -> list[str]:
+    """The hints under which judgments were made, the published ones first."""
+    found = [name for name in frame["condition"].dropna().unique() if name != CONTROL]
+    order = [*CONFIRMATORY, "swapped"]
+    return sorted(found, key=lambda name: (order.index(name) if name in order else len(order), name))
+
+
+def _tested(sums: Sums, weights: Sequence[float], seed: int) -> Interval:
+    """The clustered t interval of a weighted difference, with the sign-flip p over questions in place of t's.
+
+    No p where even the smallest attainable one would not pass Holm's first step.
+    """
+    interval = clustered(sums.numerators, sums.denominators, weights, sums.strata)
+    if math.isnan(interval.low):
+        return interval
+    used = np.asarray(weights) != 0
+    share = np.asarray(weights)[used] / sums.denominators[:, used].mean(axis=0)
+    test = sign_flip((sums.numerators[:, used] * share).sum(axis=1), seed)
+    if test.smallest_p > LEVEL / len(CONFIRMATORY):
+        why = f"no test: {test.clusters} questions changed, whose smallest p is {test.smallest_p:.2g}"
+        return replace(interval, p=math.nan, method=f"{interval.method}; {why}")
+    return replace(interval, p=test.p, method=f"{interval.method}; sign-flip p")
+
+
+def hint_effect(frame: pd.DataFrame, data: str, seed: int, margin_pp: float) -> list[Estimate]:
+    """How much more often a vendor's judges put their own vendor first under a hint than blind, in pp.
+
+    `where`: hint, vendor ("average" = mean over vendors). `hint_effect_90` is the average with its 90 % interval and,
+    as p, that of two one-sided tests against +-`margin_pp`. NaN where a hint has no pair.
+    """
+    found = []
+    for number, hint in enumerate(hints_in(frame)):
+        both = pairs(frame, hint)
+        if both.empty:
+            why = no_interval(math.nan, 0, 0, f"no judgment under {hint} has a blind partner")
+            found.append(estimate("hint_effect", {"hint": hint, "vendor": "average"}, why, data, "pp"))
+            continue
+        sums = cluster_sums(both, "difference", "question_id", "judge_vendor", strata="category")
+        size = len(sums.columns)
+        for index, vendor in enumerate(sums.columns):
+            interval = _tested(sums, np.eye(size)[index], seed + 10 * number + index)
+            found.append(estimate("hint_effect", {"hint": hint, "vendor": str(vendor)}, interval, data, "pp"))
+        mean, where = np.full(size, 1 / size), {"hint": hint, "vendor": "average"}
+        interval = _tested(sums, mean, seed + 10 * number + 9)
+        found.append(estimate("hint_effect", where, interval, data, "pp"))
+        found.append(estimate("hint_effect_90", where, _equivalence(sums, mean, margin_pp), data, "pp"))
+    return found
+
+
+def _equivalence(sums: Sums, weights: Sequence[float], margin_pp: float) -> Interval:
+    """The 90 % interval; p is the larger of the two one-sided p against -margin and +margin (Schuirmann 1987)."""
+    interval = clustered(sums.numerators, sums.denominators, weights, sums.strata, level=0.90)
+    if math.isnan(interval.low):
+        return interval
+    from scipy.special import stdtr
+
+    strata = len(set(sums.strata)) if "stratified" in interval.method else 1
+    room = (margin_pp / 100 - abs(interval.value)) / interval.se
+    p = float(stdtr(interval.clusters - strata, -room))
+    return replace(interval, p=p, method=f"{interval.method}, 90 %; two one-sided tests, margin {margin_pp:g} pp")
+
+
+def category_hint_effect(frame: pd.DataFrame, data: str) -> list[Estimate]:
+    """The average effect of each hint within each category, in pp: exploratory, and without interval below 10."""
+    found = []
+    for hint in hints_in(frame):
+        for category, part in pairs(frame, hint).groupby("category", sort=True):
+            sums = cluster_sums(part, "difference", "question_id", "judge_vendor")
+            mean = np.full(len(sums.columns), 1 / len(sums.columns))
+            interval = clustered(sums.numerators, sums.denominators, mean)
+            where = {"hint": hint, "category": str(category)}
+            found.append(estimate("category_hint_effect", where, interval, data, "pp"))
+    return found
+
+
+def name_effect(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+    """How much more often an answer is first when it is shown under the judge's own vendor's name, in pp of an answer.
+
+    From the arm `swapped` alone, where names are dealt out at random: whatever an answer is worth, it bears the own
+    name as often as by chance, so that the difference is 0 where names do nothing. Per vendor, their average, and per
+    judge (`name_effect_by_judge`). Nothing where there is no such arm.
+    """
+    rows = _named(frame)
+    if rows.empty:
+        return []
+    sums = cluster_sums(rows, "effect", "question_id", "judge_vendor", strata="category")
+    size, found = len(sums.columns), []
+    for index, vendor in enumerate(sums.columns):
+        interval = _tested(sums, np.eye(size)[index], seed + 100 + index)
+        found.append(estimate("name_effect", {"vendor": str(vendor)}, interval, data, "pp"))
+    interval = _tested(sums, np.full(size, 1 / size), seed + 100 + size)
+    found.append(estimate("name_effect", {"vendor": "average"}, interval, data, "pp"))
+    by_judge = cluster_sums(rows, "effect", "question_id", "judge", strata="category")
+    for index, judge in enumerate(by_judge.columns):
+        weights = np.eye(len(by_judge.columns))[index]
+        interval = clustered(by_judge.numerators, by_judge.denominators, weights, by_judge.strata)
+        found.append(estimate("name_effect_by_judge", {"judge": str(judge)}, interval, data, "pp"))
+    return found
+
+
+def _named(frame: pd.DataFrame) -> pd.DataFrame:
+    """One row a valid judgment under swapped names, with `effect`.
+
+    That is: [an own-named answer is first] / number of these - [another is first] / number of those. Judgments that
+    show no or only own names tell nothing and are left out.
+    """
+    arm = frame[(frame["condition"] == "swapped") & frame["top"].notna()]
+    if arm.empty or "named" not in arm or arm["named"].isna().all():
+        return pd.DataFrame()
+    arm = arm.assign(mine=(arm["named"] == arm["judge_vendor"]).astype(float))
+    keys = ["question_id", "category", "judge", "judge_vendor", "repeat"]
+    each = arm.assign(won=arm["mine"] * arm["top"]).groupby(keys, sort=True)
+    rows = each.agg(own=("mine", "sum"), size=("mine", "size"), won=("won", "sum")).reset_index()
+    rows = rows[(rows["own"] > 0) & (rows["own"] < rows["size"])]
+    return rows.assign(effect=rows["won"] / rows["own"] - (1 - rows["won"]) / (rows["size"] - rows["own"]))
+
+
+def change_rate(frame: pd.DataFrame, data: str) -> list[Estimate]:
+    """How often the first place differs between blind and hinted, between two blind repeats, and the excess (pp).
+
+    Judges change their mind without any hint; only the excess over a plain repeat is the hint's doing.
+    """
+    votes = frames.picks(frame)
+    blind = votes[votes["condition"] == CONTROL]
+    keys = ["question_id", "category", "judge"]
+    firsts, seconds = (blind.loc[blind["repeat"] == r, [*keys, "candidate"]] for r in (0, 1))
+    again = firsts.merge(seconds, on=keys, suffixes=("", "_blind"))
+    found = [_repeat_rate(again, data)]
+    for hint in hints_in(frame):
+        both = pairs(frame, hint)
+        if both.empty:
+            continue
+        hinted = _changed(both, 1.0)
+        sums = cluster_sums(hinted, "changed", "question_id", strata="category")
+        interval = clustered(sums.numerators, sums.denominators, strata=sums.strata, null=None)
+        found.append(estimate("change_rate", {"hint": hint}, interval, data))
+        excess = no_interval(math.nan, 0, 0, NEEDS_REPEAT)
+        if not again.empty:
+            arms = pd.concat([hinted, _changed(again, 0.0)], ignore_index=True)
+            sums = cluster_sums(arms, "changed", "question_id", "hinted", strata="category")
+            excess = clustered(sums.numerators, sums.denominators, [-1.0, 1.0], sums.strata)
+        found.append(estimate("excess_change", {"hint": hint}, excess, data, "pp"))
+    return found
+
+
+def _changed(both: pd.DataFrame, hinted: float) -> pd.DataFrame:
+    changed = (both["candidate"] != both["candidate_blind"]).astype(float)
+    return both[["question_id", "category"]].assign(changed=changed, hinted=hinted)
+
+
+def _repeat_rate(again: pd.DataFrame, data: str) -> Estimate:
+    if again.empty:
+        return estimate("change_rate_repeat", {}, no_interval(math.nan, 0, 0, NEEDS_REPEAT), data)
+    sums = cluster_sums(_changed(again, 0.0), "changed", "question_id", strata="category")
+    return estimate(
+        "change_rate_repeat", {}, clustered(sums.numerators, sums.denominators, strata=sums.strata, null=None), data
+    )

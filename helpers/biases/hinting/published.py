@@ -1,0 +1,209 @@
+"""The published groups from their counts: every number that counts determine, and what they leave open."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from statistics import fmean, pstdev
+from typing import Any
+
+import pandas as pd
+
+from helpers.biases.hinting.asking import CONTROL
+from helpers.biases.hinting.conclusions import smallest_shown
+from helpers.biases.hinting.groups import SPREADS, in_group, lowest
+from helpers.biases.hinting.paired import CONFIRMATORY, LEVEL
+from helpers.biases.top_choice.published import INDEPENDENT, from_top1_counts
+from helpers.biases.top_choice.rates import estimate
+from helpers.stats.intervals import Interval, newcombe, wilson
+from helpers.stats.tests import mcnemar_exact
+from helpers.types import Estimate
+
+NO_ROWS = "no interval: a spread of rates needs the rows"
+NO_PAIRS = "no interval: the pairing of the groups is not published"
+Z = 1.959963984540054
+
+
+def from_published(published: Mapping[str, Any], blind: Mapping[str, Any]) -> list[Estimate]:
+    """All estimates that the counts of the hinted groups, and of experiment 1 for the blind one, determine.
+
+    `published` and `blind` are the two experiments' published/counts.yaml. Consistency over judges only where a group's
+    judges are published. `hint_change` (hint minus blind, by vendor and on average) is a bare number.
+    """
+    judges = {**published["top1_by_judge"]["counts"], CONTROL: blind["blind_top1_by_judge"]["counts"]}
+    own, every = _blind_counts(judges[CONTROL])
+    own = {**published["own_top1_by_group"]["counts"], CONTROL: own}
+    every = {**published["top1_by_group"]["counts"], CONTROL: every}
+    n, total = published["own_top1_by_group"]["judgments_per_vendor"], published["top1_by_group"]["judgments_per_group"]
+    found: list[Estimate] = []
+    for hint in (CONTROL, *CONFIRMATORY):
+        found += in_group(_group(own[hint], every[hint], n, total), hint)
+        if hint in judges:
+            by_judge = from_top1_counts(judges[hint], {name: name.split("_")[0] for name in judges[hint]})
+            found += in_group([e for e in by_judge if e.id in ("top1_rate", "consistency_judges")], hint)
+    found += _categories(published["own_top1_by_category"])
+    rates = {hint: {vendor: count / n for vendor, count in counts.items()} for hint, counts in own.items()}
+    return found + [each for hint in CONFIRMATORY for each in _changes(rates[hint], rates[CONTROL], hint, n)]
+
+
+def _blind_counts(by_judge: Mapping[str, Mapping[str, int]]) -> tuple[dict[str, int], dict[str, int]]:
+    vendors = sorted({vendor for row in by_judge.values() for vendor in row})
+    own = {v: sum(row[v] for name, row in by_judge.items() if name.split("_")[0] == v) for v in vendors}
+    return own, {v: sum(row[v] for row in by_judge.values()) for v in vendors}
+
+
+def _group(own: Mapping[str, int], every: Mapping[str, int], n: int, total: int) -> list[Estimate]:
+    found = []
+    for vendor, count in own.items():
+        interval = wilson(count, n)
+        found.append(estimate("self_bias", {"vendor": vendor}, _marked(interval, "Wilson"), "published"))
+        share = _marked(wilson(every[vendor], total), "Wilson")
+        found.append(estimate("vendor_share", {"vendor": vendor}, share, "published"))
+        excess = _marked(newcombe(count, n, every[vendor] - count, total - n), "Newcombe")
+        found.append(estimate("excess_self_preference", {"vendor": vendor}, excess, "published", "pp"))
+    rates = [count / n for count in own.values()]
+    mean, se = fmean(rates), math.sqrt(sum(rate * (1 - rate) / n for rate in rates)) / len(rates)
+    average = Interval(mean, mean - Z * se, mean + Z * se, se, total, 0, f"normal; {INDEPENDENT}")
+    found.append(estimate("average_self_bias", {}, average, "published"))
+    spreads = {
+        "deviation_from_expected": fmean(abs(rate - 1 / len(rates)) for rate in rates),
+        "balance": pstdev(count / total for count in every.values()),
+        "consistency_vendors": pstdev(rates),
+    }
+    return found + [_bare(id, {}, value, total, "sd_pp", NO_ROWS) for id, value in spreads.items()]
+
+
+def _marked(interval: Interval, name: str) -> Interval:
+    facts = (interval.value, interval.low, interval.high, interval.se, interval.n)
+    return Interval(*facts, 0, f"{name}; {INDEPENDENT}")
+
+
+def _bare(id: str, where: Mapping[str, str], value: float, n: int, unit: str, why: str) -> Estimate:
+    return Estimate(id, dict(where), value, n=n, unit=unit, method=why, data="published")
+
+
+def _categories(block: Mapping[str, Any]) -> list[Estimate]:
+    n = block["judgments_per_cell"]
+    return [
+        _bare(
+            "category_average_self_bias",
+            {"category": category, "hint": hint},
+            count / n,
+            n,
+            "rate",
+            f"no interval; {INDEPENDENT}",
+        )
+        for category, row in block["counts"].items()
+        for hint, count in row.items()
+    ]
+
+
+def _changes(hinted: Mapping[str, float], blind: Mapping[str, float], hint: str, n: int) -> list[Estimate]:
+    changes = {vendor: rate - blind[vendor] for vendor, rate in hinted.items()}
+    changes["average"] = fmean(changes.values())
+    return [
+        _bare("hint_change", {"hint": hint, "vendor": vendor}, change, 2 * n, "pp", NO_PAIRS)
+        for vendor, change in changes.items()
+    ]
+
+
+def totals(estimates: Sequence[Estimate]) -> dict[str, tuple[int, int]]:
+    """Own-vendor first places and judgments of each published group."""
+    found: dict[str, tuple[int, int]] = {}
+    for each in estimates:
+        if each.id == "self_bias" and each.data == "published":
+            own, n = found.get(each.where["hint"], (0, 0))
+            found[each.where["hint"]] = own + round(each.value * each.n), n + each.n
+    return found
+
+
+def homogeneity(counts: Mapping[str, tuple[int, int]]) -> tuple[float, float]:
+    """Pearson's chi-square of own-vendor first places over the groups, and its p, all votes taken as independent.
+
+    They are not: the same judges judged the same answers in every group.
+    """
+    from scipy.stats import chi2_contingency
+
+    table = [[own, n - own] for own, n in counts.values()]
+    result = chi2_contingency(table, correction=False)
+    return float(result.statistic), float(result.pvalue)
+
+
+def discordance(net: int, n: int) -> pd.DataFrame:
+    """The exact McNemar p of a net change, for every share of pairs that may have changed sides to give it.
+
+    Columns: share (changed pairs / n), changed, p. The share is not published; the least is |net| / n.
+    """
+    rows = [
+        (changed / n, changed, mcnemar_exact((changed + net) // 2, (changed - net) // 2))
+        for changed in range(max(abs(net), 1), n + 1)
+        if (changed - net) % 2 == 0
+    ]
+    return pd.DataFrame(rows, columns=["share", "changed", "p"])
+
+
+def curves(estimates: Sequence[Estimate]) -> pd.DataFrame:
+    """`discordance` of each published hint against blind, with the column hint in front."""
+    counts = totals(estimates)
+    blind, n = counts[CONTROL]
+    parts = [discordance(counts[hint][0] - blind, n).assign(hint=hint) for hint in CONFIRMATORY if hint in counts]
+    return pd.concat(parts, ignore_index=True)[["hint", "share", "changed", "p"]]
+
+
+def margins_words(estimates: Sequence[Estimate], asked: Sequence[Estimate]) -> str:
+    """What the published margins leave open, and what so many questions could have shown.
+
+    `asked` are the estimates of a run: the standard errors of its paired effects stand in for the unpublished ones.
+    """
+    counts = totals(estimates)
+    chi2, p = homogeneity(counts)
+    blind, n = counts[CONTROL]
+    told = ", ".join(f"{own} ({hint})" for hint, (own, _) in counts.items())
+    lines = [
+        f"Own-vendor first places, of {n} a group: {told}. Taken as independent votes, a test of equal rates gives "
+        f"chi2 = {chi2:.2f}, p = {p:.2f}. But the same judges judged the same answers in every group: the votes are "
+        "paired, and that p is not theirs.",
+        "",
+    ]
+    table = curves(estimates)
+    for hint, part in table.groupby("hint", sort=False):
+        net = counts[str(hint)][0] - blind
+        below = part[part["p"] < LEVEL]
+        where = "p stays above 0.05 however few changed"
+        if len(below):
+            most = int(below["changed"].max())
+            where = f"p < 0.05 if at most {most} of {n} pairs ({most / n:.1%}) changed sides, above if more"
+        lines.append(f"- *{hint}*: net change {net:+d} of {n} ({net / n:+.1%}); {where}.".replace("%)", " %)"))
+    lines += [
+        "",
+        "How many changed sides is not published. **The margins settle neither a difference nor its absence.**",
+    ]
+    effects = [e for e in asked if e.id == "hint_effect" and not math.isnan(e.se) and e.where["hint"] in CONFIRMATORY]
+    average = [e for e in effects if e.where["vendor"] == "average"]
+    vendor = [e for e in effects if e.where["vendor"] != "average"]
+    if average and vendor:
+        before, after = (fmean(smallest_shown(e, tests) for e in average) for tests in (1, len(CONFIRMATORY)))
+        one = fmean(smallest_shown(e) for e in vendor)
+        changes = [each for each in estimates if each.id == "hint_change"]
+        largest = {
+            kind: max(
+                (e for e in changes if (e.where["vendor"] == "average") == (kind == "average")),
+                key=lambda e: abs(e.value),
+            )
+            for kind in ("average", "vendor")
+        }
+        lines.append(
+            f"With the standard errors of the run below ({average[0].clusters} questions"
+            f"{', SIMULATED judges' if average[0].data == 'simulated' else ''}), 80 % of such studies would find an "
+            f"average effect of {before:.1f} pp ({after:.1f} pp after Holm) and one of {one:.1f} pp for a single "
+            f"vendor; the largest published changes are {largest['average']} and {largest['vendor']}."
+        )
+    return "\n".join(lines)
+
+
+def published_best(estimates: Sequence[Estimate]) -> dict[str, list[str]]:
+    """Per metric of spread, and for the average, every published group with the lowest value."""
+    ids = ("average_self_bias", *SPREADS)
+    published = [each for each in estimates if each.data == "published"]
+    values = {id: {each.where["hint"]: each.value for each in published if each.id == id} for id in ids}
+    return {id: lowest(group) for id, group in values.items() if group}
