@@ -68,7 +68,8 @@ def show_category_groups(
         )
         lost = labels.unreadable(estimates, {each.where["hint"] for each in shown})
         text = panels.alt("Heatmap of own-vendor top-1 rates by category and hint", shown, most=40)
-        return finished(name, figure, panels.caption(words, shown, lost), text, look)
+        caption = panels.caption(words, shown, lost).replace("Open markers", "One number a cell")
+        return finished(name, figure, caption, text, look)
 
 
 def lowest(cells: Mapping[str, Estimate]) -> list[str]:
