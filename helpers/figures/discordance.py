@@ -52,7 +52,7 @@ def show_discordance(
         axes = figure.subplots()
         for i, (hint, line) in enumerate(lines.items()):
             colour, dash, marker = LINES[i % len(LINES)]
-            shown = labels.short(hint, 30) + ("" if len(line) else " (not estimable)")
+            shown = labels.short(hint, 24) + ("" if len(line) else " (not estimable)")
             axes.plot(
                 100 * line["share"],
                 line["p"],
@@ -72,7 +72,10 @@ def show_discordance(
         axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.grid(axis="x")
         panels.title(axes, data, False)
-        figure.legend(loc="outside upper left", ncols=1 if len(hints) < 3 else 2, frameon=False, handlelength=4)
+        widest = max(len(line.get_label()) for line in axes.lines if not line.get_label().startswith("_"))
+        # A line and its name take about nine letters more than the name.
+        columns = 2 if 2 * (widest + 9) * labels.LETTER * look.size < look.column * 72 else 1
+        figure.legend(loc="outside upper left", ncols=columns, frameon=False, handlelength=4)
         source = panels.SOURCES.get(data, data)
         words = (
             "p-value of the difference between each hint and none, as a function of the share of pairs (same question, "

@@ -128,7 +128,11 @@ def show_hint_effects(
     named = [AVERAGE, *vendors] if names else []
     with settings(labels.verbatim(look)):
         heights = [len(rows) + 0.6 * len(hints), len(named) + 0.6][: 2 if names else 1]
-        width = look.text if len(sources) > 1 else look.column
+        longest = max(map(len, (*hints, *map(display_name, vendors)))) + max(
+            map(len, (conclusions or {"": ""}).values())
+        )
+        # Names on the left and words on the right leave a column too little for what is between.
+        width = look.text if len(sources) > 1 or longest > 26 else look.column
         figure = canvas(look, width, (sum(heights) * 1.6 + 5 * len(heights)) * look.size / 72)
         shared = {"sharex": "row", "sharey": "row", "squeeze": False, "height_ratios": heights}
         grid = figure.subplots(len(heights), len(sources), **shared)
@@ -167,7 +171,7 @@ def _rows(axes: Axes, names: Sequence[str], bold: Sequence[bool], look: Style) -
         at += 1.6 if starts and i else 1
         places.append(at)
     axes.set_ylim(places[-1] + 0.6, places[0] - 0.6)
-    axes.set_yticks(places, [labels.short(each, 24) for each in names])
+    axes.set_yticks(places, [labels.short(each, 20) for each in names])
     for tick, starts in zip(axes.yaxis.get_major_ticks(), bold, strict=True):
         tick.label1.set_fontweight("bold" if starts else "normal")
     axes.tick_params(axis="y", length=0)
@@ -209,7 +213,7 @@ def _margin_words(axes: Axes, rows: Sequence[tuple[str, str]], conclusions: Mapp
     for place, (hint, vendor) in zip(places, rows, strict=True):
         if vendor == AVERAGE and hint in conclusions:
             place_of = axes.get_yaxis_transform()
-            axes.text(1.03, place, labels.short(conclusions[hint], 24), transform=place_of, va="center", style="italic")
+            axes.text(1.03, place, labels.short(conclusions[hint], 16), transform=place_of, va="center", style="italic")
 
 
 def _name_effects(
