@@ -435,3 +435,19 @@ def test_files_embed_fonts_and_are_the_same_bytes_twice(paper):
         assert b"/FontFile2" in pdf and b"/Type3" not in pdf
     again = {figure.name: figure for figure in all_figures()}
     assert all(again[name].render("png") == figure.render("png") for name, figure in paper.items())
+
+
+def test_a_run_too_small_for_intervals_or_numbers_is_still_shown():
+    bare = lambda found: [replace(e, low=NAN, high=NAN, p=NAN, method="no interval below 10 questions") for e in found]  # noqa: E731
+    none = lambda found: [replace(e, value=NAN) for e in bare(found)]  # noqa: E731
+    for without in (bare, none):
+        shown = [
+            figures.show_hint_slopes(without(slopes("simulated", ["none", "self"])), 1 / 3),
+            figures.show_hint_effects(without([*effects("simulated", ["self"]), *names("simulated")])),
+            figures.show_category_groups(without(categories("simulated"))),
+            figures.show_group_metrics(without(metrics("simulated"))),
+        ]
+        for figure in shown:
+            assert_readable(figure, styles.style())
+            assert ("no interval below 10 questions" in figure.caption) == (without is bare)
+            assert ("not estimable" in figure.alt) == (without is none)

@@ -133,7 +133,7 @@ def show_group_metrics(
         figure = canvas(look, look.text, (rows * 1.5 + 10) * look.size / 72)
         axes = figure.subplots(1, len(METRICS), sharex=True, sharey=True, squeeze=False)[0]
         numbers = [100 * x for each in (*shown, *floors) for x in (each.value, each.high)]
-        axes[0].set_xlim(0, 1.06 * max((x for x in numbers if not math.isnan(x)), default=1.0))
+        axes[0].set_xlim(0, 1.12 * max((x for x in numbers if not math.isnan(x)), default=1.0))
         for axis, (id, words) in zip(axes, METRICS.items(), strict=True):
             at = {(each.data, each.where["hint"]): each for each in shown if each.id == id}
             floor = {(each.data, each.where["hint"]): each for each in floors if each.id == f"{id}_noise_floor"}
@@ -220,6 +220,6 @@ def _legend(figure: Canvas, sources: Sequence[str], floors: bool) -> None:
             Line2D([], [], color=FLOOR, marker="|", linestyle="", markeredgewidth=_heavy(), label="noise floor")
         )
     if len(handles) > 1 or "simulated" in sources:
-        legend = figure.legend(handles=handles, loc="outside upper left", ncols=2, frameon=False, borderpad=0)
+        legend = figure.legend(handles=handles, loc="outside upper left", ncols=2, frameon=False, borderpad=0.3)
         for text in legend.get_texts():
             text.set_fontweight("bold" if text.get_text() == panels.SOURCES["simulated"] else "normal")
