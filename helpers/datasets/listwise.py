@@ -135,21 +135,6 @@ def load_prefixes(source: str | Path) -> pandas.DataFrame:
     return pandas.DataFrame({"prefix": texts, "outcome": outcomes})
 
 
-def mapping_audit(frame: pandas.DataFrame) -> pandas.DataFrame:
-    """How often each candidate, when ranked first, stood under each letter: candidates in rows, letters in columns.
-
-    Takes the frame of `load_top1` (judgments with a known letter) or the listwise frame (valid rankings). One filled
-    column in every row means that position and candidate cannot be told apart.
-    """
-    import pandas
-
-    if "pick" in frame:
-        picked = frame.dropna(subset=["pick", "letter"])
-        return pandas.crosstab(picked["pick"], picked["letter"])
-    picked = frame[frame["top"] == 1]
-    return pandas.crosstab(picked["candidate"], picked["label"])
-
-
 def _places(judgments: list[Published]) -> Callable[[Published], list[tuple[float, str | None, str | None]]]:
     """For each judgment its places: slot, letter and candidate."""
     distinct = {tuple(judgment.shown.items()) for judgment in judgments if judgment.shown is not None}

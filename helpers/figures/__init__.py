@@ -1,6 +1,9 @@
 """Figures: one look for all, an interval on every point, and a caption that says n and what could not be read."""
 
+from helpers.figures.discordance import show_discordance
 from helpers.figures.heatmap import show_judge_vendor_heatmap
+from helpers.figures.hinting import show_hint_effects, show_hint_slopes
+from helpers.figures.hinting_groups import show_category_groups, show_group_metrics
 from helpers.figures.style import Figure, Style
 from helpers.figures.top_choice import show_categories, show_positions, show_self_preference, show_tiers
 
@@ -8,6 +11,11 @@ __all__ = [
     "Figure",
     "Style",
     "show_categories",
+    "show_category_groups",
+    "show_discordance",
+    "show_group_metrics",
+    "show_hint_effects",
+    "show_hint_slopes",
     "show_judge_vendor_heatmap",
     "show_positions",
     "show_self_preference",
