@@ -90,27 +90,31 @@ def _count(n: int, noun: str) -> str:
 
 
 def losses(asked: Asked) -> pd.DataFrame:
-    """Judgments by judge and outcome, with the tokens of their replies (what a run spent stands in its run.json)."""
+    """Judgments by judge, condition and outcome, with the tokens of their replies (dollars stand in run.json)."""
     table = frames.losses(asked.frame)
-    used = [(j.trial.judge.name, j.completion.usage) for j in asked.judgments if j.completion]
+    used = [((j.trial.judge.name, j.trial.condition), j.completion.usage) for j in asked.judgments if j.completion]
     for kind in ("input", "output"):
-        tokens: dict[str, int] = {}
-        for judge, usage in used:
-            tokens[judge] = tokens.get(judge, 0) + (getattr(usage, kind) or 0)
+        tokens: dict[tuple[str, str], int] = {}
+        for place, usage in used:
+            tokens[place] = tokens.get(place, 0) + (getattr(usage, kind) or 0)
         if used:
-            table[f"tokens {kind}"] = table["judge"].map(tokens)
+            table[f"tokens {kind}"] = [
+                tokens.get(place) for place in zip(table["judge"], table["condition"], strict=True)
+            ]
     table["unreadable"] = table["unreadable"].map("{:.1%}".format)
     return table.set_index("judge")
 
 
 def example(asked: Asked) -> str:
-    """One prompt and one raw reply, fenced so that no text in them can become markup."""
-    judgment = next((each for each in asked.judgments if each.completion), None)
+    """One prompt, with a hint where some have one, and its raw reply, fenced so that no text can become markup."""
+    replied = [each for each in asked.judgments if each.completion]
+    judgment = next((each for each in replied if each.trial.condition != "none"), replied[0] if replied else None)
     if judgment is None:
         return "These judgments were not asked here, so there is no prompt to show."
     trial = judgment.trial
+    hint = f"hint *{trial.condition}*, " if trial.condition != "none" else ""
     return (
-        f"Question `{trial.question_id}`, judge `{trial.judge.name}`, outcome **{judgment.outcome}**.\n\n"
+        f"Question `{trial.question_id}`, judge `{trial.judge.name}`, {hint}outcome **{judgment.outcome}**.\n\n"
         f"{fenced(trial.request.prompt)}\n\nIts reply:\n\n{fenced(judgment.completion.text)}"
     )
 
@@ -143,6 +147,14 @@ def machine_provenance(asked: Asked) -> dict[str, Any]:
             if key not in ("out", "store")
         },
         "inputs": short_hash(*(key for key in _inputs(asked)), shown.to_csv(index=False), digits=16),
+    }
+
+
+def controls_told(asked: Asked) -> dict[str, dict[str, Any]]:
+    """For run.json: which repeat of the blind group served each judge, and its days from the first hinted reply."""
+    return {
+        judge: {"repeat": at.shift, "gap_days": None if at.gap_days != at.gap_days else round(at.gap_days, 3)}
+        for judge, at in sorted(asked.controls.items())
     }
 
 

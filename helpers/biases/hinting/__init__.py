@@ -1,7 +1,8 @@
 """Whether naming the authors changes what a judge puts first: experiment 2, built on experiment 1's top choice."""
 
 from helpers.biases.hinting.asking import CONTROL, hints_of, stages
-from helpers.biases.hinting.conclusions import conclusions, corrected
+from helpers.biases.hinting.concluding import conclusions, corrected
+from helpers.biases.hinting.estimands import ESTIMANDS
 from helpers.biases.hinting.groups import best_groups, recommendations
 from helpers.biases.hinting.measure import (
     changes_words,
@@ -10,14 +11,17 @@ from helpers.biases.hinting.measure import (
     measure,
     names_words,
     paper_tables,
+    published_frame,
     recommended,
 )
+from helpers.biases.hinting.picks import published_picks
 from helpers.biases.hinting.published import curves, from_published, margins_words
 from helpers.biases.top_choice.asking import answers, caution, unfit
 from helpers.frames import listwise as tidy
 
 __all__ = [
     "CONTROL",
+    "ESTIMANDS",
     "answers",
     "best_groups",
     "caution",
@@ -34,14 +38,10 @@ __all__ = [
     "names_words",
     "paper_tables",
     "published_frame",
+    "published_picks",
     "recommendations",
     "recommended",
     "stages",
     "tidy",
     "unfit",
 ]
-
-
-def published_frame(frame):  # type: ignore[no-untyped-def]
-    """Of published judgments all groups."""
-    return frame

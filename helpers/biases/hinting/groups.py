@@ -11,7 +11,7 @@ import pandas as pd
 
 from helpers import frames
 from helpers.biases.hinting.asking import CONTROL
-from helpers.biases.hinting.conclusions import corrected, effect_of
+from helpers.biases.hinting.concluding import corrected, effect_of
 from helpers.biases.hinting.paired import CONFIRMATORY, hints_in
 from helpers.biases.top_choice import defended, rates
 from helpers.stats.bootstrap import bca

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pandas as pd
 
 from helpers import frames
-from helpers.biases.hinting import conclusions, groups, paired
-from helpers.biases.hinting.conclusions import effect_of
+from helpers.biases.hinting import concluding, groups, paired
+from helpers.biases.hinting.concluding import effect_of
 from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.types import Estimate
 
@@ -20,6 +20,11 @@ SAID = {
     "equivalent": "changes nothing that matters (**equivalent** within the margin)",
     "inconclusive": "**inconclusive**: neither a difference nor equivalence is shown",
 }
+
+
+def published_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    """Of published judgments those that this experiment is about: the groups under all hints, and the blind one."""
+    return frame
 
 
 def measure(frame: pd.DataFrame, data: str, seed: int, margin_pp: float) -> list[Estimate]:
@@ -48,7 +53,7 @@ def _who(each: Estimate) -> str:
 
 def finding(estimates: Sequence[Estimate], margin_pp: float) -> str:
     """The bottom line, a sentence a hint: different, equivalent or inconclusive, and what it would take to know."""
-    p, verdicts, lines = conclusions.corrected(estimates), conclusions.conclusions(estimates), []
+    p, verdicts, lines = concluding.corrected(estimates), concluding.conclusions(estimates), []
     for hint, verdict in verdicts.items():
         each = effect_of(estimates, hint)
         if each is None or math.isnan(each.low):
@@ -59,10 +64,10 @@ def finding(estimates: Sequence[Estimate], margin_pp: float) -> str:
         told = f"- {_who(each)}hint *{hint}* {SAID[verdict]}: {each} on the average over vendors"
         told += f" (Holm p = {p[hint]:.2g})" if p[hint] == p[hint] else f" ({each.method.rpartition('; ')[2]})"
         if verdict == "inconclusive":
-            needed = conclusions.questions_to_equivalence(each, margin_pp)
+            needed = concluding.questions_to_equivalence(each, margin_pp)
             count = f"{needed:,.0f}" if math.isfinite(needed) else "more than anybody has"
             told += (
-                f"; a true effect of {conclusions.smallest_shown(each, len(verdicts)):.1f} pp would be found in 80 % "
+                f"; a true effect of {concluding.smallest_shown(each, len(verdicts)):.1f} pp would be found in 80 % "
                 f"of such runs, and to show equivalence within ±{margin_pp:g} pp takes about {count} questions"
             )
         lines.append(f"{told}.")
@@ -95,7 +100,7 @@ def names_words(estimates: Sequence[Estimate]) -> str:
     elif each.p < 0.05:
         told += f": the **name itself** counts (sign-flip p = {each.p:.2g})"
     else:
-        smallest = conclusions.smallest_shown(each)
+        smallest = concluding.smallest_shown(each)
         told += f": no measurable effect of the name; one of {smallest:.1f} pp would be found in 80 % of such runs"
     vendors = "; ".join(f"{vendor} {value}" for vendor, value in by.items())
     return f"{told}. By vendor (exploratory): {vendors}."

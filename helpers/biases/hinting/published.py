@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 
 from helpers.biases.hinting.asking import CONTROL
-from helpers.biases.hinting.conclusions import smallest_shown
-from helpers.biases.hinting.groups import SPREADS, in_group, lowest
+from helpers.biases.hinting.concluding import smallest_shown
+from helpers.biases.hinting.groups import METRICS, in_group, lowest
 from helpers.biases.hinting.paired import CONFIRMATORY, LEVEL
 from helpers.biases.top_choice.published import INDEPENDENT, from_top1_counts
 from helpers.biases.top_choice.rates import estimate
@@ -42,8 +42,12 @@ def from_published(published: Mapping[str, Any], blind: Mapping[str, Any]) -> li
             by_judge = from_top1_counts(judges[hint], {name: name.split("_")[0] for name in judges[hint]})
             found += in_group([e for e in by_judge if e.id in ("top1_rate", "consistency_judges")], hint)
     found += _categories(published["own_top1_by_category"])
+    found += [
+        _bare("judgments", {"hint": hint}, sum(row.values()), total, "count", "counted") for hint, row in every.items()
+    ]
     rates = {hint: {vendor: count / n for vendor, count in counts.items()} for hint, counts in own.items()}
-    return found + [each for hint in CONFIRMATORY for each in _changes(rates[hint], rates[CONTROL], hint, n)]
+    found += [each for hint in CONFIRMATORY for each in _changes(rates[hint], rates[CONTROL], hint, n)]
+    return found + ranks(found)
 
 
 def _blind_counts(by_judge: Mapping[str, Mapping[str, int]]) -> tuple[dict[str, int], dict[str, int]]:
@@ -105,6 +109,30 @@ def _changes(hinted: Mapping[str, float], blind: Mapping[str, float], hint: str,
         _bare("hint_change", {"hint": hint, "vendor": vendor}, change, 2 * n, "pp", NO_PAIRS)
         for vendor, change in changes.items()
     ]
+
+
+def ranks(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """Which groups have the lowest and the highest value of a row, and how many share the lowest, as counts.
+
+    `is_lowest`, `is_highest` (`where`: row, hint; 1 or 0) and `lowest_groups` (`where`: row); a row is a metric or a
+    category. Only rows that all groups have.
+    """
+    rows: dict[str, dict[str, float]] = {}
+    for each in estimates:
+        if each.id in METRICS or each.id == "category_average_self_bias":
+            rows.setdefault(each.where.get("category", each.id), {})[each.where["hint"]] = each.value
+    found = []
+    for row, values in rows.items():
+        if len(values) < 1 + len(CONFIRMATORY):
+            continue
+        least, most = lowest(values), lowest({hint: -value for hint, value in values.items()})
+        found.append(_bare("lowest_groups", {"row": row}, len(least), len(values), "count", "counted"))
+        for id, chosen in (("is_lowest", least), ("is_highest", most)):
+            found += [
+                _bare(id, {"row": row, "hint": hint}, float(hint in chosen), len(values), "count", "counted")
+                for hint in values
+            ]
+    return found
 
 
 def totals(estimates: Sequence[Estimate]) -> dict[str, tuple[int, int]]:
@@ -199,11 +227,3 @@ def margins_words(estimates: Sequence[Estimate], asked: Sequence[Estimate]) -> s
             f"vendor; the largest published changes are {largest['average']} and {largest['vendor']}."
         )
     return "\n".join(lines)
-
-
-def published_best(estimates: Sequence[Estimate]) -> dict[str, list[str]]:
-    """Per metric of spread, and for the average, every published group with the lowest value."""
-    ids = ("average_self_bias", *SPREADS)
-    published = [each for each in estimates if each.data == "published"]
-    values = {id: {each.where["hint"]: each.value for each in published if each.id == id} for id in ids}
-    return {id: lowest(group) for id, group in values.items() if group}
