@@ -15,6 +15,13 @@ Status = Literal["reproduced", "within interval", "differs", "not comparable", "
 Unit = Literal["%", "pp", "logit", "score", "count", "alpha"]
 COLUMNS = ("id", "quantity", "published", "recomputed", "unit", "tolerance", "status", "reason", "source")
 
+#: What a claim's number is, in the words of the summary.
+KINDS = {
+    "printed": "printed by the source and recomputed here from other numbers",
+    "recovered": "printed, but the counts behind them were recovered from these very numbers and can only agree",
+    "derived": "never printed, computed by hand from the published counts",
+}
+
 #: Printed units that an estimate's unit can be compared with, and the factor from stored to printed numbers.
 PRINTED = {"rate": (("%", "pp"), 100), "pp": (("pp", "%"), 100), "sd_pp": (("pp",), 100)}
 
@@ -28,7 +35,8 @@ class Claim(BaseModel):
 
     `published` and `tolerance` are in printed `unit` (30.0 for 30 %). `estimand` and `where` name the estimate, `data`
     its source. `replication`: the estimate is made from other data than the number was, so that its interval counts;
-    on the very same data a sampling interval excuses nothing. `expect` is the status that must come out.
+    on the very same data a sampling interval excuses nothing. `expect` is the status that must come out. `kind` is one
+    of KINDS: only what was printed and is recomputed from other numbers tests the source.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -45,6 +53,7 @@ class Claim(BaseModel):
     replication: bool = False
     expect: Status = "reproduced"
     reason: str = ""
+    kind: Literal["printed", "recovered", "derived"] = "printed"
 
     @model_validator(mode="after")
     def _consistent(self) -> Claim:
@@ -145,11 +154,16 @@ def unexpected(claims: Iterable[Claim], checked: pd.DataFrame) -> pd.DataFrame:
     return checked[checked["status"] != checked["expect"]].reset_index(drop=True)
 
 
-def summary(checked: pd.DataFrame) -> str:
-    """How many published numbers come out, in one sentence."""
-    counts = checked["status"].value_counts()
-    told = ", ".join(f"{count} {status}" for status, count in counts.items())
-    return f"{len(checked)} published numbers: {told}."
+def summary(claims: Iterable[Claim], checked: pd.DataFrame) -> str:
+    """How many numbers come out, a sentence a kind of number (KINDS)."""
+    kind = {claim.id: claim.kind for claim in claims}
+    lines = []
+    for name, words in KINDS.items():
+        of_kind = checked[checked["id"].map(kind) == name]
+        counts = of_kind["status"].value_counts()
+        told = ", ".join(f"{count} {status}" for status, count in counts.items())
+        lines += [f"- {len(of_kind)} numbers {words}: {told}."] if len(of_kind) else []
+    return "\n".join(lines)
 
 
 def exceptions(checked: pd.DataFrame) -> pd.DataFrame:

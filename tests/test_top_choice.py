@@ -366,8 +366,9 @@ def test_orders_that_are_not_balanced_are_told() -> None:
 
 def test_every_number_is_of_a_declared_estimand(published: list[Estimate]) -> None:
     every = [*published, *full_estimates()]
-    floors = {each.id for each in every if each.id.endswith("_noise_floor")}
-    assert floors == {f"{id}_noise_floor" for id in METRICS if id != "average_self_bias"}
+    floors = {each.id for each in every if each.id.endswith(("_noise_floor", "_corrected"))}
+    spreads = [id for id in METRICS if id != "average_self_bias"]
+    assert floors == {f"{id}_{beside}" for id in spreads for beside in ("noise_floor", "corrected")}
     ids = {each.id for each in every} - floors
     assert ids == set(top_choice.ESTIMANDS), "each estimand is measured and each number is declared"
     for id, declared in top_choice.ESTIMANDS.items():
@@ -503,12 +504,16 @@ def test_a_null_result_says_what_it_could_have_missed() -> None:
 
 def test_slots_are_called_clear_only_where_their_interval_says_so() -> None:
     slots = [
-        Estimate("position_effect", {"slot": str(i)}, v, v - 0.03, v + 0.03, unit="pp")
-        for i, v in enumerate((0.1, 0.0, -0.1))
+        Estimate("position_effect", {"slot": str(i)}, v, v - 0.03, v + 0.03, 80, 80, "pp", 0.015, p=p)
+        for i, (v, p) in enumerate(((0.1, 1e-4), (0.0, 1.0), (-0.1, 1e-4)))
     ]
     told = top_choice.positions(slots)
     assert "slot 1 +10.0 pp" in told and "slot 3 -10.0 pp" in told and "slot 2" not in told
-    assert "No slot wins measurably" in top_choice.positions([slots[1], replace(slots[1], where={"slot": "3"})])
+    told = top_choice.positions([slots[1], replace(slots[1], where={"slot": "3"})])
+    assert "No slot wins measurably" in told and "80% power needs a true effect of 4.3 pp" in told
+    # One interval of six that leaves out 0 is what chance gives: 0.04 x 6 / 1 is no finding.
+    lone = [replace(each, p=0.04 if i == 0 else 0.6) for i, each in enumerate([slots[0], *[slots[1]] * 5])]
+    assert "No slot wins measurably" in top_choice.positions(lone)
 
 
 # --- published judgments ----------------------------------------------------------------------------------------------

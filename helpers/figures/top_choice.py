@@ -86,9 +86,13 @@ def show_self_preference(
         for label in axes[0].get_yticklabels():
             label.set_fontweight("bold" if label.get_text() in names else "normal")
         words = (
-            "Self-preference of each vendor's judges by three estimators: own top-1 rate minus the own vendor's share "
-            "of candidates (naive), excess over the other vendors' judges on the same answers, and the average "
-            "marginal effect of a rank-ordered logit. 0 (dashed) = none."
+            "Self-preference of each vendor's judges: own top-1 rate minus the own vendor's share of candidates "
+            "(naive), excess over the other vendors' judges on the same answers, and "
+        )
+        words += (
+            "the average marginal effect of a rank-ordered logit. 0 (dashed) = none."
+            if logit
+            else "a rank-ordered logit, which needs whole rankings and is not estimable here. 0 (dashed) = none."
         )
         text = panels.alt("Dot plot of self-preference by vendor and estimator", shown, kinds)
         return finished(name, figure, panels.caption(words, shown, unreadable), text, look)

@@ -101,6 +101,9 @@ def losses(asked: Asked) -> pd.DataFrame:
             table[f"tokens {kind}"] = [
                 tokens.get(place) for place in zip(table["judge"], table["condition"], strict=True)
             ]
+    denied = frames.one_row_each(asked.frame).groupby(["judge", "condition"])["contradicts"].sum()
+    pairs = list(zip(table["judge"], table["condition"], strict=True))
+    table["scores contradict ranking"] = [int(denied.get(place, 0)) for place in pairs]
     table["unreadable"] = table["unreadable"].map("{:.1%}".format)
     return table.set_index("judge")
 

@@ -40,7 +40,9 @@ def explain(design: Design, names: Sequence[str]) -> str:
     if "log_scale" in kinds:
         reasons.append("too few answers a judge, or answers too equal, to tell how sharply it discriminates")
     elif "own_vendor" in kinds or "own_model" in kinds:
-        if "quality" in kinds:
+        if len({*design.panel.judge_vendors}) == 1:
+            reasons.append("no judge of another vendor saw these answers, so nobody says how good they are")
+        elif "quality" in kinds:
             reasons.append(
                 "only the sum is identified (what one vendor's judges add to their own answers and what the others add "
                 "to theirs cannot be told apart without an answer that has no judge of its vendor, or a third vendor)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,8 @@ from helpers.stats.rank_logit import climb
 
 QUALITIES = ("candidate", "category")
 METHOD = "rank-ordered logit, question-clustered sandwich t"
+#: Fewer questions give no bounds of a marginal effect: probabilities bend too much for the delta method.
+EFFECT_CLUSTERS = 40
 
 
 @dataclass(frozen=True)
@@ -164,7 +166,9 @@ def marginal_effect(fit: RankLogit, vendor: str) -> Interval:
     """How much more often the vendor's judges put an own answer first than they would without the own terms.
 
     A difference of probabilities, averaged over the judgments of the vendor's judges that showed an own answer:
-    sum over own answers of P(top | all terms) - P(top | own_vendor and own_model terms 0). Delta method.
+    sum over own answers of P(top | all terms) - P(top | own_vendor and own_model terms 0). Delta method, with bounds
+    from EFFECT_CLUSTERS questions: at 16 its nominal 95 % held 86 % in a simulated world, at 40 93 %. `n` counts these
+    judgments.
     """
     if not fit.converged or f"own_vendor[{vendor}]" not in fit.names:
         return _own(fit, vendor, None)
@@ -188,7 +192,14 @@ def marginal_effect(fit: RankLogit, vendor: str) -> Interval:
             slope_total += sign * np.einsum("nk,nkp->p", share * mine, centred)
     value, gradient = total / rows.sum(), slope_total / rows.sum()
     variance = float(gradient @ fit.free_covariance @ gradient)
-    return _interval(fit, value, variance, "average marginal effect, delta method, " + METHOD)
+    if fit.clusters < EFFECT_CLUSTERS:
+        why = (
+            f"no interval of the marginal effect below {EFFECT_CLUSTERS} questions: the delta method is too short there"
+        )
+        return no_interval(value, int(rows.sum()), fit.clusters, why)
+    return replace(
+        _interval(fit, value, variance, "average marginal effect, delta method, " + METHOD), n=int(rows.sum())
+    )
 
 
 def third_party_log_odds(counts: np.ndarray) -> np.ndarray:

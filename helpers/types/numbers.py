@@ -27,8 +27,8 @@ class Estimate:
     """A number that travels with its interval; NaN bounds mean that no interval is honest here (see `method`).
 
     `unit` is "rate" (0 to 1), "pp" (a difference of rates, stored as a fraction and shown times 100), "logit", "alpha",
-    "score" or "count". `n` counts judgments, `clusters` questions, `data` is one of simulated, published, hub, asked,
-    folder.
+    "score" or "count". `n` counts judgments (for agreement: pairs of judgments, or ranks compared), `clusters`
+    questions, `data` is one of simulated, published, hub, asked, folder.
     """
 
     id: str

@@ -205,8 +205,14 @@ def test_own_model_is_left_out_where_it_cannot_be_told_from_own_vendor() -> None
     assert math.isnan(models.same_model_preference(none, "gpt").value)
 
 
+def test_the_marginal_effect_has_no_bounds_where_they_would_be_too_short() -> None:
+    few, enough = (models.marginal_effect(rank_ordered_logit(sample(questions=n)), "gpt") for n in (39, 40))
+    assert math.isnan(few.low) and math.isnan(few.se) and "below 40 questions" in few.method
+    assert few.value == few.value and enough.low < enough.value < enough.high
+
+
 def test_the_marginal_effect_is_the_change_of_first_places() -> None:
-    rows = sample(questions=20)
+    rows = sample(questions=40)
     fit = rank_ordered_logit(rows)
     expand = fit.design.expand
     parts = list(rows[rows.judge_vendor == "gemini"].groupby(["question_id", "judge"]))
@@ -341,7 +347,13 @@ def test_one_vendor_is_refused() -> None:
     rows = sample()
     one = rows[(rows.judge_vendor == "gpt") & (rows.candidate_vendor == "gpt")].copy()
     one["rank"] = one.groupby(["question_id", "judge"])["rank"].rank()
-    assert_refused(rank_ordered_logit(one), "not identified", "own_vendor[gpt]", "cannot be told from all that it saw")
+    assert_refused(rank_ordered_logit(one), "not identified", "own_vendor[gpt]", "no judge of another vendor saw these")
+
+
+def test_judges_of_one_vendor_are_told_that_nobody_else_judged() -> None:
+    alone = sample()
+    alone = alone[alone.judge_vendor == "gpt"]
+    assert_refused(rank_ordered_logit(alone), "not identified", "no judge of another vendor saw these answers")
 
 
 def test_a_constant_order_cannot_tell_place_from_answer() -> None:

@@ -28,6 +28,7 @@ PRIMARY = next(iter(VARIANTS))
 #: What methods say where orders do not hold quality and place apart.
 ONE_SLOT = "no slot effects: each candidate always stood in one slot"
 UNBALANCED = "orders not balanced: holds the candidates' quality too"
+UNEVEN = 0.15
 
 
 def excess_self_preference(frame: pd.DataFrame, data: str) -> list[Estimate]:
@@ -117,12 +118,12 @@ def corrected(estimates: list[Estimate], id: str = "self_preference_logit") -> d
 def position_effect(frame: pd.DataFrame, data: str) -> list[Estimate]:
     """How much more often than 1 in k each slot wins, in pp; slots are counted from 0.
 
-    Orders in which some candidate took some slot half as often again as its share, or half as often, mix the
-    candidates' quality into these numbers; their method then says so (UNBALANCED).
+    Orders in which some candidate took some slot more than UNEVEN (a share of its share) too often or too seldom mix
+    the candidates' quality into these numbers; their method then says so (UNBALANCED).
     """
     votes = frames.picks(frame).dropna(subset=["slot"])
     shown = balance_of_orders(frame).to_numpy(dtype=float)
-    uneven = (np.abs(shown / shown.mean(axis=1, keepdims=True) - 1) > 0.5).any()
+    uneven = (np.abs(shown / shown.mean(axis=1, keepdims=True) - 1) > UNEVEN).any()
     slots = sorted(frame["slot"].dropna().astype(int).unique())
     found = []
     for slot in slots:

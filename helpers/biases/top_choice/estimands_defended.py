@@ -74,7 +74,7 @@ DEFENDED = (
         "judgments that rank the answer in slot s first",
         "all valid judgments",
         "stratified question-clustered t",
-        "own definition; unbiased by design, as each candidate stands in each slot equally often",
+        "own definition; free of quality where each candidate stands in each slot equally often and losses are few",
         "pp",
     ),
     of(

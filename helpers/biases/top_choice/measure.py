@@ -10,7 +10,11 @@ import pandas as pd
 from helpers import frames
 from helpers.biases.top_choice import defended, rates
 from helpers.stats.power import detectable_effect
+from helpers.stats.tests import benjamini_hochberg
 from helpers.types import Estimate
+
+#: A judge that loses a larger share of its judgments is named in the finding.
+MUCH_LOST = 0.05
 
 
 def published_frame(frame: pd.DataFrame) -> pd.DataFrame:
@@ -78,6 +82,12 @@ def finding(estimates: Sequence[Estimate]) -> str:
         effect = pick(estimates, "self_preference_effect", vendor=vendor)[0]
         if each.value != each.value or p[vendor] != p[vendor]:
             lines.append(f"- {who}: no estimate ({each.method}).")
+        elif p[vendor] < 0.05 and defended.ONE_SLOT in each.method:
+            verb = "favouring" if each.value > 0 else "disfavouring"
+            lines.append(
+                f"- {who} judges: consistent with {verb} their own vendor's answers, {each} logits, {effect} in first "
+                f"places (Holm p = {p[vendor]:.2g}); a habit of place of their own would look the same."
+            )
         elif p[vendor] < 0.05:
             verb = "**favour**" if each.value > 0 else "**disfavour**"
             lines.append(
@@ -92,24 +102,36 @@ def finding(estimates: Sequence[Estimate]) -> str:
         else:
             lines.append(
                 f"- {who} judges show no measurable self-preference: {each} logits, {effect} (Holm p = "
-                f"{p[vendor]:.2g}); {detectable(effect)}."
+                f"{p[vendor]:.2g}); {detectable(effect, len(p))}."
             )
     if not lines:
         return "No judge's own vendor is among the candidates: there is no self-preference to measure."
     if any(defended.ONE_SLOT in each.method for each in estimates):
         lines.append(
-            "\nEach candidate always stood in one slot: what the slot does counts as that candidate's quality."
+            "\nEach candidate always stood in one slot: what the slot does counts as that candidate's quality, and "
+            "what a slot does to the judges of one vendor alone as their preference."
+        )
+    lost = [each for each in estimates if each.id == "unreadable_share" and each.value > MUCH_LOST]
+    if lost:
+        told = ", ".join(f"{each.where['judge']} {each.value:.0%}" for each in lost)
+        lines.append(
+            f"\nJudgments without a readable verdict: {told}. If they were lost because of what would have been "
+            "picked, all these numbers are biased."
         )
     return "\n".join(lines)
 
 
-def detectable(each: Estimate, power: float = 0.8) -> str:
-    """What a null result of this size could have missed: the smallest effect found with probability `power`."""
-    smallest = detectable_effect(each.se, each.clusters - 1, power)
+def detectable(each: Estimate, tests: int = 1, power: float = 0.8) -> str:
+    """What a null result of this size could have missed: the smallest effect found with probability `power`.
+
+    Of several tests at the level of Holm's first step.
+    """
+    smallest = detectable_effect(each.se, each.clusters - 1, power, level=0.05 / tests)
     if smallest != smallest:
         return "how large an effect could have been found is not known here"
     scale, unit = (100, " pp") if each.unit in ("pp", "rate", "sd_pp") else (1, "")
-    return f"{power:.0%} power needs a true effect of {smallest * scale:.1f}{unit}"
+    after = f" (at the level for {tests} vendors)" if tests > 1 else ""
+    return f"{power:.0%} power needs a true effect of {smallest * scale:.1f}{unit}{after}"
 
 
 def naive_against_defended(estimates: Sequence[Estimate]) -> str:
@@ -133,12 +155,16 @@ def positions(estimates: Sequence[Estimate]) -> str:
     if not known:
         why = f" ({found[0].method})" if found else ""
         return f"Whether a slot wins more often than the others cannot be told here{why}."
-    clear = [each for each in known if each.low > 0 or each.high < 0]
+    adjusted = benjamini_hochberg([each.p for each in known])
+    clear = [(each, p) for each, p in zip(known, adjusted, strict=True) if p < 0.05]
     largest = max(known, key=lambda each: abs(each.value))
-    told = f"No slot wins measurably more or less often than one in {len(found)} (largest: {largest})."
+    told = (
+        f"No slot wins measurably more or less often than one in {len(found)} (exploratory; largest: {largest}, "
+        f"{detectable(largest)})."
+    )
     if clear:
-        slots = ", ".join(f"slot {int(each.where['slot']) + 1} {each}" for each in clear)
-        told = f"Against one in {len(found)}: {slots} (intervals not corrected for {len(found)} slots)."
+        slots = ", ".join(f"slot {int(each.where['slot']) + 1} {each} (p = {p:.2g})" for each, p in clear)
+        told = f"Against one in {len(found)}, exploratory, p by Benjamini and Hochberg over all slots: {slots}."
     uneven = any(defended.UNBALANCED in each.method for each in found)
     mixed = "candidates did not take each slot equally often, so these numbers hold their quality too"
     return f"{told} Careful: {mixed}." if uneven else told
@@ -165,13 +191,27 @@ def three_readings(estimates: Sequence[Estimate]) -> tuple[list[Estimate], list[
     )
 
 
+#: What stands beside the primary estimator, on the same scale.
+COMPANIONS = {
+    "family_preference_logit": "same vendor, other model",
+    "third_party_log_odds": "third-party log-odds (descriptive)",
+}
+
+
 def sensitivity_rows(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """The primary estimator first, then under each other choice (`where`: vendor, variant)."""
+    """The primary estimator, then under each other choice, then what stands beside it (`where`: vendor, variant)."""
     primary = [
         replace(each, where={**each.where, "variant": defended.PRIMARY})
         for each in pick(estimates, "self_preference_logit")
     ]
-    return primary + [each for each in estimates if each.id == "self_preference_logit" and "variant" in each.where]
+    companions = [
+        replace(each, where={**each.where, "variant": variant})
+        for id, variant in COMPANIONS.items()
+        for each in pick(estimates, id)
+        if each.data != "published"
+    ]
+    variants = [each for each in estimates if each.id == "self_preference_logit" and "variant" in each.where]
+    return [*primary, *variants, *companions]
 
 
 def paper_tables(estimates: Sequence[Estimate]) -> list[tuple[str, str, list[Estimate], list[str], list[str]]]:
@@ -183,8 +223,12 @@ def paper_tables(estimates: Sequence[Estimate]) -> list[tuple[str, str, list[Est
         for each in group
     ]
     names = ("average_self_bias", "deviation_from_expected", "balance", "consistency_judges", "consistency_vendors")
+    beside = {"": "all judges", "_noise_floor": "by noise alone", "_corrected": "less its bias"}
     metrics = [
-        replace(each, id="metric", where={"metric": id, "judges": "all judges"}) for id in names for each in by[id]
+        replace(each, id="metric", where={"metric": id, "judges": column})
+        for id in names
+        for suffix, column in beside.items()
+        for each in by.get(f"{id}{suffix}", [])
     ]
     return [
         ("top1_rate", "How often each judge ranks each vendor first.", by["top1_rate"], ["judge"], ["vendor"]),

@@ -203,11 +203,11 @@ def finding(estimates: list[Estimate]) -> str:
         lines.append(f"{told}; log-odds against the third vendor {odds}." if odds else f"{told}.")
     own = [each.value for (id, _), each in by.items() if id == "self_bias"]
     excess = [each.value for (id, _), each in by.items() if id == "excess_self_preference"]
-    turned = (
-        f"Own rates range over {100 * (max(own) - min(own)):.1f} pp, the excesses over only "
-        f"{100 * (max(excess) - min(excess)):.1f} pp: much of what an own rate shows is how often everybody puts that "
-        "vendor first. Which vendor is the most partial, margins cannot say."
-    )
+    wide, narrow = 100 * (max(own) - min(own)), 100 * (max(excess) - min(excess))
+    turned = f"Own rates range over {wide:.1f} pp, the excesses over {narrow:.1f} pp"
+    if narrow < wide / 2:
+        turned += ": much of what an own rate shows is how often everybody puts that vendor first"
+    turned += ". Which vendor is the most partial, margins cannot say."
     return "\n".join(
         [
             *lines,

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from helpers import frames
-from helpers.stats.bootstrap import bca, noise_floor
-from helpers.stats.intervals import Interval, Sums, cluster_sums, clustered, wilson
+from helpers.stats.bootstrap import bca, bias_corrected, noise_floor
+from helpers.stats.intervals import NAN, Interval, Sums, cluster_sums, clustered, no_interval, wilson
 from helpers.types import Estimate
 
 
@@ -61,11 +61,19 @@ def _own_by(frame: pd.DataFrame, by: str) -> Sums | None:
     return None if votes.empty else cluster_sums(votes, "own", "question_id", by, strata="category")
 
 
+def _share(rows: pd.DataFrame, hits: pd.Series) -> Interval:
+    """A share of one judge's rows: Wilson where each question has one, clustered by question where it repeats."""
+    if rows["question_id"].is_unique:
+        return wilson(int(hits.sum()), len(rows))
+    sums = cluster_sums(rows.assign(hit=hits.astype(float)), "hit", "question_id", strata="category")
+    return clustered(sums.numerators, sums.denominators, strata=sums.strata, null=None)
+
+
 def unreadable_share(frame: pd.DataFrame, data: str) -> list[Estimate]:
-    """The share of judgments without a readable verdict, one estimate a judge (Wilson)."""
+    """The share of judgments without a readable verdict, a judge each: Wilson, clustered where a judge repeats."""
     judgments = frames.one_row_each(frame)
     return [
-        estimate("unreadable_share", {"judge": judge}, wilson(int((group["outcome"] != "ok").sum()), len(group)), data)
+        estimate("unreadable_share", {"judge": judge}, _share(group, group["outcome"] != "ok"), data)
         for judge, group in judgments.groupby("judge", sort=True)
     ]
 
@@ -76,12 +84,7 @@ def top1_rate(frame: pd.DataFrame, data: str) -> list[Estimate]:
     found = []
     for judge, group in votes.groupby("judge", sort=True):
         for vendor in vendors(frame):
-            hits = (group["candidate_vendor"] == vendor).astype(float)
-            if group["question_id"].is_unique:
-                interval = wilson(int(hits.sum()), len(hits))
-            else:
-                sums = cluster_sums(group.assign(hit=hits), "hit", "question_id", strata="category")
-                interval = clustered(sums.numerators, sums.denominators, strata=sums.strata, null=None)
+            interval = _share(group, group["candidate_vendor"] == vendor)
             found.append(estimate("top1_rate", {"judge": judge, "vendor": vendor}, interval, data))
     return found
 
@@ -124,8 +127,9 @@ def spread(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """Deviation from the expected shares, balance and both consistencies, each with its noise floor.
 
     Units: pp (as fractions). BCa over questions; `<id>_noise_floor` is what the metric would show on average if every
-    rate were the expected one (deviation) or their common mean (the standard deviations). Where no judge's vendor has
-    a candidate there is only balance.
+    rate were the expected one (deviation) or their common mean (the standard deviations), `<id>_corrected` the metric
+    less its bootstrap bias. Where no judge's vendor has a candidate there is only balance; the spread of a single rate
+    is not defined (NaN).
     """
     expected = expected_shares(frame)
     vendor_sums, judge_sums = _own_by(frame, "judge_vendor"), _own_by(frame, "judge")
@@ -148,17 +152,23 @@ def spread(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
         if sums is None:
             continue
         x, d = sums
+        n, clusters = round(d[:, 0].sum() if id == "balance" else d.sum()), len(x)
+        if center is None and x.shape[1] < 2:
+            alone = no_interval(NAN, n, clusters, "one rate alone has no spread")
+            found.append(estimate(id, {}, alone, data, "sd_pp"))
+            continue
         statistic = statistic if center is None else statistic(center)
-        found.append(estimate(id, {}, bca(x, d, statistic, seed + number), data, "sd_pp"))
+        found.append(estimate(id, {}, replace(bca(x, d, statistic, seed + number), n=n), data, "sd_pp"))
         with np.errstate(invalid="ignore", divide="ignore"):
             level = np.full(x.shape[1], (x.sum(axis=0) / d.sum(axis=0)).mean()) if center is None else center
-        floor = noise_floor(x, d, statistic, level, seed + number)
-        n, clusters = round(d.sum()), len(x)
-        found.append(
-            Estimate(
-                f"{id}_noise_floor", {}, floor, n=n, clusters=clusters, unit="sd_pp", method="resampled", data=data
-            )
-        )
+        beside = {
+            "noise_floor": noise_floor(x, d, statistic, level, seed + number),
+            "corrected": bias_corrected(x, d, statistic, seed + number),
+        }
+        found += [
+            Estimate(f"{id}_{name}", {}, value, n=n, clusters=clusters, unit="sd_pp", method="resampled", data=data)
+            for name, value in beside.items()
+        ]
     return found
 
 
