@@ -103,12 +103,13 @@ def show_hint_effects(
     conclusions: Mapping[str, str] | None = None,
     style: str | Style = "paper",
     name: str = "hint_effects",
+    note: str = "",
 ) -> Figure:
     """How much does a hint change the own-vendor rate, against a margin below which a change is of no matter?
 
     Takes `hint_effect` (`where`: hint, vendor; vendor "average" = mean over vendors; pp), for averages
     `hint_effect_90` (thicker line), `name_effect` (`where`: vendor; a panel of its own), and published `hint_change`
-    (no interval). One column a data source. `conclusions` gives a word a hint, written beside its average; it needs
+    (no interval). One column a data source; `note` ends the caption. `conclusions` gives a word a hint, written beside its average; it needs
     estimates with intervals of one data source only.
     """
     look = styles.style(style)
@@ -161,7 +162,8 @@ def show_hint_effects(
         drawn = [*shown, *names]
         kinds = {"hint_effect": "effect", "hint_change": "change", "name_effect": "name effect"}
         text = panels.alt("Dot plot of the effect of each hint, by vendor and on average", drawn, kinds, 24) + verdicts
-        return finished(name, figure, panels.caption(words, drawn, lost) + labels.losses(lost), text, look)
+        caption = panels.caption(words, drawn, lost) + labels.losses(lost)
+        return finished(name, figure, f"{caption} {note}".strip(), text, look)
 
 
 def _rows(axes: Axes, names: Sequence[str], bold: Sequence[bool], look: Style) -> list[float]:

@@ -1,7 +1,7 @@
 """Running experiments: what notebooks call (`ask` and what shows its results) and what the command line calls."""
 
 from helpers.run.asking import Asked, ask, caution, plan
-from helpers.run.showing import controls_told, example, losses, machine_provenance, provenance, say, show
+from helpers.run.showing import control_gap, controls_told, example, losses, machine_provenance, provenance, say, show
 
 __all__ = [
     "Asked",

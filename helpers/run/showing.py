@@ -74,9 +74,6 @@ def provenance(asked: Asked) -> str:
     hints = sorted(set(judgments["condition"]) - {"none"})
     if hints and "none" not in set(judgments["condition"]):
         text += f" Not blind: the judges were given the hint {', '.join(hints)}."
-    gaps = [at.gap_days for at in asked.controls.values() if at.gap_days == at.gap_days]
-    if gaps and asked.data != "simulated":
-        text += f" At most {_count(round(max(gaps)), 'day')} lie between a judge's blind and its first hinted judgment."
     if asked.unjudged:
         unjudged = _count(len(asked.unjudged), "question")
         text += f" {unjudged} not judged: a candidate's answer is missing, cut, empty, refused or an error."
@@ -151,6 +148,14 @@ def machine_provenance(asked: Asked) -> dict[str, Any]:
         },
         "inputs": short_hash(*(key for key in _inputs(asked)), shown.to_csv(index=False), digits=16),
     }
+
+
+def control_gap(asked: Asked) -> str:
+    """How many whole days lie between the blind judgments and the first hinted one, for captions; "" if simulated."""
+    gaps = [at.gap_days for at in asked.controls.values() if at.gap_days == at.gap_days]
+    if not gaps or asked.data == "simulated":
+        return ""
+    return f"Between a judge's blind judgments and its first hinted one lie at most {_count(round(max(gaps)), 'day')}."
 
 
 def controls_told(asked: Asked) -> dict[str, dict[str, Any]]:

@@ -14,7 +14,7 @@ import pytest
 from helpers import frames, store
 from helpers.config import load_experiment
 from helpers.judge import OverBudget
-from helpers.run import Asked, ask, plan
+from helpers.run import Asked, ask, control_gap, controls_told, plan
 from helpers.types import Experiment
 from tests.engine.asking import FakeClock
 from tests.engine.test_three_sdks import _models
@@ -77,6 +77,8 @@ def test_after_experiment_1_the_blind_group_sends_no_request(runs: Runs) -> None
     assert Counter(j.trial.condition for j in asked.judgments) == {"none": 6, "self": 6, "full": 6}
     assert {at.shift for at in asked.controls.values()} == {0}
     assert [round(at.gap_days) for at in asked.controls.values()] == [1, 1, 1]
+    assert control_gap(asked) == "Between a judge's blind judgments and its first hinted one lie at most 1 day."
+    assert controls_told(asked)["gpt_fast"] == {"repeat": 0, "gap_days": 1.0}
     again, calls = runs.second(days=3, budget_usd=0.0)
     assert calls == 0 and again.frame.equals(asked.frame) and again.controls == asked.controls
     after, calls = runs.first(days=3, budget_usd=0.0)

@@ -1,6 +1,6 @@
 """Whether naming the authors changes what a judge puts first: experiment 2, built on experiment 1's top choice."""
 
-from helpers.biases.hinting.asking import CONTROL, hints_of, stages
+from helpers.biases.hinting.asking import CONTROL, caution, hints_of, stages
 from helpers.biases.hinting.concluding import conclusions, corrected
 from helpers.biases.hinting.estimands import ESTIMANDS
 from helpers.biases.hinting.groups import best_groups, recommendations
@@ -16,7 +16,7 @@ from helpers.biases.hinting.measure import (
 )
 from helpers.biases.hinting.picks import published_picks
 from helpers.biases.hinting.published import curves, from_published, margins_words
-from helpers.biases.top_choice.asking import answers, caution, unfit
+from helpers.biases.top_choice.asking import answers, unfit
 from helpers.frames import listwise as tidy
 
 __all__ = [
