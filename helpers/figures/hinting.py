@@ -109,8 +109,8 @@ def show_hint_effects(
 
     Takes `hint_effect` (`where`: hint, vendor; vendor "average" = mean over vendors; pp), for averages
     `hint_effect_90` (thicker line), `name_effect` (`where`: vendor; a panel of its own), and published `hint_change`
-    (no interval). One column a data source; `note` ends the caption. `conclusions` gives a word a hint, written beside its average; it needs
-    estimates with intervals of one data source only.
+    (no interval). One column a data source; `note` ends the caption. `conclusions` gives a word a hint, written beside
+    its average; it needs estimates with intervals of one data source only.
     """
     look = styles.style(style)
     estimates = list(estimates)

@@ -7,6 +7,7 @@ __all__ = [
     "Asked",
     "ask",
     "caution",
+    "control_gap",
     "controls_told",
     "example",
     "losses",
