@@ -316,3 +316,23 @@ def test_an_experiment_without_hub_data_says_so(client):
     assert error["error"] == "ValueError" and "answers" in error["text"]
     error = client.run(f"result = datasets.load_judgments('hub', {{'repo': {REPO!r}}})")
     assert error["error"] == "ValueError" and "judgments" in error["text"]
+
+
+def test_groups_and_the_blind_one_may_lie_in_two_places_and_no_condition_counts_twice(hub, client):
+    hub.repos[REPO].commit(files(**{f"{FOLDER}__group4_none.json": judgments_file("AB")}))
+    lines = f"""
+import asyncio
+from dataclasses import replace
+from helpers import paths, run
+from helpers.config import load_experiment
+paths.DOWNLOADS = folder
+experiment = load_experiment("hinting_groups", judgments="hub")
+experiment = replace(experiment, hub={entry(judgments=[FOLDER, JUDGMENTS])!r})
+asked = asyncio.run(run.ask(experiment, show=False))
+tops = asked.frame[asked.frame.top == 1.0]
+result = [asked.data, sorted(zip(tops.condition, tops.candidate))]
+"""
+    assert client.run(lines) == ["hub", [["full", "claude_fast"], ["none", "gpt_fast"], ["self", "gpt_fast"]]]
+    hub.repos[REPO].commit(files())
+    (client.folder / "source.json").unlink()
+    assert client.run(lines)[1] == [["full", "claude_fast"], ["none", "claude_fast"], ["self", "gpt_fast"]]

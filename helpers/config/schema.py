@@ -74,12 +74,15 @@ class ModelEntry(_Strict):
 
 
 class Hub(_Strict):
-    """Where published files lie: a dataset repository, a revision and the files' paths in it."""
+    """Where published files lie: a dataset repository, a revision and the files' paths in it.
+
+    Of several places of judgments a later one adds the conditions that the earlier ones do not hold.
+    """
 
     repo: str
     revision: str = "main"
     answers: str | None = None
-    judgments: str | None = None
+    judgments: str | list[str] | None = None
 
 
 class ExperimentConfig(_Strict):

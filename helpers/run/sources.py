@@ -67,8 +67,7 @@ def judgments_of(experiment: Experiment) -> pd.DataFrame:
     answers = (
         () if experiment.own.get("answers", "ask") == "ask" else datasets.load_answers(_source(experiment, "answers"))
     )
-    path = _source(experiment, "judgments")
-    frame = datasets.load_judgments(path, answers=answers, experiment=experiment.name)
+    frame = _loaded(_places(experiment), answers, experiment.name)
     known = sorted(frame["judge"].unique())
     judges = experiment.parameters.get("judges") or known
     unknown = [name for name in judges if name not in known]
@@ -77,6 +76,27 @@ def judgments_of(experiment: Experiment) -> pd.DataFrame:
     places = frame[["question_id", "category"]].drop_duplicates().itertuples(index=False)
     chosen = {question.id for question in _chosen(experiment, [Question(id, category, "") for id, category in places])}
     return frame[frame["judge"].isin(judges) & frame["question_id"].isin(chosen)].reset_index(drop=True)
+
+
+def _places(experiment: Experiment) -> list[Path]:
+    """The files or folders of the judgments; on the hub there can be several."""
+    named = (experiment.hub or {}).get("judgments")
+    if experiment.judgments != "hub" or not isinstance(named, list):
+        return [_source(experiment, "judgments")]
+    return [datasets.from_hub({**experiment.hub, "judgments": place}, "judgments", paths.DOWNLOADS) for place in named]
+
+
+def _loaded(places: Sequence[Path], answers: Sequence[Answer], experiment: str) -> pd.DataFrame:
+    """The frame of all places; a condition that an earlier place holds is not taken from a later one."""
+    import pandas as pd
+
+    frames: list[pd.DataFrame] = []
+    known: set[str] = set()
+    for place in places:
+        frame = datasets.load_judgments(place, answers=answers, experiment=experiment)
+        frames.append(frame[~frame["condition"].isin(known)])
+        known |= set(frame["condition"])
+    return frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
 
 
 def _chosen(experiment: Experiment, questions: Sequence[Question]) -> tuple[Question, ...]:

@@ -161,12 +161,15 @@ def recommendations(estimates: Sequence[Estimate]) -> pd.DataFrame:
     Columns: goal, metric, lowest, recommended. A group is recommended only if the paired interval of its change
     against blind lies below 0 (average: after Holm); "no group" where none does, or where nothing pairs the groups.
     """
-    rows = []
+    rows, groups = [], values_of(estimates, "average_self_bias")
     for goal, metrics in GOALS.items():
         for metric in metrics:
-            best = lowest(values_of(estimates, metric))
+            values = values_of(estimates, metric)
+            best = lowest(values)
             better = [hint for hint in best if hint != CONTROL and _proven_lower(estimates, hint, metric)]
             told = " = ".join(best) or "not derivable"
+            if best and len(values) < len(groups):
+                told += f" (of {', '.join(values)} alone)"
             rows.append(
                 {"goal": goal, "metric": metric, "lowest": told, "recommended": ", ".join(better) or "no group"}
             )
