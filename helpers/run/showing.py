@@ -74,6 +74,11 @@ def provenance(asked: Asked) -> str:
     hints = sorted(set(judgments["condition"]) - {"none"})
     if hints and "none" not in set(judgments["condition"]):
         text += f" Not blind: the judges were given the hint {', '.join(hints)}."
+    ids = judgments.dropna(subset=["judge_model"]).groupby("judge")["judge_model"].unique()
+    for judge, several in ids[ids.map(len) > 1].items():
+        text += (
+            f" Careful: {judge} answered as {' and '.join(sorted(several))}; differences can be those of the models."
+        )
     if asked.unjudged:
         unjudged = _count(len(asked.unjudged), "question")
         text += f" {unjudged} not judged: a candidate's answer is missing, cut, empty, refused or an error."

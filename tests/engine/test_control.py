@@ -14,7 +14,7 @@ import pytest
 from helpers import frames, store
 from helpers.config import load_experiment
 from helpers.judge import OverBudget
-from helpers.run import Asked, ask, control_gap, controls_told, plan
+from helpers.run import Asked, ask, control_gap, controls_told, plan, provenance
 from helpers.types import Experiment
 from tests.engine.asking import FakeClock
 from tests.engine.test_three_sdks import _models
@@ -156,6 +156,15 @@ def test_one_judge_may_have_changed_and_the_others_not(runs: Runs) -> None:
         "gpt_fast": 1,
         "gemini_fast": 0,
     }
+
+
+def test_a_judge_that_changed_between_two_hints_is_named(runs: Runs) -> None:
+    runs.first()
+    asked, _ = runs.second(hints=["self"])
+    assert "answered as" not in provenance(asked)
+    runs.server.suffix = "-2026-02-02"
+    asked, _ = runs.second(days=1, hints=["self", "full"])
+    assert "Careful: gpt_fast answered as gpt-5-mini-2026-01-01 and gpt-5-mini-2026-02-02" in provenance(asked)
 
 
 def test_the_plan_names_what_a_changed_model_would_cost_and_the_budget_holds(runs: Runs) -> None:
