@@ -91,8 +91,17 @@ def williams(size: int) -> np.ndarray:
     return square if size % 2 == 0 else np.vstack([square, square[:, ::-1]])
 
 
-def draw(world: World, questions: int, rng: np.random.Generator) -> Draw:
-    """Questions, answers, orders and rankings of one sample."""
+@dataclass(frozen=True)
+class Latent:
+    """What judges feel before noise: `utility` and `slot` (C, J, K), and each question's category."""
+
+    utility: np.ndarray
+    slot: np.ndarray
+    category: np.ndarray
+
+
+def latent(world: World, questions: int, rng: np.random.Generator) -> Latent:
+    """Questions, answers and orders of one sample; judged anew, only the noise is another."""
     vendor = world.vendor_of
     size = len(vendor)
     thinking = np.tile(np.arange(len(world.tiers)) > 0, len(world.vendors))
@@ -125,11 +134,51 @@ def draw(world: World, questions: int, rng: np.random.Generator) -> Draw:
     habits = np.broadcast_to(np.array(world.position)[:, :size], (size, size))
     utility = sharpness[:, None] * quality[:, None, :] + world.sigma_taste * taste + bonus
     utility += np.take_along_axis(np.broadcast_to(habits, slot.shape), slot, axis=2)
-    utility += rng.gumbel(size=utility.shape)
+    return Latent(utility, slot, category)
+
+
+def judged(world: World, felt: Latent, rng: np.random.Generator, bonus: np.ndarray | float = 0.0) -> Draw:
+    """One judgment of every question by every judge: `bonus` (C, J, K) on top of what is felt, and fresh noise."""
+    vendor = world.vendor_of
+    utility = felt.utility + bonus
+    utility = utility + rng.gumbel(size=utility.shape)
     ranking = np.argsort(-utility, axis=2)
     picked_own = vendor[ranking[:, :, 0]] == vendor
-    lost = rng.random((questions, size)) < world.lost + world.lost_own * picked_own
-    return Draw(world, ranking, slot, ~lost, category)
+    lost = rng.random(picked_own.shape) < world.lost + world.lost_own * picked_own
+    return Draw(world, ranking, felt.slot, ~lost, felt.category)
+
+
+def draw(world: World, questions: int, rng: np.random.Generator) -> Draw:
+    """Questions, answers, orders and rankings of one sample."""
+    return judged(world, latent(world, questions, rng), rng)
+
+
+def hinted(
+    world: World,
+    questions: int,
+    rng: np.random.Generator,
+    effects: dict[str, float],
+    spread: float = 0.0,
+    named: float | None = None,
+) -> pd.DataFrame:
+    """The listwise frame of a blind group and one for each hint, on the same questions, answers, tastes and orders.
+
+    `effects` maps hints to the utility that they add to answers of the judge's own vendor, `spread` is the sd of that
+    over questions (mean 0). `named` adds the arm `swapped`: the utility of an answer under the own vendor's name, the
+    names being dealt out anew.
+    """
+    vendor, felt = world.vendor_of, latent(world, questions, rng)
+    own = vendor[:, None] == vendor
+    parts = [frame(judged(world, felt, rng)).assign(named=None)]
+    for hint, effect in effects.items():
+        size = effect + spread * rng.standard_normal((questions, 1, 1))
+        parts.append(frame(judged(world, felt, rng, size * own)).assign(condition=hint, named=None))
+    if named is not None:
+        names = rng.permuted(np.broadcast_to(vendor, felt.utility.shape), axis=2)
+        sample = judged(world, felt, rng, named * (names == vendor[:, None]))
+        arm = frame(sample).assign(condition="swapped", named=np.array(world.vendors)[names].ravel())
+        parts.append(arm)
+    return pd.concat(parts, ignore_index=True)
 
 
 def panel(sample: Draw) -> Panel:

@@ -40,7 +40,7 @@ def sign_flip(contributions: Sequence[float], seed: int, draws: int = 9999) -> S
         return SignFlip(1.0, 1.0, 0, True)
     # Sums that are equal on paper differ in the last digits; they must count as equal.
     observed = abs(values.sum()) - 1e-10 * np.abs(values).sum()
-    if 2.0**size <= draws:
+    if size < 63 and 2**size <= draws:
         signs = 1 - 2 * (np.arange(2**size)[:, None] >> np.arange(size) & 1)
         return SignFlip(float((np.abs(signs @ values) >= observed).mean()), 2.0 ** (1 - size), size, True)
     rng = np.random.default_rng(seed)

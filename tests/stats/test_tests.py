@@ -80,3 +80,10 @@ def test_mcnemar_is_the_binomial_of_the_discordant() -> None:
     assert mcnemar_exact(0, 0) == 1.0 and mcnemar_exact(5, 5) == 1.0
     with pytest.raises(ValueError, match="whole numbers"):
         mcnemar_exact(-1, 2)
+
+
+def test_thousands_of_clusters_are_drawn_too() -> None:
+    values = np.random.default_rng(5).normal(0.0, 1, 5000)
+    found = sign_flip(values, seed=3, draws=999)
+    assert not found.exact and found.clusters == 5000
+    assert found.p == pytest.approx(2 * stats.norm.sf(abs(values.sum()) / math.sqrt((values**2).sum())), abs=0.06)
