@@ -12,8 +12,9 @@ _PAIRED = "stratified question-clustered t of the paired difference; p by sign f
 _PAIRS = "question x judge x repeat with a valid ranking under the hint and blind"
 _OWN = "own definition; statistics of paired, clustered comparisons: Miller 2024 (arXiv 2411.00640)"
 _GROUPED = (
-    *("unreadable_share", "top1_rate", "vendor_share", "self_bias", "average_self_bias", "deviation_from_expected"),
-    *("balance", "consistency_judges", "consistency_vendors", "category_average_self_bias", "category_self_bias"),
+    *("unreadable_share", "top1_rate", "vendor_share", "self_bias", "naive_self_preference"),
+    *("average_self_bias", "deviation_from_expected", "balance", "consistency_judges", "consistency_vendors"),
+    *("category_average_self_bias", "category_self_bias"),
     "excess_self_preference",
 )
 

@@ -1,0 +1,422 @@
+"""Experiment 2's numbers: the published groups from their counts, and paired effects against hand computations."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import cache
+from itertools import product
+from pathlib import Path
+from statistics import fmean, pstdev
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from helpers import datasets, paths
+from helpers.biases import hinting
+from helpers.biases.hinting import groups, paired
+from helpers.biases.hinting.published import discordance, homogeneity, totals
+from helpers.claims import check, load_claims, summary, unexpected
+from helpers.config import read_yaml
+from helpers.types import Estimate
+
+FOLDER = paths.EXPERIMENTS / "hinting_groups"
+GROUPS = ("self", "competitors", "full", "none")
+VENDORS = ("claude", "gpt", "gemini")
+
+# --- the published counts: every number as the documents give it ------------------------------------------------------
+
+#: Own first places of 160 by vendor, first places of 480 by vendor.
+OWN = {"self": (41, 100, 57), "competitors": (58, 105, 45), "full": (55, 102, 54), "none": (48, 103, 53)}
+ALL = {"self": (113, 265, 102), "competitors": (130, 259, 91), "full": (127, 248, 105), "none": (121, 255, 104)}
+METRICS = {
+    "average_self_bias": (41.25, 43.3333, 43.9583, 42.5),
+    "deviation_from_expected": (13.056, 13.472, 10.625, 11.528),
+    "balance": (15.496, 14.957, 13.098, 14.069),
+    "consistency_vendors": (15.571, 16.108, 13.997, 15.520),
+    "consistency_judges": (None, 16.765, None, 15.959),
+}
+EXCESS = {
+    "claude": (3.125, 13.75, 11.88, 7.19),
+    "gpt": (10.94, 17.50, 18.13, 16.88),
+    "gemini": (21.56, 13.75, 17.81, 17.19),
+}
+CELLS = {
+    "extraction": (19, 23, 20, 21),
+    "humanities": (22, 23, 22, 22),
+    "math": (28, 31, 31, 30),
+    "reasoning": (25, 26, 25, 25),
+    "writing": (23, 26, 23, 27),
+    "coding": (26, 26, 27, 25),
+    "roleplay": (33, 33, 37, 32),
+    "stem": (22, 20, 26, 22),
+}
+
+
+@cache
+def published() -> tuple[Estimate, ...]:
+    blind = read_yaml(paths.EXPERIMENTS / "mt_bench_blind" / "published" / "counts.yaml")
+    return tuple(hinting.from_published(read_yaml(FOLDER / "published" / "counts.yaml"), blind))
+
+
+def value(estimates: tuple[Estimate, ...] | list[Estimate], id: str, **where: str) -> float:
+    (found,) = (each for each in estimates if each.id == id and dict(each.where) == where)
+    return found.value
+
+
+def test_every_given_number_of_the_groups_comes_out() -> None:
+    for index, group in enumerate(GROUPS):
+        for metric, values in METRICS.items():
+            if values[index] is None:
+                assert not [e for e in published() if e.id == metric and e.where["hint"] == group], "not derivable"
+            else:
+                assert 100 * value(published(), metric, hint=group) == pytest.approx(values[index], abs=6e-4)
+        for place, vendor in enumerate(VENDORS):
+            assert value(published(), "self_bias", vendor=vendor, hint=group) == OWN[group][place] / 160
+            assert value(published(), "vendor_share", vendor=vendor, hint=group) == ALL[group][place] / 480
+            excess = value(published(), "excess_self_preference", vendor=vendor, hint=group)
+            assert 100 * excess == pytest.approx(EXCESS[vendor][index], abs=6e-3)
+        for category, counts in CELLS.items():
+            cell = value(published(), "category_average_self_bias", category=category, hint=group)
+            assert cell == counts[index] / 60
+        if group != "none":
+            change = value(published(), "hint_change", hint=group, vendor="average")
+            assert 100 * change == pytest.approx({"self": -1.25, "competitors": 0.833, "full": 1.458}[group], abs=1e-3)
+    assert {each.data for each in published()} == {"published"}
+    marked = [e for e in published() if e.low == e.low]
+    assert marked and all("independence assumed" in e.method for e in marked)
+
+
+def test_the_two_definitions_of_consistency_by_hand() -> None:
+    rates = [count / 160 for count in OWN["competitors"]]
+    assert value(published(), "consistency_vendors", hint="competitors") == pytest.approx(pstdev(rates))
+    judges = [26 / 80, 32 / 80, 47 / 80, 58 / 80, 24 / 80, 21 / 80]
+    assert value(published(), "consistency_judges", hint="competitors") == pytest.approx(pstdev(judges))
+
+
+def test_totals_of_vendors_and_categories_agree() -> None:
+    assert {hint: own for hint, (own, _) in totals(published()).items()} == {
+        "self": 198,
+        "competitors": 208,
+        "full": 211,
+        "none": 204,
+    }
+    assert all(sum(cells[i] for cells in CELLS.values()) == sum(OWN[g]) for i, g in enumerate(GROUPS))
+
+
+def test_best_groups_list_every_tie() -> None:
+    table = hinting.best_groups(published()).set_index("category")["lowest"].map(lambda told: set(told.split(" = ")))
+    assert table["humanities"] == table["reasoning"] == {"self", "full", "none"}
+    assert table["writing"] == {"self", "full"}
+    assert table["extraction"] == table["math"] == {"self"}
+    assert table["coding"] == table["roleplay"] == {"none"} and table["stem"] == {"competitors"}
+
+
+def test_margins_recommend_nothing() -> None:
+    table = hinting.recommendations(published()).set_index("metric")
+    assert table["recommended"].unique().tolist() == ["no group"]
+    assert table["lowest"].to_dict() == {
+        "average_self_bias": "self",
+        "deviation_from_expected": "full",
+        "balance": "full",
+        "consistency_judges": "none (of none, competitors alone)",
+    }
+    assert hinting.recommended(published()).startswith("**No group can be recommended**")
+
+
+def test_homogeneity_of_counts_is_shown_and_not_believed() -> None:
+    chi2, p = homogeneity(totals(published()))
+    assert (round(chi2, 2), round(p, 2)) == (0.81, 0.85)
+    told = hinting.margins_words(published(), [])
+    assert "chi2 = 0.81, p = 0.85" in told and "that p is not theirs" in told
+    assert "**The margins settle neither a difference nor its absence.**" in told
+    assert "if at most 9 of 480 pairs (1.9 %) changed sides" in told, "full: net 7"
+    assert "*competitors*: net change +4 of 480 (+0.8 %); p stays above 0.05" in told
+
+
+def test_discordance_is_the_exact_mcnemar_test() -> None:
+    table = discordance(7, 480)
+    assert (table["changed"].iloc[0], table["changed"].iloc[-1]) == (7, 479)
+    assert table["p"].iloc[0] == pytest.approx(2 * 0.5**7)
+    row = table.set_index("changed").loc[27]
+    assert row["p"] == pytest.approx(stats.binomtest(17, 27).pvalue) and row["share"] == 27 / 480
+    assert table["p"].is_monotonic_increasing and (discordance(-7, 480)["p"] == table["p"]).all()
+
+
+def test_what_eighty_questions_could_have_shown_is_computed_from_the_errors_given() -> None:
+    effects = [
+        Estimate("hint_effect", {"hint": "full", "vendor": vendor}, 0.0, -1, 1, 480, 80, "pp", se)
+        for vendor, se in (("average", 0.0253), ("gpt", 0.042))
+    ]
+    told = hinting.margins_words(published(), effects)
+    assert "average effect of 7.2 pp (8.3 pp after Holm) and one of 11.9 pp for a single vendor" in told
+    assert "the largest published changes are +1.5 pp and +6.2 pp" in told
+
+
+# --- claims -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_claim_that_changes_its_status_is_seen() -> None:
+    said = load_claims(read_yaml(FOLDER / "claims.yaml"))
+    checked = check(said, published())
+    assert unexpected(said, checked).empty
+    counts = checked["status"].value_counts().to_dict()
+    assert counts == {"reproduced": 112, "differs": 7, "not derivable": 4, "not comparable": 1}
+    moved = [replace(e, value=e.value + 0.01) if e.id == "balance" else e for e in published()]
+    assert set(unexpected(said, check(said, moved))["id"]) == {f"balance_{group}" for group in GROUPS}
+    assert "printed by the source" in summary(said, checked)
+
+
+def test_every_number_of_the_source_s_tables_is_a_claim() -> None:
+    said = {claim.id: claim for claim in load_claims(read_yaml(FOLDER / "claims.yaml"))}
+    printed = {
+        "average_self_bias": (41.25, 43.33, 43.96, 42.50),
+        "deviation_from_expected": (13.06, 13.47, 10.63, 11.53),
+        "balance": (15.50, 14.96, 13.10, 14.07),
+        "consistency_vendors": (15.57, 16.11, 14.00, 15.52),
+        "consistency_as_documented": (15.57, 16.11, 14.00, 15.52),
+        "self_bias_claude": (25.6, 36.2, 34.4, 30.0),
+        "self_bias_gpt": (62.5, 65.6, 63.7, 64.4),
+        "self_bias_gemini": (35.6, 28.1, 33.8, 33.1),
+        "category_extraction": (31.7, 38.3, 33.3, 35.0),
+        "category_humanities": (36.7, 38.3, 36.7, 36.7),
+        "category_math": (46.7, 51.7, 51.7, 50.0),
+        "category_reasoning": (41.7, 43.3, 41.7, 41.7),
+        "category_writing": (38.3, 43.3, 38.3, 45.0),
+        "category_coding": (43.3, 43.3, 45.0, 41.7),
+        "category_roleplay": (55.0, 55.0, 61.7, 53.3),
+        "category_stem": (36.7, 33.3, 43.3, 36.7),
+    }
+    for row, group in product(printed, GROUPS):
+        assert said[f"{row}_{group}"].published == printed[row][GROUPS.index(group)]
+    assert {said[f"only_best_{c}"].expect for c in ("humanities", "reasoning", "writing")} == {"differs"}
+    assert said["consistency_as_documented_self"].expect == "not derivable"
+    assert said["unbiased_rate"].published == 33.33 and said["unbiased_rate"].expect == "not comparable"
+    assert (said["judgments_none"].published, said["judgments_default_config"].published) == (480, 240)
+
+
+# --- paired effects by hand -------------------------------------------------------------------------------------------
+
+
+def frame_of(rows: list[tuple[str, str, str, int, str | None]], named: dict[str, str] | None = None) -> pd.DataFrame:
+    """Judgments (question, judge, condition, repeat, winner or None) of four candidates as a listwise frame."""
+    candidates = ("claude_a", "claude_b", "gpt_a", "gpt_b")
+    found = []
+    for question, judge, condition, repeat, winner in rows:
+        for slot, candidate in enumerate(candidates):
+            lost = winner is None
+            found.append(
+                {
+                    "experiment": "hinting_groups",
+                    "question_id": question,
+                    "category": "math",
+                    "judge": judge,
+                    "judge_vendor": judge.split("_")[0],
+                    "candidate": candidate,
+                    "candidate_vendor": candidate.split("_")[0],
+                    "condition": condition,
+                    "repeat": repeat,
+                    "slot": slot,
+                    "label": "ABCD"[slot],
+                    "rank": math.nan if lost else 1.0 + (candidate != winner),
+                    "top": math.nan if lost else float(candidate == winner),
+                    "outcome": "unparsed" if lost else "ok",
+                    "own_vendor": candidate.split("_")[0] == judge.split("_")[0],
+                    "named": (named or {}).get(candidate) if condition == "swapped" else None,
+                }
+            )
+    return pd.DataFrame(found)
+
+
+def test_pairs_need_both_rankings_and_the_same_repeat() -> None:
+    rows = [
+        ("q1", "gpt_x", "none", 0, "claude_a"),
+        ("q1", "gpt_x", "full", 0, "gpt_a"),
+        ("q1", "gpt_x", "none", 1, "gpt_a"),
+        ("q1", "gpt_x", "full", 1, "gpt_b"),
+        ("q2", "gpt_x", "none", 0, None),
+        ("q2", "gpt_x", "full", 0, "gpt_a"),
+        ("q3", "gpt_x", "none", 0, "gpt_a"),
+    ]
+    both = paired.pairs(frame_of(rows), "full")
+    assert both[["question_id", "repeat", "difference"]].values.tolist() == [["q1", 0, 1.0], ["q1", 1, 0.0]]
+    assert (both["candidate"] != both["candidate_blind"]).tolist() == [True, True]
+
+
+def random_rows(questions: int, seed: int, conditions: tuple[str, ...]) -> list[tuple[str, str, str, int, str | None]]:
+    rng = np.random.default_rng(seed)
+    names = ("claude_a", "claude_b", "gpt_a", "gpt_b", None)
+    return [
+        (f"q{n:02d}", judge, condition, 0, names[rng.choice(5, p=(0.3, 0.2, 0.3, 0.15, 0.05))])
+        for n in range(questions)
+        for judge in ("claude_x", "gpt_x", "gpt_y")
+        for condition in conditions
+    ]
+
+
+def test_a_hint_s_effect_is_the_mean_of_paired_differences_with_an_error_over_questions() -> None:
+    rows = random_rows(40, 1, ("none", "full"))
+    found = {
+        each.where["vendor"]: each
+        for each in paired.hint_effect(frame_of(rows), "asked", 7, 5.0)
+        if each.id == "hint_effect"
+    }
+    winner = {(q, j, c): w for q, j, c, _, w in rows}
+    by_vendor: dict[str, list[tuple[str, int]]] = {"claude": [], "gpt": []}
+    for q, j in {(q, j) for q, j, *_ in rows}:
+        hinted, blind, vendor = winner[q, j, "full"], winner[q, j, "none"], j.split("_")[0]
+        if hinted and blind:
+            by_vendor[vendor].append((q, hinted.startswith(vendor) - blind.startswith(vendor)))
+    means = {vendor: fmean(d for _, d in pairs) for vendor, pairs in by_vendor.items()}
+    assert found["claude"].value == pytest.approx(means["claude"])
+    assert found["gpt"].value == pytest.approx(means["gpt"])
+    assert found["average"].value == pytest.approx(fmean(means.values()))
+    assert found["gpt"].n == len(by_vendor["gpt"]) and found["average"].n == sum(map(len, by_vendor.values()))
+    # The error of the average: residuals of the two ratios, added up by question.
+    residuals = dict.fromkeys({q for q, *_ in rows}, 0.0)
+    for vendor, pairs in by_vendor.items():
+        for q, d in pairs:
+            residuals[q] += (d - means[vendor]) / (2 * len(pairs) / len(residuals))
+    e = np.array([*residuals.values()])
+    assert found["average"].se == pytest.approx(e.std(ddof=1) / math.sqrt(len(e)))
+    half = stats.t.ppf(0.975, len(e) - 1) * found["average"].se
+    assert found["average"].high - found["average"].value == pytest.approx(half)
+    assert "sign-flip p" in found["average"].method
+
+
+def test_equivalence_is_two_one_sided_tests() -> None:
+    found = paired.hint_effect(frame_of(random_rows(40, 2, ("none", "self"))), "asked", 7, 30.0)
+    (each,) = (e for e in found if e.id == "hint_effect_90")
+    below = stats.t.sf((each.value + 0.30) / each.se, 39)
+    above = stats.t.cdf((each.value - 0.30) / each.se, 39)
+    assert each.p == pytest.approx(max(below, above))
+    half = stats.t.ppf(0.95, 39) * each.se
+    assert (each.low, each.high) == (pytest.approx(each.value - half), pytest.approx(each.value + half))
+    assert (each.p < 0.05) == (each.low > -0.30 and each.high < 0.30), "the interval inside the margin says the same"
+
+
+def test_the_effect_of_a_name_weighs_answers_of_each_name_alike() -> None:
+    named = {"claude_a": "gpt", "claude_b": "claude", "gpt_a": "claude", "gpt_b": "claude"}  # one of four is gpt's
+    rows = [(f"q{n}", "gpt_x", "swapped", 0, "claude_a" if n < 6 else "gpt_a") for n in range(12)]
+    found = paired.name_effect(frame_of(rows, named), "asked", 1)
+    assert value(found, "name_effect", vendor="gpt") == pytest.approx(6 / 12 / 1 - 6 / 12 / 3)
+    assert value(found, "name_effect_by_judge", judge="gpt_x") == value(found, "name_effect", vendor="average")
+    nobody = dict.fromkeys(named, "claude")
+    assert paired.name_effect(frame_of(rows, nobody), "asked", 1)[0:1] == [], "no answer bore the own name"
+    assert paired.name_effect(frame_of(random_rows(12, 3, ("none", "full"))), "asked", 1) == []
+
+
+def test_changes_are_held_against_a_plain_repeat() -> None:
+    rows = []
+    for n in range(20):
+        rows += [
+            (f"q{n:02d}", "gpt_x", "none", 0, "gpt_a"),
+            (f"q{n:02d}", "gpt_x", "none", 1, "gpt_a" if n % 4 else "gpt_b"),
+            (f"q{n:02d}", "gpt_x", "full", 0, "gpt_a" if n % 2 else "claude_a"),
+        ]
+    found = paired.change_rate(frame_of(rows), "asked")
+    assert value(found, "change_rate", hint="full") == 0.5 and value(found, "change_rate_repeat") == 0.25
+    assert value(found, "excess_change", hint="full") == pytest.approx(0.25)
+    single = paired.change_rate(frame_of([row for row in rows if row[3] == 0]), "asked")
+    assert math.isnan(value(single, "excess_change", hint="full")) and "repeats = 2" in single[0].method
+    assert "none of these rates is an effect" in hinting.changes_words(single)
+    assert "between two blind repeats" in hinting.changes_words(found)
+
+
+def test_a_change_of_spread_is_the_difference_of_the_two_groups_metrics() -> None:
+    frame = frame_of(random_rows(40, 4, ("none", "full")))
+    found = hinting.measure(frame, "asked", 42, 5.0)
+    for metric in groups.SPREADS:
+        change = value(found, "spread_change", hint="full", metric=metric)
+        assert change == pytest.approx(value(found, metric, hint="full") - value(found, metric, hint="none"))
+
+
+# --- conclusions ------------------------------------------------------------------------------------------------------
+
+
+def effect(hint: str, number: float, p: float, p_90: float, se: float = 0.0253) -> list[Estimate]:
+    where = {"hint": hint, "vendor": "average"}
+    given = (where, number, number - 2 * se, number + 2 * se, 480, 80, "pp", se)
+    wide = Estimate("hint_effect_90", *given, "90 %", "asked", p_90)
+    return [Estimate("hint_effect", *given, "question-clustered t; sign-flip p", "asked", p), wide]
+
+
+def test_each_hint_ends_as_different_equivalent_or_inconclusive() -> None:
+    found = [
+        *effect("self", 0.10, 0.001, 0.99),
+        *effect("competitors", 0.0, 0.9, 0.001),
+        *effect("full", 0.03, 0.2, 0.3),
+        *effect("swapped", 0.2, 1e-6, 0.99),
+    ]
+    assert hinting.conclusions(found) == {"self": "different", "competitors": "equivalent", "full": "inconclusive"}
+    assert hinting.corrected(found) == pytest.approx({"self": 0.003, "competitors": 0.9, "full": 0.4})
+    told = hinting.finding(found, 5.0)
+    assert "swapped" not in told, "the arm that deceives is no member of the family"
+    assert "hint *self* **changes**" in told and "**equivalent** within the margin" in told
+    assert "8.3 pp would be found in 80 % of such runs" in told and "takes about 178 questions" in told
+
+
+def test_a_small_effect_that_is_proven_is_a_difference() -> None:
+    assert hinting.conclusions(effect("full", 0.02, 1e-5, 1e-5, 0.004)) == {"full": "different"}
+
+
+def test_five_questions_and_one_judge_conclude_nothing_and_say_why() -> None:
+    rows = [row for row in random_rows(5, 5, ("none", "self")) if row[1] == "gpt_x" and row[4]]
+    found = hinting.measure(frame_of(rows), "asked", 42, 5.0)
+    assert all(math.isnan(e.low) for e in found if e.id in ("hint_effect", "hint_effect_90"))
+    assert hinting.conclusions(found) == {"self": "inconclusive"}
+    assert "no conclusion" in hinting.few(found) and "10 is the least" in hinting.few(found)
+    assert "nothing can be concluded" in hinting.finding(found, 5.0)
+    assert hinting.recommended(found).startswith("**No group")
+
+
+def test_without_a_blind_group_nothing_is_compared() -> None:
+    found = hinting.measure(frame_of(random_rows(20, 6, ("full",))), "folder", 42, 5.0)
+    assert "no judgment under full has a blind partner" in hinting.finding(found, 5.0)
+    assert value(found, "self_bias", vendor="gpt", hint="full") > 0
+
+
+def test_a_group_is_recommended_only_with_a_proven_advantage() -> None:
+    lower = [
+        Estimate("average_self_bias", {"hint": "none"}, 0.45, data="asked"),
+        Estimate("average_self_bias", {"hint": "self"}, 0.35, data="asked"),
+    ]
+    proven = hinting.recommendations([*lower, *effect("self", -0.10, 0.001, 0.99)]).set_index("metric")
+    assert proven.loc["average_self_bias", "recommended"] == "self"
+    doubtful = hinting.recommendations([*lower, *effect("self", -0.10, 0.2, 0.99)]).set_index("metric")
+    assert doubtful.loc["average_self_bias", "recommended"] == "no group"
+
+
+def test_every_number_is_of_a_declared_estimand() -> None:
+    named = {"claude_a": "gpt", "claude_b": "claude", "gpt_a": "gpt", "gpt_b": "claude"}
+    frame = frame_of(random_rows(30, 8, ("none", "self", "swapped")), named)
+    every = [*published(), *hinting.measure(frame, "asked", 42, 5.0)]
+    ids = {each.id for each in every if not each.id.endswith(("_noise_floor", "_corrected"))}
+    assert ids | {"self_bias_as_counted", "lost_as_counted"} == set(hinting.ESTIMANDS)
+    places = [(e.id, tuple(sorted(e.where.items())), e.data) for e in every]
+    assert len(set(places)) == len(places)
+    for each in every:
+        if each.id in hinting.ESTIMANDS:
+            assert each.unit == hinting.ESTIMANDS[each.id].unit, each.id
+
+
+# --- a real log -------------------------------------------------------------------------------------------------------
+
+
+def test_the_real_full_hint_run_gives_its_published_rates_and_losses(real_data: Path) -> None:
+    found = hinting.published_picks(datasets.load_top1(real_data / "llm_eval"))
+    own = {e.where["vendor"]: e for e in found if e.id == "self_bias_as_counted"}
+    assert (own["claude"].value, own["claude"].n) == (55 / 160, 160), "34.4 %"
+    assert (own["gpt"].value, own["gpt"].n) == (102 / 160, 160), "63.75 %"
+    assert (own["gemini"].value, own["gemini"].n) == (38 / 100, 100)
+    lost = {e.where["judge"]: round(e.value * e.n) for e in found if e.id == "lost_as_counted"}
+    assert lost == {
+        "claude_fast": 0,
+        "claude_thinking": 0,
+        "gpt_fast": 0,
+        "gpt_thinking": 0,
+        "gemini_fast": 25,
+        "gemini_thinking": 35,
+    }
