@@ -58,3 +58,17 @@ def prose(shown: list[Any]) -> str:
     from IPython.display import Markdown
 
     return "\n\n".join(thing.data for thing in shown if isinstance(thing, Markdown))
+
+
+def tables(shown: list[Any]) -> list[Any]:
+    """The tables that were displayed."""
+    from pandas import DataFrame
+
+    return [thing for thing in shown if isinstance(thing, DataFrame)]
+
+
+def texts(figure: Any) -> list[str]:
+    """Every text in a figure."""
+    from matplotlib.text import Text
+
+    return [text.get_text() for text in figure.figure.findobj(Text)]

@@ -1,10 +1,11 @@
-"""Runs of experiment 1 on simulated models, made once for all tests of a session that only look at them."""
+"""Runs on simulated models, made once for all tests of a session that only look at them."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import tempfile
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,16 +18,16 @@ from helpers.types import Estimate, Experiment
 _FOLDER = tempfile.TemporaryDirectory(prefix="recuse-tests-", ignore_cleanup_errors=True)
 
 
-def settled(**parameters: Any) -> Experiment:
-    """Experiment 1 with these parameters; its replies and results go to a folder that vanishes after the session."""
+def settled(name: str = "mt_bench_blind", **parameters: Any) -> Experiment:
+    """An experiment with these parameters; its replies and results go to a folder that vanishes after the session."""
     folder = Path(_FOLDER.name)
     given = {"store": str(folder / "replies"), "out": str(folder / "out"), **parameters}
-    return load_experiment("mt_bench_blind", **given)
+    return load_experiment(name, **given)
 
 
-def asked(**parameters: Any) -> run.Asked:
-    """Experiment 1, run with these parameters without progress bars."""
-    return asyncio.run(run.ask(settled(**parameters), show=False))
+def asked(name: str = "mt_bench_blind", **parameters: Any) -> run.Asked:
+    """An experiment, run with these parameters without progress bars."""
+    return asyncio.run(run.ask(settled(name, **parameters), show=False))
 
 
 @cache
@@ -65,4 +66,21 @@ def as_published(run_: run.Asked, folder: Path, name: str = "judgments_new.json"
             records.append({**record, **verdict, "mapping": answers, "justification": "It is the better one."})
     folder.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text(json.dumps(records), encoding="utf-8")
+    return folder
+
+
+#: The published name of the file of each group.
+GROUP_FILES = {
+    "self": "group1_self.json",
+    "competitors": "group2_competitors.json",
+    "full": "group3_full.json",
+    "none": "group4_none.json",
+}
+
+
+def as_published_groups(run_: run.Asked, folder: Path) -> Path:
+    """The judgments of a run of experiment 2 as group files in the published format."""
+    for condition, name in GROUP_FILES.items():
+        group = tuple(each for each in run_.judgments if each.trial.condition == condition)
+        as_published(replace(run_, judgments=group), folder, name)
     return folder

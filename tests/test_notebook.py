@@ -1,15 +1,12 @@
-"""The notebook of experiment 1: its shape, runs from anywhere, the same bytes again, failures that harm nothing."""
+"""The notebook of experiment 1, and the runner: runs from anywhere, the same bytes, failures that harm nothing."""
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import json
-import math
 import os
 import re
 import signal
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,10 +18,11 @@ import pytest
 
 from helpers import paths, run, store
 from helpers.__main__ import entry
-from helpers.config import COMMON, ConfigError, load_config
+from helpers.config import COMMON, ConfigError
 from helpers.providers import simulated
 from helpers.run import notebooks
-from tests.cells import code_cells, parameters_of, prose, run_cells
+from tests.cells import prose, run_cells, texts
+from tests.kernels import command, contents, tracked
 from tests.runs import as_published, full_run, settled
 
 NAME = "01_mt_bench_blind"
@@ -33,78 +31,7 @@ FIGURES = ("judge_vendor_heatmap", "self_preference", "categories", "tiers", "po
 TABLES = ("top1_rate", "self_preference", "metrics", "categories", "sensitivity")
 
 
-# --- shape ------------------------------------------------------------------------------------------------------------
-
-
-def test_a_notebook_is_short_clean_and_in_order() -> None:
-    book = nbformat.read(NOTEBOOK, as_version=4)
-    nbformat.validate(book)
-    assert 12 <= len(book.cells) <= 25
-    assert book.metadata.kernelspec.name == "python3"
-    assert len({cell.id for cell in book.cells}) == len(book.cells)
-    title, last = book.cells[0].source, book.cells[-1].source
-    assert title.startswith("# ") and title.endswith("?") and last.startswith("## Limits")
-    lines = 0
-    for cell in code_cells(NOTEBOOK):
-        assert cell.outputs == [] and cell.execution_count is None
-        filled = [line for line in cell.source.splitlines() if line.strip()]
-        assert len(filled) <= 15
-        assert max(map(len, filled)) <= 120
-        lines += len(filled)
-        assert "print(" not in cell.source and "display(" not in cell.source
-    assert lines <= 60
-    tags = [tag for cell in book.cells for tag in cell.metadata.get("tags", ())]
-    assert tags == ["parameters", "setup", "result", "export"]
-
-
-def test_no_number_is_typed_into_a_computed_sentence() -> None:
-    said = 0
-    for cell in code_cells(NOTEBOOK):
-        for call in ast.walk(ast.parse(cell.source)):
-            if isinstance(call, ast.Call) and ast.unparse(call.func) == "run.say":
-                said += 1
-                for part in ast.walk(call):
-                    if isinstance(part, ast.Constant) and isinstance(part.value, str):
-                        assert not re.search(r"\d", part.value), part.value
-    assert said >= 6
-
-
-def test_parameters_are_those_of_every_notebook_and_of_this_experiment_with_the_same_defaults() -> None:
-    assert parameters_of(NOTEBOOK) == {**COMMON, **load_config("mt_bench_blind").parameters}
-    (cell,) = (cell for cell in code_cells(NOTEBOOK) if "parameters" in cell.metadata.get("tags", ()))
-    assert all(re.search(r"\S  +# \S", line) for line in cell.source.splitlines()), "each says what it takes"
-
-
-def test_every_parameter_is_passed_on() -> None:
-    (setup,) = (cell for cell in code_cells(NOTEBOOK) if "setup" in cell.metadata.get("tags", ()))
-    (call,) = (
-        node
-        for node in ast.walk(ast.parse(setup.source))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "dict"
-    )
-    passed = {word.arg: ast.unparse(word.value) for word in call.keywords}
-    assert passed == {name: name for name in parameters_of(NOTEBOOK)}
-
-
 # --- runs with a kernel -----------------------------------------------------------------------------------------------
-
-
-def tracked() -> dict[str, bytes]:
-    """The content of every file that a run with parameters of its own must leave alone."""
-    folders = (paths.FIGURES, paths.EXPERIMENTS, paths.DATA, paths.NOTEBOOKS)
-    files = (file for folder in folders for file in folder.rglob("*") if file.is_file())
-    ignored = {paths.REPLIES, paths.DOWNLOADS, paths.RUNS}
-    return {str(file): file.read_bytes() for file in files if not ignored & set(file.parents)}
-
-
-def command(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    keys = ("_API_KEY", "_BASE_URL")
-    env = {name: value for name, value in os.environ.items() if not name.endswith(keys)}
-    return subprocess.run([sys.executable, "-m", *words], cwd=cwd, env=env, capture_output=True, text=True, check=False)
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
 
 
 @pytest.fixture(scope="module")
@@ -229,12 +156,6 @@ def test_real_judges_without_a_key_are_refused_by_the_variable(ran: SimpleNamesp
 
 
 # --- runs without a kernel --------------------------------------------------------------------------------------------
-
-
-def texts(figure: Any) -> list[str]:
-    from matplotlib.text import Text
-
-    return [text.get_text() for text in figure.figure.findobj(Text)]
 
 
 def test_simulated_panels_say_so_in_the_picture(tmp_path: Path) -> None:
@@ -492,24 +413,6 @@ def test_losses_show_outcomes_and_tokens_of_each_judge() -> None:
 
 
 # --- slow -------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_the_whole_default_run_gives_the_same_bytes_twice(tmp_path: Path) -> None:
-    given = ("-p", "store", str(tmp_path / "replies"), "-p", "out", str(tmp_path / "out"))
-    found = []
-    for _ in range(2):
-        done = command("helpers", "run", NAME, *given, cwd=tmp_path)
-        assert done.returncode == 0, done.stdout + done.stderr
-        found.append({name: content for name, content in contents(tmp_path / "out").items() if name != "run.json"})
-    assert found[0] == found[1]
-    numbers = json.loads(found[0]["numbers.json"])["numbers"]
-    shown = {(n["id"], *sorted(n["where"].items())): n["value"] for n in numbers if n["data"] == "simulated"}
-    from tests.runs import full_estimates
-
-    for each in full_estimates():
-        value = shown[each.id, *sorted(each.where.items())]
-        assert value == pytest.approx(each.value, rel=1e-5) if not math.isnan(each.value) else value is None
 
 
 @pytest.mark.slow

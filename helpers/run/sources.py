@@ -55,10 +55,10 @@ def answers_of(experiment: Experiment, questions: Sequence[Question]) -> dict[tu
 
 
 def judgments_of(experiment: Experiment) -> pd.DataFrame:
-    """The frame of published judgments, with the run's `judges`, `categories` and `question_limit`.
+    """The frame of published judgments, with the run's `judges`, `hints`, `categories` and `question_limit`.
 
     Published answers (`answers`) give lengths and returned model ids. Parameters that shape what is asked, and judges
-    that are not there, are a ValueError.
+    or hints that are not there, are a ValueError.
     """
     source = experiment.judgments
     idle = [name for name in ASKED_ONLY if name in experiment.parameters]
@@ -73,9 +73,23 @@ def judgments_of(experiment: Experiment) -> pd.DataFrame:
     unknown = [name for name in judges if name not in known]
     if unknown:
         raise ValueError(f"judgments={source!r} has no judge {', '.join(unknown)}; it has: {', '.join(known)}")
+    frame = _of_hints(frame, experiment)
     places = frame[["question_id", "category"]].drop_duplicates().itertuples(index=False)
     chosen = {question.id for question in _chosen(experiment, [Question(id, category, "") for id, category in places])}
     return frame[frame["judge"].isin(judges) & frame["question_id"].isin(chosen)].reset_index(drop=True)
+
+
+def _of_hints(frame: pd.DataFrame, experiment: Experiment) -> pd.DataFrame:
+    """The judgments under the hints that were named, and the blind ones; all of them where none was named."""
+    hints = experiment.parameters.get("hints")
+    if hints is None:
+        return frame
+    known = sorted({*frame["condition"]} - {"none"})
+    unknown = [hint for hint in hints if hint not in known]
+    if unknown:
+        told = f"no judgments under the hint {', '.join(unknown)}; it has: {', '.join(known) or 'blind ones alone'}"
+        raise ValueError(f"judgments={experiment.judgments!r} has {told}")
+    return frame[frame["condition"].isin([*hints, "none"])]
 
 
 def _places(experiment: Experiment) -> list[Path]:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from helpers import frames
 from helpers.biases.hinting import concluding, groups, paired
+from helpers.biases.hinting.asking import CONTROL
 from helpers.biases.hinting.concluding import effect_of
 from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.types import Estimate
@@ -23,7 +24,15 @@ SAID = {
 
 
 def published_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """Of published judgments those that this experiment is about: the groups under all hints, and the blind one."""
+    """Of published judgments those that this experiment is about: the groups under all hints, and the blind one.
+
+    Blind judgments alone are a ValueError.
+    """
+    if set(frame["condition"]) <= {CONTROL}:
+        raise ValueError(
+            "all of these judgments are blind, so there is no hint to compare them with; notebook 01_mt_bench_blind is "
+            "about such judgments"
+        )
     return frame
 
 
@@ -78,12 +87,12 @@ def few(estimates: Sequence[Estimate]) -> str:
     """What so few questions cannot show; "" where there are enough for intervals."""
     effects = [each for each in estimates if each.id == "hint_effect" and each.where["vendor"] == "average"]
     most = max((each.clusters for each in effects), default=0)
-    if not effects or most >= MIN_CLUSTERS:
+    if not effects or most == 0 or most >= MIN_CLUSTERS:  # without pairs it is not the questions that are too few
         return ""
-    least = "sign flips of so few questions have no p below " + f"{2.0 ** (1 - most):.2g}" if most else "no pairs"
     return (
-        f"With {most} question{'' if most == 1 else 's'} there are no intervals (10 is the least), no test ({least}) "
-        "and no conclusion: this run shows that everything works, not what a hint does."
+        f"With {most} question{'' if most == 1 else 's'} there are no intervals (10 is the least), no test (sign flips "
+        f"of so few questions have no p below {2.0 ** (1 - most):.2g}) and no conclusion: this run shows that "
+        "everything works, not what a hint does."
     )
 
 

@@ -1,0 +1,303 @@
+"""The notebook of experiment 2: small runs, published files, real judgments, a blind group that is shared."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import re
+import shutil
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import nbformat
+import pytest
+
+from helpers import paths, run, store
+from helpers.biases import hinting
+from helpers.providers import simulated
+from helpers.types import Estimate, Trial
+from tests.cells import prose, run_cells, tables, texts
+from tests.kernels import command, contents, tracked
+from tests.runs import GROUP_FILES, as_published_groups, asked, settled
+
+NAME = "02_hinting_groups"
+NOTEBOOK = paths.NOTEBOOKS / f"{NAME}.ipynb"
+FIRST = paths.NOTEBOOKS / "01_mt_bench_blind.ipynb"
+FIGURES = ("discordance", "hint_effects", "hint_slopes", "group_metrics", "category_groups")
+TABLES = ("group_metrics", "group_vendors", "group_categories", "hint_effects")
+SMALL = {"hints": ["self"], "judges": ["sim_gemini_fast"], "question_limit": 5}
+
+
+def effects(estimates: list[Estimate]) -> dict[tuple[str, str], Estimate]:
+    """The effect of each hint, by hint and vendor."""
+    return {(e.where["hint"], e.where["vendor"]): e for e in estimates if e.id == "hint_effect"}
+
+
+# --- five questions, one judge, one hint ------------------------------------------------------------------------------
+
+
+def test_five_questions_give_a_small_result_that_says_what_it_cannot_show(tmp_path: Path) -> None:
+    begun = time.monotonic()
+    names, shown = run_cells(NOTEBOOK, **SMALL, store=str(tmp_path / "s"), out=str(tmp_path / "o"))
+    assert time.monotonic() - begun < 60
+    told = prose(shown)
+    assert told.startswith("Data: **SIMULATED** judges") and "1 judge, 5 questions, 10 judgments" in told
+    # Sign flips of five differences: 2 of 32 patterns are as far out as the farthest.
+    assert "With 5 questions there are no intervals (10 is the least), no test" in told and "0.062" in told
+    assert "hint *self*: nothing can be concluded" in told
+    assert "[" not in told.partition("## ")[0].partition("Own-vendor first places")[0].replace("[...", "")
+    assert "nan" not in re.sub("```.*?```", "", told, flags=re.DOTALL).lower().replace("finance", "")
+    found = effects(names["estimates"])
+    assert found.keys() == {("self", "gemini"), ("self", "average")}
+    assert all(math.isnan(number) for each in found.values() for number in (each.low, each.high, each.p))
+    judged = names["asked"].frame
+    first = judged[judged["top"] == 1].set_index(["condition", "question_id"])["own_vendor"].astype(float)
+    assert found["self", "gemini"].value == pytest.approx((first["self"] - first["none"]).mean())
+    conclusion = hinting.conclusions(names["estimates"])
+    assert conclusion == {"self": "inconclusive"}
+
+
+def test_the_same_as_a_command(tmp_path: Path) -> None:
+    words = ("-p", "hints", '["self"]', "-p", "judges", '["sim_gemini_fast"]', "-p", "question_limit", "5")
+    where = ("-p", "store", str(tmp_path / "replies"), "-p", "out", str(tmp_path / "out"))
+    done = command("helpers", "run", NAME, *words, *where, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    book = nbformat.read(tmp_path / "out" / "report.ipynb", as_version=4)
+    (result,) = (cell for cell in book.cells if "result" in cell.metadata.get("tags", ()))
+    assert "With 5 questions there are no intervals" in result.outputs[0].data["text/markdown"]
+    seconds = re.search(rf"^ok +{NAME} +([\d.]+) s ", done.stdout, re.MULTILINE)
+    assert seconds and float(seconds[1]) < 60
+
+
+UNKNOWN = (
+    r"hints = \[no_such\]: give each once, of: self, competitors, full, swapped, false_self, competitors_masked, mod"
+)
+
+
+def test_an_unknown_hint_is_refused_with_the_valid_ones(tmp_path: Path) -> None:
+    where = ("-p", "store", str(tmp_path / "replies"), "-p", "out", str(tmp_path / "out"))
+    done = command("helpers", "run", NAME, "-p", "hints", "[no_such]", *where, cwd=tmp_path)
+    assert done.returncode == 1 and "Traceback" not in done.stdout + done.stderr
+    assert re.search(rf"^FAILED +{NAME} .*cell \[3\] failed: ValueError: {UNKNOWN}", done.stdout)
+    assert not list(tmp_path.glob("replies/*.jsonl")), "nobody was asked"
+    planned = command("helpers", "plan", NAME, "-p", "hints", "[no_such]", *where, cwd=tmp_path)
+    assert planned.returncode == 2 and re.search(f"^recuse: {UNKNOWN}", planned.stderr)
+
+
+# --- runs with a kernel -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
+    """The notebook run by plain papermill on an empty store, then by our own runner on what is stored."""
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    out, replies = elsewhere / "results", elsewhere / "replies"
+    given = ("-p", "question_limit", "16", "-p", "store", str(replies), "-p", "out", str(out))
+    before = tracked()
+    plain = command("papermill", str(NOTEBOOK), "out.ipynb", *given, cwd=elsewhere)
+    first, stored = contents(out), contents(replies)
+    again = command("helpers", "run", NAME, *given, cwd=elsewhere)
+    return SimpleNamespace(
+        **{"plain": plain, "again": again, "first": first, "second": contents(out), "elsewhere": elsewhere},
+        **{"stored": stored, "restored": contents(replies)},
+        touched=[name for name, content in tracked().items() if before.get(name) != content],
+    )
+
+
+def test_plain_papermill_runs_it_from_any_folder_and_touches_no_tracked_file(ran: SimpleNamespace) -> None:
+    assert ran.plain.returncode == 0, ran.plain.stderr
+    assert (ran.elsewhere / "out.ipynb").is_file()
+    assert ran.touched == []
+    expected = {f"{name}.{kind}" for name in FIGURES for kind in ("png", "pdf", "svg")}
+    expected |= {f"{name}.{kind}" for name in TABLES for kind in ("csv", "tex")}
+    assert set(ran.first) == expected | {"numbers.json", "numbers.tex", "claims.csv", "captions.md", "run.json"}
+
+
+def test_a_second_run_gives_the_same_bytes_and_asks_nobody(ran: SimpleNamespace) -> None:
+    assert ran.again.returncode == 0, ran.again.stderr
+    assert set(ran.second) == {*ran.first, "report.ipynb"}
+    differ = [name for name, content in ran.first.items() if ran.second[name] != content]
+    assert set(differ) <= {"run.json"}
+    lines = {name: text for name, text in ran.stored.items() if name.endswith(".jsonl")}
+    # 16 answers of each model; 16 judgments without and under each of four hints, of which a few name all answers truly
+    # by chance and are those of full.
+    every = asked("hinting_groups", question_limit=16, store=str(ran.elsewhere / "replies")).judgments
+    same = dealt_as_they_are([each.trial for each in every])
+    assert len(lines) == 6 and same < 6
+    assert sum(text.count(b"\n") for text in lines.values()) == 6 * (16 + 5 * 16) - same
+    assert all(ran.restored[name] == text for name, text in lines.items())
+
+
+def test_simulated_results_say_so_on_their_face(ran: SimpleNamespace) -> None:
+    captions = re.split(r"^## ", ran.second["captions.md"].decode(), flags=re.MULTILINE)[1:]
+    by_name = {part.split("\n", 1)[0]: part for part in captions}
+    assert set(by_name) == {f"Figure {n}" for n in FIGURES} | {f"Table {n}" for n in TABLES}
+    for name, text in by_name.items():
+        assert ("SIMULATED" in text) == (name != "Figure discordance"), name
+    numbers = json.loads(ran.second["numbers.json"])
+    assert numbers["provenance"]["data"] == "simulated" and numbers["provenance"]["n"] == 5 * 6 * 16
+    assert {each["data"] for each in numbers["numbers"]} == {"published", "simulated"}
+    assert all(e["data"] == "simulated" for e in numbers["numbers"] if e["id"] in ("hint_effect", "name_effect"))
+    controls = json.loads(ran.second["run.json"])["controls"]
+    assert len(controls) == 6 and all(control["repeat"] == 0 for control in controls.values())
+
+
+def test_no_cell_shows_a_time_a_path_or_a_warning(ran: SimpleNamespace) -> None:
+    book = nbformat.reads(ran.second["report.ipynb"].decode(), as_version=4)
+    outputs = [output for cell in book.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert outputs
+    for output in outputs:
+        assert output.output_type in ("display_data", "execute_result"), output
+        plain = "".join(str(value) for kind, value in output.data.items() if not kind.startswith("image/"))
+        assert str(paths.ROOT) not in plain and str(ran.elsewhere) not in plain
+        assert not re.search(r"20\d\d-\d\d-\d\d", plain)
+
+
+# --- other sources of judgments ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def groups() -> run.Asked:
+    """Four groups on 24 questions: the hints of the source, and the blind group."""
+    return asked("hinting_groups", hints=["self", "competitors", "full"], question_limit=24)
+
+
+@pytest.fixture(scope="module")
+def group_files(groups: run.Asked, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same four groups as files in the published format."""
+    return as_published_groups(groups, tmp_path_factory.mktemp("groups"))
+
+
+def test_group_files_go_through_the_whole_notebook_and_give_the_same_effects(
+    groups: run.Asked, group_files: Path, tmp_path: Path
+) -> None:
+    names, shown = run_cells(NOTEBOOK, judgments=str(group_files), store=str(tmp_path / "s"), out=str(tmp_path / "o"))
+    told = prose(shown)
+    assert told.startswith("Data: published judgments, from a folder. 6 judges, 24 questions, 576 judgments")
+    assert "SIMULATED" not in told.replace("SIMULATED judges), 80 %", "") and "were not asked here" in told
+    expected = effects(hinting.measure(groups.frame, groups.data, 42, 5.0))
+    found = effects(names["estimates"])
+    assert (
+        found.keys()
+        == expected.keys()
+        == {
+            (hint, vendor)
+            for hint in ("self", "competitors", "full")
+            for vendor in ("claude", "gemini", "gpt", "average")
+        }
+    )
+    for where, each in found.items():
+        same = expected[where]
+        assert [each.value, each.low, each.high, each.p] == [same.value, same.low, same.high, same.p], where
+        assert (each.n, each.clusters, each.data, same.data) == (same.n, same.clusters, "folder", "simulated")
+    numbers = json.loads((tmp_path / "o" / "numbers.json").read_text())
+    assert numbers["provenance"]["parameters"] == {"judgments": group_files.name}, "no path of a machine"
+    assert not (tmp_path / "s").exists() and names["asked"].spent_usd == 0.0
+    assert (tmp_path / "o" / "hint_effects.png").is_file()
+
+
+def test_hints_choose_among_the_groups_of_a_folder(group_files: Path) -> None:
+    def conditions(**parameters: Any) -> set[str]:
+        experiment = settled("hinting_groups", judgments=str(group_files), **parameters)
+        return set(asyncio.run(run.ask(experiment)).frame["condition"])
+
+    assert conditions() == set(GROUP_FILES)
+    assert conditions(hints=["full"]) == {"full", "none"}
+    with pytest.raises(ValueError, match="no judgments under the hint swapped; it has: competitors, full, self"):
+        conditions(hints=["self", "swapped"])
+
+
+def test_hinted_groups_without_a_blind_one_are_described_and_not_compared(group_files: Path, tmp_path: Path) -> None:
+    shutil.copy(group_files / GROUP_FILES["self"], tmp_path)
+    names, shown = run_cells(NOTEBOOK, export=False, judgments=str(tmp_path), question_limit=5)
+    told = prose(shown)
+    assert "Not blind: the judges were given the hint self" in told
+    assert "hint *self*: nothing can be concluded: no judgment under self has a blind partner" in told
+    assert "With 0 questions" not in told
+    assert all(math.isnan(each.value) for each in effects(names["estimates"]).values())
+
+
+def test_blind_judgments_alone_are_sent_to_experiment_1(group_files: Path) -> None:
+    blind = settled("hinting_groups", judgments=str(group_files / GROUP_FILES["none"]))
+    with pytest.raises(ValueError, match=r"all of these judgments are blind.*01_mt_bench_blind"):
+        asyncio.run(run.ask(blind))
+
+
+def test_a_real_run_under_one_hint_goes_through_the_notebook(real_data: Path, tmp_path: Path) -> None:
+    names, shown = run_cells(NOTEBOOK, judgments=str(real_data / "llm_eval"), out=str(tmp_path))
+    told = prose(shown)
+    assert "Not blind: the judges were given the hint full" in told
+    assert "hint *full*: nothing can be concluded: no judgment under full has a blind partner" in told
+    assert "With 0 questions" not in told and "SIMULATED" not in told
+    assert "stood under one and the same letter in all 480 judgments" in told
+    (losses,) = (table for table in tables(shown) if "judgments" in table)
+    assert losses["judgments"].tolist() == [80] * 6
+    # All sixty replies were cut by their token limit; of seven more the log kept the winner and no ranking.
+    assert (losses["ok"] + losses["missing"] + losses["truncated"]).tolist() == [80] * 6 and losses[
+        "missing"
+    ].sum() == 7
+    assert {judge: n for judge, n in losses["truncated"].items() if n} == {"gemini_thinking": 35, "gemini_fast": 25}
+    assert set(names["asked"].frame["condition"]) == {"full"}
+    assert not any("SIMULATED" in text for figure in ("effects", "slopes", "metrics") for text in texts(names[figure]))
+
+
+# --- what the blind group costs ---------------------------------------------------------------------------------------
+
+
+def test_two_repeats_tell_how_often_judges_change_their_mind_without_a_hint(tmp_path: Path) -> None:
+    names, shown = run_cells(
+        NOTEBOOK, export=False, hints=["self", "full"], repeats=2, question_limit=16, store=str(tmp_path)
+    )
+    by = {(each.id, each.where.get("hint")): each for each in names["estimates"]}
+    plain = by["change_rate_repeat", None]
+    for hint in ("self", "full"):
+        rate, excess = by["change_rate", hint], by["excess_change", hint]
+        assert 0 < rate.value < 1 and rate.low < rate.value < rate.high
+        assert excess.low < excess.value < excess.high
+        assert excess.value == pytest.approx(rate.value - plain.value)
+    told = prose(shown)
+    assert f"Between two blind repeats the first place changes in {plain}" in told
+    assert "is not known here" not in told
+
+
+def blind_lines(folder: Path) -> list[str]:
+    """The keys of the blind judgments of a store, as often as they stand there."""
+    records = [record for path in sorted(folder.glob("*.jsonl")) for record in store.lines(path)]
+    return [each["key"] for each in records if each["labels"]["condition"] == "none" and each["labels"]["shown"]]
+
+
+@pytest.mark.parametrize("order", [(FIRST, NOTEBOOK), (NOTEBOOK, FIRST)], ids=["01 first", "02 first"])
+def test_both_notebooks_share_the_blind_group(
+    order: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[str] = []
+    real_send = simulated.send
+
+    async def counted(client: None, request: Any) -> Any:
+        sent.append(request.key)
+        return await real_send(client, request)
+
+    monkeypatch.setattr(simulated, "send", counted)
+    given = {"question_limit": 4, "store": str(tmp_path), "export": False}
+    run_cells(order[0], **given)
+    blind = blind_lines(tmp_path)
+    assert len(blind) == len(set(blind)) == 4 * 6
+    before = len(sent)
+    names, _ = run_cells(order[1], **given)
+    assert blind_lines(tmp_path) == blind
+    if order[0] == NOTEBOOK:
+        assert len(sent) == before, "the blind judgments are among those that the hints are compared with"
+    else:
+        hinted = [each.trial for each in names["asked"].judgments if each.trial.condition != "none"]
+        assert len(hinted) == 4 * 4 * 6
+        assert len(sent) - before == len(hinted) - dealt_as_they_are(hinted)
+    assert len(sent) == len(set(sent))
+
+
+def dealt_as_they_are(trials: list[Trial]) -> int:
+    """How many swapped names fell on the answers that bear them anyway: the prompt is that of full, and asked once."""
+    swapped = [trial for trial in trials if trial.condition == "swapped"]
+    return sum(list(trial.named) == [name.split("_")[1] for name in trial.shown] for trial in swapped)

@@ -1,0 +1,187 @@
+"""All notebooks: their shape, their parameters, and results in git that are what the code gives today."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import re
+import shutil
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from helpers import paths
+from helpers.config import COMMON, experiment_names, load_config
+from helpers.run.notebooks import available, experiment_of
+from tests.cells import code_cells, parameters_of
+from tests.kernels import command
+from tests.runs import full_estimates
+
+NOTEBOOKS = available()
+every_notebook = pytest.mark.parametrize("name", NOTEBOOKS)
+
+
+# --- shape ------------------------------------------------------------------------------------------------------------
+
+
+def tagged(name: str, tag: str) -> Any:
+    """The one code cell of a notebook with this tag."""
+    (cell,) = (cell for cell in code_cells(NOTEBOOKS[name]) if tag in cell.metadata.get("tags", ()))
+    return cell
+
+
+def test_each_experiment_has_a_notebook_and_no_other_file_lies_beside_them() -> None:
+    assert sorted(map(experiment_of, NOTEBOOKS.values())) == experiment_names()
+    assert {path.stem for path in paths.NOTEBOOKS.iterdir() if not path.name.startswith(".")} == set(NOTEBOOKS)
+    numbers = [int(name.partition("_")[0]) for name in NOTEBOOKS]
+    assert numbers == sorted(set(numbers))
+
+
+@every_notebook
+def test_a_notebook_is_short_clean_and_in_order(name: str) -> None:
+    book = nbformat.read(NOTEBOOKS[name], as_version=4)
+    nbformat.validate(book)
+    assert 12 <= len(book.cells) <= 25
+    assert book.metadata.kernelspec.name == "python3"
+    assert len({cell.id for cell in book.cells}) == len(book.cells)
+    title, last = book.cells[0].source, book.cells[-1].source
+    assert title == f"# {load_config(experiment_of(NOTEBOOKS[name])).title}" and title.endswith("?")
+    assert last.startswith("## Limits")
+    lines = 0
+    for cell in code_cells(NOTEBOOKS[name]):
+        assert cell.outputs == [] and cell.execution_count is None
+        filled = [line for line in cell.source.splitlines() if line.strip()]
+        assert len(filled) <= (20 if "parameters" in tags_of(cell) else 15)
+        assert max(map(len, filled)) <= 120
+        lines += 0 if "parameters" in tags_of(cell) else len(filled)
+        assert "print(" not in cell.source and "display(" not in cell.source
+    assert lines <= 60
+    assert [tag for cell in book.cells for tag in tags_of(cell)] == ["parameters", "setup", "result", "export"]
+
+
+def tags_of(cell: Any) -> list[str]:
+    return cell.metadata.get("tags", [])
+
+
+@every_notebook
+def test_no_number_is_typed_into_a_computed_sentence(name: str) -> None:
+    said = 0
+    for cell in code_cells(NOTEBOOKS[name]):
+        for call in ast.walk(ast.parse(cell.source)):
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "run.say":
+                said += 1
+                for part in ast.walk(call):
+                    if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                        assert not re.search(r"\d", part.value), part.value
+    assert said >= 6
+
+
+@every_notebook
+def test_parameters_are_those_of_every_notebook_and_of_its_experiment_with_the_same_defaults(name: str) -> None:
+    assert parameters_of(NOTEBOOKS[name]) == {**COMMON, **load_config(experiment_of(NOTEBOOKS[name])).parameters}
+
+
+@every_notebook
+def test_each_parameter_says_what_it_takes(name: str) -> None:
+    lines = tagged(name, "parameters").source.splitlines()
+    assert all(re.search(r"\S  +# \S", line) for line in lines)
+    said = {line.partition(" =")[0]: line.partition("  # ")[2] for line in lines}
+    config = load_config(experiment_of(NOTEBOOKS[name]))
+    assert f"figures/{experiment_of(NOTEBOOKS[name])}," in said["out"] and "data/replies" in said["store"]
+    assert f"({config.repeats})" in said["repeats"]
+    for word in ("builtin", "hub"):
+        assert f'"{word}"' in said["questions"]
+    for word in ("ask", "stored", "hub"):
+        assert f'"{word}"' in said["judgments"]
+
+
+@pytest.mark.parametrize("name", sorted({*COMMON, "answers", "categories", "order_draw"}))
+def test_a_parameter_that_notebooks_share_is_described_in_the_same_words(name: str) -> None:
+    told = set()
+    for notebook in NOTEBOOKS:
+        (line,) = (x for x in tagged(notebook, "parameters").source.splitlines() if x.startswith(f"{name} ="))
+        told.add(line.partition("  # ")[2].replace(experiment_of(NOTEBOOKS[notebook]), "<name>").strip())
+    # What a notebook draws by the seed, and the files it reads judgments from, are its own.
+    assert len(told) == 1 or name in ("seed", "judgments")
+
+
+@every_notebook
+def test_every_parameter_is_passed_on(name: str) -> None:
+    calls = [
+        node
+        for node in ast.walk(ast.parse(tagged(name, "setup").source))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "dict"
+    ]
+    (call,) = calls
+    passed = {word.arg: ast.unparse(word.value) for word in call.keywords}
+    assert passed == {parameter: parameter for parameter in parameters_of(NOTEBOOKS[name])}
+
+
+@every_notebook
+def test_every_link_of_a_notebook_leads_somewhere(name: str) -> None:
+    book = nbformat.read(NOTEBOOKS[name], as_version=4)
+    links = re.findall(
+        r"\]\(([^)#]+?)\)", "\n".join(cell.source for cell in book.cells if cell.cell_type == "markdown")
+    )
+    assert links
+    for link in links:
+        assert link.startswith("https://") or (paths.NOTEBOOKS / link).exists(), link
+
+
+# --- what is in git ---------------------------------------------------------------------------------------------------
+
+
+def not_locked() -> list[str]:
+    """The packages of requirements.lock that are installed in another version, or not at all."""
+    others = []
+    for line in (paths.ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines():
+        name, pinned, wanted = line.partition(";")[0].strip().partition("==")
+        if not pinned or name.startswith("#"):
+            continue
+        try:
+            found = version(name)
+        except PackageNotFoundError:
+            found = "none" if ";" not in line else wanted
+        if found != wanted:
+            others.append(f"{name} {found} for {wanted}")
+    return others
+
+
+def results(root: Path) -> Iterator[tuple[str, bytes]]:
+    """What git keeps of the default runs: figures, tables, numbers and the executed report."""
+    for name in experiment_names():
+        kept = (
+            f for f in (root / "figures" / name).iterdir() if f.suffix not in (".pdf", ".svg") and f.name != "run.json"
+        )
+        for file in sorted([*kept, root / "experiments" / name / "report.ipynb"]):
+            yield str(file.relative_to(root)), file.read_bytes()
+
+
+@pytest.mark.slow
+def test_the_results_in_git_are_those_of_a_default_run_twice(tmp_path: Path) -> None:
+    if others := not_locked():
+        pytest.skip(f"not under the lock: {', '.join(others)}")
+    root = tmp_path / "recuse"
+    ignored = shutil.ignore_patterns("replies", "downloads", "runs", "__pycache__", ".*")
+    for part in ("helpers", "experiments", "notebooks", "data"):
+        shutil.copytree(paths.ROOT / part, root / part, ignore=ignored)
+    for report in root.glob("experiments/*/report.ipynb"):
+        report.unlink()
+    committed = dict(results(paths.ROOT))
+    for number in ("asking", "finding all stored"):
+        done = command("helpers", "run", "--processes", "1", cwd=root, root=root)
+        assert done.returncode == 0, done.stdout + done.stderr
+        fresh = dict(results(root))
+        assert fresh.keys() == committed.keys()
+        stale = [name for name, content in committed.items() if fresh[name] != content]
+        assert not stale, f"{number}, the default run gives other bytes for {', '.join(stale)}: `make`, then commit"
+    numbers = json.loads(fresh["figures/mt_bench_blind/numbers.json"])["numbers"]
+    shown = {(n["id"], *sorted(n["where"].items())): n["value"] for n in numbers if n["data"] == "simulated"}
+    for each in full_estimates():
+        value = shown[each.id, *sorted(each.where.items())]
+        assert value == pytest.approx(each.value, rel=1e-5) if not math.isnan(each.value) else value is None
