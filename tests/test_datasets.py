@@ -147,7 +147,7 @@ def test_lines_are_counted_in_nested_and_indented_files_too(tmp_path):
     path = write(tmp_path / "prompts.json", document)
     line = 1 + path.read_text().splitlines().index('   "id": "stem_2",')
     # The record begins with its bracket, one line above its first field.
-    assert refused(datasets.load_questions, path).startswith(f"{path}, line {line - 1} (id 'stem_2')")
+    assert refused(datasets.load_questions, path).startswith(f"{path}, line {line - 1}, record 2 (id 'stem_2')")
 
 
 def test_an_unknown_format_is_told_with_all_known_ones(tmp_path):
@@ -471,7 +471,7 @@ def test_judgments_that_are_refused_name_line_and_question(tmp_path, fields, wor
     rows = changed([judgment("math_111", "gpt_fast"), judgment("writing_081", "gpt_fast")], 1, **fields)
     path = write(tmp_path / "judgments.json", "[\n" + ",\n".join(map(json.dumps, rows)) + "]")
     message = refused(datasets.load_judgments, path)
-    assert message.startswith(f"{path}, line 3 (prompt_id 'writing_081')"), message
+    assert message.startswith(f"{path}, line 3, record 2 (prompt_id 'writing_081')"), message
     assert all(word in message for word in words), message
 
 

@@ -81,6 +81,7 @@ def _published(record: dict[str, Any]) -> Answer:
     vendor, tier = text_field(record, "model_vendor"), text_field(record, "model_tier")
     if record.get("error") is not None:
         text, outcome = "", "error"
+        text_field(record, "error", blank=True)
     elif "answer_text" not in record:
         raise ValueError(f"neither 'answer_text' nor 'error'; found {', '.join(record)}")
     else:
@@ -101,10 +102,15 @@ def _probe(record: dict[str, Any]) -> Answer:
     label, mode = text_field(record, "model_label"), text_field(record, "mode")
     vendor, tier = vendor_tier(label)
     text = "" if record.get("text") is None else text_field(record, "text", blank=True)
-    finish = (record.get("debug") or {}).get("finish_reason")
-    if finish is not None and finish not in _FINISHES:
-        raise ValueError(f"finish_reason holds {show(finish)}, expected one of {', '.join(_FINISHES)}")
-    outcome = "error" if record.get("ok") is not True else "empty" if not text.strip() else _FINISHES.get(finish, "ok")
+    debug, ok = record.get("debug"), record.get("ok")
+    if debug is not None and not isinstance(debug, dict):
+        raise ValueError(f"field 'debug' holds {show(debug)}, expected an object with a finish_reason")
+    if ok is not None and not isinstance(ok, bool):
+        raise ValueError(f"field 'ok' holds {show(ok)}, expected true or false")
+    finish = (debug or {}).get("finish_reason")
+    if finish is not None and not (isinstance(finish, str) and finish in _FINISHES):
+        raise ValueError(f"field 'debug': finish_reason holds {show(finish)}, expected one of {', '.join(_FINISHES)}")
+    outcome = "error" if ok is not True else "empty" if not text.strip() else _FINISHES.get(finish, "ok")
     return Answer(
         question_id=text_field(record, "prompt_id"),
         candidate=f"{label}:{mode}",

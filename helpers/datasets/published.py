@@ -74,7 +74,7 @@ def logged(record: dict[str, Any], condition: str | None) -> Published:
         category=text_field(record, "category"),
         judge=text_field(record, "judge"),
         condition=condition or text_field(record, "hint_mode"),
-        pick=candidate_of(text_field(record, "top_answer_id"), question),
+        pick=_candidate(record, "top_answer_id", question),
     )
     return _with_verdict(judgment, record, LOG_LETTERS)
 
@@ -125,12 +125,28 @@ def _shown(record: dict[str, Any], question: str) -> dict[str, str | None]:
     mapping = record["mapping"]
     if not isinstance(mapping, dict) or not mapping:
         raise ValueError(f"field 'mapping' holds {show(mapping)}, expected letters with answer ids")
-    order = [entry.get("label") for entry in record.get("anonymized_answers") or () if isinstance(entry, dict)]
-    letters = order if sorted(map(str, order)) == sorted(mapping) else sorted(mapping)
-    shown = {letter: candidate_of(text_field(mapping, letter), question) for letter in letters}
+    listed = record.get("anonymized_answers")
+    if listed is not None and not (isinstance(listed, list) and all(isinstance(entry, dict) for entry in listed)):
+        raise ValueError(f"field 'anonymized_answers' holds {show(listed)}, expected a list of objects with a label")
+    order = [text_field(entry, "label") for entry in listed or () if "label" in entry]
+    letters = order if sorted(order) == sorted(mapping) else sorted(mapping)
+    shown = {letter: _candidate(mapping, letter, question, "mapping") for letter in letters}
     if len(set(shown.values())) < len(shown):
         raise ValueError(f"field 'mapping' shows one candidate under two letters: {mapping}")
     return shown
+
+
+def _candidate(record: dict[str, Any], field: str, question: str, inside: str = "") -> str:
+    """The candidate that the answer id in a field names; `inside` is the field that holds this one."""
+    called = f"field {inside!r}: " if inside else ""
+    try:
+        text = text_field(record, field)
+    except ValueError as error:
+        raise ValueError(f"{called}{error}") from None
+    try:
+        return candidate_of(text, question)
+    except ValueError as error:
+        raise ValueError(f"{called}field {field!r}: {error}") from None
 
 
 def _with_verdict(judgment: Published, record: dict[str, Any], letters: tuple[str, ...]) -> Published:
@@ -144,6 +160,6 @@ def _with_verdict(judgment: Published, record: dict[str, Any], letters: tuple[st
         judgment,
         outcome="missing" if ranking is None else "ok" if sorted(ranking) == sorted(letters) else "invalid_ranking",
         ranking=tuple(ranking or ()),
-        scores=scores and {letter: number_or_nan(value, f"the score of {letter}") for letter, value in scores.items()},
+        scores=scores and {x: number_or_nan(value, f"field 'scores': the score of {x}") for x, value in scores.items()},
         first=ranking[0] if ranking else None,
     )

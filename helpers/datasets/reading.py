@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from helpers.datasets.walking import Odd, walk
+
+#: Letters of a found value that an error message shows.
+LONGEST_SHOWN = 40
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,10 @@ class Records:
         """The line on which record `index` begins, counted from 1."""
         return self.text.count("\n", 0, self.offsets[index]) + 1
 
+    def place(self, index: int) -> str:
+        """Where record `index` stands, as errors tell it: file, line, and which record it is, both counted from 1."""
+        return f"{self.path}, line {self.line(index)}, record {index + 1}"
+
     @property
     def fields(self) -> frozenset[str]:
         """The names of all fields that any record has: what the format is recognised by."""
@@ -33,10 +41,10 @@ class Records:
         """The error for a file in none of the expected formats, told by its first record."""
         first = self.rows[0]
         found = ", ".join(first) if isinstance(first, dict) and first else show(first)
-        return ValueError(f"{self.path}, line {self.line(0)}: found {found}; expected {expected}")
+        return ValueError(f"{self.place(0)}: found {found}; expected {expected}")
 
     def map(self, read: Callable[[dict[str, Any]], Any], name: str) -> list[Any]:
-        """`read` applied to each record; the first one it refuses is told with file, line and its field `name`."""
+        """`read` applied to each record; the first it refuses is told with its place and field `name`."""
         values = []
         for index, row in enumerate(self.rows):
             called = row.get(name) if isinstance(row, dict) else None
@@ -45,8 +53,9 @@ class Records:
                     raise ValueError(f"found {show(row)}, expected an object with named fields")
                 values.append(read(row))
             except ValueError as error:
-                who = f" ({name} {called!r})" if called is not None else ""
-                raise ValueError(f"{self.path}, line {self.line(index)}{who}: {error}") from None
+                shown = repr(called) if isinstance(called, str) and len(called) <= LONGEST_SHOWN else show(called)
+                who = f" ({name} {shown})" if called is not None else ""
+                raise ValueError(f"{self.place(index)}{who}: {error}") from None
         return values
 
     def refuse_duplicates(self, keys: list[Any], what: str) -> None:
@@ -73,12 +82,18 @@ def read_records(path: Path) -> Records:
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise ValueError(f"{path}, line {line}: not UTF-8 text ({error.reason})") from None
+    found: list[tuple[int, Any]] = []
     try:
-        found = list(_walk(text, one_a_line=path.suffix == ".jsonl"))
+        # One by one, so that an odd record is told by its number.
+        found.extend(walk(text, one_a_line=path.suffix == ".jsonl"))
     except json.JSONDecodeError as error:
-        raise ValueError(f"{path}, line {error.lineno}: not readable as JSON: {error.msg}") from None
+        which = f", record {len(found) + 1}" if found or isinstance(error, Odd) else ""
+        raise ValueError(f"{path}, line {error.lineno}{which}: not readable as JSON: {error.msg}") from None
     except RecursionError:
         raise ValueError(f"{path}: nested too deeply to be read") from None
+    except ValueError as error:
+        # Of Python alone, which reads no whole number of more than 4300 digits; the grammar of JSON allows it.
+        raise ValueError(f"{path}: not readable as JSON: {error}") from None
     if not found:
         raise ValueError(f"{path}, line 1: no record in this file")
     return Records(path, tuple(value for _, value in found), tuple(at for at, _ in found), text)
@@ -124,96 +139,13 @@ def number_or_nan(value: Any, name: str) -> float:
         return math.nan
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"{name} holds {show(value)}, expected a number")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name} holds {show(value)}, a number too large to compute with") from None
 
 
 def show(value: Any) -> str:
     """A found value, short enough for an error message, with its type."""
     shown = json.dumps(value)
-    return f"{shown if len(shown) <= 40 else shown[:40] + '...'} ({type(value).__name__})"
-
-
-def _walk(text: str, one_a_line: bool) -> Iterator[tuple[int, Any]]:
-    """Each record with the place where it begins."""
-    start = _skip(text, 0)
-    if text.startswith("[", start):
-        json.loads(text)  # settles the grammar, so that _elements need not
-        yield from _elements(text, start)
-    elif one_a_line:
-        yield from _lines(text)
-    else:
-        try:
-            document = json.loads(text)
-        except json.JSONDecodeError as error:
-            if error.msg != "Extra data":
-                raise
-            yield from _lines(text)
-            return
-        opening = re.search(r'"prompts"[ \t\r\n]*:[ \t\r\n]*\[', text)
-        if isinstance(document, dict) and isinstance(document.get("prompts"), list) and opening:
-            yield from _elements(text, opening.end() - 1)
-            _decode(text, start)  # what is odd outside the list
-        else:
-            yield start, _decode(text, start)[0]
-
-
-def _elements(text: str, at: int) -> Iterator[tuple[int, Any]]:
-    """The values of the well-formed array that opens at `at`."""
-    at = _skip(text, at + 1)
-    while text[at] != "]":
-        value, end = _decode(text, at)
-        yield at, value
-        at = _skip(text, end)
-        at = _skip(text, at + 1) if text[at] == "," else at
-
-
-def _lines(text: str) -> Iterator[tuple[int, Any]]:
-    for line in re.finditer(r"[^\n]+", text):
-        begin = _skip(line[0], 0)
-        if begin == len(line[0]):
-            continue
-        try:
-            yield line.start(), _decode(line[0], begin, whole=True)[0]
-        except json.JSONDecodeError as error:
-            raise json.JSONDecodeError(error.msg, text, line.start() + error.pos) from None
-
-
-def _skip(text: str, at: int) -> int:
-    """The place of the next character that is not JSON's white space."""
-    while text[at : at + 1] in _SPACE:
-        at += 1
-    return at
-
-
-def _decode(text: str, at: int, whole: bool = False) -> tuple[Any, int]:
-    """The value that begins at `at` and where it ends; what is odd in it is blamed on `at`."""
-    try:
-        value, end = _STRICT.raw_decode(text, at)
-    except json.JSONDecodeError:
-        raise
-    except ValueError as error:
-        raise json.JSONDecodeError(str(error), text, at) from None
-    if whole and _skip(text, end) < len(text):
-        raise json.JSONDecodeError("more follows the object in its line", text, end)
-    return value, end
-
-
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    record = dict(pairs)
-    if len(record) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = sorted(name for name in record if names.count(name) > 1)
-        raise ValueError(f"key {', '.join(map(repr, twice))} occurs twice in one object")
-    return record
-
-
-def _refuse(word: str) -> float:
-    raise ValueError(f"{word} is not a number that JSON knows; use null where there is none")
-
-
-def _finite(digits: str) -> float:
-    return float(digits) if math.isfinite(float(digits)) else _refuse(digits)
-
-
-_SPACE = (" ", "\t", "\r", "\n")
-_STRICT = json.JSONDecoder(object_pairs_hook=_no_duplicates, parse_constant=_refuse, parse_float=_finite)
+    return f"{shown if len(shown) <= LONGEST_SHOWN else shown[:LONGEST_SHOWN] + '...'} ({type(value).__name__})"
