@@ -5,16 +5,26 @@ from __future__ import annotations
 import re
 
 import pytest
+import yaml
 from click.testing import CliRunner
+from scipy.stats import binomtest
 
 from helpers import claims, paths
 from helpers.__main__ import main
 from helpers.biases import top_choice
-from helpers.config import load_experiment, read_yaml
+from helpers.biases.hinting.hints import WORDS
+from helpers.config import COMMON, load_config, read_yaml
+from helpers.config.schema import STYLES
+from helpers.datasets.files import ANSWER_FILES, ERROR_FILES, JUDGMENT_FILES
+from helpers.providers.environment import KEY_VARIABLES
+from helpers.run.notebooks import available, experiment_of
+from helpers.run.sources import WORDS as SOURCE_WORDS
 
 README = (paths.ROOT / "README.md").read_text(encoding="utf-8")
 FLAT = " ".join(README.split())
 FOLDER = paths.EXPERIMENTS / "mt_bench_blind"
+HINTING = paths.EXPERIMENTS / "hinting_groups"
+DATA = (paths.DATA / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +46,33 @@ def test_the_number_of_claims_that_do_not_come_out_is_the_readme_s(published) ->
     words = {5: "five", 6: "six", 7: "seven"}
     assert f"and the {words[int((checked['status'] == 'differs').sum())]} that do not" in FLAT
     changes = " ".join((paths.ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split())
-    assert f"{len(checked)} published numbers" in changes
+    assert f"{len(checked)} published numbers (or numbers derived" in changes
+    second = claims.load_claims(read_yaml(HINTING / "claims.yaml"), "claims.yaml")
+    assert f"{len(second)} published numbers checked" in changes
+
+
+def test_the_numbers_of_the_hinted_groups_are_those_of_the_published_counts() -> None:
+    counts = read_yaml(HINTING / "published" / "counts.yaml")
+    blind = read_yaml(FOLDER / "published" / "counts.yaml")["blind_top1_by_judge"]["counts"]
+    own = {hint: sum(row.values()) for hint, row in counts["own_top1_by_group"]["counts"].items()}
+    by_vendor = {
+        v: sum(row[v] for judge, row in blind.items() if judge.startswith(v)) for v in ("claude", "gpt", "gemini")
+    }
+    own["none"] = sum(by_vendor.values())
+    told = "in {none} blind, {self} when told which answers were its own vendor's, {competitors} when told the"
+    assert told.format(**own) in FLAT and "competitors', {full} when told all".format(**own) in FLAT
+    groups = counts["own_top1_by_group"]["counts"].values()
+    farthest = max(abs(row[vendor] - by_vendor[vendor]) / 160 for row in groups for vendor in by_vendor)
+    assert f"single vendors moved by up to {100 * farthest:.1f} pp" in FLAT
+
+    def most(net: int) -> int:
+        """The largest number of changed pairs, of 480, at which a net change of `net` has p < 0.05 (exact McNemar)."""
+        ways = [n for n in range(net, 481, 2) if binomtest((n + net) // 2, n).pvalue < 0.05]
+        return max(ways, default=0)
+
+    first, second, last = (most(abs(own[hint] - own["none"])) for hint in ("self", "competitors", "full"))
+    assert f"under the first hint would be significant only if at most {first} of 480 pairs changed sides" in FLAT
+    assert second == 0 and f"under the last only if at most {last} did, under the second never" in FLAT
 
 
 @pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(([^)#]+?)\)", README))))
@@ -49,16 +85,61 @@ def test_every_command_exists(command: str) -> None:
     assert CliRunner().invoke(main, [command, "--help"]).exit_code == 0
 
 
-def test_every_parameter_of_the_table_exists() -> None:
-    table = README.split("| parameter | default | meaning |")[1].split("\n\n")[0]
-    names = re.findall(r"`(\w+)`", " ".join(row.split("|")[1] for row in table.splitlines() if row.startswith("| `")))
-    experiment = load_experiment("mt_bench_blind")
-    assert set(names) >= {"judges", "questions", "budget_usd"}
-    for name in names:
-        assert hasattr(experiment, name) or name in experiment.own, name
+def parameter_table() -> dict[str, tuple[str, str]]:
+    """Default and notebooks of each parameter in the README's table."""
+    table = README.split("| parameter | default | notebooks | meaning |")[1].split("\n\n")[0]
+    rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in table.splitlines() if row.startswith("| `")]
+    assert len({row[0] for row in rows}) == len(rows) and all(row[3] for row in rows)
+    return {row[0].strip("`"): (row[1].strip("`"), row[2]) for row in rows}
+
+
+def test_the_table_of_parameters_is_that_of_the_code() -> None:
+    notebooks = {name.partition("_")[0]: load_config(experiment_of(path)) for name, path in available().items()}
+    own = {number: {**COMMON, **config.parameters} for number, config in notebooks.items()}
+    table = parameter_table()
+    assert set(table) == {name for parameters in own.values() for name in parameters}
+    for name, (default, where) in table.items():
+        holders = [number for number, parameters in own.items() if name in parameters]
+        assert where == ("all" if len(holders) == len(own) else ", ".join(holders)), name
+        for number in holders:
+            assert yaml.safe_load(default) == own[number][name], f"{name} of {number}"
+
+
+def test_the_values_of_the_table_are_those_that_the_code_knows() -> None:
+    rows = {row.split("`")[1]: row for row in README.splitlines() if row.startswith("| `")}
+    for hint in WORDS:
+        assert re.search(rf"\b{hint}\b", rows["hints"]), hint
+    assert all(f"`{style}`" in rows["figure_style"] for style in STYLES)
+    for parameter, words in SOURCE_WORDS.items():
+        assert all(f"`{word}`" in rows[parameter] for word in words), parameter
+
+
+def test_every_variable_that_may_hold_a_key_is_named() -> None:
+    example = (paths.ROOT / ".env.example").read_text(encoding="utf-8")
+    for name in (name for names in KEY_VARIABLES.values() for name in names):
+        assert name in README and name in example, name
+    assert KEY_VARIABLES["google"][0] == "GOOGLE_API_KEY", ".env.example says that this one counts"
+
+
+def test_the_rule_of_the_control_group_is_that_of_the_config() -> None:
+    days = load_config("hinting_groups").max_age_days
+    assert f"at most `max_age_days` of config.yaml, {days}, from the first hinted reply" in FLAT
 
 
 def test_the_models_of_the_examples_exist() -> None:
     models = read_yaml(paths.MODELS)
     named = re.findall(r"six='\[([^\]]+)\]'", README)[0].split(", ")
     assert len(named) == 6 and set(named) <= set(models)
+
+
+# --- data/README.md ---------------------------------------------------------------------------------------------------
+
+
+def test_every_known_file_of_judgments_is_listed_with_its_hint() -> None:
+    rows = [row for row in DATA.splitlines() if row.startswith("| `")]
+    for name, condition in JUDGMENT_FILES.items():
+        (row,) = (row for row in rows if f"`{name}`" in row)
+        assert f"| `{condition}`:" in row, name
+    for name in (*ERROR_FILES, "answers_new.json", "answers.json"):
+        assert f"`{name}`" in DATA
+    assert {"answers_new.json", "answers.json"} < set(ANSWER_FILES)
