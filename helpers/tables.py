@@ -9,16 +9,23 @@ from html import escape as escape_html
 
 import pandas as pd
 
-from helpers.types import Estimate
+from helpers.types import Estimate, display_name
 
 SIMULATED = "SIMULATED judges."
+#: Keys of `where` whose values are vendors: ids in data, names where people read.
+VENDOR_KEYS = ("vendor", "judge_vendor")
 NUMBERS = ("value", "low", "high", "n")
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# Control characters, marks of writing direction, line and paragraph separators, halves of characters.
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
 _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
 }
 
@@ -69,9 +76,10 @@ def estimates_table(
     """The estimates as a wide table: a row for each place in `rows` and data source, a column for each in `columns`.
 
     `rows` and `columns` are keys of `where`, or "id". Columns of the result: `rows`, `data`, then per column the text
-    "value [low, high]" in shown units; with `numbers` also `<column>_value`, `_low`, `_high` (as stored: rates in
-    [0, 1]) and `_n`. An empty cell is "" and NaN. Order of first appearance. Two estimates for one cell or a missing
-    key are a ValueError; no estimates give a frame with the row columns only.
+    "value [low, high]" in shown units; vendors are written as people write them. With `numbers` they keep their ids,
+    and there are also `<column>_value`, `_low`, `_high` (as stored: rates in [0, 1]) and `_n`. An empty cell is "" and
+    NaN. Order of first appearance. Two estimates for one cell or a missing key are a ValueError; no estimates give a
+    frame with the row columns only.
     """
     keys, names, cells = [], [], {}
     for each in estimates:
@@ -79,6 +87,8 @@ def estimates_table(
         missing = [key for key in (*rows, *columns) if key not in places]
         if missing:
             raise ValueError(f"{each.id}{dict(each.where)} has no {', '.join(missing)}; it has: {', '.join(places)}")
+        if not numbers:
+            places = {key: display_name(value) if key in VENDOR_KEYS else value for key, value in places.items()}
         key = (*(str(places[row]) for row in rows), each.data)
         name = " ".join(str(places[column]) for column in columns)
         if (key, name) in cells:
@@ -126,13 +136,12 @@ def csv_text(frame: pd.DataFrame) -> str:
 
 
 def latex_escape(text: object) -> str:
-    r"""Text as LaTeX prints it; line breaks and control characters become spaces.
+    r"""Text as LaTeX prints it; line breaks and control characters, those of writing direction too, become spaces.
 
     >>> latex_escape("50 % of a_b \\ {x}~^")
     '50 \\% of a\\_b \\textbackslash{} \\{x\\}\\textasciitilde{}\\textasciicircum{}'
     """
-    plain = re.sub(r"[\x00-\x1f\x7f]+", " ", str(text))
-    escaped = "".join(_LATEX.get(sign, sign) for sign in plain)
+    escaped = "".join(_LATEX.get(sign, sign) for sign in _UNSEEN.sub(" ", str(text)))
     # After \\ or \midrule a bracket or star would be read as their argument.
     return "{}" + escaped if escaped.lstrip().startswith(("[", "*")) else escaped
 

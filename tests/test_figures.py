@@ -78,7 +78,7 @@ def categories(data: str) -> list[Estimate]:
 def positions(data: str) -> list[Estimate]:
     return [
         pp("position_effect", {"slot": str(i)}, x, 0.04, data)
-        for i, x in enumerate((0.06, 0.02, -0.01, -0.02, 0.0, -0.03))
+        for i, x in enumerate((0.06, 0.02, -0.01, -0.02, 0.0, -0.03), start=1)
     ]
 
 
@@ -306,13 +306,13 @@ def test_categories_have_a_panel_a_vendor_and_one_order_of_rows(paper):
 
 def test_positions_are_in_pp_around_a_line_at_zero(paper):
     axes = paper["position"].figure.axes[0]
-    assert dict(points(axes)) == pytest.approx({0: 6, 1: 2, 2: -1, 3: -2, 4: 0, 5: -3})
+    assert dict(points(axes)) == pytest.approx({1: 6, 2: 2, 3: -1, 4: -2, 5: 0, 6: -3})
     zero = [line for line in axes.lines if list(line.get_ydata()) == [0, 0] and line.get_linestyle() != "-"]
     assert len(zero) == 1
     assert "(pp)" in axes.get_ylabel()
     with pytest.raises(ValueError, match="several units"):
         figures.show_positions([*positions("asked"), replace(positions("asked")[0], unit="logit", data="hub")])
-    with pytest.raises(ValueError, match=r"slot 1 \(A\); slots are counted '0', '1'"):
+    with pytest.raises(ValueError, match=r"slot 1 \(A\); slots are counted '1', '2'"):
         figures.show_positions([replace(positions("asked")[0], where={"slot": "1 (A)"})])
 
 
@@ -320,7 +320,7 @@ def test_tiers_show_the_wanted_tier_only(paper):
     axes = paper["tier"].figure.axes[0]
     assert [x for x, _ in points(axes)] == pytest.approx([100 * 13 / 21, 100 * 25 / 34, 100 * 13 / 25])
     assert [y for _, y in points(axes)] == [0, 1, 2]
-    assert "Judge: gemini_thinking." in paper["tier"].caption
+    assert "Verdicts of gemini_thinking alone." in paper["tier"].caption
     fast = figures.show_tiers(tiers("asked"), tier="fast").figure.axes[0]
     assert points(fast)[0][0] == pytest.approx(100 * 8 / 21)
     with pytest.raises(ValueError, match=r"'slow'.*fast.*thinking"):
@@ -346,7 +346,7 @@ def test_captions_say_n_questions_unreadable_share_and_method(paper):
     assert "unreadable 2.5 % (12 of 480 judgments)" in paper["heatmaps"].caption
     assert "n = 21 to 34 judgments a point" in paper["tier"].caption
     assert "95 % (Wilson)" in paper["heatmap"].caption
-    assert "claude_fast, vendor gpt: 55.0 % [44.1, 65.4]" in paper["heatmap"].alt
+    assert "claude_fast, vendor GPT: 55.0 % [44.1, 65.4]" in paper["heatmap"].alt
 
 
 def test_captions_say_each_method_once_and_take_the_unreadable_share_from_beside():
@@ -365,7 +365,7 @@ def test_wrong_estimates_are_named():
         figures.show_judge_vendor_heatmap(positions("asked"))
     with pytest.raises(ValueError, match="given: none"):
         figures.show_positions([])
-    with pytest.raises(ValueError, match=r"more than one estimate for \{'slot': '0'\} \(asked\)"):
+    with pytest.raises(ValueError, match=r"more than one estimate for \{'slot': '1'\} \(asked\)"):
         figures.show_positions([*positions("asked"), positions("asked")[0]])
 
 

@@ -5,7 +5,8 @@ from helpers.figures.heatmap import show_judge_vendor_heatmap
 from helpers.figures.hinting import show_hint_effects, show_hint_slopes
 from helpers.figures.hinting_groups import show_category_groups, show_group_metrics
 from helpers.figures.style import Figure, Style
-from helpers.figures.top_choice import show_categories, show_positions, show_self_preference, show_tiers
+from helpers.figures.tiers import show_tiers
+from helpers.figures.top_choice import show_categories, show_positions, show_self_preference
 
 __all__ = [
     "Figure",

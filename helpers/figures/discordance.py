@@ -47,7 +47,7 @@ def show_discordance(
     outside = known[~known["share"].between(0, 1) | ~known["p"].between(0, 1)]
     if len(outside):
         raise ValueError(f"share and p lie between 0 and 1; row {outside.index[0]} has {dict(outside.iloc[0])}")
-    with settings(labels.verbatim(look)):
+    with settings(labels.at_file_resolution(look)):
         figure = canvas(look, look.column, (23 + len(hints)) * look.size / 72)
         axes = figure.subplots()
         for i, (hint, line) in enumerate(lines.items()):

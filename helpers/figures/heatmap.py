@@ -6,16 +6,17 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from helpers.figures import panels
+from helpers.figures import labels, panels
 from helpers.figures import style as styles
-from helpers.figures.style import GREY, INK, Figure, Look, Style, canvas, display_name, finished, settings
-from helpers.types import Estimate
+from helpers.figures.style import GREY, INK, Figure, Look, Style, canvas, finished, settings
+from helpers.types import Estimate, display_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: Above this number of judges a heatmap is no longer read, only looked at.
 MOST_JUDGES = 12
+LONGEST = 28
 Cells = dict[tuple[str, str], Estimate]
 
 
@@ -55,6 +56,7 @@ def show_judge_vendor_heatmap(
 
 def _label(judge: str, narrow: bool) -> str:
     """A judge's name, in a narrow panel broken at its last underscore where it is long."""
+    judge = labels.short(judge, LONGEST)
     head, _, tail = judge.rpartition("_")
     return f"{head}_\n{tail}" if narrow and len(judge) > 14 and head else judge
 
@@ -102,7 +104,7 @@ def _cell_grid(axes: Axes, cells: Cells, judges: list[str], vendors: list[str], 
             colour = "#F2F2F2" if empty else colours(0.75 * cell.value)
             axes.add_patch(Rectangle((column, row), 1, 1, facecolor=colour, edgecolor="white", linewidth=1))
             ink = "white" if not empty and cell.value > 0.8 else INK
-            number = panels.NOT_ESTIMABLE if empty else f"{100 * cell.value:.1f}"
+            number = "" if cell is None else panels.NOT_ESTIMABLE if empty else f"{100 * cell.value:.1f}"
             has_interval = not empty and not math.isnan(cell.low)
             height = 0.36 if has_interval else 0.5
             axes.text(column + 0.5, row + height, number, ha="center", va="center", color=ink)
@@ -121,7 +123,8 @@ def _cell_grid(axes: Axes, cells: Cells, judges: list[str], vendors: list[str], 
             words = "n = " + "/".join(map(str, sorted(counts[judge])))
             axes.text(len(vendors) + 0.06, row + 0.5, words, va="center", color="#6E6E6E", fontsize="small")
     axes.set_xlim(0, len(vendors))
-    axes.set_xticks([i + 0.5 for i in range(len(vendors))], [display_name(vendor) for vendor in vendors])
+    names = [labels.wrapped(display_name(vendor), 12) for vendor in vendors]
+    axes.set_xticks([i + 0.5 for i in range(len(vendors))], names)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
 
@@ -143,8 +146,8 @@ def _forest(sources: Mapping[str, list[Estimate]], vendors: list[str], own: Mapp
                 colour = looks[vendor].colour if own[judge] == vendor else GREY
                 panels.dot(axis, i, cells.get((judge, vendor)), Look(colour, looks[vendor].marker))
             if axis.get_subplotspec().is_first_row():
-                axis.set_title(display_name(vendor), loc="left", fontweight="bold")
-            panels.rows(axis, judges, percent=True)
+                axis.set_title(labels.short(display_name(vendor), LONGEST), loc="left", fontweight="bold")
+            panels.rows(axis, [labels.short(judge, LONGEST) for judge in judges], percent=True)
         panels.title(row[-1], source, len(sources) > 1, beside=True)
     figure.supxlabel("vendor ranked first (% of the judge's verdicts)", fontsize=look.size)
     words = (

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from helpers.figures import labels, panels
 from helpers.figures import style as styles
-from helpers.figures.style import INK, Figure, Look, Style, canvas, display_name, finished, settings
-from helpers.types import Estimate
+from helpers.figures.style import INK, Figure, Look, Style, canvas, finished, settings
+from helpers.types import Estimate, display_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +52,7 @@ def show_hint_slopes(
     half = 0.55 * max(2.0, *(high - low for low, high in ends.values()))
     width = look.text if len(sources) > 1 else look.column
     letters = (width * 72 / look.size - 6) / labels.LETTER
-    with settings(labels.verbatim(look)):
+    with settings(labels.at_file_resolution(look)):
         figure = canvas(look, width, (len(vendors) * (10.5 if len(vendors) < 5 else 8) + 7) * look.size / 72)
         slots = [len(each) for each in hints.values()]
         grid = figure.subplots(len(vendors), len(sources), sharey="row", squeeze=False, width_ratios=slots)
@@ -127,7 +127,7 @@ def show_hint_effects(
     vendors = list(look.looks({each.where["vendor"] for each in (*shown, *names)} - {AVERAGE}))
     rows = [(hint, vendor) for hint in hints for vendor in (AVERAGE, *vendors)]
     named = [AVERAGE, *vendors] if names else []
-    with settings(labels.verbatim(look)):
+    with settings(labels.at_file_resolution(look)):
         heights = [len(rows) + 0.6 * len(hints), len(named) + 0.6][: 2 if names else 1]
         longest = max(map(len, (*hints, *map(display_name, vendors)))) + max(
             map(len, (conclusions or {"": ""}).values())

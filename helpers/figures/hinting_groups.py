@@ -49,7 +49,7 @@ def show_category_groups(
     width = look.text if sum(slots) > 5 else look.column
     longest = min(max(map(len, order)), 18)
     letters = width * 72 / look.size / labels.LETTER - longest - 2
-    with settings(labels.verbatim(look)):
+    with settings(labels.at_file_resolution(look)):
         figure = canvas(look, width, (2.9 * len(order) + 9) * look.size / 72)
         axes = figure.subplots(1, len(sources), sharey=True, squeeze=False, width_ratios=slots)[0]
         for axis, (source, group) in zip(axes, sources.items(), strict=True):
@@ -128,7 +128,7 @@ def show_group_metrics(
         for found in panels.pick(estimates, [id], ["hint"])
     ]
     hints, sources = labels.ordered(each.where["hint"] for each in shown), list(panels.by_data(shown))
-    with settings(labels.verbatim(look)):
+    with settings(labels.at_file_resolution(look)):
         rows = len(hints) * (len(sources) + 0.5)
         figure = canvas(look, look.text, (rows * 1.5 + 10) * look.size / 72)
         axes = figure.subplots(1, len(METRICS), sharex=True, sharey=True, squeeze=False)[0]

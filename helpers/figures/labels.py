@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from helpers.figures.style import Style
-from helpers.types import Estimate
+from helpers.types import Estimate, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,12 +29,12 @@ def ordered(hints: Iterable[str]) -> list[str]:
     return [*(hint for hint in HINTS if hint in given), *(hint for hint in given if hint not in HINTS)]
 
 
-def verbatim(look: Style) -> dict[str, Any]:
-    """The settings of a style in which a name with dollar signs is a name and no formula.
+def at_file_resolution(look: Style) -> dict[str, Any]:
+    """The settings of a style with the layout made at the resolution of the file.
 
-    The layout is made at the resolution of the file: letters are up to a tenth wider there than at half of it.
+    Letters are up to a tenth wider there than at half of it.
     """
-    return {**look.rc, "text.parse_math": False, "figure.dpi": look.rc["savefig.dpi"]}
+    return {**look.rc, "figure.dpi": look.rc["savefig.dpi"]}
 
 
 def short(name: str, most: int) -> str:
@@ -43,7 +43,7 @@ def short(name: str, most: int) -> str:
     >>> short("a\\nvery long name", 9)
     'a very l…'
     """
-    name = " ".join(name.split())
+    name = plain(name)
     return name if len(name) <= most else f"{name[: most - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from helpers.figures.style import GREY, INK, Look
-from helpers.types import Estimate
+from helpers.types import Estimate, display_name, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +22,11 @@ SOURCES = {
 }
 SCALES = {"rate": (100, "%"), "pp": (100, "pp"), "sd_pp": (100, "pp")}
 PLAIN = Look(INK, "o")
+#: In a cell or column, where there is no room for words.
 NOT_ESTIMABLE = "\N{EN DASH}"
+#: Keys of `where` whose values are vendors, and keys that alt texts call by another word.
+VENDOR_KEYS = ("vendor", "judge_vendor")
+WORDS = {"slot": "place", "judge_vendor": "judges of"}
 
 
 def scale(unit: str) -> tuple[float, str]:
@@ -76,11 +80,19 @@ def title(axes: Axes, source: str, several: bool, beside: bool = False) -> None:
             axes.set_title(words, loc="right", **look)
 
 
-def dot(axes: Axes, at: float, estimate: Estimate | None, look: Look, upright: bool = False) -> None:
-    """Draw an estimate as a marker with its interval; open where there is no interval, words where no number."""
+def dot(
+    axes: Axes, at: float, estimate: Estimate | None, look: Look, upright: bool = False, absent: str = "not asked"
+) -> None:
+    """Draw an estimate as a marker with its interval; open where there is no interval, words where no number.
+
+    Where there is no estimate, `absent` says why; upright the place stays empty.
+    """
+    if estimate is None and upright:
+        return
     if estimate is None or math.isnan(estimate.value):
         across = axes.get_xaxis_transform() if upright else axes.get_yaxis_transform()
-        place, words = ((at, 0.5), NOT_ESTIMABLE) if upright else ((0.5, at), "not estimable")
+        words = absent if estimate is None else NOT_ESTIMABLE if upright else "not estimable"
+        place = (at, 0.5) if upright else (0.5, at)
         note = axes.text(*place, words, transform=across, color="#6E6E6E", ha="center", va="center", fontsize="small")
         note.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1})
         return
@@ -150,7 +162,15 @@ def caption(words: str, shown: Sequence[Estimate], estimates: Iterable[Estimate]
     if bare:
         why = "; ".join(sorted({each.method for each in bare if each.method}))
         parts.append(f"Open markers: no interval{f' ({why})' if why else ''}.")
+    lost = [each for each in shown if math.isnan(each.value)]
+    if lost:
+        why = "; ".join(sorted({each.method for each in lost if each.method}))
+        parts.append(f"Not estimable ({NOT_ESTIMABLE} where room is short){f': {why}' if why else ''}.")
     return " ".join([words, *parts])
+
+
+def _told(key: str, value: object) -> str:
+    return f"{WORDS.get(key, key)} {display_name(value) if key in VENDOR_KEYS else plain(value)}"
 
 
 def alt(words: str, shown: Iterable[Estimate], names: Mapping[str, str] | None = None, most: int = 18) -> str:
@@ -159,7 +179,7 @@ def alt(words: str, shown: Iterable[Estimate], names: Mapping[str, str] | None =
     for source, group in by_data(shown).items():
         lines = []
         for each in group[:most]:
-            place = [(names or {}).get(each.id), *(f"{key} {value}" for key, value in each.where.items())]
+            place = [(names or {}).get(each.id), *(_told(key, value) for key, value in each.where.items())]
             lines.append(f"{', '.join(filter(None, place))}: {each}")
         rest = f"; and {len(group) - most} more" if len(group) > most else ""
         parts.append(f"{SOURCES.get(source, source or 'source not given')}: {'; '.join(lines)}{rest}.")

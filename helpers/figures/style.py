@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 #: Vendors whose look never changes; all others follow in the order of `Style.vendors`, then by name.
 VENDORS = ("claude", "gpt", "gemini", "llama", "qwen", "deepseek", "mistral")
-NAMES = {"claude": "Claude", "gpt": "GPT", "gemini": "Gemini", "llama": "Llama", "qwen": "Qwen"}
-NAMES |= {"deepseek": "DeepSeek", "mistral": "Mistral"}
 
 # seaborn's "colorblind" palette in an order of our own; its grey is left to what belongs to no vendor.
 COLOURS = ("#DE8F05", "#029E73", "#0173B2", "#CC78BC", "#CA9161", "#56B4E9", "#D55E00", "#FBAFE4", "#ECE133")
@@ -55,6 +53,8 @@ class Style:
         thin = self.size / 12
         return {
             "font.family": "DejaVu Sans",
+            # A name with dollar signs is a name and no formula.
+            "text.parse_math": False,
             "font.size": self.size,
             **{f"{what}.labelsize": self.size for what in ("axes", "xtick", "ytick")},
             "axes.titlesize": self.size,
@@ -128,11 +128,6 @@ def style(name: str | Style = "paper", vendors: Iterable[str] = ()) -> Style:
         raise ValueError(f"no figure style '{name}'; there are: {', '.join(_STYLES)}")
     plain = _STYLES[name]
     return Style(plain.name, plain.column, plain.text, plain.size, tuple(vendors))
-
-
-def display_name(vendor: str) -> str:
-    """A vendor's name as written in figures; an unknown one as it is."""
-    return NAMES.get(vendor, vendor)
 
 
 @contextmanager

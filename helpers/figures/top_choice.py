@@ -1,16 +1,19 @@
-"""Figures of the top-choice experiments: whom judges rank first, by vendor, category, slot and tier."""
+"""Figures of the top-choice experiments: whom judges rank first, by vendor, category and place."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from helpers.figures import panels
+from helpers.figures import labels, panels
 from helpers.figures import style as styles
-from helpers.figures.style import Figure, Style, canvas, display_name, finished, settings
-from helpers.types import Estimate
+from helpers.figures.style import Figure, Style, canvas, finished, settings
+from helpers.types import Estimate, display_name
 
 Expected = float | Mapping[str, float] | None
+#: More letters of a name from a file leave a panel no room.
+LONGEST = 24
 
 
 def _expected_share(expected: Expected, vendor: str) -> float | None:
@@ -19,6 +22,10 @@ def _expected_share(expected: Expected, vendor: str) -> float | None:
 
 def _vendors(estimates: Sequence[Estimate], look: Style) -> list[str]:
     return list(look.looks({each.where["vendor"] for each in estimates}))
+
+
+def _vendor(vendor: str) -> str:
+    return labels.short(display_name(vendor), LONGEST)
 
 
 def _naive(estimates: Sequence[Estimate], expected: Expected) -> list[Estimate]:
@@ -52,8 +59,9 @@ def show_self_preference(
 
     Each list has one estimate a vendor and data source (`where` keys: vendor; others are an error) in pp; `naive` may
     hold own top-1 rates, from which `expected` (the own vendor's share of candidates) is taken. `logit` are average
-    marginal effects. One panel a data source; an estimator without a number there is "not estimable". The caption's
-    unreadable share is read from the `unreadable_share` among `unreadable`.
+    marginal effects. One panel a data source; an estimator without a number there is "not estimable" for vendors that
+    have another estimate, and a vendor without any was "not asked". The caption's unreadable share is read from the
+    `unreadable_share` among `unreadable`.
     """
     look = styles.style(style)
     kinds = {"naive": "naive: own \N{MINUS SIGN} expected", "excess": "excess over others", "logit": "logit, marginal"}
@@ -72,19 +80,21 @@ def show_self_preference(
         width = look.text if len(sources) > 1 else look.column
         figure = canvas(look, width, (rows * 1.75 + 5) * look.size / 72)
         axes = figure.subplots(1, len(sources), sharey=True, sharex=True, squeeze=False)[0]
-        names = {display_name(vendor) for vendor in vendors}
-        labels = [label for vendor in vendors for label in (display_name(vendor), *kinds.values())]
+        words = [label for vendor in vendors for label in (_vendor(vendor), *kinds.values())]
+        heads = [i * (len(kinds) + 1) for i in range(len(vendors))]
         for axis, (source, group) in zip(axes, sources.items(), strict=True):
-            panels.rows(axis, labels)
+            panels.rows(axis, words)
             panels.reference(axis, 0)
             for i, vendor in enumerate(vendors):
+                asked = any(each.where["vendor"] == vendor for each in group)
                 for j, kind in enumerate(kinds, start=1):
                     here = [each for each in group if each.id == kind and each.where["vendor"] == vendor]
-                    panels.dot(axis, i * (len(kinds) + 1) + j, here[0] if here else None, looks[vendor])
+                    at, absent = i * (len(kinds) + 1) + j, "not estimable" if asked else "not asked"
+                    panels.dot(axis, at, here[0] if here else None, looks[vendor], absent=absent)
             panels.title(axis, source, len(sources) > 1)
             axis.set_xlabel("difference (pp)")
-        for label in axes[0].get_yticklabels():
-            label.set_fontweight("bold" if label.get_text() in names else "normal")
+        for i, label in enumerate(axes[0].get_yticklabels()):
+            label.set_fontweight("bold" if i in heads else "normal")
         words = (
             "Self-preference of each vendor's judges: own top-1 rate minus the own vendor's share of candidates "
             "(naive), excess over the other vendors' judges on the same answers, and "
@@ -116,7 +126,8 @@ def show_categories(
     first = next(iter(sources.values()))
     means: dict[str, list[float]] = {each.where["category"]: [] for each in shown}
     for each in first:
-        means[each.where["category"]].append(each.value)
+        if each.value == each.value:
+            means[each.where["category"]].append(each.value)
     order = sorted(means, key=lambda category: (-sum(means[category]) / (len(means[category]) or 1), category))
     with settings(look.rc):
         height = (len(sources) * (len(order) * 1.75 + 3) + 2) * look.size / 72
@@ -131,8 +142,8 @@ def show_categories(
                     here = [each for each in group if each.where == {"vendor": vendor, "category": category}]
                     panels.dot(axis, i, here[0] if here else None, looks[vendor])
                 if axis.get_subplotspec().is_first_row():
-                    axis.set_title(display_name(vendor), loc="left", fontweight="bold")
-                panels.rows(axis, order, percent=True)
+                    axis.set_title(_vendor(vendor), loc="left", fontweight="bold")
+                panels.rows(axis, [labels.short(category, LONGEST) for category in order], percent=True)
             panels.title(row[-1], source, len(sources) > 1, beside=True)
         figure.supxlabel("own vendor ranked first (%)", fontsize=look.size)
         words = "How often each vendor's judges rank their own vendor first, by category of question."
@@ -143,18 +154,18 @@ def show_categories(
 
 
 def show_positions(estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "positions") -> Figure:
-    """Does the slot in which an answer is shown change how it is judged?
+    """Does the place in which an answer is shown change how it is judged?
 
-    Takes `position_effect` (`where`: slot, "0" = shown first), in pp or logit; one panel a data source, 0 = no effect.
+    Takes `position_effect` (`where`: slot, "1" = shown first), in pp or logit; one panel a data source, 0 = no effect.
     """
     look = styles.style(style)
     shown = panels.pick(estimates, ["position_effect"], ["slot"])
     units = sorted({each.unit for each in shown})
     if len(units) > 1:
         raise ValueError(f"position_effect comes in several units ({', '.join(units)}); one axis shows one")
-    odd = sorted({each.where["slot"] for each in shown if not each.where["slot"].isdecimal()})
+    odd = sorted({each.where["slot"] for each in shown if not re.fullmatch("[1-9][0-9]{0,3}", each.where["slot"])})
     if odd:
-        raise ValueError(f"position_effect: slot {', '.join(odd)}; slots are counted '0', '1', ... ('0' = shown first)")
+        raise ValueError(f"position_effect: slot {', '.join(odd)}; slots are counted '1', '2', ... ('1' = shown first)")
     sources = panels.by_data(shown)
     slots = sorted({int(each.where["slot"]) for each in shown})
     with settings(look.rc):
@@ -166,55 +177,13 @@ def show_positions(estimates: Sequence[Estimate], style: str | Style = "paper", 
                 here = [each for each in group if int(each.where["slot"]) == slot]
                 panels.dot(axis, slot, here[0] if here else None, panels.PLAIN, upright=True)
             panels.title(axis, source, len(sources) > 1)
-            axis.set_xlabel("slot (1 = shown first)")
+            axis.set_xlabel("place (1 = shown first)")
             axis.grid(axis="y")
-        axes[0].set_xticks(slots, [str(slot + 1) for slot in slots])
+        axes[0].set_xticks(slots)
         axes[0].set_xlim(min(slots) - 0.5, max(slots) + 0.5)
         axes[0].locator_params(axis="y", nbins=6)
         unit = panels.scale(units[0])[1]
         axes[0].set_ylabel(f"effect on being ranked first ({unit})" if unit != "logit" else "effect on rank (logit)")
-        words = "Effect of the slot in which an answer is shown. 0 (dashed) = none."
-        text = panels.alt("Dot plot of the position effect of each slot (slot 0 is shown first)", shown)
-        return finished(name, figure, panels.caption(words, shown, estimates), text, look)
-
-
-def show_tiers(
-    estimates: Sequence[Estimate],
-    tier: str = "thinking",
-    style: str | Style = "paper",
-    name: str = "tiers",
-) -> Figure:
-    """When a vendor is ranked first, how often is it by its `tier` model?
-
-    Takes `tier_preference` or `tier_share` (`where`: vendor and, if given, judge and tier; rates); one panel a data
-    source, one row a vendor (and judge); the dashed line is one half.
-    """
-    look = styles.style(style)
-    keys = (["vendor"], ["vendor", "tier"], ["judge", "vendor"], ["judge", "vendor", "tier"])
-    shown = panels.pick(estimates, ["tier_preference", "tier_share"], *keys)
-    shown = [each for each in shown if each.where.get("tier", tier) == tier]
-    if not shown:
-        raise ValueError(f"no tier shares of tier '{tier}'; there are: {sorted({e.where['tier'] for e in estimates})}")
-    vendors, sources = _vendors(shown, look), panels.by_data(shown)
-    looks = look.looks(vendors)
-    judges = sorted({each.where.get("judge", "") for each in shown})
-    several = len(judges) > 1
-    for group in sources.values():
-        group.sort(key=lambda each: (each.where.get("judge", ""), vendors.index(each.where["vendor"])))
-    with settings(look.rc):
-        most = max(map(len, sources.values()))
-        figure = canvas(look, look.text if len(sources) > 1 else look.column, (most * 2 + 6) * look.size / 72)
-        axes = figure.subplots(1, len(sources), sharex=True, squeeze=False)[0]
-        for axis, (source, group) in zip(axes, sources.items(), strict=True):
-            names = [(each.where.get("judge", ""), display_name(each.where["vendor"])) for each in group]
-            panels.rows(axis, [f"{judge}: {name}" if several and judge else name for judge, name in names], True)
-            axis.set_ylim(most - 0.4, -0.6)
-            panels.reference(axis, 50)
-            for i, each in enumerate(group):
-                panels.dot(axis, i, each, looks[each.where["vendor"]])
-            panels.title(axis, source, len(sources) > 1)
-            axis.set_xlabel(f"share of {tier} (%)")
-        whose = f" Judge: {judges[0]}." if not several and judges[0] else ""
-        words = f"Share of the {tier} model among the top-1s of each vendor.{whose} Dashed: one half."
-        text = panels.alt(f"Dot plot of the share of the {tier} model among each vendor's top-1s", shown)
+        words = "Effect of the place in which an answer is shown (1 = first). 0 (dashed) = none."
+        text = panels.alt("Dot plot of the effect of each place in the prompt (place 1 is shown first)", shown)
         return finished(name, figure, panels.caption(words, shown, estimates), text, look)

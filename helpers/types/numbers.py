@@ -26,8 +26,8 @@ class Estimand:
 class Estimate:
     """A number that travels with its interval; NaN bounds mean that no interval is honest here (see `method`).
 
-    `unit` is "rate" (0 to 1), "pp" (a difference of rates, stored as a fraction and shown times 100), "logit", "alpha",
-    "score" or "count". `n` counts judgments (for agreement: pairs of judgments, or ranks compared), `clusters`
+    `unit` is "rate" (0 to 1), "pp" (a difference of rates, stored as a fraction and shown times 100), "logit", "log",
+    "alpha", "score" or "count". `n` counts judgments (for agreement: pairs of judgments, or ranks compared), `clusters`
     questions, `data` is one of simulated, published, hub, asked, folder.
     """
 
@@ -59,6 +59,7 @@ class Estimate:
             "pp": (100, "+", 1, " pp"),
             "sd_pp": (100, "", 2, " pp"),
             "logit": (1, "+", 2, ""),
+            "log": (1, "+", 2, ""),
         }.get(self.unit, (1, "", 2, ""))
         if self.value != self.value:
             return "not estimable"
