@@ -190,7 +190,7 @@ def test_a_real_run_goes_through_the_notebook(real_data: Path) -> None:
     _, shown = run_cells(NOTEBOOK, export=False, judgments=str(real_data / "llm_eval"))
     told = prose(shown)
     assert "Not blind: the judges were given the hint full" in told
-    assert "Each candidate always stood in one slot" in told and "hold their quality too" in told
+    assert "Each candidate always stood in one place" in told and "hold their quality too" in told
 
 
 def test_real_questions_go_through_the_notebook(tmp_path: Path, real_data: Path) -> None:

@@ -276,7 +276,7 @@ def test_tiers_slots_scores_and_agreement_of_a_tiny_frame(small: list[Estimate])
     valid = [(judge, q, top) for judge, picks in PICKS.items() for q, top in enumerate(picks) if top in CANDIDATES]
     won = Counter(order_of(judge, q).index(top) for judge, q, top in valid)
     for slot in range(4):
-        assert value(small, "position_effect", slot=str(slot)) == pytest.approx(won[slot] / 33 - 1 / 4)
+        assert value(small, "position_effect", slot=str(slot + 1)) == pytest.approx(won[slot] / 33 - 1 / 4)
     for candidate, (vendor, tier) in CANDIDATES.items():
         places = [(top + "cgGm".replace(top, "")).index(candidate) for _, _, top in valid]
         mean = fmean(SCORES[place] for place in places)
@@ -358,7 +358,7 @@ def test_orders_that_are_not_balanced_are_told() -> None:
     logits = [each for each in found if each.id == "self_preference_logit"]
     assert logits and all(defended.ONE_SLOT in each.method for each in logits)
     assert all(each.value == each.value for each in logits if "variant" not in each.where)
-    assert "always stood in one slot" in top_choice.finding(found)
+    assert "always stood in one place" in top_choice.finding(found)
 
 
 # --- what a whole run gives -------------------------------------------------------------------------------------------
@@ -468,17 +468,17 @@ def test_the_bottom_line_follows_the_interval() -> None:
             *claimed("mistral", nan, nan, nan, nan, "did not converge"),
         ]
     ).splitlines()
-    assert [line.split()[1] for line in told] == ["claude", "gpt", "gemini", "llama", "qwen:", "mistral:"]
+    assert [line.split()[1] for line in told] == ["Claude", "GPT", "Gemini", "Llama", "Qwen:", "Mistral:"]
     assert "no measurable self-preference: +0.10 [-0.20, +0.40] logits" in told[0] and "80% power" in told[0]
     assert "**favour** their own" in told[1] and "+18.0 pp [+12.0, +24.0]" in told[1]
     assert "**disfavour** their own" in told[2]
     assert "hint of self-preference that does not survive the correction" in told[3] and "favour" not in told[3]
-    assert told[4] == "- qwen: no estimate (no interval below 10 questions)."
-    assert told[5] == "- mistral: no estimate (did not converge)."
+    assert told[4] == "- Qwen: no estimate (no interval below 10 questions)."
+    assert told[5] == "- Mistral: no estimate (did not converge)."
 
 
 def test_the_bottom_line_of_a_run_says_no_measurable_wherever_the_interval_holds_zero() -> None:
-    lines = {line.split()[2]: line for line in top_choice.finding(full_estimates()).splitlines()}
+    lines = {line.split()[2].lower(): line for line in top_choice.finding(full_estimates()).splitlines()}
     assert set(lines) == set(VENDORS)
     assert all(line.startswith("- SIMULATED ") for line in lines.values()), "a quoted sentence accuses nobody real"
     for each in pick(full_estimates(), "self_preference_logit"):
@@ -504,16 +504,19 @@ def test_a_null_result_says_what_it_could_have_missed() -> None:
 
 def test_slots_are_called_clear_only_where_their_interval_says_so() -> None:
     slots = [
-        Estimate("position_effect", {"slot": str(i)}, v, v - 0.03, v + 0.03, 80, 80, "pp", 0.015, p=p)
-        for i, (v, p) in enumerate(((0.1, 1e-4), (0.0, 1.0), (-0.1, 1e-4)))
+        Estimate("position_effect", {"slot": str(i)}, v, v - 0.03, v + 0.03, 80, 80, "pp", 0.01 + i / 1000, p=p)
+        for i, (v, p) in enumerate(((0.1, 1e-4), (0.0, 1.0), (-0.1, 1e-4)), start=1)
     ]
     told = top_choice.positions(slots)
-    assert "slot 1 +10.0 pp" in told and "slot 3 -10.0 pp" in told and "slot 2" not in told
-    told = top_choice.positions([slots[1], replace(slots[1], where={"slot": "3"})])
-    assert "No slot wins measurably" in told and "80% power needs a true effect of 4.3 pp" in told
+    assert "place 1 +10.0 pp" in told and "place 3 -10.0 pp" in told and "place 2" not in told
+    # About (1.99 + 0.85) standard errors, of the place that is known least.
+    assert told.endswith("; elsewhere 80% power needs a true effect of 3.4 pp.")
+    null = top_choice.positions([slots[1], replace(slots[1], where={"slot": "3"}, se=0.02)])
+    assert null.startswith("No place in the prompt wins measurably more or less often than one in 2 (exploratory; ")
+    assert null.endswith("; at one place 80% power needs a true effect of 5.7 pp.")
     # One interval of six that leaves out 0 is what chance gives: 0.04 x 6 / 1 is no finding.
     lone = [replace(each, p=0.04 if i == 0 else 0.6) for i, each in enumerate([slots[0], *[slots[1]] * 5])]
-    assert "No slot wins measurably" in top_choice.positions(lone)
+    assert "No place in the prompt wins measurably" in top_choice.positions(lone)
 
 
 # --- published judgments ----------------------------------------------------------------------------------------------
@@ -532,7 +535,7 @@ def test_a_real_run_gives_the_published_counts(real_data: Path) -> None:
     assert value(found, "self_bias", vendor="claude") == pytest.approx(55 / 160, abs=0.02)
     assert value(found, "self_bias", vendor="gpt") == pytest.approx(102 / 160, abs=0.02)
     assert "Not blind: the judges were given the hint full" in run.provenance(real)
-    assert "always stood in one slot" in top_choice.finding(found)
+    assert "always stood in one place" in top_choice.finding(found)
     shown = top_choice.balance_of_orders(real.frame)
     assert (shown > 0).sum(axis=1).eq(1).all(), "one letter a model: place and model are confounded"
 
@@ -550,7 +553,7 @@ def test_judgments_from_a_folder_give_the_same_rates_as_those_asked(folder: Path
         for vendor in VENDORS:
             assert value(found, id, vendor=vendor) == pytest.approx(value(full_estimates(), id, vendor=vendor))
     for slot in range(6):
-        both = (value(each, "position_effect", slot=str(slot)) for each in (found, full_estimates()))
+        both = (value(each, "position_effect", slot=str(slot + 1)) for each in (found, full_estimates()))
         assert next(both) == pytest.approx(next(both))
     assert {each.data for each in found} == {"folder"}
     assert "SIMULATED" not in run.provenance(loaded)
@@ -587,3 +590,61 @@ def test_of_several_hints_the_blind_judgments_are_read(tmp_path: Path) -> None:
 def test_a_plan_for_judgments_that_are_there_asks_nothing(folder: Path) -> None:
     for judgments in ("stored", str(folder)):
         assert asyncio.run(run.plan(settled(judgments=judgments))).missing == 0
+
+
+# --- checks -----------------------------------------------------------------------------------------------------------
+
+
+def test_rows_with_an_interval_three_times_as_wide_are_called_too_wide_to_read() -> None:
+    rows = claimed("gpt", 0.5, 0.4, 0.6, 0.01)
+    logit = next(each for each in rows if each.id == "self_preference_logit")
+    three = replace(logit, low=0.21, high=0.8, where={"vendor": "gpt", "variant": "top 3"})
+    four = replace(logit, low=0.1, high=0.9, where={"vendor": "gpt", "variant": "top 1"})
+    lost = replace(logit, value=float("nan"), low=float("nan"), high=float("nan"))
+    lost = replace(lost, where={"vendor": "gpt", "variant": "with length"})
+    told = top_choice.sensitivity_words([*rows, three, four, lost])
+    assert told == "Too wide to read (interval more than 3 times as wide as the primary one): top 1, GPT (4.0 times)."
+    assert top_choice.sensitivity_words([*rows, three]).startswith("No interval is more than 3 times as wide")
+    captions = {name: caption for name, caption, *_ in top_choice.paper_tables(full_estimates())}
+    assert top_choice.sensitivity_words(full_estimates()) in captions["sensitivity"]
+
+
+def test_what_was_planted_stands_beside_what_was_estimated() -> None:
+    judges = settled().judges
+    told = top_choice.planted(judges, full_estimates())
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in told.splitlines() if line.startswith("| ")
+    ]
+    given = {(row[0], row[1]): row[2:] for row in rows[1:]}
+    traits = {judge.vendor: judge.traits for judge in judges}
+    for vendor, name in {"claude": "Claude", "gpt": "GPT", "gemini": "Gemini"}.items():
+        planted, estimated = given["self-preference (logits)", name]
+        assert float(planted) == pytest.approx(traits[vendor]["self_preference"], abs=0.005)
+        assert estimated == str(pick(full_estimates(), "self_preference_logit", vendor=vendor)[0])
+    # Primacy is told as far from its mean, because effects of places sum to zero.
+    primacy = [0.25, 0.1, 0.0, 0.0, 0.0, -0.1]
+    for place, utility in enumerate(primacy, start=1):
+        planted, _ = given["place (pp)", f"place {place}"]
+        assert float(planted) == pytest.approx(utility - sum(primacy) / 6, abs=0.006)
+    assert len([key for key in given if key[0] == "sharpness (log)"]) == 6
+    assert "self-preference 3 of 3" in told and "no targets" in told and "SIMULATED" in told
+
+
+def test_nothing_planted_is_told_of_judges_that_are_not_simulated() -> None:
+    real = [replace(each, data="asked") for each in full_estimates()]
+    for judges, found in ((settled().judges, real), ((), full_estimates())):
+        assert top_choice.planted(judges, found).startswith("These judges are not simulated")
+
+
+def test_a_category_without_any_valid_ranking_is_not_estimable_and_not_left_out() -> None:
+    frame = full_run().frame
+    lost = (frame["category"] == "math") & (frame["judge_vendor"] == "gpt")
+    frame = frame.assign(**{column: frame[column].mask(lost) for column in ("rank", "top")})
+    frame.loc[lost, "outcome"] = "unparsed"
+    found = {
+        each.where["vendor"]: each
+        for each in top_choice.measure(frame, "simulated", 1)
+        if each.id == "category_self_bias" and each.where["category"] == "math"
+    }
+    assert set(found) == set(VENDORS) and found["gpt"].value != found["gpt"].value
+    assert found["gpt"].method == "no valid ranking" and found["claude"].value == found["claude"].value

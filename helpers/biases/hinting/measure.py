@@ -13,7 +13,7 @@ from helpers.biases.hinting import concluding, groups, paired
 from helpers.biases.hinting.asking import CONTROL
 from helpers.biases.hinting.concluding import effect_of
 from helpers.stats.intervals import MIN_CLUSTERS
-from helpers.types import Estimate
+from helpers.types import Estimate, display_name
 
 #: What each verdict means in a sentence.
 SAID = {
@@ -111,7 +111,7 @@ def names_words(estimates: Sequence[Estimate]) -> str:
     else:
         smallest = concluding.smallest_shown(each)
         told += f": no measurable effect of the name; one of {smallest:.1f} pp would be found in 80 % of such runs"
-    vendors = "; ".join(f"{vendor} {value}" for vendor, value in by.items())
+    vendors = "; ".join(f"{display_name(vendor)} {value}" for vendor, value in by.items())
     return f"{told}. By vendor (exploratory): {vendors}."
 
 

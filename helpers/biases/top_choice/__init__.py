@@ -1,6 +1,7 @@
 """Which of several anonymous answers a judge puts first: experiment 1, and what experiment 2 builds on."""
 
 from helpers.biases.top_choice.asking import answers, caution, stages, unfit
+from helpers.biases.top_choice.checks import planted, sensitivity_rows, sensitivity_words
 from helpers.biases.top_choice.defended import balance_of_orders, corrected
 from helpers.biases.top_choice.estimands_defended import ESTIMANDS
 from helpers.biases.top_choice.measure import (
@@ -13,7 +14,6 @@ from helpers.biases.top_choice.measure import (
     pick,
     positions,
     published_frame,
-    sensitivity_rows,
     three_readings,
 )
 from helpers.biases.top_choice.published import finding as published_finding
@@ -36,10 +36,12 @@ __all__ = [
     "naive_against_defended",
     "paper_tables",
     "pick",
+    "planted",
     "positions",
     "published_finding",
     "published_frame",
     "sensitivity_rows",
+    "sensitivity_words",
     "stages",
     "three_readings",
     "tidy",

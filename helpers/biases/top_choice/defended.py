@@ -26,7 +26,7 @@ VARIANTS: Mapping[str, Mapping[str, object]] = {
 }
 PRIMARY = next(iter(VARIANTS))
 #: What methods say where orders do not hold quality and place apart.
-ONE_SLOT = "no slot effects: each candidate always stood in one slot"
+ONE_SLOT = "no effects of places: each candidate always stood in one place"
 UNBALANCED = "orders not balanced: holds the candidates' quality too"
 UNEVEN = 0.15
 
@@ -98,9 +98,21 @@ def self_preference(frame: pd.DataFrame, data: str, variant: str = PRIMARY) -> l
         if variant == PRIMARY:
             family = models.family_preference(fit, vendor)
             found.append(estimate("family_preference_logit", here, family, data, "logit"))
+    if variant == PRIMARY:
+        found += _sharpness(fit, data)
     if variant == PRIMARY and "own_model" in fit.names:
         found.append(estimate("own_model_logit", {}, models.coefficient(fit, "own_model"), data, "logit"))
     return [replace(each, method=f"{each.method}; {ONE_SLOT}") for each in found] if fixed else found
+
+
+def _sharpness(fit: models.RankLogit, data: str) -> list[Estimate]:
+    """The log of each judge's scale; one judge alone has nothing to be sharper than."""
+    judges = [(name, name.removeprefix("log_scale[").removesuffix("]")) for name in fit.names if "log_scale[" in name]
+    return [
+        estimate("judge_sharpness_log", {"judge": judge}, models.coefficient(fit, name), data, "log")
+        for name, judge in judges
+        if len(judges) > 1
+    ]
 
 
 def sensitivity(frame: pd.DataFrame, data: str) -> list[Estimate]:
@@ -116,7 +128,7 @@ def corrected(estimates: list[Estimate], id: str = "self_preference_logit") -> d
 
 
 def position_effect(frame: pd.DataFrame, data: str) -> list[Estimate]:
-    """How much more often than 1 in k each slot wins, in pp; slots are counted from 0.
+    """How much more often than 1 in k each slot wins, in pp; `where` counts slots from 1, as people do.
 
     Orders in which some candidate took some slot more than UNEVEN (a share of its share) too often or too seldom mix
     the candidates' quality into these numbers; their method then says so (UNBALANCED).
@@ -130,7 +142,7 @@ def position_effect(frame: pd.DataFrame, data: str) -> list[Estimate]:
         hit = votes.assign(hit=(votes["slot"] == slot).astype(float) - 1 / len(slots))
         sums = cluster_sums(hit, "hit", "question_id", strata="category")
         interval = clustered(sums.numerators, sums.denominators, strata=sums.strata)
-        each = estimate("position_effect", {"slot": str(slot)}, interval, data, "pp")
+        each = estimate("position_effect", {"slot": str(slot + 1)}, interval, data, "pp")
         found.append(replace(each, method=f"{each.method}; {UNBALANCED}") if uneven else each)
     return found
 

@@ -9,9 +9,10 @@ import pandas as pd
 
 from helpers import frames
 from helpers.biases.top_choice import defended, rates
+from helpers.biases.top_choice.checks import sensitivity_caption, sensitivity_rows
 from helpers.stats.power import detectable_effect
 from helpers.stats.tests import benjamini_hochberg
-from helpers.types import Estimate
+from helpers.types import Estimate, display_name
 
 #: A judge that loses a larger share of its judgments is named in the finding.
 MUCH_LOST = 0.05
@@ -69,7 +70,7 @@ def pick(estimates: Iterable[Estimate], id: str, **where: str) -> list[Estimate]
 
 def named(each: Estimate) -> str:
     """The vendor in a sentence; a simulated one is never mistaken for the real one, even in a quotation."""
-    return f"SIMULATED {each.where['vendor']}" if each.data == "simulated" else each.where["vendor"]
+    return f"{'SIMULATED ' if each.data == 'simulated' else ''}{display_name(each.where['vendor'])}"
 
 
 def finding(estimates: Sequence[Estimate]) -> str:
@@ -108,8 +109,8 @@ def finding(estimates: Sequence[Estimate]) -> str:
         return "No judge's own vendor is among the candidates: there is no self-preference to measure."
     if any(defended.ONE_SLOT in each.method for each in estimates):
         lines.append(
-            "\nEach candidate always stood in one slot: what the slot does counts as that candidate's quality, and "
-            "what a slot does to the judges of one vendor alone as their preference."
+            "\nEach candidate always stood in one place: what the place does counts as that candidate's quality, and "
+            "what a place does to the judges of one vendor alone as their preference."
         )
     lost = [each for each in estimates if each.id == "unreadable_share" and each.value > MUCH_LOST]
     if lost:
@@ -149,24 +150,28 @@ def naive_against_defended(estimates: Sequence[Estimate]) -> str:
 
 
 def positions(estimates: Sequence[Estimate]) -> str:
-    """Which slots win more or less often than they should."""
+    """Which places in the prompt win more or less often than they should, and what could have been missed."""
     found = [each for each in pick(estimates, "position_effect") if each.value == each.value]
     known = [each for each in found if each.low == each.low]
     if not known:
         why = f" ({found[0].method})" if found else ""
-        return f"Whether a slot wins more often than the others cannot be told here{why}."
+        return f"Whether a place in the prompt wins more often than the others cannot be told here{why}."
     adjusted = benjamini_hochberg([each.p for each in known])
     clear = [(each, p) for each, p in zip(known, adjusted, strict=True) if p < 0.05]
     largest = max(known, key=lambda each: abs(each.value))
     told = (
-        f"No slot wins measurably more or less often than one in {len(found)} (exploratory; largest: {largest}, "
-        f"{detectable(largest)})."
+        f"No place in the prompt wins measurably more or less often than one in {len(found)} (exploratory; largest: "
+        f"place {largest.where['slot']}, {largest})"
     )
     if clear:
-        slots = ", ".join(f"slot {int(each.where['slot']) + 1} {each} (p = {p:.2g})" for each, p in clear)
-        told = f"Against one in {len(found)}, exploratory, p by Benjamini and Hochberg over all slots: {slots}."
+        places = ", ".join(f"place {each.where['slot']} {each} (p = {p:.2g})" for each, p in clear)
+        told = f"Against one in {len(found)}, exploratory, p by Benjamini and Hochberg over all places: {places}"
+    others = [each for each in known if each not in [one for one, _ in clear]]
+    if others:
+        told += f"; {'elsewhere' if clear else 'at one place'} {detectable(max(others, key=lambda each: each.se))}"
+    told += "."
     uneven = any(defended.UNBALANCED in each.method for each in found)
-    mixed = "candidates did not take each slot equally often, so these numbers hold their quality too"
+    mixed = "candidates did not take each place equally often, so these numbers hold their quality too"
     return f"{told} Careful: {mixed}." if uneven else told
 
 
@@ -189,29 +194,6 @@ def three_readings(estimates: Sequence[Estimate]) -> tuple[list[Estimate], list[
         pick(estimates, "excess_self_preference"),
         [each for each in pick(estimates, "self_preference_effect") if each.value == each.value],
     )
-
-
-#: What stands beside the primary estimator, on the same scale.
-COMPANIONS = {
-    "family_preference_logit": "same vendor, other model",
-    "third_party_log_odds": "third-party log-odds (descriptive)",
-}
-
-
-def sensitivity_rows(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """The primary estimator, then under each other choice, then what stands beside it (`where`: vendor, variant)."""
-    primary = [
-        replace(each, where={**each.where, "variant": defended.PRIMARY})
-        for each in pick(estimates, "self_preference_logit")
-    ]
-    companions = [
-        replace(each, where={**each.where, "variant": variant})
-        for id, variant in COMPANIONS.items()
-        for each in pick(estimates, id)
-        if each.data != "published"
-    ]
-    variants = [each for each in estimates if each.id == "self_preference_logit" and "variant" in each.where]
-    return [*primary, *variants, *companions]
 
 
 def paper_tables(estimates: Sequence[Estimate]) -> list[tuple[str, str, list[Estimate], list[str], list[str]]]:
@@ -237,7 +219,7 @@ def paper_tables(estimates: Sequence[Estimate]) -> list[tuple[str, str, list[Est
         ("categories", "Own-vendor first places by category.", by["category_self_bias"], ["category"], ["vendor"]),
         (
             "sensitivity",
-            "The primary estimator (logits) under other reasonable choices.",
+            sensitivity_caption(estimates),
             sensitivity_rows(estimates),
             ["variant"],
             ["vendor"],

@@ -12,7 +12,7 @@ import numpy as np
 
 from helpers.biases.top_choice.rates import above_expected, estimate
 from helpers.stats.intervals import Interval, newcombe, wilson
-from helpers.types import Estimate
+from helpers.types import Estimate, display_name
 
 INDEPENDENT = "counts, independence assumed"
 Counts = Mapping[str, Mapping[str, int]]
@@ -199,7 +199,8 @@ def finding(estimates: list[Estimate]) -> str:
     for vendor in sorted(vendor for id, vendor in by if id == "excess_self_preference"):
         own, excess = by["self_bias", vendor], by["excess_self_preference", vendor]
         odds = by.get(("third_party_log_odds", vendor))
-        told = f"- **{vendor}** judges rank {vendor} first in {own}, {excess} more often than other vendors' judges do"
+        name = display_name(vendor)
+        told = f"- **{name}** judges rank {name} first in {own}, {excess} more often than other vendors' judges do"
         lines.append(f"{told}; log-odds against the third vendor {odds}." if odds else f"{told}.")
     own = [each.value for (id, _), each in by.items() if id == "self_bias"]
     excess = [each.value for (id, _), each in by.items() if id == "excess_self_preference"]

@@ -179,6 +179,7 @@ def categories(frame: pd.DataFrame, data: str) -> list[Estimate]:
     for category, part in frame.groupby("category", sort=True):
         votes = _votes(part)
         if votes.empty:
+            found += _unreadable_category(part, votes, str(category), data)
             continue
         for vendor in candidates:
             hit = votes.assign(hit=(votes["candidate_vendor"] == vendor).astype(float))
@@ -190,12 +191,23 @@ def categories(frame: pd.DataFrame, data: str) -> list[Estimate]:
                 if judge_vendor == vendor:
                     own = {"vendor": vendor, "category": str(category)}
                     found.append(estimate("category_self_bias", own, interval, data))
+        found += _unreadable_category(part, votes, str(category), data)
         sums = _own_by(part, "judge_vendor")
         if sums is not None:
             weights = np.full(len(sums.columns), 1 / len(sums.columns))
             interval = clustered(sums.numerators, sums.denominators, weights, null=None)
             found.append(estimate("category_average_self_bias", {"category": str(category)}, interval, data))
     return found
+
+
+def _unreadable_category(part: pd.DataFrame, votes: pd.DataFrame, category: str, data: str) -> list[Estimate]:
+    """Own rates without a number: judges who were asked in this category and gave no valid ranking."""
+    lost = no_interval(np.nan, 0, 0, "no valid ranking")
+    return [
+        estimate("category_self_bias", {"vendor": vendor, "category": category}, lost, data)
+        for vendor in expected_shares(part)
+        if vendor not in set(votes["judge_vendor"])
+    ]
 
 
 def tier_preference(frame: pd.DataFrame, data: str) -> list[Estimate]:
