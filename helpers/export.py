@@ -56,7 +56,9 @@ def export(
     differs between runs. All bytes are made before the first is written: an export that fails leaves the former files
     as they were. Unsafe or double names, infinite numbers and two estimates for one place are a ValueError.
     """
-    experiment = re.sub(r"[^A-Za-z0-9]+", "_", folder.resolve().name.split("-")[0])
+    # The experiment's name, so that two experiments have different macros wherever they are written to.
+    name = str(provenance.get("experiment") or folder.resolve().name.split("-")[0])
+    experiment = re.sub(r"[^A-Za-z0-9]+", "_", name)
     files = contents(experiment, figures, tables, list(estimates), provenance, claims)
     files["run.json"] = _json({**this_run(), **(run or {})})
     folder.mkdir(parents=True, exist_ok=True)
@@ -168,7 +170,11 @@ def macro_names(experiment: str, estimates: Sequence[Estimate]) -> list[str]:
     ]
     # Names that differ only in signs that LaTeX does not allow are told apart by a hash of what they name.
     hashes = [short_hash(*_place(each)).translate(str.maketrans("0123456789", "ghijklmnop")) for each in estimates]
-    return [name + digest if plain.count(name) > 1 else name for name, digest in zip(plain, hashes, strict=True)]
+    names = [name + digest if plain.count(name) > 1 else name for name, digest in zip(plain, hashes, strict=True)]
+    double = sorted({name for name in names if names.count(name) > 1})
+    if double or not all(names):
+        raise ValueError(f"numbers.tex: no different macro names for {', '.join(double) or 'a number without letters'}")
+    return names
 
 
 def macros(experiment: str, estimates: Iterable[Estimate]) -> str:

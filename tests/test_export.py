@@ -21,7 +21,7 @@ from helpers.types import Estimate
 NAN = float("nan")
 POSITIONS = [
     Estimate(
-        "position_effect", {"slot": str(i)}, 0.01 * i, -0.02, 0.08, n=480, clusters=80, unit="pp", data="simulated"
+        "position_effect", {"slot": str(i + 1)}, 0.01 * i, -0.02, 0.08, n=480, clusters=80, unit="pp", data="simulated"
     )
     for i in range(3)
 ]
@@ -182,7 +182,7 @@ def test_captions_hold_alt_text_and_caption_of_every_figure(tmp_path, results):
     text = (tmp_path / "mt_bench_blind-0a1b" / "captions.md").read_text(encoding="utf-8")
     assert text.startswith("# mt_bench_blind: figures and tables\n")
     assert f"\n\n{results['figures'][0].caption}\n" in text
-    assert re.search(r"!\[Dot plot of the position effect[^\]]*\]\(positions\.png\)", text)
+    assert re.search(r"!\[Dot plot of the effect of each place[^\]]*\]\(positions\.png\)", text)
     assert "## Table slots\n\nEffect of slots. SIMULATED judges. (slots.csv, .tex)\n" in text
 
 
@@ -205,7 +205,7 @@ def test_macros_have_letters_only_and_the_shown_value():
     lines = text.splitlines()[1:]
     assert all(re.match(r"\\newcommand\{\\[A-Za-z]+\}\{[^{}]*(\{[^{}]*\}[^{}]*)?\} % ", line) for line in lines)
     assert "\\newcommand{\\MtBenchBlindTopOneRateGptFiveGptPublished}{58.8\\,\\%} %" in text
-    assert "\\newcommand{\\MtBenchBlindPositionEffectTwoSimulated}{\\ensuremath{+2.0}\\,pp} %" in text
+    assert "\\newcommand{\\MtBenchBlindPositionEffectThreeSimulated}{\\ensuremath{+2.0}\\,pp} %" in text
     assert "\\newcommand{\\MtBenchBlindTopOneRateGptFourGptAsked}{not estimable} %" in text
 
 

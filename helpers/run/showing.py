@@ -141,6 +141,7 @@ def machine_provenance(asked: Asked) -> dict[str, Any]:
     read = ["question_id", "judge", "candidate", "slot", "repeat", "condition", "rank", "score", "outcome"]
     shown = asked.frame[read].astype(str)
     return {
+        "experiment": asked.experiment.name,
         "data": asked.data,
         "judges": {judge: sorted(map(str, ids.get(judge, []))) for judge in sorted(judgments["judge"].unique())},
         "n": len(judgments),
