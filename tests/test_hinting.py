@@ -21,6 +21,7 @@ from helpers.biases.hinting.published import discordance, homogeneity, totals
 from helpers.claims import check, load_claims, summary, unexpected
 from helpers.config import read_yaml
 from helpers.types import Estimate
+from tests.worlds import World, hinted
 
 FOLDER = paths.EXPERIMENTS / "hinting_groups"
 GROUPS = ("self", "competitors", "full", "none")
@@ -85,6 +86,10 @@ def test_every_given_number_of_the_groups_comes_out() -> None:
             change = value(published(), "hint_change", hint=group, vendor="average")
             assert 100 * change == pytest.approx({"self": -1.25, "competitors": 0.833, "full": 1.458}[group], abs=1e-3)
     assert {each.data for each in published()} == {"published"}
+    for group in GROUPS[:3]:
+        for place, vendor in enumerate(VENDORS):
+            change = value(published(), "hint_change", hint=group, vendor=vendor)
+            assert change == pytest.approx((OWN[group][place] - OWN["none"][place]) / 160)
     marked = [e for e in published() if e.low == e.low]
     assert marked and all("independence assumed" in e.method for e in marked)
 
@@ -94,6 +99,21 @@ def test_the_two_definitions_of_consistency_by_hand() -> None:
     assert value(published(), "consistency_vendors", hint="competitors") == pytest.approx(pstdev(rates))
     judges = [26 / 80, 32 / 80, 47 / 80, 58 / 80, 24 / 80, 21 / 80]
     assert value(published(), "consistency_judges", hint="competitors") == pytest.approx(pstdev(judges))
+
+
+def test_the_judges_of_the_two_groups_that_were_published() -> None:
+    judges = ("claude_fast", "claude_thinking", "gpt_fast", "gpt_thinking", "gemini_fast", "gemini_thinking")
+    firsts = {
+        "none": ((22, 44, 14), (26, 40, 14), (17, 47, 16), (17, 56, 7), (18, 34, 28), (21, 34, 25)),
+        "competitors": ((26, 43, 11), (32, 33, 15), (19, 47, 14), (16, 58, 6), (20, 36, 24), (17, 42, 21)),
+    }
+    found = {tuple(sorted(e.where.items())): e.value for e in published() if e.id == "top1_rate"}
+    assert found == {
+        (("hint", hint), ("judge", judge), ("vendor", vendor)): count / 80
+        for hint, rows in firsts.items()
+        for judge, row in zip(judges, rows, strict=True)
+        for vendor, count in zip(VENDORS, row, strict=True)
+    }
 
 
 def test_totals_of_vendors_and_categories_agree() -> None:
@@ -142,6 +162,7 @@ def test_discordance_is_the_exact_mcnemar_test() -> None:
     assert table["p"].iloc[0] == pytest.approx(2 * 0.5**7)
     row = table.set_index("changed").loc[27]
     assert row["p"] == pytest.approx(stats.binomtest(17, 27).pvalue) and row["share"] == 27 / 480
+    assert (table["p"] - [stats.binomtest((c + 7) // 2, c).pvalue for c in table["changed"]]).abs().max() < 1e-12
     assert table["p"].is_monotonic_increasing and (discordance(-7, 480)["p"] == table["p"]).all()
 
 
@@ -167,6 +188,16 @@ def test_a_claim_that_changes_its_status_is_seen() -> None:
     moved = [replace(e, value=e.value + 0.01) if e.id == "balance" else e for e in published()]
     assert set(unexpected(said, check(said, moved))["id"]) == {f"balance_{group}" for group in GROUPS}
     assert "printed by the source" in summary(said, checked)
+
+
+def test_one_vote_more_moves_the_claims_that_rest_on_it() -> None:
+    counts = read_yaml(FOLDER / "published" / "counts.yaml")
+    counts["own_top1_by_group"]["counts"]["full"]["gpt"] += 1
+    blind = read_yaml(paths.EXPERIMENTS / "mt_bench_blind" / "published" / "counts.yaml")
+    said = load_claims(read_yaml(FOLDER / "claims.yaml"))
+    moved = set(unexpected(said, check(said, hinting.from_published(counts, blind)))["id"])
+    assert {"self_bias_gpt_full", "average_self_bias_full", "consistency_vendors_full", "excess_gpt_full"} <= moved
+    assert all(id.endswith("_full") for id in moved)
 
 
 def test_every_number_of_the_source_s_tables_is_a_claim() -> None:
@@ -286,6 +317,31 @@ def test_a_hint_s_effect_is_the_mean_of_paired_differences_with_an_error_over_qu
     assert "sign-flip p" in found["average"].method
 
 
+def test_the_error_of_an_effect_is_taken_within_categories_and_repeats_count_with_their_question() -> None:
+    rows = [
+        (q, j, c, r, w)
+        for seed, r in ((21, 0), (22, 1))
+        for q, j, c, _, w in random_rows(40, seed, ("none", "self"))
+        if j == "gpt_x"
+    ]
+    frame = frame_of(rows)
+    frame["category"] = frame["question_id"].map(lambda q: ("math", "stem")[int(q[1:]) % 2])
+    each = next(e for e in paired.hint_effect(frame, "asked", 7, 5.0) if e.where["vendor"] == "gpt")
+    won = {(q, c, r): w.startswith("gpt") for q, _, c, r, w in rows if w}
+    pairs = {(q, r): won[q, c, r] - won[q, "none", r] for q, c, r in won if c == "self" and (q, "none", r) in won}
+    mean, questions = fmean(pairs.values()), sorted({q for q, _ in pairs})
+    assert each.value == pytest.approx(mean) and (each.n, each.clusters) == (len(pairs), len(questions))
+    size = len(pairs) / len(questions)
+    residual = {q: sum(d - mean for (p, _), d in pairs.items() if p == q) / size for q in questions}
+    variance = 0.0
+    for odd in (0, 1):
+        stratum = [residual[q] for q in questions if int(q[1:]) % 2 == odd]
+        variance += len(stratum) * np.var(stratum, ddof=1)
+    assert each.se == pytest.approx(math.sqrt(variance) / len(questions)) and "stratified" in each.method
+    half = stats.t.ppf(0.975, len(questions) - 2) * each.se
+    assert each.high - each.value == pytest.approx(half)
+
+
 def test_equivalence_is_two_one_sided_tests() -> None:
     found = paired.hint_effect(frame_of(random_rows(40, 2, ("none", "self"))), "asked", 7, 30.0)
     (each,) = (e for e in found if e.id == "hint_effect_90")
@@ -308,6 +364,24 @@ def test_the_effect_of_a_name_weighs_answers_of_each_name_alike() -> None:
     assert paired.name_effect(frame_of(random_rows(12, 3, ("none", "full"))), "asked", 1) == []
 
 
+def test_the_effect_of_a_name_is_the_mean_over_judgments_that_show_different_numbers_of_own_names() -> None:
+    """One of four, two of four, none and all four own-named answers in turn; the last two tell nothing."""
+    candidates = ("claude_a", "claude_b", "gpt_a", "gpt_b")
+    names = ("gpt claude claude claude", "gpt gpt claude claude", "claude claude claude claude", "gpt gpt gpt gpt")
+    parts, expected = [], []
+    for n in range(48):
+        named = dict(zip(candidates, names[n % 4].split(), strict=True))
+        winner = candidates[n // 4 % 4]
+        parts.append(frame_of([(f"q{n:02d}", "gpt_x", "swapped", 0, winner)], named))
+        own = sum(name == "gpt" for name in named.values())
+        if 0 < own < 4:
+            expected.append(1 / own if named[winner] == "gpt" else -1 / (4 - own))
+    found = paired.name_effect(pd.concat(parts, ignore_index=True), "asked", 1)
+    each = next(e for e in found if e.id == "name_effect" and e.where["vendor"] == "gpt")
+    assert each.value == pytest.approx(fmean(expected), abs=1e-12) and each.n == each.clusters == 24
+    assert each.se == pytest.approx(np.std(expected, ddof=1) / math.sqrt(24))
+
+
 def test_changes_are_held_against_a_plain_repeat() -> None:
     rows = []
     for n in range(20):
@@ -319,6 +393,10 @@ def test_changes_are_held_against_a_plain_repeat() -> None:
     found = paired.change_rate(frame_of(rows), "asked")
     assert value(found, "change_rate", hint="full") == 0.5 and value(found, "change_rate_repeat") == 0.25
     assert value(found, "excess_change", hint="full") == pytest.approx(0.25)
+    (excess,) = (e for e in found if e.id == "excess_change")
+    differences = [(n % 2 == 0) - (n % 4 == 0) for n in range(20)]  # each question changes sides in both, one or none
+    assert excess.se == pytest.approx(np.std(differences, ddof=1) / math.sqrt(20)) and excess.clusters == 20
+    assert excess.p == pytest.approx(2 * stats.t.sf(excess.value / excess.se, 19))
     single = paired.change_rate(frame_of([row for row in rows if row[3] == 0]), "asked")
     assert math.isnan(value(single, "excess_change", hint="full")) and "repeats = 2" in single[0].method
     assert "none of these rates is an effect" in hinting.changes_words(single)
@@ -331,6 +409,60 @@ def test_a_change_of_spread_is_the_difference_of_the_two_groups_metrics() -> Non
     for metric in groups.SPREADS:
         change = value(found, "spread_change", hint="full", metric=metric)
         assert change == pytest.approx(value(found, metric, hint="full") - value(found, metric, hint="none"))
+
+
+def metric_by_hand(rows: list[tuple[str, str, str, int, str | None]], condition: str, metric: str) -> float:
+    """A metric of spread from the winners alone, in plain Python."""
+    wins = [(j, w.split("_")[0]) for _, j, c, _, w in rows if c == condition and w]
+    judges = sorted({j for j, _ in wins})
+    by_judge = [fmean(v == j.split("_")[0] for k, v in wins if k == j) for j in judges]
+    vendors = ("claude", "gpt")
+    own = [fmean(v == vendor for j, v in wins if j.startswith(vendor)) for vendor in vendors]
+    return {
+        "deviation_from_expected": fmean(abs(rate - 0.5) for rate in own),
+        "balance": pstdev(fmean(v == vendor for _, v in wins) for vendor in vendors),
+        "consistency_judges": pstdev(by_judge),
+        "consistency_vendors": pstdev(own),
+    }[metric]
+
+
+@pytest.mark.parametrize("metric", groups.SPREADS)
+def test_a_change_of_spread_from_the_winners_alone(metric: str) -> None:
+    rows = random_rows(40, 11, ("none", "full"))
+    found = {e.where["metric"]: e for e in groups.spread_change(frame_of(rows), "asked", 1)}
+    expected = metric_by_hand(rows, "full", metric) - metric_by_hand(rows, "none", metric)
+    assert found[metric].value == pytest.approx(expected, abs=1e-12)
+    assert found[metric].low <= expected <= found[metric].high
+    assert found[metric].n == sum(w is not None for *_, w in rows), "a judgment counts once, whatever the metric"
+
+
+def without(frame: pd.DataFrame, lost: pd.Series) -> pd.DataFrame:
+    """The frame with these rows' judgments lost."""
+    nothing = {"rank": math.nan, "top": math.nan, "outcome": "unparsed"}
+    return frame.assign(**{column: frame[column].mask(lost, filler) for column, filler in nothing.items()})
+
+
+def test_a_vendor_whose_judges_never_give_a_ranking_leaves_the_others_as_they_are() -> None:
+    frame = hinted(World(), 40, np.random.default_rng(1), {"full": 0.5})
+    mute = frame["judge_vendor"] == "gemini"
+    found, alone = (
+        {e.where["metric"]: e for e in groups.spread_change(each, "asked", 1)}
+        for each in (without(frame, mute), frame[~mute])
+    )
+    assert found.keys() == alone.keys() == set(groups.SPREADS)
+    for metric, each in found.items():
+        assert (each.value, each.low, each.high) == (alone[metric].value, alone[metric].low, alone[metric].high)
+    half = groups.spread_change(without(frame, mute & (frame["condition"] == "full")), "asked", 1)
+    assert {e.where["metric"] for e in half} == {"balance"}, "the others would compare three vendors with two"
+
+
+def test_one_rate_alone_has_no_spread_to_change() -> None:
+    frame = hinted(World(), 40, np.random.default_rng(1), {"full": 0.5})
+    found = hinting.measure(frame[frame["judge"] == "gpt_fast"], "asked", 1, 5.0)
+    for metric in ("consistency_judges", "consistency_vendors"):
+        (change,) = (e for e in found if e.id == "spread_change" and e.where["metric"] == metric)
+        assert math.isnan(change.value) and change.method == "one rate alone has no spread"
+        assert math.isnan(value(found, metric, hint="full"))
 
 
 # --- conclusions ------------------------------------------------------------------------------------------------------

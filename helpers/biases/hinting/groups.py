@@ -15,7 +15,7 @@ from helpers.biases.hinting.concluding import corrected, effect_of
 from helpers.biases.hinting.paired import CONFIRMATORY, hints_in
 from helpers.biases.top_choice import defended, rates
 from helpers.stats.bootstrap import bca
-from helpers.stats.intervals import cluster_sums
+from helpers.stats.intervals import cluster_sums, no_interval
 from helpers.types import Estimate
 
 SPREADS = ("deviation_from_expected", "balance", "consistency_judges", "consistency_vendors")
@@ -68,25 +68,34 @@ def spread_change(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """How much each hint changes each metric of spread against blind, in pp, questions paired (`where`: hint, metric).
 
     BCa over questions at a level that holds for all confirmatory hints together (Bonferroni), so that a group may be
-    called better only where its bounds leave out 0.
+    called better only where its bounds leave out 0. The change of a single rate's spread is not defined (NaN).
     """
     level = 1 - 0.05 / len(CONFIRMATORY)
     found = []
     for hint in hints_in(frame):
         both = frame[frame["condition"].isin([hint, CONTROL])]
         for number, metric in enumerate(SPREADS):
-            sums = _arms(both, hint, metric)
-            if sums is None:
+            arms = _arms(both, hint, metric)
+            if arms is None:
                 continue
-            (x, d), statistic = sums, _difference(both, metric)
-            interval = bca(x, d, statistic, seed + number, level=level)
-            interval = replace(interval, method=f"{interval.method}, {level:.1%} (three hints together)")
+            x, d, columns = arms
+            # Balance sets the same judgments against every vendor: they are still so many.
+            n = round(d.sum() / (len(columns) if metric == "balance" else 1))
+            if len(columns) < 2 and metric != "deviation_from_expected":
+                clusters = int((d > 0).any(axis=1).sum())
+                interval = no_interval(math.nan, n, clusters, "one rate alone has no spread")
+            else:
+                interval = bca(x, d, _difference(both, metric, columns), seed + number, level=level)
+                interval = replace(interval, n=n, method=f"{interval.method}, {level:.1%} (three hints together)")
             found.append(rates.estimate("spread_change", {"hint": hint, "metric": metric}, interval, data, "pp"))
     return found
 
 
-def _arms(both: pd.DataFrame, hint: str, metric: str) -> tuple[np.ndarray, np.ndarray] | None:
-    """Sums per question: the columns of the hinted group, then those of the blind one; None where one has none."""
+def _arms(both: pd.DataFrame, hint: str, metric: str) -> tuple[np.ndarray, np.ndarray, tuple[object, ...]] | None:
+    """Sums per question, the columns of the hinted group, then those of the blind one; and whose columns they are.
+
+    None where a column has no valid judgment in one of the groups.
+    """
     votes = frames.picks(both)
     candidates = rates.vendors(both)
     votes = votes if metric == "balance" else votes[votes["judge_vendor"].isin(candidates)]
@@ -97,7 +106,7 @@ def _arms(both: pd.DataFrame, hint: str, metric: str) -> tuple[np.ndarray, np.nd
     ]
     if metric != "balance":
         tables = [(votes, "own", by)]
-    x, d = [], []
+    x, d, columns = [], [], tuple(candidates)
     for condition in (hint, CONTROL):
         for table, value, column in tables:
             # Every question and column stays in both arms, so that they can be set side by side.
@@ -105,15 +114,17 @@ def _arms(both: pd.DataFrame, hint: str, metric: str) -> tuple[np.ndarray, np.nd
             sums = cluster_sums(inside, "value", "question_id", column)
             x.append(sums.numerators)
             d.append(sums.denominators)
+            columns = sums.columns if column else columns
     x, d = np.hstack(x), np.hstack(d)
-    return None if not len(x) or (d.sum(axis=0) == 0).any() else (x, d)
+    return None if not len(x) or (d.sum(axis=0) == 0).any() else (x, d, columns)
 
 
-def _difference(both: pd.DataFrame, metric: str) -> Callable[[np.ndarray], np.ndarray]:
-    shares = rates.expected_shares(both)
+def _difference(both: pd.DataFrame, metric: str, columns: Sequence[object]) -> Callable[[np.ndarray], np.ndarray]:
     statistic = rates.population_sd
     if metric == "deviation_from_expected":
-        statistic = rates.mean_absolute_deviation([shares[vendor] for vendor in sorted(shares)])
+        # A vendor whose judges have no valid judgment has a share, but no column.
+        shares = rates.expected_shares(both)
+        statistic = rates.mean_absolute_deviation([shares[str(vendor)] for vendor in columns])
 
     def difference(values: np.ndarray) -> np.ndarray:
         half = values.shape[-1] // 2
