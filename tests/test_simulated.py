@@ -357,7 +357,7 @@ def test_self_preference_that_was_not_planted_is_not_found(fair: pd.DataFrame, p
 
 def test_planted_primacy_is_found_and_only_there(fair: pd.DataFrame, planted: pd.DataFrame) -> None:
     found = by(position_effect(planted, "simulated"), "position_effect", "slot")
-    assert found["0"].low > 0.05 and found["5"].high < -0.02
+    assert found["1"].low > 0.05 and found["6"].high < -0.02
     assert sum(each.value for each in found.values()) == pytest.approx(0, abs=1e-12)
     holds_zero(by(position_effect(fair, "simulated"), "position_effect", "slot"))
 

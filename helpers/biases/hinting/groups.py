@@ -13,7 +13,7 @@ from helpers import frames
 from helpers.biases.hinting.asking import CONTROL
 from helpers.biases.hinting.concluding import corrected, effect_of
 from helpers.biases.hinting.paired import CONFIRMATORY, hints_in
-from helpers.biases.top_choice import defended, rates
+from helpers.biases.top_choice import defended, rates, spread
 from helpers.stats.bootstrap import bca
 from helpers.stats.intervals import cluster_sums, no_interval
 from helpers.types import Estimate
@@ -56,7 +56,7 @@ def group_metrics(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
             *rates.top1_rate(part, data),
             *rates.vendor_share(part, data),
             *rates.self_bias(part, data),
-            *rates.spread(part, data, seed),
+            *spread.spread(part, data, seed),
             *by_category,
             *defended.excess_self_preference(part, data),
         ]
@@ -120,11 +120,11 @@ def _arms(both: pd.DataFrame, hint: str, metric: str) -> tuple[np.ndarray, np.nd
 
 
 def _difference(both: pd.DataFrame, metric: str, columns: Sequence[object]) -> Callable[[np.ndarray], np.ndarray]:
-    statistic = rates.population_sd
+    statistic = spread.population_sd
     if metric == "deviation_from_expected":
         # A vendor whose judges have no valid judgment has a share, but no column.
         shares = rates.expected_shares(both)
-        statistic = rates.mean_absolute_deviation([shares[str(vendor)] for vendor in columns])
+        statistic = spread.mean_absolute_deviation([shares[str(vendor)] for vendor in columns])
 
     def difference(values: np.ndarray) -> np.ndarray:
         half = values.shape[-1] // 2

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pandas as pd
 
 from helpers import frames
-from helpers.biases.top_choice import defended, rates
+from helpers.biases.top_choice import defended, rates, spread
 from helpers.biases.top_choice.checks import sensitivity_caption, sensitivity_rows
 from helpers.stats.power import detectable_effect
 from helpers.stats.tests import benjamini_hochberg
@@ -43,7 +43,7 @@ def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
         *rates.top1_rate(frame, data),
         *rates.vendor_share(frame, data),
         *rates.self_bias(frame, data),
-        *rates.spread(frame, data, seed),
+        *spread.spread(frame, data, seed),
         *rates.categories(frame, data),
         *rates.tier_preference(frame, data),
         *rates.score_means(frame, data),

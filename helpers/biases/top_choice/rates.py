@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from helpers import frames
-from helpers.stats.bootstrap import bca, bias_corrected, noise_floor
-from helpers.stats.intervals import NAN, Interval, Sums, cluster_sums, clustered, no_interval, wilson
+from helpers.stats.intervals import Interval, Sums, cluster_sums, clustered, no_interval, wilson
 from helpers.types import Estimate
 
 
@@ -39,24 +38,14 @@ def above_expected(own: Estimate, share: float) -> list[Estimate]:
     return [own, replace(moved, id="naive_self_preference", unit="pp", p=float("nan"))]
 
 
-def mean_absolute_deviation(expected: Sequence[float]) -> Callable[[np.ndarray], np.ndarray]:
-    """The mean of |rate - expected share| over vendors, as a function of rates (..., vendors)."""
-    center = np.asarray(expected)
-    return lambda rates: np.abs(rates - center).mean(axis=-1)
-
-
-def population_sd(rates: np.ndarray) -> np.ndarray:
-    """The standard deviation over the last axis with ddof = 0, as in the published metrics."""
-    return np.std(rates, axis=-1)
-
-
-def _votes(frame: pd.DataFrame) -> pd.DataFrame:
+def votes_of(frame: pd.DataFrame) -> pd.DataFrame:
+    """One row a valid judgment with `own`: 1.0 where an answer of the judge's vendor is first."""
     return frames.picks(frame).assign(own=lambda votes: votes["own_vendor"].astype(float))
 
 
-def _own_by(frame: pd.DataFrame, by: str) -> Sums | None:
+def own_by(frame: pd.DataFrame, by: str) -> Sums | None:
     """Own-vendor first places per question, for judges whose vendor has a candidate; None where there are none."""
-    votes = _votes(frame)
+    votes = votes_of(frame)
     votes = votes[votes["judge_vendor"].isin(vendors(frame))]
     return None if votes.empty else cluster_sums(votes, "own", "question_id", by, strata="category")
 
@@ -80,7 +69,7 @@ def unreadable_share(frame: pd.DataFrame, data: str) -> list[Estimate]:
 
 def top1_rate(frame: pd.DataFrame, data: str) -> list[Estimate]:
     """How often each judge ranks each vendor first: Wilson, one question a row (clustered where a judge repeats)."""
-    votes = _votes(frame)
+    votes = votes_of(frame)
     found = []
     for judge, group in votes.groupby("judge", sort=True):
         for vendor in vendors(frame):
@@ -91,7 +80,7 @@ def top1_rate(frame: pd.DataFrame, data: str) -> list[Estimate]:
 
 def vendor_share(frame: pd.DataFrame, data: str) -> list[Estimate]:
     """The share of all judgments that rank a vendor first, one estimate a vendor."""
-    votes = _votes(frame)
+    votes = votes_of(frame)
     found = []
     for vendor in vendors(frame):
         sums = cluster_sums(
@@ -110,7 +99,7 @@ def self_bias(frame: pd.DataFrame, data: str) -> list[Estimate]:
 
     Nothing where no judge's vendor has a candidate.
     """
-    sums, shares = _own_by(frame, "judge_vendor"), expected_shares(frame)
+    sums, shares = own_by(frame, "judge_vendor"), expected_shares(frame)
     if sums is None:
         return []
     found = []
@@ -123,61 +112,12 @@ def self_bias(frame: pd.DataFrame, data: str) -> list[Estimate]:
     return [*found, estimate("average_self_bias", {}, interval, data)]
 
 
-def spread(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
-    """Deviation from the expected shares, balance and both consistencies, each with its noise floor.
-
-    Units: pp (as fractions). BCa over questions; `<id>_noise_floor` is what the metric would show on average if every
-    rate were the expected one (deviation) or their common mean (the standard deviations), `<id>_corrected` the metric
-    less its bootstrap bias. Where no judge's vendor has a candidate there is only balance; the spread of a single rate
-    is not defined (NaN).
-    """
-    expected = expected_shares(frame)
-    vendor_sums, judge_sums = _own_by(frame, "judge_vendor"), _own_by(frame, "judge")
-    votes = _votes(frame)
-    shares = [
-        cluster_sums(votes.assign(hit=(votes["candidate_vendor"] == vendor).astype(float)), "hit", "question_id")
-        for vendor in vendors(frame)
-    ]
-    overall = (np.hstack([s.numerators for s in shares]), np.hstack([s.denominators for s in shares]))
-    own, judges = ((s.numerators, s.denominators) if s else None for s in (vendor_sums, judge_sums))
-    share = np.array([expected[vendor] for vendor in vendor_sums.columns]) if vendor_sums else None
-    metrics = {
-        "deviation_from_expected": (own, mean_absolute_deviation, share),
-        "balance": (overall, population_sd, None),
-        "consistency_judges": (judges, population_sd, None),
-        "consistency_vendors": (own, population_sd, None),
-    }
-    found = []
-    for number, (id, (sums, statistic, center)) in enumerate(metrics.items()):
-        if sums is None:
-            continue
-        x, d = sums
-        n, clusters = round(d[:, 0].sum() if id == "balance" else d.sum()), len(x)
-        if center is None and x.shape[1] < 2:
-            alone = no_interval(NAN, n, clusters, "one rate alone has no spread")
-            found.append(estimate(id, {}, alone, data, "sd_pp"))
-            continue
-        statistic = statistic if center is None else statistic(center)
-        found.append(estimate(id, {}, replace(bca(x, d, statistic, seed + number), n=n), data, "sd_pp"))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            level = np.full(x.shape[1], (x.sum(axis=0) / d.sum(axis=0)).mean()) if center is None else center
-        beside = {
-            "noise_floor": noise_floor(x, d, statistic, level, seed + number),
-            "corrected": bias_corrected(x, d, statistic, seed + number),
-        }
-        found += [
-            Estimate(f"{id}_{name}", {}, value, n=n, clusters=clusters, unit="sd_pp", method="resampled", data=data)
-            for name, value in beside.items()
-        ]
-    return found
-
-
 def categories(frame: pd.DataFrame, data: str) -> list[Estimate]:
     """First places by category: judge vendor x vendor, own vendor, and the mean over vendors."""
     found = []
     candidates = vendors(frame)
     for category, part in frame.groupby("category", sort=True):
-        votes = _votes(part)
+        votes = votes_of(part)
         if votes.empty:
             found += _unreadable_category(part, votes, str(category), data)
             continue
@@ -192,7 +132,7 @@ def categories(frame: pd.DataFrame, data: str) -> list[Estimate]:
                     own = {"vendor": vendor, "category": str(category)}
                     found.append(estimate("category_self_bias", own, interval, data))
         found += _unreadable_category(part, votes, str(category), data)
-        sums = _own_by(part, "judge_vendor")
+        sums = own_by(part, "judge_vendor")
         if sums is not None:
             weights = np.full(len(sums.columns), 1 / len(sums.columns))
             interval = clustered(sums.numerators, sums.denominators, weights, null=None)
@@ -212,7 +152,7 @@ def _unreadable_category(part: pd.DataFrame, votes: pd.DataFrame, category: str,
 
 def tier_preference(frame: pd.DataFrame, data: str) -> list[Estimate]:
     """Of a vendor's first places, the share of each of its tiers (all judges)."""
-    votes = _votes(frame)
+    votes = votes_of(frame)
     found = []
     for vendor, group in votes.groupby("candidate_vendor", sort=True):
         for tier in sorted(frame.loc[frame["candidate_vendor"] == vendor, "candidate_tier"].unique()):
@@ -239,7 +179,7 @@ def score_means(frame: pd.DataFrame, data: str) -> list[Estimate]:
 
 def bias_difference(frame: pd.DataFrame, data: str) -> list[Estimate]:
     """A judge's own-vendor rate minus the unweighted mean of all other judges' rates for that vendor, in pp."""
-    votes = _votes(frame)
+    votes = votes_of(frame)
     found = []
     for judge, vendor in sorted(set(zip(votes["judge"], votes["judge_vendor"], strict=True))):
         if vendor not in vendors(frame) or votes["judge"].nunique() < 2:
