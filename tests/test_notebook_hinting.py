@@ -68,8 +68,7 @@ def test_the_same_as_a_command(tmp_path: Path) -> None:
     book = nbformat.read(tmp_path / "out" / "report.ipynb", as_version=4)
     (result,) = (cell for cell in book.cells if "result" in cell.metadata.get("tags", ()))
     assert "With 5 questions there are no intervals" in result.outputs[0].data["text/markdown"]
-    seconds = re.search(rf"^ok +{NAME} +([\d.]+) s ", done.stdout, re.MULTILINE)
-    assert seconds and float(seconds[1]) < 60
+    assert re.search(rf"^ok +{NAME} ", done.stdout, re.MULTILINE)
 
 
 UNKNOWN = (
@@ -79,12 +78,11 @@ UNKNOWN = (
 
 def test_an_unknown_hint_is_refused_with_the_valid_ones(tmp_path: Path) -> None:
     where = ("-p", "store", str(tmp_path / "replies"), "-p", "out", str(tmp_path / "out"))
-    done = command("helpers", "run", NAME, "-p", "hints", "[no_such]", *where, cwd=tmp_path)
-    assert done.returncode == 1 and "Traceback" not in done.stdout + done.stderr
-    assert re.search(rf"^FAILED +{NAME} .*cell \[3\] failed: ValueError: {UNKNOWN}", done.stdout)
-    assert not list(tmp_path.glob("replies/*.jsonl")), "nobody was asked"
-    planned = command("helpers", "plan", NAME, "-p", "hints", "[no_such]", *where, cwd=tmp_path)
-    assert planned.returncode == 2 and re.search(f"^recuse: {UNKNOWN}", planned.stderr)
+    for word in ("run", "plan"):
+        done = command("helpers", word, NAME, "-p", "hints", "[no_such]", *where, cwd=tmp_path)
+        assert done.returncode == 2 and re.search(f"^recuse: {UNKNOWN}", done.stderr)
+        assert "Traceback" not in done.stdout + done.stderr
+    assert not list(tmp_path.iterdir()), "nobody was asked, no notebook was started"
 
 
 # --- runs with a kernel -----------------------------------------------------------------------------------------------

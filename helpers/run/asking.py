@@ -47,6 +47,13 @@ def bias_of(experiment: Experiment) -> ModuleType:
     return importlib.import_module(f"helpers.biases.{experiment.bias}")
 
 
+def check(experiment: Experiment) -> None:
+    """Let the bias module refuse parameters of its own that cannot be asked, before a notebook is started."""
+    own = getattr(bias_of(experiment), "check", None)
+    if own and experiment.judgments in ("ask", "stored"):
+        own(experiment)
+
+
 async def plan(experiment: Experiment, clock: Clock | None = None) -> Plan:
     """Calls, tokens and dollars of a run before it is started; stored or published judgments need no call."""
     if experiment.judgments != "ask":

@@ -15,6 +15,7 @@ from typing import Any
 from helpers import paths
 from helpers.config import ConfigError, load_config, load_experiment
 from helpers.providers.environment import leave_browser
+from helpers.run.asking import check
 
 #: Per-run traces that papermill and the kernel leave in a notebook; without them a rerun gives the same bytes.
 NOISE = {"papermill", "execution"}
@@ -58,7 +59,7 @@ def check_parameters(notebook: Path, parameters: Mapping[str, Any]) -> None:
     unknown = sorted(set(parameters) - set(known))
     if unknown:
         raise ConfigError(f"{notebook.stem} has no parameter {', '.join(unknown)}; it has: {', '.join(known)}")
-    load_experiment(experiment_of(notebook), **parameters)
+    check(load_experiment(experiment_of(notebook), **parameters))
 
 
 def report_of(notebook: Path, parameters: Mapping[str, Any]) -> Path:

@@ -1,6 +1,6 @@
 """Whether naming the authors changes what a judge puts first: experiment 2, built on experiment 1's top choice."""
 
-from helpers.biases.hinting.asking import CONTROL, caution, hints_of, stages
+from helpers.biases.hinting.asking import CONTROL, caution, check, hints_of, stages
 from helpers.biases.hinting.concluding import conclusions, corrected
 from helpers.biases.hinting.estimands import ESTIMANDS
 from helpers.biases.hinting.groups import best_groups, recommendations
@@ -26,6 +26,7 @@ __all__ = [
     "best_groups",
     "caution",
     "changes_words",
+    "check",
     "conclusions",
     "corrected",
     "curves",

@@ -22,6 +22,11 @@ def hints_of(experiment: Experiment) -> tuple[str, ...]:
     return hints
 
 
+def check(experiment: Experiment) -> None:
+    """Refuse (ValueError) hints that cannot be given."""
+    hints_of(experiment)
+
+
 def judge_trials(
     experiment: Experiment, questions: Sequence[Question], answers: Mapping[tuple[str, str], Answer]
 ) -> list[Trial]:
