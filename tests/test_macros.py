@@ -26,7 +26,7 @@ def test_the_committed_numbers_of_all_experiments_have_different_names() -> None
     assert all(re.fullmatch("[A-Z][A-Za-z]+", name) for name in names)
 
 
-@pytest.mark.parametrize(("one", "other"), permutations(EXPERIMENTS, 2))
+@pytest.mark.parametrize(("one", "other"), list(permutations(EXPERIMENTS, 2)))
 def test_no_experiments_name_begins_another_s(one: str, other: str) -> None:
     # Else a number of the one could be called what a number of the other is called.
     assert not _camel(other).startswith(_camel(one))
