@@ -7,7 +7,6 @@ import json
 import math
 import re
 import shutil
-import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -40,9 +39,7 @@ def effects(estimates: list[Estimate]) -> dict[tuple[str, str], Estimate]:
 
 
 def test_five_questions_give_a_small_result_that_says_what_it_cannot_show(tmp_path: Path) -> None:
-    begun = time.monotonic()
     names, shown = run_cells(NOTEBOOK, **SMALL, store=str(tmp_path / "s"), out=str(tmp_path / "o"))
-    assert time.monotonic() - begun < 60
     told = prose(shown)
     assert told.startswith("Data: **SIMULATED** judges") and "1 judge, 5 questions, 10 judgments" in told
     # Sign flips of five differences: 2 of 32 patterns are as far out as the farthest.
