@@ -105,7 +105,7 @@ async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Aske
             replies |= await complete_all(requests, stage=name, labels=labels_of(trials), **options)
         else:
             trials, found = await _controlled(experiment, trials, name, options)
-            judgments = await judge_all(trials, stage=name, **options)
+            judgments += await judge_all(trials, stage=name, **options)
     answers = given if given is not None else bias.answers(experiment, questions, replies)
     unjudged = bias.unfit(answers)
     if not judgments:
@@ -165,7 +165,7 @@ async def _controlled(
             if at.shift != before[judge].shift:
                 options["budget"].planned = False
     for judge, at in sorted(found.items()):
-        if at.stale:
+        if at.stale and not at.complete:
             notice(f"{judge}: a stored control group does not serve ({at.stale}); repeat {at.shift} is used")
     return serving(trials, control, found), found
 

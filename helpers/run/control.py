@@ -1,13 +1,14 @@
-"""Which repeat of a control group serves a comparison: a stored one while it is fresh, else the next free one.
+"""Which repeats of a control group serve a comparison: stored ones while they are fresh, else the next free ones.
 
 A control that another experiment asked before costs nothing, but a judge that changed in between would pass its change
-off as an effect. So a stored control serves a judge only if it was returned by the same model id as the judge's first
-treated reply and lies at most `max_age_days` away from it. Simulated judges do not age.
+off as an effect. So a stored control reply serves a judge if it came from the same model id as the judge's first
+treated reply and is at most `max_age_days` older. One that was asked after that first treated reply serves in any case:
+asking again could not bring it nearer. Simulated judges do not age.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -22,15 +23,16 @@ DAY = 86400.0
 class Control:
     """The control of one judge: how far its repeats are shifted, how old it is, and whether that is settled.
 
-    `gap_days` is the time between its farthest reply and the judge's first treated reply (NaN before there is one),
-    `stale` says why an earlier one does not serve. `settled` is False while no treated reply has shown its model id:
-    the stored control may still have to be asked again.
+    `gap_days` is the longest time between a control reply and a treated reply to the same question (NaN before there
+    are both), `stale` says why an earlier control does not serve. `settled` is False while no treated reply has shown
+    its model id: the stored control may still have to be asked again. `complete` is True where nothing is missing.
     """
 
     shift: int = 0
     gap_days: float = float("nan")
     stale: str = ""
     settled: bool = True
+    complete: bool = False
 
 
 async def controls(
@@ -57,25 +59,36 @@ async def _control(
     now: float,
     max_age_days: float,
 ) -> Control:
+    if judge.simulated:
+        return Control(gap_days=0.0, complete=True)
     first = min(treated, key=lambda reply: reply.at) if treated else None
-    since = _seconds(first) if first else now
+    since, step = _seconds(first) if first else now, 1 + max(request.repeat for request in blind)
     serving, stale, shift = [], "", 0
+    # Windows of as many repeats as are asked, side by side: they share no reply.
     while replies := await _stored([_shifted(request, shift) for request in blind], folder):
-        gap = max(abs(_seconds(reply) - since) for reply in replies.values()) / DAY
-        models = {reply.model for reply in replies.values()}
-        if judge.simulated:
-            return Control(gap_days=0.0)
-        if first and models != {first.model}:
-            stale = f"it came from {', '.join(sorted(map(str, models)))}, the first hinted reply from {first.model}"
-        elif gap > max_age_days:
-            stale = f"it lies {gap:.0f} days from the first hinted reply, more than {max_age_days:g}"
+        why = _unfit(replies.values(), first, since, max_age_days)
+        if why:
+            stale = why
         else:
-            serving.append((gap, shift))
-        shift += 1
-    if serving:
-        gap, nearest = min(serving)
-        return Control(nearest, gap if first else float("nan"), stale, settled=first is not None)
-    return Control(shift, stale=stale)
+            gap = max(abs(_seconds(reply) - since) for reply in replies.values())
+            serving.append((len(replies) < len(blind), gap, shift))
+        shift += step
+    if not serving:
+        return Control(shift, stale=stale)
+    incomplete, _, nearest = min(serving)
+    return Control(nearest, stale=stale, settled=first is not None, complete=not incomplete)
+
+
+def _unfit(replies: Iterable[Completion], first: Completion | None, since: float, max_age_days: float) -> str:
+    """Why these control replies do not serve; "" where they do."""
+    before = [reply for reply in replies if first is None or _seconds(reply) < since]
+    others = sorted({str(reply.model) for reply in before if first and reply.model != first.model})
+    if others:
+        return f"it came from {', '.join(others)}, the first hinted reply from {first.model}"
+    age = max(((since - _seconds(reply)) / DAY for reply in before), default=0.0)
+    if age > max_age_days:
+        return f"it is {age:.0f} days older than the first hinted reply, more than {max_age_days:g}"
+    return ""
 
 
 async def _stored(requests: Sequence[Request], folder: Path) -> Mapping[str, Completion]:
@@ -95,11 +108,18 @@ def with_gaps(found: Mapping[str, Control], judgments: Sequence[Judgment], contr
     settled = {}
     for name, at in found.items():
         mine = [each for each in judgments if each.trial.judge.name == name and each.completion]
-        treated = [_seconds(each.completion) for each in mine if each.trial.condition != control]
-        blind = [_seconds(each.completion) for each in mine if each.trial.condition == control]
-        if treated and blind and not mine[0].trial.judge.simulated:
-            gap = max(abs(second - min(treated)) for second in blind) / DAY
-            settled[name] = replace(at, gap_days=gap, settled=True)
+        blind: dict[str, list[float]] = {}
+        for each in mine:
+            if each.trial.condition == control:
+                blind.setdefault(each.trial.question_id, []).append(_seconds(each.completion))
+        gaps = [
+            abs(_seconds(each.completion) - asked)
+            for each in mine
+            if each.trial.condition != control
+            for asked in blind.get(each.trial.question_id, ())
+        ]
+        if gaps and not mine[0].trial.judge.simulated:
+            settled[name] = replace(at, gap_days=max(gaps) / DAY, settled=True)
     return {**found, **settled}
 
 

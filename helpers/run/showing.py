@@ -157,11 +157,13 @@ def machine_provenance(asked: Asked) -> dict[str, Any]:
 
 
 def control_gap(asked: Asked) -> str:
-    """How many whole days lie between the blind judgments and the first hinted one, for captions; "" if simulated."""
+    """How many whole days lie between blind and hinted judgments at most, for captions; "" if simulated."""
     gaps = [at.gap_days for at in asked.controls.values() if at.gap_days == at.gap_days]
     if not gaps or asked.data == "simulated":
         return ""
-    return f"Between a judge's blind judgments and its first hinted one lie at most {_count(round(max(gaps)), 'day')}."
+    told = f"Between a blind judgment and a hinted one of the same judge lie at most {_count(round(max(gaps)), 'day')}."
+    most = asked.experiment.max_age_days
+    return f"{told} Careful: that is more than the {most} that count as fresh." if max(gaps) > most else told
 
 
 def controls_told(asked: Asked) -> dict[str, dict[str, Any]]:

@@ -14,6 +14,7 @@ import pytest
 from helpers import frames, store
 from helpers.config import load_experiment
 from helpers.judge import OverBudget
+from helpers.providers import Clock
 from helpers.run import Asked, ask, control_gap, controls_told, plan, provenance
 from helpers.types import Experiment
 from tests.engine.asking import FakeClock
@@ -28,11 +29,19 @@ DAY = 86400.0
 
 
 class At(FakeClock):
-    """A clock that starts so many days after the first one."""
+    """A clock that starts so many days after the first one, and on which every look takes ten seconds."""
 
     def __init__(self, days: float) -> None:
         super().__init__()
         self.time = days * DAY
+
+    def clock(self) -> Clock:
+        """The same clock, ticking on the wall."""
+        return replace(super().clock(), wall=self._wall)
+
+    def _wall(self) -> float:
+        self.time += 10.0
+        return 1.7e9 + self.time
 
 
 class Runs:
@@ -77,7 +86,7 @@ def test_after_experiment_1_the_blind_group_sends_no_request(runs: Runs) -> None
     assert Counter(j.trial.condition for j in asked.judgments) == {"none": 6, "self": 6, "full": 6}
     assert {at.shift for at in asked.controls.values()} == {0}
     assert [round(at.gap_days) for at in asked.controls.values()] == [1, 1, 1]
-    assert control_gap(asked) == "Between a judge's blind judgments and its first hinted one lie at most 1 day."
+    assert control_gap(asked) == "Between a blind judgment and a hinted one of the same judge lie at most 1 day."
     assert controls_told(asked)["gpt_fast"] == {"repeat": 0, "gap_days": 1.0}
     again, calls = runs.second(days=3, budget_usd=0.0)
     assert calls == 0 and again.frame.equals(asked.frame) and again.controls == asked.controls
@@ -115,7 +124,7 @@ def test_a_blind_group_older_than_a_week_is_asked_again(
     assert calls == (12 if fresh else 18)
     assert {at.shift for at in asked.controls.values()} == {0 if fresh else 1}
     told = capfd.readouterr().err
-    assert fresh or "7 days from the first hinted reply, more than 7" in told
+    assert fresh or "7 days older than the first hinted reply, more than 7" in told
     _, calls = runs.second(days=days + 30, budget_usd=0.0)
     assert calls == 0, "a finished comparison does not age"
 
@@ -191,3 +200,63 @@ def test_without_asking_only_what_is_fresh_serves(runs: Runs) -> None:
     asked, calls = runs.second(days=90, judgments="stored")
     assert calls == 0 and set(asked.frame["outcome"]) == {"ok"}
     assert {round(at.gap_days) for at in asked.controls.values()} == {1}
+
+
+def free_from_now_on(runs: Runs, days: float, **parameters: Any) -> Asked:
+    """The same again, twice, without money: a finished comparison is never asked again."""
+    for later in (0, 30):
+        asked, calls = runs.second(days=days + later, budget_usd=0.0, **parameters)
+        assert calls == 0 and set(asked.frame["outcome"]) == {"ok"}
+    stored, calls = runs.second(days=days + 60, judgments="stored", **parameters)
+    assert calls == 0 and stored.frame.equals(asked.frame)
+    return asked
+
+
+def test_two_repeats_after_two_repeats_cost_nothing_for_the_blind_group(runs: Runs) -> None:
+    runs.first(repeats=2)
+    asked, calls = runs.second(days=1, hints=["self"], repeats=2)
+    assert calls == 12 and {at.shift for at in asked.controls.values()} == {0}
+    free_from_now_on(runs, 2, hints=["self"], repeats=2)
+
+
+def test_two_repeats_alone_are_settled_at_once(runs: Runs) -> None:
+    asked, calls = runs.second(hints=["self"], repeats=2)
+    assert calls == 6 + 12 + 12 and {at.shift for at in asked.controls.values()} == {0}
+    free_from_now_on(runs, 1, hints=["self"], repeats=2)
+
+
+def test_a_second_repeat_that_came_later_is_part_of_the_same_blind_group(runs: Runs) -> None:
+    runs.first()
+    _, calls = runs.first(days=2, repeats=2)
+    assert calls == 6
+    _, calls = runs.second(days=3, hints=["self"], repeats=2)
+    assert calls == 12
+    free_from_now_on(runs, 4, hints=["self"], repeats=2)
+
+
+def test_more_of_a_complete_blind_group_wins_over_a_nearer_piece_of_one(runs: Runs) -> None:
+    runs.first(question_limit=4)
+    runs.first(days=2, question_limit=1, repeats=2)
+    asked, calls = runs.second(days=3, hints=["self"], question_limit=4)
+    assert calls == 12 and {at.shift for at in asked.controls.values()} == {0}
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_questions_added_weeks_later_are_asked_once_and_never_again(runs: Runs, changed: bool) -> None:
+    runs.second(hints=["self"])
+    if changed:
+        runs.server.suffix = "-2026-02-02"
+    asked, calls = runs.second(days=20, hints=["self"], question_limit=4)
+    assert calls == 6 + 6 + 6, "two more questions: answers, blind and hinted judgments"
+    asked = free_from_now_on(runs, 21, hints=["self"], question_limit=4)
+    assert changed == ("Careful: gpt_fast answered as" in provenance(asked))
+    assert all(round(at.gap_days) == 0 for at in asked.controls.values()), "each question's pair is of one day"
+
+
+def test_a_hint_added_weeks_later_says_how_old_its_partners_are(runs: Runs) -> None:
+    runs.second(hints=["self"])
+    asked, calls = runs.second(days=30, hints=["self", "full"])
+    assert calls == 6
+    told = control_gap(asked)
+    assert "lie at most 30 days. Careful: that is more than the 7 that count as fresh." in told
+    free_from_now_on(runs, 31, hints=["self", "full"])
