@@ -16,7 +16,7 @@ from scipy import stats
 
 from helpers import datasets, paths
 from helpers.biases import hinting
-from helpers.biases.hinting import groups, paired
+from helpers.biases.hinting import concluding, groups, names, paired
 from helpers.biases.hinting.published import discordance, homogeneity, totals
 from helpers.claims import check, load_claims, summary, unexpected
 from helpers.config import read_yaml
@@ -356,30 +356,47 @@ def test_equivalence_is_two_one_sided_tests() -> None:
 def test_the_effect_of_a_name_weighs_answers_of_each_name_alike() -> None:
     named = {"claude_a": "gpt", "claude_b": "claude", "gpt_a": "claude", "gpt_b": "claude"}  # one of four is gpt's
     rows = [(f"q{n}", "gpt_x", "swapped", 0, "claude_a" if n < 6 else "gpt_a") for n in range(12)]
-    found = paired.name_effect(frame_of(rows, named), "asked", 1)
+    found = names.name_effect(frame_of(rows, named), "asked", 1)
     assert value(found, "name_effect", vendor="gpt") == pytest.approx(6 / 12 / 1 - 6 / 12 / 3)
     assert value(found, "name_effect_by_judge", judge="gpt_x") == value(found, "name_effect", vendor="average")
     nobody = dict.fromkeys(named, "claude")
-    assert paired.name_effect(frame_of(rows, nobody), "asked", 1)[0:1] == [], "no answer bore the own name"
-    assert paired.name_effect(frame_of(random_rows(12, 3, ("none", "full"))), "asked", 1) == []
+    assert names.name_effect(frame_of(rows, nobody), "asked", 1)[0:1] == [], "no answer bore the own name"
+    assert names.name_effect(frame_of(random_rows(12, 3, ("none", "full"))), "asked", 1) == []
 
 
 def test_the_effect_of_a_name_is_the_mean_over_judgments_that_show_different_numbers_of_own_names() -> None:
     """One of four, two of four, none and all four own-named answers in turn; the last two tell nothing."""
     candidates = ("claude_a", "claude_b", "gpt_a", "gpt_b")
-    names = ("gpt claude claude claude", "gpt gpt claude claude", "claude claude claude claude", "gpt gpt gpt gpt")
+    dealt = ("gpt claude claude claude", "gpt gpt claude claude", "claude claude claude claude", "gpt gpt gpt gpt")
     parts, expected = [], []
     for n in range(48):
-        named = dict(zip(candidates, names[n % 4].split(), strict=True))
+        named = dict(zip(candidates, dealt[n % 4].split(), strict=True))
         winner = candidates[n // 4 % 4]
         parts.append(frame_of([(f"q{n:02d}", "gpt_x", "swapped", 0, winner)], named))
         own = sum(name == "gpt" for name in named.values())
         if 0 < own < 4:
             expected.append(1 / own if named[winner] == "gpt" else -1 / (4 - own))
-    found = paired.name_effect(pd.concat(parts, ignore_index=True), "asked", 1)
+    found = names.name_effect(pd.concat(parts, ignore_index=True), "asked", 1)
     each = next(e for e in found if e.id == "name_effect" and e.where["vendor"] == "gpt")
     assert each.value == pytest.approx(fmean(expected), abs=1e-12) and each.n == each.clusters == 24
     assert each.se == pytest.approx(np.std(expected, ddof=1) / math.sqrt(24))
+
+
+def test_an_average_without_one_of_its_vendors_is_no_average() -> None:
+    frame = frame_of(random_rows(40, 1, ("none", "full", "swapped")), dict.fromkeys(("gpt_a", "claude_a"), "claude"))
+    frame.loc[frame["named"].isna() & (frame["condition"] == "swapped"), "named"] = "gpt"
+    whole = {e.where["vendor"]: e for e in paired.hint_effect(frame, "asked", 7, 5.0) if e.where["hint"] == "full"}
+    mute = without(frame, (frame["judge_vendor"] == "claude") & (frame["condition"] != "none"))
+    found = [*paired.hint_effect(mute, "asked", 7, 5.0), *names.name_effect(mute, "asked", 7)]
+    for each in found:
+        if each.where.get("vendor") in ("average", "claude"):
+            assert math.isnan(each.value) and "Claude judges" in each.method, each
+    assert value(found, "hint_effect", hint="full", vendor="gpt") == whole["gpt"].value
+    assert hinting.conclusions(found) == {"full": "inconclusive"}
+    assert "no pair of Claude judges" in hinting.finding(found, 5.0)
+    assert "no ranking of Claude judges" in hinting.names_words(found)
+    categories = paired.category_hint_effect(mute, "asked")
+    assert categories and all(math.isnan(each.value) for each in categories)
 
 
 def test_changes_are_held_against_a_plain_repeat() -> None:
@@ -397,6 +414,8 @@ def test_changes_are_held_against_a_plain_repeat() -> None:
     differences = [(n % 2 == 0) - (n % 4 == 0) for n in range(20)]  # each question changes sides in both, one or none
     assert excess.se == pytest.approx(np.std(differences, ddof=1) / math.sqrt(20)) and excess.clusters == 20
     assert excess.p == pytest.approx(2 * stats.t.sf(excess.value / excess.se, 19))
+    stranger = [(q, "mistral_x", c, r, "gpt_a" if r else "claude_a") for q, _, c, r, _ in rows]
+    assert paired.change_rate(frame_of([*rows, *stranger]), "asked") == found, "judges without a candidate do not count"
     single = paired.change_rate(frame_of([row for row in rows if row[3] == 0]), "asked")
     assert math.isnan(value(single, "excess_change", hint="full")) and "repeats = 2" in single[0].method
     assert "none of these rates is an effect" in hinting.changes_words(single)
@@ -487,7 +506,27 @@ def test_each_hint_ends_as_different_equivalent_or_inconclusive() -> None:
     told = hinting.finding(found, 5.0)
     assert "swapped" not in told, "the arm that deceives is no member of the family"
     assert "hint *self* **changes**" in told and "**equivalent** within the margin" in told
-    assert "8.3 pp would be found in 80 % of such runs" in told and "takes about 178 questions" in told
+    assert "8.3 pp would be found in 80 % of such runs" in told
+    assert "takes about 178 questions (241 after Holm)" in told
+
+
+def test_single_vendors_are_leads_by_benjamini_and_hochberg() -> None:
+    given = (-0.2, -0.3, -0.1, 160, 80, "pp", 0.05, "t", "simulated")
+    single = [
+        Estimate("hint_effect", {"hint": "full", "vendor": vendor}, *given, p)
+        for vendor, p in (("gpt", 0.01), ("claude", 0.03), ("gemini", 0.04))
+    ]
+    assert {vendor: round(p, 9) for (_, vendor), p in concluding.exploratory(single).items()} == {
+        "gpt": 0.03,
+        "claude": 0.04,
+        "gemini": 0.04,
+    }
+    told = hinting.finding([*effect("full", 0.0, 0.5, 0.5), *single], 5.0)
+    assert "- SIMULATED: exploratory, p by Benjamini and Hochberg" in told and "*full* on GPT judges" in told
+    weak = [replace(each, p=0.06) for each in single]
+    assert "exploratory" not in hinting.finding([*effect("full", 0.0, 0.5, 0.5), *weak], 5.0)
+    alone = hinting.finding(effect("swapped", 0.2, 0.1, 1.0), 5.0)
+    assert alone.startswith("None of the hints self, competitors, full was given")
 
 
 def test_a_small_effect_that_is_proven_is_a_difference() -> None:
@@ -517,6 +556,10 @@ def test_a_group_is_recommended_only_with_a_proven_advantage() -> None:
     ]
     proven = hinting.recommendations([*lower, *effect("self", -0.10, 0.001, 0.99)]).set_index("metric")
     assert proven.loc["average_self_bias", "recommended"] == "self"
+    assert hinting.recommended([*lower, *effect("self", -0.10, 0.001, 0.99)]).startswith("lower than blind")
+    deceived = [*lower, Estimate("average_self_bias", {"hint": "swapped"}, 0.2, data="asked")]
+    table = hinting.recommendations([*deceived, *effect("self", -0.1, 0.001, 1.0), *effect("swapped", -0.2, 0.0, 1.0)])
+    assert table.iloc[0][["lowest", "recommended"]].tolist() == ["swapped", "self"], "nobody is told to deceive judges"
     doubtful = hinting.recommendations([*lower, *effect("self", -0.10, 0.2, 0.99)]).set_index("metric")
     assert doubtful.loc["average_self_bias", "recommended"] == "no group"
 

@@ -81,7 +81,8 @@ def show_discordance(
             "p-value of the difference between each hint and none, as a function of the share of pairs (same question, "
             "same judge) of which one verdict put the own vendor first and the other did not. The margins do not tell "
             "that share; a line begins at the smallest that they allow. Dashed: p = 0.05. Where a line lies on both "
-            "sides of it, the margins settle neither a difference nor its absence."
+            "sides of it, the margins settle neither a difference nor its absence. The p-values take pairs as "
+            "independent, which the judges of one question are not."
         )
         n = f" (n = {pairs} pairs a line)" if pairs else ""
         words += f" Data: {source}{n}; a p-value has no interval."

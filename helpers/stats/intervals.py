@@ -18,7 +18,8 @@ NAN = float("nan")
 class Interval:
     """A number with its bounds; NaN bounds mean that no interval is honest here, and `method` says why.
 
-    `n` counts rows (judgments), `clusters` the questions that carry them; `p` is two-sided.
+    `n` counts rows (judgments), `clusters` the questions that carry them; `p` is two-sided, `df` are the degrees of
+    freedom of a t interval (NaN of any other).
     """
 
     value: float
@@ -29,6 +30,7 @@ class Interval:
     clusters: int
     method: str
     p: float = NAN
+    df: float = NAN
 
 
 def no_interval(value: float, n: int, clusters: int, reason: str) -> Interval:
@@ -64,7 +66,7 @@ def t_interval(
     value, se = float(value), float(se)
     reach = float(stdtrit(df, (1 + level) / 2)) * se
     p = NAN if null is None else 2 * float(stdtr(df, -abs(value - null) / se))
-    return Interval(value, value - reach, value + reach, se, int(n), int(clusters), method, p)
+    return Interval(value, value - reach, value + reach, se, int(n), int(clusters), method, p, float(df))
 
 
 def wilson(k: int, n: int, level: float = 0.95) -> Interval:

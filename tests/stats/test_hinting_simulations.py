@@ -16,7 +16,8 @@ from scipy import stats
 from scipy.optimize import brentq
 
 from helpers.biases.hinting.concluding import conclusions, corrected
-from helpers.biases.hinting.paired import hint_effect, name_effect
+from helpers.biases.hinting.names import name_effect
+from helpers.biases.hinting.paired import hint_effect
 from helpers.stats.power import equivalence_power
 from helpers.types import Estimate
 from tests.worlds import HABITS, UNEQUAL, World, hinted, judged, latent
@@ -140,6 +141,17 @@ def test_the_effect_of_a_name_is_recovered_and_zero_where_names_do_nothing(utili
     else:
         assert truth == 0.0
         assert_within(found, runs, 0.03, 0.07, "size")
+
+
+@pytest.mark.parametrize("runs", [FAST, SLOW])
+def test_the_test_of_names_keeps_its_size_for_one_judge_on_few_questions(runs: int) -> None:
+    """One own name among three is a skewed count, and forty of them are few."""
+    rejected = 0
+    for run in range(runs):
+        frame = hinted(World(tiers=("fast",)), 40, np.random.default_rng([84, run]), {}, named=0.0)
+        found = name_effect(frame[frame["judge"] == "gpt_fast"], "simulated", run)
+        rejected += next(e for e in found if e.where.get("vendor") == "average").p < 0.05
+    assert exact(rejected, runs)[0] <= 0.05, f"rejected in {rejected} of {runs}"
 
 
 @cache

@@ -9,11 +9,11 @@ from helpers.biases.hinting.measure import (
     few,
     finding,
     measure,
-    names_words,
     paper_tables,
     published_frame,
     recommended,
 )
+from helpers.biases.hinting.names import names_words
 from helpers.biases.hinting.picks import published_picks
 from helpers.biases.hinting.published import curves, from_published, margins_words
 from helpers.biases.top_choice.asking import answers, unfit

@@ -52,6 +52,9 @@ def smallest_shown(each: Estimate, tests: int = 1) -> float:
     return 100 * detectable_effect(each.se, each.clusters - 1, level=LEVEL / tests)
 
 
-def questions_to_equivalence(each: Estimate, margin_pp: float) -> float:
-    """How many questions would show equivalence within +-margin in 80 % of runs if nothing differed (one test)."""
-    return questions_for_equivalence(each.se, each.clusters, margin_pp / 100)
+def questions_to_equivalence(each: Estimate, margin_pp: float, tests: int = 1) -> float:
+    """How many questions would show equivalence within +-margin in 80 % of runs if nothing differed.
+
+    For several tests after Holm's first step.
+    """
+    return questions_for_equivalence(each.se, each.clusters, margin_pp / 100, level=LEVEL / tests)

@@ -12,7 +12,7 @@ import pandas as pd
 from helpers import frames
 from helpers.biases.hinting.asking import CONTROL
 from helpers.biases.hinting.concluding import corrected, effect_of
-from helpers.biases.hinting.paired import CONFIRMATORY, hints_in
+from helpers.biases.hinting.paired import CONFIRMATORY, LEVEL, hints_in
 from helpers.biases.top_choice import defended, rates, spread
 from helpers.stats.bootstrap import bca
 from helpers.stats.intervals import cluster_sums, no_interval
@@ -25,6 +25,8 @@ GOALS = {
     "mitigate self-preference": ("average_self_bias",),
     "balance first places": ("deviation_from_expected", "balance", "consistency_judges"),
 }
+#: Bounds at a level for many comparisons lie far out: enough resamples to find them.
+RESAMPLES = 10_000
 #: Two numbers from the same counts can differ by rounding of the last digit.
 SAME = 1e-9
 
@@ -67,10 +69,12 @@ def group_metrics(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
 def spread_change(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """How much each hint changes each metric of spread against blind, in pp, questions paired (`where`: hint, metric).
 
-    BCa over questions at a level that holds for all confirmatory hints together (Bonferroni), so that a group may be
-    called better only where its bounds leave out 0. The change of a single rate's spread is not defined (NaN).
+    BCa over questions at a level that holds for all confirmatory hints and metrics together (Bonferroni), so that a
+    group may be called better only where its bounds leave out 0. The change of a single rate's spread is not defined
+    (NaN).
     """
-    level = 1 - 0.05 / len(CONFIRMATORY)
+    family = len(CONFIRMATORY) * len(SPREADS)
+    level = 1 - LEVEL / family
     found = []
     for hint in hints_in(frame):
         both = frame[frame["condition"].isin([hint, CONTROL])]
@@ -85,8 +89,8 @@ def spread_change(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
                 clusters = int((d > 0).any(axis=1).sum())
                 interval = no_interval(math.nan, n, clusters, "one rate alone has no spread")
             else:
-                interval = bca(x, d, _difference(both, metric, columns), seed + number, level=level)
-                interval = replace(interval, n=n, method=f"{interval.method}, {level:.1%} (three hints together)")
+                interval = bca(x, d, _difference(both, metric, columns), seed + number, RESAMPLES, level)
+                interval = replace(interval, n=n, method=f"{interval.method}, {level:.1%} ({family} together)")
             found.append(rates.estimate("spread_change", {"hint": hint, "metric": metric}, interval, data, "pp"))
     return found
 
@@ -169,15 +173,17 @@ def best_groups(estimates: Sequence[Estimate]) -> pd.DataFrame:
 def recommendations(estimates: Sequence[Estimate]) -> pd.DataFrame:
     """For each goal and metric the group with the lowest value, and whether it may be recommended for that.
 
-    Columns: goal, metric, lowest, recommended. A group is recommended only if the paired interval of its change
-    against blind lies below 0 (average: after Holm); "no group" where none does, or where nothing pairs the groups.
+    Columns: goal, metric, lowest, recommended. Of the groups that tell the truth, the lowest is recommended, and only
+    if the paired interval of its change against blind lies below 0 (average: after Holm; others: at a level for all
+    hints and metrics); "no group" where none does, or where nothing pairs the groups.
     """
     rows, groups = [], values_of(estimates, "average_self_bias")
     for goal, metrics in GOALS.items():
         for metric in metrics:
             values = values_of(estimates, metric)
             best = lowest(values)
-            better = [hint for hint in best if hint != CONTROL and _proven_lower(estimates, hint, metric)]
+            open_to = {hint: value for hint, value in values.items() if hint in (CONTROL, *CONFIRMATORY)}
+            better = [h for h in lowest(open_to) if h != CONTROL and _proven_lower(estimates, h, metric)]
             told = " = ".join(best) or "not derivable"
             if best and len(values) < len(groups):
                 told += f" (of {', '.join(values)} alone)"
@@ -190,6 +196,6 @@ def recommendations(estimates: Sequence[Estimate]) -> pd.DataFrame:
 def _proven_lower(estimates: Sequence[Estimate], hint: str, metric: str) -> bool:
     if metric == "average_self_bias":
         effect = effect_of(estimates, hint)
-        return effect is not None and corrected(estimates).get(hint, math.nan) < 0.05 and effect.value < 0
+        return effect is not None and corrected(estimates).get(hint, math.nan) < LEVEL and effect.value < 0
     change = [e for e in estimates if e.id == "spread_change" and dict(e.where) == {"hint": hint, "metric": metric}]
     return bool(change) and change[0].high < 0

@@ -9,9 +9,10 @@ from dataclasses import replace
 import pandas as pd
 
 from helpers import frames
-from helpers.biases.hinting import concluding, groups, paired
+from helpers.biases.hinting import concluding, groups, names, paired
 from helpers.biases.hinting.asking import CONTROL
 from helpers.biases.hinting.concluding import effect_of
+from helpers.biases.hinting.paired import CONFIRMATORY, LEVEL
 from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.types import Estimate, display_name
 
@@ -49,7 +50,7 @@ def measure(frame: pd.DataFrame, data: str, seed: int, margin_pp: float) -> list
         *groups.group_metrics(frame, data, seed),
         *paired.hint_effect(frame, data, seed, margin_pp),
         *paired.category_hint_effect(frame, data),
-        *paired.name_effect(frame, data, seed),
+        *names.name_effect(frame, data, seed),
         *paired.change_rate(frame, data),
         *groups.spread_change(frame, data, seed),
     ]
@@ -73,14 +74,36 @@ def finding(estimates: Sequence[Estimate], margin_pp: float) -> str:
         told = f"- {_who(each)}hint *{hint}* {SAID[verdict]}: {each} on the average over vendors"
         told += f" (Holm p = {p[hint]:.2g})" if p[hint] == p[hint] else f" ({each.method.rpartition('; ')[2]})"
         if verdict == "inconclusive":
-            needed = concluding.questions_to_equivalence(each, margin_pp)
-            count = f"{needed:,.0f}" if math.isfinite(needed) else "more than anybody has"
             told += (
                 f"; a true effect of {concluding.smallest_shown(each, len(verdicts)):.1f} pp would be found in 80 % "
-                f"of such runs, and to show equivalence within ±{margin_pp:g} pp takes about {count} questions"
+                f"of such runs, and to show equivalence within ±{margin_pp:g} pp takes about "
+                f"{_questions(each, margin_pp, len(verdicts))}"
             )
         lines.append(f"{told}.")
-    return "\n".join(lines) or "No hint was given that tells the truth about the authors: there is nothing to compare."
+    if not lines:
+        return f"None of the hints {', '.join(CONFIRMATORY)} was given: no conclusion was planned for any other."
+    return "\n".join([*lines, *_leads(estimates)])
+
+
+def _questions(each: Estimate, margin_pp: float, tests: int) -> str:
+    """How many questions equivalence takes, for one test and after Holm."""
+    one, family = (concluding.questions_to_equivalence(each, margin_pp, size) for size in (1, tests))
+    told = [f"{n:,.0f}" if math.isfinite(n) else "more than anybody has" for n in (one, family)]
+    return f"{told[0]} questions" + (f" ({told[1]} after Holm)" if tests > 1 else "")
+
+
+def _leads(estimates: Sequence[Estimate]) -> list[str]:
+    """At most one sentence: the effects on single vendors that Benjamini and Hochberg's correction leaves."""
+    by = {(each.where["hint"], each.where["vendor"]): each for each in estimates if each.id == "hint_effect"}
+    leads = {key: p for key, p in concluding.exploratory(estimates).items() if p < LEVEL}
+    if not leads:
+        return []
+    told = "; ".join(
+        f"*{hint}* on {display_name(vendor)} judges {by[hint, vendor]} (p = {p:.2g})"
+        for (hint, vendor), p in leads.items()
+    )
+    simulated = _who(by[next(iter(leads))])
+    return [f"- {simulated}exploratory, p by Benjamini and Hochberg over all hints and vendors: {told}."]
 
 
 def few(estimates: Sequence[Estimate]) -> str:
@@ -94,25 +117,6 @@ def few(estimates: Sequence[Estimate]) -> str:
         f"of so few questions have no p below {2.0 ** (1 - most):.2g}) and no conclusion: this run shows that "
         "everything works, not what a hint does."
     )
-
-
-def names_words(estimates: Sequence[Estimate]) -> str:
-    """What a vendor's name alone does, by the arm in which names are dealt out at random."""
-    by = {each.where["vendor"]: each for each in estimates if each.id == "name_effect"}
-    if not by:
-        return "Without the hint *swapped* the effect of a name cannot be told from that of the answer that bears it."
-    each = by.pop("average")
-    told = f"{_who(each)}An answer shown under the judge's own vendor's name is put first {each} more often than one "
-    told += "shown under another name, whoever wrote it"
-    if math.isnan(each.low):
-        told += f" ({each.method})"
-    elif each.p < 0.05:
-        told += f": the **name itself** counts (sign-flip p = {each.p:.2g})"
-    else:
-        smallest = concluding.smallest_shown(each)
-        told += f": no measurable effect of the name; one of {smallest:.1f} pp would be found in 80 % of such runs"
-    vendors = "; ".join(f"{display_name(vendor)} {value}" for vendor, value in by.items())
-    return f"{told}. By vendor (exploratory): {vendors}."
 
 
 def changes_words(estimates: Sequence[Estimate]) -> str:
@@ -138,12 +142,13 @@ def recommended(estimates: Sequence[Estimate]) -> str:
     """Which group can be recommended for which goal, in one sentence a metric; mostly none can."""
     table = groups.recommendations(estimates)
     clear = table[table["recommended"] != "no group"]
+    simulated = any(each.data == "simulated" for each in estimates)
     if clear.empty:
         return (
-            "**No group can be recommended**: wherever one has the lowest value, its difference to blind is not shown "
-            "by a paired interval. Blind stays the protocol that gives nothing away."
+            f"{'SIMULATED: ' if simulated else ''}**No group can be recommended**: wherever one has the lowest value, "
+            "its difference to blind is not shown by a paired interval. Blind stays the protocol that gives nothing "
+            "away."
         )
-    simulated = any(each.data == "simulated" for each in estimates)
     told = "; ".join(f"*{row.recommended}* for: {row.goal} ({row.metric})" for row in clear.itertuples())
     return f"{'SIMULATED: ' if simulated else ''}lower than blind by a paired interval: {told}."
 

@@ -14,7 +14,7 @@ from helpers.biases.hinting.asking import CONTROL
 from helpers.biases.top_choice.rates import estimate, vendors
 from helpers.stats.intervals import Interval, Sums, cluster_sums, clustered, no_interval
 from helpers.stats.tests import sign_flip
-from helpers.types import Estimate
+from helpers.types import Estimate, display_name
 
 #: The hints whose effect on the average is the confirmatory family; what they say is true.
 CONFIRMATORY = ("self", "competitors", "full")
@@ -35,6 +35,11 @@ def pairs(frame: pd.DataFrame, hint: str) -> pd.DataFrame:
     of = {name: votes.loc[votes["condition"] == name, [*keys, "own", "candidate"]] for name in (hint, CONTROL)}
     both = of[hint].merge(of[CONTROL], on=keys, suffixes=("", "_blind"))
     return both.assign(difference=both["own"] - both["own_blind"])
+
+
+def judging(frame: pd.DataFrame) -> list[str]:
+    """The vendors that have both judges and candidates."""
+    return [vendor for vendor in vendors(frame) if vendor in set(frame["judge_vendor"])]
 
 
 def hints_in(frame: pd.DataFrame) -> list[str]:
@@ -64,12 +69,14 @@ def _tested(sums: Sums, weights: Sequence[float], seed: int) -> Interval:
 def hint_effect(frame: pd.DataFrame, data: str, seed: int, margin_pp: float) -> list[Estimate]:
     """How much more often a vendor's judges put their own vendor first under a hint than blind, in pp.
 
-    `where`: hint, vendor ("average" = mean over vendors). `hint_effect_90` is the average with its 90 % interval and,
-    as p, that of two one-sided tests against +-`margin_pp`. NaN where a hint has no pair.
+    `where`: hint, vendor ("average" = mean over all vendors that judge and have a candidate). `hint_effect_90` is the
+    average with its 90 % interval and, as p, that of two one-sided tests against +-`margin_pp`. NaN where a vendor has
+    no pair, and then the average too: over other vendors it would be another number.
     """
     found = []
     for number, hint in enumerate(hints_in(frame)):
         both = pairs(frame, hint)
+        lacking = [vendor for vendor in judging(frame) if vendor not in set(both["judge_vendor"])]
         if both.empty:
             why = no_interval(math.nan, 0, 0, f"no judgment under {hint} has a blind partner")
             found.append(estimate("hint_effect", {"hint": hint, "vendor": "average"}, why, data, "pp"))
@@ -80,6 +87,11 @@ def hint_effect(frame: pd.DataFrame, data: str, seed: int, margin_pp: float) -> 
             interval = _tested(sums, np.eye(size)[index], seed + 10 * number + index)
             found.append(estimate("hint_effect", {"hint": hint, "vendor": str(vendor)}, interval, data, "pp"))
         mean, where = np.full(size, 1 / size), {"hint": hint, "vendor": "average"}
+        if lacking:
+            why = no_interval(math.nan, len(both), 0, f"no pair of {', '.join(map(display_name, lacking))} judges")
+            found += [estimate("hint_effect", {"hint": hint, "vendor": vendor}, why, data, "pp") for vendor in lacking]
+            found.append(estimate("hint_effect", where, why, data, "pp"))
+            continue
         interval = _tested(sums, mean, seed + 10 * number + 9)
         found.append(estimate("hint_effect", where, interval, data, "pp"))
         found.append(estimate("hint_effect_90", where, _equivalence(sums, mean, margin_pp), data, "pp"))
@@ -93,74 +105,37 @@ def _equivalence(sums: Sums, weights: Sequence[float], margin_pp: float) -> Inte
         return interval
     from scipy.special import stdtr
 
-    strata = len(set(sums.strata)) if "stratified" in interval.method else 1
     room = (margin_pp / 100 - abs(interval.value)) / interval.se
-    p = float(stdtr(interval.clusters - strata, -room))
+    p = float(stdtr(interval.df, -room))
     return replace(interval, p=p, method=f"{interval.method}, 90 %; two one-sided tests, margin {margin_pp:g} pp")
 
 
 def category_hint_effect(frame: pd.DataFrame, data: str) -> list[Estimate]:
-    """The average effect of each hint within each category, in pp: exploratory, and without interval below 10."""
-    found = []
+    """The average effect of each hint within each category, in pp: exploratory, and without interval below 10.
+
+    NaN where a vendor has no pair in the category.
+    """
+    found, every = [], len(judging(frame))
     for hint in hints_in(frame):
         for category, part in pairs(frame, hint).groupby("category", sort=True):
             sums = cluster_sums(part, "difference", "question_id", "judge_vendor")
             mean = np.full(len(sums.columns), 1 / len(sums.columns))
             interval = clustered(sums.numerators, sums.denominators, mean)
+            if len(sums.columns) < every:
+                interval = no_interval(math.nan, interval.n, interval.clusters, "no pair of one of the vendors")
             where = {"hint": hint, "category": str(category)}
             found.append(estimate("category_hint_effect", where, interval, data, "pp"))
     return found
 
 
-def name_effect(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
-    """How much more often an answer is first when it is shown under the judge's own vendor's name, in pp of an answer.
-
-    From the arm `swapped` alone, where names are dealt out at random: whatever an answer is worth, it bears the own
-    name as often as by chance, so that the difference is 0 where names do nothing. Per vendor, their average, and per
-    judge (`name_effect_by_judge`). Nothing where there is no such arm.
-    """
-    rows = _named(frame)
-    if rows.empty:
-        return []
-    sums = cluster_sums(rows, "effect", "question_id", "judge_vendor", strata="category")
-    size, found = len(sums.columns), []
-    for index, vendor in enumerate(sums.columns):
-        interval = _tested(sums, np.eye(size)[index], seed + 100 + index)
-        found.append(estimate("name_effect", {"vendor": str(vendor)}, interval, data, "pp"))
-    interval = _tested(sums, np.full(size, 1 / size), seed + 100 + size)
-    found.append(estimate("name_effect", {"vendor": "average"}, interval, data, "pp"))
-    by_judge = cluster_sums(rows, "effect", "question_id", "judge", strata="category")
-    for index, judge in enumerate(by_judge.columns):
-        weights = np.eye(len(by_judge.columns))[index]
-        interval = clustered(by_judge.numerators, by_judge.denominators, weights, by_judge.strata)
-        found.append(estimate("name_effect_by_judge", {"judge": str(judge)}, interval, data, "pp"))
-    return found
-
-
-def _named(frame: pd.DataFrame) -> pd.DataFrame:
-    """One row a valid judgment under swapped names, with `effect`.
-
-    That is: [an own-named answer is first] / number of these - [another is first] / number of those. Judgments that
-    show no or only own names tell nothing and are left out.
-    """
-    arm = frame[(frame["condition"] == "swapped") & frame["top"].notna()]
-    if arm.empty or "named" not in arm or arm["named"].isna().all():
-        return pd.DataFrame()
-    arm = arm.assign(mine=(arm["named"] == arm["judge_vendor"]).astype(float))
-    keys = ["question_id", "category", "judge", "judge_vendor", "repeat"]
-    each = arm.assign(won=arm["mine"] * arm["top"]).groupby(keys, sort=True)
-    rows = each.agg(own=("mine", "sum"), size=("mine", "size"), won=("won", "sum")).reset_index()
-    rows = rows[(rows["own"] > 0) & (rows["own"] < rows["size"])]
-    return rows.assign(effect=rows["won"] / rows["own"] - (1 - rows["won"]) / (rows["size"] - rows["own"]))
-
-
 def change_rate(frame: pd.DataFrame, data: str) -> list[Estimate]:
     """How often the first place differs between blind and hinted, between two blind repeats, and the excess (pp).
 
-    Judges change their mind without any hint; only the excess over a plain repeat is the hint's doing.
+    Judges change their mind without any hint; only the excess over a plain repeat is the hint's doing. Of judges whose
+    vendor has a candidate.
     """
     votes = frames.picks(frame)
-    blind = votes[votes["condition"] == CONTROL]
+    blind = votes[(votes["condition"] == CONTROL) & votes["judge_vendor"].isin(vendors(frame))]
     keys = ["question_id", "category", "judge"]
     firsts, seconds = (blind.loc[blind["repeat"] == r, [*keys, "candidate"]] for r in (0, 1))
     again = firsts.merge(seconds, on=keys, suffixes=("", "_blind"))

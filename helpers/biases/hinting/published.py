@@ -106,8 +106,9 @@ def _changes(hinted: Mapping[str, float], blind: Mapping[str, float], hint: str,
     changes = {vendor: rate - blind[vendor] for vendor, rate in hinted.items()}
     changes["average"] = fmean(changes.values())
     return [
-        _bare("hint_change", {"hint": hint, "vendor": vendor}, change, 2 * n, "pp", NO_PAIRS)
+        _bare("hint_change", {"hint": hint, "vendor": vendor}, change, judged, "pp", NO_PAIRS)
         for vendor, change in changes.items()
+        for judged in [2 * n * (len(hinted) if vendor == "average" else 1)]
     ]
 
 
@@ -197,14 +198,15 @@ def margins_words(estimates: Sequence[Estimate], asked: Sequence[Estimate]) -> s
     for hint, part in table.groupby("hint", sort=False):
         net = counts[str(hint)][0] - blind
         below = part[part["p"] < LEVEL]
-        where = "p stays above 0.05 however few changed"
+        where = f"p stays above {LEVEL} however few changed"
         if len(below):
             most = int(below["changed"].max())
-            where = f"p < 0.05 if at most {most} of {n} pairs ({most / n:.1%}) changed sides, above if more"
+            where = f"p < {LEVEL} if at most {most} of {n} pairs ({most / n:.1%}) changed sides, above if more"
         lines.append(f"- *{hint}*: net change {net:+d} of {n} ({net / n:+.1%}); {where}.".replace("%)", " %)"))
     lines += [
         "",
-        "How many changed sides is not published. **The margins settle neither a difference nor its absence.**",
+        "These p take pairs as independent, which the judges of one question are not, so even the smallest is too "
+        "small. How many changed sides is not published. **The margins settle neither a difference nor its absence.**",
     ]
     effects = [e for e in asked if e.id == "hint_effect" and not math.isnan(e.se) and e.where["hint"] in CONFIRMATORY]
     average = [e for e in effects if e.where["vendor"] == "average"]

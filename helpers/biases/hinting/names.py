@@ -1,0 +1,122 @@
+"""What a vendor's name alone does to a verdict: the arm in which names are dealt out to the answers at random."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from helpers.biases.hinting.concluding import smallest_shown
+from helpers.biases.hinting.paired import LEVEL
+from helpers.biases.top_choice.rates import estimate, vendors
+from helpers.stats.intervals import cluster_sums, clustered, no_interval
+from helpers.stats.redealing import redeal
+from helpers.types import Estimate, display_name
+
+ARM = "swapped"
+
+
+def name_effect(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+    """How much more often an answer is first when it is shown under the judge's own vendor's name, in pp of an answer.
+
+    From the arm `swapped` alone: whatever an answer is worth, it bears the own name as often as by chance, so that the
+    difference is 0 where names do nothing. Its p comes from dealing the names out anew, as they were. Per vendor,
+    their average, and per judge (`name_effect_by_judge`). Nothing where there is no such arm; an average that lacks a
+    vendor is NaN.
+    """
+    rows = _named(frame)
+    if rows.empty:
+        return []
+    found = _estimates(rows, "judge_vendor", data, seed, _expected(frame))
+    by_judge = _estimates(rows, "judge", data, seed)
+    return [
+        *(replace(each, id="name_effect") for each in found),
+        *(replace(each, id="name_effect_by_judge") for each in by_judge),
+    ]
+
+
+def _expected(frame: pd.DataFrame) -> list[str]:
+    """The vendors that judge in this arm and have a candidate: the average is over all of them."""
+    judging = set(frame.loc[frame["condition"] == ARM, "judge_vendor"])
+    return [vendor for vendor in vendors(frame) if vendor in judging]
+
+
+def _named(frame: pd.DataFrame) -> pd.DataFrame:
+    """One row a valid judgment under swapped names, with `effect`, `own` of `size` answers under the own name, `won`.
+
+    effect = [an own-named answer is first] / number of these - [another is first] / number of those. Judgments that
+    show no or only own names tell nothing and are left out.
+    """
+    arm = frame[(frame["condition"] == ARM) & frame["top"].notna()]
+    if arm.empty or "named" not in arm or arm["named"].isna().all():
+        return pd.DataFrame()
+    arm = arm.assign(mine=(arm["named"] == arm["judge_vendor"]).astype(float))
+    keys = ["question_id", "category", "judge", "judge_vendor", "repeat"]
+    each = arm.assign(won=arm["mine"] * arm["top"]).groupby(keys, sort=True)
+    rows = each.agg(own=("mine", "sum"), size=("mine", "size"), won=("won", "sum")).reset_index()
+    first = arm.loc[arm["top"] == 1.0, [*keys, "candidate"]].drop_duplicates(keys)
+    rows = rows.merge(first, on=keys, validate="one_to_one")
+    rows = rows[(rows["own"] > 0) & (rows["own"] < rows["size"])]
+    return rows.assign(effect=rows["won"] / rows["own"] - (1 - rows["won"]) / (rows["size"] - rows["own"]))
+
+
+def _estimates(
+    rows: pd.DataFrame, by: str, data: str, seed: int, expected: Sequence[str] | None = None
+) -> list[Estimate]:
+    """The effect for each value of `by`, and with `expected` vendors also their average."""
+    sums = cluster_sums(rows, "effect", "question_id", by, strata="category")
+    size, key = len(sums.columns), "judge" if by == "judge" else "vendor"
+    weights = dict(zip(map(str, sums.columns), np.eye(size), strict=True))
+    missing = [vendor for vendor in expected or () if vendor not in weights]
+    if expected is not None and not missing:
+        weights["average"] = np.full(size, 1 / size)
+    p = _p_values(rows, by, weights, seed)
+    found = []
+    for name, weight in weights.items():
+        interval = clustered(sums.numerators, sums.denominators, weight, sums.strata)
+        if not math.isnan(interval.low):
+            interval = replace(interval, p=p[name], method=f"{interval.method}; p by dealing the names anew")
+        found.append(estimate("", {key: name}, interval, data, "pp"))
+    if missing:
+        lacking = no_interval(math.nan, len(rows), 0, f"no ranking of {', '.join(map(display_name, missing))} judges")
+        found.append(estimate("", {key: "average"}, lacking, data, "pp"))
+    return found
+
+
+def _p_values(rows: pd.DataFrame, by: str, weights: dict[str, np.ndarray], seed: int) -> dict[str, float]:
+    """The p of each weighted mean of effects, all from the same new deals (one deal a question and judge)."""
+    columns, labels = pd.factorize(rows[by], sort=True)
+    share = 1 / np.bincount(columns, minlength=len(labels))[columns]
+    each = np.stack([weight[columns] * share for weight in weights.values()])
+    deals = rows.groupby(["question_id", "judge"], sort=True).ngroup().to_numpy()
+    own, size = rows["own"].to_numpy(int), rows["size"].to_numpy(int)
+    p = redeal(deals, rows["candidate"].to_numpy(), own, size, rows["won"].to_numpy(), each, seed)
+    return dict(zip(weights, map(float, p), strict=True))
+
+
+def names_words(estimates: Sequence[Estimate]) -> str:
+    """What a vendor's name alone does, by the arm in which names are dealt out at random."""
+    by = {each.where["vendor"]: each for each in estimates if each.id == "name_effect"}
+    if not by:
+        return "Without the hint *swapped* the effect of a name cannot be told from that of the answer that bears it."
+    each = by.pop("average")
+    simulated = "SIMULATED: " if each.data == "simulated" else ""
+    vendors = "; ".join(f"{display_name(vendor)} {value}" for vendor, value in by.items())
+    told = (
+        f"{simulated}Exploratory. An answer under the judge's own vendor's name against one under another name, "
+        f"whoever wrote them: {each} in first places, on the average over vendors"
+    )
+    if math.isnan(each.low):
+        told += f" ({each.method})"
+    elif each.p < LEVEL:
+        told += f": the **name itself** counts, {'for' if each.value > 0 else 'against'} its bearer (p = {each.p:.2g})"
+    else:
+        smallest = smallest_shown(each)
+        told += (
+            f": no measurable effect of the name (p = {each.p:.2g}); one of {smallest:.1f} pp would be found in 80 % "
+            "of such runs"
+        )
+    return f"{told}. By vendor: {vendors}."

@@ -1,0 +1,59 @@
+"""A test that takes its chance from the design: names were dealt out at random, so they are dealt out again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+BATCH = 500
+
+
+def redeal(
+    deals: Sequence[object],
+    winners: Sequence[object],
+    own: Sequence[int],
+    size: Sequence[int],
+    won: Sequence[float],
+    weights: np.ndarray,
+    seed: int,
+    draws: int = 9999,
+) -> np.ndarray:
+    """The p of each weighted sum of name effects, if no name had any part in any verdict (Fisher's randomisation test).
+
+    One entry a judgment: which deal of names it saw, who won, how many of `size` answers bore the own name (`own`), and
+    whether the winner did (`won`). Its effect is won / own - (1 - won) / (size - own); `weights` (m, N) make m
+    statistics of the effects. Judgments of one deal (repeats) keep one deal: under it two winners cannot both hold the
+    only own name. Two-sided, (1 + hits) / (1 + draws), one p a statistic; valid for any number of judgments.
+    """
+    own, size, won = (np.asarray(each, dtype=float) for each in (own, size, won))
+    weights = np.atleast_2d(np.asarray(weights, dtype=float))
+    if not len(own) == len(size) == len(won) == weights.shape[1] or not ((own > 0) & (own < size)).all():
+        raise ValueError("one deal, winner, own, size and weight a judgment, with 0 < own < size")
+    deal, _ = pd.factorize(np.asarray(deals))
+    cards = pd.DataFrame({"deal": deal, "winner": np.asarray(winners), "own": own, "size": size})
+    card = cards.groupby(["deal", "winner"], sort=True).ngroup().to_numpy()
+    cards = cards.assign(card=card).drop_duplicates("card").sort_values("card")
+    turn = cards.groupby("deal").cumcount().to_numpy()
+    gain = weights * (1 / own + 1 / (size - own))
+    base = -(weights / (size - own)).sum(axis=1)
+    observed = np.abs(gain @ won + base)
+    # Sums that are equal on paper differ in the last digits; they must count as equal.
+    observed -= 1e-10 * np.abs(gain).sum(axis=1)
+    rng = np.random.default_rng(seed)
+    hits = np.zeros(len(weights))
+    for start in range(0, draws, BATCH):
+        count = min(BATCH, draws - start)
+        held = np.zeros((count, len(cards)))
+        left = np.zeros((count, deal.max() + 1))
+        left[:, cards["deal"]] = cards["own"]
+        for number in range(turn.max() + 1):  # the own names are dealt to the winners of one deal one after another
+            now = np.flatnonzero(turn == number)
+            of = cards["deal"].to_numpy()[now]
+            chance = left[:, of] / (cards["size"].to_numpy()[now] - number)
+            held[:, now] = rng.random((count, len(now))) < chance
+            left[:, of] -= held[:, now]
+        statistic = held[:, card] @ gain.T + base
+        hits += (np.abs(statistic) >= observed).sum(axis=0)
+    return (1 + hits) / (1 + draws)
