@@ -139,7 +139,7 @@ def curves(hints=GROUPS[1:]) -> pd.DataFrame:
     for hint in hints:
         d = abs(sum(OWN[v][hint] - OWN[v]["none"] for v in VENDORS))
         rows += [
-            {"hint": hint, "share": D / 480, "p": math.erfc(d / math.sqrt(2 * D)) if D else NAN}
+            {"hint": hint, "share": D / 480, "changed": D, "p": math.erfc(d / math.sqrt(2 * D)) if D else NAN}
             for D in range(d, 481, 6)
         ]
     return pd.DataFrame(rows)
@@ -167,8 +167,8 @@ def all_figures(style: str = "paper") -> list[figures.Figure]:
         figures.show_category_groups(categories("published") + categories("simulated"), style, "categories"),
         figures.show_group_metrics(metrics("published"), style, "metric"),
         figures.show_group_metrics(metrics("published") + metrics("simulated", ALL), style, "metrics"),
-        figures.show_discordance(curves(), 480, style=style, name="discordance"),
-        figures.show_discordance(curves(HINTS), 480, "simulated", style=style, name="discordances"),
+        figures.show_discordance(curves(), style=style, name="discordance"),
+        figures.show_discordance(curves(HINTS), "simulated", style=style, name="discordances"),
     ]
 
 

@@ -26,7 +26,6 @@ LEVEL = 0.05
 
 def show_discordance(
     curves: pd.DataFrame,
-    pairs: int = 0,
     data: str = "published",
     style: str | Style = "paper",
     name: str = "discordance",
@@ -34,7 +33,8 @@ def show_discordance(
     """Which p-value would the difference to no hint have, had so many pairs of verdicts changed?
 
     Takes one row a point (columns: `hint`; `share`, of pairs whose own-vendor first place differs, 0 to 1; `p`). A line
-    begins at the smallest share that the margins allow. `pairs` is how many pairs a share counts, for the caption.
+    begins at the smallest share that the margins allow. With a column `changed` (the number of these pairs) the caption
+    says how many pairs a line counts.
     """
     look = styles.style(style)
     lacking = [column for column in ("hint", "share", "p") if column not in curves]
@@ -84,7 +84,8 @@ def show_discordance(
             "sides of it, the margins settle neither a difference nor its absence. The p-values take pairs as "
             "independent, which the judges of one question are not."
         )
-        n = f" (n = {pairs} pairs a line)" if pairs else ""
+        counts = (known["changed"] / known["share"]).round() if "changed" in known else ()
+        n = f" (n = {', '.join(f'{count:.0f}' for count in sorted(set(counts)))} pairs a line)" if len(counts) else ""
         words += f" Data: {source}{n}; a p-value has no interval."
         text = f"Line plot of p against the share of changed verdicts, {source}. "
         text += " ".join(_told(hint, line) for hint, line in lines.items())
