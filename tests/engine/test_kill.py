@@ -97,7 +97,7 @@ def test_a_store_that_writes_late_would_be_found_out(serve: Any, tmp_path: Path)
 
 def test_an_interrupted_run_leaves_the_store_in_order(serve: Any, tmp_path: Path) -> None:
     server = serve(latency=0.03)
-    run = start(tmp_path, server.env(), "--count", "200")
+    run = start(tmp_path, server.env(), "--count", "1000")  # so many that it cannot end before the signal comes
     while len(server.calls) < 60:
         assert run.poll() is None
         time.sleep(0.005)
@@ -106,8 +106,8 @@ def test_an_interrupted_run_leaves_the_store_in_order(serve: Any, tmp_path: Path
     assert run.returncode != 0 and "was never retrieved" not in errors and "Unclosed" not in errors
     stored, asked = _answered(tmp_path), len(server.calls)
     assert asked - len(stored) <= CONCURRENCY
-    assert len(ask(requests_to(GPT, 200), tmp_path)) == 200
-    assert len(server.calls) == asked + 200 - len(stored)
+    assert len(ask(requests_to(GPT, 1000), tmp_path)) == 200
+    assert len(server.calls) == asked + 1000 - len(stored)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit on the size of a file")
