@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -46,6 +47,8 @@ class LateWriter(store.Writer):
 @click.option("--late", is_flag=True, help="store nothing before the end")
 def main(folder: Path, models: str, first: int, count: int, concurrency: int, max_bytes: int, late: bool) -> None:
     """Ask, and say how many replies there are."""
+    # Whoever runs the tests in a shell's background passes on that SIGINT is ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if max_bytes:
         import resource
 
