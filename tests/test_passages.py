@@ -1,0 +1,318 @@
+"""Questions on passages: every format they come in, every known defect, and one real article."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers import datasets
+from helpers.types import Question
+from tests.servers.hub import Hub, Repo, running_hub
+from tests.test_datasets import changed, refused, write
+from tests.test_hub import REPO, Client
+
+STORY = "The lamp went out.\n\nNobody in the tower noticed."
+
+
+def asked(number: int, gold: Any = 1, **more: Any) -> dict[str, Any]:
+    """One synthetic question in QuALITY's layout."""
+    return {
+        "question": f"What happened first ({number})?",
+        "question_unique_id": f"70001_AB12_{number}",
+        "options": ["The lamp went out.", "The tower fell.", "A ship came in.", "Nothing did."],
+        "gold_label": gold,
+    } | more
+
+
+def article(writer: str = "AB12", **more: Any) -> dict[str, Any]:
+    """One synthetic line: an article with the questions of one writer."""
+    questions = [asked(n, gold, question_unique_id=f"70001_{writer}_{n}") for n, gold in ((1, 1), (2, 4))]
+    return {
+        "article_id": "70001",
+        "set_unique_id": f"70001_{writer}",
+        "source": "Gutenberg",
+        "title": "The Lamp",
+        "article": STORY,
+        "questions": questions,
+    } | more
+
+
+OWN = {
+    "id": "lighthouse",
+    "title": "The Lamp",
+    "category": "story",
+    "passage": STORY,
+    "questions": [
+        {
+            "id": "lighthouse_1",
+            "text": "What went out?",
+            "options": ["The lamp.", "The keeper.", "The tide.", "The boat."],
+            "gold": "A",
+            "reasons": ["It says so.", "He left.", "Tides do.", "Boats do."],
+        }
+    ],
+}
+FLAT = {
+    "pid": "70001_AB12_1_1",
+    "text": STORY,
+    "questions": "What went out?\n (A) The lamp.\n (B) The keeper (at (C) last).\n (C) The tide.\n (D) The boat.",
+    "output_label": "A",
+    "output": "The lamp.",
+}
+
+
+def test_two_sets_of_one_article_are_questions_in_file_order(tmp_path):
+    path = write(tmp_path / "mine.jsonl", [article(), article("CD34")])
+    first, *others = datasets.load_passages(path)
+    assert first == Question(
+        "70001_AB12_1",
+        "Gutenberg",
+        "What happened first (1)?",
+        article="70001",
+        passage=STORY,
+        options=("The lamp went out.", "The tower fell.", "A ship came in.", "Nothing did."),
+        gold="A",
+    )
+    assert [(q.id, q.gold, q.hard, q.article) for q in others] == [
+        ("70001_AB12_2", "D", None, "70001"),
+        ("70001_CD34_1", "A", None, "70001"),
+        ("70001_CD34_2", "D", None, "70001"),
+    ]
+
+
+def test_what_a_line_lacks_has_a_stand_in(tmp_path):
+    bare = asked(1, question_unique_id=None)
+    line = {name: value for name, value in article(questions=[bare, asked(2)]).items() if name != "source"}
+    one, two = datasets.load_passages(write(tmp_path / "one.jsonl", [line]))
+    assert (one.id, two.id, one.category) == ("70001_AB12_1", "70001_AB12_2", "unknown")
+
+
+def test_the_names_of_the_published_files_are_known(tmp_path):
+    lines = "\n".join(json.dumps(article(writer)) for writer in ("AB12", "CD34"))
+    write(tmp_path / "QuALITY.v1.0.1.htmlstripped.dev", lines)
+    assert len(datasets.load_passages(tmp_path)) == 4
+    write(tmp_path / "QuALITY.v1.0.1.htmlstripped.train", lines)
+    assert "htmlstripped.dev and QuALITY.v1.0.1.htmlstripped.train" in refused(datasets.load_passages, tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"passages\.jsonl"):
+        (tmp_path / "empty").mkdir()
+        datasets.load_passages(tmp_path / "empty")
+
+
+def test_tags_go_and_paragraphs_stay(tmp_path):
+    page = (
+        "<html><head><title>Not read</title><style>p { color: red }</style></head><body>\n<h2>The\n Lamp</h2>"
+        "<p>The <i>lamp</i>\nwent out &amp; smoked;<br/>then rain.</p><p>Nobody &lt;there&gt; noticed&#8212;none.</p>"
+        "<pre>two\nlines</pre><script>var x;</script></body></html>"
+    )
+    (question, _) = datasets.load_passages(write(tmp_path / "page.jsonl", [article(article=page)]))
+    assert question.passage == (
+        "The Lamp\n\nThe lamp went out & smoked;\nthen rain.\n\nNobody <there> noticed\N{EM DASH}none.\n\ntwo\nlines"
+    )
+    plain = "If a < b and b > c, then <so what>?\n  Indented."
+    (question, _) = datasets.load_passages(write(tmp_path / "plain.jsonl", [article(article=plain)]))
+    assert question.passage == plain, "a text without tags is kept to the letter"
+
+
+def test_hard_questions_only_where_the_data_say_which_are_hard(tmp_path):
+    lines = [article(questions=[asked(1, difficult=0), asked(2, difficult=1), asked(3)])]
+    path = write(tmp_path / "dev.jsonl", lines)
+    assert [q.hard for q in datasets.load_passages(path)] == [False, True, None]
+    assert [q.id for q in datasets.load_passages(path, hard=True)] == ["70001_AB12_2"]
+    message = refused(datasets.load_passages, write(tmp_path / "x.jsonl", [article()]), hard=True)
+    assert "x.jsonl" in message and "'difficult'" in message
+    easy = [article(questions=[asked(1, difficult=0)])]
+    assert "none of 1" in refused(datasets.load_passages, write(tmp_path / "y.jsonl", easy), hard=True)
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        (asked(2, 0), ["'gold_label' holds 0 (int)", "counted from 1"]),
+        (asked(2, 5), ["'gold_label' holds 5 (int)"]),
+        (asked(2, True), ["'gold_label' holds true"]),
+        (asked(2, "B"), ["'gold_label'", "whole number"]),
+        (asked(2, 1.0), ["'gold_label' holds 1.0"]),
+        (asked(2, None), ["no 'gold_label'", "test split"]),
+        (asked(2, options=["a", "b", "c"]), ["'options' holds 3 options", "four"]),
+        (asked(2, options=["a", "b", "c", "d", "e"]), ["'options' holds 5 options"]),
+        (asked(2, options=["a", "b", "a ", "d"]), ["options A and C are identical"]),
+        (asked(2, options=["a", "b", "", "d"]), ["'options' is empty"]),
+        (asked(2, options=["a", "b", "c", 4]), ["'options' holds 4 (int)"]),
+        (asked(2, options=None), ["'options' holds null"]),
+        (asked(2, question=" "), ["'question' is empty"]),
+        (asked(2, question="half \ud83d"), ["lone surrogate", "U+D83D"]),
+        (asked(2, difficult=2), ["'difficult' holds 2"]),
+    ],
+)
+def test_a_defect_of_a_question_is_told_with_file_line_and_id(tmp_path, question, words):
+    path = write(tmp_path / "dev.jsonl", [article("CD34"), article(questions=[asked(1), question])])
+    message = refused(datasets.load_passages, path)
+    assert message.startswith(f"{path}, line 2"), message
+    assert "70001_AB12_2" in message and all(word in message for word in words), message
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (article(article=" "), ["'article' is empty", "70001_AB12"]),
+        (article(article="<p> </p><script>x</script>"), ["'article' is empty once its tags are stripped"]),
+        (article(article="half \udc00"), ["lone surrogate", "U+DC00"]),
+        (article(article=None), ["'article' holds null"]),
+        (article(article_id=70001), ["'article_id' holds 70001 (int)"]),
+        (article(questions=[]), ["'questions' holds []"]),
+        (article(questions={"1": asked(1)}), ["'questions'", "list of objects"]),
+        (article(questions=[asked(1, question_unique_id=7)]), ["'question_unique_id' holds 7"]),
+        (article(source=""), ["'source' is empty"]),
+    ],
+)
+def test_a_defect_of_an_article_is_told_with_file_and_line(tmp_path, line, words):
+    message = refused(datasets.load_passages, write(tmp_path / "dev.jsonl", [article("CD34"), line]))
+    assert "dev.jsonl, line 2" in message and all(word in message for word in words), message
+
+
+def test_an_id_twice_and_an_article_with_two_texts_are_refused(tmp_path):
+    message = refused(datasets.load_passages, write(tmp_path / "dev.jsonl", [article(), article()]))
+    assert "question ids more than once" in message and "70001_AB12_1 (lines 1, 2)" in message
+    other = article("CD34", article=STORY.replace("tower", "Tower"))
+    message = refused(datasets.load_passages, write(tmp_path / "dev.jsonl", [article(), other]))
+    assert all(word in message for word in ["lines 1 and 2", "70001", "two different texts", "character 35"]), message
+
+
+def test_a_test_split_is_refused_by_name(tmp_path):
+    lines = [article(questions=[{k: v for k, v in asked(1).items() if k != "gold_label"}])]
+    path = write(tmp_path / "QuALITY.v1.0.1.htmlstripped.test", json.dumps(lines[0]))
+    message = refused(datasets.load_passages, path)
+    assert "70001_AB12_1" in message and "test split" in message
+
+
+def test_own_articles_have_reasons_as_points(tmp_path):
+    (question,) = datasets.load_passages(write(tmp_path / "passages.jsonl", [OWN]))
+    assert question == Question(
+        "lighthouse_1",
+        "story",
+        "What went out?",
+        ("It says so.", "He left.", "Tides do.", "Boats do."),
+        article="lighthouse",
+        passage=STORY,
+        options=("The lamp.", "The keeper.", "The tide.", "The boat."),
+        gold="A",
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"gold": "E"}, ["'gold' holds \"E\""]),
+        ({"gold": 1}, ["'gold' holds 1"]),
+        ({"gold": None}, ["'gold' holds null"]),
+        ({"reasons": ["one", "two", "three"]}, ["'reasons'", "4 options"]),
+        ({"reasons": ["one", "two", "three", ""]}, ["'reasons' is empty"]),
+        ({"text": ""}, ["'text' is empty"]),
+        ({"options": ["a", "b", "b", "d"]}, ["B and C are identical"]),
+    ],
+)
+def test_defects_of_own_articles(tmp_path, change, words):
+    bad = OWN | {"id": "mill", "questions": [OWN["questions"][0] | {"id": "mill_1"} | change]}
+    message = refused(datasets.load_passages, write(tmp_path / "passages.jsonl", [OWN, bad]))
+    assert "passages.jsonl, line 2" in message and "mill_1" in message, message
+    assert all(word in message for word in words), message
+
+
+def test_own_articles_occur_once(tmp_path):
+    again = OWN | {"questions": [OWN["questions"][0] | {"id": "lighthouse_2"}]}
+    message = refused(datasets.load_passages, write(tmp_path / "passages.jsonl", [OWN, again]))
+    assert "article ids more than once: lighthouse (lines 1, 2)" in message
+    message = refused(datasets.load_passages, write(tmp_path / "p.jsonl", changed([OWN, OWN], 1, passage=...)))
+    assert "line 2" in message and "'passage' is missing" in message
+
+
+def test_flat_records_hold_their_options_in_the_question(tmp_path):
+    inline = FLAT | {"pid": "70001_AB12_1_2", "questions": "Which? (A) w (B) x (C) y (D) z", "output_label": 3}
+    del inline["output"]
+    first, second = datasets.load_passages(write(tmp_path / "quality_responses.json", [FLAT, inline]))
+    assert (first.text, first.gold, first.article, first.category) == ("What went out?", "A", "70001", "unknown")
+    assert first.options == ("The lamp.", "The keeper (at (C) last).", "The tide.", "The boat.")
+    assert (second.text, second.options, second.gold) == ("Which?", ("w", "x", "y", "z"), "C")
+    assert datasets.load_passages(tmp_path) == (first, second)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"questions": "What?\n(A) a\n(B) b\n(C) c"}, ["'questions' has the options A B C"]),
+        ({"questions": "What?\n(A) a\n(C) b\n(B) c\n(D) d"}, ["options A C B D"]),
+        ({"questions": "What?"}, ["options none"]),
+        ({"questions": "(A) a\n(B) b\n(C) c\n(D) d"}, ["'questions' is empty"]),
+        ({"questions": "Q?\n(A) a\n(B) a\n(C) c\n(D) d"}, ["A and B are identical"]),
+        ({"output_label": "E"}, ["'output_label' holds \"E\""]),
+        ({"output_label": 0}, ["'output_label' holds 0"]),
+        ({"output_label": None}, ["no 'output_label'"]),
+        ({"output": "The  tide."}, ["text of another option"]),
+        ({"text": ""}, ["'text' is empty"]),
+        ({"text": STORY + "!"}, ["two different texts", "lines 1 and 2"]),
+    ],
+)
+def test_defects_of_flat_records(tmp_path, change, words):
+    lines = [FLAT, FLAT | {"pid": "70001_AB12_1_2"} | change]
+    message = refused(datasets.load_passages, write(tmp_path / "flat.jsonl", lines))
+    assert "70001_AB12_1_2" in message and all(word in message for word in words), message
+
+
+def test_an_unknown_format_is_told_by_its_fields(tmp_path):
+    message = refused(datasets.load_passages, write(tmp_path / "x.jsonl", [{"a": 1, "b": 2}]))
+    assert "line 1" in message and "found a, b" in message and "article_id" in message
+
+
+@pytest.fixture
+def hub():
+    """A hub whose repository holds one file of each kind."""
+    hub = Hub({REPO: Repo()})
+    lines = "\n".join(json.dumps(article(writer)) for writer in ("AB12", "CD34"))
+    hub.repos[REPO].commit(
+        {
+            "v1/QuALITY.v1.0.1.htmlstripped.dev": lines.encode(),
+            "flat/quality_responses.json": json.dumps(
+                [FLAT | {"Qwen2_output_label": "A", "Qwen2_reason": "It says so."}]
+            ).encode(),
+        }
+    )
+    with running_hub(hub):
+        yield hub
+
+
+@pytest.mark.parametrize("path", ["v1/QuALITY.v1.0.1.htmlstripped.dev", "v1"])
+def test_passages_come_from_the_hub_and_are_recorded(hub, tmp_path, path):
+    entry = {"repo": REPO, "questions": path, "answers": "flat"}
+    result = Client(tmp_path, hub.url).run(f"""
+hub.DOWNLOADS = folder
+questions = datasets.load_passages("hub", {entry!r})
+loaded = datasets.load_responses("hub", {entry!r})
+result = [len(questions), len(loaded.questions), [each["file"] for each in recorded()]]
+""")
+    assert not isinstance(result, dict), result["text"]
+    assert result == [4, 1, ["v1/QuALITY.v1.0.1.htmlstripped.dev", "flat/quality_responses.json"]]
+
+
+def test_a_folder_of_the_hub_without_such_files_says_what_there_is(hub, tmp_path):
+    entry = {"repo": REPO, "questions": "nowhere"}
+    lines = f'hub.DOWNLOADS = folder\nresult = datasets.load_passages("hub", {entry!r})'
+    error = Client(tmp_path, hub.url).run(lines)
+    assert error["error"] == "FileNotFoundError" and "nowhere/" in error["text"] and "flat/" in error["text"]
+    error = Client(tmp_path, hub.url).run("result = datasets.load_passages('hub', None)")
+    assert error["error"] == "ValueError" and "answers" in error["text"]
+
+
+def test_the_real_article(real_data: Path) -> None:
+    folder = real_data / "quality"
+    expected = json.loads((folder / "expected_values.json").read_text(encoding="utf-8"))
+    questions = datasets.load_passages(folder / "quality_example_52845.jsonl")
+    assert len(questions) == expected["questions"]
+    assert ["ABCD".index(question.gold) + 1 for question in questions] == expected["gold_labels"] == [2, 3, 4, 1, 4]
+    assert {(q.article, q.category, q.hard, len(q.options)) for q in questions} == {("52845", "Gutenberg", None, 4)}
+    assert len({question.passage for question in questions}) == expected["articles"]
+    assert questions[0].id == "52845_YLZPNNYD_1" and "\n\n" in questions[0].passage
+    with pytest.raises(ValueError, match="difficult"):
+        datasets.load_passages(folder / "quality_example_52845.jsonl", hard=True)
