@@ -1,0 +1,42 @@
+"""Whether judges defend their own wrong answers, and whether hiding the authorship helps: experiment 3."""
+
+from helpers.biases.self_preference.asking import CONTROL, NEEDS, STAGES, caution, check, trials
+from helpers.biases.self_preference.concluding import corrected, finding, smallest_detectable
+from helpers.biases.self_preference.estimands_defended import ESTIMANDS
+from helpers.biases.self_preference.funnel import funnel_of, outcomes
+from helpers.biases.self_preference.measure import measure
+from helpers.biases.self_preference.pairs import answers, unfit
+from helpers.biases.self_preference.saying import (
+    accuracy_rows,
+    effect_words,
+    few,
+    gap_words,
+    paper_tables,
+    recognition_words,
+)
+from helpers.frames import pairwise as tidy
+
+__all__ = [
+    "CONTROL",
+    "ESTIMANDS",
+    "NEEDS",
+    "STAGES",
+    "accuracy_rows",
+    "answers",
+    "caution",
+    "check",
+    "corrected",
+    "effect_words",
+    "few",
+    "finding",
+    "funnel_of",
+    "gap_words",
+    "measure",
+    "outcomes",
+    "paper_tables",
+    "recognition_words",
+    "smallest_detectable",
+    "tidy",
+    "trials",
+    "unfit",
+]

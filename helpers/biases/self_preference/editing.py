@@ -1,0 +1,155 @@
+"""How the authorship of a reason is hidden: an editor model's replies, and the texts that come of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from helpers import prompts
+from helpers.biases.self_preference.edits import apply_edits, edit_schema, read_edit
+from helpers.biases.self_preference.pairs import letters, material, pairs
+from helpers.biases.self_preference.paraphrases import check_paraphrase, paraphrase_schema, read_paraphrase
+from helpers.types import Answer, Experiment, Judgment, Question, Request, Trial
+
+KINDS = {"synonyms": "edit.txt", "paraphrase": "paraphrase.txt"}
+#: How many words more than the largest dose an editor is asked for: some of its choices will break a rule.
+SPARE = 4
+
+
+@dataclass(frozen=True)
+class Edited:
+    """What came of one answer's edits: `words` maps each dose to the text (None: it could not be made).
+
+    `refused` holds a sentence for each word, or whole reply, that broke a rule; `changed` the words replaced at the
+    largest dose that could be made.
+    """
+
+    words: Mapping[int, str | None] = field(default_factory=dict)
+    paraphrase: str | None = None
+    refused: tuple[str, ...] = ()
+    changed: tuple[tuple[str, str], ...] = ()
+
+
+def to_edit(
+    experiment: Experiment, questions: Sequence[Question], answers: Mapping[tuple[str, str], Answer]
+) -> list[tuple[Question, Answer]]:
+    """The answers whose reasons are edited in some arm, each once."""
+    roles = ("right", "wrong") if {"right", "both"} & set(experiment.own["targets"]) else ("wrong",)
+    found = {}
+    for pair in pairs(questions, answers):
+        for role in roles:
+            answer = getattr(pair, role)
+            found[answer.question_id, answer.candidate] = (pair.question, answer)
+    return list(found.values())
+
+
+def edit_trials(
+    experiment: Experiment, questions: Sequence[Question], answers: Mapping[tuple[str, str], Answer]
+) -> list[Trial]:
+    """One request an answer and kind of edit, to the editor; words are asked for once, for all doses."""
+    kinds = ("synonyms", "paraphrase") if experiment.own["paraphrase"] else ("synonyms",)
+    return [
+        _trial(experiment, kind, question, answer)
+        for question, answer in to_edit(experiment, questions, answers)
+        for kind in kinds
+    ]
+
+
+def _trial(experiment: Experiment, kind: str, question: Question, answer: Answer) -> Trial:
+    template = prompts.load(experiment.shared / "prompts" / KINDS[kind])
+    editor, nonce = experiment.editor, prompts.nonce(experiment.seed, question.id)
+    if editor is None:
+        raise ValueError("no editor: name one in models.yaml (the parameter `editor`)")
+    # An answer of the editor's own making must not close the marks around it.
+    prompts.check_nonce(nonce, {f"{answer.candidate} on question {question.id}": answer.text or material(question)})
+    given = {"dose": max(experiment.own["doses"]) + SPARE} if kind == "synonyms" else {}
+    system, prompt = prompts.render(
+        template,
+        reason=answer.text or "",
+        question=question.text,
+        options=list(zip(letters(question), question.options, strict=True)),
+        nonce=nonce,
+        structured=editor.structured,
+        **given,
+    )
+    schema = edit_schema() if kind == "synonyms" else paraphrase_schema()
+    request = Request(
+        editor,
+        prompt,
+        system,
+        schema if editor.structured else None,
+        unwritten=answer.max_tokens if answer.text is None else 0,
+    )
+    where = {"article": question.article, "edit": kind}
+    return Trial(
+        experiment.name,
+        question.id,
+        question.category,
+        editor,
+        request,
+        kind,
+        form="text",
+        shown=(answer.candidate,),
+        nonce=nonce,
+        where=where,
+    )
+
+
+def edits(
+    experiment: Experiment,
+    questions: Sequence[Question],
+    answers: Mapping[tuple[str, str], Answer],
+    said: Mapping[str, Judgment],
+) -> dict[tuple[str, str], Edited]:
+    """What the editor's replies make of each answer, by question and candidate; without a reply there is no entry.
+
+    A reply in another form, or a word that breaks a rule, is refused and counted: nothing is repaired.
+    """
+    found: dict[tuple[str, str], Edited] = {}
+    for (question, answer), trials in _by_answer(experiment, questions, answers).items():
+        replies = {trial.condition: said.get(trial.request.key) for trial in trials}
+        if answer.text is None or any(reply is None for reply in replies.values()):
+            continue
+        words, refused, changed = _words(
+            question, answer, replies["synonyms"], experiment.own["doses"], trials[0].nonce
+        )
+        paraphrase = None
+        if "paraphrase" in replies:
+            paraphrase, why = _paraphrase(question, answer, replies["paraphrase"], trials[0].nonce)
+            refused += (f"paraphrase: {why}",) if why else ()
+        found[question.id, answer.candidate] = Edited(words, paraphrase, refused, changed)
+    return found
+
+
+def _by_answer(experiment, questions, answers) -> dict[tuple[Question, Answer], list[Trial]]:  # type: ignore[no-untyped-def]
+    trials: dict[tuple[str, str], list[Trial]] = {}
+    for trial in edit_trials(experiment, questions, answers):
+        trials.setdefault((trial.question_id, trial.shown[0]), []).append(trial)
+    of = to_edit(experiment, questions, answers)
+    return {(question, answer): trials[question.id, answer.candidate] for question, answer in of}
+
+
+def _words(
+    question: Question, answer: Answer, judgment: Judgment, doses: Sequence[int], nonce: str
+) -> tuple[dict[int, str | None], tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """The reason at each dose, what was refused, and the words changed at the largest dose that could be made."""
+    if judgment.outcome != "ok":
+        return dict.fromkeys(doses), (f"reply: {judgment.outcome}",), ()
+    chosen = read_edit(judgment.completion.text, nonce)
+    if isinstance(chosen, str):
+        return dict.fromkeys(doses), (f"reply: {chosen}",), ()
+    made = {dose: apply_edits(answer.text, question.text, question.options, chosen, dose) for dose in doses}
+    largest = max((dose for dose in doses if made[dose].text is not None), default=None)
+    changed = tuple((old, new) for _, old, new in made[largest].changed) if largest else ()
+    refused = tuple(why for _, why in made[max(doses)].refused)
+    return {dose: edit.text for dose, edit in made.items()}, refused, changed
+
+
+def _paraphrase(question: Question, answer: Answer, judgment: Judgment, nonce: str) -> tuple[str | None, str]:
+    """The paraphrase, or None and why it is refused."""
+    if judgment.outcome != "ok":
+        return None, judgment.outcome
+    text, why = read_paraphrase(judgment.completion.text, nonce)
+    if text is not None:
+        why = check_paraphrase(answer.text, text, question.text, question.options) or ""
+    return (None, why) if why else (text, "")

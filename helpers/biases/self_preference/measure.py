@@ -1,0 +1,36 @@
+"""All numbers of experiment 3 in one list, and the sentences that are computed from them."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from helpers.biases.self_preference import baseline, obfuscation, rates, recognition
+from helpers.biases.self_preference.concluding import corrected, finding, smallest_detectable
+from helpers.biases.self_preference.items import items
+from helpers.types import Estimate
+
+__all__ = ["corrected", "finding", "measure", "smallest_detectable"]
+
+
+def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+    """Every estimate of the experiment from one pair frame; `data` says where the verdicts are from.
+
+    A frame in which no pair has a verdict in both orders is a ValueError that counts what became of its judgments.
+    """
+    table = items(frame)
+    if not table.loc[table["task"] == "correct", "score"].notna().any():
+        told = ", ".join(f"{n} {outcome}" for outcome, n in frame["outcome"].value_counts().items()) or "no judgments"
+        raise ValueError(f"no pair was judged in both orders, so there is nothing to measure: {told}")
+    return [
+        *rates.unreadable_share(frame, data),
+        *rates.counts(table, data),
+        *rates.accuracies(table, data),
+        *rates.own_probability(table, data),
+        *baseline.evaluator_quality_gap(table, data, seed),
+        *baseline.same_text_other_judges(table, data, seed),
+        *obfuscation.obfuscation_effect(table, data, seed),
+        *obfuscation.against_other_author(table, data),
+        *obfuscation.obfuscation_of_right(table, data, seed),
+        *obfuscation.naive_filtered(table, data),
+        *recognition.recognition(table, data, seed),
+    ]

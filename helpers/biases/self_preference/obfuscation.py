@@ -1,0 +1,209 @@
+"""What an edit of the judge's own wrong answer changes, beyond what the same edit changes for other judges.
+
+The decision is taken on matched pairs: one pair, one judge, one order, edited against asked again unedited. If the
+edit shifts the logit of picking the right answer by the same amount for every judge and every judge's verdict has the
+same noise (logistic, unit scale), the log of (changes to the right answer / changes to the wrong one) is that amount,
+however hard the pair, however sharp the judge's eye for quality, whatever its habits of place; own minus third-party
+judges is then what hiding the authorship did. A difference of plain log-odds is not: averaging over unequal pairs
+flattens it more for the judge that knows its mind. Where damage is felt in proportion to a judge's sharpness, neither
+is identified; then `obfuscation_against_other_author`, within one judge, is the check.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pandas as pd
+
+from helpers.biases.self_preference.items import PAIR, arms, averaged, before, complete, third_parties
+from helpers.biases.self_preference.rates import made, nothing
+from helpers.stats.intervals import Interval, cluster_sums, clustered, clustered_mean, no_interval
+from helpers.stats.paired_odds import paired_log_odds
+from helpers.stats.tests import sign_flip
+from helpers.types import Estimate
+
+LEVEL = 0.05
+NEEDS_REPEAT = "needs a plain repeat: repeats = 2"
+NO_THIRD = "no judge of a third vendor judged these texts both unedited and edited"
+NO_OTHER = "no wrong answer of another vendor with the same label was edited and judged"
+_VERDICTS = ["right_first", "wrong_first", "score"]
+#: What is needed of an item to compare it; the rest of a wide table only costs time.
+_SLIM = [*PAIR, "judge", "judge_vendor", "right_vendor", "wrong_vendor", "wrong_label", "own", "article", *_VERDICTS]
+
+
+def control(table: pd.DataFrame) -> pd.DataFrame:
+    """The repeat arm: unedited items asked again, with a verdict in both orders; one row a pair and judge."""
+    again = table[(table["condition"] == "none") & (table["repeat"] >= 1) & (table["task"] == "correct")]
+    return averaged(complete(again), _VERDICTS)
+
+
+def changes(edited: pd.DataFrame, unedited: pd.DataFrame) -> pd.DataFrame:
+    """What changed from the repeat arm to an edited arm, one row a pair and judge with all four verdicts.
+
+    Adds `up` and `down`, the orders (0 to 2) that changed to the right and to the wrong answer, and `change`, the
+    difference of the scores.
+    """
+    new = averaged(complete(edited[edited["task"] == "correct"])[_SLIM], _VERDICTS)
+    both = new.merge(unedited[[*PAIR, "judge", *_VERDICTS]], on=[*PAIR, "judge"], suffixes=("", "_control"))
+    up = sum(both[name] * (1 - both[f"{name}_control"]) for name in _VERDICTS[:2])
+    down = sum(both[f"{name}_control"] * (1 - both[name]) for name in _VERDICTS[:2])
+    return both.assign(up=up, down=down, change=both["score"] - both["score_control"])
+
+
+def against(own: pd.DataFrame, others: pd.DataFrame, on: list[str]) -> pd.DataFrame:
+    """Own rows beside the mean of all other rows with the same key (`up_other`, ...); rows without any are left out."""
+    means = others.groupby(on, observed=True, sort=False)[["up", "down", "change"]].mean().reset_index()
+    return own.merge(means, on=on, suffixes=("", "_other"))
+
+
+def _logit(both: pd.DataFrame, reason: str) -> Interval:
+    """Own minus other, in log-odds of matched pairs."""
+    if both.empty:
+        return no_interval(math.nan, 0, 0, reason)
+    sums = both.groupby("article", observed=True)[["up", "up_other", "down", "down_other"]].sum().to_numpy()
+    return paired_log_odds(sums[:, :2], sums[:, 2:], len(both), (1.0, -1.0))
+
+
+def tested(values: pd.Series, articles: pd.Series, seed: int, reason: str) -> Interval:
+    """The mean of paired differences, clustered by article, with the sign-flip p over articles.
+
+    No p where even the smallest attainable one would not be below LEVEL.
+    """
+    if values.empty:
+        return no_interval(math.nan, 0, 0, reason)
+    interval = clustered_mean(values.to_numpy(), articles.to_numpy(), null=0.0)
+    if math.isnan(interval.low):
+        return interval
+    test = sign_flip(values.groupby(articles, observed=True).sum().to_numpy(), seed)
+    if test.smallest_p > LEVEL:
+        why = f"no test: {test.clusters} articles changed, whose smallest p is {test.smallest_p:.2g}"
+        return replace(interval, p=math.nan, method=f"{interval.method}; {why}")
+    return replace(interval, p=test.p, method=f"{interval.method}; sign-flip p")
+
+
+def authors(table: pd.DataFrame) -> list[str]:
+    """The judges that judged a pair in which their own answer is the wrong one."""
+    return sorted(table.loc[table["own"] == "wrong", "judge"].astype(str).unique())
+
+
+def moved(table: pd.DataFrame, target: str) -> list[tuple[str, pd.DataFrame]]:
+    """The changes from the repeat arm to each edited arm, by dose."""
+    unedited = control(table)
+    return [(dose, changes(edited, unedited)) for dose, edited in arms(table, target)]
+
+
+def _harmful(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows[rows["own"] == "wrong"]
+
+
+def _of(rows: pd.DataFrame, judge: str) -> pd.DataFrame:
+    return rows[rows["judge"] == judge]
+
+
+def _why(table: pd.DataFrame, reason: str) -> str:
+    asked = table[(table["condition"] == "none") & (table["task"] == "correct")]
+    return reason if (asked["repeat"] >= 1).any() else NEEDS_REPEAT
+
+
+def obfuscation_effect(table: pd.DataFrame, data: str, seed: int = 0) -> list[Estimate]:
+    """How much more an edit of a judge's own wrong answer turns it to the right one than it turns third-party judges.
+
+    Harmful items; [edited - repeat] of the author minus the mean [edited - repeat] of the judges of a third vendor on
+    the same texts. `obfuscation_effect` in logits decides, `obfuscation_effect_pp` stands beside it, with its parts
+    `obfuscation_own` and `obfuscation_third_party`. `where`: judge, dose ("2", ..., "paraphrase"). Takes `items`.
+    """
+
+    found = []
+    for dose, rows in moved(table, "wrong"):
+        harmful = _harmful(rows)
+        every = against(harmful, third_parties(rows), PAIR)
+        for judge in authors(table):
+            own, both = _of(harmful, judge), _of(every, judge)
+            why = _why(table, "no own wrong answer was edited and judged both ways" if own.empty else NO_THIRD)
+            effect, where = _logit(both, why), {"judge": judge, "dose": dose}
+            found.append(made("obfuscation_effect", where, effect, data, "logit"))
+            pp = {
+                "obfuscation_effect_pp": (both["change"] - both["change_other"], both),
+                "obfuscation_own": (own["change"], own),
+                "obfuscation_third_party": (both["change_other"], both),
+            }
+            for id, (values, of) in pp.items():
+                found.append(made(id, where, tested(values, of["article"], seed, why), data, "pp"))
+    return found
+
+
+def against_other_author(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """How much more an edit of a judge's own wrong answer moves it than the same dose on another author's.
+
+    `obfuscation_against_other_author`, in logits: same judge, same question, same right answer; the other wrong answer
+    has the same label and its author is of another vendor. Free of how strongly the judge feels edits in general, not
+    of how much each text suffers.
+    """
+    found = []
+    for dose, rows in moved(table, "wrong"):
+        own = _harmful(rows)
+        both = against(
+            own[own["wrong_label"].notna()], other_authors(rows), ["question_id", "right", "wrong_label", "judge"]
+        )
+        for judge in authors(table):
+            interval = _logit(_of(both, judge), _why(table, NO_OTHER))
+            where = {"judge": judge, "dose": dose}
+            found.append(made("obfuscation_against_other_author", where, interval, data, "logit"))
+    return found
+
+
+def other_authors(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows on pairs that the judge did not write, whose wrong answer is not by its own vendor either."""
+    foreign = table["wrong_vendor"].astype(object) != table["judge_vendor"].astype(object)
+    return table[foreign & ~table["own"].isin(["right", "wrong"])]
+
+
+def obfuscation_of_right(table: pd.DataFrame, data: str, seed: int = 0) -> list[Estimate]:
+    """What an edit of the opponent's right answer changes on a judge's harmful items: a target, never a placebo.
+
+    `obfuscation_of_right`, in pp. `naive_opponent_difference` is obfuscation_own minus it, on items with both edits: it
+    counts damage twice, and is shown for that reason only.
+    """
+    wrong, found = dict(moved(table, "wrong")), []
+    why = _why(table, "no right answer was edited and judged both ways")
+    for dose, rows in moved(table, "right"):
+        own = _harmful(rows)
+        if dose in wrong:
+            key = [*PAIR, "judge"]
+            twice = _harmful(wrong[dose]).merge(own[[*key, "change"]], on=key, suffixes=("", "_right"))
+        for judge in authors(table):
+            mine, where = _of(own, judge), {"judge": judge, "dose": dose}
+            right = tested(mine["change"], mine["article"], seed, why)
+            found.append(made("obfuscation_of_right", where, right, data, "pp"))
+            if dose in wrong:
+                both = _of(twice, judge)
+                naive = tested(both["change"] - both["change_right"], both["article"], seed, why)
+                found.append(made("naive_opponent_difference", where, naive, data, "pp"))
+    return found
+
+
+def naive_filtered(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """What the published analysis calls the effect, and how much of it the filter makes without any edit.
+
+    On harmful items whose two orders agreed at first asking: `naive_filtered_change` (`where`: judge, dose) is edited
+    minus first, `regression_to_the_mean` (`where`: judge) is the repeat arm minus first, both in pp. The first verdicts
+    were selected, so neither is an effect.
+    """
+    first = complete(before(table))
+    first = first[first["consistent"] & (first["own"] == "wrong")][[*PAIR, "judge", "article", "score"]]
+    again = [("regression_to_the_mean", {}, control(table))]
+    again += [("naive_filtered_change", {"dose": d}, complete(rows)) for d, rows in arms(table, "wrong")]
+    found = []
+    for id, extra, rows in again:
+        rows = averaged(rows[rows["task"] == "correct"], _VERDICTS)
+        both = first.merge(rows[[*PAIR, "judge", "score"]], on=[*PAIR, "judge"], suffixes=("_first", ""))
+        both = both.assign(moved=both["score"] - both["score_first"])
+        for judge in authors(table):
+            part, where = _of(both, judge), {"judge": judge, **extra}
+            if part.empty:
+                found.append(nothing(id, where, _why(table, "no item was consistent at first asking"), data, "pp"))
+                continue
+            sums = cluster_sums(part, "moved", "article")
+            found.append(made(id, where, clustered(sums.numerators, sums.denominators), data, "pp"))
+    return found

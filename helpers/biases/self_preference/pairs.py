@@ -1,0 +1,134 @@
+"""Who answered what, and which pairs of answers have exactly one right one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from string import ascii_uppercase
+
+from helpers import prompts
+from helpers.types import Answer, Experiment, Judgment, Question, Request, Trial
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two answers to one question of which exactly one is right; before answers are written, which is open."""
+
+    question: Question
+    right: Answer
+    wrong: Answer
+
+
+def letters(question: Question) -> tuple[str, ...]:
+    """The letter of each option.
+
+    >>> letters(Question("q", "c", "?", options=("one", "two")))
+    ('A', 'B')
+    """
+    return tuple(ascii_uppercase[: len(question.options)])
+
+
+def answer_trials(experiment: Experiment, questions: Sequence[Question]) -> list[Trial]:
+    """One request a question and candidate: the letter of an option and a reason for it."""
+    template = prompts.load(experiment.shared / "prompts" / "answer.txt")
+    return [
+        _answer_trial(experiment, template, question, candidate)
+        for question in questions
+        for candidate in experiment.candidates
+    ]
+
+
+def _answer_trial(experiment, template, question, candidate) -> Trial:  # type: ignore[no-untyped-def]
+    labels, nonce = letters(question), prompts.nonce(experiment.seed, question.id)
+    prompts.check_nonce(nonce, {f"question {question.id}": material(question)})
+    system, prompt = prompts.render(
+        template,
+        passage=question.passage,
+        question=question.text,
+        options=list(zip(labels, question.options, strict=True)),
+        nonce=nonce,
+        structured=candidate.structured,
+    )
+    schema = prompts.schema("choice", labels, reasons=True) if candidate.structured else None
+    request = Request(candidate, prompt, system, schema, shared=shared(prompt, question))
+    return Trial(
+        experiment.name,
+        question.id,
+        question.category,
+        candidate,
+        request,
+        "answer",
+        form="choice",
+        labels=labels,
+        nonce=nonce,
+        where={"article": question.article},
+    )
+
+
+def material(question: Question) -> str:
+    """All texts of a question, one below the other."""
+    return "\n".join([question.passage, question.text, *question.options])
+
+
+def shared(prompt: str, question: Question) -> int:
+    """How many characters at the beginning of a prompt are those of all prompts on this passage.
+
+    >>> shared("Passage:\\n\\nOnce.\\n\\nWhy?", Question("q", "c", "Why?", passage="Once."))
+    15
+    """
+    return prompt.index(question.passage) + len(question.passage) if question.passage else 0
+
+
+def answers(
+    experiment: Experiment, questions: Sequence[Question], said: Mapping[str, Judgment]
+) -> dict[tuple[str, str], Answer]:
+    """The answers by question and candidate; those not written yet have no text and count their token limit.
+
+    `outcome` is "ok" where there are a letter and a reason, "no_reason" where there is a letter alone, else why the
+    reply has no letter.
+    """
+    written = {}
+    for trial in answer_trials(experiment, questions):
+        model, judgment = trial.judge, said.get(trial.request.key)
+        verdict = judgment.verdict if judgment else None
+        outcome, text, label = (judgment.outcome, "", None) if judgment else ("ok", None, None)
+        if verdict:
+            label, text = verdict.choice, verdict.justification
+            outcome = "ok" if text.strip() else "no_reason"
+        returned = judgment.completion.model if judgment and judgment.completion else None
+        written[trial.question_id, model.name] = Answer(
+            *(trial.question_id, model.name, model.vendor, model.tier, text, returned, outcome, model.max_tokens, label)
+        )
+    return written
+
+
+def of_question(answers: Mapping[tuple[str, str], Answer], question: Question) -> list[Answer]:
+    """The answers to one question, by candidate's name."""
+    return [answer for (id, _), answer in sorted(answers.items()) if id == question.id]
+
+
+def pairs(questions: Sequence[Question], answers: Mapping[tuple[str, str], Answer]) -> Iterator[Pair]:
+    """All pairs of fit answers of which exactly one is right.
+
+    While an answer to a question is unwritten, as many pairs as there can be at most: half of the candidates right.
+    """
+    by: dict[str, list[Answer]] = {}
+    for (question_id, _), answer in sorted(answers.items()):
+        if answer.outcome == "ok":
+            by.setdefault(question_id, []).append(answer)
+    for question in questions:
+        given = by.get(question.id, [])
+        half = len(given) // 2
+        unwritten = any(answer.text is None for answer in given)
+        right = given[:half] if unwritten else [a for a in given if a.label == question.gold]
+        wrong = given[half:] if unwritten else [a for a in given if a.label != question.gold]
+        yield from (Pair(question, one, other) for one in right for other in wrong)
+
+
+def unfit(answers: Mapping[tuple[str, str], Answer]) -> dict[str, list[str]]:
+    """Answers that enter no pair, with the reason, by question; the others to that question are judged all the same."""
+    reasons: dict[str, list[str]] = {}
+    for (question_id, candidate), answer in answers.items():
+        if answer.outcome != "ok":
+            reasons.setdefault(question_id, []).append(f"{candidate}: {answer.outcome}")
+    return reasons

@@ -1,0 +1,191 @@
+"""What counts as a word that may be replaced: plain letters, no function word, no number, no word of the question."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+# The lists were compiled by the authors of this project; no published list was copied. STOP holds English function
+# words: to replace one (a negation, a quantifier, a preposition) changes what a sentence says, not how.
+_STOP = """
+a an the this that these those such same other others another each every either neither both all any some no none many
+much more most few fewer fewest less least several enough own which what whatever whichever
+i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she her hers herself
+it its itself they them their theirs themselves who whom whose whoever one ones oneself
+anybody anyone anything everybody everyone everything nobody nothing somebody someone something
+about above across after against along alongside amid among around aside at away back before behind below beneath beside
+besides between beyond by despite down during except for from in inside into near of off on onto out outside over past
+per since through throughout till to toward towards under underneath unlike until up upon via with within without
+and or but nor yet so if unless because although though while whereas whether than as like
+am is are was were be been being do does did doing done have has had having can could may might must shall should will
+would ought cannot able let became become
+not never hardly ever always often sometimes again ago almost already also anywhere apart else even everywhere former
+further here hence how however indeed instead just last latter maybe moreover nevertheless next now nowhere once only
+otherwise perhaps quite rather somewhere still then thence there thereby therefore thus together too very well when
+whenever where whereby wherever whole why yes
+"""
+STOP = frozenset(_STOP.split())
+_NUMBERS = """
+zero two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
+nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion trillion first second
+third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth
+seventeenth eighteenth nineteenth twentieth thirtieth fortieth fiftieth sixtieth seventieth eightieth ninetieth
+hundredth thousandth millionth half halves quarter twice thrice dozen
+"""
+NUMBERS = frozenset(_NUMBERS.split())
+ROMAN = re.compile(r"M*(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})", re.IGNORECASE)
+
+#: Pasts that do not end in -ed; what they say is past all the same.
+_PASTS = """
+became began bent bore beheld bound bought bred broke brought built came caught chose chosen clung crept cut dealt did
+drawn drew driven drove dug dwelt eaten fallen fed fell felt fled flew flung forbade foresaw forgave forgot forgotten
+fought found froze frozen gave given gone got grew grown heard held hid hidden hung hurt kept knelt knew known laid
+led left lent let lit lost made meant met mistook overcame overheard overtook paid put ran rang read rode rose said
+sang sank sat saw seen sent set shone shook shot showed shown shrank shut slept slid sold sought spent spoke spoken
+sprang spread spun stole stolen stood strode strove struck stuck stung sung swam swept swore swung taken taught
+thought threw told took tore undertook understood undid upheld upset went wept withdrew withheld withstood woke won
+wore worn wound written wrote
+"""
+PASTS = frozenset(_PASTS.split())
+#: Words that end as if inflected and are not.
+_BARE = """
+bring ceiling cling evening fling king morning ring shilling sing sling spring sting string swing thing wing wring
+ally anomaly apply assembly belly bully comply family imply jelly melancholy monopoly multiply rely reply supply bleed
+breed creed embed exceed freed greed hatred heed hundred indeed kindred naked proceed sacred speed steed succeed weed
+wicked atlas bias canvas chaos christmas cosmos ethos gas lens news perhaps physics politics series species
+"""
+BARE = frozenset(_BARE.split())
+ENDINGS = ("ing", "ed", "ly", "s")
+#: What may end an inflected form of a word.
+SUFFIXES = ("s", "es", "ed", "ing", "ly", "er", "est")
+SHORTEST = 3
+
+
+def _is_letter(sign: str) -> bool:
+    """Basic Latin to Latin Extended-A, as far as one small and one capital letter belong together.
+
+    The sharp s, both Turkish letters i and the long s are none: their case cannot be changed and changed back.
+    """
+    small, capital = sign.lower(), sign.upper()
+    paired = small != capital and small.upper() == capital and capital.lower() == small and len(small + capital) == 2
+    return paired and unicodedata.normalize("NFKC", sign) == sign
+
+
+LETTERS = "".join(filter(_is_letter, map(chr, range(0x180))))
+WORD = re.compile(f"[{LETTERS}]+")
+#: Beside a word these make one word of two, or an address or formula.
+JOINING = frozenset("'\u2019\u2032-\u2010\u2013\u2212/\\@#&")
+
+
+def plain_words(text: str) -> Iterator[tuple[int, str]]:
+    """Where each plain word of a text begins, and the word: letters only, with nothing that joins it to more.
+
+    >>> list(plain_words("It's a well-kept tower."))
+    [(5, 'a'), (17, 'tower')]
+    """
+    for found in WORD.finditer(text):
+        start, end = found.span()
+        # The dot in "e.g." and in an address ends no sentence.
+        dotted = re.match(r"\.\w", text[end : end + 2]) or re.match(r"\w\.", text[max(0, start - 2) : start])
+        if not dotted and not any(_joins(sign) for sign in (text[start - 1 : start], text[end : end + 1])):
+            yield start, found[0]
+
+
+def _joins(sign: str) -> bool:
+    """Whether a sign belongs to the word beside it; so do invisible and unknown signs, rather than to be guessed at."""
+    if not sign or sign in "\n\r\t":
+        return False
+    kind = unicodedata.category(sign)
+    return kind[0] not in "ZPS" or kind in ("Pc", "Sk") or unicodedata.normalize("NFKC", sign) in JOINING
+
+
+def is_word(text: str) -> bool:
+    """Whether a text is one plain word of three letters or more, written in the usual composed form."""
+    return bool(WORD.fullmatch(text)) and len(text) >= SHORTEST
+
+
+def is_number(word: str) -> bool:
+    """Whether a word says a number: as a word, in the plural too, or as a Roman numeral.
+
+    >>> is_number("thirds"), is_number("XIV"), is_number("CIVIL")
+    (True, True, False)
+    """
+    return bool(stems(word) & NUMBERS or ROMAN.fullmatch(word))
+
+
+@lru_cache(maxsize=4096)
+def stems(word: str) -> frozenset[str]:
+    """What a word may be an inflection of, by its ending alone; the word itself is among them.
+
+    >>> sorted(stems("stopped"))
+    ['stop', 'stopp', 'stoppe', 'stopped']
+    >>> sorted(stems("happiest"))
+    ['happi', 'happie', 'happiest', 'happy']
+    """
+    found = [word.casefold()]
+    for each in found:
+        for suffix in SUFFIXES:
+            stem = each.removesuffix(suffix)
+            if stem != each and len(stem) >= SHORTEST - 1:
+                found += [stem, f"{stem}e"]
+                found += [stem[:-1]] if stem[-1] == stem[-2] else []
+                found += [f"{stem[:-1]}y"] if stem[-1] == "i" else []
+    return frozenset(found)
+
+
+def forms(texts: Iterable[str]) -> frozenset[str]:
+    """The words of some texts, also those within compounds, and what they may be inflections of; no function words.
+
+    >>> sorted(forms(["the keepers' well-kept lamp"]))
+    ['keep', 'keepe', 'keeper', 'keepere', 'keepers', 'kept', 'lamp']
+    """
+    found: set[str] = set()
+    for text in texts:
+        seen = "".join(sign for sign in unicodedata.normalize("NFKC", text) if unicodedata.category(sign) != "Cf")
+        for word in {word.casefold() for word in re.findall(r"[^\W\d_]+", seen)} - STOP:
+            # Two letters are too little to tell by, unless they are the word.
+            found |= {word, *(stem for stem in stems(word) if len(stem) >= SHORTEST)}
+    return frozenset(found)
+
+
+def related(word: str, others: frozenset[str]) -> bool:
+    """Whether a word and one of these `forms` may be inflections of one word (too strict rather than too lax).
+
+    >>> related("leaving", forms(["leave"])), related("tower", forms(["town"]))
+    (True, False)
+    """
+    return bool(stems(word) & others)
+
+
+def ending(word: str) -> str:
+    """The ending that shows a word's inflection, "" where none does; "ss", "us" and "is" are no plural.
+
+    >>> ending("walked"), ending("walks"), ending("glass"), ending("bed"), ending("reply")
+    ('ed', 's', '', '', '')
+    """
+    word = word.casefold()
+    if word.endswith(("ss", "us", "is")) or word in BARE:
+        return ""
+    return next((e for e in ENDINGS if word.endswith(e) and len(word) - len(e) >= SHORTEST), "")
+
+
+def is_past(word: str) -> bool:
+    """Whether a word may be a past: by its ending, or by the list of irregular ones."""
+    return ending(word) == "ed" or word.casefold() in PASTS
+
+
+def casing(word: str) -> str | None:
+    """How a word is written: "lower", "capitalised" or "upper"; None for a mixture.
+
+    >>> casing("tower"), casing("Tower"), casing("TOWER"), casing("iPhone")
+    ('lower', 'capitalised', 'upper', None)
+    """
+    shapes = {word.lower(): "lower", word.upper(): "upper", word[:1].upper() + word[1:].lower(): "capitalised"}
+    return shapes.get(word)
+
+
+def cased(word: str, like: str) -> str:
+    """A word written as another one is."""
+    return {"upper": word.upper(), "capitalised": word[:1].upper() + word[1:].lower()}.get(casing(like), word.lower())

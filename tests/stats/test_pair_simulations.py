@@ -1,0 +1,219 @@
+"""Does the analysis of pairs hold what it promises? Damage, self-preference and weakness planted in unequal judges.
+
+The rule is that of test_simulations: with the exact 99.9 % interval of the observed rate, a size fails wholly outside
+3 to 7 %, a coverage wholly outside 93 to 97 %, a bias beyond 3.5 Monte-Carlo standard errors. 115 articles with three
+questions each; the slow versions run 2,000 replications; seeds were fixed beforehand.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from helpers.biases.self_preference import baseline, obfuscation, rates
+from helpers.biases.self_preference.concluding import corrected
+from helpers.types import Estimate
+from tests.pair_worlds import BEFORE, NAMES, REPEAT, PairWorld, sample
+
+FAST, SLOW = 60, pytest.param(2000, marks=pytest.mark.slow)
+ARMS = (BEFORE, REPEAT, ("wrong", 2, 0), ("right", 2, 0))
+DOSES = (BEFORE, REPEAT, ("wrong", 2, 0), ("wrong", 4, 0), ("wrong", 8, 0))
+#: Judges that differ in all ways but in what an edit does to them: eye for quality, knowledge, base rate, habit, taste.
+UNEQUAL = dict(
+    sharpness=(2.0, 0.6, 1.0, 0.5),
+    knowledge=(0.8, 0.1, 0.3, 0.5),
+    lean=(-1.5, -0.2, 0.5, 1.5),
+    habit=(0.8, -0.3, 0.0, 1.2),
+    taste=0.8,
+)
+EDITS = {2: 0.6, 4: 0.9, 8: 1.2}
+WORLDS = {
+    "plain": PairWorld(damage=EDITS, lean=(-0.6, -0.6, -0.6, -0.6)),
+    "unequal": PairWorld(damage=EDITS, **UNEQUAL),
+    "lost": PairWorld(damage=EDITS, **UNEQUAL, damage_spread=0.5, lost_wrong=0.1, lost_right=0.02),
+    "scaled": PairWorld(damage=EDITS, scaled=True, sharpness=(2.0, 0.6, 1.5, 0.5)),
+    "recognition": PairWorld(damage=EDITS, **UNEQUAL, self_preference=(0.0, 0.0, 1.5, 1.5)),
+    "weak": PairWorld(skill=(2.0, 0.9, 0.3, 1.4), knowledge=(0.6, 0.4, 1.2, 0.5), lean=(0.3, 0.0, -0.5, 0.3)),
+    "defends": PairWorld(
+        skill=(2.0, 0.9, 0.3, 1.4), knowledge=(0.6, 0.4, 1.2, 0.5), self_preference=(0.0, 0.0, 1.0, 1.0)
+    ),
+}
+
+
+def exact(hits: int, runs: int) -> tuple[float, float]:
+    """The exact 99.9 % interval of an observed rate."""
+    bounds = stats.binomtest(int(hits), runs).proportion_ci(0.999, method="exact")
+    return bounds.low, bounds.high
+
+
+def assert_within(hits: int, runs: int, least: float, most: float, what: str) -> None:
+    low, high = exact(hits, runs)
+    assert low <= most and high >= least, f"{what}: {hits} of {runs}"
+
+
+def assert_unbiased(values: np.ndarray, truth: float, what: str) -> None:
+    error = values.std(ddof=1) / np.sqrt(len(values))
+    assert abs(values.mean() - truth) <= 3.5 * error, f"{what}: {values.mean():.4f} for {truth:.4f}, error {error:.4f}"
+
+
+def measured(world: str, run: int) -> list[Estimate]:
+    """The estimates of one replication that its tests are about."""
+    rng, data = np.random.default_rng([31, list(WORLDS).index(world), run]), "simulated"
+    if world in ("weak", "defends"):
+        table = sample(WORLDS[world], rng)
+        gap = baseline.evaluator_quality_gap(table, data, run)
+        naive = [e for e in rates.accuracies(table[table["own"] == "wrong"], data) if e.id == "naive_harmful_rate"]
+        return gap + naive
+    table = sample(WORLDS[world], rng, DOSES if world == "recognition" else ARMS)
+    found = obfuscation.obfuscation_effect(table, data, run) + obfuscation.against_other_author(table, data)
+    if world != "plain":
+        return found
+    return found + obfuscation.naive_filtered(table, data) + obfuscation.obfuscation_of_right(table, data, run)
+
+
+@cache
+def replications(world: str, runs: int) -> dict[tuple[str, ...], np.ndarray]:
+    """(runs, 4) value, low, high, p for each id and place, and ("holm", judge) the corrected p of the family."""
+    found: dict[tuple[str, ...], list[tuple[float, ...]]] = {}
+    for run in range(runs):
+        estimates = measured(world, run)
+        for e in estimates:
+            found.setdefault((e.id, *e.where.values()), []).append((e.value, e.low, e.high, e.p))
+        for judge, p in corrected(estimates).items():
+            found.setdefault(("holm", judge), []).append((p,) * 4)
+    return {key: np.array(values) for key, values in found.items()}
+
+
+def rejected(each: np.ndarray) -> int:
+    return int((each[:, 3] < 0.05).sum())
+
+
+def covered(each: np.ndarray, truth: float) -> int:
+    return int(((each[:, 1] <= truth) & (truth <= each[:, 2])).sum())
+
+
+@cache
+def truth(world: str, judge: str, dose: str) -> float:
+    """The obfuscation effect of a very large sample, verdicts taken as probabilities."""
+    table = sample(
+        WORLDS[world], np.random.default_rng([32, 1]), (REPEAT, ("wrong", int(dose), 0)), 20_000, expected=True
+    )
+    own = table[table["wrong"] == judge]
+    found = obfuscation.obfuscation_effect(own, "simulated")
+    return next(e.value for e in found if e.id == "obfuscation_effect" and e.where["judge"] == judge)
+
+
+def test_a_difference_of_plain_log_odds_is_not_zero_where_nothing_but_damage_happened() -> None:
+    """Why matched pairs decide: without any noise, unequal judges alone move the plain contrast, not the paired one."""
+    table = sample(WORLDS["unequal"], np.random.default_rng([33, 1]), (REPEAT, ("wrong", 2, 0)), 5_000, expected=True)
+    plain = {}
+    for judge in ("deepseek", "llama"):
+        harmful = table[table["wrong"] == judge]
+        mine, third = harmful["own"] == "wrong", harmful["own"] == ""
+        odds = {}
+        for who, rows in (("own", harmful[mine]), ("third", harmful[third])):
+            again, edited = (rows.loc[rows["condition"] == name, "score"].mean() for name in ("none", "wrong_2"))
+            odds[who] = np.log(edited / (1 - edited)) - np.log(again / (1 - again))
+        plain[judge] = odds["own"] - odds["third"]
+        assert truth("unequal", judge, "2") == pytest.approx(0.0, abs=1e-9)
+    assert plain["deepseek"] < -0.05 and plain["llama"] > 0.05, plain
+
+
+# --- (a) no self-preference: edits damage texts, for every judge alike ------------------------------------------------
+
+
+@pytest.mark.parametrize("runs", [FAST, SLOW])
+@pytest.mark.parametrize("world", ["plain", "unequal", "lost"])
+def test_damage_alone_is_not_called_an_effect(world: str, runs: int) -> None:
+    """Unequal judges, habits of place, losses by verdict, damage that differs by text; the truth is 0."""
+    found = replications(world, runs)
+    for judge in NAMES:
+        each = found["obfuscation_effect", judge, "2"]
+        assert_within(rejected(each), runs, 0.03, 0.07, f"size for {judge} in {world}")
+        assert_within(covered(each, 0.0), runs, 0.93, 0.97, f"coverage for {judge} in {world}")
+        assert_unbiased(each[:, 0], 0.0, f"{judge} in {world}")
+    any_judge = np.any([found["holm", judge][:, 0] < 0.05 for judge in NAMES], axis=0)
+    assert exact(any_judge.sum(), runs)[0] <= 0.05, f"a judge of the family was named in {any_judge.sum()} of {runs}"
+
+
+@pytest.mark.parametrize("runs", [FAST, SLOW])
+def test_the_naive_comparisons_call_the_same_damage_an_effect(runs: int) -> None:
+    found = replications("plain", runs)
+    for judge in ("llama", "mistral", "qwen"):
+        for id in ("naive_filtered_change", "naive_opponent_difference"):
+            assert rejected(found[id, judge, "2"]) >= 0.8 * runs, f"{id} of {judge}"
+        filtered, repeat = found["naive_filtered_change", judge, "2"], found["regression_to_the_mean", judge]
+        assert 0.04 < repeat[:, 0].mean() < filtered[:, 0].mean(), "filtering alone makes a part of it"
+
+
+@pytest.mark.parametrize("runs", [FAST, SLOW])
+@pytest.mark.parametrize("world", ["plain", "unequal", "scaled"])
+def test_the_control_within_the_judge_keeps_its_size_even_where_judges_feel_edits_unequally(
+    world: str, runs: int
+) -> None:
+    found = replications(world, runs)
+    for judge in ("llama", "mistral", "qwen"):
+        each = found["obfuscation_against_other_author", judge, "2"]
+        assert exact(rejected(each), runs)[0] <= 0.07, f"size for {judge} in {world}: {rejected(each)} of {runs}"
+
+
+@pytest.mark.parametrize("runs", [FAST, SLOW])
+def test_where_noise_differs_by_judge_the_effect_is_not_identified_but_both_contrasts_rarely_agree(runs: int) -> None:
+    """The limit of the primary contrast, and why a sentence needs the control as well."""
+    found = replications("scaled", runs)
+    wrongly = max(rejected(found["obfuscation_effect", judge, "2"]) for judge in NAMES)
+    assert exact(wrongly, runs)[0] > 0.07, "no longer a limit: say so"
+    for judge in NAMES:
+        claimed = (found["holm", judge][:, 0] < 0.05) & (found["obfuscation_effect", judge, "2"][:, 0] > 0)
+        claimed &= found["obfuscation_against_other_author", judge, "2"][:, 1] > 0
+        assert exact(claimed.sum(), runs)[0] <= 0.05, f"{judge}: {claimed.sum()} of {runs}"
+
+
+# --- (b) self-preference driven by recognition ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("runs", [FAST, SLOW])
+def test_self_preference_is_found_and_its_mitigation_grows_with_the_dose(runs: int) -> None:
+    found = replications("recognition", runs)
+    assert (found["holm", "mistral"][:, 0] < 0.05).sum() >= 0.8 * runs
+    for judge in ("mistral", "qwen"):
+        doses = [found["obfuscation_effect", judge, dose][:, 0].mean() for dose in ("2", "4", "8")]
+        assert 0.5 < doses[0] < doses[1] < doses[2], f"{judge}: {doses}"
+    false = np.any([found["holm", judge][:, 0] < 0.05 for judge in ("deepseek", "llama")], axis=0)
+    assert exact(false.sum(), runs)[0] <= 0.05, f"a judge without self-preference was named in {false.sum()} of {runs}"
+
+
+@pytest.mark.parametrize("runs", [FAST, SLOW])
+@pytest.mark.parametrize("judge", ["llama", "mistral", "qwen"])
+def test_the_size_of_the_mitigation_is_covered(judge: str, runs: int) -> None:
+    each = replications("recognition", runs)["obfuscation_effect", judge, "2"]
+    assert_within(covered(each, truth("recognition", judge, "2")), runs, 0.93, 0.97, f"coverage for {judge}")
+
+
+# --- (c) a judge that is merely weak ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("runs", [FAST, SLOW])
+def test_a_weak_judge_is_not_called_self_preferring(runs: int) -> None:
+    """It believes what it answered, whoever says so; the naive rate calls that a preference for its own answer."""
+    found = replications("weak", runs)
+    assert (found["naive_harmful_rate", "mistral"][:, 1] > 0.5).sum() >= 0.95 * runs
+    for judge in NAMES:
+        each = found["evaluator_quality_gap", judge, "same label"]
+        assert_within(rejected(each), runs, 0.03, 0.07, f"size for {judge}")
+        assert_within(covered(each, 0.0), runs, 0.93, 0.97, f"coverage for {judge}")
+        assert_unbiased(each[:, 0], 0.0, judge)
+
+
+@pytest.mark.parametrize("runs", [FAST, SLOW])
+def test_a_judge_that_defends_its_answers_is_found_and_others_are_not(runs: int) -> None:
+    found = replications("defends", runs)
+    for judge in ("mistral", "qwen"):
+        each = found["evaluator_quality_gap", judge, "same label"]
+        assert (each[:, 1] > 0).sum() >= 0.8 * runs, judge
+    for judge in ("deepseek", "llama"):
+        each = found["evaluator_quality_gap", judge, "same label"]
+        assert_within(rejected(each), runs, 0.03, 0.07, f"size for {judge}")
