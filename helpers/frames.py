@@ -33,6 +33,36 @@ LISTWISE = (
     "own_model",
     "length",
     "named",
+    "partner",
+)
+
+
+#: The pair frame: judgments on two answers of which exactly one is right.
+PAIRWISE = (
+    "experiment",
+    "question_id",
+    "article",
+    "category",
+    "judge",
+    "judge_vendor",
+    "judge_model",
+    "condition",
+    "edit",
+    "target",
+    "dose",
+    "repeat",
+    "task",
+    "right",
+    "wrong",
+    "right_vendor",
+    "wrong_vendor",
+    "right_label",
+    "wrong_label",
+    "first",
+    "own",
+    "picked",
+    "p_right",
+    "outcome",
 )
 
 
@@ -41,8 +71,9 @@ def listwise(judgments: Iterable[Judgment], answers: Mapping[tuple[str, str], An
 
     `slot` counts from 0; `rank` is 1 for the best and, like `top` (1.0 for the first choice), NaN where the judgment
     has no valid ranking: such judgments stay in the frame. `own_model` compares the model ids that the providers
-    returned; `named` is the vendor under whose name the answer was shown, None where no name was. `answers` are by
-    question and candidate. No judgments give an empty frame with all columns.
+    returned; `named` is the vendor under whose name the answer was shown, None where no name was; `partner` is the
+    repeat of the control condition that the judgment is compared with. `answers` are by question and candidate. No
+    judgments give an empty frame with all columns.
     """
     rows = [
         row
@@ -86,7 +117,55 @@ def _rows(judgment: Judgment, answers: Mapping[str, Answer]) -> Iterable[tuple]:
             judge_model is not None and judge_model == answer.model,
             len(answer.text or ""),
             trial.named[slot] if trial.named else None,
+            trial.request.repeat if trial.partner is None else trial.partner,
         )
+
+
+def pairwise(judgments: Iterable[Judgment], answers: Mapping[tuple[str, str], Answer]) -> pd.DataFrame:
+    """One row a judgment on a pair of answers of which exactly one is right (columns: PAIRWISE).
+
+    `right` and `wrong` are candidates, `first` and `own` one of these two words: which stands first, which the judge
+    wrote itself ("": neither). `task` is "correct" (which one is correct?) or "wrote" (which one did you write?).
+    `picked` is "right" or "wrong", None where there is no verdict; `p_right` the probability of the right one, NaN
+    where the provider gave none. No judgments give an empty frame with all columns.
+    """
+    rows = []
+    for each in judgments:
+        trial, at = each.trial, each.trial.where
+        other = {"right": "wrong", "wrong": "right"}
+        role = {"1": at["first"], "2": other[at["first"]]}
+        right, wrong = (answers[trial.question_id, at[name]] for name in ("right", "wrong"))
+        odds = each.verdict.probabilities if each.verdict else {}
+        shown = {role[label]: p for label, p in odds.items()}
+        rows.append(
+            (
+                trial.experiment,
+                trial.question_id,
+                at["article"],
+                trial.category,
+                trial.judge.name,
+                trial.judge.vendor,
+                each.completion.model if each.completion else None,
+                trial.condition,
+                at["edit"],
+                at["target"],
+                int(at["dose"]),
+                trial.request.repeat,
+                at["task"],
+                right.candidate,
+                wrong.candidate,
+                right.vendor,
+                wrong.vendor,
+                right.label,
+                wrong.label,
+                at["first"],
+                at["own"],
+                role[each.verdict.choice] if each.verdict else None,
+                shown.get("right", float("nan")),
+                each.outcome,
+            )
+        )
+    return pd.DataFrame(rows, columns=list(PAIRWISE)).astype({"p_right": float})
 
 
 def picks(frame: pd.DataFrame) -> pd.DataFrame:
@@ -100,6 +179,8 @@ def picks(frame: pd.DataFrame) -> pd.DataFrame:
 
 def one_row_each(frame: pd.DataFrame) -> pd.DataFrame:
     """One row a judgment, valid or not: for counting judgments and outcomes, not for anything about a candidate."""
+    if "task" in frame:  # a pair frame has a row a judgment already
+        return frame
     return frame.drop_duplicates(["experiment", "question_id", "judge", "condition", "repeat"])
 
 

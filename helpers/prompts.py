@@ -104,12 +104,13 @@ def nonce(seed: int, question_id: str) -> str:
     return short_hash(seed, question_id)
 
 
-def schema(form: str, labels: Sequence[str]) -> dict[str, Any]:
+def schema(form: str, labels: Sequence[str], reasons: bool = False) -> dict[str, Any]:
     """The JSON schema of a structured reply, as all three providers accept it.
 
     Strict: every property required, no others. How many labels and which numbers are allowed is checked when the reply
     is read: not every provider takes minItems, minimum or maximum. The properties stand in the order of the published
-    protocols (listwise: ranking, scores, justification; pairwise: the reasons before the verdict). The nonce that `id`
+    protocols (listwise: ranking, scores, justification; pairwise: the reasons before the verdict; a choice that is
+    asked for its `reasons`: these after it). The nonce that `id`
     must hold stands in the prompt only: providers compile a schema at its first use, so all questions share one.
 
     >>> list(schema("listwise", "ABC")["properties"])
@@ -126,7 +127,7 @@ def schema(form: str, labels: Sequence[str]) -> dict[str, Any]:
             "justification": reason,
         },
         "pairwise": {"justification": reason, "verdict": {"type": "string", "enum": list(PAIRWISE)}},
-        "choice": {"choice": label},
+        "choice": {"choice": label, "justification": reason} if reasons else {"choice": label},
         "number": {"number": {"type": "number"}},
     }
     return _object({"id": {"type": "string"}, **asked[form]})

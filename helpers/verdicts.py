@@ -18,6 +18,7 @@ import math
 import re
 import string
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -33,27 +34,37 @@ DECORATION = string.whitespace + "\u00a0\u202f*`"
 
 NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
+#: What may stand in one token with a label, in text and in JSON.
+TOKEN_MARGIN = string.whitespace + "\"':,}"
+
+#: One token of a reply and the log-probability of each alternative.
+Token = tuple[str, Mapping[str, float]]
 Reading = tuple[str, Verdict | None]
 UNPARSED: Reading = ("unparsed", None)
 
 
-def read(trial: Trial, completion: Completion) -> Judgment:
+def read(trial: Trial, completion: Completion, tokens: Sequence[Token] = ()) -> Judgment:
     """What became of the reply to `trial`, and the verdict if it holds one.
 
     How the reply ended comes first: refused, filtered and truncated replies are never searched for a verdict. A reply
     that ended in an unknown way is "unparsed" (an ending that the provider does not tell counts as normal); a failed
-    attempt is no reply, so its judgment stays "missing". Raises ValueError where `parse` does.
+    attempt is no reply, so its judgment stays "missing". A trial of the form "text" asks for no verdict: its reply is
+    "ok" without one. Raises ValueError where `parse` does. With the reply's `tokens` a choice has `probabilities`.
     """
     outcome, verdict = ENDINGS.get(completion.finish or ""), None
     if completion.status != "ok":
         outcome = "missing"
     elif outcome is None and not completion.text.strip():
         outcome = "empty"
+    elif outcome is None and trial.form == "text":  # no verdict is asked for
+        outcome = "ok"
     elif outcome is None and completion.finish not in (None, "stop"):
         outcome = "unparsed"
     elif outcome is None:
         structured = trial.request.schema is not None
         outcome, verdict = parse(completion.text, trial.form, trial.labels, trial.nonce, structured=structured)
+        if verdict and tokens and trial.form == "choice":
+            verdict = replace(verdict, probabilities=probabilities(tokens, verdict.choice, trial.labels))
     return Judgment(trial, outcome, verdict, completion)
 
 
@@ -89,6 +100,29 @@ def parse(text: str, form: str, labels: Sequence[str], nonce: str, *, structured
     if not re.fullmatch(r"\w+", nonce):
         raise ValueError(f"nonce {nonce!r}: without a nonce of letters and digits a quoted verdict would count")
     return (_structured if structured else _text)(text, form, tuple(labels), nonce)
+
+
+def probabilities(tokens: Sequence[Token], choice: str, labels: Sequence[str]) -> dict[str, float]:
+    """How probable each label was at the last token that holds the choice; they sum to 1.
+
+    Quotes and blanks around a label belong to its token. A label that is not among the alternatives which the provider
+    told counts 0. Empty where no token is a label (one that was written in pieces, say).
+
+    >>> import math
+    >>> told = [("VERDICT", {}), (" 1", {" 1": math.log(0.6), " 2": math.log(0.2), "\\n": math.log(0.2)})]
+    >>> {label: round(p, 6) for label, p in probabilities(told, "1", "12").items()}
+    {'1': 0.75, '2': 0.25}
+    """
+    for token, alternatives in reversed(tokens):
+        if token.strip(TOKEN_MARGIN) == choice:
+            mass = dict.fromkeys(labels, 0.0)
+            for other, logprob in alternatives.items():
+                label = other.strip(TOKEN_MARGIN)
+                if label in mass:
+                    mass[label] += math.exp(min(0.0, logprob))
+            total = sum(mass.values())
+            return {label: p / total for label, p in mass.items()} if total else {}
+    return {}
 
 
 def _structured(text: str, form: str, labels: Sequence[str], nonce: str) -> Reading:

@@ -53,8 +53,7 @@ def panel(count: int, **traits: Any) -> tuple[Experiment, tuple[Question, ...]]:
 
 def said(request: Request) -> Completion:
     """The simulated reply to a request, as a provider's reply is read."""
-    head = simulated.QUESTION.match(request.prompt)
-    text, finish = simulated.judge_reply(request) if head else (simulated.answer_reply(request), "stop")
+    text, finish = simulated.reply(request)
     return Completion(request.key, "ok", text, finish, model=request.model.model_id)
 
 
@@ -62,7 +61,7 @@ def judgments(
     experiment: Experiment, asked: Sequence[Question]
 ) -> tuple[list[Judgment], dict[tuple[str, str], Answer]]:
     """All judgments of a run, and the answers judged."""
-    written = {trial.request.key: said(trial.request) for trial in asking.answer_trials(experiment, asked)}
+    written = {t.request.key: verdicts.read(t, said(t.request)) for t in asking.answer_trials(experiment, asked)}
     answers = asking.answers(experiment, asked, written)
     return [verdicts.read(t, said(t.request)) for t in asking.judge_trials(experiment, asked, answers)], answers
 

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 from helpers import datasets, paths
-from helpers.biases.top_choice.asking import caution, order, stages, williams
+from helpers.biases.top_choice.asking import caution, order, trials, williams
 from helpers.run.sources import questions_of
 from helpers.types import Model, Question, Trial
 from tests.runs import full_run, settled
@@ -41,8 +41,8 @@ def neighbours(rows: list[tuple]) -> Counter:
 def judging(**parameters: object) -> dict[tuple[str, str, int], Trial]:
     """The judgments that a run would ask for, before any answer is written, by question, judge and repeat."""
     experiment = settled(**parameters)
-    trials = stages(experiment, questions_of(experiment), {})["judging"]
-    return {(trial.question_id, trial.judge.name, trial.request.repeat): trial for trial in trials}
+    asked = trials("judging", experiment, questions_of(experiment), {})
+    return {(trial.question_id, trial.judge.name, trial.request.repeat): trial for trial in asked}
 
 
 def shown(trials: dict[tuple[str, str, int], Trial]) -> dict[tuple[str, str, int], tuple[str, ...]]:

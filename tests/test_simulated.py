@@ -82,7 +82,8 @@ def trials(structured: bool = True, count: int = 30, **traits: object) -> list[T
     """The judgments of six judges on `count` made-up questions, with answers written."""
     experiment, asked = simulation.panel(count, **traits)
     experiment = replace(experiment, judges=tuple(replace(judge, structured=structured) for judge in experiment.judges))
-    written = {t.request.key: simulation.said(t.request) for t in asking.answer_trials(experiment, asked)}
+    asking_first = asking.answer_trials(experiment, asked)
+    written = {t.request.key: verdicts.read(t, simulation.said(t.request)) for t in asking_first}
     return asking.judge_trials(experiment, asked, asking.answers(experiment, asked, written))
 
 

@@ -120,8 +120,24 @@ def load_config(name: str) -> ExperimentConfig:
 
 
 def builtin_knowledge() -> dict[str, Question]:
-    """What simulated models know: every built-in question that has answer points, by its text."""
+    """What simulated models know: every built-in question that has answer points, by its text.
+
+    A question on a passage is known by its text and options, one a line, as prompts show them.
+    """
     known = {}
+    for path in sorted(paths.DATA.glob("*/passages.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            article = json.loads(line)
+            for each in article["questions"]:
+                lettered = [f"{letter}) {option}" for letter, option in zip("ABCD", each["options"], strict=True)]
+                known["\n".join([each["text"], *lettered])] = Question(
+                    each["id"],
+                    article["category"],
+                    each["text"],
+                    tuple(each["reasons"]),
+                    options=tuple(each["options"]),
+                    gold=each["gold"],
+                )
     for path in sorted(paths.DATA.glob("*/questions.jsonl")):
         for line in path.read_text(encoding="utf-8").splitlines():
             record = json.loads(line)
@@ -190,6 +206,7 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
         hub=config.hub.model_dump() if config.hub else None,
         after=tuple(config.after),
         parameters=changed,
+        editor=_known([own["editor"]], models, "editor")[0] if "editor" in own else None,
         **{
             k: getattr(settled, k)
             for k in ("questions", "judgments", "question_limit", "budget_usd", "seed", "figure_style")

@@ -187,17 +187,21 @@ def checked(kind: type[BaseModel], values: Any, where: str) -> Any:
 def own_parameters(defaults: Mapping[str, Any], given: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The parameters of one experiment alone, each of the type of its default; null stands for a list of names.
 
+    A list holds entries of the type of its default's.
+
     Whole numbers must not be negative: what they count or choose begins at 0.
     """
     for name, default in defaults.items():
         value, kind = given[name], list if default is None else type(default)
         fits = type(value) is kind or (kind is float and type(value) is int)
+        entries = type((default or [""])[0]) if kind is list else None
         if kind is list and fits:
-            fits = bool(value) and all(isinstance(each, str) for each in value)
+            fits = bool(value) and all(type(each) is entries for each in value)
         if kind is int and fits:
             fits = value >= 0
         if kind is float and fits:
             fits = math.isfinite(value)
         if value != default and not fits:
-            raise ConfigError(f"{where}: {name} = {value!r}: must be {KINDS[kind]} (default: {default!r})")
+            words = KINDS[kind] if kind is not list or entries is str else "a list of whole numbers"
+            raise ConfigError(f"{where}: {name} = {value!r}: must be {words} (default: {default!r})")
     return {name: given[name] for name in defaults}

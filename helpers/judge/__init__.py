@@ -13,6 +13,7 @@ from helpers.judge.money import Budget, BudgetReached, NoPrice, OverBudget, actu
 from helpers.judge.plan import Plan, make_plan, unique
 from helpers.judge.progress import Progress, notice
 from helpers.providers import Clock, Session, Stopped
+from helpers.providers.tokens import tokens_of
 from helpers.types import Completion, Judgment, Request, Trial
 
 __all__ = [
@@ -86,9 +87,8 @@ async def judge_all(trials: Sequence[Trial], *, folder: Path, **options: Any) ->
     A trial without a stored reply (only with `ask=False`) has the outcome "missing".
     """
     replies = await complete_all((t.request for t in trials), folder=folder, labels=labels_of(trials), **options)
-    return [
-        verdicts.read(t, replies[t.request.key]) if t.request.key in replies else Judgment(t, "missing") for t in trials
-    ]
+    replied = [(trial, replies.get(trial.request.key)) for trial in trials]
+    return [verdicts.read(t, r, tokens_of(t.judge, r)) if r else Judgment(t, "missing") for t, r in replied]
 
 
 def labels_of(trials: Sequence[Trial]) -> dict[str, dict[str, Any]]:

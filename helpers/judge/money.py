@@ -10,6 +10,10 @@ from urllib.parse import urlsplit
 
 from helpers.types import Completion, Model, Request
 
+#: What a token costs more that is put into a provider's cache because we ask for it, as a share of its price.
+#: (What is read from a cache costs less; that is never counted on.)
+DEARER_WRITES = {"anthropic": 0.25}
+
 
 class NoPrice(ValueError):
     """A model whose price nobody knows; the message names the line to add."""
@@ -70,9 +74,14 @@ def dollars(usd: float) -> str:
 
 
 def bounds(request: Request) -> tuple[int, int]:
-    """The most input and output tokens a call can have: a token is at least a byte; answers to come count in full."""
+    """The most input and output tokens a call can have: a token is at least a byte; answers to come count in full.
+
+    Putting a beginning into a cache that is asked for is dearer than reading it; that counts as more tokens.
+    """
     sent = request.system + request.prompt + (json.dumps(request.schema) if request.schema else "")
-    return len(sent.encode()) + request.unwritten, request.model.max_tokens
+    cached = request.system + request.prompt[: request.cacheable] if request.cacheable else ""
+    dearer = math.ceil(DEARER_WRITES.get(request.model.provider, 0) * len(cached.encode()))
+    return len(sent.encode()) + dearer + request.unwritten, request.model.max_tokens
 
 
 def worst_case(request: Request) -> float:
@@ -84,7 +93,8 @@ def actual(request: Request, completion: Completion) -> float:
     """What an attempt cost: its counted tokens; nothing where it was refused; the worst case where nobody can tell."""
     usage = completion.usage
     if usage.input is not None and usage.output is not None:
-        return cost(request.model, usage.input, usage.output)
+        dearer = math.ceil(DEARER_WRITES.get(request.model.provider, 0) * (usage.written or 0))
+        return cost(request.model, usage.input + dearer, usage.output)
     return worst_case(request) if completion.status in ("ok", "empty") or completion.maybe_billed else 0.0
 
 

@@ -13,7 +13,10 @@ from helpers.types import Model, Request
 
 @dataclass(frozen=True)
 class PlanRow:
-    """The calls to one model in one stage; token counts and `usd` are upper bounds for the missing calls."""
+    """The calls to one model in one stage; token counts and `usd` are upper bounds for the missing calls.
+
+    `shared_tokens` of the input are beginnings that an earlier one of these calls has too.
+    """
 
     stage: str
     model: str
@@ -23,6 +26,7 @@ class PlanRow:
     input_tokens: int
     output_tokens: int
     usd: float
+    shared_tokens: int = 0
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,17 @@ class Plan:
         ]
         total = f"{'total':<36}{sum(r.calls for r in self.rows):>7}{sum(r.stored for r in self.rows):>8}"
         last = f"{total}{self.missing:>9}{self.usd:>35.4f}"
-        return "\n".join([head, *body, last, "Tokens and USD: upper bounds.", *self.notes])
+        return "\n".join([head, *body, last, "Tokens and USD: upper bounds.", *self._cache(), *self.notes])
+
+    def _cache(self) -> list[str]:
+        """What a provider's cache can save, where calls begin alike."""
+        shared, every = sum(row.shared_tokens for row in self.rows), sum(row.input_tokens for row in self.rows)
+        if not shared:
+            return []
+        return [
+            f"{shared:,} of {every:,} tokens in ({shared / every:.0%}) are passages that calls to one model share and "
+            "begin with: a provider's prompt cache can save most of their price (not counted on above)."
+        ]
 
 
 def unique(requests: Iterable[Request]) -> dict[str, Request]:
@@ -111,4 +125,16 @@ def _row(stage: str, model: Model, calls: int, missing: list[Request]) -> PlanRo
         sum(read for read, _ in tokens),
         sum(written for _, written in tokens),
         sum(cost(model, read, written) for read, written in tokens),
+        _shared(missing),
     )
+
+
+def _shared(requests: list[Request]) -> int:
+    """Bytes of beginnings worth caching that an earlier request has too."""
+    seen, saved = set(), 0
+    for request in requests:
+        start = request.prompt[: request.cacheable]
+        if start and start in seen:
+            saved += len(start.encode())
+        seen.add(start)
+    return saved

@@ -7,6 +7,7 @@ from typing import Any
 
 from helpers.providers import TIMEOUT_SECONDS, Sent
 from helpers.providers.failures import Failure
+from helpers.providers.tokens import Token
 from helpers.types import Completion, Model, Request, Usage
 
 FINISH = {
@@ -88,3 +89,17 @@ def read(raw: str) -> Completion:
         model=body.get("modelVersion"),
         request_id=body.get("responseId"),
     )
+
+
+def tokens(raw: str) -> list[Token]:
+    """The reply's tokens with the log-probabilities of their alternatives (`response_logprobs`); empty without them."""
+    told = json.loads(raw)["candidates"][0].get("logprobsResult") or {}
+    chosen = told.get("chosenCandidates") or []
+    tops = told.get("topCandidates") or [{}] * len(chosen)
+    return [
+        (
+            each["token"],
+            {one["token"]: one["logProbability"] for one in [*(top.get("candidates") or []), each]},
+        )
+        for each, top in zip(chosen, tops, strict=True)
+    ]

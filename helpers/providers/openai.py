@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from helpers.providers import TIMEOUT_SECONDS, Sent
+from helpers.providers.tokens import Token
 from helpers.types import Completion, Model, Request, Usage
 
 FINISH = {"stop": "stop", "length": "length", "content_filter": "filter"}
@@ -67,3 +68,24 @@ def read(raw: str) -> Completion:
         ),
         model=body.get("model"),
     )
+
+
+def tokens(raw: str) -> list[Token]:
+    """The reply's tokens with the log-probabilities of their alternatives; empty where the server told none.
+
+    Two dialects: a list `content` of objects, and parallel lists `tokens`, `token_logprobs`, `top_logprobs`.
+    """
+    told = json.loads(raw)["choices"][0].get("logprobs") or {}
+    if told.get("content"):
+        return [
+            (each["token"], {top["token"]: top["logprob"] for top in [*(each.get("top_logprobs") or []), each]})
+            for each in told["content"]
+        ]
+    if told.get("tokens"):
+        chosen = zip(told["tokens"], told["token_logprobs"], strict=True)
+        tops = told.get("top_logprobs") or [{}] * len(told["tokens"])
+        return [
+            (token, {**(top or {}), **({} if at is None else {token: at})})
+            for (token, at), top in zip(chosen, tops, strict=True)
+        ]
+    return []

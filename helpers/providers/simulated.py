@@ -11,20 +11,19 @@ counts the points in each text, recognizes manners, and ranks by
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from statistics import NormalDist, fmean, pstdev
+from statistics import fmean, pstdev
 
-from helpers.providers import Sent
+from helpers.providers import Sent, reading
+from helpers.providers.drawing import NORMAL, draw
 from helpers.providers.manners import MANNERS, NEUTRAL, own_by_name, vendor_of
 from helpers.types import Completion, Model, Question, Request, Usage
 
-NORMAL = NormalDist()
 #: One point more or less of a question's points is about this much quality (in sd of answers to a question).
 QUALITY_SCALE = 1.5
 #: How a prompt for a judge begins; its code is that of all delimiters and of the text form of a verdict.
@@ -39,7 +38,8 @@ class Traits:
     `skill` and `category_skill` shift the quality of its answers, `spread` is their sd; `sharpness` multiplies
     quality, `taste` is the sd of a stable liking of a text, `primacy` a utility per slot, `hint_effect` that of an
     answer which the prompt says is from the judge's vendor (with `deduces` 1 also of one that it can only be, all
-    others being named), `unreadable` the share of replies without a readable verdict.
+    others being named), `unreadable` the share of replies without a readable verdict. On passages `recognition` is the
+    utility of own words when it is asked what it wrote, and `fluency` what words out of style cost a text.
     """
 
     skill: float = 0.0
@@ -54,6 +54,8 @@ class Traits:
     hint_effect: float = 0.0
     deduces: float = 0.0
     unreadable: float = 0.0
+    recognition: float = 0.0
+    fluency: float = 0.0
 
 
 def client(model: Model, key: str | None) -> None:
@@ -67,10 +69,19 @@ async def close(client: None) -> None:
 
 async def send(client: None, request: Request) -> Sent:
     """The reply as a provider would send it: one JSON text."""
-    judging = QUESTION.match(request.prompt)
-    text, finish = judge_reply(request) if judging else (answer_reply(request), "stop")
+    text, finish = reply(request)
     usage = {"input": len(request.system + request.prompt) // 4, "output": len(text) // 4}
     return Sent(json.dumps({"text": text, "finish": finish, "usage": usage, "model": request.model.model_id}))
+
+
+def reply(request: Request) -> tuple[str, str]:
+    """What the model says, and how its reply ended."""
+    about_passage = reading.reply(request)
+    if about_passage is not None:
+        return _sometimes_lost(request, about_passage)
+    if QUESTION.match(request.prompt):
+        return judge_reply(request)
+    return answer_reply(request), "stop"
 
 
 def read(raw: str) -> Completion:
@@ -117,12 +128,7 @@ def quality_of(text: str, question: Question | None) -> float:
     found = sum(point in text for point in points)
     if found:
         return QUALITY_SCALE * NORMAL.inv_cdf((found - 0.5) / len(points))
-    return _draw("quality", text)
-
-
-def _draw(*parts: str) -> float:
-    digest = hashlib.sha256("\x1f".join(parts).encode()).digest()
-    return NORMAL.inv_cdf((int.from_bytes(digest[:8], "big") + 0.5) / 2**64)
+    return draw("quality", text)
 
 
 def utilities(
@@ -137,7 +143,7 @@ def utilities(
         own = vendor_of(text) == request.model.vendor
         result.append(
             traits.sharpness * quality_of(text, question)
-            + traits.taste * _draw("taste", request.model.model_id, text)
+            + traits.taste * draw("taste", request.model.model_id, text)
             + traits.self_preference * own
             + traits.hint_effect * (slot < len(named_own) and named_own[slot])
             + (traits.primacy[slot] if slot < len(traits.primacy) else 0.0)
@@ -167,6 +173,17 @@ def judge_reply(request: Request) -> tuple[str, str]:
     if rng.random() < traits_of(request.model).unreadable:
         return _fault(rng, reason, ranking, nonce, request)
     return _written(request, ranking, scores, nonce, reason), "stop"
+
+
+def _sometimes_lost(request: Request, text: str) -> tuple[str, str]:
+    """The reply and its finish, or as often as `unreadable` says one without a verdict."""
+    rng = random.Random(f"{request.key}:fault")
+    if rng.random() >= traits_of(request.model).unreadable:
+        return text, "stop"
+    kind = rng.choice(("prose", "cut", "refused"))
+    return {"prose": ("Both have their merits.", "stop"), "cut": (text[: len(text) // 2], "length")}.get(
+        kind, (REFUSAL, "refusal")
+    )
 
 
 def _written(request: Request, ranking: Sequence[str], scores: Mapping[str, int], nonce: str, reason: str) -> str:

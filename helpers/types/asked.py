@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,6 +13,10 @@ from typing import Any
 
 #: Version of the simulated models' behaviour; another one makes their replies new.
 SIMULATOR = 1
+#: Characters: providers cache no beginning of less than about a thousand tokens.
+WORTH_CACHING = 4000
+#: How a prompt about a passage shows its question, with options.
+PASSAGE_QUESTION = re.compile(r"Passage:\n.*?<<<QUESTION ([0-9a-f]{8})>>>\n(.*?)\n<<<END QUESTION \1>>>", re.DOTALL)
 
 
 def short_hash(*parts: object, digits: int = 8) -> str:
@@ -67,7 +72,8 @@ class Experiment:
 
     `parameters` are the notebook parameters as given; `default` is True when all have their defaults; `own` holds the
     experiment's own parameters. `folder` is the experiment's own, `shared` that of the experiment which it extends and
-    whose questions and prompts it uses (its own where it extends none).
+    whose questions and prompts it uses (its own where it extends none). `editor` rewrites texts where the experiment
+    hides their authorship.
     """
 
     name: str
@@ -95,6 +101,7 @@ class Experiment:
     hub: Mapping[str, Any] | None
     after: tuple[str, ...]
     parameters: Mapping[str, Any]
+    editor: Model | None = None
 
 
 @dataclass(frozen=True)
@@ -102,7 +109,9 @@ class Question:
     """One question of a benchmark; `points` are what a full answer says (built-in questions only).
 
     `place` is the question's place in the ranked order of its whole dataset, before any limit or filter; -1 before it
-    has been ranked.
+    has been ranked. A question about a passage also has the passage, the id of its `article` (questions on one article
+    are no independent evidence), its options in the order of the letters A, B, ..., the letter of the `gold` one and,
+    where the dataset says so, whether it is `hard`; its `points` are then a reason for each option.
     """
 
     id: str
@@ -111,6 +120,11 @@ class Question:
     points: tuple[str, ...] = ()
     reference: str | None = None
     place: int = -1
+    article: str = ""
+    passage: str = ""
+    options: tuple[str, ...] = ()
+    gold: str | None = None
+    hard: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -118,7 +132,8 @@ class Answer:
     """What a candidate wrote to a question, or why there is no text.
 
     `outcome` is "ok", or the reason why the text must not be judged ("truncated", "empty", "error", ...).
-    `text` is None where the answer is still to be written; it then counts `max_tokens` in a plan.
+    `text` is None where the answer is still to be written; it then counts `max_tokens` in a plan. To a question with
+    options the answer is the letter `label`, and `text` the reason that was given for it.
     """
 
     question_id: str
@@ -129,6 +144,7 @@ class Answer:
     model: str | None = None
     outcome: str = "ok"
     max_tokens: int = 0
+    label: str | None = None
 
 
 @dataclass(frozen=True)
@@ -136,7 +152,8 @@ class Request:
     """Everything that a model sees and that shapes its reply; `key` names the reply in the store.
 
     `unwritten` counts the tokens of answers that the prompt will hold but that are not written yet: such a request
-    can be planned but not sent.
+    can be planned but not sent. `shared` counts the characters with which other prompts begin too: a provider's cache
+    may serve them. Neither is seen by the model, and neither is in the key.
     """
 
     model: Model
@@ -145,6 +162,12 @@ class Request:
     schema: Mapping[str, Any] | None = None
     repeat: int = 0
     unwritten: int = 0
+    shared: int = 0
+
+    @property
+    def cacheable(self) -> int:
+        """How many characters at the beginning are worth a provider's cache: `shared`, or 0 where that is short."""
+        return self.shared if self.shared >= WORTH_CACHING else 0
 
     @cached_property
     def params(self) -> dict[str, Any]:
@@ -159,7 +182,8 @@ class Request:
         A simulated model's weights are the simulator, the vendor whose manners it has, and what it knows of a question.
         """
         if self.model.simulated:
-            known = self.model.knowledge.get(self.prompt.strip())
+            asked = PASSAGE_QUESTION.match(self.prompt)
+            known = self.model.knowledge.get(asked[2] if asked else self.prompt.strip())
             points = list(known.points) if known else []
             return {"simulator": SIMULATOR, "vendor": self.model.vendor, "points": points}
         return dict(self.model.revision or {}) if self.model.base_url else None
@@ -194,6 +218,8 @@ class Trial:
     `shown` are the candidates in shown order (slot 0 first) and `labels` the letter of each slot. `form` names the
     kind of verdict asked for ("listwise", "pairwise", "choice", "number"); `nonce` marks the form of a text verdict.
     `named` holds the vendor under whose name each slot was shown (None: not disclosed); empty where no name was shown.
+    `where` holds what else places the trial in its experiment's design (the article of a question, say). `partner` is
+    the repeat of the control that it is compared with (None: its own repeat number).
     """
 
     experiment: str
@@ -207,3 +233,5 @@ class Trial:
     labels: tuple[str, ...] = ()
     nonce: str = ""
     named: tuple[str | None, ...] = ()
+    where: Mapping[str, str] = field(default_factory=dict)
+    partner: int | None = None

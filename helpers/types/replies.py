@@ -22,12 +22,16 @@ FINISHES = ("stop", "length", "refusal", "filter")
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens as the provider counted them; `output` includes `reasoning`, `input` includes `cached`."""
+    """Tokens as the provider counted them; `output` includes `reasoning`, `input` includes `cached` and `written`.
+
+    `cached` were read from the provider's cache, `written` were put there.
+    """
 
     input: int | None = None
     output: int | None = None
     reasoning: int | None = None
     cached: int | None = None
+    written: int | None = None
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,7 @@ class Verdict:
     """What a judge decided. Listwise: `ranking` holds labels, best first, and `scores` a number per label.
 
     Other forms use `choice` (a label) or `number`. `contradicts` is True where a lower-ranked label has a higher score.
+    `probabilities` holds that of each label, where the provider told the log-probabilities of the verdict's token.
     """
 
     ranking: tuple[str, ...] = ()
@@ -66,6 +71,7 @@ class Verdict:
     number: float | None = None
     justification: str = ""
     contradicts: bool = False
+    probabilities: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -91,7 +92,7 @@ def _openai(call: Call, reply: Reply, thoughts: int, model: str) -> dict[str, An
         "object": "chat.completion",
         "created": 1_767_225_600,
         "model": model,
-        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": finish}],
+        "choices": [{"index": 0, "message": message, "logprobs": _logprobs(call, reply.text), "finish_reason": finish}],
         "usage": {
             "prompt_tokens": asked,
             "completion_tokens": said + thoughts,
@@ -102,6 +103,33 @@ def _openai(call: Call, reply: Reply, thoughts: int, model: str) -> dict[str, An
         "service_tier": "default",
         "system_fingerprint": reply.fingerprint,
     }
+
+
+def weighed(text: str) -> list[tuple[str, dict[str, float]]]:
+    """A reply in pieces, each with its alternatives: a 1 or 2 was three times as probable as the other."""
+    other = {"1": "2", "2": "1"}
+    found = []
+    for token in re.findall(r"\s*\w+|\s*[^\w\s]|\s+$", text):
+        word = token.strip()
+        alternatives = {token: math.log(0.75)}
+        if word in other:
+            alternatives[token.replace(word, other[word])] = math.log(0.25)
+        found.append((token, alternatives))
+    return found
+
+
+def _logprobs(call: Call, text: str) -> dict[str, Any] | None:
+    if not call.params.get("logprobs"):
+        return None
+    entries = [
+        {
+            "token": token,
+            "logprob": alternatives[token],
+            "top_logprobs": [{"token": each, "logprob": at} for each, at in alternatives.items()],
+        }
+        for token, alternatives in weighed(text)
+    ]
+    return {"content": entries, "refusal": None}
 
 
 def _anthropic(call: Call, reply: Reply, thoughts: int, model: str) -> dict[str, Any]:
@@ -142,6 +170,15 @@ def _google(call: Call, reply: Reply, thoughts: int, model: str) -> dict[str, An
         return {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, **body}
     content = {"parts": [{"text": reply.text}], "role": "model"} if reply.text else {"role": "model"}
     candidate = {"content": content, "finishReason": GOOGLE_FINISH[reply.finish], "index": 0}
+    if call.params.get("responseLogprobs"):
+        told = weighed(reply.text)
+        candidate["logprobsResult"] = {
+            "chosenCandidates": [{"token": token, "logProbability": each[token]} for token, each in told],
+            "topCandidates": [
+                {"candidates": [{"token": other, "logProbability": at} for other, at in each.items()]}
+                for _, each in told
+            ],
+        }
     if reply.finish == "filter":
         del candidate["content"]
     return {"candidates": [candidate], **body}

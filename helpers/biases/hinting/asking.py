@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from helpers.biases.hinting.hints import WORDS, hint, telling
 from helpers.biases.top_choice import asking
-from helpers.types import Answer, Completion, Experiment, Model, Question, Trial, short_hash
+from helpers.types import Answer, Experiment, Judgment, Model, Question, Trial, short_hash
 
 #: The condition that all others are compared with; experiment 1's own judgments serve as far as they are fresh.
 CONTROL = "none"
@@ -55,15 +55,15 @@ def caution(judges: Sequence[Model], candidates: Sequence[Model]) -> str:
     return ""
 
 
-def stages(
+def trials(
+    stage: str,
     experiment: Experiment,
     questions: Sequence[Question],
-    replies: Mapping[str, Completion],
+    said: Mapping[str, Judgment],
     given: Mapping[tuple[str, str], Answer] | None = None,
-) -> dict[str, list[Trial]]:
-    """Everything this experiment asks, stage by stage, as far as the replies so far determine it."""
-    texts = given if given is not None else asking.answers(experiment, questions, replies)
-    return {
-        "answers": [] if given is not None else asking.answer_trials(experiment, questions),
-        "judging": judge_trials(experiment, questions, texts),
-    }
+) -> list[Trial]:
+    """What this experiment asks at a stage, as far as what has been said so far determines it."""
+    if stage == "answers":
+        return asking.trials(stage, experiment, questions, said, given)
+    texts = given if given is not None else asking.answers(experiment, questions, said)
+    return judge_trials(experiment, questions, texts)

@@ -1,6 +1,6 @@
 """Which of several anonymous answers a judge puts first: experiment 1, and what experiment 2 builds on."""
 
-from helpers.biases.top_choice.asking import answers, caution, stages, unfit
+from helpers.biases.top_choice.asking import NEEDS, STAGES, answers, caution, trials, unfit
 from helpers.biases.top_choice.checks import planted, sensitivity_rows, sensitivity_words
 from helpers.biases.top_choice.defended import balance_of_orders, corrected
 from helpers.biases.top_choice.estimands_defended import ESTIMANDS
@@ -24,6 +24,8 @@ from helpers.frames import listwise as tidy
 
 __all__ = [
     "ESTIMANDS",
+    "NEEDS",
+    "STAGES",
     "agreement_words",
     "answers",
     "balance_of_orders",
@@ -44,8 +46,8 @@ __all__ = [
     "published_frame",
     "sensitivity_rows",
     "sensitivity_words",
-    "stages",
     "three_readings",
     "tidy",
+    "trials",
     "unfit",
 ]

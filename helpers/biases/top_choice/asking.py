@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from string import ascii_uppercase
 
 from helpers import prompts
-from helpers.types import Answer, Completion, Experiment, Model, Question, Request, Trial
+from helpers.types import Answer, Experiment, Judgment, Model, Question, Request, Trial
 
-#: Why a finished answer must not be judged: a cut or missing text measures the token limit, not the model.
-UNFIT = {"length": "truncated", "refusal": "refused", "filter": "filtered"}
+#: What is asked, in this order; the last stage holds the judgments.
+STAGES = ("answers", "judging")
+#: What a question must have to be judged.
+NEEDS = "a fit answer of every candidate"
 #: What a judge is told about the authors of the answers by label: the text, and the vendor named for each slot.
 Hint = Callable[[Model, Question, Mapping[str, Answer]], tuple[str, tuple[str | None, ...]]]
 BLIND: Mapping[str, Hint] = {"none": lambda judge, question, shown: ("", ())}
@@ -63,16 +65,18 @@ def answer_trials(experiment: Experiment, questions: Sequence[Question]) -> list
 
 
 def answers(
-    experiment: Experiment, questions: Sequence[Question], replies: Mapping[str, Completion]
+    experiment: Experiment, questions: Sequence[Question], said: Mapping[str, Judgment]
 ) -> dict[tuple[str, str], Answer]:
-    """The answers by question and candidate; those not written yet have no text and count their token limit."""
+    """The answers by question and candidate; those not written yet have no text and count their token limit.
+
+    `said` holds what has been said so far, by key. A cut, empty or refused answer has that outcome: judging it would
+    measure the token limit, not the model.
+    """
     written = {}
     for trial in answer_trials(experiment, questions):
-        model = trial.judge
-        reply = replies.get(trial.request.key)
-        text, outcome = None, "ok"
-        if reply is not None:
-            text, outcome = reply.text, UNFIT.get(reply.finish or "", "ok" if reply.text.strip() else "empty")
+        model, judgment = trial.judge, said.get(trial.request.key)
+        reply = judgment.completion if judgment else None
+        text, outcome = (reply.text, judgment.outcome) if judgment and reply else (None, "ok")
         written[trial.question_id, model.name] = Answer(
             trial.question_id,
             model.name,
@@ -168,21 +172,20 @@ def _judge_trial(
     )
 
 
-def stages(
+def trials(
+    stage: str,
     experiment: Experiment,
     questions: Sequence[Question],
-    replies: Mapping[str, Completion],
+    said: Mapping[str, Judgment],
     given: Mapping[tuple[str, str], Answer] | None = None,
-) -> dict[str, list[Trial]]:
-    """Everything this experiment asks, stage by stage, as far as the replies so far determine it.
+) -> list[Trial]:
+    """What this experiment asks at a stage, as far as what has been `said` so far (by key) determines it.
 
     `given` answers (published ones) make the first stage empty.
     """
-    texts = given if given is not None else answers(experiment, questions, replies)
-    return {
-        "answers": [] if given is not None else answer_trials(experiment, questions),
-        "judging": judge_trials(experiment, questions, texts),
-    }
+    if stage == "answers":
+        return [] if given is not None else answer_trials(experiment, questions)
+    return judge_trials(experiment, questions, given if given is not None else answers(experiment, questions, said))
 
 
 def caution(judges: Sequence[Model], candidates: Sequence[Model]) -> str:
