@@ -16,7 +16,7 @@ from scipy import stats
 
 from helpers import datasets, paths
 from helpers.biases import hinting
-from helpers.biases.hinting import concluding, groups, names, paired
+from helpers.biases.hinting import changes, concluding, groups, names, paired
 from helpers.biases.hinting.published import discordance, homogeneity, totals
 from helpers.claims import check, load_claims, summary, unexpected
 from helpers.config import read_yaml
@@ -360,7 +360,8 @@ def test_the_effect_of_a_name_weighs_answers_of_each_name_alike() -> None:
     assert value(found, "name_effect", vendor="gpt") == pytest.approx(6 / 12 / 1 - 6 / 12 / 3)
     assert value(found, "name_effect_by_judge", judge="gpt_x") == value(found, "name_effect", vendor="average")
     nobody = dict.fromkeys(named, "claude")
-    assert names.name_effect(frame_of(rows, nobody), "asked", 1)[0:1] == [], "no answer bore the own name"
+    (none,) = names.name_effect(frame_of(rows, nobody), "asked", 1)
+    assert math.isnan(none.value) and "bear the judge's own vendor's name" in hinting.names_words([none])
     assert names.name_effect(frame_of(random_rows(12, 3, ("none", "full"))), "asked", 1) == []
 
 
@@ -406,20 +407,50 @@ def test_changes_are_held_against_a_plain_repeat() -> None:
             (f"q{n:02d}", "gpt_x", "none", 0, "gpt_a"),
             (f"q{n:02d}", "gpt_x", "none", 1, "gpt_a" if n % 4 else "gpt_b"),
             (f"q{n:02d}", "gpt_x", "full", 0, "gpt_a" if n % 2 else "claude_a"),
+            (f"q{n:02d}", "gpt_x", "full", 1, "gpt_a" if n % 2 else "claude_b" if n % 5 else "claude_a"),
         ]
-    found = paired.change_rate(frame_of(rows), "asked")
-    assert value(found, "change_rate", hint="full") == 0.5 and value(found, "change_rate_repeat") == 0.25
-    assert value(found, "excess_change", hint="full") == pytest.approx(0.25)
+    found = changes.change_rate(frame_of(rows), "asked")
+    # Another first place than blind in every other question, at either asking.
+    assert value(found, "change_rate", hint="full") == 0.5
+    assert value(found, "change_rate_repeat", condition="none") == 0.25
+    assert value(found, "change_rate_repeat", condition="full") == 0.4
+    assert value(found, "excess_change", hint="full") == pytest.approx(0.5 - (0.25 + 0.4) / 2)
     (excess,) = (e for e in found if e.id == "excess_change")
-    differences = [(n % 2 == 0) - (n % 4 == 0) for n in range(20)]  # each question changes sides in both, one or none
+    differences = [(n % 2 == 0) - ((n % 4 == 0) + (n % 2 == 0 and n % 5 > 0)) / 2 for n in range(20)]
     assert excess.se == pytest.approx(np.std(differences, ddof=1) / math.sqrt(20)) and excess.clusters == 20
     assert excess.p == pytest.approx(2 * stats.t.sf(excess.value / excess.se, 19))
     stranger = [(q, "mistral_x", c, r, "gpt_a" if r else "claude_a") for q, _, c, r, _ in rows]
-    assert paired.change_rate(frame_of([*rows, *stranger]), "asked") == found, "judges without a candidate do not count"
-    single = paired.change_rate(frame_of([row for row in rows if row[3] == 0]), "asked")
+    assert changes.change_rate(frame_of([*rows, *stranger]), "asked") == found, (
+        "judges without a candidate do not count"
+    )
+    single = changes.change_rate(frame_of([row for row in rows if row[3] == 0]), "asked")
     assert math.isnan(value(single, "excess_change", hint="full")) and "repeats = 2" in single[0].method
     assert "none of these rates is an effect" in hinting.changes_words(single)
-    assert "between two blind repeats" in hinting.changes_words(found)
+    assert "between two askings under it in 40.0 %" in hinting.changes_words(found)
+
+
+def test_a_hint_that_makes_a_wavering_judge_sure_changes_verdicts() -> None:
+    """Blind 60 to 40, hinted always the same: the excess over blind wavering alone would be below 0."""
+    rng, rows = np.random.default_rng(3), []
+    for n in range(400):
+        rows += [(f"q{n}", "gpt_x", "none", r, "gpt_a" if rng.random() < 0.6 else "claude_a") for r in (0, 1)]
+        rows += [(f"q{n}", "gpt_x", "full", r, "gpt_a") for r in (0, 1)]
+    (excess,) = (e for e in changes.change_rate(frame_of(rows), "asked") if e.id == "excess_change")
+    assert excess.low > 0 and excess.low <= 0.4 - 0.48 / 2 <= excess.high
+
+
+def test_partners_are_those_that_were_named_and_of_the_same_model() -> None:
+    rows = [("q1", "gpt_x", "none", r, "gpt_a" if r else "claude_a") for r in (0, 1)]
+    rows += [("q1", "gpt_x", "self", 0, "gpt_a"), ("q1", "gpt_x", "full", 0, "gpt_a")]
+    frame = frame_of(rows).assign(judge_model="a", partner=0)
+    frame.loc[frame["condition"] == "full", "partner"] = 1
+    assert paired.pairs(frame, "self")["difference"].tolist() == [1.0]
+    assert paired.pairs(frame, "full")["difference"].tolist() == [0.0]
+    assert hinting.unpaired(frame) == ""
+    frame.loc[frame["condition"] == "full", "judge_model"] = "b"
+    assert paired.pairs(frame, "full").empty and hinting.unpaired(frame).startswith("1 hinted judgments")
+    again = [e for e in changes.change_rate(frame, "asked") if e.id == "change_rate_repeat"]
+    assert all(math.isnan(e.value) for e in again), "partners of different hints are no repeats of each other"
 
 
 def test_a_change_of_spread_is_the_difference_of_the_two_groups_metrics() -> None:
@@ -461,16 +492,16 @@ def without(frame: pd.DataFrame, lost: pd.Series) -> pd.DataFrame:
     return frame.assign(**{column: frame[column].mask(lost, filler) for column, filler in nothing.items()})
 
 
-def test_a_vendor_whose_judges_never_give_a_ranking_leaves_the_others_as_they_are() -> None:
+def test_a_vendor_whose_judges_never_give_a_ranking_leaves_no_mean_over_vendors() -> None:
     frame = hinted(World(), 40, np.random.default_rng(1), {"full": 0.5})
     mute = frame["judge_vendor"] == "gemini"
     found, alone = (
         {e.where["metric"]: e for e in groups.spread_change(each, "asked", 1)}
         for each in (without(frame, mute), frame[~mute])
     )
-    assert found.keys() == alone.keys() == set(groups.SPREADS)
-    for metric, each in found.items():
-        assert (each.value, each.low, each.high) == (alone[metric].value, alone[metric].low, alone[metric].high)
+    assert found.keys() == {"balance"} and alone.keys() == set(groups.SPREADS)
+    each, other = found["balance"], alone["balance"]
+    assert (each.value, each.low, each.high) == (other.value, other.low, other.high)
     half = groups.spread_change(without(frame, mute & (frame["condition"] == "full")), "asked", 1)
     assert {e.where["metric"] for e in half} == {"balance"}, "the others would compare three vendors with two"
 
@@ -553,6 +584,10 @@ def test_a_group_is_recommended_only_with_a_proven_advantage() -> None:
     lower = [
         Estimate("average_self_bias", {"hint": "none"}, 0.45, data="asked"),
         Estimate("average_self_bias", {"hint": "self"}, 0.35, data="asked"),
+        *(
+            Estimate("excess_self_preference", {"vendor": "gpt", "hint": hint}, value, value - 0.02, value + 0.02)
+            for hint, value in (("none", 0.1), ("self", 0.0))
+        ),
     ]
     proven = hinting.recommendations([*lower, *effect("self", -0.10, 0.001, 0.99)]).set_index("metric")
     assert proven.loc["average_self_bias", "recommended"] == "self"
@@ -562,6 +597,21 @@ def test_a_group_is_recommended_only_with_a_proven_advantage() -> None:
     assert table.iloc[0][["lowest", "recommended"]].tolist() == ["swapped", "self"], "nobody is told to deceive judges"
     doubtful = hinting.recommendations([*lower, *effect("self", -0.10, 0.2, 0.99)]).set_index("metric")
     assert doubtful.loc["average_self_bias", "recommended"] == "no group"
+    assert doubtful.loc["average_self_bias", "why"] == "its difference to blind is not shown"
+    proof = effect("self", -0.10, 0.001, 0.99)
+
+    def why(*excess: tuple[str, float]) -> str:
+        given = [
+            Estimate("excess_self_preference", {"vendor": "gpt", "hint": hint}, at, at - 0.02, at + 0.02)
+            for hint, at in excess
+        ]
+        return str(hinting.recommendations([*lower[:2], *given, *proof]).iloc[0]["why"])
+
+    assert why(("none", 0.0), ("self", -0.1)) == "blind judges are not shown to prefer their own"
+    assert why(("none", 0.1), ("self", -0.1)) == "it turns judges against their own"
+    assert why(("none", 0.1), ("self", 0.0)) == ""
+    balance = [replace(e, id="balance") for e in lower[:2]]
+    assert hinting.recommendations([*balance, *proof]).set_index("metric").loc["balance", "recommended"] == "no group"
 
 
 def test_every_number_is_of_a_declared_estimand() -> None:

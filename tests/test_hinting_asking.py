@@ -63,12 +63,12 @@ def test_the_blind_group_is_experiment_1_byte_for_byte(structured: bool) -> None
     judges = tuple(replace(judge, structured=structured) for judge in first.judges)
     asked = questions(7)
     written = answers(second, asked)
-    blind = top_choice.stages(replace(first, judges=judges), asked, {}, written)["judging"]
+    blind = top_choice.trials("judging", replace(first, judges=judges), asked, {}, written)
     mine = judge_trials(replace(second, judges=judges), asked, written)
     assert {t.request.key for t in mine if t.condition == "none"} == {t.request.key for t in blind}
     assert len(blind) == 7 * 6
-    asking = [trial.request.key for trial in top_choice.stages(first, asked, {})["answers"]]
-    assert [trial.request.key for trial in hinting.stages(second, asked, {})["answers"]] == asking
+    asking = [trial.request.key for trial in top_choice.trials("answers", first, asked, {})]
+    assert [trial.request.key for trial in hinting.trials("answers", second, asked, {})] == asking
 
 
 def test_no_word_of_a_hint_stands_in_a_blind_prompt_and_nothing_else_differs() -> None:
@@ -223,7 +223,10 @@ def own_rates(hints: list[str], count: int = 500, **traits: Any) -> dict[str, fl
     """How often gpt's judges put an answer of their own vendor first, by condition, in a large sample."""
     everybody = simulation.models(known := simulation.questions(count), self_preference=0.0, **traits)
     run = replace(experiment(hints=hints), judges=everybody[2:4], candidates=everybody)
-    written = {t.request.key: simulation.said(t.request) for t in top_choice.stages(run, known, {})["answers"]}
+    written = {
+        t.request.key: verdicts.read(t, simulation.said(t.request))
+        for t in top_choice.trials("answers", run, known, {})
+    }
     given = top_choice.answers(run, known, written)
     found = [verdicts.read(t, simulation.said(t.request)) for t in judge_trials(run, known, given)]
     top = frames.picks(frames.listwise(found, given))

@@ -328,15 +328,19 @@ def test_a_frame_without_a_valid_ranking_is_refused_with_its_outcomes() -> None:
         top_choice.measure(tiny().iloc[:0], "asked", 42)
 
 
-def test_a_vendor_whose_judges_gave_no_valid_ranking_is_left_out_of_the_rates() -> None:
+def test_a_vendor_whose_judges_gave_no_valid_ranking_has_no_rate_and_leaves_no_mean_over_vendors() -> None:
     frame = tiny()
     silent = frame["judge"] == "jm"
     frame.loc[silent, ["rank", "top"]] = math.nan
     frame.loc[silent, "outcome"] = "refused"
     found = top_choice.measure(frame, "asked", 42)
     assert [each.where["vendor"] for each in found if each.id == "self_bias"] == ["claude", "gpt"]
+    whole = top_choice.measure(frame[frame["judge"] != "jm"], "asked", 42)
     deviation = (abs(5 / 10 - 1 / 4) + abs(7 / 12 - 1 / 2)) / 2
-    assert value(found, "deviation_from_expected") == pytest.approx(deviation)
+    assert value(whole, "deviation_from_expected") == pytest.approx(deviation)
+    for id in ("average_self_bias", "deviation_from_expected", "consistency_vendors", "consistency_judges"):
+        (each,) = (e for e in found if e.id == id)
+        assert math.isnan(each.value) and each.method.startswith("no valid ranking of"), "not a mean over the others"
     assert value(found, "unreadable_share", judge="jm") == 1.0
 
 

@@ -149,8 +149,9 @@ def show_hint_effects(
                 _name_effects(column[1], named, at, look)
         words = (
             f"Change of the own-vendor top-1 rate under each hint against none; bold: the mean over vendors, with its "
-            f"90 % interval as the thicker line. Shaded: within \N{PLUS-MINUS SIGN}{margin_pp:g} pp; an average whose "
-            "90 % interval lies inside is equivalent to none within that margin. Dashed: no change."
+            f"90 % interval as the thicker line. Shaded: within \N{PLUS-MINUS SIGN}{margin_pp:g} pp; only an average "
+            "whose 90 % interval lies inside can be equivalent to none, and is where Holm's correction over the hints "
+            "leaves it so. Dashed: no change."
         )
         if named:
             words += (

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from helpers.judge import Budget, MissingKey, Plan, complete_all, dollars, judge_all, labels_of, make_plan, notice
+from helpers.judge import Budget, MissingKey, Plan, judge_all, make_plan
 from helpers.providers import Clock, missing_keys, simulated
-from helpers.run.control import Control, controls, probes, serving, with_gaps
+from helpers.run.control import Control, controls, partnered, serving
+from helpers.run.settling import judged, notes
 from helpers.run.sources import answers_of, judgments_of, questions_of
-from helpers.types import Answer, Completion, Experiment, Judgment, Model, Question, Trial
+from helpers.types import Answer, Experiment, Judgment, Model, Question, Trial
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,9 +26,9 @@ class Asked:
     """A run after its last reply: what was asked, what came back, and the frame that the metrics read.
 
     `data` says where the verdicts are from: simulated, asked, hub or folder. `unjudged` names questions left out and
-    why. `plan` is the plan before the run, None where nothing was to be asked. `controls` tells for each judge which
-    repeat of the control group serves. Published judgments have no `questions`, `answers` and `judgments`, only the
-    frame.
+    why. `plan` is the plan before the run, None where nothing was to be asked. `said` holds the replies of the stages
+    before judging, by key. `controls` tells for each judge which repeat of the control group serves. Published
+    judgments have no `questions`, `answers` and `judgments`, only the frame.
     """
 
     experiment: Experiment
@@ -38,6 +39,7 @@ class Asked:
     data: str
     unjudged: Mapping[str, list[str]]
     plan: Plan | None
+    said: Mapping[str, Judgment] = field(default_factory=dict)
     spent_usd: float = 0.0
     controls: Mapping[str, Control] = field(default_factory=dict)
 
@@ -61,9 +63,12 @@ async def plan(experiment: Experiment, clock: Clock | None = None) -> Plan:
     questions = questions_of(experiment)
     given = answers_of(experiment, questions)
     _speaking(experiment, given)
-    known = await _known(experiment, questions, {}, given)
+    known = await _known(experiment, questions, given)
     known, found = await _with_controls(experiment, known, (clock or Clock()).wall())
-    return replace(make_plan(_requests(known), experiment.store), notes=_notes(experiment, known, found))
+    return replace(
+        make_plan(_requests(known), experiment.store),
+        notes=notes(known, getattr(bias_of(experiment), "CONTROL", None), found),
+    )
 
 
 def caution(experiment: Experiment) -> str:
@@ -86,35 +91,30 @@ async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Aske
     bias, questions = bias_of(experiment), questions_of(experiment)
     given = answers_of(experiment, questions)
     speaking = _speaking(experiment, given)
+    editor = (experiment.editor,) if experiment.editor else ()
     budget = Budget(experiment.budget_usd)
-    replies: dict[str, Completion] = {}
-    known = await _known(experiment, questions, replies, given)
     clock = options.setdefault("clock", Clock())
-    known, found = await _with_controls(experiment, known, clock.wall())
+    known, found = await _with_controls(experiment, await _known(experiment, questions, given), clock.wall())
     planned = make_plan(_requests(known), experiment.store) if asking else None
     if planned is not None:
-        _refuse_early(planned.check(experiment.budget_usd), speaking)
+        _refuse_early(planned.check(experiment.budget_usd), (*speaking, *editor))
         budget.planned = True
     options |= {"folder": experiment.store, "budget": budget, "ask": asking, "show": show}
     options.setdefault("concurrency", experiment.concurrency)
-    judgments: list[Judgment] = []
-    for name in known:
-        trials = bias.stages(experiment, questions, replies, given)[name]
-        if all(trial.form == "text" for trial in trials):
-            requests = [trial.request for trial in trials]
-            replies |= await complete_all(requests, stage=name, labels=labels_of(trials), **options)
-        else:
-            trials, found = await _controlled(experiment, trials, name, options)
-            judgments += await judge_all(trials, stage=name, **options)
-    answers = given if given is not None else bias.answers(experiment, questions, replies)
+    said: dict[str, Judgment] = {}
+    for stage in bias.STAGES[:-1]:
+        trials = bias.trials(stage, experiment, questions, said, given)
+        said |= _replied(await judge_all(trials, stage=stage, **options))
+    judging = bias.STAGES[-1]
+    trials = bias.trials(judging, experiment, questions, said, given)
+    answers = given if given is not None else bias.answers(experiment, questions, said)
     unjudged = bias.unfit(answers)
-    if not judgments:
-        first = next(iter(unjudged))
-        reasons = ", ".join(unjudged[first])
-        raise ValueError(f"none of {len(questions)} questions has a fit answer of every candidate ({first}: {reasons})")
-    frame = bias.tidy(judgments, answers)
-    for judge, control in found.items():  # partners in a comparison have the same repeat number
-        frame.loc[(frame["judge"] == judge) & (frame["condition"] == bias.CONTROL), "repeat"] -= control.shift
+    if not trials:
+        first = next(iter(unjudged), "")
+        why = f" ({first}: {', '.join(unjudged[first])})" if first else ""
+        raise ValueError(f"none of {len(questions)} questions has {bias.NEEDS}{why}")
+    judgments, found = await judged(experiment, trials, getattr(bias, "CONTROL", None), judging, options)
+    frame = bias.tidy(partnered(judgments, bias.CONTROL, found) if found else judgments, answers)
     return Asked(
         experiment=experiment,
         questions=questions,
@@ -124,9 +124,15 @@ async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Aske
         data="simulated" if any(model.simulated for model in speaking) else "asked",
         unjudged=unjudged,
         plan=planned,
+        said=said,
         spent_usd=budget.spent,
-        controls=with_gaps(found, judgments, bias.CONTROL) if found else {},
+        controls=found,
     )
+
+
+def _replied(judgments: Sequence[Judgment]) -> dict[str, Judgment]:
+    """The judgments that have a reply, by its key."""
+    return {each.trial.request.key: each for each in judgments if each.completion is not None}
 
 
 async def _with_controls(
@@ -143,53 +149,6 @@ async def _with_controls(
         settled[name] = serving(trials, control, here)
         found |= here
     return settled, found
-
-
-async def _controlled(
-    experiment: Experiment, trials: list[Trial], stage: str, options: dict[str, Any]
-) -> tuple[list[Trial], dict[str, Control]]:
-    """One stage with its controls settled: where a stored one is to serve, a first treated reply tells if it may.
-
-    A control that has to be asked again was not in the plan: it is checked against what is left of the budget.
-    """
-    control = getattr(bias_of(experiment), "CONTROL", None)
-    if control is None:
-        return trials, {}
-    now, age = options["clock"].wall(), experiment.max_age_days
-    before = await controls(trials, control, experiment.store, now, age)
-    found = before
-    if options["ask"] and (first := probes(trials, control, before)):
-        await judge_all(first, stage="first", **options)
-        found = await controls(trials, control, experiment.store, now, age)
-        for judge, at in found.items():
-            if at.shift != before[judge].shift:
-                options["budget"].planned = False
-    for judge, at in sorted(found.items()):
-        if at.stale and not at.complete:
-            notice(f"{judge}: a stored control group does not serve ({at.stale}); repeat {at.shift} is used")
-    return serving(trials, control, found), found
-
-
-def _notes(experiment: Experiment, known: Mapping[str, list[Trial]], found: Mapping[str, Control]) -> tuple[str, ...]:
-    """What the plan cannot know: whether a stored control group came from the model that answers today."""
-    control = getattr(bias_of(experiment), "CONTROL", None)
-    again = [
-        trial.request
-        for trials in known.values()
-        for trial in trials
-        if trial.condition == control and trial.judge.name in found and not found[trial.judge.name].settled
-    ]
-    stale = tuple(
-        f"{judge}: a stored control group does not serve: {at.stale}." for judge, at in found.items() if at.stale
-    )
-    if not again:
-        return stale
-    extra = make_plan({"control": again}, None)
-    return (
-        *stale,
-        f"If their models have changed since the stored control group was asked, {extra.missing} more calls would cost "
-        f"up to {dollars(extra.usd)} ({', '.join(sorted({request.model.name for request in again}))}).",
-    )
 
 
 def _speaking(experiment: Experiment, given: Mapping[tuple[str, str], Answer] | None) -> tuple[Model, ...]:
@@ -211,17 +170,15 @@ def _refuse_early(planned: Plan, speaking: Sequence[Model]) -> None:
 
 
 async def _known(
-    experiment: Experiment,
-    questions: Sequence[Question],
-    replies: dict[str, Completion],
-    given: Mapping[tuple[str, str], Answer] | None,
-) -> Mapping[str, list[Trial]]:
-    """The trials of all stages, as far as stored replies determine them; these are added to `replies`."""
-    stages = bias_of(experiment).stages
-    for name in stages(experiment, questions[:1], {}, given):
-        requests = [trial.request for trial in stages(experiment, questions, replies, given)[name]]
-        replies |= await complete_all(requests, folder=experiment.store, ask=False)
-    return stages(experiment, questions, replies, given)
+    experiment: Experiment, questions: Sequence[Question], given: Mapping[tuple[str, str], Answer] | None
+) -> dict[str, list[Trial]]:
+    """The trials of all stages, as far as stored replies determine them."""
+    bias, said, known = bias_of(experiment), {}, {}
+    for stage in bias.STAGES:
+        known[stage] = bias.trials(stage, experiment, questions, said, given)
+        if stage != bias.STAGES[-1]:
+            said |= _replied(await judge_all(known[stage], folder=experiment.store, ask=False))
+    return known
 
 
 def _requests(stages: Mapping[str, Sequence[Trial]]) -> dict[str, list]:

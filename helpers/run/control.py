@@ -1,143 +1,198 @@
-"""Which repeats of a control group serve a comparison: stored ones while they are fresh, else the next free ones.
+"""Which reply of a control group serves which treated one: a stored one while it is fresh, else one that is asked anew.
 
 A control that another experiment asked before costs nothing, but a judge that changed in between would pass its change
-off as an effect. So a stored control reply serves a judge if it came from the same model id as the judge's first
-treated reply and is at most `max_age_days` older. One that was asked after that first treated reply serves in any case:
-asking again could not bring it nearer. Simulated judges do not age.
+off as an effect. So a stored control reply serves a treated one (the same judge on the same material) if it came from
+the same model id and is at most `max_age_days` older; of several the nearest, in whole days, then the one with the
+lowest repeat number. One that was asked after the treated reply serves too where none before it does: asking again
+could not bring it nearer. What serves a treated reply once serves it always. Simulated judges do not age.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 
 from helpers.judge import complete_all
-from helpers.types import Completion, Judgment, Model, Request, Trial
+from helpers.types import Completion, Judgment, Request, Trial
 
 DAY = 86400.0
+#: What is judged, by whom and how: control and treated trials that agree in this can be compared.
+Place = tuple[object, ...]
 
 
 @dataclass(frozen=True)
 class Control:
-    """The control of one judge: how far its repeats are shifted, how old it is, and whether that is settled.
+    """The control of one judge: which repeat of it serves each (place, condition, repeat) of the treated trials.
 
-    `gap_days` is the longest time between a control reply and a treated reply to the same question (NaN before there
-    are both), `stale` says why an earlier control does not serve. `settled` is False while no treated reply has shown
-    its model id: the stored control may still have to be asked again. `complete` is True where nothing is missing.
+    `gap_days` is the longest time between two partners (NaN before there are any). `stale` says why stored replies do
+    not serve, where others have to be asked. `unsettled` counts the stored replies that are to serve treated ones which
+    are not asked yet: should their model turn out to be another, they do not.
     """
 
-    shift: int = 0
+    serves: Mapping[tuple[Place, str, int], int] = field(default_factory=dict)
     gap_days: float = float("nan")
     stale: str = ""
-    settled: bool = True
-    complete: bool = False
+    unsettled: frozenset[tuple[Place, int]] = frozenset()
+
+    @property
+    def repeats(self) -> tuple[int, ...]:
+        """The repeat numbers of the control that serve."""
+        return tuple(sorted(set(self.serves.values())))
+
+
+def place_of(trial: Trial) -> Place:
+    """What a trial shows and asks for, whatever its condition and repeat."""
+    return (trial.question_id, trial.shown, trial.where.get("task", ""))
 
 
 async def controls(
-    trials: Sequence[Trial], control: str, folder: Path, now: float, max_age_days: float
+    trials: Sequence[Trial], control: str, folder: Path, now: float, max_age_days: float, since: float = math.inf
 ) -> dict[str, Control]:
-    """The control of each judge, by the store as it is; `now` (seconds) stands for a treated reply yet to come."""
-    judges = {trial.judge.name: trial.judge for trial in trials}
-    stored = await _stored([trial.request for trial in trials], folder)
+    """For each judge with control and treated trials, what serves what; `now` in seconds since 1970.
+
+    A treated reply that came at or after `since` tells which model answers today.
+    """
     found = {}
-    for name, judge in judges.items():
+    for name in dict.fromkeys(trial.judge.name for trial in trials if trial.condition == control):
         mine = [trial for trial in trials if trial.judge.name == name]
-        treated = [stored[t.request.key] for t in mine if t.condition != control and t.request.key in stored]
-        blind = [trial.request for trial in mine if trial.condition == control]
-        if blind and len(blind) < len(mine):
-            found[name] = await _control(judge, blind, treated, folder, now, max_age_days)
+        if {trial.condition for trial in mine} != {control}:
+            found[name] = await _control(mine, control, folder, now, max_age_days * DAY, since)
     return found
 
 
 async def _control(
-    judge: Model,
-    blind: Sequence[Request],
-    treated: Sequence[Completion],
-    folder: Path,
-    now: float,
-    max_age_days: float,
+    mine: Sequence[Trial], control: str, folder: Path, now: float, max_age: float, since: float
 ) -> Control:
-    if judge.simulated:
-        return Control(gap_days=0.0, complete=True)
-    first = min(treated, key=lambda reply: reply.at) if treated else None
-    since, step = _seconds(first) if first else now, 1 + max(request.repeat for request in blind)
-    serving, stale, shift = [], "", 0
-    # Windows of as many repeats as are asked, side by side: they share no reply.
-    while replies := await _stored([_shifted(request, shift) for request in blind], folder):
-        why = _unfit(replies.values(), first, since, max_age_days)
-        if why:
-            stale = why
+    plain: dict[Place, list[Trial]] = {}
+    for trial in mine:
+        if trial.condition == control:
+            plain.setdefault(place_of(trial), []).append(trial)
+    treated = {
+        (place_of(t), t.condition, t.request.repeat): t.request
+        for t in mine
+        if t.condition != control and place_of(t) in plain
+    }
+    cells = sorted(
+        {(place, condition, r) for place, condition, _ in treated for r in range(len(plain[place]))}, key=repr
+    )
+    if mine[0].judge.simulated:
+        return Control({cell: cell[2] for cell in cells}, gap_days=0.0)
+    replies = await complete_all(treated.values(), folder=folder, ask=False)
+    stored = await _stored({place: group[0].request for place, group in plain.items()}, folder)
+    today = max((r for r in replies.values() if _seconds(r) >= since), key=_seconds, default=None)
+    serves: dict[tuple[Place, str, int], int] = {}
+    taken: dict[tuple[Place, str], set[int]] = {}
+    gap, stale, unsettled = math.nan, "", set()
+    for cell in cells:
+        place, condition, _ = cell
+        request = treated.get(cell) or treated.get((place, condition, 0))
+        reply = replies.get(request.key) if request else None
+        used = taken.setdefault((place, condition), set())
+        free = {number: each for number, each in stored[place].items() if number not in used}
+        chosen, why = _choice(free, reply, today.model if today else None, now, max_age)
+        if chosen is None:
+            chosen = next(n for n in count() if n not in stored[place] and n not in used)
+            stale = why or stale
+        elif reply is None and today is None:
+            unsettled.add((place, chosen))
+        elif reply is not None:
+            apart = abs(_seconds(free[chosen]) - _seconds(reply)) / DAY
+            gap = apart if math.isnan(gap) else max(gap, apart)
+        serves[cell] = chosen
+        used.add(chosen)
+    return Control(serves, gap, stale, frozenset(unsettled))
+
+
+def _choice(
+    stored: Mapping[int, Completion], reply: Completion | None, today: str | None, now: float, max_age: float
+) -> tuple[int | None, str]:
+    """The stored control reply that serves a treated one, else None and why none does ("" where there is none)."""
+    at, model = (_seconds(reply), reply.model) if reply else (now, today)
+    before, after, why = [], [], ""
+    for number, each in stored.items():
+        same, age = model is None or each.model == model, at - _seconds(each)
+        if age < 0:
+            after.append((not same, _seconds(each), number))
+        elif not same:
+            why = f"it came from {each.model}, the hinted reply from {model}"
+        elif age > max_age:
+            why = f"it is {age / DAY:.1f} days older than the hinted reply, more than {max_age / DAY:g}"
         else:
-            gap = max(abs(_seconds(reply) - since) for reply in replies.values())
-            serving.append((len(replies) < len(blind), gap, shift))
-        shift += step
-    if not serving:
-        return Control(shift, stale=stale)
-    incomplete, _, nearest = min(serving)
-    return Control(nearest, stale=stale, settled=first is not None, complete=not incomplete)
+            before.append((int(age // DAY), number))
+    if before:
+        return min(before)[1], ""
+    return (min(after)[2], "") if after else (None, why)
 
 
-def _unfit(replies: Iterable[Completion], first: Completion | None, since: float, max_age_days: float) -> str:
-    """Why these control replies do not serve; "" where they do."""
-    before = [reply for reply in replies if first is None or _seconds(reply) < since]
-    others = sorted({str(reply.model) for reply in before if first and reply.model != first.model})
-    if others:
-        return f"it came from {', '.join(others)}, the first hinted reply from {first.model}"
-    age = max(((since - _seconds(reply)) / DAY for reply in before), default=0.0)
-    if age > max_age_days:
-        return f"it is {age:.0f} days older than the first hinted reply, more than {max_age_days:g}"
-    return ""
+async def _stored(plain: Mapping[Place, Request], folder: Path) -> dict[Place, dict[int, Completion]]:
+    """The stored control replies by place and repeat number; two numbers that hold nothing end the search."""
+    found: dict[Place, dict[int, Completion]] = {place: {} for place in plain}
+    number = missing = 0
+    while missing < 2:
+        keys = {replace(request, repeat=number).key: place for place, request in plain.items()}
+        requests = [replace(request, repeat=number) for request in plain.values()]
+        replies = await complete_all(requests, folder=folder, ask=False)
+        for key, reply in replies.items():
+            found[keys[key]][number] = reply
+        missing, number = 0 if replies else missing + 1, number + 1
+    return found
 
 
-async def _stored(requests: Sequence[Request], folder: Path) -> Mapping[str, Completion]:
-    return await complete_all([r for r in requests if not r.unwritten], folder=folder, ask=False)
+def probes(trials: Sequence[Trial], control: str, found: Mapping[str, Control]) -> list[Trial]:
+    """One treated trial of each judge whose stored control can only be trusted once a reply has told the model."""
+    first: dict[str, Trial] = {}
+    for trial in trials:
+        at = found.get(trial.judge.name)
+        if at and trial.condition != control and any(place == place_of(trial) for place, _ in at.unsettled):
+            first.setdefault(trial.judge.name, trial)
+    return list(first.values())
+
+
+def serving(trials: Sequence[Trial], control: str, found: Mapping[str, Control]) -> list[Trial]:
+    """The trials with each judge's control asked under the repeat numbers that serve, and no others."""
+    numbers: dict[tuple[str, Place], list[int]] = {}
+    for judge, at in found.items():
+        for (place, _, _), number in at.serves.items():
+            known = numbers.setdefault((judge, place), [])
+            known += [number] if number not in known else []
+    result, done = [], set()
+    for trial in trials:
+        key = trial.judge.name, place_of(trial)
+        if trial.condition != control or key not in numbers:
+            result.append(trial)
+        elif key not in done:
+            done.add(key)
+            result += [replace(trial, request=replace(trial.request, repeat=n)) for n in sorted(numbers[key])]
+    return result
+
+
+def partnered(judgments: Iterable[Judgment], control: str, found: Mapping[str, Control]) -> list[Judgment]:
+    """The judgments as frames are to hold them: control repeats numbered from 0, treated trials naming their partner's.
+
+    Where nothing had to be asked again, that is the number it has.
+    """
+    ranks: dict[tuple[str, Place], dict[int, int]] = {}
+    for judge, at in found.items():
+        by: dict[Place, set[int]] = {}
+        for (place, _, _), number in at.serves.items():
+            by.setdefault(place, set()).add(number)
+        ranks |= {(judge, place): {n: rank for rank, n in enumerate(sorted(some))} for place, some in by.items()}
+    result = []
+    for each in judgments:
+        trial, place = each.trial, place_of(each.trial)
+        rank, at = ranks.get((trial.judge.name, place), {}), found.get(trial.judge.name)
+        repeat = trial.request.repeat
+        if trial.condition == control and repeat in rank:
+            trial = replace(trial, request=replace(trial.request, repeat=rank[repeat]))
+        elif at and (place, trial.condition, repeat) in at.serves:
+            trial = replace(trial, partner=rank[at.serves[place, trial.condition, repeat]])
+        result.append(replace(each, trial=trial))
+    return result
 
 
 def _seconds(reply: Completion) -> float:
     return datetime.fromisoformat(reply.at).timestamp()
-
-
-def _shifted(request: Request, shift: int) -> Request:
-    return replace(request, repeat=request.repeat + shift) if shift else request
-
-
-def with_gaps(found: Mapping[str, Control], judgments: Sequence[Judgment], control: str) -> dict[str, Control]:
-    """The controls with their gaps as they are after the last reply: the same in this run and in every rerun."""
-    settled = {}
-    for name, at in found.items():
-        mine = [each for each in judgments if each.trial.judge.name == name and each.completion]
-        blind: dict[str, list[float]] = {}
-        for each in mine:
-            if each.trial.condition == control:
-                blind.setdefault(each.trial.question_id, []).append(_seconds(each.completion))
-        gaps = [
-            abs(_seconds(each.completion) - asked)
-            for each in mine
-            if each.trial.condition != control
-            for asked in blind.get(each.trial.question_id, ())
-        ]
-        if gaps and not mine[0].trial.judge.simulated:
-            settled[name] = replace(at, gap_days=max(gaps) / DAY, settled=True)
-    return {**found, **settled}
-
-
-def serving(trials: Sequence[Trial], control: str, found: Mapping[str, Control]) -> list[Trial]:
-    """The trials with each judge's control under the repeat numbers that serve it."""
-    return [
-        replace(trial, request=_shifted(trial.request, found[trial.judge.name].shift))
-        if trial.condition == control and trial.judge.name in found
-        else trial
-        for trial in trials
-    ]
-
-
-def probes(trials: Sequence[Trial], control: str, found: Mapping[str, Control]) -> list[Trial]:
-    """The first treated trial of each judge whose stored control is not settled yet."""
-    first: dict[str, Trial] = {}
-    for trial in trials:
-        name = trial.judge.name
-        if name in found and not found[name].settled and trial.condition != control:
-            first.setdefault(name, trial)
-    return list(first.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from helpers import frames
 from helpers.run.asking import Asked
+from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.types import short_hash
 
 if TYPE_CHECKING:
@@ -83,7 +85,7 @@ def provenance(asked: Asked) -> str:
         unjudged = _count(len(asked.unjudged), "question")
         text += f" {unjudged} not judged: a candidate's answer is missing, cut, empty, refused or an error."
     if 0 < questions < 10:
-        text += f" {_count(questions, 'question')} can carry no interval: 10 is the least, and few show much below 80."
+        text += f" {_count(questions, 'question')} can carry no interval: {MIN_CLUSTERS} is the least."
     return text
 
 
@@ -103,9 +105,10 @@ def losses(asked: Asked) -> pd.DataFrame:
             table[f"tokens {kind}"] = [
                 tokens.get(place) for place in zip(table["judge"], table["condition"], strict=True)
             ]
-    denied = frames.one_row_each(asked.frame).groupby(["judge", "condition"])["contradicts"].sum()
-    pairs = list(zip(table["judge"], table["condition"], strict=True))
-    table["scores contradict ranking"] = [int(denied.get(place, 0)) for place in pairs]
+    if "contradicts" in asked.frame:
+        denied = frames.one_row_each(asked.frame).groupby(["judge", "condition"])["contradicts"].sum()
+        pairs = list(zip(table["judge"], table["condition"], strict=True))
+        table["scores contradict ranking"] = [int(denied.get(place, 0)) for place in pairs]
     table["unreadable"] = table["unreadable"].map("{:.1%}".format)
     return table.set_index("judge")
 
@@ -138,8 +141,7 @@ def machine_provenance(asked: Asked) -> dict[str, Any]:
     """The same for numbers.json: data source, judges with returned ids, n, seed, hash of the inputs."""
     judgments = frames.one_row_each(asked.frame)
     ids = judgments.dropna(subset=["judge_model"]).groupby("judge")["judge_model"].unique()
-    read = ["question_id", "judge", "candidate", "slot", "repeat", "condition", "rank", "score", "outcome"]
-    shown = asked.frame[read].astype(str)
+    shown = asked.frame.astype(str)
     return {
         "experiment": asked.experiment.name,
         "data": asked.data,
@@ -161,15 +163,17 @@ def control_gap(asked: Asked) -> str:
     gaps = [at.gap_days for at in asked.controls.values() if at.gap_days == at.gap_days]
     if not gaps or asked.data == "simulated":
         return ""
-    told = f"Between a blind judgment and a hinted one of the same judge lie at most {_count(round(max(gaps)), 'day')}."
+    # The seconds in which a run asks are no day.
+    days = math.ceil(max(gaps) - 0.01)
+    told = f"Between a blind judgment and a hinted one of the same judge lie at most {_count(days, 'day')}."
     most = asked.experiment.max_age_days
     return f"{told} Careful: that is more than the {most} that count as fresh." if max(gaps) > most else told
 
 
 def controls_told(asked: Asked) -> dict[str, dict[str, Any]]:
-    """For run.json: which repeat of the blind group served each judge, and its days from the first hinted reply."""
+    """For run.json: which repeats of the control group serve each judge, and the most days between two partners."""
     return {
-        judge: {"repeat": at.shift, "gap_days": None if at.gap_days != at.gap_days else round(at.gap_days, 3)}
+        judge: {"repeats": list(at.repeats), "gap_days": None if at.gap_days != at.gap_days else round(at.gap_days, 3)}
         for judge, at in sorted(asked.controls.items())
     }
 

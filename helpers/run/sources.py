@@ -23,7 +23,10 @@ def questions_of(experiment: Experiment) -> tuple[Question, ...]:
 
     No question left, an unknown category or a source that does not exist is a ValueError or FileNotFoundError.
     """
-    return _chosen(experiment, datasets.load_questions(_source(experiment, "questions")))
+    source = _source(experiment, "questions")
+    if experiment.options.get("questions") == "passages":
+        return _chosen(experiment, datasets.load_passages(source, hard=experiment.own["hard"]))
+    return _chosen(experiment, datasets.load_questions(source))
 
 
 def answers_of(experiment: Experiment, questions: Sequence[Question]) -> dict[tuple[str, str], Answer] | None:

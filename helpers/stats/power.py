@@ -29,16 +29,6 @@ def detectable_effect(se: float, df: float, power: float = 0.8, level: float = 0
     return float(se * brentq(gap, 0.0, bound + 40.0))
 
 
-def questions_needed(se: float, clusters: int, effect: float, power: float = 0.8, level: float = 0.05) -> float:
-    """How many questions would find `effect`, if the standard error `se` of `clusters` questions shrinks as 1/sqrt.
-
-    inf for an effect of 0 or one that ten million questions would not show; NaN where `se` is NaN.
-    """
-    return _smallest(
-        se, clusters, lambda at, count: detectable_effect(at, count - 1, power, level) <= abs(effect), effect == 0
-    )
-
-
 def equivalence_power(se: float, df: float, margin: float, level: float = 0.05) -> float:
     """How often two one-sided tests prove equivalence within +-`margin`, if there is no difference at all.
 

@@ -84,10 +84,10 @@ def test_after_experiment_1_the_blind_group_sends_no_request(runs: Runs) -> None
     assert calls == 2 * 6, "two hints, three judges, two questions; answers and blind judgments are there"
     assert set(runs.blind_prompts().values()) == {1} and runs.server.duplicates() == 0
     assert Counter(j.trial.condition for j in asked.judgments) == {"none": 6, "self": 6, "full": 6}
-    assert {at.shift for at in asked.controls.values()} == {0}
+    assert {at.repeats for at in asked.controls.values()} == {(0,)}
     assert [round(at.gap_days) for at in asked.controls.values()] == [1, 1, 1]
     assert control_gap(asked) == "Between a blind judgment and a hinted one of the same judge lie at most 1 day."
-    assert controls_told(asked)["gpt_fast"] == {"repeat": 0, "gap_days": 1.0}
+    assert controls_told(asked)["gpt_fast"] == {"repeats": [0], "gap_days": 1.0}
     again, calls = runs.second(days=3, budget_usd=0.0)
     assert calls == 0 and again.frame.equals(asked.frame) and again.controls == asked.controls
     after, calls = runs.first(days=3, budget_usd=0.0)
@@ -101,7 +101,7 @@ def test_a_blind_group_of_another_model_is_asked_again_and_says_so(
     runs.server.suffix = "-2026-02-02"
     asked, calls = runs.second(days=1)
     assert calls == 2 * 6 + 6, "hints and the whole blind group once more"
-    assert {at.shift for at in asked.controls.values()} == {1}
+    assert {at.repeats for at in asked.controls.values()} == {(1,)}
     told = capfd.readouterr().err
     assert "claude_fast: a stored control group does not serve (it came from claude-haiku-4-5-2026-01-01" in told
     assert "repeat 1 is used" in told
@@ -122,9 +122,9 @@ def test_a_blind_group_older_than_a_week_is_asked_again(
     assert planned.missing == (12 if fresh else 18)
     asked, calls = runs.second(days=days)
     assert calls == (12 if fresh else 18)
-    assert {at.shift for at in asked.controls.values()} == {0 if fresh else 1}
+    assert {at.repeats for at in asked.controls.values()} == {(0,) if fresh else (1,)}
     told = capfd.readouterr().err
-    assert fresh or "7 days older than the first hinted reply, more than 7" in told
+    assert fresh or "7.1 days older than the hinted reply, more than 7" in told
     _, calls = runs.second(days=days + 30, budget_usd=0.0)
     assert calls == 0, "a finished comparison does not age"
 
@@ -133,7 +133,7 @@ def test_the_nearest_of_several_blind_groups_serves(runs: Runs) -> None:
     runs.first(repeats=1)
     runs.second(days=20, hints=["self"])
     asked, calls = runs.second(days=26, hints=["full"])
-    assert calls == 6 and {at.shift for at in asked.controls.values()} == {1}
+    assert calls == 6 and {at.repeats for at in asked.controls.values()} == {(1,)}
     assert [round(at.gap_days) for at in asked.controls.values()] == [6, 6, 6]
 
 
@@ -141,7 +141,7 @@ def test_repeats_take_the_next_free_numbers_together(runs: Runs) -> None:
     runs.first(repeats=2)
     runs.server.suffix = "-2026-02-02"
     asked, calls = runs.second(days=1, hints=["self"], repeats=2)
-    assert calls == 12 + 12 and {at.shift for at in asked.controls.values()} == {2}
+    assert calls == 12 + 12 and {at.repeats for at in asked.controls.values()} == {(2, 3)}
     assert sorted(set(asked.frame["repeat"])) == [0, 1]
     assert len(frames.one_row_each(asked.frame)) == 2 * 2 * 6
 
@@ -160,10 +160,10 @@ def test_one_judge_may_have_changed_and_the_others_not(runs: Runs) -> None:
     runs.server.behaviour = changed
     asked, calls = runs.second(days=1, hints=["self"])
     assert calls == 6 + 2
-    assert {name: at.shift for name, at in asked.controls.items()} == {
-        "claude_fast": 0,
-        "gpt_fast": 1,
-        "gemini_fast": 0,
+    assert {name: at.repeats for name, at in asked.controls.items()} == {
+        "claude_fast": (0,),
+        "gpt_fast": (1,),
+        "gemini_fast": (0,),
     }
 
 
@@ -215,13 +215,13 @@ def free_from_now_on(runs: Runs, days: float, **parameters: Any) -> Asked:
 def test_two_repeats_after_two_repeats_cost_nothing_for_the_blind_group(runs: Runs) -> None:
     runs.first(repeats=2)
     asked, calls = runs.second(days=1, hints=["self"], repeats=2)
-    assert calls == 12 and {at.shift for at in asked.controls.values()} == {0}
+    assert calls == 12 and {at.repeats for at in asked.controls.values()} == {(0, 1)}
     free_from_now_on(runs, 2, hints=["self"], repeats=2)
 
 
 def test_two_repeats_alone_are_settled_at_once(runs: Runs) -> None:
     asked, calls = runs.second(hints=["self"], repeats=2)
-    assert calls == 6 + 12 + 12 and {at.shift for at in asked.controls.values()} == {0}
+    assert calls == 6 + 12 + 12 and {at.repeats for at in asked.controls.values()} == {(0, 1)}
     free_from_now_on(runs, 1, hints=["self"], repeats=2)
 
 
@@ -234,11 +234,14 @@ def test_a_second_repeat_that_came_later_is_part_of_the_same_blind_group(runs: R
     free_from_now_on(runs, 4, hints=["self"], repeats=2)
 
 
-def test_more_of_a_complete_blind_group_wins_over_a_nearer_piece_of_one(runs: Runs) -> None:
+def test_the_nearest_serves_question_by_question(runs: Runs) -> None:
     runs.first(question_limit=4)
     runs.first(days=2, question_limit=1, repeats=2)
     asked, calls = runs.second(days=3, hints=["self"], question_limit=4)
-    assert calls == 12 and {at.shift for at in asked.controls.values()} == {0}
+    assert calls == 12 and {at.repeats for at in asked.controls.values()} == {(0, 1)}
+    frame = asked.frame[asked.frame["condition"] == "none"]
+    assert len(frames.one_row_each(frame)) == 12 and set(frame["repeat"]) == {0}
+    free_from_now_on(runs, 4, hints=["self"], question_limit=4)
 
 
 @pytest.mark.parametrize("changed", [False, True])
@@ -253,10 +256,66 @@ def test_questions_added_weeks_later_are_asked_once_and_never_again(runs: Runs, 
     assert all(round(at.gap_days) == 0 for at in asked.controls.values()), "each question's pair is of one day"
 
 
-def test_a_hint_added_weeks_later_says_how_old_its_partners_are(runs: Runs) -> None:
+def blind_partners(asked: Asked, hint: str) -> set[tuple[str, str]]:
+    """The model that gave each verdict under a hint, and the one that gave its partner's."""
+    one = frames.one_row_each(asked.frame)
+    keys = ["question_id", "judge"]
+    hinted = one[one["condition"] == hint]
+    both = hinted.merge(one[one["condition"] == "none"], left_on=[*keys, "partner"], right_on=[*keys, "repeat"])
+    assert len(both) == len(hinted), "each hinted judgment has one partner"
+    return {(a[-10:], b[-10:]) for a, b in zip(both["judge_model_x"], both["judge_model_y"], strict=True)}
+
+
+def test_a_hint_added_weeks_later_has_a_blind_group_of_its_own(runs: Runs) -> None:
     runs.second(hints=["self"])
-    asked, calls = runs.second(days=30, hints=["self", "full"])
-    assert calls == 6
-    told = control_gap(asked)
-    assert "lie at most 30 days. Careful: that is more than the 7 that count as fresh." in told
-    free_from_now_on(runs, 31, hints=["self", "full"])
+    runs.server.suffix = "-2026-02-02"
+    asked, calls = runs.second(days=30, hints=["full"])
+    assert calls == 6 + 6 and {at.repeats for at in asked.controls.values()} == {(1,)}
+    asked = free_from_now_on(runs, 31, hints=["self", "full"])
+    assert {at.repeats for at in asked.controls.values()} == {(0, 1)}
+    assert blind_partners(asked, "self") == {("2026-01-01", "2026-01-01")}
+    assert blind_partners(asked, "full") == {("2026-02-02", "2026-02-02")}
+    assert control_gap(asked).endswith("lie at most 0 days.")
+
+
+def test_blind_repeats_asked_later_of_another_model_move_no_finished_comparison(runs: Runs) -> None:
+    runs.first()
+    before, _ = runs.second(days=3)
+    runs.server.suffix = "-2026-02-02"
+    runs.first(days=4, repeats=2)
+    after = free_from_now_on(runs, 5)
+    assert after.frame.equals(before.frame) and {at.repeats for at in after.controls.values()} == {(0,)}
+
+
+def test_questions_that_had_only_their_blind_judgments_are_compared_with_the_model_of_their_day(runs: Runs) -> None:
+    runs.first(question_limit=4)
+    runs.second(days=1)
+    runs.server.suffix = "-2026-02-02"
+    asked, calls = runs.second(days=60, question_limit=4)
+    assert calls == 2 * 2 * 3 + 2 * 3, "two more questions under two hints, and their blind group again"
+    assert blind_partners(asked, "self") == {("2026-01-01", "2026-01-01"), ("2026-02-02", "2026-02-02")}
+    free_from_now_on(runs, 61, question_limit=4)
+
+
+def test_a_repeat_more_asks_nothing_twice_that_serves(runs: Runs) -> None:
+    runs.first()
+    _, calls = runs.second(days=20, hints=["self"])
+    assert calls == 12, "the blind group of day 0 is too old"
+    asked, calls = runs.second(days=21, hints=["self"], repeats=2)
+    assert calls == 12, "one hinted and one blind repeat more"
+    assert {at.repeats for at in asked.controls.values()} == {(1, 2)}
+    free_from_now_on(runs, 22, hints=["self"], repeats=2)
+
+
+def test_a_model_that_changes_in_the_middle_of_a_run_gets_partners_of_its_own(runs: Runs) -> None:
+    runs.first(question_limit=4)
+    polite, seen = runs.server.behaviour, []
+
+    def changing(call: Any) -> Any:
+        seen.append(call)
+        return replace(polite(call), model=f"{call.model}-2026-02-02") if len(seen) > 8 else polite(call)
+
+    runs.server.behaviour = changing
+    asked, _ = runs.second(days=1, hints=["self"], question_limit=4)
+    assert all(a == b for a, b in blind_partners(asked, "self"))
+    free_from_now_on(runs, 2, hints=["self"], question_limit=4)

@@ -1,11 +1,11 @@
 """Whether naming the authors changes what a judge puts first: experiment 2, built on experiment 1's top choice."""
 
-from helpers.biases.hinting.asking import CONTROL, caution, check, hints_of, stages
+from helpers.biases.hinting.asking import CONTROL, caution, check, hints_of, trials
+from helpers.biases.hinting.changes import changes_words
 from helpers.biases.hinting.concluding import conclusions, corrected
 from helpers.biases.hinting.estimands import ESTIMANDS
 from helpers.biases.hinting.groups import best_groups, recommendations
 from helpers.biases.hinting.measure import (
-    changes_words,
     few,
     finding,
     measure,
@@ -14,14 +14,17 @@ from helpers.biases.hinting.measure import (
     recommended,
 )
 from helpers.biases.hinting.names import names_words
+from helpers.biases.hinting.paired import unpaired
 from helpers.biases.hinting.picks import published_picks
 from helpers.biases.hinting.published import curves, from_published, margins_words
-from helpers.biases.top_choice.asking import answers, unfit
+from helpers.biases.top_choice.asking import NEEDS, STAGES, answers, unfit
 from helpers.frames import listwise as tidy
 
 __all__ = [
     "CONTROL",
     "ESTIMANDS",
+    "NEEDS",
+    "STAGES",
     "answers",
     "best_groups",
     "caution",
@@ -42,7 +45,8 @@ __all__ = [
     "published_picks",
     "recommendations",
     "recommended",
-    "stages",
     "tidy",
+    "trials",
     "unfit",
+    "unpaired",
 ]

@@ -32,12 +32,31 @@ def corrected(estimates: Sequence[Estimate], id: str = "hint_effect") -> dict[st
 
 
 def conclusions(estimates: Sequence[Estimate]) -> dict[str, str]:
-    """One of VERDICTS for each confirmatory hint; a difference that is proven and small counts as a difference."""
-    different, equivalent = corrected(estimates), corrected(estimates, "hint_effect_90")
+    """One of VERDICTS for each confirmatory hint; a difference that is proven and small counts as a difference.
+
+    Different: Holm's p is below 0.05 and the 95 % interval leaves out 0. Tests of difference and of equivalence are two
+    families: each holds its own level.
+    """
+    equivalent = corrected(estimates, "hint_effect_90")
     return {
-        hint: "different" if p < LEVEL else "equivalent" if equivalent.get(hint, math.nan) < LEVEL else "inconclusive"
-        for hint, p in different.items()
+        hint: "different"
+        if shown(estimates, hint)
+        else "equivalent"
+        if equivalent.get(hint, math.nan) < LEVEL
+        else "inconclusive"
+        for hint in corrected(estimates)
     }
+
+
+def shown(estimates: Sequence[Estimate], hint: str) -> bool:
+    """Whether a hint's average effect is shown: by Holm's p, and by the interval that is printed beside it."""
+    each = effect_of(estimates, hint)
+    return each is not None and corrected(estimates).get(hint, math.nan) < LEVEL and (each.low > 0 or each.high < 0)
+
+
+def family_size(estimates: Sequence[Estimate]) -> int:
+    """How many tests of difference Holm corrects for: those that have a p."""
+    return max(1, sum(not math.isnan(p) for p in corrected(estimates).values()))
 
 
 def exploratory(estimates: Sequence[Estimate]) -> dict[tuple[str, str], float]:

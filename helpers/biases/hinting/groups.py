@@ -11,7 +11,7 @@ import pandas as pd
 
 from helpers import frames
 from helpers.biases.hinting.asking import CONTROL
-from helpers.biases.hinting.concluding import corrected, effect_of
+from helpers.biases.hinting.concluding import effect_of, shown
 from helpers.biases.hinting.paired import CONFIRMATORY, LEVEL, hints_in
 from helpers.biases.top_choice import defended, rates, spread
 from helpers.stats.bootstrap import bca
@@ -27,6 +27,7 @@ GOALS = {
 }
 #: Bounds at a level for many comparisons lie far out: enough resamples to find them.
 RESAMPLES = 10_000
+NO_GROUP = "no group"
 #: Two numbers from the same counts can differ by rounding of the last digit.
 SAME = 1e-9
 
@@ -69,9 +70,9 @@ def group_metrics(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
 def spread_change(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """How much each hint changes each metric of spread against blind, in pp, questions paired (`where`: hint, metric).
 
-    BCa over questions at a level that holds for all confirmatory hints and metrics together (Bonferroni), so that a
-    group may be called better only where its bounds leave out 0. The change of a single rate's spread is not defined
-    (NaN).
+    BCa over questions at a level that holds for the confirmatory hints and all metrics together (Bonferroni); other
+    hints have bounds of the same level and are no part of that family. The change of a single rate's spread is not
+    defined (NaN).
     """
     family = len(CONFIRMATORY) * len(SPREADS)
     level = 1 - LEVEL / family
@@ -98,7 +99,7 @@ def spread_change(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
 def _arms(both: pd.DataFrame, hint: str, metric: str) -> tuple[np.ndarray, np.ndarray, tuple[object, ...]] | None:
     """Sums per question, the columns of the hinted group, then those of the blind one; and whose columns they are.
 
-    None where a column has no valid judgment in one of the groups.
+    None where a vendor or judge that was asked has no valid judgment in one of the groups.
     """
     votes = frames.picks(both)
     candidates = rates.vendors(both)
@@ -120,7 +121,9 @@ def _arms(both: pd.DataFrame, hint: str, metric: str) -> tuple[np.ndarray, np.nd
             d.append(sums.denominators)
             columns = sums.columns if column else columns
     x, d = np.hstack(x), np.hstack(d)
-    return None if not len(x) or (d.sum(axis=0) == 0).any() else (x, d, columns)
+    asked = both["judge_vendor"].isin(candidates)
+    whole = metric == "balance" or len(columns) == both.loc[asked, by].nunique()
+    return (x, d, columns) if len(x) and whole and (d.sum(axis=0) > 0).all() else None
 
 
 def _difference(both: pd.DataFrame, metric: str, columns: Sequence[object]) -> Callable[[np.ndarray], np.ndarray]:
@@ -171,31 +174,42 @@ def best_groups(estimates: Sequence[Estimate]) -> pd.DataFrame:
 
 
 def recommendations(estimates: Sequence[Estimate]) -> pd.DataFrame:
-    """For each goal and metric the group with the lowest value, and whether it may be recommended for that.
+    """For each goal and metric the group with the lowest value, whether it may be recommended for that, and why not.
 
-    Columns: goal, metric, lowest, recommended. Of the groups that tell the truth, the lowest is recommended, and only
-    if the paired interval of its change against blind lies below 0 (average: after Holm; others: at a level for all
-    hints and metrics); "no group" where none does, or where nothing pairs the groups.
+    Columns: goal, metric, lowest, recommended, why. Recommended is, for mitigating self-preference, the lowest group
+    that tells the truth: if blind judges are shown to prefer their own, its paired change is shown to be below 0, and
+    it is not shown to turn them against their own. For balance none ever is: fair judges of unequal answers are no less
+    uneven than partial ones.
     """
-    rows, groups = [], values_of(estimates, "average_self_bias")
+    rows, known = [], values_of(estimates, "average_self_bias")
     for goal, metrics in GOALS.items():
         for metric in metrics:
-            values = values_of(estimates, metric)
+            values = {hint: value for hint, value in values_of(estimates, metric).items() if not math.isnan(value)}
             best = lowest(values)
-            open_to = {hint: value for hint, value in values.items() if hint in (CONTROL, *CONFIRMATORY)}
-            better = [h for h in lowest(open_to) if h != CONTROL and _proven_lower(estimates, h, metric)]
             told = " = ".join(best) or "not derivable"
-            if best and len(values) < len(groups):
+            if best and len(values) < len(known):
                 told += f" (of {', '.join(values)} alone)"
-            rows.append(
-                {"goal": goal, "metric": metric, "lowest": told, "recommended": ", ".join(better) or "no group"}
-            )
-    return pd.DataFrame(rows)
+            open_to = {hint: value for hint, value in values.items() if hint in (CONTROL, *CONFIRMATORY)}
+            choice = [hint for hint in lowest(open_to) if hint != CONTROL]
+            why = _why_not(estimates, metric, choice)
+            rows.append((goal, metric, told, NO_GROUP if why else ", ".join(choice), why))
+    return pd.DataFrame(rows, columns=["goal", "metric", "lowest", "recommended", "why"])
 
 
-def _proven_lower(estimates: Sequence[Estimate], hint: str, metric: str) -> bool:
-    if metric == "average_self_bias":
-        effect = effect_of(estimates, hint)
-        return effect is not None and corrected(estimates).get(hint, math.nan) < LEVEL and effect.value < 0
-    change = [e for e in estimates if e.id == "spread_change" and dict(e.where) == {"hint": hint, "metric": metric}]
-    return bool(change) and change[0].high < 0
+def _why_not(estimates: Sequence[Estimate], metric: str, choice: Sequence[str]) -> str:
+    """Why no truthful group can be recommended for a metric; "" where the chosen ones can."""
+    if not choice:
+        return "no hint that tells the truth is lower than blind"
+    if metric != "average_self_bias":
+        return "lower is not fairer where answers differ in quality"
+    effects = [effect_of(estimates, hint) for hint in choice]
+    if not any(effects):
+        return "nothing pairs the groups"
+    if not all(each and shown(estimates, hint) and each.value < 0 for hint, each in zip(choice, effects, strict=True)):
+        return "its difference to blind is not shown"
+    excess = [each for each in estimates if each.id == "excess_self_preference"]
+    if not any(each.low > 0 for each in excess if each.where["hint"] == CONTROL):
+        return "blind judges are not shown to prefer their own"
+    if any(each.high < 0 for each in excess if each.where["hint"] in choice):
+        return "it turns judges against their own"
+    return ""

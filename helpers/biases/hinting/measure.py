@@ -9,7 +9,7 @@ from dataclasses import replace
 import pandas as pd
 
 from helpers import frames
-from helpers.biases.hinting import concluding, groups, names, paired
+from helpers.biases.hinting import changes, concluding, groups, names, paired
 from helpers.biases.hinting.asking import CONTROL
 from helpers.biases.hinting.concluding import effect_of
 from helpers.biases.hinting.paired import CONFIRMATORY, LEVEL
@@ -51,7 +51,7 @@ def measure(frame: pd.DataFrame, data: str, seed: int, margin_pp: float) -> list
         *paired.hint_effect(frame, data, seed, margin_pp),
         *paired.category_hint_effect(frame, data),
         *names.name_effect(frame, data, seed),
-        *paired.change_rate(frame, data),
+        *changes.change_rate(frame, data),
         *groups.spread_change(frame, data, seed),
     ]
 
@@ -64,6 +64,7 @@ def _who(each: Estimate) -> str:
 def finding(estimates: Sequence[Estimate], margin_pp: float) -> str:
     """The bottom line, a sentence a hint: different, equivalent or inconclusive, and what it would take to know."""
     p, verdicts, lines = concluding.corrected(estimates), concluding.conclusions(estimates), []
+    family = concluding.family_size(estimates)
     for hint, verdict in verdicts.items():
         each = effect_of(estimates, hint)
         if each is None or math.isnan(each.low):
@@ -75,9 +76,9 @@ def finding(estimates: Sequence[Estimate], margin_pp: float) -> str:
         told += f" (Holm p = {p[hint]:.2g})" if p[hint] == p[hint] else f" ({each.method.rpartition('; ')[2]})"
         if verdict == "inconclusive":
             told += (
-                f"; a true effect of {concluding.smallest_shown(each, len(verdicts)):.1f} pp would be found in 80 % "
+                f"; a true effect of {concluding.smallest_shown(each, family):.1f} pp would be found in 80 % "
                 f"of such runs, and to show equivalence within ±{margin_pp:g} pp takes about "
-                f"{_questions(each, margin_pp, len(verdicts))}"
+                f"{_questions(each, margin_pp, family)}"
             )
         lines.append(f"{told}.")
     if not lines:
@@ -113,44 +114,25 @@ def few(estimates: Sequence[Estimate]) -> str:
     if not effects or most == 0 or most >= MIN_CLUSTERS:  # without pairs it is not the questions that are too few
         return ""
     return (
-        f"With {most} question{'' if most == 1 else 's'} there are no intervals (10 is the least), no test (sign flips "
-        f"of so few questions have no p below {2.0 ** (1 - most):.2g}) and no conclusion: this run shows that "
-        "everything works, not what a hint does."
+        f"With {most} question{'' if most == 1 else 's'} there are no intervals ({MIN_CLUSTERS} is the least), no test "
+        f"(sign flips of so few questions have no p below {2.0 ** (1 - most):.2g}) and no conclusion: this run shows "
+        "that everything works, not what a hint does."
     )
 
 
-def changes_words(estimates: Sequence[Estimate]) -> str:
-    """How often a hint changes the first place, against how often judges change their mind without any."""
-    repeat = next((each for each in estimates if each.id == "change_rate_repeat"), None)
-    lines = []
-    for each in estimates:
-        if each.id == "change_rate":
-            excess = next((e for e in estimates if e.id == "excess_change" and dict(e.where) == dict(each.where)), None)
-            more = f"; {excess} more than between two blind repeats" if excess and excess.value == excess.value else ""
-            lines.append(f"- {_who(each)}*{each.where['hint']}*: another first place in {each}{more}.")
-    if repeat is not None and math.isnan(repeat.value):
-        lines.append(
-            "\nHow often the same judge changes its mind *without* a hint is not known here, so none of these rates is "
-            f"an effect ({repeat.method})."
-        )
-    elif repeat is not None:
-        lines.append(f"\nBetween two blind repeats the first place changes in {repeat}.")
-    return "\n".join(lines)
-
-
 def recommended(estimates: Sequence[Estimate]) -> str:
-    """Which group can be recommended for which goal, in one sentence a metric; mostly none can."""
+    """Which group can be recommended for which goal, and why none can where none can."""
     table = groups.recommendations(estimates)
-    clear = table[table["recommended"] != "no group"]
-    simulated = any(each.data == "simulated" for each in estimates)
+    clear = table[table["recommended"] != groups.NO_GROUP]
+    simulated = "SIMULATED: " if any(each.data == "simulated" for each in estimates) else ""
     if clear.empty:
+        by = {why: ", ".join(rows["metric"]) for why, rows in table.groupby("why", sort=False)}
+        reasons = "; ".join(f"{metrics}: {why}" for why, metrics in by.items())
         return (
-            f"{'SIMULATED: ' if simulated else ''}**No group can be recommended**: wherever one has the lowest value, "
-            "its difference to blind is not shown by a paired interval. Blind stays the protocol that gives nothing "
-            "away."
+            f"{simulated}**No group can be recommended** ({reasons}). Blind stays the protocol that gives nothing away."
         )
     told = "; ".join(f"*{row.recommended}* for: {row.goal} ({row.metric})" for row in clear.itertuples())
-    return f"{'SIMULATED: ' if simulated else ''}lower than blind by a paired interval: {told}."
+    return f"{simulated}lower than blind by a paired interval, where blind judges prefer their own: {told}."
 
 
 def paper_tables(estimates: Sequence[Estimate]) -> list[tuple[str, str, list[Estimate], list[str], list[str]]]:

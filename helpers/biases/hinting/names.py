@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from helpers.biases.hinting.concluding import smallest_shown
-from helpers.biases.hinting.paired import LEVEL
-from helpers.biases.top_choice.rates import estimate, vendors
+from helpers.biases.hinting.paired import LEVEL, judging
+from helpers.biases.top_choice.rates import estimate
 from helpers.stats.intervals import cluster_sums, clustered, no_interval
 from helpers.stats.redealing import redeal
 from helpers.types import Estimate, display_name
@@ -27,10 +27,14 @@ def name_effect(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     their average, and per judge (`name_effect_by_judge`). Nothing where there is no such arm; an average that lacks a
     vendor is NaN.
     """
-    rows = _named(frame)
-    if rows.empty:
+    arm = frame[frame["condition"] == ARM]
+    if arm.empty:
         return []
-    found = _estimates(rows, "judge_vendor", data, seed, _expected(frame))
+    rows, expected = _named(arm), judging(arm)
+    if rows.empty:
+        why = "no valid ranking of answers of which some bear the judge's own vendor's name and some another"
+        return [estimate("name_effect", {"vendor": "average"}, no_interval(math.nan, 0, 0, why), data, "pp")]
+    found = _estimates(rows, "judge_vendor", data, seed, expected)
     by_judge = _estimates(rows, "judge", data, seed)
     return [
         *(replace(each, id="name_effect") for each in found),
@@ -38,19 +42,13 @@ def name_effect(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     ]
 
 
-def _expected(frame: pd.DataFrame) -> list[str]:
-    """The vendors that judge in this arm and have a candidate: the average is over all of them."""
-    judging = set(frame.loc[frame["condition"] == ARM, "judge_vendor"])
-    return [vendor for vendor in vendors(frame) if vendor in judging]
-
-
-def _named(frame: pd.DataFrame) -> pd.DataFrame:
+def _named(arm: pd.DataFrame) -> pd.DataFrame:
     """One row a valid judgment under swapped names, with `effect`, `own` of `size` answers under the own name, `won`.
 
     effect = [an own-named answer is first] / number of these - [another is first] / number of those. Judgments that
     show no or only own names tell nothing and are left out.
     """
-    arm = frame[(frame["condition"] == ARM) & frame["top"].notna()]
+    arm = arm[arm["top"].notna()]
     if arm.empty or "named" not in arm or arm["named"].isna().all():
         return pd.DataFrame()
     arm = arm.assign(mine=(arm["named"] == arm["judge_vendor"]).astype(float))
@@ -111,6 +109,8 @@ def names_words(estimates: Sequence[Estimate]) -> str:
     )
     if math.isnan(each.low):
         told += f" ({each.method})"
+    elif each.p < LEVEL and each.low <= 0 <= each.high:
+        told += f": test (p = {each.p:.2g}) and interval do not agree, so this is no more than a lead"
     elif each.p < LEVEL:
         told += f": the **name itself** counts, {'for' if each.value > 0 else 'against'} its bearer (p = {each.p:.2g})"
     else:

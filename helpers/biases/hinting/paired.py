@@ -23,18 +23,39 @@ LEVEL = 0.05
 
 
 def pairs(frame: pd.DataFrame, hint: str) -> pd.DataFrame:
-    """One row a question, judge and repeat with a valid ranking both under the hint and blind.
+    """One row a hinted judgment with a valid ranking whose blind partner has one too and came from the same model.
 
     Columns: question_id, category, judge, judge_vendor, repeat, own and own_blind (1.0 where an answer of the judge's
-    vendor is first), candidate and candidate_blind (who is first), difference (own - own_blind). Only judges whose
+    vendor is first), candidate and candidate_blind (who is first), difference (own - own_blind). The partner is the
+    blind repeat that `partner` names, or the one of the same number where there is no such column. Only judges whose
     vendor has a candidate; without pairs an empty frame.
     """
+    both = _partners(frame, hint)
+    same = both["judge_model"].isna() | both["judge_model_blind"].isna()
+    same |= both["judge_model"].astype(object) == both["judge_model_blind"].astype(object)
+    both = both[same].drop(columns=["judge_model", "judge_model_blind"])
+    return both.assign(difference=both["own"] - both["own_blind"])
+
+
+def _partners(frame: pd.DataFrame, hint: str) -> pd.DataFrame:
+    """Hinted judgments beside their blind partners, whatever models they came from."""
     votes = frames.picks(frame)
     votes = votes[votes["judge_vendor"].isin(vendors(frame))].assign(own=lambda v: v["own_vendor"].astype(float))
-    keys = ["question_id", "category", "judge", "judge_vendor", "repeat"]
-    of = {name: votes.loc[votes["condition"] == name, [*keys, "own", "candidate"]] for name in (hint, CONTROL)}
-    both = of[hint].merge(of[CONTROL], on=keys, suffixes=("", "_blind"))
-    return both.assign(difference=both["own"] - both["own_blind"])
+    lacking = {"partner": votes["repeat"], "judge_model": None}
+    votes = votes.assign(**{name: value for name, value in lacking.items() if name not in votes})
+    keys = ["question_id", "category", "judge", "judge_vendor", "partner"]
+    seen = ["own", "candidate", "judge_model"]
+    blind = votes.loc[votes["condition"] == CONTROL].drop(columns="partner").rename(columns={"repeat": "partner"})
+    hinted = votes.loc[votes["condition"] == hint, [*keys, "repeat", *seen]]
+    return hinted.merge(blind[[*keys, *seen]], on=keys, suffixes=("", "_blind")).drop(columns="partner")
+
+
+def unpaired(frame: pd.DataFrame) -> str:
+    """How many hinted judgments are compared with none because their blind partner came from another model; or ""."""
+    lost = sum(len(_partners(frame, hint)) - len(pairs(frame, hint)) for hint in hints_in(frame))
+    if not lost:
+        return ""
+    return f"{lost} hinted judgments are compared with none: their blind partners came from another model."
 
 
 def judging(frame: pd.DataFrame) -> list[str]:
@@ -49,10 +70,10 @@ def hints_in(frame: pd.DataFrame) -> list[str]:
     return sorted(found, key=lambda name: (order.index(name) if name in order else len(order), name))
 
 
-def _tested(sums: Sums, weights: Sequence[float], seed: int) -> Interval:
+def _tested(sums: Sums, weights: Sequence[float], seed: int, tests: int) -> Interval:
     """The clustered t interval of a weighted difference, with the sign-flip p over questions in place of t's.
 
-    No p where even the smallest attainable one would not pass Holm's first step.
+    No p where even the smallest attainable one would not pass Holm's first step in a family of so many tests.
     """
     interval = clustered(sums.numerators, sums.denominators, weights, sums.strata)
     if math.isnan(interval.low):
@@ -60,7 +81,7 @@ def _tested(sums: Sums, weights: Sequence[float], seed: int) -> Interval:
     used = np.asarray(weights) != 0
     share = np.asarray(weights)[used] / sums.denominators[:, used].mean(axis=0)
     test = sign_flip((sums.numerators[:, used] * share).sum(axis=1), seed)
-    if test.smallest_p > LEVEL / len(CONFIRMATORY):
+    if test.smallest_p > LEVEL / tests:
         why = f"no test: {test.clusters} questions changed, whose smallest p is {test.smallest_p:.2g}"
         return replace(interval, p=math.nan, method=f"{interval.method}; {why}")
     return replace(interval, p=test.p, method=f"{interval.method}; sign-flip p")
@@ -73,7 +94,7 @@ def hint_effect(frame: pd.DataFrame, data: str, seed: int, margin_pp: float) -> 
     average with its 90 % interval and, as p, that of two one-sided tests against +-`margin_pp`. NaN where a vendor has
     no pair, and then the average too: over other vendors it would be another number.
     """
-    found = []
+    found, family = [], max(1, sum(hint in CONFIRMATORY for hint in hints_in(frame)))
     for number, hint in enumerate(hints_in(frame)):
         both = pairs(frame, hint)
         lacking = [vendor for vendor in judging(frame) if vendor not in set(both["judge_vendor"])]
@@ -84,7 +105,7 @@ def hint_effect(frame: pd.DataFrame, data: str, seed: int, margin_pp: float) -> 
         sums = cluster_sums(both, "difference", "question_id", "judge_vendor", strata="category")
         size = len(sums.columns)
         for index, vendor in enumerate(sums.columns):
-            interval = _tested(sums, np.eye(size)[index], seed + 10 * number + index)
+            interval = _tested(sums, np.eye(size)[index], seed + 10 * number + index, family)
             found.append(estimate("hint_effect", {"hint": hint, "vendor": str(vendor)}, interval, data, "pp"))
         mean, where = np.full(size, 1 / size), {"hint": hint, "vendor": "average"}
         if lacking:
@@ -92,7 +113,7 @@ def hint_effect(frame: pd.DataFrame, data: str, seed: int, margin_pp: float) -> 
             found += [estimate("hint_effect", {"hint": hint, "vendor": vendor}, why, data, "pp") for vendor in lacking]
             found.append(estimate("hint_effect", where, why, data, "pp"))
             continue
-        interval = _tested(sums, mean, seed + 10 * number + 9)
+        interval = _tested(sums, mean, seed + 10 * number + 9, family)
         found.append(estimate("hint_effect", where, interval, data, "pp"))
         found.append(estimate("hint_effect_90", where, _equivalence(sums, mean, margin_pp), data, "pp"))
     return found
@@ -126,46 +147,3 @@ def category_hint_effect(frame: pd.DataFrame, data: str) -> list[Estimate]:
             where = {"hint": hint, "category": str(category)}
             found.append(estimate("category_hint_effect", where, interval, data, "pp"))
     return found
-
-
-def change_rate(frame: pd.DataFrame, data: str) -> list[Estimate]:
-    """How often the first place differs between blind and hinted, between two blind repeats, and the excess (pp).
-
-    Judges change their mind without any hint; only the excess over a plain repeat is the hint's doing. Of judges whose
-    vendor has a candidate.
-    """
-    votes = frames.picks(frame)
-    blind = votes[(votes["condition"] == CONTROL) & votes["judge_vendor"].isin(vendors(frame))]
-    keys = ["question_id", "category", "judge"]
-    firsts, seconds = (blind.loc[blind["repeat"] == r, [*keys, "candidate"]] for r in (0, 1))
-    again = firsts.merge(seconds, on=keys, suffixes=("", "_blind"))
-    found = [_repeat_rate(again, data)]
-    for hint in hints_in(frame):
-        both = pairs(frame, hint)
-        if both.empty:
-            continue
-        hinted = _changed(both, 1.0)
-        sums = cluster_sums(hinted, "changed", "question_id", strata="category")
-        interval = clustered(sums.numerators, sums.denominators, strata=sums.strata, null=None)
-        found.append(estimate("change_rate", {"hint": hint}, interval, data))
-        excess = no_interval(math.nan, 0, 0, NEEDS_REPEAT)
-        if not again.empty:
-            arms = pd.concat([hinted, _changed(again, 0.0)], ignore_index=True)
-            sums = cluster_sums(arms, "changed", "question_id", "hinted", strata="category")
-            excess = clustered(sums.numerators, sums.denominators, [-1.0, 1.0], sums.strata)
-        found.append(estimate("excess_change", {"hint": hint}, excess, data, "pp"))
-    return found
-
-
-def _changed(both: pd.DataFrame, hinted: float) -> pd.DataFrame:
-    changed = (both["candidate"] != both["candidate_blind"]).astype(float)
-    return both[["question_id", "category"]].assign(changed=changed, hinted=hinted)
-
-
-def _repeat_rate(again: pd.DataFrame, data: str) -> Estimate:
-    if again.empty:
-        return estimate("change_rate_repeat", {}, no_interval(math.nan, 0, 0, NEEDS_REPEAT), data)
-    sums = cluster_sums(_changed(again, 0.0), "changed", "question_id", strata="category")
-    return estimate(
-        "change_rate_repeat", {}, clustered(sums.numerators, sums.denominators, strata=sums.strata, null=None), data
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from statistics import fmean, pstdev
+from statistics import NormalDist, fmean, pstdev
 from typing import Any
 
 import pandas as pd
@@ -21,7 +21,7 @@ from helpers.types import Estimate
 
 NO_ROWS = "no interval: a spread of rates needs the rows"
 NO_PAIRS = "no interval: the pairing of the groups is not published"
-Z = 1.959963984540054
+Z = NormalDist().inv_cdf(0.975)
 
 
 def from_published(published: Mapping[str, Any], blind: Mapping[str, Any]) -> list[Estimate]:
@@ -205,7 +205,7 @@ def margins_words(estimates: Sequence[Estimate], asked: Sequence[Estimate]) -> s
         lines.append(f"- *{hint}*: net change {net:+d} of {n} ({net / n:+.1%}); {where}.".replace("%)", " %)"))
     lines += [
         "",
-        "These p take pairs as independent, which the judges of one question are not, so even the smallest is too "
+        "These p take pairs as independent, which the judges of one question are not, so even the smallest may be too "
         "small. How many changed sides is not published. **The margins settle neither a difference nor its absence.**",
     ]
     effects = [e for e in asked if e.id == "hint_effect" and not math.isnan(e.se) and e.where["hint"] in CONFIRMATORY]

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from helpers import frames
+from helpers.stats.estimates import estimate
 from helpers.stats.intervals import Interval, Sums, cluster_sums, clustered, no_interval, wilson
-from helpers.types import Estimate
-
-
-def estimate(id: str, where: Mapping[str, str], interval: Interval, data: str, unit: str = "rate") -> Estimate:
-    """An interval with its name and place; that of a rate is cut at 0 and 1, where t intervals can reach beyond."""
-    i = interval
-    low, high = (min(max(bound, 0.0), 1.0) if unit == "rate" and bound == bound else bound for bound in (i.low, i.high))
-    return Estimate(id, dict(where), i.value, low, high, i.n, i.clusters, unit, i.se, i.method, data, i.p)
+from helpers.types import Estimate, display_name
 
 
 def vendors(frame: pd.DataFrame) -> list[str]:
@@ -48,6 +41,16 @@ def own_by(frame: pd.DataFrame, by: str) -> Sums | None:
     votes = votes_of(frame)
     votes = votes[votes["judge_vendor"].isin(vendors(frame))]
     return None if votes.empty else cluster_sums(votes, "own", "question_id", by, strata="category")
+
+
+def lacking(frame: pd.DataFrame, sums: Sums | None, by: str = "judge_vendor") -> str:
+    """Which vendors (or judges) with a candidate gave no valid ranking, as a reason; "" where all gave one.
+
+    A mean or a spread without one of them would be another number than with it.
+    """
+    asked = frame.loc[frame["judge_vendor"].isin(vendors(frame)), by].unique()
+    absent = sorted(set(map(str, asked)) - {str(column) for column in (sums.columns if sums else ())})
+    return f"no valid ranking of {', '.join(map(display_name, absent))} judges" if absent else ""
 
 
 def _share(rows: pd.DataFrame, hits: pd.Series) -> Interval:
@@ -109,6 +112,8 @@ def self_bias(frame: pd.DataFrame, data: str) -> list[Estimate]:
         found += above_expected(estimate("self_bias", {"vendor": str(vendor)}, interval, data), shares[vendor])
     mean = np.full(len(sums.columns), 1 / len(sums.columns))
     interval = clustered(sums.numerators, sums.denominators, mean, sums.strata, null=None)
+    if why := lacking(frame, sums):
+        interval = no_interval(np.nan, interval.n, interval.clusters, why)
     return [*found, estimate("average_self_bias", {}, interval, data)]
 
 
@@ -136,6 +141,8 @@ def categories(frame: pd.DataFrame, data: str) -> list[Estimate]:
         if sums is not None:
             weights = np.full(len(sums.columns), 1 / len(sums.columns))
             interval = clustered(sums.numerators, sums.denominators, weights, null=None)
+            if why := lacking(part, sums):
+                interval = no_interval(np.nan, interval.n, interval.clusters, why)
             found.append(estimate("category_average_self_bias", {"category": str(category)}, interval, data))
     return found
 

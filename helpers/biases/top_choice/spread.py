@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from helpers.biases.top_choice.rates import estimate, expected_shares, own_by, vendors, votes_of
+from helpers.biases.top_choice.rates import estimate, expected_shares, lacking, own_by, vendors, votes_of
 from helpers.stats.bootstrap import bca, bias_corrected, noise_floor
 from helpers.stats.intervals import NAN, cluster_sums, no_interval
 from helpers.types import Estimate
@@ -58,6 +58,11 @@ def spread(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
         if center is None and x.shape[1] < 2:
             alone = no_interval(NAN, n, clusters, "one rate alone has no spread")
             found.append(estimate(id, {}, alone, data, "sd_pp"))
+            continue
+        by = {"balance": None, "consistency_judges": "judge"}.get(id, "judge_vendor")
+        why = lacking(frame, {"judge": judge_sums, "judge_vendor": vendor_sums}[by], by) if by else ""
+        if why:
+            found.append(estimate(id, {}, no_interval(NAN, n, clusters, why), data, "sd_pp"))
             continue
         statistic = statistic if center is None else statistic(center)
         found.append(estimate(id, {}, replace(bca(x, d, statistic, seed + number), n=n), data, "sd_pp"))
