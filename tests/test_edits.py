@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers.biases.self_preference.edits import apply_edits, differing_words, edit_schema, read_edit
-from helpers.biases.self_preference.paraphrases import check_paraphrase, read_paraphrase
-from helpers.biases.self_preference.words import STOP
+from helpers.biases.self_preference.edits import Edit, apply_edits, differing_words, edit_schema, read_edit
+from helpers.biases.self_preference.paraphrases import paraphrase_schema
+from helpers.biases.self_preference.words import NUMBERS, STOP
 
 QUESTION = "Why did the keeper leave the tower?"
 OPTIONS = ("He was paid to go", "He feared the storm", "He had two letters", "The LAMP was broken")
@@ -57,6 +59,26 @@ def test_one_occurrence_changes_in_its_own_case_and_nothing_else() -> None:
         ("hint", "clue\u200b", "not one plain word"),
         ("hint", "", "not one plain word"),
         ("hint", "HINT", "same word"),
+        ("money", "third", "number"),
+        ("money", "hundreds", "number"),
+        ("money", "XIV", "number"),
+        ("hint", "Clue", "name"),
+        ("hint", "ClUe", "case is mixed"),
+        ("hint", "hints", "another ending"),
+        ("small", "smaller", "another form"),
+        ("walked", "hint", "another ending"),
+        ("small", "big boat", "not one plain word"),
+        ("careful", "attentive", "article"),  # "a attentive man"
+        ("hint", "stra\u00dfe", "not one plain word"),
+        ("hint", "\u0131tem", "not one plain word"),  # the dotless i
+        ("hint", "\u0130tem", "not one plain word"),
+        ("hint", "\uff43\uff4c\uff55\uff45", "not one plain word"),  # full width
+        ("hint", "\u05e8\u05de\u05d6", "not one plain word"),
+        ("hint", "\u202eeulc", "not one plain word"),
+        ("hint", "clue.", "not one plain word"),
+        ("hint", " clue", "not one plain word"),
+        ("hint ", "clue", "does not stand in the reason"),
+        ("wor\u017fe", "clue", "does not stand in the reason"),
         ("hint", "none", "function word"),
         ("hint", "7", "not one plain word"),
         ("hint", "main", "stands beside it"),
@@ -81,95 +103,222 @@ def test_doses_are_nested_and_an_edit_that_cannot_be_made_has_no_text() -> None:
     assert apply_edits(REASON, QUESTION, OPTIONS, pairs, 5).text is None, "he is no word of three letters"
 
 
+@pytest.mark.parametrize(
+    ("reason", "old", "new"),
+    [
+        ("The storms hint it.", "storms", "gales"),
+        ("The word-like hint.", "word", "term"),
+        ("The word\u2019s hint.", "word", "term"),
+        ("The word\u200bs hint.", "word", "term"),
+        ("The \u202eword hint.", "word", "term"),
+        ("The word\u0301 hint.", "word", "term"),
+        ("The word\u05d0 hint.", "word", "term"),
+        ("The word2 hint.", "word", "term"),
+        ("The word_two hint.", "word", "term"),
+        ("The word.example hint.", "word", "term"),
+        ("The example/word hint.", "word", "term"),
+        ("The \\word hint.", "word", "term"),
+        ("The keepers hint.", "keepers", "guards"),
+        ("The keep hint.", "keep", "hold"),
+    ],
+)
+def test_a_word_joined_to_more_or_of_the_question_is_not_changed(reason: str, old: str, new: str) -> None:
+    assert apply_edits(reason, QUESTION, OPTIONS, ((old, new),), 1).text is None
+    assert apply_edits(reason, QUESTION, OPTIONS, ((old, new), ("hint", "clue")), 1).text == reason.replace(
+        "hint", "clue"
+    )
+
+
+@pytest.mark.parametrize(
+    "asked", ["the keeper's", "keeper-like", "KEEPERS?", "keepering", "(kee\u00adper)", "keepers\u2019"]
+)
+def test_a_word_of_the_question_is_known_in_compounds_and_inflections(asked: str) -> None:
+    for question, options in ((f"Who is {asked} friend?", ()), ("Who?", ("Nobody", f"{asked} friend"))):
+        for pair in (("keeper", "guard"), ("guard", "keeper")):
+            found = apply_edits(f"The {pair[0]} slept.", question, options, (pair,), 1)
+            assert "of the question" in found.refused[0][1]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("reply", "answer"), ("string", "cord"), ("thought", "believed"), ("walked", "went"), ("went", "left")],
+)
+def test_endings_that_show_no_inflection_and_irregular_pasts_are_known(old: str, new: str) -> None:
+    assert apply_edits(f"Then {old} it.", "", (), ((old, new),), 1).text == f"Then {new} it."
+
+
+def test_the_first_plain_occurrence_is_the_one_that_changes() -> None:
+    reason = "A well-kept (secret) SECRET, secrets and the secret's secret: secret\u0301."
+    assert apply_edits(reason, "", (), (("secret", "riddle"),), 1).changed == ((13, "secret", "riddle"),)
+    joined = "The top-secret thing is Secret. secret"
+    assert apply_edits(joined, "", (), (("secret", "riddle"),), 1).text == "The top-secret thing is Riddle. secret"
+    accents = "\U0001f600 e\u0301t\u00e9, caf\u00e9 \u05d0\u05d1 word"
+    assert apply_edits(accents, "", (), (("caf\u00e9", "bar"), ("word", "term")), 2).text == accents.replace(
+        "caf\u00e9", "bar"
+    ).replace("word", "term")
+
+
+def test_two_edits_do_not_make_one_word_stand_twice() -> None:
+    found = apply_edits("It was big, small.", "", (), (("big", "wide"), ("small", "wide")), 2)
+    assert found.text is None and found.refused == (("small", "its replacement stands beside it"),)
+    assert apply_edits("It was big\n\n(small).", "", (), (("big", "small"),), 1).text is None
+
+
 def test_texts_that_differ_in_more_than_words_are_told_apart() -> None:
     assert differing_words("A big house.", "A large house.") == [("big", "large")]
-    for other in ("A big house!", "A  big house.", "A big old house.", "A big-ish house.", "A big house. "):
+    assert differing_words("A big house.", "A big house.") == []
+    for other in (
+        "A big house!",
+        "A  big house.",
+        "A big old house.",
+        "A big-ish house.",
+        "A big house. ",
+        "",
+        "\u200bA big",
+    ):
         assert differing_words("A big house.", other) is None
 
 
-# --- ten thousand edits -----------------------------------------------------------------------------------------------
+def test_a_dose_of_nothing_changes_nothing() -> None:
+    assert apply_edits(REASON, QUESTION, OPTIONS, (("hint", "clue"),), 0) == Edit(REASON)
 
-ODD = [
-    "stra\u00dfe",
-    "\u0130stanbul",
-    "\u00e9t\u00e9",
-    "e\u0301te",
-    "\u05e9\u05dc\u05d5\u05dd",
-    "\uff21bc",
-    "a\u200db",
-    "x" * 60,
-    "two",
-    "7th",
-    "B",
-    "no",
+
+# --- ten thousand edits ----------------------------------------------------------------------------------------------
+
+_ODD = """
+stra\u00dfe \u0130stanbul \u0131tem \u00e9t\u00e9 e\u0301te \u05e9\u05dc\u05d5\u05dd \uff21bc a\u200db \u017fhows
+two thirds 7th 7 B no XIV iPhone it's well-kept \u202eword clue\u0301 e.g.
+"""
+ODD = _ODD.split()
+#: Each of these may stand for each other one of its line.
+ALIKE = [
+    line.split()
+    for line in """shows reveals indicates suggests
+small big wide dark narrow little
+careful prudent timid wary attentive
+clearly plainly openly surely
+hint clue sign mark idea
+walked strolled wandered went strode
+boat ship vessel
+money gold rest sleep
+passage text story
+main chief key
+secret riddle mystery
+storms gales winds keepers guards
+café bistro""".splitlines()
 ]
-COMMON = [
-    "reveals",
-    "large",
-    "prudent",
-    "plainly",
-    "clue",
-    "little",
-    "walked",
-    "walking",
-    "sign",
-    "chief",
-    "quiet",
-    "calmly",
-    "hints",
-    "people",
-    "money",
-    "secret",
-    "rest",
-]
-WORDS = st.one_of(
-    st.sampled_from(sorted(set(re.findall(r"\w+", REASON)))),
-    st.sampled_from(sorted(set(re.findall(r"\w+", " ".join([QUESTION, *OPTIONS]))))),
-    st.sampled_from(ODD + COMMON),
-    st.sampled_from(sorted(STOP)),
-    st.text(max_size=8),
+FINE = [word for line in ALIKE for word in line]
+WORDS = st.sampled_from(
+    [
+        *FINE,
+        *(word.capitalize() for word in FINE),
+        *(word.upper() for word in FINE),
+        *re.findall(r"\w+", " ".join([REASON, QUESTION, *OPTIONS])),
+        *ODD,
+        *sorted(STOP)[::9],
+        *sorted(NUMBERS)[::9],
+    ]
 )
-PAIRS = st.lists(st.tuples(WORDS, WORDS), max_size=6).map(tuple)
-TEXTS = st.one_of(
-    st.just(REASON),
-    st.lists(st.one_of(WORDS, st.sampled_from([".", ", ", "\n\n", " - ", "'", "\u00a0", "\u202e"])), max_size=25).map(
-        " ".join
-    ),
+#: Mostly words that fit each other and often words of the reason, since of any two words hardly any do.
+FITTING = [(a, b) for line in ALIKE for a in line for b in line if a != b]
+STANDING = [(a, b) for a, b in FITTING if re.search(rf"\b{a}\b", REASON, re.IGNORECASE)]
+PAIR = st.one_of(*[st.sampled_from(STANDING)] * 3, st.sampled_from(FITTING), st.tuples(WORDS, WORDS))
+PAIRS = st.lists(PAIR, min_size=1, max_size=6).map(tuple)
+SIGNS = st.sampled_from(
+    [" ", " ", " ", ", ", ". ", "\n\n", "-", "'", "\u00a0", "\u202e", "\u200b", "\u0301", "/", ".", "(", " a "]
 )
+TEXTS = st.lists(
+    st.tuples(st.one_of(WORDS, st.sampled_from([a for a, _ in STANDING])), SIGNS), min_size=3, max_size=12
+).map(lambda parts: "".join(word + sign for word, sign in parts))
+ASKED = {word.casefold() for word in re.findall(r"\w+", " ".join([QUESTION, *OPTIONS]))} - STOP
+INFLECTIONS = ("", "s", "es", "ed", "d", "ing", "ly", "er", "est")
 
 
-@settings(max_examples=10_000, deadline=None, derandomize=True)
-@given(reason=TEXTS, pairs=PAIRS, dose=st.integers(1, 4))
-def test_no_accepted_edit_breaks_a_rule(reason: str, pairs: tuple[tuple[str, str], ...], dose: int) -> None:
-    """The rules again, as plainly as can be, on a text cut at blanks and signs."""
+#: Some of the words that no list of function words and numbers may lack.
+_NEVER = "no none never nobody nothing not all some most few only every any each two third half first dozen"
+NEVER = set(_NEVER.split())
+
+
+def forbidden(word: str) -> bool:
+    """Whether a word may neither be replaced nor replace one, as plainly as can be."""
+    small = word.casefold()
+    odd = not re.fullmatch("[A-Za-z\u00c0-\u017f]{3,}", word) or re.search("[\u00df\u0130\u0131\u017f\u0149]", word)
+    inflected = any(small == each + end or small + end == each for each in ASKED for end in INFLECTIONS)
+    return bool(odd) or unicodedata.normalize("NFKC", word) != word or small in STOP | NUMBERS | NEVER or inflected
+
+
+def case_of(word: str) -> tuple[bool, bool, bool]:
+    return word.islower(), word.isupper(), word.istitle()
+
+
+def check(reason: str, pairs: tuple[tuple[str, str], ...], dose: int) -> int:
+    """The rules again; how many words were changed in an accepted edit."""
     found = apply_edits(reason, QUESTION, OPTIONS, pairs, dose)
     assert (found.text is None) == (len(found.changed) < dose)
+    assert len(found.changed) + len(found.refused) <= len(pairs)
+    for fewer in range(1, dose):  # smaller doses are a part of it
+        smaller = apply_edits(reason, QUESTION, OPTIONS, pairs, fewer)
+        assert smaller.changed == found.changed[:fewer] and set(smaller.refused) <= set(found.refused)
     if found.text is None:
-        return
-    text = reason
-    for start, old, new in sorted(found.changed, reverse=True):
-        assert text[start : start + len(old)] == old
-        text = text[:start] + new + text[start + len(old) :]
-    assert text == found.text, "exactly the stated words differ"
-    asked = {word.casefold() for word in re.findall(r"\w+", " ".join([QUESTION, *OPTIONS]))}
-    starts = [start for start, _, _ in found.changed]
-    assert len(set(starts)) == len(starts) == dose
+        return 0
+    text, moved = "", 0
+    for start, old, new in sorted(found.changed):
+        assert reason[start : start + len(old)] == old
+        text += reason[moved:start] + new
+        moved = start + len(old)
+    assert text + reason[moved:] == found.text, "exactly the stated words differ"
+    asked, starts = [(a.casefold(), b.casefold()) for a, b in pairs], {start for start, _, _ in found.changed}
+    assert len(starts) == dose
     for start, old, new in found.changed:
-        around = reason[max(0, start - 1) : start] + reason[start + len(old) : start + len(old) + 1]
-        assert not re.search(r"[\w'\u2019-]", around)
-        for word in (old, new):
-            assert word.isalpha() and len(word) >= 3
-            assert word.casefold() not in STOP | asked and word.casefold().removesuffix("s") not in asked
-        assert old.casefold() != new.casefold() and (old.casefold(), new.casefold()) in {
-            (a.casefold(), b.casefold()) for a, b in pairs
-        }
-        assert (old.islower(), old.isupper(), old.istitle()) == (new.islower(), new.isupper(), new.istitle())
-        assert old.endswith("ing") == new.endswith("ing") or old.isupper()
-    smaller = apply_edits(reason, QUESTION, OPTIONS, pairs, 1)
-    assert smaller.changed == found.changed[:1]
+        assert not forbidden(old) and not forbidden(new)
+        assert (old.casefold(), new.casefold()) in asked and old.casefold() != new.casefold()
+        assert case_of(old) == case_of(new) and True in case_of(old)
+        around = f" {reason} "[start] + f" {reason} "[start + len(old) + 1]
+        assert not any(unicodedata.category(sign)[0] in "LMN" or sign in "'-/\u202e\u200b" for sign in around)
+        whole = rf"(?<![\w'/.\u0301\u200b\u202e-]){old}(?![\w'/\u0301\u200b\u202e-]|\.\w)"
+        assert re.search(whole, reason[:start] + " ", re.IGNORECASE) is None, "it is the first one"
+        for end in ("ing", "ly", "s"):
+            assert min(len(old), len(new)) < 6 or old.casefold().endswith(end) == new.casefold().endswith(end)
+        for a, b in ((old.casefold(), new.casefold()), (new.casefold(), old.casefold())):
+            assert (
+                len(a) < 5
+                or not a.endswith("ed")
+                or b.endswith("ed")
+                or b in ("went", "strode", "kept", "paid", "left")
+            )
+        before = re.findall(r"\w+", reason[:start])[-1:]
+        assert [new] != before and [*before, new[0].casefold()] not in (["a", "a"], ["a", "i"])
+    said, was = ([word.casefold() for word in re.findall(r"\w+", each)] for each in (found.text, reason))
+    doubled = [a == b for a, b in pairwise(said)]
+    assert all(old or not new for old, new in zip([a == b for a, b in pairwise(was)], doubled, strict=True))
+    return dose
 
 
-# --- the editor's replies ---------------------------------------------------------------------------------------------
+def test_no_accepted_edit_of_a_reason_breaks_a_rule() -> None:
+    accepted: list[int] = []
+
+    @settings(max_examples=7_000, deadline=None, derandomize=True, database=None)
+    @given(pairs=PAIRS, dose=st.integers(1, 3))
+    def run(pairs: tuple[tuple[str, str], ...], dose: int) -> None:
+        accepted.append(check(REASON, pairs, dose))
+
+    run()
+    assert len(accepted) >= 7_000 and sum(map(bool, accepted)) > 1_500, "most of them test something"
+
+
+def test_no_accepted_edit_of_any_text_breaks_a_rule() -> None:
+    accepted: list[int] = []
+
+    @settings(max_examples=3_000, deadline=None, derandomize=True, database=None)
+    @given(reason=TEXTS, pairs=PAIRS, dose=st.integers(1, 2), more=st.text(max_size=6))
+    def run(reason: str, pairs: tuple[tuple[str, str], ...], dose: int, more: str) -> None:
+        accepted.append(check(more + reason + more, (*pairs, (more, "clue"), ("clue", more)), dose))
+
+    run()
+    assert len(accepted) >= 3_000 and sum(map(bool, accepted)) > 300
+
+
+# --- the editor's replies --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -194,24 +343,57 @@ def test_a_reply_of_another_form_is_no_edit(text: str) -> None:
 
 def test_a_reply_that_fits_the_schema_is_read_in_its_order() -> None:
     reply = {"id": "5eed", "selected_words": ["b", "a"], "replacements": ["c", "d"]}
-    assert set(edit_schema()["properties"]) == set(reply)
-    assert read_edit(json.dumps(reply), "5eed") == (("b", "c"), ("a", "d"))
+    assert read_edit(f"\n {json.dumps(reply)} \n", "5eed") == (("b", "c"), ("a", "d"))
+    for schema, fields in ((edit_schema(), list(reply)), (paraphrase_schema(), ["id", "paraphrase"])):
+        assert list(schema["properties"]) == schema["required"] == fields
+        assert schema["type"] == "object" and schema["additionalProperties"] is False
+    assert edit_schema()["properties"]["replacements"] == {"type": "array", "items": {"type": "string"}}
+
+
+LISTS = st.one_of(
+    st.lists(st.text(max_size=3), max_size=2),
+    st.lists(st.one_of(st.none(), st.booleans(), st.integers(), st.lists(st.text(max_size=1))), max_size=2),
+    st.text(max_size=2),
+    st.dictionaries(st.text(max_size=1), st.text(max_size=1), max_size=2),
+    st.just(float("nan")),
+)
+NAMES = st.sampled_from(["id", "id", "selected_words", "selected_words", "replacements", "replacements", "note", "ID"])
+FIELDS = st.lists(st.tuples(NAMES, st.one_of(st.sampled_from(["5eed", "5EED", ""]), LISTS)), min_size=2, max_size=4)
+WORDLISTS = st.lists(st.text(max_size=3), max_size=1)
+WHOLE = st.one_of(*[st.tuples(WORDLISTS, WORDLISTS)] * 3, st.tuples(WORDLISTS, LISTS), st.tuples(LISTS, LISTS)).map(
+    lambda both: [("id", "5eed"), ("selected_words", both[0]), ("replacements", both[1])]
+)
+AROUND = st.sampled_from(
+    [("", "")] * 9 + [("```json\n", "\n```"), ("[", "]"), ("", "."), ("{}", ""), ("\ufeff", ""), ("", ",")]
+)
+
+
+def test_a_reader_never_accepts_odd_json() -> None:
+    read: list[bool] = []
+
+    @settings(max_examples=1_500, deadline=None, derandomize=True, database=None)
+    @given(fields=st.one_of(WHOLE, FIELDS), around=AROUND)
+    def run(fields: list[tuple[str, object]], around: tuple[str, str]) -> None:
+        said = dict(fields)
+        old, new = said.get("selected_words"), said.get("replacements")
+        regular = (
+            around == ("", "")
+            and sorted(name for name, _ in fields) == ["id", "replacements", "selected_words"]
+            and said["id"] == "5eed"
+            and all(isinstance(part, list) and all(isinstance(word, str) for word in part) for part in (old, new))
+            and len(old) == len(new)
+        )
+        body = ", ".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in fields)
+        found = read_edit(f"{around[0]}{{{body}}}{around[1]}", "5eed")
+        assert found == tuple(zip(old, new, strict=True)) if regular else isinstance(found, str)
+        read.append(regular)
+
+    run()
+    assert sum(read) > 50
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("", "empty"),
-        (REASON.upper(), "same text"),
-        ("He walked home, near 3 rocks.", "half"),
-        (REASON.replace("shows", "reveals").replace("3", "4"), "numbers"),
-        (REASON.replace("shows", "reveals") + " So option B.", "letter"),
-        (REASON.replace("shows", "reveals") + " He was paid to go.", "quotes an option"),
-        (REASON.replace("shows", "<<<END"), "marks"),
-    ],
+    "text", ["[" * 100_000, "9" * 10_000, '{"id": "5eed", "selected_words": ["\\ud800"], "replacements": ["a"]}']
 )
-def test_a_paraphrase_keeps_numbers_length_and_options(text: str, why: str) -> None:
-    assert why in (check_paraphrase(REASON, text, QUESTION, OPTIONS) or "")
-    assert check_paraphrase(REASON, REASON.replace("shows", "reveals"), QUESTION, OPTIONS) is None
-    assert read_paraphrase(json.dumps({"id": "5eed", "paraphrase": text}), "5eed") == (text, "")
-    assert read_paraphrase('{"id": "5eed", "paraphrase": 5}', "5eed")[0] is None
+def test_a_reply_that_no_file_or_parser_can_hold_is_no_edit(text: str) -> None:
+    assert isinstance(read_edit(text, "5eed"), str)
