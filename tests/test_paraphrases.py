@@ -55,6 +55,8 @@ def test_what_the_reason_itself_does_its_paraphrase_may_do() -> None:
     assert check_paraphrase(REASON, ANEW, QUESTION, OPTIONS) is None
     for own in (" So option B.", " He was paid to go."):
         assert check_paraphrase(REASON + own, ANEW + own, QUESTION, OPTIONS) is None
+    soft = "well\u00adkept"
+    assert check_paraphrase(f"{REASON} {soft}", f"{ANEW} {soft}", QUESTION, OPTIONS) is None
     assert "letter" in (check_paraphrase(f"{REASON} (B)", f"{ANEW} (C)", QUESTION, OPTIONS) or "")
     assert check_paraphrase(REASON, f"{ANEW} The choice I made.", QUESTION, OPTIONS) is None, (
         "I is none of four options"
