@@ -106,7 +106,7 @@ interpretation explication construal exegesis; opinion viewpoint perspective sta
 kindness generosity benevolence compassion; mood humour temper spirit; contrast disparity divergence discrepancy
 clue pointer lead cue; emphasis stress accent focus; respect esteem regard admiration; guilt remorse shame contrition
 cost expense outlay expenditure; plan scheme design strategy; effort exertion labour toil
-friend companion comrade pal; words expressions phrases phrasings; reasons motives rationales grounds
+friend companion comrade pal; words expressions phrases formulations; reasons motives rationales grounds
 feelings emotions sentiments passions; mistakes blunders slips missteps; actions deeds doings acts
 ideas notions concepts thoughts; events incidents episodes occurrences; problems difficulties troubles complications
 clues pointers leads cues; friends companions comrades pals; rules regulations guidelines directives
