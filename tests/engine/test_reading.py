@@ -97,7 +97,7 @@ def test_tokens_are_those_that_are_billed() -> None:
             "output_tokens_details": {"thinking_tokens": 40},
         }
     }
-    assert _read(anthropic, body).usage == Usage(input=100, output=50, reasoning=40, cached=60)
+    assert _read(anthropic, body).usage == Usage(input=100, output=50, reasoning=40, cached=60, written=10)
     body = _google() | {
         "usageMetadata": {
             "promptTokenCount": 100,

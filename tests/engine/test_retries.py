@@ -462,6 +462,7 @@ def test_a_reply_is_stored_with_everything_that_came_with_it(serve: Any, tmp_pat
         "output": entry.output_tokens,
         "reasoning": thoughts,
         "cached": 3,
+        "written": 0 if kind == "anthropic" else None,
     }
     assert entry.input_tokens == 7 and entry.output_tokens == 5 + thoughts, "28 and 18 characters, four a token"
     assert said["model"] == f"{model.model_id}-2026-01-01"

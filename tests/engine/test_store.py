@@ -125,7 +125,7 @@ def test_a_line_holds_what_the_design_says(path: Path) -> None:
     assert list(record["labels"]) == ["experiment", "question_id", "condition", "shown"]
     reply = ["text", "finish", "usage", "model", "request_id", "latency"]
     assert list(record["reply"]) == [*reply, "error", "maybe_billed"]
-    assert record["reply"]["usage"] == {"input": 7, "output": 5, "reasoning": 3, "cached": 2}
+    assert record["reply"]["usage"] == {"input": 7, "output": 5, "reasoning": 3, "cached": 2, "written": None}
     assert (record["v"], record["status"], record["attempt"]) == (1, "ok", 1)
     assert record["key"] == request.key and len(record["key"]) == 64
     assert "heißt »das«?" in line and "Über…" in line, "grep finds what people read"
