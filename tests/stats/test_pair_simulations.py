@@ -18,7 +18,7 @@ from helpers.biases.self_preference.concluding import corrected
 from helpers.types import Estimate
 from tests.pair_worlds import BEFORE, NAMES, REPEAT, PairWorld, sample
 
-FAST, SLOW = 40, pytest.param(2000, marks=pytest.mark.slow)
+FAST, SLOW = 30, pytest.param(2000, marks=pytest.mark.slow)
 ARMS = (BEFORE, REPEAT, ("wrong", 2, 0), ("right", 2, 0))
 DOSES = (BEFORE, REPEAT, ("wrong", 2, 0), ("wrong", 4, 0), ("wrong", 8, 0))
 #: Judges that differ in all ways but in what an edit does to them: eye for quality, knowledge, base rate, habit, taste.

@@ -60,7 +60,8 @@ def unpaired(frame: pd.DataFrame) -> str:
 
 def judging(frame: pd.DataFrame) -> list[str]:
     """The vendors that have both judges and candidates."""
-    return [vendor for vendor in vendors(frame) if vendor in set(frame["judge_vendor"])]
+    asked = set(frame["judge_vendor"].unique())
+    return [vendor for vendor in vendors(frame) if vendor in asked]
 
 
 def hints_in(frame: pd.DataFrame) -> list[str]:
