@@ -1,0 +1,86 @@
+"""Experiment 3 end to end through the three real SDKs on one real article, with a server of one's own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from helpers import paths, run
+from helpers.biases import self_preference
+from helpers.config import load_experiment
+from helpers.providers import reading
+from helpers.types import Experiment, Model, Request
+from tests.servers.behaviours import Call, Reply, polite
+from tests.servers.providers import JudgeServer
+
+pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
+
+MODELS = ["gpt_fast", "claude_fast", "gemini_fast", "own"]
+
+
+def reader(call: Call) -> Reply:
+    """A server whose models read passages as simulated ones do, each with its vendor's words."""
+    vendor = next((name for name in ("claude", "gemini", "gpt") if call.model.startswith(name)), "llama")
+    model = Model(call.model, "simulated", call.model, vendor, traits={"self_preference": 1.0, "recognition": 1.0})
+    text = reading.reply(Request(model, call.prompt, call.system, call.schema))
+    return Reply(text) if text is not None else polite(call)
+
+
+def settled(folder: Path, server: JudgeServer, questions: Path, **parameters: Any) -> Experiment:
+    known = yaml.safe_load(paths.MODELS.read_text(encoding="utf-8"))
+    entries = {name: known[name] for name in MODELS if name in known}
+    entries["own"] = {**known["llama_3_1_8b"], "base_url": f"{server.url}/v1", "api_key_env": "OPENAI_API_KEY"}
+    file = folder / "models.yaml"
+    file.write_text(yaml.safe_dump(entries), encoding="utf-8")
+    given = {"judges": MODELS, "candidates": MODELS, "editor": "gpt_fast", "budget_usd": 1e6, **parameters}
+    given |= {"questions": str(questions), "store": str(folder / "replies"), "out": str(folder / "out")}
+    return load_experiment("quality_self_preference", models_file=file, **given)
+
+
+def asked(experiment: Experiment) -> run.Asked:
+    return asyncio.run(run.ask(experiment, show=False))
+
+
+def test_a_real_article_goes_through_all_phases_with_three_sdks(serve: Any, tmp_path: Path, real_data: Path) -> None:
+    server = serve(reader)
+    source = real_data / "quality" / "quality_example_52845.jsonl"
+    planned = asyncio.run(run.plan(settled(tmp_path, server, source)))
+    assert planned.missing and planned.usd > 0 and server.calls == []
+    assert "prompt cache" in str(planned)
+    found = asked(settled(tmp_path, server, source, budget_usd=planned.usd))
+    assert len(server.calls) <= planned.missing
+    stages = Counter(j.trial.condition for j in found.said.values())
+    assert stages["answer"] == 5 * 4 and stages["synonyms"] > 0
+    assert len(server.calls) == len(found.said) + len(found.judgments)
+    assert set(found.frame["outcome"]) == {"ok"} and set(found.frame["judge"]) == set(MODELS)
+    assert set(found.frame["task"]) == {"correct", "wrote"} and found.frame["article"].nunique() == 1
+    assert {"none", "wrong_2", "wrong_4", "right_2"} <= set(found.frame["condition"])
+    own = found.frame[found.frame["judge"] == "own"]
+    assert set(own["p_right"].round(6)) == {0.25, 0.75}, "only this server tells log-probabilities"
+    assert ((own["p_right"] > 0.5) == (own["picked"] == "right")).all()
+    assert found.frame.loc[found.frame["judge"] != "own", "p_right"].isna().all()
+    estimates = self_preference.measure(found.frame, found.data, 42)
+    assert found.data == "asked" and all(each.low != each.low for each in estimates)
+    assert "on 1 article." in self_preference.few(estimates)
+    assert "nothing can be concluded" in self_preference.finding(estimates)
+    before = len(server.calls)
+    again = asked(settled(tmp_path, server, source, budget_usd=0.0))
+    assert len(server.calls) == before and again.frame.equals(found.frame)
+
+
+def test_passages_are_marked_for_the_cache_where_the_provider_wants_it(
+    serve: Any, tmp_path: Path, real_data: Path
+) -> None:
+    server = serve(reader)
+    source = real_data / "quality" / "quality_example_52845.jsonl"
+    asked(settled(tmp_path, server, source, question_limit=1))
+    marked = [entry.call for entry in server.calls if entry.provider == "anthropic"]
+    starts = {call.prompt[: call.prompt.index("<<<QUESTION")] for call in marked}
+    assert len(marked) > 1 and len(starts) == 1
+    sent = {entry.provider for entry in server.calls}
+    assert sent == {"openai", "anthropic", "google"}
