@@ -1,9 +1,14 @@
 """Figures: one look for all, an interval on every point, and a caption that says n and what could not be read."""
 
+from helpers.figures.baseline import show_baseline_gap
 from helpers.figures.discordance import show_discordance
+from helpers.figures.doses import show_dose_curve
 from helpers.figures.heatmap import show_judge_vendor_heatmap
 from helpers.figures.hinting import show_hint_effects, show_hint_slopes
 from helpers.figures.hinting_groups import show_category_groups, show_group_metrics
+from helpers.figures.obfuscation import show_obfuscation_slopes
+from helpers.figures.pairs import show_funnel, show_outcomes
+from helpers.figures.recognition import show_recognition_against_preference
 from helpers.figures.style import Figure, Style
 from helpers.figures.tiers import show_tiers
 from helpers.figures.top_choice import show_categories, show_positions, show_self_preference
@@ -11,14 +16,20 @@ from helpers.figures.top_choice import show_categories, show_positions, show_sel
 __all__ = [
     "Figure",
     "Style",
+    "show_baseline_gap",
     "show_categories",
     "show_category_groups",
     "show_discordance",
+    "show_dose_curve",
+    "show_funnel",
     "show_group_metrics",
     "show_hint_effects",
     "show_hint_slopes",
     "show_judge_vendor_heatmap",
+    "show_obfuscation_slopes",
+    "show_outcomes",
     "show_positions",
+    "show_recognition_against_preference",
     "show_self_preference",
     "show_tiers",
 ]
