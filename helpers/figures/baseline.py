@@ -61,7 +61,7 @@ def show_baseline_gap(
             )
             for source, group in sources.items()
         }
-        figure, rows = judges.forest(look, order, list(COLUMNS.values()), 1.75)
+        figure, rows = judges.forest(look, order, list(COLUMNS.values()), 1.75, alike=False)
         for source, row in rows.items():
             for axes, column in zip(row, COLUMNS, strict=True):
                 for i, judge in enumerate(order[source]):
@@ -100,9 +100,13 @@ def _limits(naive: Sequence[Axes], differences: Sequence[Sequence[Axes]], shown:
     for axes in naive:
         axes.set_xlim(-8, 108)
         axes.set_xticks([0, 100])
-    ends = [100 * abs(x) for each in shown if each.unit == "pp" for x in (each.low, each.value, each.high)]
-    most = max((x for x in ends if not math.isnan(x)), default=10.0) or 10.0
-    tick = next(step for step in (1, 2, 5, 10, 20, 50, 100) if 2.2 * step >= most or step == 100)
+    ends = [100 * x for each in shown if each.unit == "pp" for x in (each.low, each.value, each.high)]
+    known = [0.0, *(x for x in ends if not math.isnan(x))]
+    low, high = min(known), max(known)
+    whole = high - low or 1.0
+    # At most three ticks: their numbers must not touch.
+    step = next((step for step in (50, 20, 10, 5, 2) if step <= max(-low, high)), 1)
+    ticks = [tick for tick in (-step, 0, step) if low - 0.08 * whole <= tick <= high + 0.08 * whole]
     for axes in (axes for row in differences for axes in row):
-        axes.set_xlim(-1.12 * most, 1.12 * most)
-        axes.set_xticks([-tick, 0, tick])
+        axes.set_xlim(low - 0.08 * whole, high + 0.08 * whole)
+        axes.set_xticks(ticks)

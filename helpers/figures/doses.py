@@ -96,8 +96,9 @@ def _curves(
         axes.grid(axis="y")
     slot = max(places.values()) / 8 or 0.5
     axes.set_xlim(-slot, max(places.values()) + slot)
-    # Words are cut: the tick of an arm that is no number of words has the room of a number.
-    axes.set_xticks(list(places.values()), [labels.short(dose, 5) for dose in places])
+    # Words stand a line lower: they are wider than the room of a number.
+    words = [dose if dose.isdigit() else f"\n{labels.short(dose, 12)}" for dose in places]
+    axes.set_xticks(list(places.values()), words)
     axes.locator_params(axis="y", nbins=5)
     judges.footnotes(notes)
     figure.supxlabel("words replaced", fontsize=look.size)

@@ -13,6 +13,7 @@ from helpers.figures.style import Figure, Look, Style, canvas, finished
 from helpers.types import Estimate, plain
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
@@ -99,7 +100,7 @@ def grid(
     lines = {source: math.ceil(len(names) / columns) for source, names in judges.items()}
     width = look.column if columns <= 2 else look.text
     room = (width * 72 / look.size - 6) / columns
-    figure = canvas(look, width, (sum(lines.values()) * 12.5 + 6) * look.size / 72)
+    figure = canvas(look, width, (sum(lines.values()) * 12.5 + 8) * look.size / 72)
     table = figure.subplots(sum(lines.values()), columns, sharex=True, sharey=True, squeeze=False)
     found, start = {}, 0
     for source, names in judges.items():
@@ -122,14 +123,17 @@ def grid(
 
 
 def forest(
-    look: Style, judges: Mapping[str, Sequence[str]], titles: Sequence[str], line: float = 1.5
+    look: Style, judges: Mapping[str, Sequence[str]], titles: Sequence[str], line: float = 1.5, alike: bool = True
 ) -> tuple[Canvas, dict[str, list[Axes]]]:
-    """A row for each judge, a column of panels for each title, a row of panels for each source of data."""
+    """A row for each judge, a column of panels for each title, a row of panels for each source of data.
+
+    `alike`: all panels have one x axis, so that they compare; else each column has its own.
+    """
     heights = [len(names) for names in judges.values()]
     above = 1.4 * max(title.count("\n") + 1 for title in titles)
     height = (sum(heights) * line + 5 * len(heights) + above + 2) * look.size / 72
     figure = canvas(look, look.text, height)
-    shape = {"sharey": "row", "sharex": "col", "squeeze": False, "height_ratios": heights}
+    shape = {"sharey": "row", "sharex": "all" if alike else "col", "squeeze": False, "height_ratios": heights}
     table = figure.subplots(len(heights), len(titles), **shape)
     for row, (source, names) in zip(table, judges.items(), strict=True):
         for axes, title in zip(row, titles, strict=True):
@@ -163,15 +167,19 @@ def footnotes(notes: Mapping[Axes, str]) -> None:
         axes.text(0.5, 0.02, words, transform=axes.transAxes, ha="center", va="bottom", color=labels.SOFT, size="small")
 
 
-def legend(figure: Canvas, look: Style, handles: Sequence[object], title: str = "") -> None:
-    """A legend above the panels, in one line where that fits."""
-    from matplotlib.lines import Line2D
-
-    # A line and its gaps take about six letters more than the name.
-    letters = sum(len(each.get_label()) + 6 for each in handles) + len(title) + 2
-    fits = letters * labels.LETTER * look.size <= figure.get_figwidth() * 72
-    heads = [Line2D([], [], linestyle="", label=title)] if title and fits else []
-    columns = len(handles) + len(heads) if fits else 2 if max(len(e.get_label()) for e in handles) < 16 else 1
-    drawn = figure.legend(handles=[*heads, *handles], loc="outside upper left", ncols=columns, frameon=False)
-    if title and not fits:
-        drawn.set_title(title)
+def legend(figure: Canvas, look: Style, handles: Sequence[Artist], title: str = "") -> None:
+    """A legend above the panels, in one line where that fits, under its title."""
+    names = [str(each.get_label()) for each in handles]
+    # A sign and its gaps take about eight letters.
+    room = figure.get_figwidth() * 72 / look.size / labels.LETTER
+    fits = sum(len(each) + 8 for each in names) <= room
+    columns = len(names) if fits else max(1, min(int(room / (max(map(len, names)) + 8)), len(names)))
+    figure.legend(
+        handles=list(handles),
+        loc="outside upper left",
+        ncols=columns,
+        frameon=False,
+        title=title or None,
+        alignment="left",
+        borderpad=0.2,
+    )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 OWN, THIRD = "own", "third party"
 ARMS = {"repeat": "again", "edited": "edited"}
 #: Other judges have no vendor of their own to be coloured by.
-OTHERS = Look(GREY, "P")
+OTHERS = Look(GREY, "h")
 Scores = Mapping[tuple[str, str, str], Estimate]
 
 

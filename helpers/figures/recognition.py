@@ -68,10 +68,10 @@ def show_recognition_against_preference(
 
 
 def _sizes(doses: Sequence[str], look: Style) -> dict[str, float]:
-    """The size of each dose's marker in points, from 0.45 to 1 letter heights."""
+    """The size of each dose's marker in points, from 0.55 to 1.05 letter heights."""
     numbers = [dose for dose in doses if dose.isdigit()]
-    step = 0.55 / max(len(numbers) - 1, 1)
-    return {d: look.size * (0.45 + step * numbers.index(d) if d in numbers else 0.9) for d in doses}
+    step = 0.5 / max(len(numbers) - 1, 1)
+    return {d: look.size * (0.55 + step * numbers.index(d) if d in numbers else 0.9) for d in doses}
 
 
 def _legend(figure: Canvas, doses: Sequence[str], look: Style) -> None:
@@ -83,7 +83,7 @@ def _legend(figure: Canvas, doses: Sequence[str], look: Style) -> None:
                label=labels.short(dose, 12))
         for dose in doses
     ]  # fmt: skip
-    judges.legend(figure, look, handles, "words replaced:")
+    judges.legend(figure, look, handles, "words replaced")
 
 
 def _panels(
