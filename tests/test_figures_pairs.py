@@ -321,6 +321,7 @@ def test_points_without_both_numbers_are_named_and_recognition_may_not_be_asked(
     preference = [each for each in given if each.id == "preference_change"]
     figure = figures.show_recognition_against_preference(preference)
     assert [each.get_text() for each in figure.figure.axes[0].texts] == ["recognition:\nnot asked"]
+    assert "1e" not in "".join(each.get_text() for each in texts(figure))
     hole = [replace(e, value=NAN, low=NAN, high=NAN) if e.where["dose"] == "4" else e for e in given]
     hole = [replace(e, low=NAN, high=NAN, method="few") if e.where["dose"] == "8" else e for e in hole]
     figure = figures.show_recognition_against_preference(hole)

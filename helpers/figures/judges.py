@@ -70,7 +70,7 @@ def not_asked(what: str, estimates: Iterable[Estimate], look: Style, name: str) 
     figure = canvas(look, look.column, 7 * look.size / 72)
     axes = figure.subplots()
     axes.set_axis_off()
-    axes.text(0.5, 0.5, labels.wrapped(f"{what}: not asked", 30), ha="center", va="center", color=labels.SOFT)
+    axes.text(0.5, 0.5, f"{what}:\nnot asked", ha="center", va="center", color=labels.SOFT)
     panels.title(axes, source, False)
     words = f"{what}: this run did not ask for it. Data: {panels.SOURCES.get(source, source)}."
     return finished(name, figure, words, words, look)

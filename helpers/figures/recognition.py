@@ -109,8 +109,11 @@ def _panels(
             marker = drawn[judge].marker if dose.isdigit() else WORDS
             _cross(axes, pair, Look(drawn[judge].colour, marker), _sizes(doses, look)[dose])
         axes.grid(axis="both")
-    axes.locator_params(nbins=4)
+    axes.locator_params(axis="x", nbins=3)
+    axes.locator_params(axis="y", nbins=4)
     axes.margins(0.08)
+    # Panels without a point still show a scale that means something.
+    axes.update_datalim([(-5, -5), (5, 5)])
     axes.autoscale_view()
     judges.footnotes(notes)
     figure.supxlabel("recognition change (pp)", fontsize=look.size)
