@@ -3,6 +3,8 @@
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
+# A test process a core, each with one thread of linear algebra: more only wait for each other.
+PYTEST := OMP_NUM_THREADS=1 $(RUN) -m pytest -n auto --dist worksteal
 
 .PHONY: all setup test test-all
 all: setup
@@ -16,7 +18,7 @@ $(VENV)/stamp: requirements.txt requirements.lock pyproject.toml
 	touch $@
 
 test: setup
-	$(RUN) -m pytest -m "not slow"
+	$(PYTEST) -m "not slow"
 
 test-all: setup
-	$(RUN) -m pytest
+	$(PYTEST)
