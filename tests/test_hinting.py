@@ -17,7 +17,7 @@ from scipy import stats
 from helpers import datasets, paths
 from helpers.biases import hinting
 from helpers.biases.hinting import changes, concluding, groups, names, paired
-from helpers.biases.hinting.published import discordance, homogeneity, totals
+from helpers.biases.hinting.published import homogeneity, totals
 from helpers.claims import check, load_claims, summary, unexpected
 from helpers.config import read_yaml
 from helpers.types import Estimate
@@ -154,16 +154,6 @@ def test_homogeneity_of_counts_is_shown_and_not_believed() -> None:
     assert "**The margins settle neither a difference nor its absence.**" in told
     assert "if at most 9 of 480 pairs (1.9 %) changed sides" in told, "full: net 7"
     assert "*competitors*: net change +4 of 480 (+0.8 %); p stays above 0.05" in told
-
-
-def test_discordance_is_the_exact_mcnemar_test() -> None:
-    table = discordance(7, 480)
-    assert (table["changed"].iloc[0], table["changed"].iloc[-1]) == (7, 479)
-    assert table["p"].iloc[0] == pytest.approx(2 * 0.5**7)
-    row = table.set_index("changed").loc[27]
-    assert row["p"] == pytest.approx(stats.binomtest(17, 27).pvalue) and row["share"] == 27 / 480
-    assert (table["p"] - [stats.binomtest((c + 7) // 2, c).pvalue for c in table["changed"]]).abs().max() < 1e-12
-    assert table["p"].is_monotonic_increasing and (discordance(-7, 480)["p"] == table["p"]).all()
 
 
 def test_what_eighty_questions_could_have_shown_is_computed_from_the_errors_given() -> None:

@@ -9,6 +9,7 @@ from helpers.figures.hinting_groups import show_category_groups, show_group_metr
 from helpers.figures.obfuscation import show_obfuscation_slopes
 from helpers.figures.pairs import show_funnel, show_outcomes
 from helpers.figures.recognition import show_recognition_against_preference
+from helpers.figures.replication import show_replication
 from helpers.figures.style import Figure, Style
 from helpers.figures.tiers import show_tiers
 from helpers.figures.top_choice import show_categories, show_positions, show_self_preference
@@ -30,6 +31,7 @@ __all__ = [
     "show_outcomes",
     "show_positions",
     "show_recognition_against_preference",
+    "show_replication",
     "show_self_preference",
     "show_tiers",
 ]

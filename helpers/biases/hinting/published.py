@@ -16,7 +16,7 @@ from helpers.biases.hinting.paired import CONFIRMATORY, LEVEL
 from helpers.biases.top_choice.published import INDEPENDENT, from_top1_counts
 from helpers.biases.top_choice.rates import estimate
 from helpers.stats.intervals import Interval, newcombe, wilson
-from helpers.stats.tests import mcnemar_exact
+from helpers.stats.margins import discordance
 from helpers.types import Estimate
 
 NO_ROWS = "no interval: a spread of rates needs the rows"
@@ -158,24 +158,11 @@ def homogeneity(counts: Mapping[str, tuple[int, int]]) -> tuple[float, float]:
     return float(result.statistic), float(result.pvalue)
 
 
-def discordance(net: int, n: int) -> pd.DataFrame:
-    """The exact McNemar p of a net change, for every share of pairs that may have changed sides to give it.
-
-    Columns: share (changed pairs / n), changed, p. The share is not published; the least is |net| / n.
-    """
-    rows = [
-        (changed / n, changed, mcnemar_exact((changed + net) // 2, (changed - net) // 2))
-        for changed in range(max(abs(net), 1), n + 1)
-        if (changed - net) % 2 == 0
-    ]
-    return pd.DataFrame(rows, columns=["share", "changed", "p"])
-
-
 def curves(estimates: Sequence[Estimate]) -> pd.DataFrame:
     """`discordance` of each published hint against blind, with the column hint in front."""
     counts = totals(estimates)
     blind, n = counts[CONTROL]
-    parts = [discordance(counts[hint][0] - blind, n).assign(hint=hint) for hint in CONFIRMATORY if hint in counts]
+    parts = [discordance(blind, counts[hint][0], n).assign(hint=hint) for hint in CONFIRMATORY if hint in counts]
     return pd.concat(parts, ignore_index=True)[["hint", "share", "changed", "p"]]
 
 

@@ -6,6 +6,8 @@ from helpers.biases.self_preference.estimands_defended import ESTIMANDS
 from helpers.biases.self_preference.funnel import funnel_of, outcomes
 from helpers.biases.self_preference.measure import measure
 from helpers.biases.self_preference.pairs import answers, unfit
+from helpers.biases.self_preference.published import from_published
+from helpers.biases.self_preference.published_words import published_finding
 from helpers.biases.self_preference.saying import (
     accuracy_rows,
     effect_words,
@@ -29,11 +31,13 @@ __all__ = [
     "effect_words",
     "few",
     "finding",
+    "from_published",
     "funnel_of",
     "gap_words",
     "measure",
     "outcomes",
     "paper_tables",
+    "published_finding",
     "recognition_words",
     "smallest_detectable",
     "tidy",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from helpers.biases.self_preference.estimands import ASKED, DOSE, HARMFUL, OWN, PAIRED, T, of
+from helpers.biases.self_preference.estimands_published import PUBLISHED
 from helpers.types import Estimand
 
 _BASELINE = "evaluator-quality baseline: Roytburg et al. 2026 (arXiv 2601.22548)"
@@ -54,6 +55,15 @@ DEFENDED = (
         PAIRED,
         OWN,
         "pp",
+    ),
+    of(
+        "harmful_score",
+        "How often the right answer is picked where the judge wrote the wrong one: by it and by judges of a third "
+        "vendor, asked again unedited and edited at the smallest dose.",
+        "mean over items of [picked right], both orders; others averaged within each pair",
+        "picks of the right answer",
+        "the items of obfuscation_effect_pp",
+        source=OWN,
     ),
     of(
         "obfuscation_against_other_author",
@@ -145,4 +155,4 @@ DEFENDED = (
     ),
 )
 
-ESTIMANDS: dict[str, Estimand] = {each.id: each for each in (*ASKED, *DEFENDED)}
+ESTIMANDS: dict[str, Estimand] = {each.id: each for each in (*ASKED, *DEFENDED, *PUBLISHED)}

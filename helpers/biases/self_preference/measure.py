@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from helpers.biases.self_preference import baseline, obfuscation, rates, recognition
+from helpers.biases.self_preference import baseline, obfuscation, rates, recognition, scores
 from helpers.biases.self_preference.concluding import corrected, finding, smallest_detectable
 from helpers.biases.self_preference.items import items
 from helpers.types import Estimate
@@ -32,5 +32,6 @@ def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
         *obfuscation.against_other_author(table, data),
         *obfuscation.obfuscation_of_right(table, data, seed),
         *obfuscation.naive_filtered(table, data),
+        *scores.harmful_score(table, data),
         *recognition.recognition(table, data, seed),
     ]

@@ -53,7 +53,8 @@ def changes(edited: pd.DataFrame, unedited: pd.DataFrame) -> pd.DataFrame:
 
 def against(own: pd.DataFrame, others: pd.DataFrame, on: list[str]) -> pd.DataFrame:
     """Own rows beside the mean of all other rows with the same key (`up_other`, ...); rows without any are left out."""
-    means = others.groupby(on, observed=True, sort=False)[["up", "down", "change"]].mean().reset_index()
+    columns = ["up", "down", "change", "score", "score_control"]
+    means = others.groupby(on, observed=True, sort=False)[columns].mean().reset_index()
     return own.merge(means, on=on, suffixes=("", "_other"))
 
 

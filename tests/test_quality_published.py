@@ -1,0 +1,168 @@
+"""The published counts of experiment 3: sums and rates by hand, and what may be concluded of them."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from scipy import stats
+
+from helpers import paths
+from helpers.biases import self_preference
+from helpers.biases.self_preference.published import from_published, least_share, pooled, runs
+from helpers.claims import check, load_claims, summary, unexpected
+from helpers.config import read_yaml
+from helpers.types import Estimate
+
+FOLDER = paths.EXPERIMENTS / "quality_self_preference"
+EACH, BEFORE, UNFILTERED = "filtered each time", "filtered before", "unfiltered"
+
+#: As the reports print their totals: pairs, own right, own picked, own wrong picked, picks of the right answer.
+TOTALS = {
+    ("greedy", EACH, "before"): (874, 136, 162, 122, None),
+    ("greedy", EACH, "after"): (831, 140, 113, 81, None),
+    ("greedy", BEFORE, "before"): (885, 145, 128, 95, 678),
+    ("greedy", BEFORE, "after"): (885, 145, 156, 120, 656),
+    ("raw", EACH, "before"): (1186, 189, 136, 99, 935),
+    ("raw", EACH, "after"): (1138, 179, 129, 94, None),
+    ("raw", BEFORE, "before"): (1186, 189, 136, 99, 935),
+    ("raw", BEFORE, "after"): (1186, 189, 163, 124, 912),
+    ("nine pairs", BEFORE, "before"): (2481, 2481 - 1301, 1085, 341, 1704),
+    ("nine pairs", BEFORE, "after"): (2481, 2481 - 1301, 1124, 374, 1677),
+    ("official", UNFILTERED, "before"): (3490, 3490 - 2494, 2201, 1347, 2001),
+    ("official", UNFILTERED, "after"): (3490, 3490 - 2494, 2109, 1274, 2055),
+    ("official", EACH, "before"): (1474, 1474 - 1212, 192, 71, 1262),
+    ("official", EACH, "after"): (1557, 1557 - 1284, 185, 71, 1327),
+}
+
+
+@pytest.fixture(scope="module")
+def counts() -> dict[str, Any]:
+    return read_yaml(FOLDER / "published" / "counts.yaml")
+
+
+@pytest.fixture(scope="module")
+def estimates(counts: dict[str, Any]) -> list[Estimate]:
+    return from_published(counts)
+
+
+def test_the_rows_sum_to_the_printed_totals_and_the_picks_of_the_right_answer_follow(counts: dict[str, Any]) -> None:
+    table = pooled(runs(counts)).set_index(["run", "records_are", "phase"])
+    assert set(table.index) == set(TOTALS)
+    for place, (records, own_right, own, own_wrong_picked, right) in TOTALS.items():
+        row = table.loc[place]
+        assert tuple(row[["records", "own_right", "own_selected", "own_wrong_selected"]]) == (
+            *(records, own_right, own, own_wrong_picked),
+        ), place
+        by_hand = (own - own_wrong_picked) + (records - own_right - own_wrong_picked)
+        assert row["right"] == by_hand and (right is None or right == by_hand), place
+
+
+def test_each_rate_stands_under_its_definition(estimates: list[Estimate]) -> None:
+    at = {
+        (e.id, e.where.get("run"), e.where.get("records"), e.where.get("phase")): e
+        for e in estimates
+        if len(e.where) == 3
+    }
+    first, later = "wrong_of_self_selected", "harmful_self_preference_rate"
+    assert at[first, "greedy", EACH, "before"].value == pytest.approx(122 / 162)
+    assert at[first, "greedy", EACH, "after"].value == pytest.approx(81 / 113)
+    assert at[later, "greedy", EACH, "before"].value == pytest.approx(122 / (874 - 136))
+    assert at[later, "greedy", BEFORE, "after"].value == pytest.approx(120 / 740)
+    assert at["judge_accuracy", "official", UNFILTERED, "after"].value == pytest.approx(2055 / 3490)
+    interval = stats.binomtest(374, 1301).proportion_ci(method="wilson")
+    after = at[later, "nine pairs", BEFORE, "after"]
+    assert (after.low, after.high) == pytest.approx((interval.low, interval.high))
+    assert after.method == "Wilson; counts, independence assumed" and after.clusters == 0 and after.data == "published"
+
+
+def test_changes_are_bare_numbers_that_say_why(estimates: list[Estimate]) -> None:
+    changes = {
+        (e.where["rate"], e.where["run"], e.where["records"]): e for e in estimates if e.id == "published_change"
+    }
+    rate = "harmful_self_preference_rate"
+    assert changes[rate, "official", UNFILTERED].value == pytest.approx((1274 - 1347) / 2494)
+    assert changes[rate, "greedy", EACH].value == pytest.approx(81 / 691 - 122 / 738)
+    assert all(e.low != e.low and e.p != e.p for e in changes.values())
+    assert "other pairs before than after" in changes[rate, "raw", EACH].method
+    assert "not published" in changes[rate, "raw", BEFORE].method
+
+
+def test_rates_of_few_have_no_interval(estimates: list[Estimate]) -> None:
+    where = {"run": "greedy", "records": EACH, "phase": "after", "judge": "llama31_8b", "opponent": "ds_v3"}
+    (one,) = [e for e in estimates if e.id == "wrong_of_self_selected" and dict(e.where) == where]
+    assert (one.value, one.n) == (0.0, 1) and one.low != one.low and "no interval below 10" in one.method
+
+
+def test_generators_keep_the_answers_that_were_skipped(estimates: list[Estimate]) -> None:
+    of = {(e.id, e.where["model"]): e for e in estimates if e.id.startswith("generator")}
+    for model, correct, read in (("ds_v3", 2261, 2522), ("llama31_70b", 1894, 2439), ("llama31_8b", 1330, 2221)):
+        assert of["generator_accuracy", model].value == pytest.approx(correct / read)
+        assert of["generator_accuracy_all", model].value == pytest.approx(correct / 2523)
+        assert of["generator_skipped", model].value == 2523 - read
+
+
+def test_what_is_kept_and_what_the_programs_are(estimates: list[Estimate]) -> None:
+    kept = {
+        e.where["opponent"]: e.value
+        for e in estimates
+        if e.id == "published_retention" and e.where["judge"] == "llama31_8b"
+    }
+    assert kept == pytest.approx({"ds_v3": 405 / 590, "gpt_oss": 204 / 472})
+    programs = {e.where["right"]: e.value for e in estimates if e.id == "code_pairs"}
+    assert programs["any"] == 378 == 260 + 70 + 29 + 19
+
+
+def test_every_number_is_declared(estimates: list[Estimate]) -> None:
+    assert {e.id for e in estimates} <= set(self_preference.ESTIMANDS)
+    assert all(self_preference.ESTIMANDS[e.id].unit == e.unit for e in estimates)
+
+
+def test_counts_that_contradict_each_other_are_refused(counts: dict[str, Any]) -> None:
+    wrong = copy.deepcopy(counts)
+    wrong["raw_filtered_before"]["counts"]["after"][1]["own_wrong_selected"] = 23
+    with pytest.raises(ValueError, match=r"contradict each other: .*'judge': 'llama31_8b'"):
+        from_published(wrong)
+
+
+def test_least_share_is_the_exact_bound() -> None:
+    # 73 fewer: with D changed pairs (D - 73)/2 came and (D + 73)/2 left.
+    most, best = least_share(1347, 1274, 2494)
+    assert stats.binomtest((most + 73) // 2, most).pvalue < 0.05
+    assert stats.binomtest((most + 2 + 73) // 2, most + 2).pvalue >= 0.05
+    assert best == pytest.approx(2 * 0.5**73)
+    assert least_share(5, 6, 100)[0] == 0
+
+
+def test_the_finding_is_computed_and_concludes_nothing_that_counts_cannot(
+    counts: dict[str, Any], estimates: list[Estimate]
+) -> None:
+    told = self_preference.published_finding(counts, estimates)
+    assert "*greedy*, filtered each time: 16.53 % to 11.72 % (of 738 and of 691 other pairs)" in told
+    assert "*official*, unfiltered: 54.01 % to 51.08 % of the same 2494 pairs: -73;" in told
+    assert "3 of 3 fall" in told and "0 of 3 fall" in told and "1 of 1 fall" in told
+    assert "from 75.31 % to 71.68 %, on the same pairs from 74.22 % to 76.92 %" in told
+    assert "Of the net +33 of the nine pairs, +28 come from two" in told
+    assert "none of these changes can be told from noise" in told
+    other = copy.deepcopy(counts)
+    for phase, row in (("before", 26), ("after", 25)):
+        other["nine_pairs_filtered_before"]["counts"][phase][2]["own_wrong_selected"] = row
+    assert "Of the net +18 of the nine pairs" in self_preference.published_finding(other, from_published(other))
+
+
+def test_every_claim_has_the_status_that_it_expects(counts: dict[str, Any], estimates: list[Estimate]) -> None:
+    claims = load_claims(read_yaml(FOLDER / "claims.yaml"))
+    checked = check(claims, estimates)
+    assert unexpected(claims, checked).empty
+    status = checked.set_index("id")["status"]
+    assert status["nine_pairs_accuracy_falls"] == "differs" and status["original_reduction"] == "not derivable"
+    assert "1 differs" in summary(claims, checked)
+    # Every total of every report is claimed.
+    totals = {
+        (*(c.where[k] for k in ("run", "records", "phase")),) for c in claims if c.estimand == "published_records"
+    }
+    assert totals == set(TOTALS)
+    wrong = copy.deepcopy(counts)
+    wrong["greedy_filtered_before"]["counts"]["before"][0]["own_wrong_selected"] += 1
+    assert len(unexpected(claims, check(claims, from_published(wrong)))) >= 3, "a wrong count must be noticed"
