@@ -63,6 +63,7 @@ PAIRWISE = (
     "picked",
     "p_right",
     "outcome",
+    "partner",
 )
 
 
@@ -127,7 +128,8 @@ def pairwise(judgments: Iterable[Judgment], answers: Mapping[tuple[str, str], An
     `right` and `wrong` are candidates, `first` and `own` one of these two words: which stands first, which the judge
     wrote itself ("": neither). `task` is "correct" (which one is correct?) or "wrote" (which one did you write?).
     `picked` is "right" or "wrong", None where there is no verdict; `p_right` the probability of the right one, NaN
-    where the provider gave none. No judgments give an empty frame with all columns.
+    where the provider gave none; `partner` is the repeat of the control condition that the judgment is compared with.
+    No judgments give an empty frame with all columns.
     """
     rows = []
     for each in judgments:
@@ -163,6 +165,7 @@ def pairwise(judgments: Iterable[Judgment], answers: Mapping[tuple[str, str], An
                 role[each.verdict.choice] if each.verdict else None,
                 shown.get("right", float("nan")),
                 each.outcome,
+                trial.request.repeat if trial.partner is None else trial.partner,
             )
         )
     return pd.DataFrame(rows, columns=list(PAIRWISE)).astype({"p_right": float})

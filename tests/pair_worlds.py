@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from helpers.biases.self_preference.items import scored
+from helpers.biases.self_preference.items import beside_control, scored
 
 NAMES = ("deepseek", "llama", "mistral", "qwen")
 OPTIONS = 4
 #: (target, dose, repeat): what a question is asked with besides the first, unedited asking.
 Arm = tuple[str, int, int]
+CONTROLS = ("right_first_control", "wrong_first_control", "score_control")
 BEFORE: Arm = ("none", 0, 0)
 REPEAT: Arm = ("none", 0, 1)
 
@@ -108,7 +109,9 @@ def sample(
             parts.append(wrote[(own_r + own_w).ravel() > 0])
     who = _who(article, answer, q, r, w)
     table = pd.concat([part.join(who) for part in parts], ignore_index=True)
-    return scored(_named(table))
+    # Verdicts are compared with the repeat arm, recognition with its only unedited asking.
+    partner = np.where(table["task"] == "correct", 1, 0)
+    return beside_control(scored(_named(table)).assign(right_partner=partner, wrong_partner=partner))
 
 
 def _judged(world: PairWorld, u: np.ndarray, rng: np.random.Generator, expected: bool) -> pd.DataFrame:
@@ -159,6 +162,7 @@ def rows(table: pd.DataFrame) -> pd.DataFrame:
         outcome = np.where(verdict.isna(), "unparsed", "ok")
         parts.append(table.assign(first=first, picked=picked, outcome=outcome, p_right=np.nan))
     frame = pd.concat(parts, ignore_index=True).drop(
-        columns=["right_first", "wrong_first", "score", "consistent", "probability"]
+        columns=["right_first", "wrong_first", "score", "consistent", "probability", *CONTROLS]
     )
-    return frame.assign(experiment="quality_self_preference", judge_model=frame["judge"])
+    partner = np.where(frame["task"] == "correct", 1, 0)
+    return frame.assign(experiment="quality_self_preference", judge_model=frame["judge"], partner=partner)

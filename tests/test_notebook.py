@@ -189,7 +189,7 @@ def test_published_judgments_from_a_folder_go_through_the_whole_notebook(tmp_pat
 def test_a_real_run_goes_through_the_notebook(real_data: Path) -> None:
     _, shown = run_cells(NOTEBOOK, export=False, judgments=str(real_data / "llm_eval"))
     told = prose(shown)
-    assert "Not blind: the judges were given the hint full" in told
+    assert "There is no control: all of them are of the condition full" in told
     assert "Each candidate always stood in one place" in told and "hold their quality too" in told
 
 

@@ -209,7 +209,7 @@ def test_hinted_groups_without_a_blind_one_are_described_and_not_compared(group_
     shutil.copy(group_files / GROUP_FILES["self"], tmp_path)
     names, shown = run_cells(NOTEBOOK, export=False, judgments=str(tmp_path), question_limit=5)
     told = prose(shown)
-    assert "Not blind: the judges were given the hint self" in told
+    assert "There is no control: all of them are of the condition self" in told
     assert "hint *self*: nothing can be concluded: no judgment under self has a blind partner" in told
     assert "With 0 questions" not in told
     assert all(math.isnan(each.value) for each in effects(names["estimates"]).values())
@@ -224,7 +224,7 @@ def test_blind_judgments_alone_are_sent_to_experiment_1(group_files: Path) -> No
 def test_a_real_run_under_one_hint_goes_through_the_notebook(real_data: Path, tmp_path: Path) -> None:
     names, shown = run_cells(NOTEBOOK, judgments=str(real_data / "llm_eval"), out=str(tmp_path))
     told = prose(shown)
-    assert "Not blind: the judges were given the hint full" in told
+    assert "There is no control: all of them are of the condition full" in told
     assert "hint *full*: nothing can be concluded: no judgment under full has a blind partner" in told
     assert "With 0 questions" not in told and "SIMULATED" not in told
     assert "stood under one and the same letter in all 480 judgments" in told

@@ -93,6 +93,20 @@ def test_losses_are_told_by_what_was_picked_the_other_way_round() -> None:
     assert found["share"].tolist() == pytest.approx([0.5, 1 / 3, 1 / 3])
 
 
+def test_each_edited_item_is_compared_with_the_repeat_that_it_names_order_by_order() -> None:
+    # wrong_4 was asked later than wrong_2, beside repeats of its own; one of its orders still had a fresh one.
+    plain = [asked(0, "a", "a", picked, repeat=n) for n, picked in enumerate(("RR", "WW", "WR", "RW"))]
+    edited = {dose: asked(0, "a", "a", "RR", condition=f"wrong_{dose}") for dose in (2, 4)}
+    named = [{**row, "partner": 1} for row in edited[2]]
+    named += [{**row, "partner": {"right": 2, "wrong": 3}[row["first"]]} for row in edited[4]]
+    found = items.items(frame(*plain).assign(partner=0).pipe(lambda f: pd.concat([f, pd.DataFrame(named)])))
+    found = found.set_index("condition")[["right_first_control", "wrong_first_control", "score_control"]]
+    assert found.loc["wrong_2"].tolist() == [0, 0, 0], "repeat 1 both ways"
+    assert found.loc["wrong_4"].tolist() == [0, 0, 0], "repeat 2 right first, repeat 3 wrong first"
+    first = items.items(frame(plain[0], edited[2]).assign(partner=0)).set_index("condition")
+    assert math.isnan(first.loc["wrong_2", "score_control"]), "the first asking is no control"
+
+
 def test_an_item_judged_twice_in_one_order_is_named() -> None:
     with pytest.raises(ValueError, match=r"judge a judged question q0 .*more than once with the right answer first"):
         table(asked(0, "a", "a", "RR"), asked(0, "a", "a", "WW"))

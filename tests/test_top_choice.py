@@ -538,7 +538,7 @@ def test_a_real_run_gives_the_published_counts(real_data: Path) -> None:
     # 34.4 and 63.7 % of the published group; the frame counts the 413 complete rankings only.
     assert value(found, "self_bias", vendor="claude") == pytest.approx(55 / 160, abs=0.02)
     assert value(found, "self_bias", vendor="gpt") == pytest.approx(102 / 160, abs=0.02)
-    assert "Not blind: the judges were given the hint full" in run.provenance(real)
+    assert "There is no control: all of them are of the condition full" in run.provenance(real)
     assert "always stood in one place" in top_choice.finding(found)
     shown = top_choice.balance_of_orders(real.frame)
     assert (shown > 0).sum(axis=1).eq(1).all(), "one letter a model: place and model are confounded"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 COLUMNS = (
     *("experiment", "question_id", "article", "category", "judge", "judge_vendor", "judge_model", "condition", "edit"),
     *("target", "dose", "repeat", "task", "right", "wrong", "right_vendor", "wrong_vendor", "right_label"),
-    *("wrong_label", "first", "own", "picked", "p_right", "outcome"),
+    *("wrong_label", "first", "own", "picked", "p_right", "outcome", "partner"),
 )
 OTHER = {"right": "wrong", "wrong": "right"}
 
@@ -78,6 +78,8 @@ def row_of(item: Item, own_first: bool, verdict: Any, p_first: float) -> dict[st
         "picked": picked,
         "p_right": math.nan if picked is None else p_first if first == "right" else 1 - p_first,
         "outcome": "ok" if picked else "unparsed",
+        # A verdict is compared with a repeat, which published files lack; recognition with its only unedited asking.
+        "partner": int(item.task == "correct"),
     }
 
 

@@ -173,14 +173,20 @@ def serving(trials: Sequence[Trial], control: str, found: Mapping[str, Control])
 def partnered(judgments: Iterable[Judgment], control: str, found: Mapping[str, Control]) -> list[Judgment]:
     """The judgments as frames are to hold them: control repeats numbered from 0, treated trials naming their partner's.
 
-    Where nothing had to be asked again, that is the number it has.
+    Where nothing had to be asked again, that is the number it has. Where the control is asked more often than what is
+    compared with it, the partners are its last repeats: the first ones may have been used to select items.
     """
+    judgments = list(judgments)
     ranks: dict[tuple[str, Place], dict[int, int]] = {}
     for judge, at in found.items():
         by: dict[Place, set[int]] = {}
         for (place, _, _), number in at.serves.items():
             by.setdefault(place, set()).add(number)
         ranks |= {(judge, place): {n: rank for rank, n in enumerate(sorted(some))} for place, some in by.items()}
+    askings: dict[tuple[str, Place, str], int] = {}
+    for trial in (each.trial for each in judgments):
+        key = (trial.judge.name, place_of(trial), trial.condition)
+        askings[key] = max(askings.get(key, 0), trial.request.repeat + 1)
     result = []
     for each in judgments:
         trial, place = each.trial, place_of(each.trial)
@@ -189,7 +195,9 @@ def partnered(judgments: Iterable[Judgment], control: str, found: Mapping[str, C
         if trial.condition == control and repeat in rank:
             trial = replace(trial, request=replace(trial.request, repeat=rank[repeat]))
         elif at and (place, trial.condition, repeat) in at.serves:
-            trial = replace(trial, partner=rank[at.serves[place, trial.condition, repeat]])
+            serving = sum((place, trial.condition, r) in at.serves for r in range(len(rank)))
+            later = max(0, serving - askings[trial.judge.name, place, trial.condition])
+            trial = replace(trial, partner=rank[at.serves[place, trial.condition, repeat + later]])
         result.append(replace(each, trial=trial))
     return result
 

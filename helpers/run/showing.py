@@ -73,9 +73,9 @@ def provenance(asked: Asked) -> str:
         f"{_count(len(judgments), 'judgment')}, of which {lost} ({lost / max(1, len(judgments)):.1%}) have no readable "
         f"verdict{f'; {absent} of these are missing' if absent else ''}."
     )
-    hints = sorted(set(judgments["condition"]) - {"none"})
-    if hints and "none" not in set(judgments["condition"]):
-        text += f" Not blind: the judges were given the hint {', '.join(hints)}."
+    conditions = sorted(set(judgments["condition"]) - {"none"})
+    if conditions and "none" not in set(judgments["condition"]):
+        text += f" There is no control: all of them are of the condition {', '.join(conditions)}."
     ids = judgments.dropna(subset=["judge_model"]).groupby("judge")["judge_model"].unique()
     for judge, several in ids[ids.map(len) > 1].items():
         text += (
@@ -114,15 +114,15 @@ def losses(asked: Asked) -> pd.DataFrame:
 
 
 def example(asked: Asked) -> str:
-    """One prompt, with a hint where some have one, and its raw reply, fenced so that no text can become markup."""
+    """One prompt, of a treated condition where there is one, and its raw reply, fenced: it cannot become markup."""
     replied = [each for each in asked.judgments if each.completion]
     judgment = next((each for each in replied if each.trial.condition != "none"), replied[0] if replied else None)
     if judgment is None:
         return "These judgments were not asked here, so there is no prompt to show."
     trial = judgment.trial
-    hint = f"hint *{trial.condition}*, " if trial.condition != "none" else ""
+    told = f"condition *{trial.condition}*, " if trial.condition != "none" else ""
     return (
-        f"Question `{trial.question_id}`, judge `{trial.judge.name}`, {hint}outcome **{judgment.outcome}**.\n\n"
+        f"Question `{trial.question_id}`, judge `{trial.judge.name}`, {told}outcome **{judgment.outcome}**.\n\n"
         f"{fenced(trial.request.prompt)}\n\nIts reply:\n\n{fenced(judgment.completion.text)}"
     )
 
@@ -159,13 +159,13 @@ def machine_provenance(asked: Asked) -> dict[str, Any]:
 
 
 def control_gap(asked: Asked) -> str:
-    """How many whole days lie between blind and hinted judgments at most, for captions; "" if simulated."""
+    """How many whole days lie between judgments and their controls at most, for captions; "" if simulated."""
     gaps = [at.gap_days for at in asked.controls.values() if at.gap_days == at.gap_days]
     if not gaps or asked.data == "simulated":
         return ""
     # The seconds in which a run asks are no day.
     days = math.ceil(max(gaps) - 0.01)
-    told = f"Between a blind judgment and a hinted one of the same judge lie at most {_count(days, 'day')}."
+    told = f"Between a judgment and its control by the same judge lie at most {_count(days, 'day')}."
     most = asked.experiment.max_age_days
     return f"{told} Careful: that is more than the {most} that count as fresh." if max(gaps) > most else told
 

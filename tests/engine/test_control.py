@@ -86,7 +86,7 @@ def test_after_experiment_1_the_blind_group_sends_no_request(runs: Runs) -> None
     assert Counter(j.trial.condition for j in asked.judgments) == {"none": 6, "self": 6, "full": 6}
     assert {at.repeats for at in asked.controls.values()} == {(0,)}
     assert [round(at.gap_days) for at in asked.controls.values()] == [1, 1, 1]
-    assert control_gap(asked) == "Between a blind judgment and a hinted one of the same judge lie at most 1 day."
+    assert control_gap(asked) == "Between a judgment and its control by the same judge lie at most 1 day."
     assert controls_told(asked)["gpt_fast"] == {"repeats": [0], "gap_days": 1.0}
     again, calls = runs.second(days=3, budget_usd=0.0)
     assert calls == 0 and again.frame.equals(asked.frame) and again.controls == asked.controls

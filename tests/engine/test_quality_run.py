@@ -15,6 +15,7 @@ from helpers.biases import self_preference
 from helpers.config import load_experiment
 from helpers.providers import reading
 from helpers.types import Experiment, Model, Request
+from tests.engine.test_control import At
 from tests.servers.behaviours import Call, Reply, polite
 from tests.servers.providers import JudgeServer
 
@@ -31,7 +32,7 @@ def reader(call: Call) -> Reply:
     return Reply(text) if text is not None else polite(call)
 
 
-def settled(folder: Path, server: JudgeServer, questions: Path, **parameters: Any) -> Experiment:
+def settled(folder: Path, server: JudgeServer, questions: Path | str, **parameters: Any) -> Experiment:
     known = yaml.safe_load(paths.MODELS.read_text(encoding="utf-8"))
     entries = {name: known[name] for name in MODELS if name in known}
     entries["own"] = {**known["llama_3_1_8b"], "base_url": f"{server.url}/v1", "api_key_env": "OPENAI_API_KEY"}
@@ -42,8 +43,10 @@ def settled(folder: Path, server: JudgeServer, questions: Path, **parameters: An
     return load_experiment("quality_self_preference", models_file=file, **given)
 
 
-def asked(experiment: Experiment) -> run.Asked:
-    return asyncio.run(run.ask(experiment, show=False))
+def asked(experiment: Experiment, days: float | None = None) -> run.Asked:
+    """A run; `days` after the first one, where that matters."""
+    clock = {} if days is None else {"clock": At(days).clock()}
+    return asyncio.run(run.ask(experiment, show=False, **clock))
 
 
 def test_a_real_article_goes_through_all_phases_with_three_sdks(serve: Any, tmp_path: Path, real_data: Path) -> None:
@@ -84,3 +87,28 @@ def test_passages_are_marked_for_the_cache_where_the_provider_wants_it(
     assert len(marked) > 1 and len(starts) == 1
     sent = {entry.provider for entry in server.calls}
     assert sent == {"openai", "anthropic", "google"}
+
+
+def test_a_dose_that_is_added_weeks_later_has_a_control_of_its_own_and_moves_no_finished_number(
+    serve: Any, tmp_path: Path
+) -> None:
+    def numbers(found: run.Asked, *ids: str) -> dict[tuple[str, str], tuple[float, int]]:
+        every = self_preference.measure(found.frame, found.data, 42)
+        at = {(e.id, e.where["judge"]): (e.value, e.n) for e in every if e.id in ids and e.where["dose"] == "2"}
+        return {place: value for place, value in at.items() if value[1]}
+
+    server, ids = serve(reader), ("obfuscation_effect_pp", "obfuscation_own", "recognition_change")
+    given = {"questions": "builtin", "question_limit": 6, "targets": ["wrong"]}
+    first = asked(settled(tmp_path, server, **given, doses=[2]), days=0)
+    calls, before = len(server.calls), numbers(first, *ids)
+    assert before and set(first.frame.loc[first.frame["condition"] == "none", "repeat"]) == {0, 1}
+    later = asked(settled(tmp_path, server, **given, doses=[2, 4]), days=30)
+    assert numbers(later, *ids) == before
+    new = later.frame[(later.frame["condition"] == "wrong_4") & (later.frame["task"] == "correct")]
+    assert len(new) and set(new["partner"]) == {3}, "repeats 2 and 3 were asked beside the new dose"
+    kept = later.frame[(later.frame["condition"] == "wrong_2") & (later.frame["task"] == "correct")]
+    assert set(kept["partner"]) == {1}
+    plain = later.frame[later.frame["condition"] == "none"]
+    beside = (plain["repeat"] >= plain["task"].map({"correct": 2, "wrote": 1})).sum()
+    assert first.said.keys() == later.said.keys(), "the editor was asked for enough words at once"
+    assert len(server.calls) - calls == (later.frame["condition"] == "wrong_4").sum() + beside

@@ -12,8 +12,9 @@ from helpers.biases.self_preference.paraphrases import check_paraphrase, paraphr
 from helpers.types import Answer, Experiment, Judgment, Question, Request, Trial
 
 KINDS = {"synonyms": "edit.txt", "paraphrase": "paraphrase.txt"}
-#: How many words more than the largest dose an editor is asked for: some of its choices will break a rule.
-SPARE = 4
+#: An editor is asked for so many words whatever the doses are: a dose added later finds the words of the others as they
+#: were. And for some more than the largest dose: some of its choices will break a rule.
+LEAST, SPARE = 8, 4
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def _trial(experiment: Experiment, kind: str, question: Question, answer: Answer
         raise ValueError("no editor: name one in models.yaml (the parameter `editor`)")
     # An answer of the editor's own making must not close the marks around it.
     prompts.check_nonce(nonce, {f"{answer.candidate} on question {question.id}": answer.text or material(question)})
-    given = {"dose": max(experiment.own["doses"]) + SPARE} if kind == "synonyms" else {}
+    given = {"dose": max(LEAST, *experiment.own["doses"]) + SPARE} if kind == "synonyms" else {}
     system, prompt = prompts.render(
         template,
         reason=answer.text or "",

@@ -21,8 +21,8 @@ def items(frame: pd.DataFrame) -> pd.DataFrame:
     `frame` is the pair frame. Columns: those of KNOWN; `right_first` and `wrong_first`, 1.0 where the right answer was
     picked in that order, 0.0 where the wrong one, NaN without a verdict; `score`, their mean (0, 1/2, 1), NaN where an
     order has no verdict or was not asked; `consistent`, both orders picked the same answer; `probability`, the mean
-    probability of the right answer over both orders, NaN where it is not known. One item judged twice in one order is a
-    ValueError that names it.
+    probability of the right answer over both orders, NaN where it is not known; the columns of `beside_control`. One
+    item judged twice in one order is a ValueError that names it.
     """
     twice = frame.duplicated([*KEY, "first"])
     if twice.any():
@@ -40,11 +40,15 @@ def items(frame: pd.DataFrame) -> pd.DataFrame:
             np.nan,
         )
     )
+    if "partner" not in read:
+        # As in a run that nothing was added to later: verdicts beside the repeat arm, recognition beside its asking.
+        read["partner"] = np.where(read["task"] == "correct", 1, 0)
     for first in ORDERS:
-        part = read.loc[read["first"] == first, [*KEY, "verdict", "p_right"]]
-        part = part.rename(columns={"verdict": f"{first}_first", "p_right": f"p_{first}"})
+        part = read.loc[read["first"] == first, [*KEY, "verdict", "p_right", "partner"]]
+        names = {"verdict": f"{first}_first", "p_right": f"p_{first}", "partner": f"{first}_partner"}
+        part = part.rename(columns=names)
         known = known.merge(part, on=KEY, how="left")
-    found = scored(known)
+    found = beside_control(scored(known))
     return found.assign(probability=(found["p_right"] + found["p_wrong"]) / 2).drop(columns=["p_right", "p_wrong"])
 
 
@@ -52,6 +56,22 @@ def scored(table: pd.DataFrame) -> pd.DataFrame:
     """Items with `score` and `consistent`, from what was picked in each order."""
     score = (table["right_first"] + table["wrong_first"]) / 2
     return table.assign(score=score, consistent=score.isin([0.0, 1.0]))
+
+
+def beside_control(table: pd.DataFrame) -> pd.DataFrame:
+    """Items with the verdicts of the unedited items that they are compared with, order by order.
+
+    `right_partner` and `wrong_partner` say which repeat of the unedited item that is in each order; both columns become
+    `right_first_control` and `wrong_first_control`, and `score_control` their mean; NaN where the control has no
+    verdict. The first asking is no control of a verdict: the naive comparisons select items on it.
+    """
+    for first in ORDERS:
+        plain = table[(table["condition"] == "none") & ((table["repeat"] >= 1) | (table["task"] != "correct"))]
+        names = {"repeat": f"{first}_partner", f"{first}_first": f"{first}_first_control"}
+        on = [*PAIR, "judge", "task", f"{first}_partner"]
+        plain = plain[[*PAIR, "judge", "task", "repeat", f"{first}_first"]].rename(columns=names)
+        table = table.merge(plain, on=on, how="left").drop(columns=f"{first}_partner")
+    return table.assign(score_control=(table["right_first_control"] + table["wrong_first_control"]) / 2)
 
 
 def before(table: pd.DataFrame) -> pd.DataFrame:

@@ -30,22 +30,17 @@ NO_OTHER = "no wrong answer of another vendor with the same label was edited and
 _VERDICTS = ["right_first", "wrong_first", "score"]
 #: What is needed of an item to compare it; the rest of a wide table only costs time.
 _SLIM = [*PAIR, "judge", "judge_vendor", "right_vendor", "wrong_vendor", "wrong_label", "own", "article", *_VERDICTS]
+_SLIM += [f"{name}_control" for name in _VERDICTS]
 
 
-def control(table: pd.DataFrame) -> pd.DataFrame:
-    """The repeat arm: unedited items asked again, with a verdict in both orders; one row a pair and judge."""
-    again = table[(table["condition"] == "none") & (table["repeat"] >= 1) & (table["task"] == "correct")]
-    return averaged(complete(again), _VERDICTS)
-
-
-def changes(edited: pd.DataFrame, unedited: pd.DataFrame) -> pd.DataFrame:
-    """What changed from the repeat arm to an edited arm, one row a pair and judge with all four verdicts.
+def changes(edited: pd.DataFrame) -> pd.DataFrame:
+    """What changed from the repeat arm to an edited arm: the items with all four verdicts, one row a pair and judge.
 
     Adds `up` and `down`, the orders (0 to 2) that changed to the right and to the wrong answer, and `change`, the
     difference of the scores.
     """
-    new = averaged(complete(edited[edited["task"] == "correct"])[_SLIM], _VERDICTS)
-    both = new.merge(unedited[[*PAIR, "judge", *_VERDICTS]], on=[*PAIR, "judge"], suffixes=("", "_control"))
+    both = edited[edited["task"] == "correct"]
+    both = both.loc[both["score"].notna() & both["score_control"].notna(), _SLIM]
     up = sum(both[name] * (1 - both[f"{name}_control"]) for name in _VERDICTS[:2])
     down = sum(both[f"{name}_control"] * (1 - both[name]) for name in _VERDICTS[:2])
     return both.assign(up=up, down=down, change=both["score"] - both["score_control"])
@@ -90,8 +85,7 @@ def authors(table: pd.DataFrame) -> list[str]:
 
 def moved(table: pd.DataFrame, target: str) -> list[tuple[str, pd.DataFrame]]:
     """The changes from the repeat arm to each edited arm, by dose."""
-    unedited = control(table)
-    return [(dose, changes(edited, unedited)) for dose, edited in arms(table, target)]
+    return [(dose, changes(edited)) for dose, edited in arms(table, target)]
 
 
 def _harmful(rows: pd.DataFrame) -> pd.DataFrame:
@@ -193,7 +187,8 @@ def naive_filtered(table: pd.DataFrame, data: str) -> list[Estimate]:
     """
     first = complete(before(table))
     first = first[first["consistent"] & (first["own"] == "wrong")][[*PAIR, "judge", "article", "score"]]
-    again = [("regression_to_the_mean", {}, control(table))]
+    repeats = complete(table[(table["condition"] == "none") & (table["repeat"] >= 1)])
+    again = [("regression_to_the_mean", {}, repeats)]
     again += [("naive_filtered_change", {"dose": d}, complete(rows)) for d, rows in arms(table, "wrong")]
     found = []
     for id, extra, rows in again:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from helpers.biases.self_preference.items import PAIR, arms, averaged, complete
+from helpers.biases.self_preference.items import arms, averaged, complete
 from helpers.biases.self_preference.obfuscation import authors, moved, tested
 from helpers.biases.self_preference.rates import made, share
 from helpers.stats.intervals import Interval, cluster_sums, clustered
@@ -15,10 +15,15 @@ _VERDICTS = ["right_first", "wrong_first", "score"]
 
 
 def _named(table: pd.DataFrame) -> pd.DataFrame:
-    """Items of "which did you write?" with verdicts in both orders: `named`, how often it named its own answer."""
+    """Items of "which did you write?" with verdicts in both orders: `named`, how often it named its own answer.
+
+    `named_unedited` is the same of the unedited item that it is compared with.
+    """
     rows = complete(table[(table["task"] == "wrote") & table["own"].isin(["right", "wrong"])])
-    rows = averaged(rows, _VERDICTS)
-    return rows.assign(named=np.where(rows["own"] == "right", rows["score"], 1 - rows["score"]))
+    rows = averaged(rows, [*_VERDICTS, "score_control"])
+    right = rows["own"] == "right"
+    unedited = np.where(right, rows["score_control"], 1 - rows["score_control"])
+    return rows.assign(named=np.where(right, rows["score"], 1 - rows["score"]), named_unedited=unedited)
 
 
 def recognition(table: pd.DataFrame, data: str, seed: int = 0) -> list[Estimate]:
@@ -46,7 +51,7 @@ def recognition(table: pd.DataFrame, data: str, seed: int = 0) -> list[Estimate]
             if dose == "0":
                 continue
             if not rows.empty:
-                both = rows.merge(harmful["0"][[*PAIR, "named"]], on=PAIR, suffixes=("", "_unedited"))
+                both = rows[rows["named_unedited"].notna()]
                 shift = tested(both["named"] - both["named_unedited"], both["article"], seed, "not asked unedited")
                 found.append(made("recognition_change", where, shift, data, "pp"))
             own = votes[dose][(votes[dose]["judge"] == judge) & (votes[dose]["own"] == "wrong")]

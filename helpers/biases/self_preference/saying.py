@@ -47,13 +47,13 @@ def gap_words(estimates: Sequence[Estimate]) -> str:
         else:
             p = adjusted[judge]
             said = "" if math.isnan(p) else f" (p = {p:.2g})"
-            told += f"; against another author's answer of the same option that is {each} more{said}"
+            told += f"; minus its votes for another author's answer of the same option: {each}{said}"
             if p < LEVEL:
                 told += ": **its own** answer counts for more" if each.value > 0 else ": its own counts for **less**"
             elif not math.isnan(p):
                 told += ": no measurable difference to a judge that is merely wrong"
         if text is not None and not math.isnan(text.value):
-            told += f"; other judges vote for the same texts less often by {text}"
+            told += f"; minus other judges' votes for the same texts: {text}"
         lines.append(f"{told}.")
     if not lines:
         return "No judge answered a question wrongly that others answered right: there is nothing to defend."
