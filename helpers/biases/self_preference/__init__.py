@@ -6,6 +6,7 @@ from helpers.biases.self_preference.estimands_defended import ESTIMANDS
 from helpers.biases.self_preference.funnel import funnel_of, outcomes
 from helpers.biases.self_preference.measure import measure
 from helpers.biases.self_preference.pairs import answers, unfit
+from helpers.biases.self_preference.planted import planted
 from helpers.biases.self_preference.published import from_published
 from helpers.biases.self_preference.published_words import published_finding
 from helpers.biases.self_preference.saying import (
@@ -37,6 +38,7 @@ __all__ = [
     "measure",
     "outcomes",
     "paper_tables",
+    "planted",
     "published_finding",
     "recognition_words",
     "smallest_detectable",

@@ -62,7 +62,13 @@ def _trial(experiment: Experiment, kind: str, question: Question, answer: Answer
     if editor is None:
         raise ValueError("no editor: name one in models.yaml (the parameter `editor`)")
     # An answer of the editor's own making must not close the marks around it.
-    prompts.check_nonce(nonce, {f"{answer.candidate} on question {question.id}": answer.text or material(question)})
+    prompts.check_nonce(
+        nonce,
+        {
+            f"question {question.id}": material(question),
+            f"{answer.candidate} on question {question.id}": answer.text or "",
+        },
+    )
     given = {"dose": max(LEAST, *experiment.own["doses"]) + SPARE} if kind == "synonyms" else {}
     system, prompt = prompts.render(
         template,
