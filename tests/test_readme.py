@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import pytest
 import yaml
@@ -24,6 +25,7 @@ README = (paths.ROOT / "README.md").read_text(encoding="utf-8")
 FLAT = " ".join(README.split())
 FOLDER = paths.EXPERIMENTS / "mt_bench_blind"
 HINTING = paths.EXPERIMENTS / "hinting_groups"
+QUALITY = paths.EXPERIMENTS / "quality_self_preference"
 DATA = (paths.DATA / "README.md").read_text(encoding="utf-8")
 
 
@@ -50,8 +52,9 @@ def test_the_number_of_claims_that_do_not_come_out_is_the_readme_s(published) ->
     assert f"{told}{of['differs']} differ and {of['not derivable']} follow from nothing published" in FLAT
     changes = " ".join((paths.ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split())
     assert f"{len(checked)} published numbers (or numbers derived" in changes
-    second = claims.load_claims(read_yaml(HINTING / "claims.yaml"), "claims.yaml")
-    assert f"{len(second)} published numbers checked" in changes
+    for folder in (HINTING, QUALITY):
+        said = claims.load_claims(read_yaml(folder / "claims.yaml"), "claims.yaml")
+        assert f"{len(said)} published numbers checked" in changes
 
 
 def test_the_numbers_of_the_hinted_groups_are_those_of_the_published_counts() -> None:
@@ -76,6 +79,29 @@ def test_the_numbers_of_the_hinted_groups_are_those_of_the_published_counts() ->
     first, second, last = (most(abs(own[hint] - own["none"])) for hint in ("self", "competitors", "full"))
     assert f"under the first hint would be significant only if at most {first} of 480 pairs changed sides" in FLAT
     assert second == 0 and f"under the last only if at most {last} did, under the second never" in FLAT
+
+
+def test_the_numbers_of_the_replication_are_those_of_its_counts() -> None:
+    counts = read_yaml(QUALITY / "published" / "counts.yaml")
+
+    def rate(block: str, phase: str) -> str:
+        rows = counts[block]["counts"][phase]
+        wrong = sum(row["records"] - row["own_right"] for row in rows)
+        return f"{100 * sum(row['own_wrong_selected'] for row in rows) / wrong:.1f} %"
+
+    for block, words in (
+        ("greedy_filtered_each_time", "falls from {} to {} where the pairs are filtered"),
+        ("greedy_filtered_before", "rises from {} to {} on the same pairs"),
+        ("nine_pairs_filtered_before", "rises from {} to {} over nine pairs of models"),
+        ("official_unfiltered", "falls from {} to {} without a filter"),
+    ):
+        assert words.format(rate(block, "before"), rate(block, "after")) in FLAT, block
+    said = claims.load_claims(read_yaml(QUALITY / "claims.yaml"))
+    printed = [claim for claim in said if claim.kind == "printed"]
+    of = Counter(claim.expect for claim in printed)
+    assert of["differs"] == of["not derivable"] == 1
+    told = f"Of {len(printed)} numbers that it printed {of['reproduced']} come out, one differs and one follows from"
+    assert told in FLAT
 
 
 @pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(([^)#]+?)\)", README))))
@@ -133,6 +159,8 @@ def test_the_models_of_the_examples_exist() -> None:
     models = read_yaml(paths.MODELS)
     named = re.findall(r"six='\[([^\]]+)\]'", README)[0].split(", ")
     assert len(named) == 6 and set(named) <= set(models)
+    four = re.findall(r"four='\[([^\]]+)\]'", README)[0].split(", ")
+    assert set(four) <= set(models) and f"`{', '.join(four)}`" in README
 
 
 # --- data/README.md ---------------------------------------------------------------------------------------------------
