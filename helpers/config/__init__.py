@@ -101,6 +101,13 @@ def _known(names: list[str], models: Mapping[str, Model], what: str) -> tuple[Mo
     return tuple(models[name] for name in names)
 
 
+def _editor(name: str, models: Mapping[str, Model]) -> Model | None:
+    """Who rewrites texts; None where they were rewritten beforehand."""
+    if name != "published" and name not in models:
+        raise ConfigError(f'unknown editor {name}; "published", or one of the models: {", ".join(sorted(models))}')
+    return models.get(name)
+
+
 def experiment_names() -> list[str]:
     """The experiments that exist: folders of experiments/ with a config.yaml, in order of name."""
     return sorted(folder.parent.name for folder in paths.EXPERIMENTS.glob("*/config.yaml"))
@@ -206,7 +213,7 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
         hub=config.hub.model_dump() if config.hub else None,
         after=tuple(config.after),
         parameters=changed,
-        editor=_known([own["editor"]], models, "editor")[0] if "editor" in own else None,
+        editor=_editor(own["editor"], models) if "editor" in own else None,
         **{
             k: getattr(settled, k)
             for k in ("questions", "judgments", "question_limit", "budget_usd", "seed", "figure_style")

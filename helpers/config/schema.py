@@ -76,11 +76,13 @@ class ModelEntry(_Strict):
 class Hub(_Strict):
     """Where published files lie: a dataset repository, a revision and the files' paths in it.
 
-    Of several places of judgments a later one adds the conditions that the earlier ones do not hold.
+    Without `questions` those are taken that the answers hold. Of several places of judgments a later one adds the
+    conditions that the earlier ones do not hold.
     """
 
     repo: str
     revision: str = "main"
+    questions: str | None = None
     answers: str | None = None
     judgments: str | list[str] | None = None
 

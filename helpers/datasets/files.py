@@ -26,6 +26,9 @@ JUDGMENT_FILES = {
 #: Beside the log of what was judged: every try that failed.
 ERROR_FILES = {"exp3_full_hint_errors.jsonl": "full"}
 
+#: How the names of single files end; any other path on the hub is a folder, "." its top.
+FILE_ENDS = (".json", ".jsonl", ".csv", ".dev", ".train", ".test")
+
 #: What each entry of an experiment's `hub` may find in a folder of the repository.
 KNOWN_FILES = {
     "questions": QUESTION_FILES,

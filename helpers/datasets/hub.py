@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
-from helpers.datasets.files import KNOWN_FILES
+from helpers.datasets.files import FILE_ENDS, KNOWN_FILES
 from helpers.paths import DOWNLOADS
 
 #: Seconds that the hub has to give a first sign of life; its own client would try for 23.
@@ -54,8 +54,8 @@ def from_hub(entry: Mapping[str, Any] | None, what: str, folder: Path | None = N
     """What the hub entry of an experiment names as `what`: a fetched file, or a folder with the known files fetched.
 
     `entry` is the `hub` of a config: {repo, revision (default main), questions | answers | judgments: path}. A path
-    without .json or .jsonl is a folder of the repository, of which KNOWN_FILES[what] are fetched. An entry without
-    `what` is a ValueError.
+    that ends like no file (FILE_ENDS) is a folder of the repository, of which KNOWN_FILES[what] are fetched. An entry
+    without `what` is a ValueError.
     """
     from huggingface_hub import list_repo_files
 
@@ -64,7 +64,7 @@ def from_hub(entry: Mapping[str, Any] | None, what: str, folder: Path | None = N
             f"no {what} on the hub for this experiment: its config needs hub: repo and {what}, found {entry}"
         )
     repo, revision, path = entry["repo"], entry.get("revision") or "main", entry[what].strip("/")
-    if path.endswith((".json", ".jsonl")):
+    if path.endswith(FILE_ENDS):
         return fetch(repo, path, revision, folder=folder)
     where = {"repo": repo, "file": path, "revision": revision}
     there = _asked(

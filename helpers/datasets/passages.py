@@ -50,10 +50,12 @@ def load_passages(source: str | Path, hub: Mapping[str, Any] | None = None, hard
     if not hard:
         return questions
     if all(question.hard is None for question in questions):
-        raise ValueError(f"{records.path}: no question has the field 'difficult', so the hard ones are not known")
+        raise ValueError(f"{records.path}: no question has the field 'difficult', so hard=True could keep none")
     kept = tuple(question for question in questions if question.hard)
     if not kept:
-        raise ValueError(f"{records.path}: none of {len(questions)} questions is marked as difficult")
+        raise ValueError(
+            f"{records.path}: hard=True keeps none of {len(questions)} questions: none is marked 'difficult'"
+        )
     return kept
 
 

@@ -8,11 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from helpers.datasets.files import FILE_ENDS
 from helpers.datasets.hub import fetch, from_hub
 from helpers.datasets.reading import Records, find_file, read_records
-
-#: How the names of single files end; any other path on the hub is a folder.
-FILE_ENDS = (".json", ".jsonl", ".csv", ".dev", ".train", ".test")
 
 
 def one_file(source: str | Path, hub: Mapping[str, Any] | None, what: str, names: tuple[str, ...]) -> Path:
@@ -93,7 +91,7 @@ def _fetched(hub: Mapping[str, Any] | None, what: str, names: tuple[str, ...]) -
         before = len(found)
         for name in names:
             try:
-                found.append(fetch(repo, f"{path}/{name}", revision))
+                found.append(fetch(repo, str(PurePosixPath(path, name)), revision))
             except FileNotFoundError as error:
                 missing = error  # lists the files that are there
         if len(found) == before and missing:

@@ -87,6 +87,7 @@ async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Aske
     """
     if experiment.judgments not in ("ask", "stored"):
         return _loaded(experiment)
+    check(experiment)
     asking = experiment.judgments == "ask"
     bias, questions = bias_of(experiment), questions_of(experiment)
     given = answers_of(experiment, questions)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from helpers import datasets, paths
+from helpers.run import pair_sources
 from helpers.types import Answer, Experiment, Question
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 #: The words that each of these parameters knows besides a file or folder.
 WORDS = {"questions": ("builtin", "hub"), "answers": ("ask", "hub"), "judgments": ("ask", "stored", "hub")}
 #: Parameters that shape what is asked: nothing of it can be changed in judgments that are published.
-ASKED_ONLY = ("candidates", "repeats", "order_draw")
+ASKED_ONLY = ("candidates", "repeats", "order_draw", "editor", "doses", "targets", "paraphrase")
 
 
 def questions_of(experiment: Experiment) -> tuple[Question, ...]:
@@ -23,10 +24,10 @@ def questions_of(experiment: Experiment) -> tuple[Question, ...]:
 
     No question left, an unknown category or a source that does not exist is a ValueError or FileNotFoundError.
     """
-    source = _source(experiment, "questions")
-    if experiment.options.get("questions") == "passages":
-        return _chosen(experiment, datasets.load_passages(source, hard=experiment.own["hard"]))
-    return _chosen(experiment, datasets.load_questions(source))
+    if _on_passages(experiment):
+        source = _passages(experiment, "questions")
+        return _chosen(experiment, datasets.load_passages(source, experiment.hub, experiment.own["hard"]))
+    return _chosen(experiment, datasets.load_questions(_source(experiment, "questions")))
 
 
 def answers_of(experiment: Experiment, questions: Sequence[Question]) -> dict[tuple[str, str], Answer] | None:
@@ -34,11 +35,13 @@ def answers_of(experiment: Experiment, questions: Sequence[Question]) -> dict[tu
 
     Of all candidates in the source, or of those that the parameter `candidates` names. Where a candidate answered
     other questions but not this one, its answer has the outcome "missing": the question is then not judged. A question
-    without any answer, or a candidate without any, is a ValueError.
+    without any answer, or a candidate without any, is a ValueError. Of questions on passages see `pair_sources`.
     """
     source = experiment.own.get("answers", "ask")
     if source == "ask":
         return None
+    if _on_passages(experiment):
+        return pair_sources.answers_to(experiment, questions, _responses(experiment))
     loaded = datasets.load_answers(_source(experiment, "answers"))
     makers = {answer.candidate: answer for answer in loaded}
     names = experiment.parameters.get("candidates") or sorted(makers)
@@ -50,11 +53,8 @@ def answers_of(experiment: Experiment, questions: Sequence[Question]) -> dict[tu
     without = sorted({question.id for question in questions} - answered)
     if without:
         raise ValueError(f"answers={source!r} has no answers to {len(without)} questions, for instance {without[0]!r}")
-    return {
-        (question.id, name): found.get((question.id, name), _missing(question.id, makers[name]))
-        for question in questions
-        for name in names
-    }
+    named = {key: answer for key, answer in found.items() if answer.candidate in names}
+    return pair_sources.complete(questions, named)
 
 
 def judgments_of(experiment: Experiment) -> pd.DataFrame:
@@ -67,15 +67,23 @@ def judgments_of(experiment: Experiment) -> pd.DataFrame:
     idle = [name for name in ASKED_ONLY if name in experiment.parameters]
     if idle:
         raise ValueError(f"judgments={source!r} are given: {', '.join(idle)} cannot change them; leave at the default")
-    answers = (
-        () if experiment.own.get("answers", "ask") == "ask" else datasets.load_answers(_source(experiment, "answers"))
-    )
-    frame = _loaded(_places(experiment), answers, experiment.name)
+    asking = experiment.own.get("answers", "ask") == "ask"
+    if _on_passages(experiment):
+        if experiment.own["hard"]:
+            raise ValueError(f"hard=True: judgments={source!r} do not say which questions are hard")
+        responses = None if asking else _responses(experiment)
+        frame = pair_sources.judgments_from(_passages(experiment, "judgments"), experiment, responses)
+    else:
+        answers = () if asking else datasets.load_answers(_source(experiment, "answers"))
+        frame = _loaded(_places(experiment), answers, experiment.name)
     known = sorted(frame["judge"].unique())
-    judges = experiment.parameters.get("judges") or known
-    unknown = [name for name in judges if name not in known]
-    if unknown:
-        raise ValueError(f"judgments={source!r} has no judge {', '.join(unknown)}; it has: {', '.join(known)}")
+    judges: Sequence[str] = known
+    if "judges" in experiment.parameters:
+        means = pair_sources.written_by(known, experiment.judges)
+        unknown = [judge.name for judge in experiment.judges if judge not in means.values()]
+        if unknown:
+            raise ValueError(f"judgments={source!r} has no judge {', '.join(unknown)}; it has: {', '.join(known)}")
+        judges = list(means)
     frame = _of_hints(frame, experiment)
     places = frame[["question_id", "category"]].drop_duplicates().itertuples(index=False)
     chosen = {question.id for question in _chosen(experiment, [Question(id, category, "") for id, category in places])}
@@ -133,8 +141,18 @@ def _chosen(experiment: Experiment, questions: Sequence[Question]) -> tuple[Ques
     return chosen
 
 
-def _missing(question_id: str, like: Answer) -> Answer:
-    return Answer(question_id, like.candidate, like.vendor, like.tier, "", outcome="missing")
+def _on_passages(experiment: Experiment) -> bool:
+    return experiment.options.get("questions") == "passages"
+
+
+def _responses(experiment: Experiment) -> datasets.Responses:
+    return datasets.load_responses(_passages(experiment, "answers"), experiment.hub)
+
+
+def _passages(experiment: Experiment, parameter: str) -> Path | str:
+    """As `_source`; the hub's files are fetched by who reads them, for a folder holds other files than elsewhere."""
+    named = experiment.own["answers"] if parameter == "answers" else getattr(experiment, parameter)
+    return "hub" if named == "hub" else _source(experiment, parameter)
 
 
 def _source(experiment: Experiment, parameter: str) -> Path:

@@ -73,7 +73,7 @@ class Experiment:
     `parameters` are the notebook parameters as given; `default` is True when all have their defaults; `own` holds the
     experiment's own parameters. `folder` is the experiment's own, `shared` that of the experiment which it extends and
     whose questions and prompts it uses (its own where it extends none). `editor` rewrites texts where the experiment
-    hides their authorship.
+    hides their authorship, None where edits are published.
     """
 
     name: str
@@ -133,7 +133,8 @@ class Answer:
 
     `outcome` is "ok", or the reason why the text must not be judged ("truncated", "empty", "error", ...).
     `text` is None where the answer is still to be written; it then counts `max_tokens` in a plan. To a question with
-    options the answer is the letter `label`, and `text` the reason that was given for it.
+    options the answer is the letter `label`, and `text` the reason that was given for it; `edited` is that reason with
+    a few words replaced, where an edit of it was published.
     """
 
     question_id: str
@@ -145,6 +146,7 @@ class Answer:
     outcome: str = "ok"
     max_tokens: int = 0
     label: str | None = None
+    edited: str | None = None
 
 
 @dataclass(frozen=True)

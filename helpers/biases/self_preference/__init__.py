@@ -4,7 +4,7 @@ from helpers.biases.self_preference.asking import CONTROL, NEEDS, STAGES, cautio
 from helpers.biases.self_preference.concluding import corrected, finding, smallest_detectable
 from helpers.biases.self_preference.estimands_defended import ESTIMANDS
 from helpers.biases.self_preference.funnel import funnel_of, outcomes
-from helpers.biases.self_preference.measure import measure
+from helpers.biases.self_preference.measure import measure, published_frame
 from helpers.biases.self_preference.pairs import answers, unfit
 from helpers.biases.self_preference.planted import planted
 from helpers.biases.self_preference.published import from_published
@@ -40,6 +40,7 @@ __all__ = [
     "paper_tables",
     "planted",
     "published_finding",
+    "published_frame",
     "recognition_words",
     "smallest_detectable",
     "tidy",

@@ -18,6 +18,8 @@ NEEDS = "two answers of which exactly one is right"
 CONTROL = "none"
 TARGETS = ("wrong", "right", "both")
 LABELS = ("1", "2")
+#: How many words published edits replace.
+PUBLISHED_DOSE = 2
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,14 @@ class Arm:
 
 
 def check(experiment: Experiment) -> None:
-    """Refuse (ValueError) doses and targets that cannot be asked."""
+    """Refuse (ValueError) doses and targets that cannot be asked, and published edits where there are none."""
     doses, targets = doses_of(experiment), experiment.own["targets"]
+    if experiment.editor is None and (experiment.own["answers"] == "ask" or experiment.own["paraphrase"]):
+        raise ValueError("editor='published': edits are published with `answers` alone, and without a paraphrase arm")
+    if experiment.editor is None and doses != (PUBLISHED_DOSE,):
+        raise ValueError(f"editor='published': published edits replace two words; set doses=[{PUBLISHED_DOSE}]")
+    if experiment.own["scores"] is not None:
+        raise ValueError("scores say what published judgments on programs hold; nothing of it is asked")
     if any(type(dose) is not int or not 1 <= dose <= 20 for dose in doses) or list(doses) != sorted(set(doses)):
         raise ValueError(f"doses = {list(doses)!r}: whole numbers from 1 to 20, each once, the smallest first")
     if set(targets) - set(TARGETS) or "wrong" not in targets or len(set(targets)) < len(targets):

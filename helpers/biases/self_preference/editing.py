@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from helpers import prompts
-from helpers.biases.self_preference.edits import apply_edits, edit_schema, read_edit
+from helpers.biases.self_preference.edits import apply_edits, check_edit, edit_schema, read_edit
 from helpers.biases.self_preference.pairs import letters, material, pairs
 from helpers.biases.self_preference.paraphrases import check_paraphrase, paraphrase_schema, read_paraphrase
 from helpers.types import Answer, Experiment, Judgment, Question, Request, Trial
@@ -47,7 +47,12 @@ def to_edit(
 def edit_trials(
     experiment: Experiment, questions: Sequence[Question], answers: Mapping[tuple[str, str], Answer]
 ) -> list[Trial]:
-    """One request an answer and kind of edit, to the editor; words are asked for once, for all doses."""
+    """One request an answer and kind of edit, to the editor; words are asked for once, for all doses.
+
+    Where edits are published, nobody is asked.
+    """
+    if experiment.editor is None:
+        return []
     kinds = ("synonyms", "paraphrase") if experiment.own["paraphrase"] else ("synonyms",)
     return [
         _trial(experiment, kind, question, answer)
@@ -59,8 +64,6 @@ def edit_trials(
 def _trial(experiment: Experiment, kind: str, question: Question, answer: Answer) -> Trial:
     template = prompts.load(experiment.shared / "prompts" / KINDS[kind])
     editor, nonce = experiment.editor, prompts.nonce(experiment.seed, question.id)
-    if editor is None:
-        raise ValueError("no editor: name one in models.yaml (the parameter `editor`)")
     # An answer of the editor's own making must not close the marks around it.
     prompts.check_nonce(
         nonce,
@@ -110,8 +113,12 @@ def edits(
 ) -> dict[tuple[str, str], Edited]:
     """What the editor's replies make of each answer, by question and candidate; without a reply there is no entry.
 
-    A reply in another form, or a word that breaks a rule, is refused and counted: nothing is repaired.
+    A reply in another form, or a word that breaks a rule, is refused and counted: nothing is repaired. Where edits are
+    published they stand in place of the editor's and obey the same rules.
     """
+    if experiment.editor is None:
+        dose = experiment.own["doses"][0]
+        return {(q.id, a.candidate): _published(q, a, dose) for q, a in to_edit(experiment, questions, answers)}
     found: dict[tuple[str, str], Edited] = {}
     for (question, answer), trials in _by_answer(experiment, questions, answers).items():
         replies = {trial.condition: said.get(trial.request.key) for trial in trials}
@@ -126,6 +133,16 @@ def edits(
             refused += (f"paraphrase: {why}",) if why else ()
         found[question.id, answer.candidate] = Edited(words, paraphrase, refused, changed)
     return found
+
+
+def _published(question: Question, answer: Answer, dose: int) -> Edited:
+    """What comes of an edit that was published with the answer."""
+    if answer.edited is None:
+        return Edited({dose: None}, refused=("published edit: none with this answer",))
+    edit = check_edit(answer.text or "", answer.edited, question.text, question.options, dose)
+    refused = tuple(f"published edit: {why}" for _, why in edit.refused)
+    changed = tuple((old, new) for _, old, new in edit.changed) if edit.text is not None else ()
+    return Edited({dose: edit.text}, refused=refused, changed=changed)
 
 
 def _by_answer(experiment, questions, answers) -> dict[tuple[Question, Answer], list[Trial]]:  # type: ignore[no-untyped-def]

@@ -125,6 +125,26 @@ def apply_edits(reason: str, question: str, options: Sequence[str], pairs: Pairs
     return Edit(text, tuple(changed), tuple(refused))
 
 
+def check_edit(reason: str, edited: str, question: str, options: Sequence[str], dose: int) -> Edit:
+    """A text that was edited elsewhere, if it is what our own rules make of `dose` words; else refused, with the rule.
+
+    >>> check_edit("A big dog.", "A large dog.", "Who?", (), 1).text
+    'A large dog.'
+    >>> check_edit("A big dog.", "A large dog.", "Who?", (), 2).refused
+    (('the whole edit', '1 word differs, not 2'),)
+    """
+    pairs = differing_words(reason, edited)
+    if pairs is None:
+        return Edit(None, (), (("the whole edit", "the texts differ in more than single words"),))
+    if len(pairs) != dose:
+        told = f"{len(pairs)} word{'s differ' if len(pairs) != 1 else ' differs'}, not {dose}"
+        return Edit(None, (), (("the whole edit", told),))
+    edit = apply_edits(reason, question, options, tuple(pairs), dose)
+    if edit.text is not None and edit.text != edited:
+        return Edit(None, (), (("the whole edit", "a word is not replaced where it first stands, or in another case"),))
+    return edit
+
+
 def _broken_alone(old: str, word: str, new: str, asked: frozenset[str]) -> str:
     """The rule that two words break wherever they stand, `old` as in the reason, `word` as chosen; "" where none."""
     for name, one in (("it", word), ("its replacement", new)):

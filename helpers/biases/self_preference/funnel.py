@@ -72,7 +72,8 @@ def _some(reason: str, count: int) -> Counter[str]:
 def _why(edit: Edited | None) -> str:
     if edit is None:
         return "not edited"
-    return next((why for why in edit.refused if why.startswith("reply")), "too few words that may change")
+    whole = (why for why in edit.refused if why.startswith(("reply", "published edit")))
+    return next(whole, "too few words that may change")
 
 
 def funnel_of(

@@ -9,7 +9,12 @@ from helpers.biases.self_preference.concluding import corrected, finding, smalle
 from helpers.biases.self_preference.items import items
 from helpers.types import Estimate
 
-__all__ = ["corrected", "finding", "measure", "smallest_detectable"]
+__all__ = ["corrected", "finding", "measure", "published_frame", "smallest_detectable"]
+
+
+def published_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    """Of published judgments those that this experiment is about: all of them."""
+    return frame
 
 
 def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
