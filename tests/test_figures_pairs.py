@@ -220,6 +220,14 @@ def test_a_judge_without_harmful_items_is_named():
         assert_readable(figure, styles.style(style))
 
 
+def test_judges_without_an_answer_of_their_own_get_a_figure_that_says_so():
+    for style in ("acl", "talk"):
+        figure = figures.show_outcomes(outcomes().iloc[:0], "simulated", style)
+        told = "No judge was shown an unedited pair with an answer of its own."
+        assert figure.caption.startswith(told) and "simulated" in figure.caption.casefold()
+        assert_readable(figure, styles.style(style))
+
+
 def test_wrong_frames_are_named():
     with pytest.raises(ValueError, match="steps need rows with step, count, lost and why; given: 0 rows of nothing"):
         figures.show_funnel(pd.DataFrame(), "asked")

@@ -67,12 +67,17 @@ def not_asked(what: str, estimates: Iterable[Estimate], look: Style, name: str) 
     """A figure that says that its numbers were not asked for, in place of one without a point."""
     judged = [each for each in estimates if each.id in ALWAYS]
     source = next(iter(panels.by_data(judged)))
+    return blank(f"{what}:\nnot asked", f"{what}: this run did not ask for it", source, look, name)
+
+
+def blank(shown: str, words: str, source: str, look: Style, name: str) -> Figure:
+    """A figure that shows nothing but the reason why there is nothing to show."""
     figure = canvas(look, look.column, 7 * look.size / 72)
     axes = figure.subplots()
     axes.set_axis_off()
-    axes.text(0.5, 0.5, f"{what}:\nnot asked", ha="center", va="center", color=labels.SOFT)
+    axes.text(0.5, 0.5, shown, ha="center", va="center", color=labels.SOFT)
     panels.title(axes, source, False)
-    words = f"{what}: this run did not ask for it. Data: {panels.SOURCES.get(source, source)}."
+    words = f"{words}. Data: {panels.SOURCES.get(source, source)}."
     return finished(name, figure, words, words, look)
 
 

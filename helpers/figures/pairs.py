@@ -28,9 +28,9 @@ KINDS = ("harmful", "beneficial")
 SMALL = 0.833
 
 
-def _checked(frame: pd.DataFrame, columns: Sequence[str], what: str) -> None:
+def _checked(frame: pd.DataFrame, columns: Sequence[str], what: str, rows: int = 1) -> None:
     lacking = [column for column in columns if column not in frame]
-    if lacking or frame.empty:
+    if lacking or len(frame) < rows:
         there = ", ".join(map(str, frame.columns))
         needed = f"{', '.join(columns[:-1])} and {columns[-1]}"
         raise ValueError(f"{what} need rows with {needed}; given: {len(frame)} rows of {there or 'nothing'}")
@@ -102,9 +102,14 @@ def show_outcomes(frame: pd.DataFrame, data: str, style: str | Style = "paper", 
     Takes one row a cell (columns: judge, judge_vendor, kind "harmful" | "beneficial", outcome "right both ways" |
     "split" | "wrong both ways" | "unreadable", count of items). A mosaic a judge: widths are shares of items, heights
     how many of them are of a kind. With more than 12 judges a row each, sorted by wrong both ways on harmful items.
+    Without a row it says that no judge was shown an answer of its own.
     """
     look = styles.style(style)
-    _checked(frame, ("judge", "judge_vendor", "kind", "outcome", "count"), "outcomes")
+    _checked(frame, ("judge", "judge_vendor", "kind", "outcome", "count"), "outcomes", rows=0)
+    if frame.empty:
+        with settings(labels.at_file_resolution(look)):
+            shown, words = "no unedited pair with\nan answer of the judge's own", "No judge was shown an unedited pair"
+            return judges.blank(shown, f"{words} with an answer of its own", data, look, name)
     for column, known in (("kind", KINDS), ("outcome", tuple(OUTCOMES))):
         odd = sorted(set(frame[column].astype(str)) - set(known))
         if odd:
