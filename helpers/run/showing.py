@@ -23,6 +23,8 @@ WORDS = {
     "folder": "published judgments, from a folder",
 }
 LONGEST_SHOWN = 6000
+#: What published records on pairs are counted as where exactly one right answer is not known of them.
+NO_PAIR = ("both_right", "both_wrong", "unlabelled", "no_gold", "other_role", "unflagged")
 #: Parameters that may name a file or folder; where it lies on this machine is no part of a result.
 SOURCES = ("questions", "answers", "judgments")
 #: The code blocks that `fenced` makes.
@@ -118,13 +120,20 @@ def example(asked: Asked) -> str:
     replied = [each for each in asked.judgments if each.completion]
     judgment = next((each for each in replied if each.trial.condition != "none"), replied[0] if replied else None)
     if judgment is None:
-        return "These judgments were not asked here, so there is no prompt to show."
+        return f"These judgments were not asked here, so there is no prompt to show.{_left_out(asked)}"
     trial = judgment.trial
     told = f"condition *{trial.condition}*, " if trial.condition != "none" else ""
     return (
         f"Question `{trial.question_id}`, judge `{trial.judge.name}`, {told}outcome **{judgment.outcome}**.\n\n"
         f"{fenced(trial.request.prompt)}\n\nIts reply:\n\n{fenced(judgment.completion.text)}"
     )
+
+
+def _left_out(asked: Asked) -> str:
+    """The published records that are no judgments on a pair of which exactly one is right, "" where all are."""
+    known = asked.frame.attrs.get("counts", {})
+    told = ", ".join(f"{known[kind]} {kind.replace('_', ' ')}" for kind in NO_PAIR if known.get(kind))
+    return told and f" Records of the whole source in which not exactly one answer is known to be right: {told}."
 
 
 def fenced(text: str) -> str:
