@@ -249,7 +249,6 @@ def test_flat_records_hold_their_options_in_the_question(tmp_path):
         ({"questions": "Q?\n(A) a\n(B) a\n(C) c\n(D) d"}, ["A and B are identical"]),
         ({"output_label": "E"}, ["'output_label' holds \"E\""]),
         ({"output_label": 0}, ["'output_label' holds 0"]),
-        ({"output_label": None}, ["no 'output_label'"]),
         ({"output": "The  tide."}, ["text of another option"]),
         ({"text": ""}, ["'text' is empty"]),
         ({"text": STORY + "!"}, ["two different texts", "lines 1 and 2"]),
@@ -316,3 +315,24 @@ def test_the_real_article(real_data: Path) -> None:
     assert questions[0].id == "52845_YLZPNNYD_1" and "\n\n" in questions[0].passage
     with pytest.raises(ValueError, match="difficult"):
         datasets.load_passages(folder / "quality_example_52845.jsonl", hard=True)
+
+
+def test_flat_records_without_gold_are_left_out_and_counted(tmp_path):
+    rows = [
+        FLAT | {"output_label": None},
+        FLAT | {"pid": "70001_AB12_1_2"},
+        FLAT | {"pid": "70001_AB12_1_3", "output_label": ""},
+    ]
+    path = write(tmp_path / "flat.jsonl", rows)
+    with pytest.warns(UserWarning, match=r"flat.jsonl: 2 of 3 records have no gold label .*record 1, line 1"):
+        (question,) = datasets.load_passages(path)
+    assert question.id == "70001_AB12_1_2"
+    with pytest.warns(UserWarning, match="2 of 3"):
+        assert datasets.load_responses(
+            write(tmp_path / "with.jsonl", [r | {"Q_output_label": "A"} for r in rows])
+        ).counts == {
+            "no_gold": 2,
+            "no_reason": 1,
+        }
+    with pytest.raises(ValueError, match="none of 1 records has a gold label"):
+        datasets.load_passages(write(tmp_path / "none.jsonl", rows[:1]))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,8 @@ def load_passages(source: str | Path, hub: Mapping[str, Any] | None = None, hard
     QuALITY (a line for each article and writer; tags of its HTML variant are stripped, paragraphs kept), our own
     articles, whose `reasons` become points, or the flat records of published answers. `category` is the source of the
     article ("unknown" where none is given), `gold` a letter; `hard` keeps what the data set marks as difficult. File
-    order is kept. A ValueError with file, line and id: no gold (the test split), a gold that is none of the options,
+    order is kept. Flat records without gold are left out with a warning; a ValueError with file, line and id: no gold
+    anywhere else (the test split), a gold that is none of the options,
     not exactly four different options, an empty text, a lone surrogate, an id twice, an article with two texts; `hard`
     where nothing is marked.
     """
@@ -44,7 +47,7 @@ def load_passages(source: str | Path, hub: Mapping[str, Any] | None = None, hard
         questions = _each(records, _article, "id", _own)
         records.refuse_duplicates([row["id"] for row in records.rows], "article ids")
     elif {"pid", "text", "questions"} <= records.fields:
-        questions = flat_questions(records)
+        questions = flat_questions(with_gold(records))
     else:
         raise records.unknown(FORMATS)
     if not hard:
@@ -63,6 +66,26 @@ def flat_questions(records: Records) -> tuple[Question, ...]:
     """The questions of flat records: pid, text (the passage), questions (with options A to D), output_label (gold)."""
     questions = records.map(_flat, "pid")
     return _checked(records, questions)
+
+
+def with_gold(records: Records, name: str = "output_label") -> Records:
+    """The records that have a gold label; those whose field is null or empty are left out, with a warning that counts.
+
+    A label that is neither null nor one of the options is an error later on.
+    """
+    without = [i for i, row in enumerate(records.rows) if isinstance(row, dict) and row.get(name) in (None, "")]
+    if not without:
+        return records
+    if len(without) == len(records.rows):
+        raise ValueError(f"{records.path}: none of {len(without)} records has a gold label (field {name!r})")
+    warnings.warn(
+        f"{records.path}: {len(without)} of {len(records.rows)} records have no gold label (field {name!r}) and are "
+        f"left out, for instance record {without[0] + 1}, line {records.line(without[0])}",
+        stacklevel=2,
+    )
+    kept = [i for i in range(len(records.rows)) if i not in set(without)]
+    rows, offsets = (tuple(each[i] for i in kept) for each in (records.rows, records.offsets))
+    return replace(records, rows=rows, offsets=offsets)
 
 
 def article_of(question_id: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from helpers.datasets.answers import LEGACY_ERROR
 from helpers.datasets.options import LETTERS, letter
-from helpers.datasets.passages import UNKNOWN, article_of, flat_questions
+from helpers.datasets.passages import UNKNOWN, article_of, flat_questions, with_gold
 from helpers.datasets.places import all_files, read_rows
 from helpers.datasets.reading import Records, text_field
 from helpers.types import Answer, Question
@@ -136,7 +136,10 @@ def _read(
 ) -> tuple[Sequence[Question], list[Answer], dict[tuple[str, str, str], str]]:
     """Questions, answers and edits of one file; `counts` grows by what is refused."""
     if {"pid", "text", "questions"} <= records.fields:
-        models, questions = columns(records), flat_questions(records)
+        kept = with_gold(records)
+        counts["no_gold"] += len(records.rows) - len(kept.rows)
+        records, models = kept, columns(records)
+        questions = flat_questions(records)
         some = records.map(lambda record: answers_in(record, record["pid"], models), "pid")
         answers = [answer for each in some for answer in each]
         return questions, answers, _edits(records, {(one.question_id, one.candidate): one for one in answers}, counts)

@@ -24,7 +24,7 @@ from helpers.stats.tests import sign_flip
 from helpers.types import Estimate
 
 LEVEL = 0.05
-NEEDS_REPEAT = "needs a plain repeat: repeats = 2"
+NEEDS_REPEAT = "needs unedited pairs asked again: a plain repeat (repeats = 2 where judges are asked)"
 NO_THIRD = "no judge of a third vendor judged these texts both unedited and edited"
 NO_OTHER = "no wrong answer of another vendor with the same label was edited and judged"
 _VERDICTS = ["right_first", "wrong_first", "score"]
