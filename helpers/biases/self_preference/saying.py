@@ -57,7 +57,8 @@ def gap_words(estimates: Sequence[Estimate]) -> str:
         lines.append(f"{told}.")
     if not lines:
         return "No judge answered a question wrongly that others answered right: there is nothing to defend."
-    return "\n".join([*lines, "", "Exploratory; p by Benjamini and Hochberg over the judges."])
+    tested = any(p == p for p in adjusted.values())
+    return "\n".join([*lines, "", f"Exploratory{'; p by Benjamini and Hochberg over the judges' if tested else ''}."])
 
 
 def effect_words(estimates: Sequence[Estimate]) -> str:
