@@ -9,6 +9,7 @@ import random
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import pytest
 
 from helpers import datasets, paths
 from helpers.biases.top_choice.asking import caution, order, trials, williams
+from helpers.config import load_experiment
 from helpers.run.sources import questions_of
 from helpers.types import Model, Question, Trial
 from tests.runs import full_run, settled
@@ -256,9 +258,14 @@ def test_a_panel_that_cannot_carry_the_estimate_is_told_before_paying() -> None:
     def panel(*names: str) -> list[Model]:
         return [Model(name, "simulated", name, name.split("_")[0], name.split("_")[1]) for name in names]
 
+    plain = load_experiment("mt_bench_blind")
+
+    def told(judges: list[Model], candidates: list[Model]) -> str:
+        return caution(replace(plain, judges=tuple(judges), candidates=tuple(candidates)), ())
+
     three = panel("claude_fast", "gpt_fast", "gemini_fast")
     six = three + panel("claude_thinking", "gpt_thinking", "gemini_thinking")
-    assert caution(six, six) == "" and caution(three, six) == ""
-    assert "Too few answers" in caution(three, three)
-    assert "only the sum" in caution(panel("claude_fast", "gpt_fast"), panel("claude_fast", "gpt_fast", "gpt_thinking"))
-    assert "no self-preference" in caution(panel("llama_fast"), six)
+    assert told(six, six) == "" and told(three, six) == ""
+    assert "Too few answers" in told(three, three)
+    assert "only the sum" in told(panel("claude_fast", "gpt_fast"), panel("claude_fast", "gpt_fast", "gpt_thinking"))
+    assert "no self-preference" in told(panel("llama_fast"), six)

@@ -12,6 +12,7 @@ import pytest
 
 from helpers import frames, verdicts
 from helpers.biases.self_preference import asking, editing, pairs
+from helpers.config import ConfigError
 from helpers.judge import make_plan
 from helpers.providers import simulated
 from helpers.types import Answer, Completion, Experiment, Judgment, Question, Trial
@@ -199,3 +200,26 @@ def test_the_pair_frame_says_who_was_picked_and_keeps_what_has_no_verdict() -> N
             assert trial.where[row.picked] == trial.shown[n % 2]
     assert (frame["right_label"] == "A").all() and (frame["wrong_label"] == "B").all()
     assert frame["p_right"].isna().all()
+
+
+def test_what_the_design_cannot_show_is_told_before_paying() -> None:
+    def told(count: int = 40, **parameters: Any) -> str:
+        return asking.caution(settled("quality_self_preference", **parameters), questions(count))
+
+    assert told() == ""
+    assert "nobody judges an answer of its own" in told(judges=["sim_claude_fast"])
+    assert "no pair has a third-party judge" in told(
+        judges=["sim_llama_small", "sim_qwen_small"], candidates=["sim_llama_small", "sim_qwen_small"]
+    )
+    assert "repeats = 1: nothing is asked again" in told(repeats=1)
+    assert "3 articles: no interval below 10" in told(count=5) and "1 article: no interval" in told(count=2)
+
+
+def test_one_candidate_makes_no_pair_and_rules_neither_answer_nor_judge() -> None:
+    with pytest.raises(ValueError, match="one candidate makes no pair"):
+        asking.check(settled("quality_self_preference", candidates=["sim_qwen_small"]))
+    for what in ("judges", "candidates"):
+        with pytest.raises(ConfigError, match="rule_editor: only edits texts by rules"):
+            settled("quality_self_preference", **{what: ["rule_editor", "sim_qwen_small"]})
+    with pytest.raises(ConfigError, match="the real editor gpt_fast would be paid for the texts of the simulated"):
+        settled("quality_self_preference", editor="gpt_fast")

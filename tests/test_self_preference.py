@@ -427,7 +427,7 @@ def test_the_opposite_and_the_unknown_have_sentences_of_their_own(everything: li
     assert "the opposite of what hiding a self-preference would do" in finding(turned)
     unknown = changed(everything, "obfuscation_effect", "llama", value=math.nan, p=math.nan, method="no third party")
     assert "llama: nothing can be concluded: no third party." in finding(unknown)
-    assert "nothing was planned" in finding([]) and corrected([]) == {} and smallest_detectable([]) == {}
+    assert "nothing can be concluded" in finding([]) and corrected([]) == {} and smallest_detectable([]) == {}
     assert of(everything, "obfuscation_effect", judge="nobody", dose="2") is None
 
 

@@ -34,6 +34,8 @@ TOKEN_PARAMETER = {
 }
 
 
+#: The vendor of what edits texts by rules: no model that could answer or judge.
+RULES = "rules"
 #: What `params:` must not override, because plan, budget and key rely on it.
 RESERVED = {
     *TOKEN_PARAMETER.values(),
@@ -92,6 +94,10 @@ def load_models(path: Path = paths.MODELS, knowledge: Mapping[str, Question] | N
 
 
 def _known(names: list[str], models: Mapping[str, Model], what: str) -> tuple[Model, ...]:
+    rules = [name for name in names if name in models and models[name].vendor == RULES]
+    if rules:
+        raise ConfigError(f"{what} {', '.join(rules)}: only edits texts by rules, and neither answers nor judges")
+    models = {name: model for name, model in models.items() if model.vendor != RULES}
     unknown = [name for name in names if name not in models]
     if unknown:
         raise ConfigError(f"unknown {what} {', '.join(unknown)}; known models: {', '.join(sorted(models))}")
@@ -172,16 +178,18 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
     judges = _known(settled.judges or config.judges, models, "judge")
     candidates = _known(settled.candidates or config.candidates, models, "candidate")
     own = own_parameters(config.parameters, given, f"parameters of {name}")
+    editor = _editor(own["editor"], models) if "editor" in own else None
     if (
         settled.judgments == "ask"
         and settled.candidates is None
         and own.get("answers", "ask") == "ask"
-        and any(not judge.simulated for judge in judges)
+        and any(not model.simulated for model in (*judges, *([editor] if editor else [])))
         and any(candidate.simulated for candidate in candidates)
     ):
-        real = ", ".join(judge.name for judge in judges if not judge.simulated)
+        real = [judge.name for judge in judges if not judge.simulated]
+        told = f"real judges ({', '.join(real)})" if real else f"the real editor {own['editor']}"
         raise ConfigError(
-            f"real judges ({real}) would be paid to judge the simulated candidates of config.yaml; name the "
+            f"{told} would be paid for the texts of the simulated candidates of config.yaml; name the "
             "candidates too: candidates=[...] (known models: " + ", ".join(sorted(models)) + ")"
         )
     changed = {key: given[key] for key in defaults if given[key] != defaults[key]}
@@ -213,7 +221,7 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
         hub=config.hub.model_dump() if config.hub else None,
         after=tuple(config.after),
         parameters=changed,
-        editor=_editor(own["editor"], models) if "editor" in own else None,
+        editor=editor,
         **{
             k: getattr(settled, k)
             for k in ("questions", "judgments", "question_limit", "budget_usd", "seed", "figure_style")

@@ -85,7 +85,9 @@ def _curves(
         known = {dose: each for dose, each in at.items() if not math.isnan(each.value)}
         zero = Estimate("obfuscation_effect", {"judge": judge, "dose": "0"}, 0.0, unit=next(iter(at.values())).unit)
         panels.reference(axes, 0, upright=True)
-        line = {"0": zero} | {dose: known[dose] for dose in places if dose in known and dose.isdigit()}
+        # Points without an interval are not joined: a line would pass noise off as a course.
+        sure = [dose for dose in places if dose in known and dose.isdigit() and not math.isnan(known[dose].low)]
+        line = {"0": zero} | {dose: known[dose] for dose in sure}
         heights = [panels.scale(each.unit)[0] * each.value for each in line.values()]
         thin = axes.spines["left"].get_linewidth()
         axes.plot([places[d] for d in line], heights, color=drawn[judge].colour, linewidth=thin, alpha=0.6, zorder=1.5)

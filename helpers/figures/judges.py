@@ -67,7 +67,8 @@ def not_asked(what: str, estimates: Iterable[Estimate], look: Style, name: str) 
     """A figure that says that its numbers were not asked for, in place of one without a point."""
     judged = [each for each in estimates if each.id in ALWAYS]
     source = next(iter(panels.by_data(judged)))
-    return blank(f"{what}:\nnot asked", f"{what}: this run did not ask for it", source, look, name)
+    told = f"{what}: not asked, or nothing could be edited and judged"
+    return blank(f"{what}:\nnothing to show", told, source, look, name)
 
 
 def blank(shown: str, words: str, source: str, look: Style, name: str) -> Figure:
@@ -86,7 +87,9 @@ def caption(words: str, shown: Sequence[Estimate], estimates: Iterable[Estimate]
     judged = {each.where["judge"] for each in shown}
     lost = [e for e in estimates if e.id == "unreadable_share" and set(e.where) == {"judge"}]
     said = panels.caption("", shown, [each for each in lost if each.where["judge"] in judged])
-    return words + said.replace("judgments a point", "items a point").replace(" questions", " articles")
+    return words + said.replace("judgments a point", "items a point").replace(" questions", " articles").replace(
+        " 1 articles", " 1 article"
+    )
 
 
 def few(sources: Mapping[str, Sequence[Estimate]]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from helpers.figures import judges, labels, panels
@@ -39,7 +40,7 @@ def show_replication(estimates: Sequence[Estimate], style: str | Style = "paper"
         figure = canvas(look, look.text, (2.2 * len(rows) + 9) * look.size / 72)
         row = figure.subplots(1, len(COLUMNS), sharey=True)
         for axes, (id, title) in zip(row, COLUMNS.items(), strict=True):
-            panels.rows(axes, [labels.short(f"{run}, {records}", 34) for run, records in rows], percent=True)
+            panels.rows(axes, [labels.short(f"{run}, {records}", 34) for run, records in rows])
             axes.set_title(title, loc="left")
             for i, place in enumerate(rows):
                 if not any((id, *place, phase) in at for phase in PHASES):
@@ -47,8 +48,8 @@ def show_replication(estimates: Sequence[Estimate], style: str | Style = "paper"
                 for shift, (phase, marker) in zip((-0.17, 0.17), PHASES.items(), strict=True):
                     if (id, *place, phase) in at:
                         panels.dot(axes, i + shift, at[id, *place, phase], marker)
-            axes.set_xlim(-3, 103)
-            axes.set_xticks([0, 25, 50, 75, 100])
+            ends = [100 * x for each in shown if each.id == id for x in (each.value, each.high) if not math.isnan(x)]
+            axes.set_xlim(-2, min(102, max(ends, default=100) + 6))
         panels.title(row[-1], shown[0].data, False, beside=True)
         figure.supxlabel("%", fontsize=look.size)
         handles = [
@@ -60,7 +61,7 @@ def show_replication(estimates: Sequence[Estimate], style: str | Style = "paper"
             "The same remedy, by what was compared (rows) and by the two definitions that the source used in turn "
             "(columns). Filtered each time: other pairs before than after, those whose orders agreed in that phase. "
             "Filtered before: the same pairs, chosen since their orders agreed before the edit. Unfiltered: the same "
-            "pairs, one order. No row has a repeat without an edit or another judge beside it."
+            "pairs, one order. No row has a repeat without an edit or another judge beside it. The scales differ."
         )
         text = panels.alt("Dot plot of two rates before and after an edit, by run and kind of records", shown, most=48)
         return finished(

@@ -57,8 +57,13 @@ def check(experiment: Experiment) -> None:
 
 
 async def plan(experiment: Experiment, clock: Clock | None = None) -> Plan:
-    """Calls, tokens and dollars of a run before it is started; stored or published judgments need no call."""
+    """Calls, tokens and dollars of a run before it is started; stored or published judgments need no call.
+
+    Published judgments are read all the same, so that what is wrong with them shows here.
+    """
     if experiment.judgments != "ask":
+        if experiment.judgments != "stored":
+            judgments_of(experiment)
         return Plan(())
     questions = questions_of(experiment)
     given = answers_of(experiment, questions)
@@ -75,7 +80,7 @@ def caution(experiment: Experiment) -> str:
     """What this design cannot show, before anything is paid; "" where there is nothing to say or nothing is asked."""
     if experiment.judgments != "ask" or experiment.own.get("answers", "ask") != "ask":
         return ""
-    return bias_of(experiment).caution(experiment.judges, experiment.candidates)
+    return bias_of(experiment).caution(experiment, questions_of(experiment))
 
 
 async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Asked:

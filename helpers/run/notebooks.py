@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import re
+import signal
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -138,6 +142,30 @@ def _submit(pool: ProcessPoolExecutor, notebook: Path, report: Path, parameters:
         return future
 
 
+@contextmanager
+def _stopping(pool: ProcessPoolExecutor, running: Mapping[Future, str]) -> Iterator[None]:
+    """Pass an interrupt (or a request to end) on to the processes that ask: they may be spending money.
+
+    A terminal sends Ctrl-C to all of them; `kill`, a scheduler or a wrapper reaches this process alone.
+    """
+
+    def end(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    former = signal.signal(signal.SIGTERM, end) if threading.current_thread() is threading.main_thread() else None
+    try:
+        yield
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        if wait(running, timeout=1).not_done:
+            for child in multiprocessing.active_children():
+                os.kill(child.pid, signal.SIGINT)
+        raise
+    finally:
+        if former is not None:
+            signal.signal(signal.SIGTERM, former)
+
+
 def run_all(notebooks: list[Path], parameters: Mapping[str, Any], processes: int | None = None) -> list[Result]:
     """Run notebooks in parallel processes; one whose config says `after:` waits for those, and falls with them.
 
@@ -152,7 +180,7 @@ def run_all(notebooks: list[Path], parameters: Mapping[str, Any], processes: int
     results: dict[str, Result] = {}
     running: dict[Future, str] = {}
     lost: dict[str, Result] = {}
-    with ProcessPoolExecutor(processes or os.cpu_count()) as pool:
+    with ProcessPoolExecutor(processes or os.cpu_count()) as pool, _stopping(pool, running):
         while waiting or running:
             ready = [name for name in waiting if all(a in results for a in after[name])]
             if not (ready or running):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import signal
+import subprocess
 import sys
 import time
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from helpers import store
+from helpers import paths, store
 from tests.engine.asking import MODELS, ask, attempts, requests_to, statuses
 from tests.engine.worker import start
 from tests.servers.behaviours import TRANSIENT, faulty
@@ -126,3 +127,24 @@ def test_a_full_disk_stops_the_run_at_once_and_the_next_one_goes_on(serve: Any, 
     assert len(ask(requests_to(GPT, 150), tmp_path)) == 150
     assert not stored & {entry.call.prompt for entry in server.calls[before:]}
     assert len(server.calls) == before + 150 - len(stored)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_the_command_alone_stops_the_processes_that_ask(tmp_path: Path, number: signal.Signals) -> None:
+    out, replies = tmp_path / "out", tmp_path / "replies"
+    command = [sys.executable, "-m", "helpers", "run", "03_quality_self_preference", "-p", "question_limit", "40"]
+    command += ["-p", "store", str(replies), "-p", "out", str(out)]
+    # A session of its own: the signal reaches nobody else.
+    run = subprocess.Popen(command, cwd=paths.ROOT, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+    def stored() -> int:
+        return sum(file.read_bytes().count(b"\n") for file in replies.glob("*.jsonl"))
+
+    deadline = time.monotonic() + 120
+    while stored() < 1000 and run.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    run.send_signal(number)
+    _, told = run.communicate(timeout=120)
+    assert run.returncode == 130 and "everything that came is stored" in told, told[-2000:]
+    assert stored() < 9000, "of 11,572 replies: nobody went on asking"
+    assert not list(out.glob("*.png")) and not (out / "report.ipynb").exists()

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from helpers.biases.hinting.hints import WORDS, hint, telling
 from helpers.biases.top_choice import asking
-from helpers.types import Answer, Experiment, Judgment, Model, Question, Trial, short_hash
+from helpers.types import Answer, Experiment, Judgment, Question, Trial, short_hash
 
 #: The condition that all others are compared with; experiment 1's own judgments serve as far as they are fresh.
 CONTROL = "none"
@@ -46,9 +46,10 @@ def _lot(seed: int, trial: Trial) -> str:
     return short_hash(seed, "interleaved", *drawn, digits=16)
 
 
-def caution(judges: Sequence[Model], candidates: Sequence[Model]) -> str:
+def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
     """Why these judges and candidates cannot show what a hint does, to be read before paying; "" where they can."""
-    if not {model.vendor for model in candidates} & {judge.vendor for judge in judges}:
+    candidates = experiment.candidates
+    if not {model.vendor for model in candidates} & {judge.vendor for judge in experiment.judges}:
         return "No judge's own vendor is among the candidates: no hint can move a judge towards its own."
     if len({model.vendor for model in candidates}) == 1:
         return "All candidates are of one vendor: whoever is first, the vendor is, and no hint can change that."

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from helpers import prompts
 from helpers.biases.self_preference.editing import Edited, edit_trials, edits
 from helpers.biases.self_preference.pairs import Pair, answer_trials, answers, letters, material, pairs, shared
+from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.types import Answer, Experiment, Judgment, Model, Question, Request, Trial, short_hash
 
 #: What is asked, in this order; the last stage holds the judgments.
@@ -47,6 +48,8 @@ def check(experiment: Experiment) -> None:
         raise ValueError("editor='published': edits are published with `answers` alone, and without a paraphrase arm")
     if experiment.editor is None and doses != (PUBLISHED_DOSE,):
         raise ValueError(f"editor='published': published edits replace two words; set doses=[{PUBLISHED_DOSE}]")
+    if experiment.own["answers"] == "ask" and len(experiment.candidates) < 2:
+        raise ValueError("one candidate makes no pair: two or more answer each question")
     if experiment.own["scores"] is not None:
         raise ValueError("scores say what published judgments on programs hold; nothing of it is asked")
     if any(type(dose) is not int or not 1 <= dose <= 20 for dose in doses) or list(doses) != sorted(set(doses)):
@@ -196,11 +199,19 @@ def _lot(seed: int, trial: Trial) -> str:
     return short_hash(seed, "interleaved", *drawn, trial.where["task"], digits=16)
 
 
-def caution(judges: Sequence[Model], candidates: Sequence[Model]) -> str:
-    """Why these judges and candidates cannot show self-preference, to be read before paying; "" where they can."""
+def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
+    """Why this design cannot show self-preference, to be read before paying; "" where it can."""
+    judges, candidates, told = experiment.judges, experiment.candidates, []
     if not {model.name for model in candidates} & {judge.name for judge in judges}:
-        return "No judge is among the candidates: nobody judges an answer of its own."
+        told.append("No judge is among the candidates: nobody judges an answer of its own.")
     vendors = {model.vendor for model in candidates}
     if len(vendors | {judge.vendor for judge in judges}) < 3:
-        return "Fewer than three vendors: no pair has a third-party judge, so damage cannot be told from recognition."
-    return ""
+        told.append(
+            "Fewer than three vendors: no pair has a third-party judge, so damage cannot be told from recognition."
+        )
+    if experiment.repeats < 2:
+        told.append("repeats = 1: nothing is asked again unedited, so no edit can be compared with anything.")
+    articles = len({question.article for question in questions})
+    if articles < MIN_CLUSTERS:
+        told.append(f"{articles} article{'' if articles == 1 else 's'}: no interval below {MIN_CLUSTERS}.")
+    return " ".join(told)

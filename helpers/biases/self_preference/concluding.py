@@ -56,7 +56,7 @@ def finding(estimates: Sequence[Estimate]) -> str:
     lines = [
         f"- {_sentence(estimates, judge, each, p[judge], least[judge])}" for judge, each in family(estimates).items()
     ]
-    return "\n".join(lines) or "No own wrong answer was edited and judged again: nothing was planned to be concluded."
+    return "\n".join(lines) or "No own wrong answer was edited and judged again: nothing can be concluded."
 
 
 def _sentence(estimates: Sequence[Estimate], judge: str, each: Estimate, p: float, least: float) -> str:

@@ -96,7 +96,8 @@ def _of(rows: pd.DataFrame, judge: str) -> pd.DataFrame:
     return rows[rows["judge"] == judge]
 
 
-def _why(table: pd.DataFrame, reason: str) -> str:
+def why_none(table: pd.DataFrame, reason: str) -> str:
+    """The reason why nothing could be compared with the repeat arm: there is none, or `reason`."""
     asked = table[(table["condition"] == "none") & (table["task"] == "correct")]
     return reason if (asked["repeat"] >= 1).any() else NEEDS_REPEAT
 
@@ -115,7 +116,7 @@ def obfuscation_effect(table: pd.DataFrame, data: str, seed: int = 0) -> list[Es
         every = against(harmful, third_parties(rows), PAIR)
         for judge in authors(table):
             own, both = _of(harmful, judge), _of(every, judge)
-            why = _why(table, "no own wrong answer was edited and judged both ways" if own.empty else NO_THIRD)
+            why = why_none(table, "no own wrong answer was edited and judged both ways" if own.empty else NO_THIRD)
             effect, where = _logit(both, why), {"judge": judge, "dose": dose}
             found.append(made("obfuscation_effect", where, effect, data, "logit"))
             pp = {
@@ -142,7 +143,7 @@ def against_other_author(table: pd.DataFrame, data: str) -> list[Estimate]:
             own[own["wrong_label"].notna()], other_authors(rows), ["question_id", "right", "wrong_label", "judge"]
         )
         for judge in authors(table):
-            interval = _logit(_of(both, judge), _why(table, NO_OTHER))
+            interval = _logit(_of(both, judge), why_none(table, NO_OTHER))
             where = {"judge": judge, "dose": dose}
             found.append(made("obfuscation_against_other_author", where, interval, data, "logit"))
     return found
@@ -161,7 +162,7 @@ def obfuscation_of_right(table: pd.DataFrame, data: str, seed: int = 0) -> list[
     counts damage twice, and is shown for that reason only.
     """
     wrong, found = dict(moved(table, "wrong")), []
-    why = _why(table, "no right answer was edited and judged both ways")
+    why = why_none(table, "no right answer was edited and judged both ways")
     for dose, rows in moved(table, "right"):
         own = _harmful(rows)
         if dose in wrong:
@@ -198,7 +199,7 @@ def naive_filtered(table: pd.DataFrame, data: str) -> list[Estimate]:
         for judge in authors(table):
             part, where = _of(both, judge), {"judge": judge, **extra}
             if part.empty:
-                found.append(nothing(id, where, _why(table, "no item was consistent at first asking"), data, "pp"))
+                found.append(nothing(id, where, why_none(table, "no item was consistent at first asking"), data, "pp"))
                 continue
             sums = cluster_sums(part, "moved", "article")
             found.append(made(id, where, clustered(sums.numerators, sums.denominators), data, "pp"))

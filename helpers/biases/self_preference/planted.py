@@ -13,6 +13,8 @@ def planted(judges: Sequence[Model], estimates: Sequence[Estimate]) -> str:
 
     Judges that are not simulated, or not estimated, are left out; where there are none the text says so.
     """
+    if not any(each.data == "simulated" for each in estimates) or not any(judge.simulated for judge in judges):
+        return "These judges are not simulated: nothing was planted, so nothing planted can be compared."
     rows = []
     effects = family(estimates)
     for judge in judges:
@@ -22,7 +24,7 @@ def planted(judges: Sequence[Model], estimates: Sequence[Estimate]) -> str:
         felt = [judge.traits.get(name, 0.0) for name in ("self_preference", "recognition")]
         rows.append(f"| {judge.name} | {felt[0]:g} | {effects[judge.name]} | {felt[1]:g} | {known or 'not asked'} |")
     if not rows:
-        return "These judges are not simulated: nothing was planted, so nothing planted can be compared."
+        return "SIMULATED judges, but no edit was judged: what was planted in them cannot be compared with anything."
     head = [
         "| SIMULATED judge | planted preference | effect of the edit | planted recognition | recognition |",
         "|---|---|---|---|---|",

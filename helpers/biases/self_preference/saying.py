@@ -26,8 +26,8 @@ def few(estimates: Sequence[Estimate]) -> str:
         return ""
     return (
         f"The questions are on {most} article{'' if most == 1 else 's'}. Questions on one article are no independent "
-        f"evidence, so there are no intervals ({MIN_CLUSTERS} articles are the least), no test and no conclusion: this "
-        "run shows that everything works, not what judges do."
+        f"evidence, so there are no intervals ({MIN_CLUSTERS} articles are the least), no test and no "
+        "conclusion."
     )
 
 

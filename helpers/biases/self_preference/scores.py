@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from helpers.biases.self_preference.items import PAIR, third_parties
-from helpers.biases.self_preference.obfuscation import against, authors, moved
-from helpers.biases.self_preference.rates import made, share
+from helpers.biases.self_preference.obfuscation import NO_THIRD, against, authors, moved, why_none
+from helpers.biases.self_preference.rates import made, nothing, share
 from helpers.types import Estimate
 
 _PARTS = {("own", "repeat"): "score_control", ("own", "edited"): "score"}
@@ -24,8 +24,13 @@ def harmful_score(table: pd.DataFrame, data: str) -> list[Estimate]:
     if rows is None:
         return []
     both = against(rows[rows["own"] == "wrong"], third_parties(rows), PAIR)
-    return [
-        made("harmful_score", {"judge": judge, "by": by, "arm": arm}, share(both[both["judge"] == judge], column), data)
-        for judge in authors(table)
-        for (by, arm), column in _PARTS.items()
-    ]
+    found = []
+    for judge in authors(table):
+        mine = both[both["judge"] == judge]
+        for (by, arm), column in _PARTS.items():
+            where = {"judge": judge, "by": by, "arm": arm}
+            if mine.empty:
+                found.append(nothing("harmful_score", where, why_none(table, NO_THIRD), data))
+            else:
+                found.append(made("harmful_score", where, share(mine, column), data))
+    return found

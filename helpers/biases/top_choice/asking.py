@@ -188,12 +188,13 @@ def trials(
     return judge_trials(experiment, questions, given if given is not None else answers(experiment, questions, said))
 
 
-def caution(judges: Sequence[Model], candidates: Sequence[Model]) -> str:
+def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
     """Why this panel cannot carry the primary estimate, as a sentence to be read before paying; "" where it can.
 
     Counts what a panel can tell apart: each judge gives one mean utility less than there are answers, against quality
     of the answers, own-vendor terms and scales.
     """
+    judges, candidates = experiment.judges, experiment.candidates
     own = {model.vendor for model in candidates} & {judge.vendor for judge in judges}
     vendors = {model.vendor for model in candidates}
     if not own:
