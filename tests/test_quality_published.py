@@ -10,22 +10,23 @@ from scipy import stats
 
 from helpers import paths
 from helpers.biases import self_preference
-from helpers.biases.self_preference.published import from_published, least_share, pooled, runs
+from helpers.biases.self_preference.published import from_published, pooled, runs
 from helpers.claims import check, load_claims, summary, unexpected
 from helpers.config import read_yaml
 from helpers.types import Estimate
 
 FOLDER = paths.EXPERIMENTS / "quality_self_preference"
 EACH, BEFORE, UNFILTERED = "filtered each time", "filtered before", "unfiltered"
+AGAIN = "filtered before and after"
 
 #: As the reports print their totals: pairs, own right, own picked, own wrong picked, picks of the right answer.
 TOTALS = {
-    ("greedy", EACH, "before"): (874, 136, 162, 122, None),
-    ("greedy", EACH, "after"): (831, 140, 113, 81, None),
+    ("greedy", AGAIN, "before"): (874, 136, 162, 122, None),
+    ("greedy", AGAIN, "after"): (831, 140, 113, 81, None),
     ("greedy", BEFORE, "before"): (885, 145, 128, 95, 678),
     ("greedy", BEFORE, "after"): (885, 145, 156, 120, 656),
-    ("raw", EACH, "before"): (1186, 189, 136, 99, 935),
-    ("raw", EACH, "after"): (1138, 179, 129, 94, None),
+    ("raw", AGAIN, "before"): (1186, 189, 136, 99, 935),
+    ("raw", AGAIN, "after"): (1138, 179, 129, 94, None),
     ("raw", BEFORE, "before"): (1186, 189, 136, 99, 935),
     ("raw", BEFORE, "after"): (1186, 189, 163, 124, 912),
     ("nine pairs", BEFORE, "before"): (2481, 2481 - 1301, 1085, 341, 1704),
@@ -66,9 +67,9 @@ def test_each_rate_stands_under_its_definition(estimates: list[Estimate]) -> Non
         if len(e.where) == 3
     }
     first, later = "wrong_of_self_selected", "harmful_self_preference_rate"
-    assert at[first, "greedy", EACH, "before"].value == pytest.approx(122 / 162)
-    assert at[first, "greedy", EACH, "after"].value == pytest.approx(81 / 113)
-    assert at[later, "greedy", EACH, "before"].value == pytest.approx(122 / (874 - 136))
+    assert at[first, "greedy", AGAIN, "before"].value == pytest.approx(122 / 162)
+    assert at[first, "greedy", AGAIN, "after"].value == pytest.approx(81 / 113)
+    assert at[later, "greedy", AGAIN, "before"].value == pytest.approx(122 / (874 - 136))
     assert at[later, "greedy", BEFORE, "after"].value == pytest.approx(120 / 740)
     assert at["judge_accuracy", "official", UNFILTERED, "after"].value == pytest.approx(2055 / 3490)
     interval = stats.binomtest(374, 1301).proportion_ci(method="wilson")
@@ -83,14 +84,14 @@ def test_changes_are_bare_numbers_that_say_why(estimates: list[Estimate]) -> Non
     }
     rate = "harmful_self_preference_rate"
     assert changes[rate, "official", UNFILTERED].value == pytest.approx((1274 - 1347) / 2494)
-    assert changes[rate, "greedy", EACH].value == pytest.approx(81 / 691 - 122 / 738)
+    assert changes[rate, "greedy", AGAIN].value == pytest.approx(81 / 691 - 122 / 738)
     assert all(e.low != e.low and e.p != e.p for e in changes.values())
-    assert "other pairs before than after" in changes[rate, "raw", EACH].method
+    assert "other pairs before than after" in changes[rate, "raw", AGAIN].method
     assert "not published" in changes[rate, "raw", BEFORE].method
 
 
 def test_rates_of_few_have_no_interval(estimates: list[Estimate]) -> None:
-    where = {"run": "greedy", "records": EACH, "phase": "after", "judge": "llama31_8b", "opponent": "ds_v3"}
+    where = {"run": "greedy", "records": AGAIN, "phase": "after", "judge": "llama31_8b", "opponent": "ds_v3"}
     (one,) = [e for e in estimates if e.id == "wrong_of_self_selected" and dict(e.where) == where]
     assert (one.value, one.n) == (0.0, 1) and one.low != one.low and "no interval below 10" in one.method
 
@@ -126,29 +127,51 @@ def test_counts_that_contradict_each_other_are_refused(counts: dict[str, Any]) -
         from_published(wrong)
 
 
-def test_least_share_is_the_exact_bound() -> None:
+def told(counts: dict[str, Any]) -> str:
+    return self_preference.published_finding(counts, from_published(counts))
+
+
+def test_the_finding_is_computed_and_settles_nothing_that_counts_cannot(counts: dict[str, Any]) -> None:
+    said = told(counts)
+    assert "*greedy*, filtered before and after: 16.53 % to 11.72 % (-4.81 pp), of 738 and of 691 pairs." in said
+    assert "54.01 % to 51.08 % (-2.93 pp), of the same 2494 pairs: -73; p < 0.05 only if at most 1349" in said
     # 73 fewer: with D changed pairs (D - 73)/2 came and (D + 73)/2 left.
-    most, best = least_share(1347, 1274, 2494)
-    assert stats.binomtest((most + 73) // 2, most).pvalue < 0.05
-    assert stats.binomtest((most + 2 + 73) // 2, most + 2).pvalue >= 0.05
-    assert best == pytest.approx(2 * 0.5**73)
-    assert least_share(5, 6, 100)[0] == 0
+    assert stats.binomtest((1349 + 73) // 2, 1349).pvalue < 0.05 <= stats.binomtest((1351 + 73) // 2, 1351).pvalue
+    assert "from 75.31 % to 71.68 % in the first report, from 74.22 % to 76.92 % in the second" in said
+    assert "The nine pairs changed by +33 in all, +28 of it in llama31_8b against ds_v3 (+14) and qwen25_7b" in said
+    assert "these counts do not settle" in said
 
 
-def test_the_finding_is_computed_and_concludes_nothing_that_counts_cannot(
-    counts: dict[str, Any], estimates: list[Estimate]
-) -> None:
-    told = self_preference.published_finding(counts, estimates)
-    assert "*greedy*, filtered each time: 16.53 % to 11.72 % (of 738 and of 691 other pairs)" in told
-    assert "*official*, unfiltered: 54.01 % to 51.08 % of the same 2494 pairs: -73;" in told
-    assert "3 of 3 fall" in told and "0 of 3 fall" in told and "1 of 1 fall" in told
-    assert "from 75.31 % to 71.68 %, on the same pairs from 74.22 % to 76.92 %" in told
-    assert "Of the net +33 of the nine pairs, +28 come from two" in told
-    assert "none of these changes can be told from noise" in told
+def test_the_order_that_was_not_printed_follows_from_the_pairs_that_left(counts: dict[str, Any]) -> None:
+    # raw: 997 - 959 = 38 pairs left, 124 - 94 = 30 of them picked when first, so 8 when last: 94 + 8 = 102.
+    said = told(counts)
+    assert (
+        "*raw*, of 997 pairs: 99 before (both orders), after the edit 124 with the own answer first, 102 with" in said
+    )
+    assert "120 with the own answer first, 91 with it last" in said and "94 of 959." in said
+    assert "81 of 691, if these are among the former." in said
+
+
+def test_changes_beyond_every_pairing_are_named(counts: dict[str, Any]) -> None:
+    said = told(counts)
+    named = said[said.index("whichever pairs changed: ") :].split("\n")[0]
+    # 4 to 18 of 344: at most 22 changed, 4 one way and 18 the other.
+    assert stats.binomtest(4, 22).pvalue < 0.05
+    assert "llama31_8b against ds_v3 in *nine pairs*, filtered before (4 to 18" in named
+    # 26 to 40 of 223: had all 66 changed, p is above the level.
+    assert stats.binomtest(26, 66).pvalue > 0.05 and "qwen25_7b" not in named
+    assert named.count("llama31_8b against ds_v3") == 3
+
+
+def test_the_words_follow_other_counts(counts: dict[str, Any]) -> None:
     other = copy.deepcopy(counts)
-    for phase, row in (("before", 26), ("after", 25)):
-        other["nine_pairs_filtered_before"]["counts"][phase][2]["own_wrong_selected"] = row
-    assert "Of the net +18 of the nine pairs" in self_preference.published_finding(other, from_published(other))
+    nine = other["nine_pairs_filtered_before"]["counts"]
+    nine["before"], nine["after"] = nine["after"], nine["before"]
+    said = told(other)
+    assert "The nine pairs changed by -33 in all, -28 of it in" in said and "28.75 % to 26.21 % (-2.54 pp)" in said
+    nine["after"] = copy.deepcopy(nine["before"])
+    said = told(other)
+    assert "The nine pairs changed by +0 in all. The filter" in said and "p < 0.05 for no number of changes" in said
 
 
 def test_every_claim_has_the_status_that_it_expects(counts: dict[str, Any], estimates: list[Estimate]) -> None:
@@ -156,7 +179,7 @@ def test_every_claim_has_the_status_that_it_expects(counts: dict[str, Any], esti
     checked = check(claims, estimates)
     assert unexpected(claims, checked).empty
     status = checked.set_index("id")["status"]
-    assert status["nine_pairs_accuracy_falls"] == "differs" and status["original_reduction"] == "not derivable"
+    assert status["nine_pairs_accuracy_falls"] == "differs"
     assert "1 differs" in summary(claims, checked)
     # Every total of every report is claimed.
     totals = {

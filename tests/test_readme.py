@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 
@@ -84,24 +85,37 @@ def test_the_numbers_of_the_hinted_groups_are_those_of_the_published_counts() ->
 def test_the_numbers_of_the_replication_are_those_of_its_counts() -> None:
     counts = read_yaml(QUALITY / "published" / "counts.yaml")
 
-    def rate(block: str, phase: str) -> str:
+    def of(block: str, phase: str) -> tuple[int, int]:
         rows = counts[block]["counts"][phase]
         wrong = sum(row["records"] - row["own_right"] for row in rows)
-        return f"{100 * sum(row['own_wrong_selected'] for row in rows) / wrong:.1f} %"
+        return sum(row["own_wrong_selected"] for row in rows), wrong
 
-    for block, words in (
-        ("greedy_filtered_each_time", "falls from {} to {} where the pairs are filtered"),
-        ("greedy_filtered_before", "rises from {} to {} on the same pairs"),
-        ("nine_pairs_filtered_before", "rises from {} to {} over nine pairs of models"),
-        ("official_unfiltered", "falls from {} to {} without a filter"),
-    ):
-        assert words.format(rate(block, "before"), rate(block, "after")) in FLAT, block
+    (before, n), (first, _) = (of("raw_filtered_before", phase) for phase in ("before", "after"))
+    again, kept = of("raw_filtered_before_and_after", "after")
+    last = again + (n - kept) - (first - again)
+    assert f"Of {n} pairs in which that answer is wrong" in FLAT and f"the judge picked it in {before} before" in FLAT
+    assert f"the reports have {first} (one order, own answer first) or {again} of the {kept} on which" in FLAT
+    assert f"with the own answer last it follows to be {last}" in FLAT
+    rates = [100 * k / n for k, n in (of("official_unfiltered", phase) for phase in ("before", "after"))]
+    assert f"one judge went from {rates[0]:.1f} % to {rates[1]:.1f} %" in FLAT
     said = claims.load_claims(read_yaml(QUALITY / "claims.yaml"))
     printed = [claim for claim in said if claim.kind == "printed"]
-    of = Counter(claim.expect for claim in printed)
-    assert of["differs"] == of["not derivable"] == 1
-    told = f"Of {len(printed)} numbers that it printed {of['reproduced']} come out, one differs and one follows from"
-    assert told in FLAT
+    status = Counter(claim.expect for claim in printed)
+    assert set(status) == {"reproduced", "differs"} and status["differs"] == 1
+    told = f"Of {len(printed)} printed numbers (most of them shares of counts printed beside them) "
+    assert f"{told}{status['reproduced']} come out and one differs" in FLAT
+
+
+def test_the_false_alarm_of_the_default_run_is_the_readme_s() -> None:
+    found = json.loads((paths.FIGURES / QUALITY.name / "numbers.json").read_text(encoding="utf-8"))["numbers"]
+    traits = {name: entry.get("traits", {}) for name, entry in read_yaml(paths.MODELS).items()}
+    tested = [
+        e for e in found if e["id"] == "obfuscation_effect" and e["where"]["dose"] == "2" and e["low"] is not None
+    ]
+    off = [e["where"]["judge"] for e in tested if e["low"] > 0 or e["high"] < 0]
+    words = {0: "none is", 1: "one is a false alarm"}
+    assert all(traits[judge]["self_preference"] == 0 for judge in off)
+    assert f"of its {['no', 'one', 'two', 'three'][len(tested)]} tests {words[len(off)]}" in FLAT
 
 
 @pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(([^)#]+?)\)", README))))

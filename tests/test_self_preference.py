@@ -216,12 +216,16 @@ def test_the_effect_is_own_minus_third_party_on_the_same_texts() -> None:
     assert each.value == pytest.approx(math.log(sum(up) / sum(down)) - math.log(sum(up_3) / sum(down_3)))
     assert each.n == len(own) and each.unit == "logit"
     articles: dict[int, float] = {}
+    changed: dict[str, set[int]] = {"own": set(), "third": set()}
     for q, b, c, b3, c3 in zip(own, up, down, up_3, down_3, strict=True):
         part = b / sum(up) - c / sum(down) - b3 / sum(up_3) + c3 / sum(down_3)
         articles[q // 2] = articles.get(q // 2, 0.0) + part
-    assert each.clusters <= len(articles)
-    size = each.clusters
-    assert each.se == pytest.approx(math.sqrt(size / (size - 1) * sum(v * v for v in articles.values())))
+        changed["own"] |= {q // 2} if b or c else set()
+        changed["third"] |= {q // 2} if b3 or c3 else set()
+    size = len(changed["own"] | changed["third"])
+    sandwich = size / (size - 1) * sum(v * v for v in articles.values())
+    assert each.se == pytest.approx(math.sqrt(max(sandwich, 1 / sum(up) + 1 / sum(down))))
+    assert each.clusters == min(map(len, changed.values())), "the side that changed in fewer articles counts"
     pp = one(found, "obfuscation_effect_pp", judge="a", dose="2")
     assert pp.value == pytest.approx(fmean(moved) - fmean(moved_3)) and pp.unit == "pp"
     alone = [c for c in (change(q, "a") for q in range(60)) if c]

@@ -59,9 +59,11 @@ def show_replication(estimates: Sequence[Estimate], style: str | Style = "paper"
         judges.legend(figure, look, handles)
         words = (
             "The same remedy, by what was compared (rows) and by the two definitions that the source used in turn "
-            "(columns). Filtered each time: other pairs before than after, those whose orders agreed in that phase. "
-            "Filtered before: the same pairs, chosen since their orders agreed before the edit. Unfiltered: the same "
-            "pairs, one order. No row has a repeat without an edit or another judge beside it. The scales differ."
+            "(columns). Greedy and raw: four judges, one opponent, two sets of answers; official: one judge, five "
+            "opponents. Filtered before: the same pairs, chosen since their orders agreed before the edit, with one "
+            "order after it; before and after: those of them whose orders agreed again; each time: other pairs in each "
+            "phase; unfiltered: the same pairs, one order. No row has a repeat without an edit or another judge beside "
+            "it. The scales differ."
         )
         text = panels.alt("Dot plot of two rates before and after an edit, by run and kind of records", shown, most=48)
         return finished(

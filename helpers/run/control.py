@@ -195,9 +195,11 @@ def partnered(judgments: Iterable[Judgment], control: str, found: Mapping[str, C
         if trial.condition == control and repeat in rank:
             trial = replace(trial, request=replace(trial.request, repeat=rank[repeat]))
         elif at and (place, trial.condition, repeat) in at.serves:
-            serving = sum((place, trial.condition, r) in at.serves for r in range(len(rank)))
-            later = max(0, serving - askings[trial.judge.name, place, trial.condition])
-            trial = replace(trial, partner=rank[at.serves[place, trial.condition, repeat + later]])
+            partner = rank[at.serves[place, trial.condition, repeat]]
+            cells = ((place, trial.condition, r) for r in range(len(rank)))
+            serving = sorted(rank[at.serves[cell]] for cell in cells if cell in at.serves)
+            later = len(serving) - askings[trial.judge.name, place, trial.condition]
+            trial = replace(trial, partner=serving[repeat + later] if later > 0 else partner)
         result.append(replace(each, trial=trial))
     return result
 

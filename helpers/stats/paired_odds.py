@@ -15,7 +15,12 @@ HALF = 0.5
 
 
 def paired_log_odds(
-    up: np.ndarray, down: np.ndarray, n: int, weights: Sequence[float] = (1.0,), level: float = 0.95
+    up: np.ndarray,
+    down: np.ndarray,
+    n: int,
+    weights: Sequence[float] = (1.0,),
+    level: float = 0.95,
+    counted: Sequence[bool] = (),
 ) -> Interval:
     """How much an arm moves the log-odds of a verdict: sum_m weights_m * ln(U_m / D_m) over matched pairs.
 
@@ -25,7 +30,9 @@ def paired_log_odds(
     probability that depends on the verdict (the conditional estimator of 1:1 matched pairs, Mantel and Haenszel 1959;
     standard error linearised over clusters: Liang and Zeger 1986).
 
-    Clusters without a change are neither counted nor given a degree of freedom: the t has (changed clusters - 1). A
+    Clusters without a change are neither counted nor given a degree of freedom: the t has (changed clusters - 1), those
+    of the column that changed in the fewest. `counted` marks columns that are counts of verdicts and no means: the
+    variance is at least theirs were all changes independent, w^2 (1/U + 1/D), for few clusters can look too alike. A
     total of 0 is taken as 1/2 and adds 2 to the variance, which pulls the number towards 0 and widens its interval;
     where both totals of a column are 0 there is no number. No bounds below 10 changed clusters. `n` is passed through.
     A column of few changes is biased away from 0 by about (1/D - 1/U) / 2, a small part of its standard error.
@@ -41,7 +48,7 @@ def paired_log_odds(
     b, c, w = b[:, used], c[:, used], w[used]
     changed = ((b > 0) | (c > 0)).any(axis=1)
     b, c = b[changed], c[changed]
-    clusters = len(b)
+    clusters = int(((b > 0) | (c > 0)).sum(axis=0).min()) if len(b) else 0
     total_up, total_down = b.sum(axis=0), c.sum(axis=0)
     if not clusters or ((total_up == 0) & (total_down == 0)).any():
         return no_interval(NAN, n, clusters, "no verdict changed")
@@ -51,7 +58,10 @@ def paired_log_odds(
     if clusters < 2:
         return t_interval(value, NAN, 0, n, clusters, METHOD, level)
     residuals = (w * (b / total_up - c / total_down)).sum(axis=1)
-    variance = clusters / (clusters - 1) * float(residuals @ residuals)
+    variance = len(b) / (len(b) - 1) * float(residuals @ residuals)
+    certain = np.array(counted or [False] * b.shape[1])[used]
+    inverse = np.where(empty, 0.0, 1 / np.concatenate([total_up, total_down])).reshape(2, -1).sum(axis=0)
+    variance = max(variance, float((w**2 * inverse)[certain].sum()))
     variance += float((np.concatenate([w, w])[empty] ** 2).sum()) / HALF
     method = f"{METHOD}; a count of 0 taken as 1/2" if empty.any() else METHOD
     return t_interval(value, math.sqrt(variance), clusters - 1, n, clusters, method, level)

@@ -16,7 +16,8 @@ from helpers.config import load_experiment
 from helpers.judge import OverBudget
 from helpers.providers import Clock
 from helpers.run import Asked, ask, control_gap, controls_told, plan, provenance
-from helpers.types import Experiment
+from helpers.run.control import Control, partnered, place_of
+from helpers.types import Experiment, Judgment, Model, Request, Trial
 from tests.engine.asking import FakeClock
 from tests.engine.test_three_sdks import _models
 from tests.servers.judging import nonce_of
@@ -319,3 +320,21 @@ def test_a_model_that_changes_in_the_middle_of_a_run_gets_partners_of_its_own(ru
     asked, _ = runs.second(days=1, hints=["self"], question_limit=4)
     assert all(a == b for a, b in blind_partners(asked, "self"))
     free_from_now_on(runs, 2, hints=["self"], question_limit=4)
+
+
+def test_where_the_control_is_asked_more_often_the_partners_are_its_last_repeats_whenever_they_came() -> None:
+    def trial(condition: str, repeat: int) -> Trial:
+        model = Model("m", "openai", "m", "v", "")
+        request = Request(model, f"{condition}", "", None, repeat)
+        return Trial("e", "q", "c", model, request, condition, form="choice", shown=("a", "b"), labels=("1", "2"))
+
+    place = place_of(trial("none", 0))
+    # The nearest control was chosen first: repeat 1, of today; then repeat 0, of yesterday.
+    found = {"m": Control({(place, "edited", 0): 1, (place, "edited", 1): 0})}
+    judgments = [Judgment(trial(*each), None, None, "missing") for each in (("none", 0), ("none", 1), ("edited", 0))]
+    named = {(j.trial.condition, j.trial.request.repeat): j.trial.partner for j in partnered(judgments, "none", found)}
+    assert named["edited", 0] == 1, "the first asking is what items are selected on"
+    # Asked as often as its control, each has the partner that was chosen for it.
+    twice = [*judgments, Judgment(trial("edited", 1), None, None, "missing")]
+    named = {(j.trial.condition, j.trial.request.repeat): j.trial.partner for j in partnered(twice, "none", found)}
+    assert (named["edited", 0], named["edited", 1]) == (1, 0)

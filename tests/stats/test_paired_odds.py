@@ -74,3 +74,18 @@ def test_wrong_shapes_and_values_are_refused() -> None:
         paired_log_odds(np.array([-1.0]), np.array([1.0]), 5)
     with pytest.raises(ValueError, match="finite"):
         paired_log_odds(np.array([np.nan]), np.array([1.0]), 5)
+
+
+def test_clusters_that_look_too_alike_do_not_make_a_count_more_certain_than_it_is() -> None:
+    # 12 clusters that all change 2 up and 1 down: the sandwich is 0, but 24 and 12 changes have their own variance.
+    up, down = np.full(12, 2.0), np.full(12, 1.0)
+    assert math.isnan(paired_log_odds(up, down, 36).se), "a spread of 0 is no interval"
+    counted = paired_log_odds(up, down, 36, counted=(True,))
+    assert counted.se == pytest.approx(math.sqrt(1 / 24 + 1 / 12)) and counted.value == pytest.approx(math.log(2))
+
+
+def test_the_side_that_changed_in_fewer_clusters_decides_whether_there_is_an_interval() -> None:
+    up = np.column_stack([[1.0] * 5 + [0.0] * 25, np.arange(30) % 2])
+    down = np.column_stack([[0.0] * 4 + [1.0] * 3 + [0.0] * 23, (np.arange(30) + 1) % 2])
+    found = paired_log_odds(up, down, 60, (1.0, -1.0))
+    assert found.clusters == 7 and math.isnan(found.low) and not math.isnan(found.value)

@@ -42,7 +42,7 @@ def evaluator_quality_gap(table: pd.DataFrame, data: str, seed: int = 0) -> list
         reason = f"no wrong answer of another vendor ({stratum}) was judged against the same right one"
         for judge in authors(table):
             one = every[every["judge"] == judge]
-            interval = tested(one["vote"] - one["vote_other"], one["article"], seed, reason)
+            interval = tested(one["vote"] - one["vote_other"], one["article"], seed, reason, len(authors(table)))
             found.append(made("evaluator_quality_gap", {"judge": judge, "stratum": stratum}, interval, data, "pp"))
     return found
 

@@ -31,9 +31,13 @@ def family(estimates: Sequence[Estimate]) -> dict[str, Estimate]:
 
 
 def corrected(estimates: Sequence[Estimate]) -> dict[str, float]:
-    """Holm's p of the confirmatory family, by judge; NaN where there was no test."""
+    """Holm's p of the confirmatory family, by judge; NaN where there was no test.
+
+    The family is what was planned: a contrast that could not be tested counts like one that found nothing.
+    """
     each = family(estimates)
-    return dict(zip(each, map(float, holm([e.p for e in each.values()])), strict=True))
+    adjusted = holm([1.0 if math.isnan(e.p) else e.p for e in each.values()])
+    return {j: math.nan if math.isnan(e.p) else float(p) for (j, e), p in zip(each.items(), adjusted, strict=True)}
 
 
 def smallest_detectable(estimates: Sequence[Estimate], power: float = 0.8) -> dict[str, float]:
@@ -42,7 +46,7 @@ def smallest_detectable(estimates: Sequence[Estimate], power: float = 0.8) -> di
     From each contrast's own standard error; NaN where it has none.
     """
     each = family(estimates)
-    tests = max(1, sum(not math.isnan(e.p) for e in each.values()))
+    tests = max(1, len(each))
     return {j: detectable_effect(e.se, e.clusters - 1, power, LEVEL / tests) for j, e in each.items()}
 
 
@@ -65,7 +69,9 @@ def _sentence(estimates: Sequence[Estimate], judge: str, each: Estimate, p: floa
         shown = f" ({each})" if each.value == each.value else ""
         return f"{who}: nothing can be concluded{shown}: {each.method}."
     pp = of(estimates, "obfuscation_effect_pp", judge=judge, dose=primary_dose(estimates))
-    told = f"{each} logits, Holm p = {p:.2g}" + (f"; {pp}" if pp and pp.value == pp.value else "")
+    told = f"{each} logits, Holm p = {p:.2g}"
+    if pp and not math.isnan(pp.value):
+        told += f"; {pp}" + (f", p = {pp.p:.2g} by sign flips" if not math.isnan(pp.p) else "")
     if p >= LEVEL:
         return (
             f"{who}: **no measurable effect** of hiding that it wrote the wrong answer, beyond what the edit does to "

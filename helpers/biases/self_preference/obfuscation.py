@@ -58,13 +58,13 @@ def _logit(both: pd.DataFrame, reason: str) -> Interval:
     if both.empty:
         return no_interval(math.nan, 0, 0, reason)
     sums = both.groupby("article", observed=True)[["up", "up_other", "down", "down_other"]].sum().to_numpy()
-    return paired_log_odds(sums[:, :2], sums[:, 2:], len(both), (1.0, -1.0))
+    return paired_log_odds(sums[:, :2], sums[:, 2:], len(both), (1.0, -1.0), counted=(True, False))
 
 
-def tested(values: pd.Series, articles: pd.Series, seed: int, reason: str) -> Interval:
+def tested(values: pd.Series, articles: pd.Series, seed: int, reason: str, tests: int = 1) -> Interval:
     """The mean of paired differences, clustered by article, with the sign-flip p over articles.
 
-    No p where even the smallest attainable one would not be below LEVEL.
+    No p where even the smallest attainable one would not be below LEVEL, corrected for so many `tests`.
     """
     if values.empty:
         return no_interval(math.nan, 0, 0, reason)
@@ -72,7 +72,7 @@ def tested(values: pd.Series, articles: pd.Series, seed: int, reason: str) -> In
     if math.isnan(interval.low):
         return interval
     test = sign_flip(values.groupby(articles, observed=True).sum().to_numpy(), seed)
-    if test.smallest_p > LEVEL:
+    if test.smallest_p > LEVEL / tests:
         why = f"no test: {test.clusters} articles changed, whose smallest p is {test.smallest_p:.2g}"
         return replace(interval, p=math.nan, method=f"{interval.method}; {why}")
     return replace(interval, p=test.p, method=f"{interval.method}; sign-flip p")
@@ -110,11 +110,11 @@ def obfuscation_effect(table: pd.DataFrame, data: str, seed: int = 0) -> list[Es
     `obfuscation_own` and `obfuscation_third_party`. `where`: judge, dose ("2", ..., "paraphrase"). Takes `items`.
     """
 
-    found = []
+    found, judges = [], authors(table)
     for dose, rows in moved(table, "wrong"):
         harmful = _harmful(rows)
         every = against(harmful, third_parties(rows), PAIR)
-        for judge in authors(table):
+        for judge in judges:
             own, both = _of(harmful, judge), _of(every, judge)
             why = why_none(table, "no own wrong answer was edited and judged both ways" if own.empty else NO_THIRD)
             effect, where = _logit(both, why), {"judge": judge, "dose": dose}
@@ -125,7 +125,7 @@ def obfuscation_effect(table: pd.DataFrame, data: str, seed: int = 0) -> list[Es
                 "obfuscation_third_party": (both["change_other"], both),
             }
             for id, (values, of) in pp.items():
-                found.append(made(id, where, tested(values, of["article"], seed, why), data, "pp"))
+                found.append(made(id, where, tested(values, of["article"], seed, why, len(judges)), data, "pp"))
     return found
 
 

@@ -31,7 +31,8 @@ def planted(judges: Sequence[Model], estimates: Sequence[Estimate]) -> str:
     ]
     said = (
         "Planted numbers are utilities of a text that is wholly in the judge's own words; an edit takes away but a few "
-        "of these, so its effect is a part of the preference. Where 0 was planted, a test at 5 % still finds something "
-        "in one run of twenty."
+        "of these, so its effect is a small part of the preference, and often too small for so few passages. An effect "
+        "that is found where 0 was planted is a false alarm. All doses share one repeat arm: an accident in it is seen "
+        "at every dose."
     )
     return "\n".join([*head, *rows, "", said])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,7 +10,6 @@ import pandas as pd
 
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import wilson
-from helpers.stats.margins import discordance
 from helpers.types import Estimate
 
 INDEPENDENT = "counts, independence assumed"
@@ -28,7 +26,7 @@ RATES = (
 )
 _COUNTED = ["records", "own_right", "own_selected", "own_wrong_selected"]
 #: What a run's pairs are, in the words of the blocks.
-EACH, BEFORE, UNFILTERED = "filtered each time", "filtered before", "unfiltered"
+BEFORE, AGAIN = "filtered before", "filtered before and after"
 
 
 def runs(published: Mapping[str, Any]) -> pd.DataFrame:
@@ -105,7 +103,7 @@ def _changes(total: pd.DataFrame) -> list[Estimate]:
         for id, k, n in RATES:
             where = {"rate": id, "run": str(run), "records": str(records)}
             change = after[k] / after[n] - before[k] / before[n]
-            why = OTHERS if records == EACH else NO_PAIRS
+            why = NO_PAIRS if before["records"] == after["records"] else OTHERS
             found.append(_bare("published_change", where, change, int(before[n] + after[n]), "pp", why))
     return found
 
@@ -113,7 +111,10 @@ def _changes(total: pd.DataFrame) -> list[Estimate]:
 def _falls(table: pd.DataFrame) -> list[Estimate]:
     """In how many pairs of judge and opponent the accuracy fell, where the same pairs of answers were judged twice."""
     found = []
-    for (run, records), rows in table[table["records_are"] != EACH].groupby(["run", "records_are"], sort=False):
+    for (run, records), rows in table.groupby(["run", "records_are"], sort=False):
+        phases = rows.groupby("phase")["records"].sum()
+        if phases["before"] != phases["after"]:
+            continue
         right = rows.pivot(index=["judge", "opponent"], columns="phase", values="right")
         where = {"run": str(run), "records": str(records)}
         found.append(
@@ -153,13 +154,3 @@ def _code_pairs(published: Mapping[str, Any]) -> list[Estimate]:
     block = published["code_pairs"]
     counts = {**block["counts"], "any": sum(block["counts"].values()), "own_wrong_edited": block["own_wrong_edited"]}
     return [_bare("code_pairs", {"right": k}, v, counts["any"], "count", "counted") for k, v in counts.items()]
-
-
-def least_share(before: int, after: int, n: int) -> tuple[int, float]:
-    """Of how many changed pairs at most the change of two counts has p < LEVEL, and the p of the fewest possible.
-
-    0 pairs where no number of changed pairs gives it. Pairs are taken as independent.
-    """
-    table = discordance(before, after, n)
-    below = table[table["p"] < LEVEL]
-    return (int(below["changed"].max()) if len(below) else 0), (float(table["p"].min()) if len(table) else math.nan)

@@ -8,7 +8,7 @@ import pandas as pd
 from helpers.biases.self_preference.items import arms, averaged, complete
 from helpers.biases.self_preference.obfuscation import authors, moved, tested
 from helpers.biases.self_preference.rates import made, share
-from helpers.stats.intervals import Interval, cluster_sums, clustered
+from helpers.stats.intervals import MIN_CLUSTERS, Interval, cluster_sums, clustered, no_interval
 from helpers.types import Estimate
 
 _VERDICTS = ["right_first", "wrong_first", "score"]
@@ -65,4 +65,9 @@ def _balanced(rows: pd.DataFrame) -> Interval:
     sums = cluster_sums(rows.assign(kind=rows["own"].astype(str)), "named", "article", "kind")
     if len(sums.columns) < 2:
         return share(rows.iloc[:0], "named")
-    return clustered(sums.numerators, sums.denominators, (0.5, 0.5), null=None)
+    interval = clustered(sums.numerators, sums.denominators, (0.5, 0.5), null=None)
+    least = int((sums.denominators > 0).sum(axis=0).min())
+    if least < MIN_CLUSTERS:
+        why = f"no interval below {MIN_CLUSTERS} questions of either kind"
+        return no_interval(interval.value, interval.n, least, why)
+    return interval

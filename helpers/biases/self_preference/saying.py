@@ -9,6 +9,7 @@ from dataclasses import replace
 from helpers.biases.self_preference.baseline import PRIMARY
 from helpers.biases.self_preference.concluding import LEVEL, corrected, family, of, primary_dose, smallest_detectable
 from helpers.stats.intervals import MIN_CLUSTERS
+from helpers.stats.power import detectable_effect
 from helpers.stats.tests import benjamini_hochberg
 from helpers.types import Estimate
 
@@ -51,7 +52,11 @@ def gap_words(estimates: Sequence[Estimate]) -> str:
             if p < LEVEL:
                 told += ": **its own** answer counts for more" if each.value > 0 else ": its own counts for **less**"
             elif not math.isnan(p):
-                told += ": no measurable difference to a judge that is merely wrong"
+                least = detectable_effect(each.se, each.clusters - 1)
+                told += (
+                    ": no measurable difference to a judge that is merely wrong (80 % power, uncorrected, needs "
+                    f"{100 * least:.0f} pp)"
+                )
         if text is not None and not math.isnan(text.value):
             told += f"; minus other judges' votes for the same texts: {text}"
         lines.append(f"{told}.")
