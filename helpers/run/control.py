@@ -17,7 +17,7 @@ from itertools import count
 from pathlib import Path
 
 from helpers.judge import complete_all
-from helpers.types import Completion, Judgment, Request, Trial
+from helpers.types import Completion, Judgment, Request, Trial, short_hash
 
 DAY = 86400.0
 #: What is judged, by whom and how: control and treated trials that agree in this can be compared.
@@ -118,9 +118,9 @@ def _choice(
         if age < 0:
             after.append((not same, _seconds(each), number))
         elif not same:
-            why = f"it came from {each.model}, the hinted reply from {model}"
+            why = f"it came from {each.model}, the reply compared with it from {model}"
         elif age > max_age:
-            why = f"it is {age / DAY:.1f} days older than the hinted reply, more than {max_age / DAY:g}"
+            why = f"it is {age / DAY:.1f} days older than what is compared with it, more than {max_age / DAY:g}"
         else:
             before.append((int(age // DAY), number))
     if before:
@@ -153,21 +153,43 @@ def probes(trials: Sequence[Trial], control: str, found: Mapping[str, Control]) 
 
 
 def serving(trials: Sequence[Trial], control: str, found: Mapping[str, Control]) -> list[Trial]:
-    """The trials with each judge's control asked under the repeat numbers that serve, and no others."""
-    numbers: dict[tuple[str, Place], list[int]] = {}
+    """The trials with each judge's control asked under the repeat numbers that serve, and no others.
+
+    Each control trial keeps its own place in the order; numbers beyond those are asked where the first of what they
+    serve is, before or after it by lot, so that a control is not always the earlier one.
+    """
+    numbers: dict[tuple[str, Place], dict[int, str]] = {}
     for judge, at in found.items():
-        for (place, _, _), number in at.serves.items():
-            known = numbers.setdefault((judge, place), [])
-            known += [number] if number not in known else []
-    result, done = [], set()
-    for trial in trials:
+        for (place, condition, _), number in at.serves.items():
+            numbers.setdefault((judge, place), {}).setdefault(number, condition)
+    in_order = {key: sorted(serving) for key, serving in numbers.items()}
+    left = {key: list(serving) for key, serving in in_order.items()}
+    plain: dict[tuple[str, Place], Trial] = {}
+    kept: dict[int, Trial] = {}
+    for i, trial in enumerate(trials):
         key = trial.judge.name, place_of(trial)
-        if trial.condition != control or key not in numbers:
-            result.append(trial)
-        elif key not in done:
-            done.add(key)
-            result += [replace(trial, request=replace(trial.request, repeat=n)) for n in sorted(numbers[key])]
+        if trial.condition == control and key in numbers:
+            plain.setdefault(key, trial)
+            if trial.request.repeat < len(in_order[key]):
+                number = in_order[key][trial.request.repeat]
+                kept[i] = _again(trial, number)
+                left[key].remove(number)
+    result: list[Trial] = []
+    for i, trial in enumerate(trials):
+        key = trial.judge.name, place_of(trial)
+        if trial.condition == control and key in numbers:
+            result += [kept[i]] if i in kept else []
+            continue
+        beside = [n for n in left.get(key, ()) if numbers[key][n] == trial.condition]
+        left[key] = [n for n in left.get(key, ()) if n not in beside]
+        around = [(int(short_hash("beside", trial.request.key, n), 16) % 2, _again(plain[key], n)) for n in beside]
+        result += [each for after, each in around if not after]
+        result += [trial, *(each for after, each in around if after)]
     return result
+
+
+def _again(trial: Trial, number: int) -> Trial:
+    return replace(trial, request=replace(trial.request, repeat=number))
 
 
 def partnered(judgments: Iterable[Judgment], control: str, found: Mapping[str, Control]) -> list[Judgment]:

@@ -28,7 +28,7 @@ async def judged(
             if at.stale and judge not in told:
                 told.add(judge)
                 numbers = ", ".join(map(str, at.repeats))
-                notice(f"{judge}: a stored control group does not serve ({at.stale}); repeat {numbers} is used")
+                notice(f"{judge}: a stored control group does not serve ({at.stale}); used now, by repeat: {numbers}")
         return found
 
     found = await settled(start, start)

@@ -83,7 +83,10 @@ def provenance(asked: Asked) -> str:
         text += (
             f" Careful: {judge} answered as {' and '.join(sorted(several))}; differences can be those of the models."
         )
-    if asked.unjudged:
+    if asked.unjudged and "task" in frame:
+        unfit = _count(sum(map(len, asked.unjudged.values())), "answer")
+        text += f" {unfit} in no pair: missing, cut, empty, refused, or without a letter or a reason."
+    elif asked.unjudged:
         unjudged = _count(len(asked.unjudged), "question")
         text += f" {unjudged} not judged: a candidate's answer is missing, cut, empty, refused or an error."
     if 0 < questions < 10:

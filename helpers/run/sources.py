@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from helpers import datasets, paths
+from helpers.biases.self_preference.pairs import without_nonce
 from helpers.run import pair_sources
 from helpers.types import Answer, Experiment, Question
 
@@ -41,7 +42,8 @@ def answers_of(experiment: Experiment, questions: Sequence[Question]) -> dict[tu
     if source == "ask":
         return None
     if _on_passages(experiment):
-        return pair_sources.answers_to(experiment, questions, _responses(experiment))
+        given = pair_sources.answers_to(experiment, questions, _responses(experiment))
+        return {key: without_nonce(experiment.seed, answer) for key, answer in given.items()}
     loaded = datasets.load_answers(_source(experiment, "answers"))
     makers = {answer.candidate: answer for answer in loaded}
     names = experiment.parameters.get("candidates") or sorted(makers)

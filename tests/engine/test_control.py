@@ -105,7 +105,7 @@ def test_a_blind_group_of_another_model_is_asked_again_and_says_so(
     assert {at.repeats for at in asked.controls.values()} == {(1,)}
     told = capfd.readouterr().err
     assert "claude_fast: a stored control group does not serve (it came from claude-haiku-4-5-2026-01-01" in told
-    assert "repeat 1 is used" in told
+    assert "used now, by repeat: 1" in told
     assert set(asked.frame["judge_model"].str.slice(-11)) == {"-2026-02-02"}
     assert set(asked.frame["repeat"]) == {0}, "partners have the same repeat number"
     again, calls = runs.second(days=2, budget_usd=0.0)
@@ -125,7 +125,7 @@ def test_a_blind_group_older_than_a_week_is_asked_again(
     assert calls == (12 if fresh else 18)
     assert {at.repeats for at in asked.controls.values()} == {(0,) if fresh else (1,)}
     told = capfd.readouterr().err
-    assert fresh or "7.1 days older than the hinted reply, more than 7" in told
+    assert fresh or "7.1 days older than what is compared with it, more than 7" in told
     _, calls = runs.second(days=days + 30, budget_usd=0.0)
     assert calls == 0, "a finished comparison does not age"
 

@@ -28,7 +28,8 @@ def reader(call: Call) -> Reply:
     """A server whose models read passages as simulated ones do, each with its vendor's words."""
     vendor = next((name for name in ("claude", "gemini", "gpt") if call.model.startswith(name)), "llama")
     model = Model(call.model, "simulated", call.model, vendor, traits={"self_preference": 1.0, "recognition": 1.0})
-    text = reading.reply(Request(model, call.prompt, call.system, call.schema))
+    # As real models do, it does not always say the same.
+    text = reading.reply(Request(model, call.prompt, call.system, call.schema, repeat=call.attempt))
     return Reply(text) if text is not None else polite(call)
 
 

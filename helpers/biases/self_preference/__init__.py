@@ -1,9 +1,11 @@
 """Whether judges defend their own wrong answers, and whether hiding the authorship helps: experiment 3."""
 
-from helpers.biases.self_preference.asking import CONTROL, NEEDS, STAGES, caution, check, trials
+from helpers.biases.self_preference.arms import CONTROL, caution, check
+from helpers.biases.self_preference.asking import NEEDS, STAGES, trials
 from helpers.biases.self_preference.concluding import corrected, finding, smallest_detectable
 from helpers.biases.self_preference.estimands_defended import ESTIMANDS
 from helpers.biases.self_preference.funnel import funnel_of, outcomes
+from helpers.biases.self_preference.items import lost_by_pick
 from helpers.biases.self_preference.measure import measure, published_frame
 from helpers.biases.self_preference.pairs import answers, unfit
 from helpers.biases.self_preference.planted import planted
@@ -35,6 +37,7 @@ __all__ = [
     "from_published",
     "funnel_of",
     "gap_words",
+    "lost_by_pick",
     "measure",
     "outcomes",
     "paper_tables",

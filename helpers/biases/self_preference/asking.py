@@ -3,75 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from helpers import prompts
+from helpers.biases.self_preference.arms import CONTROL, Arm, arms
 from helpers.biases.self_preference.editing import Edited, edit_trials, edits
-from helpers.biases.self_preference.pairs import Pair, answer_trials, answers, letters, material, pairs, shared
-from helpers.stats.intervals import MIN_CLUSTERS
+from helpers.biases.self_preference.pairs import (
+    Pair,
+    answer_trials,
+    answers,
+    fit,
+    letters,
+    material,
+    most_pairs,
+    open_,
+    pairs,
+    shared,
+)
 from helpers.types import Answer, Experiment, Judgment, Model, Question, Request, Trial, short_hash
 
 #: What is asked, in this order; the last stage holds the judgments.
 STAGES = ("answers", "editing", "judging")
 #: What a question must have to be judged.
 NEEDS = "two answers of which exactly one is right"
-#: The condition that all others are compared with: unedited texts, asked as often as `repeats` says.
-CONTROL = "none"
-TARGETS = ("wrong", "right", "both")
 LABELS = ("1", "2")
-#: How many words published edits replace.
-PUBLISHED_DOSE = 2
-
-
-@dataclass(frozen=True)
-class Arm:
-    """One condition: whose reason in the pair is edited (`target`), how (`edit`) and by how many words (`dose`)."""
-
-    name: str
-    edit: str = "none"
-    target: str = "none"
-    dose: int = 0
-
-    def edits(self, role: str) -> bool:
-        """Whether the answer in this role ("right", "wrong") is edited.
-
-        >>> Arm("both_2", "synonyms", "both", 2).edits("right"), Arm("wrong_2", "synonyms", "wrong", 2).edits("right")
-        (True, False)
-        """
-        return self.target in (role, "both")
-
-
-def check(experiment: Experiment) -> None:
-    """Refuse (ValueError) doses and targets that cannot be asked, and published edits where there are none."""
-    doses, targets = doses_of(experiment), experiment.own["targets"]
-    if experiment.editor is None and (experiment.own["answers"] == "ask" or experiment.own["paraphrase"]):
-        raise ValueError("editor='published': edits are published with `answers` alone, and without a paraphrase arm")
-    if experiment.editor is None and doses != (PUBLISHED_DOSE,):
-        raise ValueError(f"editor='published': published edits replace two words; set doses=[{PUBLISHED_DOSE}]")
-    if experiment.own["answers"] == "ask" and len(experiment.candidates) < 2:
-        raise ValueError("one candidate makes no pair: two or more answer each question")
-    if experiment.own["scores"] is not None:
-        raise ValueError("scores say what published judgments on programs hold; nothing of it is asked")
-    if any(type(dose) is not int or not 1 <= dose <= 20 for dose in doses) or list(doses) != sorted(set(doses)):
-        raise ValueError(f"doses = {list(doses)!r}: whole numbers from 1 to 20, each once, the smallest first")
-    if set(targets) - set(TARGETS) or "wrong" not in targets or len(set(targets)) < len(targets):
-        raise ValueError(f"targets = {targets!r}: each once, of: {', '.join(TARGETS)}; wrong is always needed")
-
-
-def doses_of(experiment: Experiment) -> tuple[int, ...]:
-    """How many words are replaced in the edited arms; the first is the primary one."""
-    return tuple(experiment.own["doses"])
-
-
-def arms(experiment: Experiment) -> list[Arm]:
-    """All conditions: the wrong answer's reason at every dose, the other targets at the first one."""
-    doses, found = doses_of(experiment), [Arm(CONTROL)]
-    for target in experiment.own["targets"]:
-        for dose in doses if target == "wrong" else doses[:1]:
-            found.append(Arm(f"{target}_{dose}", "synonyms", target, dose))
-    if experiment.own["paraphrase"]:
-        found.append(Arm("wrong_paraphrase", "paraphrase", "wrong"))
-    return found
 
 
 def trials(
@@ -105,19 +60,23 @@ def judge_trials(
     by the seed. An arm whose edit could not be made is not asked for that pair.
     """
     template = prompts.load(experiment.shared / "prompts" / "judge.txt")
-    found = []
-    for pair in pairs(questions, answers):
+    for question in questions:
         prompts.check_nonce(
-            prompts.nonce(experiment.seed, pair.question.id),
-            {
-                f"question {pair.question.id}": material(pair.question),
-                **{f"{a.candidate} on question {pair.question.id}": a.text or "" for a in (pair.right, pair.wrong)},
-            },
+            prompts.nonce(experiment.seed, question.id), {f"question {question.id}": material(question)}
         )
+    known = [(pair, experiment.judges) for pair in pairs(questions, answers)]
+    each = experiment.repeats + len(arms(experiment)) - 1
+    own = sum(arm.target in ("none", "wrong") for arm in arms(experiment))
+    for question, given in fit(questions, answers):
+        if open_(given):
+            for judge in experiment.judges:
+                known += [(pair, (judge,)) for pair in most_pairs(question, given, judge.name, each, own)]
+    found = []
+    for pair, judges in known:
         for arm in arms(experiment):
             shown = {role: _edited(getattr(pair, role), arm, role, edited) for role in ("right", "wrong")}
             if all(answer is not None for answer in shown.values()):
-                found += _of_arm(experiment, template, replace(pair, **shown), arm)
+                found += _of_arm(experiment, template, replace(pair, **shown), arm, judges)
     articles = {question.id: question.article for question in questions}
     return sorted(found, key=lambda t: (articles[t.question_id], _lot(experiment.seed, t)))
 
@@ -127,15 +86,19 @@ def _edited(answer: Answer, arm: Arm, role: str, edited: Mapping[tuple[str, str]
     if not arm.edits(role):
         return answer
     edit = edited.get((answer.question_id, answer.candidate))
-    if edit is None:
-        return replace(answer, text=None)
+    if edit is None or arm.edit not in edit.kinds:
+        # What is still to be edited may become longer than what was written.
+        least = 2 * len((answer.text or "").encode()) + 1
+        return replace(answer, text=None, max_tokens=max(answer.max_tokens, least))
     text = edit.paraphrase if arm.edit == "paraphrase" else edit.words.get(arm.dose)
     return None if text is None else replace(answer, text=text)
 
 
-def _of_arm(experiment: Experiment, template: prompts.Template, pair: Pair, arm: Arm) -> Iterator[Trial]:
+def _of_arm(
+    experiment: Experiment, template: prompts.Template, pair: Pair, arm: Arm, judges: Sequence[Model]
+) -> Iterator[Trial]:
     repeats = experiment.repeats if arm.name == CONTROL else 1
-    for judge in experiment.judges:
+    for judge in judges:
         own = next((role for role in ("right", "wrong") if getattr(pair, role).candidate == judge.name), "")
         for first in ("right", "wrong"):
             for repeat in range(repeats):
@@ -195,23 +158,5 @@ def _trial(  # type: ignore[no-untyped-def]
 
 
 def _lot(seed: int, trial: Trial) -> str:
-    drawn = (trial.question_id, trial.judge.name, trial.condition, trial.request.repeat, *trial.shown, *trial.where)
+    drawn = (trial.question_id, trial.judge.name, trial.condition, trial.request.repeat, *trial.shown)
     return short_hash(seed, "interleaved", *drawn, trial.where["task"], digits=16)
-
-
-def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
-    """Why this design cannot show self-preference, to be read before paying; "" where it can."""
-    judges, candidates, told = experiment.judges, experiment.candidates, []
-    if not {model.name for model in candidates} & {judge.name for judge in judges}:
-        told.append("No judge is among the candidates: nobody judges an answer of its own.")
-    vendors = {model.vendor for model in candidates}
-    if len(vendors | {judge.vendor for judge in judges}) < 3:
-        told.append(
-            "Fewer than three vendors: no pair has a third-party judge, so damage cannot be told from recognition."
-        )
-    if experiment.repeats < 2:
-        told.append("repeats = 1: nothing is asked again unedited, so no edit can be compared with anything.")
-    articles = len({question.article for question in questions})
-    if articles < MIN_CLUSTERS:
-        told.append(f"{articles} article{'' if articles == 1 else 's'}: no interval below {MIN_CLUSTERS}.")
-    return " ".join(told)

@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from helpers import prompts
+from helpers.biases.self_preference.arms import LARGEST
 from helpers.biases.self_preference.edits import apply_edits, check_edit, edit_schema, read_edit
-from helpers.biases.self_preference.pairs import letters, material, pairs
+from helpers.biases.self_preference.pairs import fit, letters, material, open_, pairs
 from helpers.biases.self_preference.paraphrases import check_paraphrase, paraphrase_schema, read_paraphrase
 from helpers.types import Answer, Experiment, Judgment, Question, Request, Trial
 
 KINDS = {"synonyms": "edit.txt", "paraphrase": "paraphrase.txt"}
-#: An editor is asked for so many words whatever the doses are: a dose added later finds the words of the others as they
-#: were. And for some more than the largest dose: some of its choices will break a rule.
-LEAST, SPARE = 8, 4
+#: An editor is asked for so many words more than the largest dose: some of its choices will break a rule. Whatever the
+#: doses are: one that is added later finds the words of the others as they were.
+SPARE = 4
 
 
 @dataclass(frozen=True)
@@ -22,13 +23,14 @@ class Edited:
     """What came of one answer's edits: `words` maps each dose to the text (None: it could not be made).
 
     `refused` holds a sentence for each word, or whole reply, that broke a rule; `changed` the words replaced at the
-    largest dose that could be made.
+    largest dose that could be made. `kinds` are the kinds of edit whose reply is there: of the others nothing is known.
     """
 
     words: Mapping[int, str | None] = field(default_factory=dict)
     paraphrase: str | None = None
     refused: tuple[str, ...] = ()
     changed: tuple[tuple[str, str], ...] = ()
+    kinds: frozenset[str] = frozenset(KINDS)
 
 
 def to_edit(
@@ -37,6 +39,11 @@ def to_edit(
     """The answers whose reasons are edited in some arm, each once."""
     roles = ("right", "wrong") if {"right", "both"} & set(experiment.own["targets"]) else ("wrong",)
     found = {}
+    for question, given in fit(questions, answers):
+        if open_(given) and len(given) > 1:
+            # At most all of them; one is right where the wrong ones alone are edited.
+            for answer in given[: len(given) + len(roles) - 2]:
+                found[answer.question_id, answer.candidate] = (question, answer)
     for pair in pairs(questions, answers):
         for role in roles:
             answer = getattr(pair, role)
@@ -64,15 +71,8 @@ def edit_trials(
 def _trial(experiment: Experiment, kind: str, question: Question, answer: Answer) -> Trial:
     template = prompts.load(experiment.shared / "prompts" / KINDS[kind])
     editor, nonce = experiment.editor, prompts.nonce(experiment.seed, question.id)
-    # An answer of the editor's own making must not close the marks around it.
-    prompts.check_nonce(
-        nonce,
-        {
-            f"question {question.id}": material(question),
-            f"{answer.candidate} on question {question.id}": answer.text or "",
-        },
-    )
-    given = {"dose": max(LEAST, *experiment.own["doses"]) + SPARE} if kind == "synonyms" else {}
+    prompts.check_nonce(nonce, {f"question {question.id}": material(question)})
+    given = {"dose": LARGEST + SPARE} if kind == "synonyms" else {}
     system, prompt = prompts.render(
         template,
         reason=answer.text or "",
@@ -122,16 +122,18 @@ def edits(
     found: dict[tuple[str, str], Edited] = {}
     for (question, answer), trials in _by_answer(experiment, questions, answers).items():
         replies = {trial.condition: said.get(trial.request.key) for trial in trials}
-        if answer.text is None or any(reply is None for reply in replies.values()):
+        replies = {kind: reply for kind, reply in replies.items() if reply is not None}
+        if answer.text is None or not replies:
             continue
-        words, refused, changed = _words(
-            question, answer, replies["synonyms"], experiment.own["doses"], trials[0].nonce
-        )
-        paraphrase = None
+        words, refused, changed, paraphrase = {}, (), (), None
+        if "synonyms" in replies:
+            words, refused, changed = _words(
+                question, answer, replies["synonyms"], experiment.own["doses"], trials[0].nonce
+            )
         if "paraphrase" in replies:
             paraphrase, why = _paraphrase(question, answer, replies["paraphrase"], trials[0].nonce)
             refused += (f"paraphrase: {why}",) if why else ()
-        found[question.id, answer.candidate] = Edited(words, paraphrase, refused, changed)
+        found[question.id, answer.candidate] = Edited(words, paraphrase, refused, changed, frozenset(replies))
     return found
 
 

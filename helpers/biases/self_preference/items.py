@@ -120,6 +120,21 @@ def funnel(table: pd.DataFrame) -> pd.DataFrame:
     return counts.astype(int).reset_index()
 
 
+def lost_by_pick(frame: pd.DataFrame) -> pd.DataFrame:
+    """Whether verdicts are lost at random: the share lost by what the judge picked in the other order; pair frame.
+
+    One row a judge; columns: judge, then lost of asked and the share where the other order picked the right answer, and
+    where it picked the wrong one. Shares that differ bias rates.
+    """
+    table = losses(items(frame))
+    table = table[table["other"] != ""].groupby(["judge", "other"], sort=True)[["asked", "lost"]].sum().reset_index()
+    told = [f"{row.lost} of {row.asked} ({row.lost / row.asked:.1%})" for row in table.itertuples()]
+    wide = table.assign(told=told).pivot(index="judge", columns="other", values="told").fillna("none asked")
+    return wide.rename(columns=lambda other: f"lost where the other order picked the {other} one").rename_axis(
+        columns=None
+    )
+
+
 def losses(table: pd.DataFrame) -> pd.DataFrame:
     """How many verdicts were lost, by what the judge picked when the same pair stood the other way round.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from string import ascii_uppercase
 
 from helpers import prompts
@@ -29,11 +29,12 @@ def letters(question: Question) -> tuple[str, ...]:
 
 
 def answer_trials(experiment: Experiment, questions: Sequence[Question]) -> list[Trial]:
-    """One request a question and candidate: the letter of an option and a reason for it."""
+    """One request a question and candidate: the letter of an option and a reason for it; article by article."""
     template = prompts.load(experiment.shared / "prompts" / "answer.txt")
     return [
         _answer_trial(experiment, template, question, candidate)
-        for question in questions
+        # So that a provider's cache of the passage serves.
+        for question in sorted(questions, key=lambda question: question.article)
         for candidate in experiment.candidates
     ]
 
@@ -84,45 +85,72 @@ def answers(
 ) -> dict[tuple[str, str], Answer]:
     """The answers by question and candidate; those not written yet have no text and count their token limit.
 
-    `outcome` is "ok" where there are a letter and a reason, "no_reason" where there is a letter alone, else why the
+    `outcome` is "ok" where there are a letter and a reason, "no_reason" where there is a letter alone, "holds_nonce"
+    where the text could close its own delimiters, "missing" where nothing was said and nobody is asked, else why the
     reply has no letter.
     """
-    written = {}
+    written, asking = {}, experiment.judgments == "ask"
     for trial in answer_trials(experiment, questions):
         model, judgment = trial.judge, said.get(trial.request.key)
         verdict = judgment.verdict if judgment else None
-        outcome, text, label = (judgment.outcome, "", None) if judgment else ("ok", None, None)
+        unsaid = ("ok", None, None) if asking else ("missing", "", None)
+        outcome, text, label = (judgment.outcome, "", None) if judgment else unsaid
         if verdict:
             label, text = verdict.choice, verdict.justification
             outcome = "ok" if text.strip() else "no_reason"
         returned = judgment.completion.model if judgment and judgment.completion else None
-        written[trial.question_id, model.name] = Answer(
+        answer = Answer(
             *(trial.question_id, model.name, model.vendor, model.tier, text, returned, outcome, model.max_tokens, label)
         )
+        written[trial.question_id, model.name] = without_nonce(experiment.seed, answer)
     return written
 
 
-def of_question(answers: Mapping[tuple[str, str], Answer], question: Question) -> list[Answer]:
-    """The answers to one question, by candidate's name."""
-    return [answer for (id, _), answer in sorted(answers.items()) if id == question.id]
+def without_nonce(seed: int, answer: Answer) -> Answer:
+    """The answer, with the outcome "holds_nonce" if its text could close the delimiters that it is shown in.
 
-
-def pairs(questions: Sequence[Question], answers: Mapping[tuple[str, str], Answer]) -> Iterator[Pair]:
-    """All pairs of fit answers of which exactly one is right.
-
-    While an answer to a question is unwritten, as many pairs as there can be at most: half of the candidates right.
+    Candidates read the nonce, so one that repeats it is counted and judged by nobody; it does not stop the run.
     """
+    held = prompts.nonce(seed, answer.question_id) in (answer.text or "").casefold()
+    return replace(answer, outcome="holds_nonce") if held and answer.outcome == "ok" else answer
+
+
+def fit(
+    questions: Sequence[Question], answers: Mapping[tuple[str, str], Answer]
+) -> Iterator[tuple[Question, list[Answer]]]:
+    """Each question with the answers that can enter a pair, by candidate's name; unwritten ones among them."""
     by: dict[str, list[Answer]] = {}
     for (question_id, _), answer in sorted(answers.items()):
         if answer.outcome == "ok":
             by.setdefault(question_id, []).append(answer)
-    for question in questions:
-        given = by.get(question.id, [])
-        half = len(given) // 2
-        unwritten = any(answer.text is None for answer in given)
-        right = given[:half] if unwritten else [a for a in given if a.label == question.gold]
-        wrong = given[half:] if unwritten else [a for a in given if a.label != question.gold]
-        yield from (Pair(question, one, other) for one in right for other in wrong)
+    yield from ((question, by.get(question.id, [])) for question in questions)
+
+
+def open_(given: Sequence[Answer]) -> bool:
+    """Whether an answer to a question is still to be written, so that its pairs are not known."""
+    return any(answer.text is None for answer in given)
+
+
+def pairs(questions: Sequence[Question], answers: Mapping[tuple[str, str], Answer]) -> Iterator[Pair]:
+    """All pairs of fit answers of which exactly one is right; of questions whose answers are all written."""
+    for question, given in fit(questions, answers):
+        if not open_(given):
+            right = [answer for answer in given if answer.label == question.gold]
+            wrong = [answer for answer in given if answer.label != question.gold]
+            yield from (Pair(question, one, other) for one in right for other in wrong)
+
+
+def most_pairs(question: Question, given: Sequence[Answer], judge: str, each: int, own: int) -> Iterator[Pair]:
+    """The pairs of a question whose answers are not all written that give this judge the most to do: for the plan.
+
+    `each` is how often a pair is judged, `own` how often more if the judge wrote its wrong answer.
+    """
+    mine = [answer for answer in given if answer.candidate == judge]
+    others = [answer for answer in given if answer.candidate != judge]
+    n, extra = len(given), own if mine else 0
+    right = max(range(1, n), key=lambda count: count * (n - count) * each + count * extra, default=0)
+    wrong = [*mine, *others[right:]]
+    yield from (Pair(question, one, other) for one in others[:right] for other in wrong)
 
 
 def unfit(answers: Mapping[tuple[str, str], Answer]) -> dict[str, list[str]]:
