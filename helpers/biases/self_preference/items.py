@@ -130,9 +130,8 @@ def lost_by_pick(frame: pd.DataFrame) -> pd.DataFrame:
     table = table[table["other"] != ""].groupby(["judge", "other"], sort=True)[["asked", "lost"]].sum().reset_index()
     told = [f"{row.lost} of {row.asked} ({row.lost / row.asked:.1%})" for row in table.itertuples()]
     wide = table.assign(told=told).pivot(index="judge", columns="other", values="told").fillna("none asked")
-    return wide.rename(columns=lambda other: f"lost where the other order picked the {other} one").rename_axis(
-        columns=None
-    )
+    names = {other: f"lost where the other order picked the {other} one" for other in wide}
+    return wide.rename(columns=names).rename_axis(columns=None)
 
 
 def losses(table: pd.DataFrame) -> pd.DataFrame:

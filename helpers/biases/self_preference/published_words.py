@@ -26,7 +26,17 @@ def published_finding(published: Mapping[str, Any], estimates: Sequence[Estimate
     lines = [
         "Two words of the judge's own answer were replaced by synonyms. How often it then picked its own *wrong* one:"
     ]
-    lines += ["", *_lines(pooled(table)), "", _place(pooled(table)), "", _open(table), "", _definitions(estimates), ""]
+    lines += [
+        "",
+        *_lines(pooled(table)),
+        "",
+        _place(pooled(table)),
+        "",
+        _unsettled(table),
+        "",
+        _definitions(estimates),
+        "",
+    ]
     return "\n".join([*lines, _rest(table, estimates)])
 
 
@@ -92,7 +102,7 @@ def _place(total: pd.DataFrame) -> str:
     return "\n".join([head, "", *lines])
 
 
-def _open(table: pd.DataFrame) -> str:
+def _unsettled(table: pd.DataFrame) -> str:
     """What no number of these counts can settle, and the pairs whose counts changed by more than any pairing allows."""
     more = []
     for (run, records, judge, other), rows in table.groupby(["run", "records_are", "judge", "opponent"], sort=False):
