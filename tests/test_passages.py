@@ -240,8 +240,30 @@ def test_flat_records_hold_their_options_in_the_question(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("asked", "last"),
+    [
+        ("(A) a\n(B) b\n(C) c\n(D) Vitamin (E) helps, (I) think", "Vitamin (E) helps, (I) think"),
+        ("A. a\nB. b\nC. c\nD. E. coli", "E. coli"),
+        ("(A) a\nE. Smith\n(B) b\n(C) c\n(D) d", "d"),
+        ("(A) a (B) vitamin (E) b (C) c (D) (I) think", "(I) think"),
+        ("(A) a\n(B) b\n(C) c\n(D) d\nI. that is, me", "d\nI. that is, me"),
+    ],
+)
+def test_a_letter_that_is_no_fifth_mark_belongs_to_its_option(tmp_path, asked, last):
+    row = FLAT | {"questions": f"What, in plan (E) of\nE. Smith?\n{asked}"}
+    del row["output"]
+    (question,) = datasets.load_passages(write(tmp_path / "flat.jsonl", [row]))
+    assert question.options[3] == last
+
+
+@pytest.mark.parametrize(
     ("change", "words"),
     [
+        ({"questions": "Q?\n(A) a\n(B) b\n(C) c\n(D) d\n(E) e"}, ["a fifth option, (E)"]),
+        ({"questions": "Q?\nA. a\nB. b\nC. c\nD. d\nE. e"}, ["a fifth option, (E)"]),
+        ({"questions": "Q?\nA) a\nB) b\nC) c\nD) d\nE) e\nF) f"}, ["a fifth option, (E)"]),
+        ({"questions": "Q?\nA: a\nB: b\nC: c\nD: d\n E: e"}, ["a fifth option, (E)"]),
+        ({"questions": "Q? (A) a (B) b (C) c (D) d (E) e"}, ["a fifth option, (E)"]),
         ({"questions": "What?\n(A) a\n(B) b\n(C) c"}, ["'questions' has the options A B C"]),
         ({"questions": "What?\n(A) a\n(C) b\n(B) c\n(D) d"}, ["options A C B D"]),
         ({"questions": "What?"}, ["options none"]),

@@ -8,8 +8,8 @@ from typing import Any
 from helpers.datasets.reading import show, text_field
 
 LETTERS = "ABCD"
-_LINE_START = re.compile(r"^[ \t]*\(?([A-D])[).:][ \t]+", re.MULTILINE)
-_INLINE = re.compile(r"\(([A-D])\)\s+")
+_LINE_START = r"^[ \t]*\(?([{}])[).:][ \t]+"
+_INLINE = r"\(([{}])\)\s+"
 
 
 def letter(value: Any, name: str) -> str:
@@ -27,14 +27,25 @@ def letter(value: Any, name: str) -> str:
 
 
 def parted(asked: str) -> tuple[str, tuple[str, ...]]:
-    """The question and its four options, from one text that holds both; the letters must stand in order, once each."""
-    for marks in (_LINE_START, _INLINE):
-        parts = marks.split(asked)
-        if parts[1::2] == list(LETTERS):
-            text = text_field({"questions": parts[0].strip()}, "questions")
-            return text, options_of([part.strip() for part in parts[2::2]], "questions")
-    found = " ".join(_LINE_START.findall(asked)) or "none"
+    """The question and its four options, from one text that holds both; the letters must stand in order, once each.
+
+    A fifth mark after them in the same notation is refused; "(E)" within a line is none where the marks begin lines.
+    """
+    for notation in (_LINE_START, _INLINE):
+        marks = list(_marks(notation, "A-D").finditer(asked))
+        if [mark[1] for mark in marks] == list(LETTERS):
+            if _marks(notation, "E").search(asked, marks[-1].end()):
+                raise ValueError("field 'questions' has a fifth option, (E), expected (A) (B) (C) (D) alone")
+            ends = [*(mark.start() for mark in marks[1:]), len(asked)]
+            texts = [asked[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)]
+            text = text_field({"questions": asked[: marks[0].start()].strip()}, "questions")
+            return text, options_of(texts, "questions")
+    found = " ".join(_marks(_LINE_START, "A-D").findall(asked)) or "none"
     raise ValueError(f"field 'questions' has the options {found}, expected (A) (B) (C) (D), once each and in order")
+
+
+def _marks(notation: str, letters: str) -> re.Pattern[str]:
+    return re.compile(notation.format(letters), re.MULTILINE)
 
 
 def options_of(options: Any, name: str = "options") -> tuple[str, ...]:
