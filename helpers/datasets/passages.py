@@ -35,9 +35,8 @@ def load_passages(source: str | Path, hub: Mapping[str, Any] | None = None, hard
     articles, whose `reasons` become points, or the flat records of published answers. `category` is the source of the
     article ("unknown" where none is given), `gold` a letter; `hard` keeps what the data set marks as difficult. File
     order is kept. Flat records without gold are left out with a warning; a ValueError with file, line and id: no gold
-    anywhere else (the test split), a gold that is none of the options,
-    not exactly four different options, an empty text, a lone surrogate, an id twice, an article with two texts; `hard`
-    where nothing is marked.
+    anywhere else (the test split), a gold that is none of the options, not exactly four different options, an empty
+    text, a lone surrogate, an id twice, an article with two texts; `hard` where nothing is marked.
     """
     what = "questions" if hub and hub.get("questions") else "answers"
     records = read_rows(one_file(source, hub, what, PASSAGE_FILES))
@@ -47,7 +46,9 @@ def load_passages(source: str | Path, hub: Mapping[str, Any] | None = None, hard
         questions = _each(records, _article, "id", _own)
         records.refuse_duplicates([row["id"] for row in records.rows], "article ids")
     elif {"pid", "text", "questions"} <= records.fields:
-        questions = flat_questions(with_gold(records))
+        kept, left_out = with_gold(records)
+        questions = flat_questions(kept)
+        _warn_of(left_out, records)
     else:
         raise records.unknown(FORMATS)
     if not hard:
@@ -68,24 +69,30 @@ def flat_questions(records: Records) -> tuple[Question, ...]:
     return _checked(records, questions)
 
 
-def with_gold(records: Records, name: str = "output_label") -> Records:
-    """The records that have a gold label; those whose field is null or empty are left out, with a warning that counts.
+def with_gold(records: Records, name: str = "output_label") -> tuple[Records, list[int]]:
+    """The records that have a gold label, and the places of those left out, whose field is null or empty.
 
-    A label that is neither null nor one of the options is an error later on.
+    A label that is neither null nor one of the options is an error later on; so is a file without any label here.
     """
     without = [i for i, row in enumerate(records.rows) if isinstance(row, dict) and row.get(name) in (None, "")]
     if not without:
-        return records
+        return records, []
     if len(without) == len(records.rows):
         raise ValueError(f"{records.path}: none of {len(without)} records has a gold label (field {name!r})")
-    warnings.warn(
-        f"{records.path}: {len(without)} of {len(records.rows)} records have no gold label (field {name!r}) and are "
-        f"left out, for instance record {without[0] + 1}, line {records.line(without[0])}",
-        stacklevel=2,
-    )
-    kept = [i for i in range(len(records.rows)) if i not in set(without)]
+    kept = sorted({*range(len(records.rows))} - {*without})
     rows, offsets = (tuple(each[i] for i in kept) for each in (records.rows, records.offsets))
-    return replace(records, rows=rows, offsets=offsets)
+    return replace(records, rows=rows, offsets=offsets), without
+
+
+def _warn_of(left_out: list[int], records: Records) -> None:
+    # Of the file's name alone: the folders are those of one machine, and notebooks keep what is warned of.
+    if left_out:
+        example = f"record {left_out[0] + 1}, line {records.line(left_out[0])}"
+        warnings.warn(
+            f"{records.path.name}: {len(left_out)} of {len(records.rows)} records have no gold label (field "
+            f"'output_label') and are left out, for instance {example}",
+            stacklevel=3,
+        )
 
 
 def article_of(question_id: str) -> str:

@@ -136,9 +136,9 @@ def _read(
 ) -> tuple[Sequence[Question], list[Answer], dict[tuple[str, str, str], str]]:
     """Questions, answers and edits of one file; `counts` grows by what is refused."""
     if {"pid", "text", "questions"} <= records.fields:
-        kept = with_gold(records)
-        counts["no_gold"] += len(records.rows) - len(kept.rows)
-        records, models = kept, columns(records)
+        records, left_out = with_gold(records)
+        counts["no_gold"] += len(left_out)
+        models = columns(records)
         questions = flat_questions(records)
         some = records.map(lambda record: answers_in(record, record["pid"], models), "pid")
         answers = [answer for each in some for answer in each]
