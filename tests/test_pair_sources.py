@@ -234,6 +234,13 @@ def test_published_judgments_are_the_pair_frame(tmp_path: Path) -> None:
     assert set(with_letters.frame["right_label"]) == {"A"} and "A" not in set(with_letters.frame["wrong_label"])
 
 
+def test_judgments_on_other_answers_than_those_given_are_refused(tmp_path: Path) -> None:
+    source = str(judged(tmp_path, articles=12))
+    path = write(tmp_path / "quality_responses.json", answers(builtin(), "AB", [LLAMA, QWEN]))
+    wanted = experiment(judgments=source, answers=str(path))
+    refused(lambda: judgments_of(wanted), f"judgments='{source}'", f"answers='{path}'", "no record", " unknown")
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

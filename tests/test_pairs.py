@@ -14,7 +14,7 @@ from helpers.biases.self_preference.items import items
 from tests.servers.hub import Hub, Repo, running_hub
 from tests.test_datasets import refused, write
 from tests.test_hub import REPO, Client
-from tests.test_responses import LLAMA, QWEN, flat, of_pair
+from tests.test_responses import LLAMA, QWEN, flat, of_model, of_pair
 
 
 def said(number: int, forward: Any = "1", backward: Any = "2", kind: str = "comparison", **more: Any) -> dict[str, Any]:
@@ -122,16 +122,48 @@ def test_answers_give_letters_and_check_who_is_right(tmp_path):
         flat(2, **{f"{LLAMA}_output_label": "A"}),
         flat(3, **{f"{QWEN}_output_label": "C"}),
         flat(4, **{f"{LLAMA}_output_label": "A", f"{QWEN}_output_label": "C"}),
-        flat(5, **{f"{LLAMA}_output_label": None}),
     ]
     responses = datasets.load_responses(write(tmp_path / "quality_responses.json", rows))
-    path = write(tmp_path / "clean_pref_quality_harmful.json", [said(n) for n in range(1, 7)])
+    path = write(tmp_path / "clean_pref_quality_harmful.json", [said(n) for n in range(1, 5)])
     frame = datasets.load_pair_judgments(path, responses)
-    assert cells(frame[::2], "question_id", "category")[0] == ("70001_AB12_1_1", "Slate")
-    assert frame["question_id"].str[-1].tolist() == list("115566"), "what the letters do not deny is kept"
+    assert cells(frame, "question_id", "category") == [("70001_AB12_1_1", "Slate")] * 2
     assert cells(frame[:1], "right_label", "wrong_label") == [("A", "B")]
-    assert frame["wrong_label"][2:].isna().all()
-    assert frame.attrs["counts"] == {"ok": 6, "both_right": 1, "both_wrong": 1, "other_role": 1}
+    assert frame.attrs["counts"] == {"ok": 2, "both_right": 1, "both_wrong": 1, "other_role": 1}
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({f"{LLAMA}_output_label": None}, "unlabelled"),
+        ({f"{QWEN}_output_label": "E"}, "unlabelled"),
+        ({f"{LLAMA}_error": "timeout"}, "unlabelled"),
+        ({f"{QWEN}_reason": ""}, "no_reason"),
+        ({f"{LLAMA}_reason": None}, "no_reason"),
+        ({"output_label": None}, "no_gold"),
+        ({"pid": "70001_AB12_1_9"}, "unknown"),
+        ({"pid": "70001_AB12_1_9", "output_label": None}, "unknown"),
+    ],
+)
+def test_a_preference_on_an_answer_that_enters_no_pair_is_counted_and_gives_no_row(tmp_path, change, why):
+    responses = datasets.load_responses(write(tmp_path / "x.json", [flat(1), flat(2) | change]))
+    path = write(tmp_path / "clean_pref_quality_harmful.json", [said(1), said(2)])
+    frame = datasets.load_pair_judgments(path, responses)
+    assert set(frame["question_id"]) == {"70001_AB12_1_1"} and frame.attrs["counts"] == {"ok": 2, why: 1}
+    alone = datasets.load_pair_judgments(path)
+    assert alone.attrs["counts"] == {"ok": 4}, "without answers nothing tells against it"
+
+
+def test_an_answer_of_a_model_without_answers_is_unknown(tmp_path):
+    responses = datasets.load_responses(write(tmp_path / "x.json", [flat(1)]))
+    rows = [said(1), said(1) | {"evaluatee": "DeepSeek-V3"}]
+    frame = datasets.load_pair_judgments(write(tmp_path / "clean_pref_quality_harmful.json", rows), responses)
+    assert frame.attrs["counts"] == {"ok": 2, "unknown": 1} and set(frame["right"]) == {QWEN}
+
+
+def test_a_question_whose_gold_one_of_the_files_tells_has_gold(tmp_path):
+    write(tmp_path / "llama31_8b.jsonl", [of_model(1, "A", None), of_model(2, "A", None)])
+    write(tmp_path / "ds_v3.jsonl", [of_model(1, "B", 1)])
+    assert datasets.load_responses(tmp_path).without_gold == {"99923_3NNN1LV8_2"}
 
 
 @pytest.mark.parametrize(
@@ -206,10 +238,13 @@ def test_judged_records_that_form_no_pair_are_counted(tmp_path):
         judged(4, "E", "A", "2"),
         judged(5, "B", "A", "2", gold=None),
         judged(6, "B", "A", "neither", gold=1),
+        judged(7, "B", "A", "1", ds_v3_output_reason=" "),
+        judged(8, "B", "A", "1", llama31_8b_output_reason=None),
     ]
     frame = datasets.load_pair_judgments(write(tmp_path / "x.jsonl", rows))
     assert cells(frame, "question_id", "outcome") == [("99923_3NNN1LV8_6", "unparsed")]
-    assert frame.attrs["counts"] == {"both_right": 1, "both_wrong": 1, "unlabelled": 2, "no_gold": 1, "unparsed": 1}
+    told = {"both_right": 1, "both_wrong": 1, "unlabelled": 2, "no_reason": 2, "no_gold": 1}
+    assert frame.attrs["counts"] == told | {"unparsed": 1}
 
 
 def test_defects_of_judged_pairs(tmp_path):

@@ -51,7 +51,8 @@ def test_the_sample_answers_and_judgments_are_read(files: list[Path]) -> None:
         ("Qwen9-1B", "qwen", "A", "ok"),
     ]
     assert sorted(kind for _, _, kind in responses.edits) == ["paraphrase:Llama-9-1B", "synonyms"]
-    frame = datasets.load_pair_judgments(files[3], responses)
+    assert datasets.load_pair_judgments(files[3], responses).attrs["counts"] == {"ok": 2, "unknown": 1}
+    frame = datasets.load_pair_judgments(files[3])
     assert frame["picked"].tolist() == ["wrong", "wrong", None, "right"]
     assert frame["p_right"].tolist()[:2] == [0.25, 0.125] and frame.attrs["counts"] == {"ok": 3, "unparsed": 1}
     assert items(frame)["score"].tolist()[0] == 0.0

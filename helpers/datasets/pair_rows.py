@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from helpers.datasets.responses import vendor_of
-from helpers.types import Question
+from helpers.types import Answer, Question
 
 if TYPE_CHECKING:
     import pandas
@@ -83,11 +83,16 @@ def row_of(item: Item, own_first: bool, verdict: Any, p_first: float) -> dict[st
     }
 
 
-def role_of(gold: str | None, labels: Sequence[str | None]) -> str:
+def role_of(gold: str | None, answers: Sequence[Answer | None]) -> str:
     """Which the judge's own answer is ("right", "wrong"), or why the two answers are no pair."""
     if gold is None:
         return "no_gold"
-    if None in labels:
+    found = [answer for answer in answers if answer]
+    if len(found) < len(answers):
+        return "unknown"
+    if any(answer.label is None for answer in found):
         return "unlabelled"
-    right = [label == gold for label in labels]
+    if any(answer.outcome != "ok" for answer in found):
+        return "no_reason"
+    right = [answer.label == gold for answer in found]
     return "both_right" if all(right) else "both_wrong" if not any(right) else "right" if right[0] else "wrong"

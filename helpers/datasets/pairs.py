@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,8 +51,9 @@ def load_pair_judgments(
     A verdict other than "1" or "2" is "unparsed". `responses` give categories, letters and a check of who is right.
     `p_right` comes from `prob_1` and `prob_2`, else from the probability of the one token that was said; the rest is
     taken as the other answer's, and where it is more than half nothing is known (NaN). `attrs["counts"]`: judgments by
-    outcome, and records without a pair: "both_right", "both_wrong", "unlabelled", "no_gold", "other_role" (the file's
-    name and the letters disagree). A judgment that occurs twice is a ValueError.
+    outcome, and records without a pair: "both_right", "both_wrong", "unlabelled" (no letter of A to D), "no_reason",
+    "no_gold", "other_role" (the file's name and the letters disagree) and, where `responses` are given, "unknown" (they
+    lack the question or one of the answers). A judgment that occurs twice is a ValueError.
     """
     counts = Counter[str]()
     seen: dict[tuple, tuple[Records, int]] = {}
@@ -83,15 +84,23 @@ class _Known:
     """Questions and answers by id, where the published answers are at hand."""
 
     def __init__(self, responses: Responses | None) -> None:
+        self.responses = responses
         self.questions = {question.id: question for question in responses.questions} if responses else {}
         self.answers = {(one.question_id, one.candidate): one for one in responses.answers} if responses else {}
 
     def question(self, id: str) -> Question:
         return self.questions.get(id) or Question(id, UNKNOWN, "", article=article_of(id))
 
-    def labels(self, id: str, judge: str, other: str) -> tuple[str | None, str | None]:
-        one, two = (self.answers.get((id, name)) for name in (judge, other))
-        return one.label if one else None, two.label if two else None
+    def pair(self, id: str, judge: str, other: str) -> tuple[Answer | None, Answer | None]:
+        return self.answers.get((id, judge)), self.answers.get((id, other))
+
+    def role(self, id: str, answers: tuple[Answer | None, Answer | None]) -> str | None:
+        """As `role_of`; None where no answers were given, so that nothing can be said."""
+        if self.responses is None:
+            return None
+        if id not in self.questions:
+            return "no_gold" if id in self.responses.without_gold else "unknown"
+        return role_of(self.questions[id].gold, answers)
 
 
 def _preferences(records: Records, known: _Known, counts: Counter[str]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -105,12 +114,12 @@ def _preferences(records: Records, known: _Known, counts: Counter[str]) -> Itera
         id, judge, other = (text_field(record, name) for name in ("pid", "evaluator", "evaluatee"))
         if judge == other:
             raise ValueError("fields 'evaluator' and 'evaluatee' name the same model")
-        question, labels = known.question(id), known.labels(id, judge, other)
-        role = role_of(question.gold, labels)
-        if role in ("both_right", "both_wrong", OTHER[own]):
+        answers = known.pair(id, judge, other)
+        role = known.role(id, answers)
+        if role not in (own, None):
             counts["other_role" if role == OTHER[own] else role] += 1
             return []
-        item = Item(question, judge, other, own, labels, TASKS[kind], dose)
+        item = Item(known.question(id), judge, other, own, _labels(answers), TASKS[kind], dose)
         rows = []
         for order in ("forward", "backward"):
             if f"{order}_{kind}" not in record:
@@ -133,8 +142,7 @@ def _judged(records: Records, known: _Known, counts: Counter[str], dose: int) ->
     def read(record: dict[str, Any]) -> list[dict[str, Any]]:
         told = plain_question(record)
         answers: list[Answer] = answers_in(record, told.id, models)
-        labels = answers[0].label, answers[1].label
-        role = role_of(told.gold, labels)
+        role = role_of(told.gold, answers)
         if role not in OTHER:
             counts[role] += 1
             return []
@@ -145,10 +153,15 @@ def _judged(records: Records, known: _Known, counts: Counter[str], dose: int) ->
         if any(not 0 <= chance <= 1 for chance in chances if not math.isnan(chance)):
             raise ValueError(f"fields 'prob_1' and 'prob_2' hold {chances}, expected probabilities")
         p_first = chances[0] / sum(chances) if sum(chances) > 0 else math.nan
-        item = Item(question, models[0].model, models[1].model, role, labels, dose=dose)
+        item = Item(question, models[0].model, models[1].model, role, _labels(answers), dose=dose)
         return [row_of(item, own_first, record.get("judge_output"), p_first)]
 
     return ((index, row) for index, rows in enumerate(records.map(read, "question_unique_id")) for row in rows)
+
+
+def _labels(answers: Sequence[Answer | None]) -> tuple[str | None, str | None]:
+    one, two = (answer.label if answer else None for answer in answers)
+    return one, two
 
 
 def _arm(path: Path, kind: str) -> tuple[str, int]:

@@ -56,13 +56,15 @@ class Responses:
 
     `edits` maps (question id, candidate, kind) to a text, kind "synonyms" or "paraphrase:<who paraphrased>". `counts`
     says what became of answers (by outcome) and of edits: "edits" kept, "empty_edit" and "unchanged_edit" refused,
-    "edit_without_answer"; "forced_reason" and "no_gold" count what was not read.
+    "edit_without_answer"; "forced_reason" and "no_gold" count what was not read. `without_gold`: the ids of questions
+    that were left out since no file tells their gold letter.
     """
 
     questions: tuple[Question, ...]
     answers: tuple[Answer, ...]
     edits: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
+    without_gold: frozenset[str] = frozenset()
 
 
 def load_responses(source: str | Path, hub: Mapping[str, Any] | None = None) -> Responses:
@@ -81,14 +83,17 @@ def load_responses(source: str | Path, hub: Mapping[str, Any] | None = None) -> 
     answers: dict[tuple[str, str], Answer] = {}
     edits: dict[tuple[str, str, str], str] = {}
     counts = Counter[str]()
+    without: set[str] = set()
     for path in paths:
-        found, told, edited = _read(read_rows(path), counts)
+        found, told, edited = _read(read_rows(path), counts, without)
         _merge(questions, {question.id: question for question in found}, path, "question")
         _merge(answers, {(one.question_id, one.candidate): one for one in told}, path, "answer to a question")
         edits |= edited
     counts.update(answer.outcome for answer in answers.values())
     counts["edits"] += len(edits)
-    return Responses(tuple(questions.values()), tuple(answers.values()), edits, {k: n for k, n in counts.items() if n})
+    counted = {name: count for name, count in counts.items() if count}
+    left_out = frozenset(without - questions.keys())
+    return Responses(tuple(questions.values()), tuple(answers.values()), edits, counted, left_out)
 
 
 def vendor_of(model: str) -> str:
@@ -132,11 +137,13 @@ def answers_in(record: dict[str, Any], id: str, models: Sequence[Columns]) -> li
 
 
 def _read(
-    records: Records, counts: Counter[str]
+    records: Records, counts: Counter[str], without: set[str]
 ) -> tuple[Sequence[Question], list[Answer], dict[tuple[str, str, str], str]]:
-    """Questions, answers and edits of one file; `counts` grows by what is refused."""
+    """Questions, answers and edits of one file; `counts` and `without` (ids without gold) grow by what is refused."""
     if {"pid", "text", "questions"} <= records.fields:
+        every = records.rows
         records, left_out = with_gold(records)
+        without |= {str(every[place].get("pid")) for place in left_out}
         counts["no_gold"] += len(left_out)
         models = columns(records)
         questions = flat_questions(records)
@@ -150,6 +157,7 @@ def _read(
     records.refuse_duplicates([question.id for question in found], "question ids")
     told = records.map(lambda record: answers_in(record, record[name], models), name)
     counts["no_gold"] += sum(question.gold is None for question in found)
+    without |= {question.id for question in found if question.gold is None}
     kept = [(question, each) for question, each in zip(found, told, strict=True) if question.gold]
     return [question for question, _ in kept], [answer for _, each in kept for answer in each], {}
 

@@ -94,7 +94,7 @@ def judgments_from(source: Path | str, experiment: Experiment, responses: datase
     if not _programs(source):
         if scores is not None:
             raise ValueError(f"scores={scores!r}: only judgments on programs ({CODE_FILES[0]}) have such numbers")
-        return datasets.load_pair_judgments(source, responses, experiment.name, experiment.hub)
+        return _some(datasets.load_pair_judgments(source, responses, experiment.name, experiment.hub), experiment)
     if scores is None:
         raise ValueError(
             f"{source}: does not say what the three numbers of a game stand for, so nothing is known of its verdicts; "
@@ -103,6 +103,17 @@ def judgments_from(source: Path | str, experiment: Experiment, responses: datase
     loaded = datasets.load_code_pairs(source, experiment.hub, scores, experiment.name)
     loaded.frame.attrs["counts"] |= loaded.counts
     return loaded.frame
+
+
+def _some(frame: pd.DataFrame, experiment: Experiment) -> pd.DataFrame:
+    """The frame, unless it is empty: then a ValueError that tells what became of the records."""
+    if frame.empty:
+        told = ", ".join(f"{count} {kind}" for kind, count in frame.attrs["counts"].items())
+        by = f"by answers={experiment.own['answers']!r}, " if experiment.own["answers"] != "ask" else ""
+        raise ValueError(
+            f"judgments={experiment.judgments!r}: {by}no record is on a pair with one right answer: {told}"
+        )
+    return frame
 
 
 def _programs(source: Path | str) -> bool:
