@@ -320,6 +320,32 @@ result = [len(own), sorted({{name for _, name in given}}), folded == other, len(
     assert told == [len(builtin()), sorted(SIMULATED), True, 2, "hub", sorted(MODELS.values()), len(frame)]
 
 
+def test_judgments_on_programs_come_from_the_file_that_the_config_names_on_the_hub(tmp_path: Path) -> None:
+    hub, place = Hub({REPO: Repo()}), "code/llama-3.3-70b_gpt-4o_eval.jsonl"
+    rows = [program(n, n % 2 == 0, n % 2 == 1) for n in range(4)]
+    hub.repos[REPO].commit({place: "\n".join(map(json.dumps, rows)).encode()})
+    lines = f"""
+from dataclasses import replace
+from helpers.config import load_experiment
+from helpers.run.sources import judgments_of
+hub.DOWNLOADS = folder
+def judged(where, **parameters):
+    found = load_experiment({NAME!r}, judgments="hub", **parameters)
+    return judgments_of(replace(found, hub={{"repo": {REPO!r}, "judgments": where}}))
+words = ["first", "second", "tie"]
+one = judged({place!r}, scores=words)
+try:
+    judged({place!r})
+except ValueError as error:
+    refusal = str(error)
+result = [len(one), sorted(one.outcome.unique()), one.equals(judged([{place!r}], scores=words)), refusal]
+"""
+    with running_hub(hub):
+        told = Client(tmp_path, hub.url).run(lines)
+    assert isinstance(told, list), told
+    assert told[:3] == [8, ["ok"], True] and "`scores`" in told[3]
+
+
 def test_the_configs_entry_names_the_published_data_set() -> None:
     assert experiment().hub == {
         "repo": "taslimmahbub/mitigating-self-preference",

@@ -91,7 +91,7 @@ def judgments_from(source: Path | str, experiment: Experiment, responses: datase
     What the three numbers of a judged program stand for is told by the parameter `scores` alone.
     """
     scores = experiment.own["scores"]
-    if not _programs(source):
+    if not _programs(source, experiment):
         if scores is not None:
             raise ValueError(f"scores={scores!r}: only judgments on programs ({CODE_FILES[0]}) have such numbers")
         return _some(datasets.load_pair_judgments(source, responses, experiment.name, experiment.hub), experiment)
@@ -116,10 +116,16 @@ def _some(frame: pd.DataFrame, experiment: Experiment) -> pd.DataFrame:
     return frame
 
 
-def _programs(source: Path | str) -> bool:
-    return isinstance(source, Path) and (
-        source.name.endswith("_eval.jsonl") or any((source / name).is_file() for name in CODE_FILES)
-    )
+def _programs(source: Path | str, experiment: Experiment) -> bool:
+    """Whether judgments are on programs, as the file's name tells; on the hub, those that its entry names."""
+    if isinstance(source, Path):
+        return _of_programs(source.name) or any((source / name).is_file() for name in CODE_FILES)
+    named = (experiment.hub or {}).get("judgments") or ()
+    return any(_of_programs(name) for name in ([named] if isinstance(named, str) else named))
+
+
+def _of_programs(name: str) -> bool:
+    return name.endswith("_eval.jsonl")
 
 
 def _asked(questions: Sequence[Question], answered: Sequence[Question], source: str) -> dict[str, str]:
