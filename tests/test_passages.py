@@ -146,6 +146,8 @@ def test_hard_questions_only_where_the_data_say_which_are_hard(tmp_path):
         (asked(2, question=" "), ["'question' is empty"]),
         (asked(2, question="half \ud83d"), ["lone surrogate", "U+D83D"]),
         (asked(2, difficult=2), ["'difficult' holds 2"]),
+        (asked(2, difficult=True), ["'difficult' holds true (bool)", "expected 0 or 1"]),
+        (asked(2, difficult=False), ["'difficult' holds false (bool)"]),
     ],
 )
 def test_a_defect_of_a_question_is_told_with_file_line_and_id(tmp_path, question, words):

@@ -173,7 +173,7 @@ def _quality(row: dict[str, Any]) -> Question:
     gold, difficult = question["gold_label"], question.get("difficult")
     if isinstance(gold, str):
         raise ValueError(f"field 'gold_label' holds {show(gold)}, expected a whole number from 1 to 4")
-    if difficult not in (None, 0, 1):
+    if isinstance(difficult, bool) or difficult not in (None, 0, 1):
         raise ValueError(f"field 'difficult' holds {show(difficult)}, expected 0 or 1")
     return Question(
         id=row["id"],
