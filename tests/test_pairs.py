@@ -100,6 +100,28 @@ def test_any_other_verdict_is_unparsed_and_never_guessed(tmp_path, odd):
     assert items(frame)["score"].isna().all()
 
 
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([said(1, 1, 2), said(2, 2, 1)], ["none of 4", "1 (int) in record 1 (field 'forward_comparison')"]),
+        ([said(1, None, None), said(2, None, "Answer 2")], ['"Answer 2" (str) in record 2', "'backward_comparison'"]),
+    ],
+)
+def test_a_file_without_any_verdict_is_refused_with_what_stands_there(tmp_path, rows, words):
+    path = write(tmp_path / "clean_pref_quality_harmful.json", rows)
+    message = refused(datasets.load_pair_judgments, path)
+    assert str(path) in message and 'expected the text "1" or "2"' in message
+    assert all(word in message for word in words), message
+
+
+def test_a_file_of_judged_pairs_without_any_verdict_is_refused_but_not_one_of_failures(tmp_path):
+    rows = [judged(1, "A", "A", "1"), judged(2, "B", "A", 2)]
+    message = refused(datasets.load_pair_judgments, write(tmp_path / "x.jsonl", rows))
+    assert "none of 1 verdicts could be read, for instance 2 (int) in record 2 (field 'judge_output')" in message
+    path = write(tmp_path / "clean_pref_quality_harmful.json", [said(1, None, None)])
+    assert datasets.load_pair_judgments(path).attrs["counts"] == {"unparsed": 2}
+
+
 def test_probabilities_are_those_of_the_token_that_was_said(tmp_path):
     rows = [
         said(1, "1", "2", forward_probability=0.75, backward_probability=0.875),
@@ -240,11 +262,12 @@ def test_judged_records_that_form_no_pair_are_counted(tmp_path):
         judged(6, "B", "A", "neither", gold=1),
         judged(7, "B", "A", "1", ds_v3_output_reason=" "),
         judged(8, "B", "A", "1", llama31_8b_output_reason=None),
+        judged(9, "B", "A", "1"),
     ]
     frame = datasets.load_pair_judgments(write(tmp_path / "x.jsonl", rows))
-    assert cells(frame, "question_id", "outcome") == [("99923_3NNN1LV8_6", "unparsed")]
+    assert cells(frame, "question_id", "outcome") == [("99923_3NNN1LV8_6", "unparsed"), ("99923_3NNN1LV8_9", "ok")]
     told = {"both_right": 1, "both_wrong": 1, "unlabelled": 2, "no_reason": 2, "no_gold": 1}
-    assert frame.attrs["counts"] == told | {"unparsed": 1}
+    assert frame.attrs["counts"] == told | {"unparsed": 1, "ok": 1}
 
 
 def test_defects_of_judged_pairs(tmp_path):

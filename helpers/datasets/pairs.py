@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from helpers.datasets.pair_rows import OTHER, Item, as_frame, role_of, row_of
 from helpers.datasets.passages import UNKNOWN, article_of
 from helpers.datasets.places import all_files
-from helpers.datasets.reading import Records, number_or_nan, read_records, text_field
+from helpers.datasets.reading import Records, number_or_nan, read_records, show, text_field
 from helpers.datasets.responses import Columns, Responses, answers_in, columns, plain_question
 from helpers.types import Answer, Question
 
@@ -30,6 +30,8 @@ FORMATS = (
     "<model>_output_label and <model>_output_reason)"
 )
 TASKS = {"comparison": "correct", "detection": "wrote"}
+#: The fields that hold verdicts, in any of the formats.
+_VERDICTS = (*(f"{order}_{kind}" for kind in TASKS for order in ("forward", "backward")), "judge_output")
 #: Words of a file's name that say nothing, and those that name the judge's role; any other could be another arm.
 _PLAIN = frozenset(("clean", "pref", "self", "recog", "quality"))
 _ROLES = {"harmful": "wrong", "ben": "right"}
@@ -48,12 +50,13 @@ def load_pair_judgments(
     One row a judgment (columns: pair_rows.COLUMNS). The judge wrote one answer of each pair itself; it stands first
     in `forward` and in files without `_reverse`. Names of preference and recognition files tell who is right (harmful:
     the other one) and whether two words of the judge's own answer were replaced (2w); for judged pairs `dose` does.
-    A verdict other than "1" or "2" is "unparsed". `responses` give categories, letters and a check of who is right.
-    `p_right` comes from `prob_1` and `prob_2`, else from the probability of the one token that was said; the rest is
-    taken as the other answer's, and where it is more than half nothing is known (NaN). `attrs["counts"]`: judgments by
-    outcome, and records without a pair: "both_right", "both_wrong", "unlabelled" (no letter of A to D), "no_reason",
-    "no_gold", "other_role" (the file's name and the letters disagree) and, where `responses` are given, "unknown" (they
-    lack the question or one of the answers). A judgment that occurs twice is a ValueError.
+    A verdict other than "1" or "2" is "unparsed", a file of such alone (nulls aside) a ValueError. `responses` give
+    categories, letters and a check of who is right. `p_right` comes from `prob_1` and `prob_2`, else from the
+    probability of the one token that was said; the rest is taken as the other answer's, and where it is more than half
+    nothing is known (NaN). `attrs["counts"]`: judgments by outcome, and records without a pair: "both_right",
+    "both_wrong", "unlabelled" (no letter of A to D), "no_reason", "no_gold", "other_role" (the file's name and the
+    letters disagree) and, where `responses` are given, "unknown" (they lack the question or one of the answers). A
+    judgment that occurs twice is a ValueError.
     """
     counts = Counter[str]()
     seen: dict[tuple, tuple[Records, int]] = {}
@@ -64,11 +67,12 @@ def load_pair_judgments(
         if {"evaluator", "evaluatee"} <= records.fields:
             if dose is not None:
                 raise ValueError(f"{path}: `dose` is for judged pairs; the name of this file tells what was edited")
-            found = _preferences(records, known, counts)
+            found = list(_preferences(records, known, counts))
         elif {"question_unique_id", "judge_output"} <= records.fields:
-            found = _judged(records, known, counts, dose or 0)
+            found = list(_judged(records, known, counts, dose or 0))
         else:
             raise records.unknown(FORMATS)
+        _refuse_unread(records, found)
         for index, row in found:
             key = tuple(row[name] for name in ("question_id", "judge", "right", "wrong", "condition", "task", "first"))
             if key in seen:
@@ -78,6 +82,21 @@ def load_pair_judgments(
             seen[key] = records, index
             rows.append({**row, "experiment": experiment})
     return as_frame(rows, counts)
+
+
+def _refuse_unread(records: Records, found: Sequence[tuple[int, Mapping[str, Any]]]) -> None:
+    """Refuse (ValueError) a file in which no verdict could be read, with an example of what stands there."""
+    if any(row["outcome"] == "ok" for _, row in found):
+        return
+    # A file of nulls alone is one of a judge that failed: nothing in it is misread.
+    places = dict.fromkeys(index for index, _ in found)
+    told = ((index, name, records.rows[index].get(name)) for name in _VERDICTS for index in places)
+    for index, name, verdict in told:
+        if verdict is not None:
+            raise ValueError(
+                f"{records.path}: none of {len(found)} verdicts could be read, for instance {show(verdict)} in record "
+                f'{index + 1} (field {name!r}); expected the text "1" or "2"'
+            )
 
 
 class _Known:
