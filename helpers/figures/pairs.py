@@ -42,13 +42,16 @@ def _checked(frame: pd.DataFrame, columns: Sequence[str], what: str, rows: int =
 def show_funnel(steps: pd.DataFrame, data: str, style: str | Style = "paper", name: str = "funnel") -> Figure:
     """How much is left after each step from answers to the items that are compared, and why is the rest lost?
 
-    Takes one row a step (columns: step; count, what is left; lost; why, its reasons in words). A step that loses
-    nothing and has another count than the one before counts other things: its bars have a scale of their own.
+    Takes one row a step (columns: step; count, what is left; lost; why, its reasons in words). A step starts from what
+    the one before left or from what that started from; one that loses nothing and does neither counts other things: its
+    bars have a scale of their own.
     """
     look = styles.style(style)
     _checked(steps, ("step", "count", "lost", "why"), "steps")
     table = steps.astype({"count": int, "lost": int})
-    table["block"] = ((table["lost"] == 0) & (table["count"] != table["count"].shift())).cumsum()
+    whole, earlier = table["count"] + table["lost"], table.shift()
+    left, again = whole == earlier["count"], whole == earlier["count"] + earlier["lost"]
+    table["block"] = ((table["lost"] == 0) & ~left & ~again).cumsum()
     letters = int(look.column * 72 / look.size / labels.LETTER)
     reasons = [
         textwrap.wrap(labels.short(f"lost: {why}", int(2.2 * letters)), int(letters / SMALL) - 2) if lost else []
@@ -64,7 +67,9 @@ def show_funnel(steps: pd.DataFrame, data: str, style: str | Style = "paper", na
         panels.title(axes, data, False)
         words = (
             "What is left after each step (filled) and what is lost there (hatched, with the reasons). After a wider "
-            f"gap other things are counted, on a scale of their own. Data: {source}; counts, which have no interval."
+            "gap other things are counted, on a scale of their own. "
+            + ("Bars of one length start from the same things, whatever was lost above. " if any(again & ~left) else "")
+            + f"Data: {source}; counts, which have no interval."
         )
         told = [
             f"{plain(row.step)}: {row.count_}" + (f", {row.lost} lost ({plain(row.why)})" if row.lost else "")
