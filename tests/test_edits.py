@@ -90,6 +90,27 @@ def test_what_breaks_a_rule_is_refused_by_name(old: str, new: str, why: str) -> 
     assert found.text is None and found.changed == () and why in dict(found.refused)[old]
 
 
+_NUMBER_WORDS = """
+single sole double twin triple quadruple pair couple trio quartet dozen score half quarter percent once twice thrice
+first second third both singles doubled twins pairs couples dozens halves halved quarters firstly solely decades
+centuries
+"""
+
+
+@pytest.mark.parametrize("number", _NUMBER_WORDS.split())
+def test_a_word_that_says_how_many_is_neither_chosen_nor_a_replacement(number: str) -> None:
+    for old, new in ((number, "vessel"), ("vessel", number)):
+        found = apply_edits(f"Then {old} left.", "", (), ((old, new),), 1)
+        assert "function word or a number" in dict(found.refused)[old]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("single", "double"), ("double", "triple"), ("pair", "trio"), ("couple", "trio")]
+)
+def test_a_number_is_not_changed_to_another(old: str, new: str) -> None:
+    assert apply_edits(f"They saw the {old} there.", "", (), ((old, new),), 1).text is None
+
+
 def test_a_word_chosen_twice_or_in_mixed_case_is_refused() -> None:
     found = apply_edits(REASON, QUESTION, OPTIONS, (("hint", "clue"), ("Hint", "sign")), 2)
     assert found.text is None and found.refused == (("Hint", "it is chosen twice"),)

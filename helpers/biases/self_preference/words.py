@@ -32,7 +32,10 @@ zero two three four five six seven eight nine ten eleven twelve thirteen fourtee
 nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion trillion first second
 third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth
 seventeenth eighteenth nineteenth twentieth thirtieth fortieth fiftieth sixtieth seventieth eightieth ninetieth
-hundredth thousandth millionth half halves quarter twice thrice dozen
+hundredth thousandth millionth half halve quarter twice thrice dozen once both percent nought nil null
+single sole solo double doubly dual duo duet pair couple twin twain twofold triple triply treble trio triad triplet
+threefold quadruple quartet quadruplet fourfold quintuple quintet quintuplet fivefold sextet tenfold hundredfold
+score decade century millennium millennia
 """
 NUMBERS = frozenset(_NUMBERS.split())
 ROMAN = re.compile(r"M*(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})", re.IGNORECASE)
@@ -109,8 +112,8 @@ def is_word(text: str) -> bool:
 def is_number(word: str) -> bool:
     """Whether a word says a number: as a word, in the plural too, or as a Roman numeral.
 
-    >>> is_number("thirds"), is_number("XIV"), is_number("CIVIL")
-    (True, True, False)
+    >>> is_number("thirds"), is_number("XIV"), is_number("doubled"), is_number("CIVIL")
+    (True, True, True, False)
     """
     return bool(stems(word) & NUMBERS or ROMAN.fullmatch(word))
 
