@@ -111,6 +111,36 @@ def test_a_number_is_not_changed_to_another(old: str, new: str) -> None:
     assert apply_edits(f"They saw the {old} there.", "", (), ((old, new),), 1).text is None
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("rarely", "usually"),
+        ("scarcely", "greatly"),
+        ("barely", "fully"),
+        ("seldom", "regular"),
+        ("whilst", "wheat"),
+        ("amidst", "grain"),
+    ],
+)
+def test_a_quasi_negation_or_preposition_is_no_style(old: str, new: str) -> None:
+    for one, other in ((old, new), (new, old)):
+        found = apply_edits(f"Then it {one} left.", "", (), ((one, other),), 1)
+        assert found.text is None and "function word" in found.refused[0][1]
+
+
+def test_no_list_lacks_a_word_that_denies_doubts_or_joins() -> None:
+    said = """barely scarcely hardly rarely seldom never nearly almost whilst amidst amongst lest albeit unto without
+    except unless neither nor not none nobody nothing nowhere only until despite versus"""
+    assert set(said.split()) <= STOP
+
+
+def test_a_replacement_that_could_be_a_mark_of_a_prompt_is_refused() -> None:
+    for new in ("deadbeef", "DEADBEEF", "facadefacade"):
+        found = apply_edits("THE HINT.", "", (), (("HINT", new),), 1)
+        assert found.refused == (("HINT", "its replacement could be a mark of a prompt"),)
+    assert edit("hint", "facade"), "no mark is so short"
+
+
 def test_a_word_chosen_twice_or_in_mixed_case_is_refused() -> None:
     found = apply_edits(REASON, QUESTION, OPTIONS, (("hint", "clue"), ("Hint", "sign")), 2)
     assert found.text is None and found.refused == (("Hint", "it is chosen twice"),)

@@ -22,6 +22,7 @@ from helpers.biases.self_preference.words import (
     is_number,
     is_past,
     is_word,
+    like_nonce,
     plain_words,
     related,
 )
@@ -152,6 +153,8 @@ def _broken_alone(old: str, word: str, new: str, asked: frozenset[str]) -> str:
             return f"{name} is not one plain word"
         if one.casefold() in STOP or is_number(one):
             return f"{name} is a function word or a number"
+        if like_nonce(one):
+            return f"{name} could be a mark of a prompt"
         if related(one, asked):
             return f"{name} is a word of the question or its options"
     if new.casefold() == word.casefold():

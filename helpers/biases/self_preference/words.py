@@ -25,6 +25,8 @@ not never hardly ever always often sometimes again ago almost already also anywh
 further here hence how however indeed instead just last latter maybe moreover nevertheless next now nowhere once only
 otherwise perhaps quite rather somewhere still then thence there thereby therefore thus together too very well when
 whenever where whereby wherever whole why yes
+barely scarcely rarely seldom nearly nay nought nowise albeit lest notwithstanding inasmuch ere oft versus whilst
+amidst amongst atop betwixt unto whence whither hither thither
 """
 STOP = frozenset(_STOP.split())
 _NUMBERS = """
@@ -107,6 +109,15 @@ def _joins(sign: str) -> bool:
 def is_word(text: str) -> bool:
     """Whether a text is one plain word of three letters or more, written in the usual composed form."""
     return bool(WORD.fullmatch(text)) and len(text) >= SHORTEST
+
+
+def like_nonce(word: str) -> bool:
+    """Whether a word could be the code that marks the texts of a prompt: eight hex digits or more.
+
+    >>> like_nonce("deadbeef"), like_nonce("facade")
+    (True, False)
+    """
+    return bool(re.fullmatch("[0-9a-f]{8,}", word, re.IGNORECASE))
 
 
 def is_number(word: str) -> bool:
