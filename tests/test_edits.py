@@ -134,6 +134,45 @@ def test_no_list_lacks_a_word_that_denies_doubts_or_joins() -> None:
     assert set(said.split()) <= STOP
 
 
+@pytest.mark.parametrize(
+    ("reason", "old", "new"),
+    [
+        ("Then Peter slept.", "Peter", "John"),
+        ("Then Peter slept.", "peter", "john"),
+        ("Peter slept, and Peter woke.", "Peter", "John"),
+        ("It was Mr. Peter there.", "Peter", "John"),
+        ("It was J. Peter there.", "Peter", "John"),
+        ("He said: Peter slept.", "Peter", "John"),
+        ("It was ... Peter there.", "Peter", "John"),
+        ("Then he (Peter) slept.", "Peter", "John"),
+        ("Then Peter met a friend.", "friend", "peter"),
+        ("Monday was rainy.", "Monday", "Friday"),
+        ("It was monday there.", "monday", "friday"),
+        ("On Mondays it rains.", "Mondays", "Fridays"),
+        ("Rainy was august there.", "august", "noble"),
+        ("Then he met a friend.", "friend", "sunday"),
+        ("Yesterday was rainy.", "yesterday", "Sunday"),
+    ],
+)
+def test_a_name_is_neither_chosen_nor_a_replacement(reason: str, old: str, new: str) -> None:
+    found = apply_edits(reason, "", (), ((old, new),), 1)
+    assert found.text is None and "is a name" in found.refused[0][1]
+
+
+def test_a_capital_that_begins_a_sentence_makes_no_name() -> None:
+    for before in (
+        "",
+        "(",
+        "He left. ",
+        "He left? ",
+        'He "left." ',
+        "He left.) ",
+        "He left\n- ",
+        "It was \u201cit!\u201d ",
+    ):
+        assert apply_edits(f"{before}Clearly.", "", (), (("clearly", "plainly"),), 1).text == f"{before}Plainly."
+
+
 def test_a_replacement_that_could_be_a_mark_of_a_prompt_is_refused() -> None:
     for new in ("deadbeef", "DEADBEEF", "facadefacade"):
         found = apply_edits("THE HINT.", "", (), (("HINT", new),), 1)
@@ -202,8 +241,8 @@ def test_endings_that_show_no_inflection_and_irregular_pasts_are_known(old: str,
 def test_the_first_plain_occurrence_is_the_one_that_changes() -> None:
     reason = "A well-kept (secret) SECRET, secrets and the secret's secret: secret\u0301."
     assert apply_edits(reason, "", (), (("secret", "riddle"),), 1).changed == ((13, "secret", "riddle"),)
-    joined = "The top-secret thing is Secret. secret"
-    assert apply_edits(joined, "", (), (("secret", "riddle"),), 1).text == "The top-secret thing is Riddle. secret"
+    joined = "A top-secret thing. Secret is secret"
+    assert apply_edits(joined, "", (), (("secret", "riddle"),), 1).text == "A top-secret thing. Riddle is secret"
     accents = "\U0001f600 e\u0301t\u00e9, caf\u00e9 \u05d0\u05d1 word"
     assert apply_edits(accents, "", (), (("caf\u00e9", "bar"), ("word", "term")), 2).text == accents.replace(
         "caf\u00e9", "bar"
@@ -280,6 +319,7 @@ def test_a_dose_of_nothing_changes_nothing() -> None:
 _ODD = """
 stra\u00dfe \u0130stanbul \u0131tem \u00e9t\u00e9 e\u0301te \u05e9\u05dc\u05d5\u05dd \uff21bc a\u200db \u017fhows
 two thirds 7th 7 B no XIV iPhone it's well-kept \u202eword clue\u0301 e.g.
+Peter Monday July single double pair rarely whilst deadbeef
 """
 ODD = _ODD.split()
 #: Each of these may stand for each other one of its line.
@@ -327,7 +367,7 @@ INFLECTIONS = ("", "s", "es", "ed", "d", "ing", "ly", "er", "est")
 
 
 #: Some of the words that no list of function words and numbers may lack.
-_NEVER = "no none never nobody nothing not all some most few only every any each two third half first dozen"
+_NEVER = "no none never nobody nothing not all some most few only every any each two third half first dozen monday july"
 NEVER = set(_NEVER.split())
 
 
@@ -379,6 +419,7 @@ def check(reason: str, pairs: tuple[tuple[str, str], ...], dose: int) -> int:
                 or b.endswith("ed")
                 or b in ("went", "strode", "kept", "paid", "left")
             )
+        assert not old.istitle() or not re.search(r"[^\W\d_][ ,(/-]*$", reason[:start]), "it is a name"
         before = re.findall(r"\w+", reason[:start])[-1:]
         assert [new] != before and [*before, new[0].casefold()] not in (["a", "a"], ["a", "i"])
     said, was = ([word.casefold() for word in re.findall(r"\w+", each)] for each in (found.text, reason))

@@ -1,8 +1,10 @@
 """Synonyms in place of a few words: what an editor may change, strictly, and the text that comes of it.
 
-A word may be replaced if it is a plain word that is neither a function word nor a word of the question or its options;
-its replacement obeys the same rules, keeps the ending that shows the inflection and is written in the same case. Only
-the word's first occurrence changes. Nothing is repaired: what breaks a rule is refused with its reason.
+A word may be replaced if it is a plain word that is neither a function word, a number or a name nor a word of the
+question or its options; its replacement obeys the same rules, keeps the ending that shows the inflection and is written
+in the same case. Only the word's first occurrence changes. Nothing is repaired: what breaks a rule is refused with its
+reason. A name is known by its capital within a sentence, weekdays and months everywhere; one that only ever begins
+sentences cannot be told from other words.
 """
 
 from __future__ import annotations
@@ -19,10 +21,12 @@ from helpers.biases.self_preference.words import (
     casing,
     ending,
     forms,
+    is_calendar,
     is_number,
     is_past,
     is_word,
     like_nonce,
+    names,
     plain_words,
     related,
 )
@@ -100,7 +104,7 @@ def apply_edits(reason: str, question: str, options: Sequence[str], pairs: Pairs
     for start, word in plain_words(reason):
         places.setdefault(word.casefold(), start)
     spoken = [(found.start(), found[0]) for found in re.finditer(r"\w+", reason)]
-    asked = forms((question, *options))
+    asked, named = forms((question, *options)), names(reason)
     changed: list[Change] = []
     refused: list[tuple[str, str]] = []
     for word, new in pairs:
@@ -111,7 +115,7 @@ def apply_edits(reason: str, question: str, options: Sequence[str], pairs: Pairs
             refused.append((word, "it does not stand in the reason as a plain word"))
             continue
         old = reason[start : start + len(word)]
-        why = _broken_alone(old, word, new, asked) or _broken_in_place(spoken, start, new, changed)
+        why = _broken_alone(old, word, new, asked, named) or _broken_in_place(spoken, start, new, changed)
         if why:
             refused.append((word, why))
         else:
@@ -146,13 +150,15 @@ def check_edit(reason: str, edited: str, question: str, options: Sequence[str], 
     return edit
 
 
-def _broken_alone(old: str, word: str, new: str, asked: frozenset[str]) -> str:
+def _broken_alone(old: str, word: str, new: str, asked: frozenset[str], named: frozenset[str]) -> str:
     """The rule that two words break wherever they stand, `old` as in the reason, `word` as chosen; "" where none."""
     for name, one in (("it", word), ("its replacement", new)):
         if not is_word(one):
             return f"{name} is not one plain word"
         if one.casefold() in STOP or is_number(one):
             return f"{name} is a function word or a number"
+        if is_calendar(one) or one.casefold() in named:
+            return f"{name} is a name"
         if like_nonce(one):
             return f"{name} could be a mark of a prompt"
         if related(one, asked):

@@ -1,4 +1,4 @@
-"""What counts as a word that may be replaced: plain letters, no function word, no number, no word of the question."""
+"""What counts as a word that may be replaced: plain letters; no function word, number, name or word of the question."""
 
 from __future__ import annotations
 
@@ -40,6 +40,14 @@ threefold quadruple quartet quadruplet fourfold quintuple quintet quintuplet fiv
 score decade century millennium millennia
 """
 NUMBERS = frozenset(_NUMBERS.split())
+_CALENDAR = """
+monday tuesday wednesday thursday friday saturday sunday
+january february march april june july august september october november december
+"""
+CALENDAR = frozenset(_CALENDAR.split())
+#: Before a name these end with a dot, and no sentence does.
+_SHORTENED = "mr mrs ms mx dr prof st sr jr rev hon fr capt col gen lt maj sgt"
+SHORTENED = frozenset(_SHORTENED.split())
 ROMAN = re.compile(r"M*(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})", re.IGNORECASE)
 
 #: Pasts that do not end in -ed; what they say is past all the same.
@@ -109,6 +117,41 @@ def _joins(sign: str) -> bool:
 def is_word(text: str) -> bool:
     """Whether a text is one plain word of three letters or more, written in the usual composed form."""
     return bool(WORD.fullmatch(text)) and len(text) >= SHORTEST
+
+
+def names(text: str) -> frozenset[str]:
+    """The words of a text, in lower case, that stand capitalised where no sentence begins.
+
+    >>> sorted(names("Clearly Peter saw Mr. Smith. Then Peter left. Paul stayed."))
+    ['mr', 'peter', 'smith']
+    """
+    found = ((match.start(), match[0]) for match in WORD.finditer(text))
+    return frozenset(
+        word.casefold() for start, word in found if casing(word) == "capitalised" and not _begins(text, start)
+    )
+
+
+def _begins(text: str, start: int) -> bool:
+    """Whether a sentence or a line begins at a place; in doubt (after a colon, dots, an initial) none does."""
+    end = start
+    while end and not text[end - 1].isalnum():
+        end -= 1
+    between = text[end:start]
+    if not end or "\n" in between:
+        return True
+    if ".." in between or not re.search("[.!?]", between):
+        return False
+    before = re.search(r"[^\W_]+$", text[:end])[0]
+    return not between.startswith(".") or (before.casefold() not in SHORTENED and not re.fullmatch("[A-Z]", before))
+
+
+def is_calendar(word: str) -> bool:
+    """Whether a word is a weekday or a month, also in the plural; May is a function word as well.
+
+    >>> is_calendar("Mondays"), is_calendar("marched")
+    (True, False)
+    """
+    return word.casefold().removesuffix("s") in CALENDAR
 
 
 def like_nonce(word: str) -> bool:
