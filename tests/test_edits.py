@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import unicodedata
 from itertools import pairwise
 
@@ -11,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers.biases.self_preference.edits import Edit, apply_edits, differing_words, edit_schema, read_edit
+from helpers.biases.self_preference.edits import Edit, apply_edits, check_edit, differing_words, edit_schema, read_edit
 from helpers.biases.self_preference.paraphrases import paraphrase_schema
-from helpers.biases.self_preference.words import NUMBERS, STOP
+from helpers.biases.self_preference.words import NUMBERS, STOP, _joins
 
 QUESTION = "Why did the keeper leave the tower?"
 OPTIONS = ("He was paid to go", "He feared the storm", "He had two letters", "The LAMP was broken")
@@ -308,6 +309,40 @@ def test_texts_that_differ_in_more_than_words_are_told_apart() -> None:
         "\u200bA big",
     ):
         assert differing_words("A big house.", other) is None
+
+
+@pytest.mark.parametrize(
+    ("reason", "edited", "why"),
+    [
+        ("Clearly a hint.", "plainly a hint.", "another case"),
+        ("Clearly a hint.", "PLAINLY a hint.", "name"),
+        ("A hint, a HINT.", "A hint, a CLUE.", "where it first stands"),
+        ("The hint, the hint.", "The hint, the clue.", "where it first stands"),
+        ("The hint, the hint.", "The clue, the clue.", "2 words differ, not 1"),
+        ("The hint.", "The clue!", "more than single words"),
+        ("The hint.", "The clue .", "more than single words"),
+        ("The hint.", "A hint.", "function word"),
+        ("The hint.", "The hint.", "0 words differ, not 1"),
+    ],
+)
+def test_a_published_edit_is_what_our_own_rules_make_of_its_words(reason: str, edited: str, why: str) -> None:
+    found = check_edit(reason, edited, "Who?", (), 1)
+    assert found.text is None and why in found.refused[0][1]
+
+
+def test_a_published_edit_by_the_rules_is_kept_as_it_is() -> None:
+    for reason, edited in (("Clearly a hint.", "Plainly a hint."), ("The hint, the hint.", "The clue, the hint.")):
+        assert check_edit(reason, edited, "Who?", (), 1).text == edited
+    assert check_edit("A hint, a sign.", "A clue, a mark.", "Who?", (), 2).changed == (
+        (2, "hint", "clue"),
+        (10, "sign", "mark"),
+    )
+
+
+def test_no_sign_that_parts_words_is_itself_of_a_word() -> None:
+    """An accepted edit changes whole words of its text, since what may stand beside a plain word is no letter."""
+    parting = [sign for sign in map(chr, range(sys.maxunicode + 1)) if not _joins(sign)]
+    assert len(parting) > 5_000 and not re.search(r"\w", "".join(parting))
 
 
 def test_a_dose_of_nothing_changes_nothing() -> None:
