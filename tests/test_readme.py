@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 
@@ -104,18 +103,6 @@ def test_the_numbers_of_the_replication_are_those_of_its_counts() -> None:
     assert set(status) == {"reproduced", "differs"} and status["differs"] == 1
     told = f"Of {len(printed)} printed numbers (most of them shares of counts printed beside them) "
     assert f"{told}{status['reproduced']} come out and one differs" in FLAT
-
-
-def test_the_false_alarm_of_the_default_run_is_the_readme_s() -> None:
-    found = json.loads((paths.FIGURES / QUALITY.name / "numbers.json").read_text(encoding="utf-8"))["numbers"]
-    traits = {name: entry.get("traits", {}) for name, entry in read_yaml(paths.MODELS).items()}
-    tested = [
-        e for e in found if e["id"] == "obfuscation_effect" and e["where"]["dose"] == "2" and e["low"] is not None
-    ]
-    off = [e["where"]["judge"] for e in tested if e["low"] > 0 or e["high"] < 0]
-    words = {0: "none is", 1: "one is a false alarm"}
-    assert all(traits[judge]["self_preference"] == 0 for judge in off)
-    assert f"of its {['no', 'one', 'two', 'three'][len(tested)]} tests {words[len(off)]}" in FLAT
 
 
 @pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(([^)#]+?)\)", README))))
