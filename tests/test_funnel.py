@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 import pytest
 
 from helpers import figures
 from helpers.biases import self_preference
+from helpers.biases.self_preference import arms, editing
 from helpers.biases.self_preference.asking import Arm
 from helpers.biases.self_preference.editing import Edited
 from helpers.biases.self_preference.funnel import steps
@@ -99,9 +102,12 @@ def test_nothing_is_lost_where_everything_was_edited_and_only_arms_that_are_aske
 
 
 @pytest.fixture(scope="module")
-def ran() -> Asked:
+def ran() -> Iterator[Asked]:
     """A run whose largest dose no reason has words for."""
-    return runs.asked("quality_self_preference", question_limit=6, doses=[2, 4, 20], paraphrase=True)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (arms, editing):
+            patch.setattr(module, "LARGEST", 20)
+        yield runs.asked("quality_self_preference", question_limit=6, doses=[2, 4, 20], paraphrase=True)
 
 
 def funnel_of(ran: Asked) -> pd.DataFrame:

@@ -25,7 +25,7 @@ not never hardly ever always often sometimes again ago almost already also anywh
 further here hence how however indeed instead just last latter maybe moreover nevertheless next now nowhere once only
 otherwise perhaps quite rather somewhere still then thence there thereby therefore thus together too very well when
 whenever where whereby wherever whole why yes
-barely scarcely rarely seldom nearly nay nought nowise albeit lest notwithstanding inasmuch ere oft versus whilst
+barely scarcely seldom nay nought nowise albeit lest notwithstanding inasmuch ere oft versus whilst
 amidst amongst atop betwixt unto whence whither hither thither
 """
 STOP = frozenset(_STOP.split())
@@ -34,7 +34,7 @@ zero two three four five six seven eight nine ten eleven twelve thirteen fourtee
 nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion trillion first second
 third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth
 seventeenth eighteenth nineteenth twentieth thirtieth fortieth fiftieth sixtieth seventieth eightieth ninetieth
-hundredth thousandth millionth half halve quarter twice thrice dozen once both percent nought nil null
+hundredth thousandth millionth half halve quarter twice thrice dozen once percent nought nil null
 single sole solo double doubly dual duo duet pair couple twin twain twofold triple triply treble trio triad triplet
 threefold quadruple quartet quadruplet fourfold quintuple quintet quintuplet fivefold sextet tenfold hundredfold
 score decade century millennium millennia
