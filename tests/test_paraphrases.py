@@ -18,7 +18,10 @@ REASON = (
     "Clearly the passage shows a careful man who often walked home; it mentions the small boat twice, and the "
     "MAIN hint (a well-kept secret) is that nobody's house was near 3 rocks. Clearly he wanted rest, not money."
 )
-ANEW = REASON.replace("shows", "reveals")
+ANEW = (
+    "Plainly the text reveals a cautious man who often walked home; it names the little boat twice, and the "
+    "MAIN clue (a well-kept secret) is that nobody's house was near 3 rocks. Plainly he sought rest, not gold."
+)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +37,22 @@ ANEW = REASON.replace("shows", "reveals")
         (ANEW.replace("3", "4"), "numbers"),
         (ANEW.replace("3", "three"), "numbers"),
         (ANEW.replace("3", "3 (of 3)"), "numbers"),
+        (ANEW.replace("man", "three men"), "numbers"),
+        (ANEW.replace("twice", "often"), "numbers"),
+        (ANEW.replace("secret", "pair"), "numbers"),
+        (ANEW.replace("cautious man", "man of thirty"), "numbers"),
+        (ANEW.replace("text", "Chapter XIV"), "numbers"),
+        (f"R\u00e9ason: {REASON}", "two thirds"),
+        (REASON.replace("shows", "reveals"), "two thirds"),
+        (re.sub("(?<=[hlr])a", "\u00e1", REASON) + " Oh!", "two thirds"),
+        (f"{REASON} Nothing else explains it so neatly or plainly.", "two thirds"),
         (f"{ANEW} So option B.", "letter"),
+        (f"{ANEW} So it is as in the second option.", "place"),
+        (f"{ANEW} The last of these answers says so.", "place"),
+        (f"{ANEW} Hence option two.", "place"),
+        (f"{ANEW} Hence answer number 4.", "place"),
+        (f"{ANEW} I pick C.", "letter"),
+        (f"{ANEW} Hence the B option.", "letter"),
         (f"{ANEW} So (b).", "letter"),
         (f"{ANEW} The answer is **C**.", "letter"),
         (f"B) {ANEW}", "letter"),
@@ -62,6 +80,57 @@ def test_what_the_reason_itself_does_its_paraphrase_may_do() -> None:
         "I is none of four options"
     )
     assert check_paraphrase(REASON, f"{ANEW} No fear.", QUESTION, ("Fear", "No")) is None, "one word is no quotation"
+
+
+def test_a_third_of_the_content_words_is_enough_and_less_is_not() -> None:
+    """Nine content words; those of the question and its options, names, numbers and function words do not count."""
+    reason = "Peter had both sails, ropes, nets, hooks, lines, jars, bags, tents and poles for the second keeper."
+    two, three = (
+        reason.replace("nets, hooks", "seines, barbs"),
+        reason.replace("nets, hooks, lines", "seines, barbs, cords"),
+    )
+    for question, options in ((QUESTION, ()), ("Why?", ("A keeper came",))):
+        assert "two thirds" in (check_paraphrase(reason, two, question, options) or "")
+        assert "two thirds" in (check_paraphrase(reason, f"{two} Both did.", question, options) or "")
+    assert check_paraphrase(f"Then {reason}", f"Then {three}", QUESTION, ()) is None
+    assert "two thirds" in (check_paraphrase(f"Then {reason}", f"Then {two}", QUESTION, ()) or "")
+    assert check_paraphrase("He was at it again.", "It was with him once more.", "Who?", ()) is None, "no content word"
+
+
+def test_places_are_known_where_they_tell_an_option_and_only_there() -> None:
+    for text, letters in (
+        ("the second option", "B"),
+        ("The first and third choices", "AC"),
+        ("the first, the second or the last alternative", "ABD"),
+        ("The final option", "D"),
+        ("the final answer was the last", ""),
+        ("Second option: no.", "B"),
+        ("the 2nd answer", "B"),
+        ("the third of the four options", "C"),
+        ("option 3", "C"),
+        ("Option one", "A"),
+        ("choice two", "B"),
+        ("answer #2", "B"),
+        ("the seventh option", ""),
+        ("his first choice was the second letter", ""),
+        ("the choice one makes", ""),
+        ("to answer two questions", ""),
+        ("the last man to answer", ""),
+        ("option 30", ""),
+        ("the d choice", "D"),
+        ('the "B" answer', "B"),
+        ("C-option", "C"),
+        ("they chose B.", "B"),
+        ("going with D", "D"),
+        ("They chose J. Smith, she picks B. Jones", ""),
+        ("to pick a boat", ""),
+    ):
+        assert named(text, 4) == set(letters), text
+
+
+def test_what_a_reason_names_by_its_place_its_paraphrase_may_name_by_its_letter() -> None:
+    assert check_paraphrase(f"{REASON} The final option.", f"{ANEW} Option D.", QUESTION, OPTIONS) is None
+    assert "place" in (check_paraphrase(f"{REASON} (B)", f"{ANEW} The final option.", QUESTION, OPTIONS) or "")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
@@ -170,6 +171,29 @@ def is_number(word: str) -> bool:
     (True, True, True, False)
     """
     return bool(stems(word) & NUMBERS or ROMAN.fullmatch(word))
+
+
+def numbers(text: str) -> Counter[str]:
+    """The numbers that a text says, in digits or words, and how often; not those that are function words (one, both).
+
+    >>> sorted(numbers("Thirty men, 3 pairs, once; I read chapter XIV."))
+    ['3', 'pair', 'thirty', 'xiv']
+    """
+    words = [word for word in re.findall(r"[^\W\d_]+", text) if word.casefold() not in STOP]
+    said = [min(stems(word) & NUMBERS) for word in words if stems(word) & NUMBERS]
+    roman = [word.casefold() for word in words if word.isupper() and len(word) > 1 and ROMAN.fullmatch(word)]
+    return Counter([*re.findall(r"\d+", text), *said, *roman])
+
+
+def content(text: str, asked: frozenset[str]) -> frozenset[str]:
+    """The words of a text, in lower case, that another wording could do without: those that an edit may change.
+
+    >>> sorted(content("Clearly Peter took the two boats, not the lamp.", forms(["Who broke the lamps?"])))
+    ['boats', 'clearly', 'took']
+    """
+    words = {word.casefold() for word in re.findall(r"[^\W\d_]+", text) if len(word) >= SHORTEST}
+    fixed = STOP | names(text)
+    return frozenset(w for w in words - fixed if not (is_number(w) or is_calendar(w) or related(w, asked)))
 
 
 @lru_cache(maxsize=4096)
