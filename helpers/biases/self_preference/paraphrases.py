@@ -34,8 +34,7 @@ PLACES = {
 _NTH = f"(?:{'|'.join([*_ORDINALS.split(), *_SHORT.split(), 'last', 'final(?= option)'])})"
 _NUMBER = f"(?:{'|'.join([*_CARDINALS.split(), '10', '[1-9]'])})"
 #: An option named by its place: "the second option", "the first and the last of these answers", "option two",
-#: "answer number 2".
-#: Neither "his first choice", "the final answer" nor "the choice one makes" names any.
+#: "answer number 2". Neither "his first choice", "the final answer" nor "the choice one makes" names any.
 PLACED = re.compile(
     rf"(?:\bthe\s+(?:very\s+)?|^\W*|[.!?:;(]\s*)(?P<nth>{_NTH}(?:\s*(?:,|and|or)\s*(?:the\s+)?{_NTH})*)\s+"
     rf"(?:of\s+(?:the|these|those)\s+(?:\w+\s+)?)?"
