@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from helpers.datasets.arena_lines import Place, Problem, games_of, id_of, name_in, places, read_lines, score_of
+from helpers.datasets.arena_lines import EACH, Place, Problem, games_of, id_of, name_in, places, read_lines, score_of
 from helpers.datasets.game_rows import ORDERS, Game, games_frame, normalised
 from helpers.datasets.passages import UNKNOWN
 from helpers.datasets.places import all_files
@@ -44,7 +44,7 @@ def load_arena(
     baseline: str | None = None,
     experiment: str = "published",
 ) -> Arena:
-    """Which verdicts do these Arena-Hard judgments hold, in a file, a judge's folder, a tree of judges, or "hub"?
+    """Which verdicts do these Arena-Hard judgments hold: a file, a judge's folder, a tree of judges, or "hub"?
 
     Both layouts: v2.0 (uid, category, judge, model, baseline, games[].score) and v0.1 (question_id, games[].score). The
     frame (columns: game_rows.COLUMNS) has two rows a line: game 1 with the baseline first, game 2 with the candidate
@@ -54,10 +54,11 @@ def load_arena(
     with this id, else "unknown"; a missing baseline is `baseline`, else what BASELINES says of the benchmark, else
     "baseline". A candidate that is the baseline itself makes the condition "identical". Of several lines on one
     question by one judge of one candidate the first counts, as the original tools skip what is there. `problems` tell
-    every line that is broken and whatever was not read. A source without any judgment is a ValueError.
+    every line that is broken and whatever was not read. A source without any judgment is a ValueError. The hub's entry
+    lists the files to fetch, for the repository is large.
     """
     if source == "hub":
-        files = all_files("hub", hub, "judgments", ())
+        files = all_files("hub", hub, "judgments", (f"<judge>/{EACH}",))
         found, problems = [place for file in files for place in places(file)[0]], []
     else:
         found, problems = places(Path(source).expanduser())

@@ -13,6 +13,8 @@ from helpers.datasets.reading import show, text_field
 
 #: The folder that holds a folder for each judge.
 JUDGMENTS = "model_judgment"
+#: What files of one model's are called, as errors say it.
+EACH = "<model>.jsonl"
 #: How the folder of a benchmark is named: with its version.
 _BENCHMARK = re.compile(r"v\d+\.\d+")
 
@@ -53,7 +55,7 @@ def places(source: Path) -> tuple[list[Place], list[Problem]]:
     if source.is_file():
         return _named([source], source.parent), []
     if not source.is_dir():
-        raise FileNotFoundError(f"{source}: no such file or folder; expected judgments, <judge>/<model>.jsonl")
+        raise FileNotFoundError(f"{source}: no such file or folder; expected judgments, <judge>/{EACH}")
     below = [path for path in sorted(source.rglob("*.jsonl")) if path.is_file()]
     below = [path for path in below if not any(part.startswith(".") for part in path.relative_to(source).parts)]
     judged = [path for path in below if JUDGMENTS in path.relative_to(source).parts[:-1]] or below

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from helpers.datasets.arena_lines import id_of, name_in
+from helpers.datasets.arena_lines import EACH, id_of, name_in
 from helpers.datasets.game_rows import maker
 from helpers.datasets.places import all_files, one_file
 from helpers.datasets.reading import Records, read_records, show, text_field
@@ -69,7 +69,7 @@ def load_arena_answers(source: str | Path, hub: Mapping[str, Any] | None = None)
     answers: list[Answer] = []
     rows: list[tuple[Any, ...]] = []
     known: dict[tuple[str, str], Path] = {}
-    for path in all_files(source, hub, "answers", ()):
+    for path in all_files(source, hub, "answers", (EACH,)):
         records = read_records(path)
         found = records.map(lambda record, stem=path.stem: _answer(record, stem), _id_field(records))
         keys = [(answer.question_id, answer.candidate) for answer, _, _ in found]

@@ -63,7 +63,7 @@ def load_letter_pairs(source: str | Path, experiment: str = "published") -> pand
     """
 
     def read(record: dict[str, Any]) -> Iterator[Game]:
-        blank = blank_game(stem, id_of(record), text_field(record, "judge"))._replace(
+        blank = blank_game(f"Position-Bias-Analyzer/{stem}", id_of(record), text_field(record, "judge"))._replace(
             baseline=text_field(record, "model_1"),
             candidate=text_field(record, "model_2"),
             category=text_field(record, "category") if record.get("category") else UNKNOWN,
@@ -71,7 +71,8 @@ def load_letter_pairs(source: str | Path, experiment: str = "published") -> pand
         for first, name in zip(ORDERS, ("verdict_12", "verdict_21"), strict=True):
             yield said(blank, first, record[name], word(record[name], LETTERS))
 
-    records, stem = records_of(source, {"model_1", "model_2", "verdict_12", "verdict_21"}, "Position-Bias-Analyzer's")
+    needed = {"model_1", "model_2", "verdict_12", "verdict_21"}
+    records, stem = records_of(source, needed, "Position-Bias-Analyzer's verdicts")
     return games_frame(flat(records, read, "question_id"), experiment)
 
 
@@ -81,7 +82,7 @@ def load_pandalm(source: str | Path, experiment: str = "published") -> pandas.Da
     The games frame, one row a line and judge, in the one order that was asked: the first response is the `baseline`.
     Verdicts are 1, 2, 0 or "Tie"; all else ("garbage") is invalid. The people's votes (annotators) are not read.
     """
-    records, stem = records_of(source, {"idx", "cmp_key"}, "PandaLM's verdicts")
+    records, _ = records_of(source, {"idx", "cmp_key"}, "PandaLM's verdicts")
     judges = sorted(records.fields - {"idx", "cmp_key", "annotators"})
 
     def read(record: dict[str, Any]) -> Iterator[Game]:
@@ -89,7 +90,7 @@ def load_pandalm(source: str | Path, experiment: str = "published") -> pandas.Da
         if len(models) != 2:
             raise ValueError(f"field 'cmp_key' holds {show(record['cmp_key'])}, expected two models joined by one _")
         for judge in judges:
-            blank = blank_game(stem, str(whole_number(record, "idx", 0)), judge)._replace(games=1)
+            blank = blank_game("PandaLM", str(whole_number(record, "idx", 0)), judge)._replace(games=1)
             blank = blank._replace(baseline=models[0], candidate=models[1])
             yield said(blank, ORDERS[0], record.get(judge), word(record.get(judge), PANDALM))
 
@@ -111,7 +112,7 @@ def load_llmbar(
 
     def read(record: dict[str, Any]) -> Iterator[Game]:
         id, evaluator = text_field(record, "id"), text_field(record, "evaluator")
-        blank = blank_game(stem, id, f"{evaluator}/{text_field(record, 'prompt')}")._replace(
+        blank = blank_game("LLMBar", id, f"{evaluator}/{text_field(record, 'prompt')}")._replace(
             category=id.rpartition("/")[0] or UNKNOWN, baseline="output_1", candidate="output_2", judge_model=evaluator
         )
         firsts = ORDERS
@@ -126,7 +127,7 @@ def load_llmbar(
             yield said(blank, first, *shown[first])
 
     needed = {"id", "evaluator", "prompt", "winner", "winner_swapped"}
-    records, stem = records_of(source, needed, "LLMBar's verdicts")
+    records, _ = records_of(source, needed, "LLMBar's verdicts")
     return games_frame(flat(records, read, "id"), experiment)
 
 
