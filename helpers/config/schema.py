@@ -77,13 +77,13 @@ class Hub(_Strict):
     """Where published files lie: a dataset repository, a revision and the files' paths in it.
 
     Without `questions` those are taken that the answers hold. Of several places of judgments a later one adds the
-    conditions that the earlier ones do not hold.
+    conditions that the earlier ones do not hold; of Arena-Hard, whose repository is large, the files meant are listed.
     """
 
     repo: str
     revision: str = "main"
     questions: str | None = None
-    answers: str | None = None
+    answers: str | list[str] | None = None
     judgments: str | list[str] | None = None
 
 

@@ -1,8 +1,16 @@
 """Questions, answers and published judgments: from a file, a folder, or the hub."""
 
 from helpers.datasets.answers import candidate_of, load_answers, vendor_tier
+from helpers.datasets.arena import Arena, load_arena
+from helpers.datasets.arena_lines import Problem
+from helpers.datasets.arena_questions import ArenaAnswers, load_arena_answers, load_arena_questions, style_of
+from helpers.datasets.arena_texts import disagreements, label_v01, label_v2, reread
+from helpers.datasets.arena_writing import write_arena
 from helpers.datasets.audit import Audit, audit_places, mapping_audit
 from helpers.datasets.code_pairs import CodePairs, load_code_pairs
+from helpers.datasets.game_outcomes import both_order_counts, load_battles
+from helpers.datasets.game_pairs import load_fastchat_pairs, load_letter_pairs, load_llmbar, load_pandalm
+from helpers.datasets.game_rows import normalised
 from helpers.datasets.hub import fetch, from_hub, recorded
 from helpers.datasets.listwise import (
     load_errors,
@@ -16,26 +24,45 @@ from helpers.datasets.questions import load_questions, ranked
 from helpers.datasets.responses import Responses, load_responses, vendor_of
 
 __all__ = [
+    "Arena",
+    "ArenaAnswers",
     "Audit",
     "CodePairs",
+    "Problem",
     "Responses",
     "audit_places",
+    "both_order_counts",
     "candidate_of",
+    "disagreements",
     "fetch",
     "from_hub",
+    "label_v01",
+    "label_v2",
     "load_answers",
+    "load_arena",
+    "load_arena_answers",
+    "load_arena_questions",
+    "load_battles",
     "load_code_pairs",
     "load_errors",
+    "load_fastchat_pairs",
     "load_judgments",
+    "load_letter_pairs",
+    "load_llmbar",
     "load_pair_judgments",
+    "load_pandalm",
     "load_passages",
     "load_prefixes",
     "load_questions",
     "load_responses",
     "load_top1",
     "mapping_audit",
+    "normalised",
     "ranked",
     "recorded",
+    "reread",
+    "style_of",
     "vendor_of",
     "vendor_tier",
+    "write_arena",
 ]

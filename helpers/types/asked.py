@@ -111,7 +111,8 @@ class Question:
     `place` is the question's place in the ranked order of its whole dataset, before any limit or filter; -1 before it
     has been ranked. A question about a passage also has the passage, the id of its `article` (questions on one article
     are no independent evidence), its options in the order of the letters A, B, ..., the letter of the `gold` one and,
-    where the dataset says so, whether it is `hard`; its `points` are then a reason for each option.
+    where the dataset says so, whether it is `hard`; its `points` are then a reason for each option. `subcategory` is a
+    finer grouping within the category, "" where the dataset has none.
     """
 
     id: str
@@ -125,6 +126,7 @@ class Question:
     options: tuple[str, ...] = ()
     gold: str | None = None
     hard: bool | None = None
+    subcategory: str = ""
 
 
 @dataclass(frozen=True)
