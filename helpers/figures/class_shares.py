@@ -74,7 +74,8 @@ def show_class_shares(
         words += ". Lines: intervals of where no bias ends (above) and of where weak bias ends (below). Sorted by "
         words += f"significant bias ({COUNTS[ends[0]]})."
         text = panels.alt("Stacked bars of position classes by judge and candidate", [*shown, *others], most=80)
-        return finished(name, figure, comparisons.caption(words, shown, estimates), text, look)
+        said = comparisons.caption(words, shown, estimates).replace("Open markers: no", "Bars without lines: no")
+        return finished(name, figure, said, text, look)
 
 
 def _bar(axes: Axes, y: float, cells: Cells, end: str, letters: float) -> set[str]:

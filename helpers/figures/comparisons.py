@@ -50,7 +50,9 @@ def caption(words: str, shown: Sequence[Estimate], estimates: Sequence[Estimate]
     """As `panels.caption`; a point counts comparisons, and `invalid_share` tells how many had no two verdicts."""
     judged = {of(each) for each in shown}
     lost = [e for e in estimates if e.id == "invalid_share" and set(e.where) == {"judge", "candidate"}]
-    shares = [replace(each, id="unreadable_share") for each in lost if of(each) in judged]
+    shares = [
+        replace(each, id="unreadable_share") for each in lost if of(each) in judged and not math.isnan(each.value)
+    ]
     said = panels.caption("", shown, shares)
     return words + said.replace("judgments a point", "comparisons a point").replace("judgments)", "comparisons)")
 
@@ -98,7 +100,7 @@ def forest(
         shown = len(heads) + 1
         _texts(row[:shown], block, heads if not i else None)
         if block.data != before.data:
-            _source(row[0], block.data, several, (0.5 + 1.35 * (not i)) * look.size)
+            _source(row[0], block.data, several, 0, (0.5 + 1.35 * (not i)) * look.size)
         for axes in row[shown + len(block.titles) :]:
             axes.set_visible(False)
         found.append(list(row[shown : shown + len(block.titles)]))
@@ -125,16 +127,16 @@ def _texts(row: Sequence[Axes], block: Block, heads: Names | None) -> None:
         row[0].text(0, at + 0.23, words, va="center", color=labels.SOFT, fontsize="small")
         for axes, word in zip(row[1:], others, strict=True):
             axes.text(0, at, named(word, LONGEST), va="center")
-    for axes, head in zip(row, () if heads is None else ("judge", *heads), strict=False):
+    for axes, head in zip(row, () if heads is None else ("judge, candidate", *heads), strict=False):
         axes.set_title(head, loc="left", color=labels.SOFT)
 
 
-def _source(axes: Axes, data: str, several: bool, up: float) -> None:
-    """The data source above names, `up` points over the panel, where `panels.title` would write it."""
+def _source(axes: Axes, data: str, several: bool, left: float, up: float) -> None:
+    """The data source above names, so many points from the corner of the panel, where `panels.title` would write it."""
     if several or data == "simulated":
         how = {"color": labels.SOFT, "fontsize": "small", "fontweight": "bold" if data == "simulated" else "normal"}
         words = panels.SOURCES.get(data, plain(data))
-        axes.annotate(words, (0, 1), (0, up), "axes fraction", "offset points", ha="left", va="bottom", **how)
+        axes.annotate(words, (0, 1), (left, up), "axes fraction", "offset points", ha="left", va="bottom", **how)
 
 
 def smaller(axes: Axes, look: Style) -> None:
@@ -142,6 +144,12 @@ def smaller(axes: Axes, look: Style) -> None:
     for line in axes.lines:
         if len(line.get_xdata()) == 1:
             line.set_markersize(0.45 * look.size)
+
+
+def scaled(every: Sequence[Axes], line: float) -> None:
+    """Panels of which none has a point still show a scale that means something: about `line`, or 0 to 100."""
+    if not any(len(drawn.get_xdata()) == 1 for axes in every for drawn in axes.lines):
+        every[0].set_xlim(*((0, 100) if math.isnan(line) else (line - 10, line + 10)))
 
 
 def foot(table: Sequence[Sequence[Axes]], words: str) -> None:
@@ -169,7 +177,7 @@ def grid(
     figure = canvas(look, width, height * look.size / 72)
     table = figure.subplots(sum(lines.values()), columns, squeeze=False, **shape)
     own = not shape.get("sharey")
-    letters = int((width * 72 / look.size / labels.LETTER - 3 - (0 if own else 0.9 * beside)) / columns) - 2
+    letters = int((width * 72 / look.size / labels.LETTER - 3 - (0 if own else 0.9 * beside)) / columns) - 1
     found: dict[tuple[str, Names], Axes] = {}
     start = 0
     for data, block in places.items():
@@ -179,9 +187,10 @@ def grid(
                 axes.set_visible(False)
                 continue
             found[data, block[i]] = axes
-            _names(axes, block[i], letters, -0.6 * beside * look.size if own else 0, look)
+            left = -0.6 * beside * look.size if own else 0
+            _names(axes, block[i], letters, left, look)
             if not i:
-                _source(axes, data, len(places) > 1, (0.5 + 1.35 * heads) * look.size)
+                _source(axes, data, len(places) > 1, left, (0.5 + 1.35 * heads) * look.size)
         start += lines[data]
     for column in table.T:
         # The lowest panel there is carries the ticks of its column.
@@ -195,6 +204,6 @@ def _names(axes: Axes, names: Names, letters: int, left: float, look: Style) -> 
     lines = [(name, how) for name, how in zip(names, looks, strict=False) if name]
     for i, (name, how) in enumerate(reversed(lines)):
         # Bold letters are wider.
-        words = named(name, int(0.85 * letters) if "fontweight" in how else letters)
+        words = named(name, int(0.9 * letters) if "fontweight" in how else letters)
         place = (left, (0.5 + 1.35 * i) * look.size)
         axes.annotate(words, (0, 1), place, "axes fraction", "offset points", ha="left", va="bottom", **how)

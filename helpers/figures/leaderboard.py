@@ -145,10 +145,12 @@ def _handles(pair: Sequence[str], families: set[str]) -> list:
 
 def _caption(table: pd.DataFrame, known: pd.DataFrame, sources: Sequence[str]) -> str:
     words = (
-        "Logits of the win rates that two judges give the same models. Line and band: fitted to third-party models, with "
-        "the 95 % prediction interval of one more such model. Named: models of the judges' own families with their "
-        "distance from the line; above it the judge of the vertical axis is kinder than third-party models let expect. "
+        "Logits of the win rates that two judges give the same models. Line and band: fitted to third-party models, "
+        "with the 95 % prediction interval of one more such model. Named: the judges' own families with their distance "
+        "from the line; above it the judge of the vertical axis is kinder than third-party models suggest. "
     )
+    if any((known[known["data"] == data]["family"] != THIRD).sum() > MOST_NAMES for data in sources):
+        words += f"Only the {MOST_NAMES} farthest from the line are named. "
     parts = []
     for data in sources:
         here = known[known["data"] == data]

@@ -38,10 +38,10 @@ def show_position_effects(
     """
     look = styles.style(style)
     estimates = list(estimates)
-    keys = {"judge", "candidate"}
-    there = {each.id for each in estimates if set(each.where) == keys}
+    keys = ["judge", "candidate"]
+    there = {each.id for each in estimates if set(each.where) == set(keys)}
     ids = [id for id in COLUMNS if id == EFFECT or id in there]
-    shown = [each for id in ids for each in panels.pick(estimates, [id], sorted(keys))]
+    shown = [each for id in ids for each in panels.pick(estimates, [id], keys)]
     with settings(labels.at_file_resolution(look)):
         sources = panels.by_data(shown)
         drawn = judges.looks({each.where["judge"] for each in shown}, judge_vendors, look)
@@ -62,6 +62,7 @@ def show_position_effects(
                     else:
                         _why(axes, i, each, block.data)
                 comparisons.smaller(axes, look)
+        comparisons.scaled([axes for row in table for axes in row], 0)
         comparisons.foot(table, "pp")
         words = (
             "How much more often the first place won in both orders than the second, of comparisons with two verdicts"

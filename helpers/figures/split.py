@@ -74,6 +74,7 @@ def _panels(
         for i, each in enumerate(parts):
             _point(axes, i, at[data].get((names, each)), drawn[names[0]])
         axes.locator_params(axis="x", nbins=4)
+    comparisons.scaled(list(axes_of.values()), line)
     figure.supxlabel(unit, fontsize=look.size)
     return figure
 
@@ -101,5 +102,6 @@ def _rows(
             for i, names in enumerate(order[data]):
                 _point(axes, i, at[data].get((names, part)), drawn[names[0]])
             comparisons.smaller(axes, look)
+    comparisons.scaled([axes for row in table for axes in row], line)
     comparisons.foot(table, unit)
     return figure
