@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from helpers.figures import comparisons, kinds, labels, panels
+from helpers.figures import comparisons, forest, kinds, labels, panels
 from helpers.figures import style as styles
 from helpers.figures.style import GREY, INK, Figure, Style, finished, settings
 from helpers.types import Estimate
@@ -54,16 +54,16 @@ def show_class_shares(
         for data, group in sources.items():
             values = {comparisons.of(e): e.value for e in group if e.id == f"significant_bias{ends[0]}"}
             rows = comparisons.by_value([comparisons.of(each) for each in group], values)
-            blocks.append(comparisons.Block(data, rows, [COUNTS[end] for end in reversed(ends)]))
-        figure, table = comparisons.forest(look, blocks, above=2)
-        letters = comparisons.room(look, [names for block in blocks for names in block.rows], len(ends))
+            blocks.append(forest.Block(data, rows, [COUNTS[end] for end in reversed(ends)]))
+        figure, table = forest.draw(look, blocks, above=2)
+        letters = forest.room(look, [names for block in blocks for names in block.rows], len(ends))
         used = {"no bias", "weak", "significant"}
         for axes_row, block in zip(table, blocks, strict=True):
             for axes, end in zip(axes_row, reversed(ends), strict=True):
                 for i, names in enumerate(block.rows):
                     used |= _bar(axes, i, at[block.data, names], end, letters)
                 kinds.share_axis(axes)
-        comparisons.foot(table, "% of comparisons")
+        forest.foot(table, "% of comparisons")
         kinds.legend(figure, look, {key: fill for key, fill in FILLS.items() if key in used})
         words = "What the verdicts in both orders say together: mirrored with the same strength (no bias) or another "
         words += "(weak), or neither (significant)"

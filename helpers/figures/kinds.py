@@ -75,9 +75,9 @@ def checked(counts: pd.DataFrame) -> pd.DataFrame:
     table = counts.astype({**dict.fromkeys(keys, str), "count": int}).groupby(keys, sort=False)["count"].sum()
     table = table.reset_index()
     table["kind"] = [kind(one, two) for one, two in zip(table["game_1"], table["game_2"], strict=True)]
-    # What judge, candidate and the words for the data already say is not said again.
+    # A path begins with what judge and candidate do not say: the version of the questions.
     known = zip(table["source"], table["judge"], table["candidate"], table["data"], strict=True)
-    table["head"] = ["/".join(part for part in name.split("/") if part not in said) for name, *said in known]
+    table["head"] = ["" if name.split("/")[0] in said else name.split("/")[0] for name, *said in known]
     return table
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from helpers.figures import comparisons, kinds, labels, panels
+from helpers.figures import comparisons, forest, kinds, labels, panels
 from helpers.figures import style as styles
 from helpers.figures.style import INK, Figure, Style, finished, settings
 from helpers.types import plain
@@ -133,13 +133,13 @@ def _bars(cells: kinds.Cells, look: Style) -> Canvas:
         shares[data] = {n: {kind: s.get(kind, 0) / max(s.sum(), 1) for kind in kinds.FILLS} for n, s in sums.items()}
         lead[data] = {names: each["first twice"] - each["second twice"] for names, each in shares[data].items()}
     heads, told, order = kinds.rows(cells, lead)
-    blocks = [comparisons.Block(data, block, ["% of comparisons"]) for data, block in told.items()]
-    figure, table = comparisons.forest(look, blocks, heads, above=2)
-    letters = comparisons.room(look, [names for block in blocks for names in block.rows], 1)
+    blocks = [forest.Block(data, block, ["% of comparisons"]) for data, block in told.items()]
+    figure, table = forest.draw(look, blocks, heads, above=2)
+    letters = forest.room(look, [names for block in blocks for names in block.rows], 1)
     for (axes,), (data, block) in zip(table, order.items(), strict=True):
         for i, names in enumerate(block):
             kinds.stack(axes, i, list(shares[data][names].values()), list(kinds.FILLS.values()), letters, 0.8)
         kinds.share_axis(axes)
-    comparisons.foot(table, "%")
+    forest.foot(table, "%")
     kinds.legend(figure, look, kinds.FILLS)
     return figure

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from helpers.figures import comparisons, kinds, labels, panels
+from helpers.figures import comparisons, forest, kinds, labels, panels
 from helpers.figures import style as styles
 from helpers.figures.style import GREY, Figure, Style, finished, settings
 from helpers.types import plain
@@ -38,16 +38,20 @@ def show_patterns(counts: pd.DataFrame, style: str | Style = "paper", name: str 
     table["pattern"] = [f"{short[a]} {ARROW} {short[b]}" for a, b in zip(table["game_1"], table["game_2"], strict=True)]
     with settings(labels.at_file_resolution(look)):
         cells = kinds.by_comparison(table)
+        few = max(map(len, cells.values())) <= comparisons.MOST
         words = (
             "Verdicts with the baseline first and (after the arrow) with the candidate first, where these name neither "
-            "the same answer nor a tie twice; A is the answer that stands first, ? a verdict that cannot be read. "
+            "the same answer nor a tie twice; A is the answer that stands first. "
         )
-        if max(map(len, cells.values())) <= comparisons.MOST:
+        if few:
             figure = _panels(cells, most, look)
-            words += f"At most {most} patterns a panel; numbers are comparisons."
+            words += f"?: cannot be read. At most {most} patterns a panel; numbers are comparisons."
         else:
             figure = _rows(cells, look)
-            words += "The patterns that are most frequent on average; sorted by the first of them."
+            words += (
+                "The readable patterns that are most frequent on average; sorted by the first of them; numbers are "
+            )
+            words += "comparisons."
         told = [
             f"{panels.SOURCES.get(data, data)}, judge {plain(names[0])}, candidate {plain(names[1])}: "
             + (", ".join(f"{n} {pattern}" for pattern, n, _ in _bars(cell, most)) or "no inconsistent comparison")
@@ -100,7 +104,7 @@ def _panels(cells: kinds.Cells, most: int, look: Style) -> Canvas:
         axes.set_xlim(0, 100 * max(1.3 * widest, 0.01))
         axes.locator_params(axis="x", nbins=3)
     figure.supxlabel("% of comparisons", fontsize=look.size)
-    _legend(figure, look)
+    _legend(figure, look, (fill for found in bars.values() for _, _, fill in found))
     return figure
 
 
@@ -111,7 +115,7 @@ def _rows(cells: kinds.Cells, look: Style) -> Canvas:
     for data, group in cells.items():
         for names, cell in group.items():
             whole = max(int(names[-1]), 1)
-            for pattern, n, fill in _bars(cell, len(kinds.GAMES) ** 2):
+            for pattern, n, fill in _bars(cell[cell["kind"] != kinds.INVALID], len(kinds.GAMES) ** 2):
                 shares.setdefault(data, {}).setdefault(names, {})[pattern] = (n / whole, n)  # type: ignore[index]
                 sums[pattern], fills[pattern] = sums.get(pattern, 0.0) + n / whole, fill
     shown: Sequence[str] = sorted(sums, key=lambda pattern: (-sums[pattern], pattern))[:COLUMNS] or ["none"]
@@ -119,8 +123,8 @@ def _rows(cells: kinds.Cells, look: Style) -> Canvas:
         data: {names: found.get(shown[0], (0.0, 0))[0] for names, found in group.items()}
         for data, group in shares.items()
     })  # fmt: skip
-    blocks = [comparisons.Block(data, told[data], [each.replace(" ", "\n", 1) for each in shown]) for data in told]
-    figure, table = comparisons.forest(look, blocks, heads, above=2)
+    blocks = [forest.Block(data, told[data], [each.replace(" ", "\n", 1) for each in shown]) for data in told]
+    figure, table = forest.draw(look, blocks, heads, above=2)
     widest = 100 * max(
         (share for group in shares.values() for f in group.values() for share, _ in f.values()), default=0
     )
@@ -130,10 +134,12 @@ def _rows(cells: kinds.Cells, look: Style) -> Canvas:
                 _, n = shares.get(data, {}).get(names, {}).get(pattern, (0.0, 0))
                 _bar(axes, i, n, max(int(names[-1]), 1), fills.get(pattern, kinds.LOST))
             axes.set_xlim(0, max(1.5 * widest, 1))
-    comparisons.foot(table, "%")
-    _legend(figure, look)
+    forest.foot(table, "%")
+    _legend(figure, look, (fills[pattern] for pattern in shown if pattern in fills))
     return figure
 
 
-def _legend(figure: Canvas, look: Style) -> None:
-    kinds.legend(figure, look, {name: fill for name, fill in kinds.FILLS.items() if name not in CONSISTENT})
+def _legend(figure: Canvas, look: Style, drawn: Iterable[kinds.Fill]) -> None:
+    drawn = list(drawn)
+    if fills := {name: fill for name, fill in kinds.FILLS.items() if any(fill is each for each in drawn)}:
+        kinds.legend(figure, look, fills)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from helpers.figures import comparisons, judges, labels, panels, split
+from helpers.figures import comparisons, forest, judges, labels, panels, split
 from helpers.figures import style as styles
 from helpers.figures.style import Figure, Style, finished, settings
 from helpers.types import Estimate
@@ -50,8 +50,8 @@ def show_position_effects(
         for data, group in sources.items():
             values = {comparisons.of(each): each.value for each in group if each.id == EFFECT}
             rows = comparisons.by_value([comparisons.of(each) for each in group], values)
-            blocks.append(comparisons.Block(data, rows, [COLUMNS[id] for id in ids]))
-        figure, table = comparisons.forest(look, blocks)
+            blocks.append(forest.Block(data, rows, [COLUMNS[id] for id in ids]))
+        figure, table = forest.draw(look, blocks)
         for axes_row, block in zip(table, blocks, strict=True):
             for axes, id in zip(axes_row, ids, strict=True):
                 panels.reference(axes, 0)
@@ -61,9 +61,9 @@ def show_position_effects(
                         panels.dot(axes, i, each, drawn[names[0]])
                     else:
                         _why(axes, i, each, block.data)
-                comparisons.smaller(axes, look)
-        comparisons.scaled([axes for row in table for axes in row], 0)
-        comparisons.foot(table, "pp")
+                forest.smaller(axes, look)
+        forest.scaled([axes for row in table for axes in row], 0)
+        forest.foot(table, "pp")
         words = (
             "How much more often the first place won in both orders than the second, of comparisons with two verdicts"
         )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from helpers.figures import comparisons, judges, labels, panels
+from helpers.figures import comparisons, forest, judges, labels, panels
 from helpers.figures.style import GREY, Look, Style
 from helpers.types import Estimate
 
@@ -74,7 +74,7 @@ def _panels(
         for i, each in enumerate(parts):
             _point(axes, i, at[data].get((names, each)), drawn[names[0]])
         axes.locator_params(axis="x", nbins=4)
-    comparisons.scaled(list(axes_of.values()), line)
+    forest.scaled(list(axes_of.values()), line)
     figure.supxlabel(unit, fontsize=look.size)
     return figure
 
@@ -90,18 +90,18 @@ def _rows(
         first = {each: next((cells[each, p].value for p in parts if (each, p) in cells), math.nan) for each in names}
         order[data] = comparisons.by_value(list(names), first)
     every = [names for block in order.values() for names in block]
-    letters = int(comparisons.room(look, every, size))
+    letters = int(forest.room(look, every, size))
     titles = [[labels.wrapped(part, max(letters, 6), 2) for part in chunk] for chunk in chunks]
     # Blocks with the same titles follow each other, so that these are said once.
-    blocks = [comparisons.Block(data, order[data], tuple(title)) for title in titles for data in at]
-    figure, table = comparisons.forest(look, blocks)
+    blocks = [forest.Block(data, order[data], tuple(title)) for title in titles for data in at]
+    figure, table = forest.draw(look, blocks)
     for row, (chunk, data) in zip(table, [(chunk, data) for chunk in chunks for data in at], strict=True):
         for axes, part in zip(row, chunk, strict=True):
             if not math.isnan(line):
                 panels.reference(axes, line)
             for i, names in enumerate(order[data]):
                 _point(axes, i, at[data].get((names, part)), drawn[names[0]])
-            comparisons.smaller(axes, look)
-    comparisons.scaled([axes for row in table for axes in row], line)
-    comparisons.foot(table, unit)
+            forest.smaller(axes, look)
+    forest.scaled([axes for row in table for axes in row], line)
+    forest.foot(table, unit)
     return figure
