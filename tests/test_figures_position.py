@@ -38,7 +38,8 @@ def counts(data: str, names=FEW, size: int = 500) -> pd.DataFrame:
                 mean = {"mirrored": 60, "first twice": 14, "invalid": 0.4}.get(kind, 6) * size / 500
                 if n := int(rng.expovariate(1 / mean)):
                     rows.append((f"{head}/{judge}/{candidate}", judge, candidate, one, two, n, data))
-    return pd.DataFrame(rows, columns=list(kinds.COLUMNS))
+    # Strings of pandas hold no half characters, objects do.
+    return pd.DataFrame(rows, columns=list(kinds.COLUMNS), dtype=object).astype({"count": int})
 
 
 def seed(data: str = "hub") -> pd.DataFrame:
@@ -511,6 +512,20 @@ def test_hostile_names_are_names(bad, style="acl"):
         named = [each for each in texts(figure) if bad[:4] in each.get_text().replace("\n", "")]
         assert named and not any(each.get_parse_math() for each in named), figure.name
     assert shown[0].render("svg")
+
+
+@pytest.mark.parametrize("bad", ("half\ud800", "nul\x00", "gpt\u202etsaf", " ", "line\nbreak"))
+def test_signs_that_cannot_be_written_are_shown_as_replaced(bad):
+    for show, given in SHOWS:
+        figure = show(given("asked", ((bad, "c", "v1"), ("gpt-4o", bad, bad))), style="acl")
+        (figure.caption + figure.alt).encode()
+        assert figure.render("svg"), figure.name
+    points = board("hub").astype({"model": object, "judge_x": object, "family": object})
+    points.loc[0, "model"] = bad
+    points["judge_x"] = pd.Series([bad] * len(points), dtype=object)
+    points.loc[points["family"] == "gemini-2.5", "family"] = bad
+    figure = figures.show_leaderboard_contrast(points)
+    assert (figure.caption + figure.alt).encode() and figure.render("svg")
 
 
 def test_files_embed_fonts_and_are_the_same_bytes_twice(paper):

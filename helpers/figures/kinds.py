@@ -72,8 +72,9 @@ def checked(counts: pd.DataFrame) -> pd.DataFrame:
     if len(wrong):
         raise ValueError(f"counts are whole numbers from 0; row {wrong.index[0]} has {dict(wrong.iloc[0])}")
     keys = [column for column in COLUMNS if column != "count"]
-    table = counts.astype({**dict.fromkeys(keys, str), "count": int}).groupby(keys, sort=False)["count"].sum()
-    table = table.reset_index()
+    # Signs that no string of pandas can hold are shown as everywhere on figures.
+    table = counts.assign(**{column: [plain(each) for each in counts[column]] for column in keys})
+    table = table.astype({"count": int}).groupby(keys, sort=False)["count"].sum().reset_index()
     table["kind"] = [kind(one, two) for one, two in zip(table["game_1"], table["game_2"], strict=True)]
     # A path begins with what judge and candidate do not say: the version of the questions.
     known = zip(table["source"], table["judge"], table["candidate"], table["data"], strict=True)

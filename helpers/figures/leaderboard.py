@@ -36,7 +36,8 @@ def show_leaderboard_contrast(
     """
     look = styles.style(style)
     judge_x, judge_y = _checked(points)
-    table = points.astype({**dict.fromkeys(("model", "family", "data"), str), **dict.fromkeys(NUMBERS, float)})
+    words = {column: [plain(each) for each in points[column]] for column in ("model", "family", "data")}
+    table = points.assign(**words).astype(dict.fromkeys(NUMBERS, float))
     known = table.dropna(subset=["x", "y"])
     there = set(table["data"])
     sources = [*(each for each in panels.SOURCES if each in there), *sorted(there - {*panels.SOURCES})]
@@ -64,13 +65,13 @@ def _checked(points: pd.DataFrame) -> tuple[str, str]:
         raise ValueError(f"points need rows with {needed}; given: {len(points)} rows of {there or 'nothing'}")
     pair = []
     for column in ("judge_x", "judge_y"):
-        names = sorted(set(points[column].astype(str)))
+        names = sorted({plain(each) for each in points[column]})
         if len(names) > 1:
-            raise ValueError(f"points: one {column} a figure, not {', '.join(map(plain, names))}")
+            raise ValueError(f"points: one {column} a figure, not {', '.join(names)}")
         pair += names
-    odd = sorted(set(points["family"].astype(str)) - {THIRD, *pair})
+    odd = sorted({plain(each) for each in points["family"]} - {THIRD, *pair})
     if odd:
-        raise ValueError(f"points: family {', '.join(map(plain, odd))}; there are: {', '.join([THIRD, *pair])}")
+        raise ValueError(f"points: family {', '.join(odd)}; there are: {', '.join([THIRD, *pair])}")
     return pair[0], pair[1]
 
 
