@@ -1,15 +1,21 @@
 """Figures: one look for all, an interval on every point, and a caption that says n and what could not be read."""
 
 from helpers.figures.baseline import show_baseline_gap
+from helpers.figures.class_shares import show_class_shares
 from helpers.figures.discordance import show_discordance
 from helpers.figures.doses import show_dose_curve
 from helpers.figures.heatmap import show_judge_vendor_heatmap
 from helpers.figures.hinting import show_hint_effects, show_hint_slopes
 from helpers.figures.hinting_groups import show_category_groups, show_group_metrics
+from helpers.figures.leaderboard import show_leaderboard_contrast
 from helpers.figures.obfuscation import show_obfuscation_slopes
+from helpers.figures.outcome_grid import show_outcome_grid
 from helpers.figures.pairs import show_funnel, show_outcomes
+from helpers.figures.patterns import show_patterns
+from helpers.figures.position import show_category_effects, show_position_effects
 from helpers.figures.recognition import show_recognition_against_preference
 from helpers.figures.replication import show_replication
+from helpers.figures.sensitivity import show_sensitivity
 from helpers.figures.style import Figure, Style
 from helpers.figures.tiers import show_tiers
 from helpers.figures.top_choice import show_categories, show_positions, show_self_preference
@@ -19,7 +25,9 @@ __all__ = [
     "Style",
     "show_baseline_gap",
     "show_categories",
+    "show_category_effects",
     "show_category_groups",
+    "show_class_shares",
     "show_discordance",
     "show_dose_curve",
     "show_funnel",
@@ -27,11 +35,16 @@ __all__ = [
     "show_hint_effects",
     "show_hint_slopes",
     "show_judge_vendor_heatmap",
+    "show_leaderboard_contrast",
     "show_obfuscation_slopes",
+    "show_outcome_grid",
     "show_outcomes",
+    "show_patterns",
+    "show_position_effects",
     "show_positions",
     "show_recognition_against_preference",
     "show_replication",
     "show_self_preference",
+    "show_sensitivity",
     "show_tiers",
 ]
