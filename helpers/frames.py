@@ -67,6 +67,28 @@ PAIRWISE = (
 )
 
 
+#: The games frame: verdicts on a candidate against a baseline, one row a verdict in one order.
+GAMES = (
+    "experiment",
+    "source",
+    "question_id",
+    "category",
+    "judge",
+    "judge_vendor",
+    "judge_model",
+    "candidate",
+    "candidate_vendor",
+    "baseline",
+    "condition",
+    "first",
+    "repeat",
+    "games",
+    "score",
+    "verdict",
+    "outcome",
+)
+
+
 def listwise(judgments: Iterable[Judgment], answers: Mapping[tuple[str, str], Answer]) -> pd.DataFrame:
     """One row a judgment and candidate, in shown order (columns: LISTWISE).
 
