@@ -103,24 +103,24 @@ def sample(
                 if identical:
                     same = drawn(odds["identical"][:identical], rng)
                     parts.append(_part(judge, first, "identical", repeat, same, rng))
-    frame = pd.concat(parts, ignore_index=True)
-    return frame[list(frames.GAMES)], lengths(seen)
+    frame = pd.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
+    known = {"experiment": "arena_hard_position_bias", "source": "asked", "category": "hard_prompt", "games": 2}
+    known |= {"candidate": CANDIDATE, "candidate_vendor": CANDIDATE, "baseline": BASELINE, "verdict": frame["score"]}
+    known |= {"judge_vendor": frame["judge"], "judge_model": frame["judge"]}
+    return frame.assign(**known)[list(frames.GAMES)], lengths(seen)
 
 
 def _part(
     judge: GameJudge, first: str, condition: str, repeat: int, verdict: np.ndarray, rng: np.random.Generator
-) -> pd.DataFrame:
+) -> dict[str, np.ndarray]:
     labels = np.array(LABELS, dtype=object)[verdict]
     won = ORDERS[first] * np.sign(2 - verdict)  # by the candidate
     lost = np.select([won > 0, won < 0], [judge.lost_candidate, judge.lost_baseline], 0.0)
     unread = rng.random(len(verdict)) < lost
     labels[unread] = None
-    known = {"experiment": "arena_hard_position_bias", "source": "asked", "category": "hard_prompt"}
-    known |= {"judge": judge.name, "judge_vendor": judge.name, "judge_model": judge.name, "candidate": CANDIDATE}
-    known |= {"candidate_vendor": CANDIDATE, "baseline": BASELINE, "condition": condition, "first": first}
-    known |= {"repeat": repeat, "games": 2}
-    varying = {"question_id": np.arange(len(verdict)), "score": labels, "verdict": labels}
-    return pd.DataFrame(varying | {"outcome": np.where(unread, "invalid", "ok")}).assign(**known)
+    varying = {"question_id": np.arange(len(verdict)), "score": labels, "outcome": np.where(unread, "invalid", "ok")}
+    known = {"judge": judge.name, "condition": condition, "first": first, "repeat": repeat}
+    return varying | {name: np.repeat(value, len(verdict)) for name, value in known.items()}
 
 
 def lengths(seen: Felt) -> pd.DataFrame:
