@@ -419,7 +419,7 @@ def test_controlled_win_rates_are_those_of_a_logistic_regression_clustered_by_qu
     x = (length[:, 0] - length[:, 1]) / length.sum(axis=1)
     design = sm.add_constant(x / x.std())
     weights = np.where(said["strong"], 3.0, 1.0)
-    model = sm.GLM((said["for_candidate"] + 1) / 2, design, sm.families.Binomial(), freq_weights=weights)
+    model = sm.GLM((said["for_candidate"] + 1) / 2, design, sm.families.Binomial(), var_weights=weights)
     groups = said["question_id"].astype(int).to_numpy()
     fit = model.fit(cov_type="cluster", cov_kwds={"groups": groups, "use_correction": False})
     assert math.log(each.value / (1 - each.value)) == pytest.approx(fit.params.iloc[0])
@@ -505,6 +505,14 @@ def test_two_leaderboards_differ_by_family_as_published() -> None:
     assert all(each.n == 14 and each.unit == "logit" and each.where["family"] for each in found)
 
 
+def test_the_words_on_leaderboards_do_not_say_which_judge_is_off() -> None:
+    found = position.leaderboard_contrast(board(), "gemini_2_5", "gpt_4_1")
+    said = position.leaderboard_words(found, "gemini_2_5", "gpt_4_1")
+    assert "- gemini, intercept: of 3 models gemini_2_5 ranks 2 higher and 0 lower against gpt_4_1" in said
+    assert "gemini-2.5's, +1.01 [" in said and "does not tell which of them departs" in said
+    assert position.leaderboard_words([], "a", "b").startswith("No model")
+
+
 def test_the_prediction_interval_is_that_of_one_more_observation() -> None:
     import statsmodels.api as sm
 
@@ -578,6 +586,11 @@ def test_flips_are_called_more_than_noise_only_where_they_are() -> None:
     assert "different winners in 30.0 % of pairs: not measurably more often than when asked again" in noise
     more = position.finding([*base, about("excess_flip", 0.1, p=0.001)])
     assert "more often than when asked again in the same order, by +10.0 pp" in more and "exploratory" in more
+    family = [
+        about("excess_flip", 0.1, p=0.04),
+        about("excess_flip", 0.0, p=0.9, where={"judge": "k", "candidate": "c"}),
+    ]
+    assert "not measurably more often" in position.finding([*base, *family]), "0.08 by Benjamini and Hochberg"
     less = position.finding([*base, about("excess_flip", -0.1, p=0.001)])
     assert "not measurably more often" in less, "below 0 is chance: the excess itself cannot be negative"
 

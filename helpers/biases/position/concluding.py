@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from helpers.biases.position.effects import LEVEL
 from helpers.stats.power import detectable_effect
-from helpers.stats.tests import holm
+from helpers.stats.tests import benjamini_hochberg, holm
 from helpers.types import Estimate
 
 #: A comparison: judge and candidate, and the source where several hold the same two.
@@ -38,6 +38,12 @@ def corrected(estimates: Sequence[Estimate]) -> dict[Place, float]:
     """Holm's p of the confirmatory family, by comparison; NaN where there was no test."""
     each = family(estimates)
     return dict(zip(each, map(float, holm([e.p for e in each.values()])), strict=True))
+
+
+def exploratory(estimates: Sequence[Estimate], id: str) -> dict[Place, float]:
+    """Benjamini and Hochberg's p of one exploratory number over all comparisons; NaN where there was no test."""
+    each = {place(e.where): e.p for e in estimates if e.id == id and "category" not in e.where}
+    return dict(zip(each, map(float, benjamini_hochberg(list(each.values()))), strict=True))
 
 
 def smallest_detectable(estimates: Sequence[Estimate], power: float = 0.8) -> dict[Place, float]:
@@ -87,6 +93,10 @@ def _sentence(estimates: Sequence[Estimate], at: Place, each: Estimate, p: float
     return f"{who} **favours the answer shown {which}**{wins} ({told}){_lost(estimates, at, each)}.{flips}"
 
 
+def _p(corrected: float) -> str:
+    return f"p = {corrected:.2g} by Benjamini and Hochberg, exploratory"
+
+
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
@@ -114,18 +124,19 @@ def _flips(estimates: Sequence[Estimate], at: Place) -> str:
         return f"{told}; how much of that is noise is not known (the same order was not asked twice)."
     if math.isnan(more.p):
         return f"{told}; {more} more than when asked again in the same order ({more.method})."
-    if more.p < LEVEL and more.value > 0:
-        return f"{told}: more often than when asked again in the same order, by {more} (p = {more.p:.2g}, exploratory)."
+    p = exploratory(estimates, "excess_flip")[at]
+    if p < LEVEL and more.value > 0:
+        return f"{told}: more often than when asked again in the same order, by {more} ({_p(p)})."
     least = detectable_effect(more.se, more.clusters - 1, 0.8, LEVEL)
     return (
-        f"{told}: not measurably more often than when asked again in the same order ({more}, p = {more.p:.2g}, "
-        f"exploratory; {100 * least:.1f} pp more would be found in 80 % of such runs)."
+        f"{told}: not measurably more often than when asked again in the same order ({more}, {_p(p)}; "
+        f"{100 * least:.1f} pp more would be found in 80 % of such runs)."
     )
 
 
 def identical_words(estimates: Sequence[Estimate]) -> str:
     """What each judge does with the same text in both slots, beside a good answer against a bad one."""
-    lines = []
+    lines, adjusted = [], exploratory(estimates, "identical_pair_effect")
     for each in estimates:
         if each.id != "identical_pair_effect":
             continue
@@ -135,7 +146,7 @@ def identical_words(estimates: Sequence[Estimate]) -> str:
             least = detectable_effect(each.se, each.clusters - 1, 0.8, LEVEL)
             said = "a preference for the " + ("first" if each.value > 0 else "second") + " place or its letter"
             null = f"no measurable preference for a place; {100 * least:.1f} pp would be found in 80 % of such runs"
-            told += f" (p = {each.p:.2g}, exploratory): {said if each.p < LEVEL else null}"
+            told += f" ({_p(adjusted[at])}): {said if adjusted[at] < LEVEL else null}"
         else:
             told += f" ({each.method})"
         right = of(estimates, "quality_gap_accuracy", at)

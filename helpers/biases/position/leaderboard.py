@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import MIN_CLUSTERS, Interval, no_interval
+from helpers.stats.tests import benjamini_hochberg
 from helpers.types import Estimate
 
 FITS = ("intercept", "line")
+LEVEL = 0.05
 
 
 def leaderboard_contrast(table: pd.DataFrame, judge: str, other: str, data: str = "published") -> list[Estimate]:
@@ -67,3 +70,30 @@ def _foreseen(x: np.ndarray, y: np.ndarray, at: float, value: float, fit: str) -
     reach = float(stdtrit(df, 0.975)) * se
     p = 2 * float(stdtr(df, -abs(gap) / se))
     return Interval(gap, gap - reach, gap + reach, se, count, count, method, p, float(df))
+
+
+def leaderboard_words(estimates: Sequence[Estimate], judge: str, other: str) -> str:
+    """What the contrast says of each family and fit, and what it cannot say: which of the two judges is off."""
+    lines, every = [], [each for each in estimates if each.id == "leaderboard_contrast"]
+    for fit in FITS:
+        chosen = [each for each in every if each.where["fit"] == fit]
+        adjusted = benjamini_hochberg([each.p for each in chosen])
+        for family in dict.fromkeys(each.where["family"] for each in chosen):
+            rows = [(each, p) for each, p in zip(chosen, adjusted, strict=True) if each.where["family"] == family]
+            up, down = (sum(bool(p < LEVEL and sign * each.value > 0) for each, p in rows) for sign in (1, -1))
+            most = max((each for each, _ in rows), key=lambda each: abs(each.value))
+            lines.append(
+                f"- {family}, {fit}: of {len(rows)} models {judge} ranks {up} higher and {down} lower against {other} "
+                f"than {most.n} third-party models foresee; the largest distance is {most.where['model']}'s, {most} logits."
+            )
+    if not lines:
+        return "No model of either judge's family is on both leaderboards."
+    return "\n".join(
+        [
+            *lines,
+            "",
+            "Exploratory; p by Benjamini and Hochberg over the models of a fit. The contrast is one of two judges: it "
+            "does not tell which of them departs from what the models deserve, and models of one family may share a "
+            "style that one judge likes for reasons of its own.",
+        ]
+    )
