@@ -84,7 +84,7 @@ def leaderboard_words(estimates: Sequence[Estimate], judge: str, other: str) -> 
             most = max((each for each, _ in rows), key=lambda each: abs(each.value))
             lines.append(
                 f"- {family}, {fit}: of {len(rows)} models {judge} ranks {up} higher and {down} lower against {other} "
-                f"than {most.n} third-party models foresee; the largest distance is {most.where['model']}'s, {most} logits."
+                f"than {most.n} third-party models foresee; the farthest is {most.where['model']}, {most} logits."
             )
     if not lines:
         return "No model of either judge's family is on both leaderboards."
