@@ -10,6 +10,7 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 
 from helpers import frames
 from helpers.biases import position
@@ -403,8 +404,6 @@ def test_raw_win_rates_count_strong_verdicts_once_or_three_times() -> None:
 
 @pytest.mark.filterwarnings("ignore:cov_type not fully supported")
 def test_controlled_win_rates_are_those_of_a_logistic_regression_clustered_by_question() -> None:
-    import statsmodels.api as sm
-
     rng = np.random.default_rng(5)
     pairs, lengths = [], {}
     for q in range(60):
@@ -515,8 +514,6 @@ def test_the_words_on_leaderboards_do_not_say_which_judge_is_off() -> None:
 
 
 def test_the_prediction_interval_is_that_of_one_more_observation() -> None:
-    import statsmodels.api as sm
-
     third = board().query("family == ''")
     logit = {name: np.log(third[name] / (1 - third[name])) for name in ("gemini_2_5", "gpt_4_1")}
     fit = sm.OLS(logit["gemini_2_5"], sm.add_constant(logit["gpt_4_1"])).fit()

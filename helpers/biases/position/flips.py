@@ -69,27 +69,28 @@ def relabelled(one: np.ndarray, two: np.ndarray, seed: int, draws: int = DRAWS) 
     """The two-sided p of the mean excess if verdicts are dealt anew to the two orders, question by question.
 
     Where the order changes nothing, the verdicts on a question are exchangeable, so this is exact whatever their
-    noise; (1 + hits) / (1 + draws). Questions of the same counts are dealt together. `one`, `two`: (Q, 3), all with
-    two verdicts an order or more.
+    noise; (1 + hits) / (1 + draws). `one`, `two`: (Q, 3) counts, two verdicts an order or more.
     """
     rng = np.random.default_rng(seed)
-    kinds, many = np.unique(
-        np.hstack([one + two, one.sum(axis=1, keepdims=True)]).astype(int), axis=0, return_counts=True
-    )
+    # Which winner has which count does not matter to the excess.
+    dealt = np.column_stack([np.sort(one + two, axis=1), one.sum(axis=1)]).astype(int)
+    kinds, many = np.unique(dealt, axis=0, return_counts=True)
     totals = np.zeros(draws)
     for kind, count in zip(kinds, many, strict=True):
         values, chances = _dealt(kind[:3], kind[3])
-        totals += rng.multinomial(count, chances, size=draws) @ values
+        if len(values) > 1:
+            totals += rng.multinomial(count, chances, size=draws) @ values
     observed = excess(one, two).sum()
     near = 1e-9 * len(one)  # sums that are equal on paper differ in the last digits
     return float((1 + (np.abs(totals) >= abs(observed) - near).sum()) / (1 + draws))
 
 
 def _dealt(counts: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray]:
-    """The excess of every way to deal these verdicts, `first` of them to the first order, and how likely each is."""
+    """The excesses that come of dealing these verdicts, `first` of them to the first order, and how likely each is."""
     ways = np.array([way for way in product(*(range(c + 1) for c in counts)) if sum(way) == first])
     chances = np.array([math.prod(map(math.comb, map(int, counts), map(int, way))) for way in ways], dtype=float)
-    return excess(ways, counts - ways), chances / chances.sum()
+    values, where = np.unique(excess(ways, counts - ways).round(12), return_inverse=True)
+    return values, np.bincount(where, weights=chances) / chances.sum()
 
 
 def excess_flip(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
