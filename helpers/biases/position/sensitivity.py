@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -73,7 +74,7 @@ def _mean(questions: pd.Series, values: np.ndarray, weights: np.ndarray) -> Inte
     sums = pd.DataFrame({"question": questions.to_numpy(), "x": values * (weights > 0), "w": weights})
     sums = sums.groupby("question", observed=True).sum()
     interval = clustered(sums["x"].to_numpy(), sums["w"].to_numpy(), null=None)
-    return Interval(**{**interval.__dict__, "n": int((weights > 0).sum())})
+    return replace(interval, n=int((weights > 0).sum()))
 
 
 def sensitivity_words(estimates: Sequence[Estimate]) -> str:
