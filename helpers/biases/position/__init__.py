@@ -1,0 +1,30 @@
+"""Whether the order of two answers changes the verdict: experiment 4."""
+
+from helpers.biases.position.classes import grid, patterns
+from helpers.biases.position.concluding import corrected, exploratory, finding, identical_words, smallest_detectable
+from helpers.biases.position.counts import from_counts, games_of
+from helpers.biases.position.estimands import ESTIMANDS
+from helpers.biases.position.leaderboard import leaderboard_contrast, leaderboard_words
+from helpers.biases.position.measure import measure, published_frame
+from helpers.biases.position.pairs import comparisons, pairs
+from helpers.biases.position.sensitivity import sensitivity_words
+
+__all__ = [
+    "ESTIMANDS",
+    "comparisons",
+    "corrected",
+    "exploratory",
+    "finding",
+    "from_counts",
+    "games_of",
+    "grid",
+    "identical_words",
+    "leaderboard_contrast",
+    "leaderboard_words",
+    "measure",
+    "pairs",
+    "patterns",
+    "published_frame",
+    "sensitivity_words",
+    "smallest_detectable",
+]

@@ -1,0 +1,138 @@
+"""Which place the judge favours: signed effects, which noise alone cannot make."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pandas as pd
+
+from helpers.biases.position.classes import share
+from helpers.biases.position.pairs import GRADES, INVALID, SIGNS, comparisons, places, valid
+from helpers.stats.estimates import estimate
+from helpers.stats.intervals import Interval, cluster_sums, clustered, clustered_mean, no_interval
+from helpers.stats.tests import mcnemar_exact, sign_flip
+from helpers.types import Estimate
+
+LEVEL = 0.05
+NO_PAIR = "no pair with two readable verdicts"
+#: What a pair whose verdicts name no common winner counts for the place that won more, by what first won in each game.
+LEANS = {(1, 1): 1.0, (1, 0): 0.5, (0, 1): 0.5, (0, -1): -0.5, (-1, 0): -0.5, (-1, -1): -1.0}
+
+
+def tested(values: pd.Series, questions: pd.Series, seed: int, reason: str, level: float = LEVEL) -> Interval:
+    """The mean of signed values, clustered by question, with the p of sign flips over questions.
+
+    With one value of -1, 0 or 1 a question that is the exact binomial test of McNemar. No p where even the smallest
+    attainable one would not be below `level`, the one that a correction leaves.
+    """
+    if values.empty:
+        return no_interval(math.nan, 0, 0, reason)
+    interval = clustered_mean(values.to_numpy(), questions.to_numpy(), null=0.0)
+    if math.isnan(interval.low):
+        return interval
+    if not questions.duplicated().any() and values.isin([-1, 0, 1]).all():
+        up, down = int((values > 0).sum()), int((values < 0).sum())
+        p, smallest, changed, name = mcnemar_exact(up, down), 2.0 ** (1 - up - down), up + down, "exact McNemar p"
+    else:
+        sums = values.groupby(questions.to_numpy(), observed=True).sum().to_numpy()
+        # Enough draws that the smallest p lies well below the corrected level of a large family.
+        test = sign_flip(sums, seed, max(9999, math.ceil(20 / level)))
+        p, smallest, changed, name = test.p, test.smallest_p, test.clusters, "sign-flip p"
+    if smallest > level:
+        why = f"no test: questions that lean to a place: {changed}, whose smallest p is {smallest:.2g}"
+        return replace(interval, p=math.nan, method=f"{interval.method}; {why}")
+    return replace(interval, p=p, method=f"{interval.method}; {name}")
+
+
+def verdicts(rows: pd.DataFrame) -> pd.DataFrame:
+    """What each verdict of readable pairs says for the answer shown first, and for the candidate; one row a verdict.
+
+    Columns: question_id, category, baseline, game; `sign` (1, 0, -1) and `grade` (2 to -2) in favour of the first;
+    `for_candidate` (1, 0, -1); `strong`.
+    """
+    parts = []
+    for game, side in ((1, -1), (2, 1)):
+        label = rows[f"verdict_{game}"]
+        sign, grade = label.map(SIGNS).astype(float), label.map(GRADES).astype(float)
+        kept = rows[["question_id", "category", "baseline"]]
+        parts.append(kept.assign(game=game, sign=sign, grade=grade, for_candidate=side * sign, strong=grade.abs() == 2))
+    return pd.concat(parts, ignore_index=True)
+
+
+def signed(rows: pd.DataFrame) -> pd.Series:
+    """1 where the first won both games, -1 where the second did, else 0."""
+    return rows["both"].map({"first": 1.0, "second": -1.0, "": 0.0})
+
+
+def leaning(rows: pd.DataFrame) -> pd.Series:
+    """As `signed`, and 1/2 for the place that won one game where the other was a tie."""
+    signs = zip(rows["verdict_1"].map(SIGNS), rows["verdict_2"].map(SIGNS), strict=True)
+    return pd.Series([LEANS.get(pair, 0.0) for pair in signs], rows.index, dtype=float)
+
+
+def corrected_level(table: pd.DataFrame) -> float:
+    """The level of the first step of Holm's correction: one contrast a comparison that could be tested."""
+    count = sum(1 for _ in comparisons(valid(table)))
+    return LEVEL / max(1, count)
+
+
+def first_position_effect(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+    """How much more often the first place wins both games than the second does, in pp; readable pairs, condition none.
+
+    A judge that is fair but noisy is at 0 however often it flips. `where`: judge, candidate (the confirmatory family),
+    and with category (exploratory). Takes `pairs`.
+    """
+    level, found = corrected_level(table), []
+    for where, rows in _readable(table):
+        at = LEVEL if "category" in where else level
+        interval = tested(signed(rows), rows["question_id"], seed, NO_PAIR, at)
+        found.append(estimate("first_position_effect", where, interval, data, "pp"))
+    return found
+
+
+def _readable(table: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
+    """Each place with its readable pairs, an empty table where it has none."""
+    for where, rows in places(table[table["condition"] == "none"]):
+        yield where, rows[rows["kind"] != INVALID]
+
+
+def signed_rates(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """The parts and companions of the first-position effect; `where`: judge, candidate. Takes `pairs`.
+
+    `position_consistency`, `primacy_share`, `recency_share` of readable pairs; `first_win_rate` of their decisive
+    verdicts; `graded_position_effect`, the mean verdict from -2 to 2 in favour of the first; `preference_fairness` = -
+    (pairs that lean to the first - to the second) / readable pairs, a tie in one game leaning to the winner of the
+    other (Shi et al. 2024, whose raw score is this difference exactly; their scripts divide by all pairs shown, the
+    unreadable ones included).
+    """
+    found = []
+    for where, rows in _readable(table):
+        if "category" in where:
+            continue
+        shares = {
+            "position_consistency": rows["agree"],
+            "primacy_share": rows["both"] == "first",
+            "recency_share": rows["both"] == "second",
+        }
+        found += [estimate(id, where, share(rows, values), data) for id, values in shares.items()]
+        each = verdicts(rows)
+        decisive = each[each["sign"] != 0]
+        found.append(
+            estimate("first_win_rate", where, _mean(decisive, decisive["sign"] > 0, "no decisive verdict"), data)
+        )
+        found.append(estimate("graded_position_effect", where, _mean(each, each["grade"]), data, "score"))
+        lean = leaning(rows)
+        found.append(
+            estimate("preference_fairness", where, _mean(rows, -(lean > 0).astype(float) + (lean < 0)), data, "score")
+        )
+    return found
+
+
+def _mean(rows: pd.DataFrame, values: pd.Series, reason: str = NO_PAIR) -> Interval:
+    """A question-clustered mean."""
+    if rows.empty:
+        return no_interval(math.nan, 0, 0, reason)
+    sums = cluster_sums(rows[["question_id"]].assign(value=values.astype(float)), "value", "question_id")
+    return clustered(sums.numerators, sums.denominators, null=None)

@@ -1,0 +1,36 @@
+"""All numbers of experiment 4 in one list."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from helpers.biases.position import classes, effects, flips, sensitivity, winrates
+from helpers.biases.position.pairs import INVALID, pairs
+from helpers.types import Estimate
+
+
+def published_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    """Of published verdicts those that this experiment is about: all of them."""
+    return frame
+
+
+def measure(frame: pd.DataFrame, data: str, seed: int, features: pd.DataFrame | None = None) -> list[Estimate]:
+    """Every estimate of the experiment from one games frame; `data` says where the verdicts are from.
+
+    `features`, a row an answer (question_id, candidate, length, headers, lists, bold), adds win rates at equal style.
+    A frame in which no pair has a readable verdict in both orders is a ValueError that counts what became of it.
+    """
+    table = pairs(frame)
+    if not (table["kind"] != INVALID).any():
+        told = ", ".join(f"{n} {outcome}" for outcome, n in frame["outcome"].value_counts().items()) or "no verdicts"
+        raise ValueError(f"no pair was judged readably in both orders, so there is nothing to measure: {told}")
+    return [
+        *classes.class_rates(table, data),
+        *effects.first_position_effect(table, data, seed),
+        *effects.signed_rates(table, data),
+        *flips.excess_flip(table, data, seed),
+        *flips.control_arms(table, data, seed),
+        *flips.flip_by_gap(table, data),
+        *winrates.win_rate(table, data, features),
+        *sensitivity.sensitivity(table, data),
+    ]

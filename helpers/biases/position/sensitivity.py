@@ -1,0 +1,101 @@
+"""Whether the headline would be another one under another reasonable choice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from helpers.biases.position.effects import leaning, signed
+from helpers.biases.position.pairs import BOTH, GRADES, INVALID, LABELS, SIGNS, comparisons
+from helpers.stats.estimates import estimate
+from helpers.stats.intervals import Interval, clustered, no_interval
+from helpers.types import Estimate
+
+#: The choices; the first is the headline's own. The last two are no choices but bounds.
+CHOICES = (
+    "headline",
+    "a tie in one game counts half",
+    "a tie in one game counts in full",
+    "unreadable pairs stay in the denominator",
+    "strong verdicts count 3",
+    "stored strings as the published classes read them",
+    "all unreadable pairs to the first",
+    "all unreadable pairs to the second",
+)
+BOUNDS = CHOICES[-2:]
+
+
+def sensitivity(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """The first-position effect under each of CHOICES, one changed at a time, in pp; `where`: judge, candidate, choice.
+
+    "strong verdicts count 3" weights a pair by the mean weight of its two verdicts. "stored strings ..." takes only
+    labels that need no cleaning and divides by all lines of two games, as the published shares do. The two bounds give
+    every unreadable pair to one place. No tests. Takes `pairs`, condition none.
+    """
+    found = []
+    for where, rows in comparisons(table[table["condition"] == "none"]):
+        for choice, (values, weights) in _choices(rows).items():
+            interval = _mean(rows["question_id"], values, weights)
+            found.append(estimate("first_position_sensitivity", where | {"choice": choice}, interval, data, "pp"))
+    return found
+
+
+def _choices(rows: pd.DataFrame) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """What each pair counts, and its weight in the denominator, by choice."""
+    lost = (rows["kind"] == INVALID).to_numpy()
+    read = (~lost).astype(float)
+    both, lean = signed(rows).to_numpy(), leaning(rows).to_numpy()
+    every = np.ones(len(rows))
+    strong = sum(rows[f"verdict_{game}"].map(GRADES).astype(float).abs() == 2 for game in (1, 2)).to_numpy()
+    weights = 1.0 + strong  # the mean of 1 or 3 twice
+    stored = zip(rows["score_1"], rows["score_2"], strict=True)
+    signs = [(SIGNS[one], SIGNS[two]) if one in LABELS and two in LABELS else () for one, two in stored]
+    plain = np.array([{"first": 1.0, "second": -1.0}.get(BOTH.get(pair, ""), 0.0) for pair in signs])
+    two = (rows["games"] == 2).to_numpy()
+    told = (
+        (both, read),
+        (lean, read),
+        (np.sign(lean), read),
+        (both, every),
+        (both * weights, read * weights),
+        (np.where(two, plain, 0.0), every),
+        (np.where(lost, 1.0, both), every),
+        (np.where(lost, -1.0, both), every),
+    )
+    return dict(zip(CHOICES, told, strict=True))
+
+
+def _mean(questions: pd.Series, values: np.ndarray, weights: np.ndarray) -> Interval:
+    if not weights.sum():
+        return no_interval(float("nan"), 0, 0, "no pair with two readable verdicts")
+    sums = pd.DataFrame({"question": questions.to_numpy(), "x": values * (weights > 0), "w": weights})
+    sums = sums.groupby("question", observed=True).sum()
+    interval = clustered(sums["x"].to_numpy(), sums["w"].to_numpy(), null=None)
+    return replace(interval, n=int((weights > 0).sum()))
+
+
+def sensitivity_words(estimates: Sequence[Estimate]) -> str:
+    """Of each judge and candidate: between what the choices lie, and what the unreadable pairs could do at most."""
+    lines = []
+    every = [e for e in estimates if e.id == "first_position_sensitivity" and e.value == e.value]
+    for at in dict.fromkeys(_place(e) for e in every):
+        told = {e.where["choice"]: e for e in every if _place(e) == at}
+        values = [100 * e.value for choice, e in told.items() if choice not in BOUNDS]
+        low, high = (100 * told[choice].value for choice in reversed(BOUNDS))
+        who = "SIMULATED: " if told["headline"].data == "simulated" else ""
+        turned = "the sign depends on them" if min(values) < 0 < max(values) else "of one sign"
+        if not any(values):
+            turned = "nothing leans to a place"
+        said = (
+            f"- {who}{', '.join(at)}: {min(values):+.1f} to {max(values):+.1f} pp over {len(values)} choices ({turned})"
+        )
+        lost = f"; with all unreadable pairs given to one place {low:+.1f} to {high:+.1f} pp" if low < high else ""
+        lines.append(f"{said}{lost}.")
+    return "\n".join(lines) or "No pair has two readable verdicts: there is no headline to vary."
+
+
+def _place(each: Estimate) -> tuple[str, ...]:
+    return tuple(value for key, value in each.where.items() if key != "choice")

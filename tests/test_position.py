@@ -1,0 +1,626 @@
+"""Experiment 4's numbers against hand computations on small tables of games, and what the sentences may say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+
+from helpers import frames
+from helpers.biases import position
+from helpers.biases.position import classes, effects, flips, leaderboard, sensitivity, winrates
+from helpers.biases.position.concluding import family, of
+from helpers.biases.position.pairs import INVALID, LABELS, MIRRORED
+from helpers.stats.power import detectable_effect
+from helpers.stats.tests import mcnemar_exact
+from helpers.types import Estimate
+
+AT = ("j", "c")
+WHERE = {"judge": "j", "candidate": "c"}
+#: The patterns that the published notebook calls significant, and how often each was found (origin of seed numbers).
+PATTERNS = {
+    ("A>>B", "A>>B"): 73,
+    ("B>>A", "B>>A"): 14,
+    ("A>>B", "A>B"): 9,
+    ("B>A", "B>A"): 9,
+    ("A>B", "A>>B"): 8,
+    ("B>>A", "B>A"): 7,
+    ("A>B", "A>B"): 4,
+    ("B>A", "B>>A"): 4,
+    ("B>A", "A=B"): 3,
+    ("A=B", "B>A"): 2,
+    ("B>>A", "A=B"): 1,
+    ("A=B", "A>B"): 1,
+    ("A>>B", None): 1,
+    (None, "B>A"): 1,
+    (None, "A>>B"): 1,
+    (None, "A"): 1,
+    (None, "B>>A"): 1,
+    (None, None): 1,
+}
+#: Only the sums of the mirrored ones are published; how they fall on the cells changes no number below.
+NOTEBOOK = PATTERNS | {("B>>A", "A>>B"): 529, ("A>B", "B>>A"): 78}
+
+
+def read(score: str | None) -> str | None:
+    """The label of a score as the games frame holds it; enough for these tables."""
+    return {"A<B": "B>A", "[A=B]": "A=B"}.get(score, score if score in LABELS else None)
+
+
+def game(question: object, first: str, score: str | None, **more: object) -> dict[str, object]:
+    known = {"experiment": "e", "source": "s", "question_id": str(question), "category": "hard", "judge": "j"}
+    known |= {"judge_vendor": "v", "judge_model": "j", "candidate": "c", "candidate_vendor": "w", "baseline": "b"}
+    known |= {"condition": "none", "first": first, "repeat": 0, "games": 2, "score": score, "verdict": read(score)}
+    known |= {"outcome": "ok" if read(score) else "invalid"}
+    return known | more
+
+
+def both(question: object, one: str | None, two: str | None, **more: object) -> list[dict[str, object]]:
+    return [game(question, "baseline", one, **more), game(question, "candidate", two, **more)]
+
+
+def frame(*parts: Iterable[Mapping[str, object]]) -> pd.DataFrame:
+    return pd.DataFrame([row for part in parts for row in part], columns=list(frames.GAMES))
+
+
+def table(*parts: Iterable[Mapping[str, object]]) -> pd.DataFrame:
+    return position.pairs(frame(*parts))
+
+
+def counted(counts: Mapping[tuple[str | None, str | None], int], **more: object) -> pd.DataFrame:
+    said = [pair for pair, count in counts.items() for _ in range(count)]
+    return frame(*(both(number, *pair, **more) for number, pair in enumerate(said)))
+
+
+def one(estimates: Iterable[Estimate], id: str, **where: str) -> Estimate:
+    (found,) = (each for each in estimates if each.id == id and dict(each.where) == (where or WHERE))
+    return found
+
+
+@pytest.fixture(scope="module")
+def notebook() -> list[Estimate]:
+    return position.measure(counted(NOTEBOOK), "published", 42)
+
+
+# --- pairs and classes ------------------------------------------------------------------------------------------------
+
+
+def test_the_games_frame_has_its_columns() -> None:
+    assert len(frames.GAMES) == 17 and frames.GAMES[0] == "experiment" and frames.GAMES[-1] == "outcome"
+
+
+def test_the_published_classes_read_stored_strings_and_our_own_the_labels() -> None:
+    said = [
+        ("A>>B", "B>>A", "no_bias", "no_bias"),
+        ("A=B", "A=B", "no_bias", "no_bias"),
+        ("A>B", "B>>A", "weak_bias", "weak_bias"),
+        ("B>>A", "A>B", "weak_bias", "weak_bias"),
+        ("A=B", "A>B", "significant_bias", "significant_bias"),
+        ("A>B", "A>>B", "significant_bias", "significant_bias"),
+        ("[A=B]", "[A=B]", "significant_bias", "no_bias"),
+        ("A<B", "A>B", "significant_bias", "no_bias"),
+        (None, "A>B", "significant_bias", "invalid"),
+        ("A", "A>B", "significant_bias", "invalid"),
+    ]
+    found = table(*(both(number, one, two) for number, (one, two, *_) in enumerate(said)))
+    found = found.set_index("question_id").loc[[str(number) for number in range(len(said))]]
+    assert found["published"].tolist() == [row[2] for row in said]
+    assert found["kind"].tolist() == [row[3] for row in said]
+    assert found["score_1"].tolist() == [row[0] for row in said], "stored strings stay as they are"
+    assert found["agree"].tolist() == [True] * 4 + [False] * 2 + [True] * 2 + [False] * 2
+    assert found["both"].tolist() == [""] * 5 + ["first"] + [""] * 4
+
+
+def test_all_25_patterns_are_looked_up_and_nine_of_them_mirror() -> None:
+    found = table(*(both(f"{a} {b}", a, b) for a in LABELS for b in LABELS))
+    assert found["published"].tolist() == found["kind"].tolist()
+    assert found["kind"].value_counts().to_dict() == {"no_bias": 5, "weak_bias": 4, "significant_bias": 16}
+    assert found["agree"].sum() == 9 and MIRRORED["A>B"] == "B>A"
+    assert found["both"].value_counts().to_dict() == {"": 17, "first": 4, "second": 4}
+
+
+def test_a_line_without_two_games_is_in_the_published_total_alone() -> None:
+    rows = [*both(1, "A>B", "B>A"), game(2, "baseline", "A>B", games=1)]
+    rows += [*both(3, "A>B", None, games=1)]
+    rows[-1]["outcome"] = "missing"
+    found = table(rows).set_index("question_id")
+    assert found.loc["1", "published"] == "no_bias"
+    assert found.loc[["2", "3"], "published"].isna().all() and (found.loc[["2", "3"], "kind"] == INVALID).all()
+    rates = classes.class_rates(found.reset_index(), "d")
+    assert one(rates, "no_bias").value == 1 and one(rates, "no_bias").n == 1
+    assert one(rates, "no_bias_published").value == pytest.approx(1 / 3)
+    assert one(rates, "significant_bias_published").value == 0
+    assert one(rates, "invalid_share").value == pytest.approx(2 / 3)
+
+
+def test_a_pair_judged_twice_in_one_order_is_named() -> None:
+    with pytest.raises(ValueError, match=r"judge j judged c on question 1 .* more than once with the baseline first"):
+        table(both(1, "A>B", "B>A"), both(1, "A>B", "B>A"))
+
+
+def test_judges_and_files_are_never_pooled() -> None:
+    rows = [both(1, "A>B", "A>B"), both(1, "A>B", "B>A", source="other"), both(1, "A=B", "A=B", judge="k")]
+    found = classes.class_rates(table(*rows), "d")
+    places = [dict(each.where) for each in found if each.id == "no_bias"]
+    named = [{**WHERE, "source": "other"}, {**WHERE, "source": "s"}, {"judge": "k", "candidate": "c"}]
+    assert sorted(map(str, places)) == sorted(map(str, named)), "the source is told where it must be"
+    assert one(found, "significant_bias", **WHERE, source="s").value == 1
+    assert one(found, "significant_bias", **WHERE, source="other").value == 0
+
+
+def test_categories_have_rates_of_their_own_where_there_are_several() -> None:
+    found = classes.class_rates(table(both(1, "A>B", "A>B"), both(2, "A>B", "B>A", category="creative")), "d")
+    assert one(found, "no_bias").value == 0.5
+    assert one(found, "no_bias", **WHERE, category="creative").value == 1
+    assert one(found, "no_bias", **WHERE, category="hard").value == 0
+
+
+def test_grid_and_patterns_count_every_pair() -> None:
+    found = position.pairs(counted(NOTEBOOK))
+    grid = position.grid(found)
+    assert grid.to_numpy().sum() == 748 and grid.loc["A>>B", "A>>B"] == 73
+    assert grid.loc[INVALID].sum() + grid[INVALID].sum() - grid.loc[INVALID, INVALID] == 6
+    listed = position.patterns(found)
+    assert listed.iloc[0].tolist() == ["A>>B", "A>>B", 73] and listed["pairs"].sum() == 141
+    assert {(a, b): n for a, b, n in listed.itertuples(index=False)} == {
+        (str(a), str(b)): n for (a, b), n in PATTERNS.items()
+    }
+
+
+# --- the published notebook -------------------------------------------------------------------------------------------
+
+
+def test_the_published_shares_come_out(notebook: list[Estimate]) -> None:
+    shares = {
+        "no_bias_published": 70.7,
+        "weak_bias_published": 10.4,
+        "significant_bias_published": 18.9,
+        "any_bias_published": 29.3,
+        "acceptable_rate_published": 81.1,
+    }
+    for id, shown in shares.items():
+        each = one(notebook, id)
+        assert each.n == 748 and 100 * each.value == pytest.approx(shown, abs=0.06), id
+        assert each.method == "Wilson"
+    assert round(100 * one(notebook, "significant_bias_published").value, 1) == 18.9
+    assert round(100 * 141 / 750, 1) == 18.8, "what the notebook divides by elsewhere"
+    assert [round(100 * one(notebook, id).value, 2) for id in ("no_bias", "weak_bias", "significant_bias")] == [
+        71.29,
+        10.51,
+        18.19,
+    ]
+    assert one(notebook, "invalid_share").value == pytest.approx(6 / 748)
+
+
+def test_the_published_verdicts_favour_the_first_place(notebook: list[Estimate]) -> None:
+    effect = one(notebook, "first_position_effect")
+    assert effect.value == pytest.approx((94 - 34) / 742) and (effect.n, effect.clusters) == (742, 742)
+    assert effect.p == mcnemar_exact(94, 34) and f"{effect.p:.1e}" == "1.1e-07"
+    assert effect.se == pytest.approx(0.0150, abs=5e-5)
+    assert one(notebook, "primacy_share").value == pytest.approx(94 / 742)
+    assert one(notebook, "recency_share").value == pytest.approx(34 / 742)
+    assert one(notebook, "position_consistency").value == pytest.approx(607 / 742)
+    assert one(notebook, "preference_fairness").value == pytest.approx(-(95 - 40) / 742)
+    least = position.smallest_detectable(notebook)[AT]
+    assert least == pytest.approx(0.042, abs=5e-4)
+    said = position.finding(notebook)
+    assert "j on c **favours the answer shown first**" in said and "12.7 % of pairs, the second in 4.6 %" in said
+    assert "could undo" not in said and "how much of that is noise is not known" in said
+
+
+def test_the_headline_stands_under_every_choice(notebook: list[Estimate]) -> None:
+    def under(choice: str) -> float:
+        return one(notebook, "first_position_sensitivity", **WHERE, choice=choice).value
+
+    assert under("headline") == one(notebook, "first_position_effect").value
+    assert under("a tie in one game counts half") == pytest.approx((60 + (1 - 6) / 2) / 742)
+    assert under("a tie in one game counts in full") == pytest.approx((95 - 40) / 742)
+    assert under("unreadable pairs stay in the denominator") == pytest.approx(60 / 748)
+    assert under("stored strings as the published classes read them") == pytest.approx(60 / 748)
+    assert under("all unreadable pairs to the first") == pytest.approx(66 / 748)
+    assert under("all unreadable pairs to the second") == pytest.approx(54 / 748)
+    # Each pair weighs the mean of 1 or 3 of its two verdicts.
+    top = 73 * 3 - 14 * 3 + (9 + 8 - 7 - 4) * 2 + 4 - 9
+    bottom = 529 * 3 + (73 + 14) * 3 + (78 + 9 + 8 + 7 + 4) * 2 + 4 + 9 + 3 + 2 + 2 + 1
+    assert under("strong verdicts count 3") == pytest.approx(top / bottom)
+    assert "+7.2 to +8.8 pp" in position.sensitivity_words(notebook)
+
+
+def test_counts_of_score_pairs_give_the_same_numbers(notebook: list[Estimate]) -> None:
+    counts = position.grid(position.pairs(counted(NOTEBOOK)))
+    found = position.from_counts(counts, "s", "j", "c")
+    assert all(each.method.startswith("counts, independence assumed") and each.data == "published" for each in found)
+    for id in ("no_bias", "acceptable_rate_published", "first_position_effect", "primacy_share", "first_win_rate"):
+        ours, theirs = one(found, id), one(notebook, id)
+        assert (ours.value, ours.low, ours.n) == pytest.approx((theirs.value, theirs.low, theirs.n)), id
+    with pytest.raises(ValueError, match="A<B: no verdict; they are A>>B, A>B"):
+        position.games_of(pd.DataFrame([[1]], ["A<B"], ["A>B"]), "s", "j", "c")
+
+
+# --- signed effects ---------------------------------------------------------------------------------------------------
+
+
+def test_signed_rates_by_hand() -> None:
+    rows = [
+        both(1, "A>>B", "A>B"),
+        both(2, "A>B", "A=B"),
+        both(3, "B>A", "B>>A"),
+        both(4, "A>B", "B>A"),
+        both(5, "A=B", "A=B"),
+    ]
+    found = effects.signed_rates(table(*rows, both(6, "A>B", None)), "d")
+    assert one(found, "position_consistency").value == 0.4
+    assert one(found, "primacy_share").value == one(found, "recency_share").value == 0.2
+    assert one(found, "first_win_rate").value == pytest.approx(4 / 7), "first of 1, 1, 2 and 4; three seconds"
+    assert one(found, "graded_position_effect").value == pytest.approx((3 + 1 - 3 + 0 + 0) / 10)
+    assert one(found, "preference_fairness").value == pytest.approx(-(2 - 1) / 5)
+    assert one(found, "graded_position_effect").n == 10, "the pair with an unreadable verdict is left out whole"
+
+
+def test_two_repeats_of_a_question_are_one_question() -> None:
+    rows = [both(q, "A>B", "A>B" if q < 12 else "B>A", repeat=r) for q in range(20) for r in range(2)]
+    (each,) = effects.first_position_effect(table(*rows), "d", 1)
+    assert (each.value, each.n, each.clusters) == (0.6, 40, 20) and "sign-flip" in each.method
+    single = effects.first_position_effect(table(*rows[::2]), "d", 1)[0]
+    assert (each.low, each.high) == pytest.approx((single.low, single.high)), "asking again adds no question"
+    assert single.p == mcnemar_exact(12, 0) and each.p == pytest.approx(single.p, abs=0.002)
+
+
+def test_no_test_is_made_that_could_never_reach_the_corrected_level() -> None:
+    def leaning(firsts: int, judge: str) -> list[list[dict[str, object]]]:
+        return [both(q, "A>B", "A>B" if q < firsts else "B>A", judge=judge) for q in range(30)]
+
+    alone = effects.first_position_effect(table(*leaning(6, "j")), "d", 1)[0]
+    assert alone.p == mcnemar_exact(6, 0)
+    two = effects.first_position_effect(table(*leaning(6, "j"), *leaning(20, "k")), "d", 1)
+    assert math.isnan(two[0].p) and "no test: questions that lean to a place: 6" in two[0].method
+    assert two[0].low == alone.low, "the interval stays"
+    assert two[1].p == mcnemar_exact(20, 0)
+    assert "**no test** on a preference for a place" in position.finding(two)
+
+
+def test_no_interval_below_ten_questions() -> None:
+    found = position.measure(frame(*(both(q, "A>B", "A>B") for q in range(9))), "d", 1)
+    for each in found:
+        assert math.isnan(each.low) and math.isnan(each.p), each.id
+    assert "nothing can be concluded" in position.finding(found)
+
+
+# --- excess flips -----------------------------------------------------------------------------------------------------
+
+
+def test_excess_of_a_question_by_all_pairs_of_its_verdicts() -> None:
+    # First order: baseline, baseline, candidate; second order: baseline, tie. Columns: baseline, tie, candidate.
+    first, second = ["b", "b", "c"], ["b", "t"]
+    crossed = np.mean([a != b for a in first for b in second])
+    within = np.mean([np.mean([a != b for a, b in permutations(order, 2)]) for order in (first, second)])
+    assert flips.excess(np.array([[2, 0, 1]]), np.array([[1, 1, 0]]))[0] == pytest.approx(crossed - within)
+    assert math.isnan(flips.excess(np.array([[2, 0, 0]]), np.array([[1, 0, 0]]))[0]), "an order asked once"
+
+
+def test_excess_is_unbiased_and_half_the_squared_distance_of_the_orders() -> None:
+    """The expectation over all outcomes of 2 + 2 verdicts, by enumeration."""
+    p, q = np.array([0.5, 0.2, 0.3]), np.array([0.1, 0.3, 0.6])
+    eye, total = np.eye(3), {"same": 0.0, "other": 0.0}
+    for a, b, c, d in np.ndindex(3, 3, 3, 3):
+        value = flips.excess(eye[[a]] + eye[[b]], eye[[c]] + eye[[d]])[0]
+        total["same"] += value * p[a] * p[b] * p[c] * p[d]
+        total["other"] += value * p[a] * p[b] * q[c] * q[d]
+    assert total["same"] == pytest.approx(0, abs=1e-12)
+    assert total["other"] == pytest.approx(((p - q) ** 2).sum() / 2)
+
+
+def test_a_rate_foreseen_from_repetition_stability_is_biased() -> None:
+    """Coins: two repeats agree in half of the questions, so the stability comes out as 3/4 and not 1/2."""
+    stability = 0.5 * 1 + 0.5 * 0.5
+    assert 0.5 - (1 - (stability**2 + (1 - stability) ** 2)) == 0.125, "an excess out of nothing"
+
+
+def test_excess_flip_reads_winners_and_all_repeats() -> None:
+    rows = []
+    for q in range(12):
+        # The first place always wins: the orders disagree always, repeats never. Strength is no winner.
+        rows += [both(q, "A>>B", "A>B", repeat=0), both(q, "A>B", "A>>B", repeat=1)]
+    rows += [both("once", "A>B", "B>A"), both("lost", "A>B", None), both("lost", "A>B", "B>A", repeat=1)]
+    (each,) = flips.excess_flip(table(*rows), "d", 1)
+    assert (each.value, each.clusters, each.n) == (1.0, 12, 48)
+    mixed = [both(q, "A>B", "B>A" if q % 2 else "A>B", repeat=r) for q in range(20) for r in range(2)]
+    (each,) = flips.excess_flip(table(*mixed), "d", 1)
+    assert each.value == 0.5 and each.p < 0.001 and "dealing" in each.method
+    (none,) = flips.excess_flip(table(*(both(q, "A>B", "A>B") for q in range(20))), "d", 1)
+    assert math.isnan(none.value) and "needs each order asked twice" in none.method
+
+
+def test_dealing_verdicts_anew_is_exact() -> None:
+    """Against all relabellings of two questions, one by one."""
+    one, two = np.array([[2, 0, 0], [1, 1, 0]]), np.array([[0, 0, 2], [2, 0, 0]])
+    observed = flips.excess(one, two).sum()
+    hits = total = 0
+    verdicts = [list(np.repeat([0, 1, 2], (a + b))) for a, b in zip(one, two, strict=True)]
+    eye = np.eye(3, dtype=int)
+    for left in permutations(verdicts[0]):
+        for right in permutations(verdicts[1]):
+            dealt = [eye[list(part)].sum(axis=0) for part in (left[:2], left[2:], right[:2], right[2:])]
+            value = flips.excess(np.array([dealt[0], dealt[2]]), np.array([dealt[1], dealt[3]])).sum()
+            hits, total = hits + (abs(value) >= abs(observed) - 1e-9), total + 1
+    assert flips.relabelled(one, two, 5, 20_000) == pytest.approx(hits / total, abs=0.015)
+
+
+# --- control arms and gaps --------------------------------------------------------------------------------------------
+
+
+def test_identical_texts_and_gross_quality_by_hand() -> None:
+    same = [both(q, "A>B", "A=B" if q < 6 else "B>>A", condition="identical") for q in range(10)]
+    gross = [both(q, "B>A", "A>B" if q < 8 else "A=B", condition="quality_gap") for q in range(10)]
+    lost = [both(11, "A>B", None, condition="identical"), both(11, None, "B>A", condition="quality_gap")]
+    found = flips.control_arms(table(*same, *gross, *lost), "d", 1)
+    effect = one(found, "identical_pair_effect")
+    assert effect.value == pytest.approx((11 - 4) / 21) and effect.n == 21
+    assert one(found, "quality_gap_accuracy").value == pytest.approx((10 + 8) / 21)
+    assert flips.control_arms(table(both(1, "A>B", "B>A")), "d", 1) == []
+    assert "two identical texts +33.3 pp" in position.identical_words(found)
+
+
+def test_the_gap_is_what_others_say_never_the_pair_itself() -> None:
+    rows = []
+    for q in range(30):
+        others = ("B>>A", "A>>B") if q < 10 else ("B>A", "A>B") if q < 20 else ("A=B", "A=B")
+        rows += [both(q, "A>B", "A>B" if q >= 20 else "B>A"), both(q, *others, judge="k")]
+    found = flips.flip_by_gap(table(*rows), "d")
+    rates = [one(found, "flip_by_gap", **WHERE, gap=gap).value for gap in ("small", "middle", "large")]
+    assert rates == [1, 0, 0] and "gap by other judges" in found[0].method
+    alone = [both(q, "A>B", "A>B", repeat=r) for q in range(12) for r in range(2)]
+    own = flips.flip_by_gap(table(*alone), "d")
+    assert "the judge's other repeats" in own[0].method and own[0].value == 1
+    assert math.isnan(own[2].value) and "too few different gaps" in own[2].method
+    assert flips.flip_by_gap(table(*alone[::2]), "d") == []
+
+
+# --- win rates --------------------------------------------------------------------------------------------------------
+
+
+def features(lengths: Mapping[str, tuple[float, float]], **more: float) -> pd.DataFrame:
+    """Lengths of the candidate's and the baseline's answers, by question."""
+    rows = [
+        {"question_id": q, "candidate": who, "length": length, "headers": 0, "lists": 0, "bold": 0, **more}
+        for q, pair in lengths.items()
+        for who, length in zip("cb", pair, strict=True)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_raw_win_rates_count_strong_verdicts_once_or_three_times() -> None:
+    found = winrates.win_rate(table(both(1, "B>>A", "A>B"), both(2, "A=B", "B>A")), "d")
+    assert one(found, "win_rate", **WHERE, style="raw", weight="1").value == pytest.approx((1 + 1 + 0.5 + 0) / 4)
+    assert one(found, "win_rate", **WHERE, style="raw", weight="3").value == pytest.approx((3 + 1 + 0.5 + 0) / 6)
+    assert one(found, "win_rate", **WHERE, style="raw", weight="3").n == 4, "no row is repeated"
+
+
+@pytest.mark.filterwarnings("ignore:cov_type not fully supported")
+def test_controlled_win_rates_are_those_of_a_logistic_regression_clustered_by_question() -> None:
+    rng = np.random.default_rng(5)
+    pairs, lengths = [], {}
+    for q in range(60):
+        lengths[str(q)] = (100.0, float(rng.integers(50, 200)))
+        verdicts = [LABELS[i] for i in rng.integers(0, 5, 2)]
+        pairs.append(both(q, *verdicts))
+    found = winrates.win_rate(table(*pairs), "d", features(lengths))
+    each = one(found, "win_rate", **WHERE, style="controlled", weight="3")
+    assert "no answer has headers or lists or bold" in each.method
+    rows = table(*pairs)
+    said = effects.verdicts(rows)
+    length = np.array([lengths[q] for q in said["question_id"]])
+    x = (length[:, 0] - length[:, 1]) / length.sum(axis=1)
+    design = sm.add_constant(x / x.std())
+    weights = np.where(said["strong"], 3.0, 1.0)
+    model = sm.GLM((said["for_candidate"] + 1) / 2, design, sm.families.Binomial(), var_weights=weights)
+    groups = said["question_id"].astype(int).to_numpy()
+    fit = model.fit(cov_type="cluster", cov_kwds={"groups": groups, "use_correction": False})
+    assert math.log(each.value / (1 - each.value)) == pytest.approx(fit.params.iloc[0])
+    scale = each.value * (1 - each.value)
+    assert each.se / scale == pytest.approx(fit.bse.iloc[0] * math.sqrt(60 / 59))
+    assert 0 < each.low < each.value < each.high < 1
+
+
+def test_a_fit_that_has_no_answer_is_said_and_not_shown() -> None:
+    def controlled(pairs: list[list[dict[str, object]]], lengths: Mapping[str, tuple[float, float]]) -> Estimate:
+        found = winrates.win_rate(table(*pairs), "d", features(lengths))
+        return one(found, "win_rate", **WHERE, style="controlled", weight="1")
+
+    longer_wins = [both(q, "B>A" if q % 2 else "A>B", "A>B" if q % 2 else "B>A") for q in range(50)]
+    separated = controlled(longer_wins, {str(q): (100 + 20 * (q % 2) + q, 110.0 + q) for q in range(50)})
+    assert math.isnan(separated.value) and "style separates wins from losses" in separated.method
+    same = controlled(longer_wins, {str(q): (150.0, 100.0) for q in range(50)})
+    assert math.isnan(same.value) and "a difference is the same everywhere" in same.method
+    unknown = controlled(longer_wins, {"x": (1.0, 2.0)})
+    assert math.isnan(unknown.value) and "are not known" in unknown.method
+    both_at_once = features({str(q): (100.0 + q, 110.0) for q in range(50)})
+    both_at_once["headers"] = both_at_once["length"]
+    deficient = winrates.win_rate(table(*longer_wins), "d", both_at_once)
+    assert "cannot be told apart" in one(deficient, "win_rate", **WHERE, style="controlled", weight="1").method
+    mixed = [both(q, LABELS[q % 5], LABELS[q % 3]) for q in range(30)]
+    few = controlled(mixed, {str(q): (100.0 + q % 7, 103.0) for q in range(30)})
+    assert few.value == few.value and math.isnan(few.low) and "below 40 questions" in few.method
+    with pytest.raises(ValueError, match="has no headers, lists, bold"):
+        winrates.win_rate(table(*mixed), "d", pd.DataFrame(columns=["question_id", "candidate", "length"]))
+
+
+def test_separation_is_found_where_ties_would_have_to_move() -> None:
+    x = np.column_stack([np.ones(5), [-2.0, -1.0, 0.0, 1.0, 2.0]])
+    assert winrates.fault(x, [0, 0, 0.5, 1, 1]), "a tie at the border stays where it is"
+    assert not winrates.fault(x, [0, 0.5, 0, 1, 1])
+    assert winrates.fault(x, [0, 0, 0, 0, 0]), "all lost"
+
+
+# --- two leaderboards -------------------------------------------------------------------------------------------------
+
+#: Published win rates in %: judge Gemini-2.5, judge GPT-4.1 (v2.0, hard prompts, style-controlled).
+BOARD = {
+    "": {
+        "claude-3-7-thinking-16k": (59.8, 47.0),
+        "Qwen3-235B-A22B": (58.4, 46.7),
+        "deepseek-r1": (58.0, 48.0),
+        "Qwen3-32B": (44.5, 35.8),
+        "QwQ-32B": (43.5, 36.1),
+        "Qwen3-30B-A3B": (33.9, 28.7),
+        "claude-3-5-sonnet": (33.0, 25.8),
+        "s1.1-32B": (22.3, 18.3),
+        "llama4-maverick": (17.2, 12.0),
+        "Athene-V2-Chat": (16.4, 12.6),
+        "Qwen3-4B": (15.0, 12.6),
+        "Llama-3.1-Nemotron-70B": (10.3, 6.8),
+        "Qwen2.5-72B": (10.1, 8.0),
+        "OpenThinker2-32B": (3.2, 2.3),
+    },
+    "gemini": {"gemini-2.5": (79.0, 49.1), "gemini-2.5-flash": (68.6, 45.1), "gemma-3-27b": (15.0, 9.7)},
+    "gpt": {"o3": (85.9, 87.0), "gpt-4.1": (50.0, 58.3), "gpt-4.1-nano": (13.7, 15.4)},
+}
+
+
+def board() -> pd.DataFrame:
+    rows = [
+        {"model": model, "family": family, "gemini_2_5": a / 100, "gpt_4_1": b / 100}
+        for family, models in BOARD.items()
+        for model, (a, b) in models.items()
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_two_leaderboards_differ_by_family_as_published() -> None:
+    found = position.leaderboard_contrast(board(), "gemini_2_5", "gpt_4_1")
+    values = {(each.where["model"], each.where["fit"]): each for each in found}
+    expected = {("gemini-2.5", "intercept"): 1.01, ("gpt-4.1", "intercept"): -0.68}
+    expected |= {("gemini-2.5", "line"): 0.98, ("gpt-4.1", "line"): -0.73, ("gemini-2.5-flash", "intercept"): 0.63}
+    expected |= {("gemma-3-27b", "intercept"): 0.15, ("o3", "intercept"): -0.44, ("gpt-4.1-nano", "intercept"): -0.49}
+    for key, value in expected.items():
+        assert values[key].value == pytest.approx(value, abs=0.005), key
+    assert values["gemini-2.5", "intercept"].low > 0 > values["gpt-4.1", "line"].high
+    assert values["gemma-3-27b", "intercept"].low < 0 < values["gemma-3-27b", "intercept"].high
+    assert all(each.n == 14 and each.unit == "logit" and each.where["family"] for each in found)
+
+
+def test_the_words_on_leaderboards_do_not_say_which_judge_is_off() -> None:
+    found = position.leaderboard_contrast(board(), "gemini_2_5", "gpt_4_1")
+    said = position.leaderboard_words(found, "gemini_2_5", "gpt_4_1")
+    assert "- gemini, intercept: of 3 models gemini_2_5 ranks 2 higher and 0 lower against gpt_4_1" in said
+    assert "the farthest is gemini-2.5, +1.01 [" in said and "does not tell which of them departs" in said
+    assert position.leaderboard_words([], "a", "b").startswith("No model")
+
+
+def test_the_prediction_interval_is_that_of_one_more_observation() -> None:
+    third = board().query("family == ''")
+    logit = {name: np.log(third[name] / (1 - third[name])) for name in ("gemini_2_5", "gpt_4_1")}
+    fit = sm.OLS(logit["gemini_2_5"], sm.add_constant(logit["gpt_4_1"])).fit()
+    at = math.log(0.491 / 0.509)
+    foreseen = fit.get_prediction([[1.0, at]]).summary_frame().iloc[0]
+    found = position.leaderboard_contrast(board(), "gemini_2_5", "gpt_4_1")
+    each = one(found, "leaderboard_contrast", model="gemini-2.5", family="gemini", fit="line")
+    value = math.log(0.79 / 0.21)
+    assert each.low == pytest.approx(value - foreseen["obs_ci_upper"])
+    assert each.high == pytest.approx(value - foreseen["obs_ci_lower"])
+
+
+def test_leaderboards_without_logits_or_third_parties_are_told() -> None:
+    with pytest.raises(ValueError, match="o3: a logit needs win rates between 0 and 1"):
+        leaderboard.leaderboard_contrast(
+            board().assign(gpt_4_1=lambda t: t["gpt_4_1"].where(t["model"] != "o3", 1.0)), "gemini_2_5", "gpt_4_1"
+        )
+    with pytest.raises(ValueError, match="the leaderboard has no other"):
+        leaderboard.leaderboard_contrast(board(), "gemini_2_5", "other")
+    few = leaderboard.leaderboard_contrast(board().iloc[[0, 1, 2, 14]], "gemini_2_5", "gpt_4_1")
+    assert few[0].value == few[0].value and math.isnan(few[0].low) and "below 10 third-party" in few[0].method
+
+
+# --- what may be said -------------------------------------------------------------------------------------------------
+
+
+def effect(value: float, p: float, judge: str = "j", **more: object) -> Estimate:
+    known = Estimate(
+        "first_position_effect", {"judge": judge, "candidate": "c"}, value, value - 0.1, value + 0.1, 100, 100
+    )
+    return replace(known, unit="pp", se=0.05, p=p, method="t", data="folder", **more)
+
+
+def about(id: str, value: float, **more: object) -> Estimate:
+    unit = "pp" if id in ("excess_flip", "first_position_sensitivity") else "rate"
+    known = Estimate(id, WHERE, value, value - 0.01, value + 0.01, 100, 100, unit, 0.02, "m", "folder")
+    return replace(known, **more)
+
+
+def test_the_family_is_one_contrast_a_judge_and_candidate() -> None:
+    every = [effect(0.2, 0.01), effect(0.1, 0.04, "k"), effect(0.0, math.nan, "m")]
+    every.append(replace(effect(0.3, 0.001), where={**WHERE, "category": "hard"}))
+    assert list(family(every)) == [AT, ("k", "c"), ("m", "c")], "categories are exploratory"
+    assert position.corrected(every) == pytest.approx({AT: 0.02, ("k", "c"): 0.04, ("m", "c"): math.nan}, nan_ok=True)
+    assert position.smallest_detectable(every)[AT] == detectable_effect(0.05, 99, 0.8, 0.025)
+
+
+def test_a_null_is_said_with_what_could_have_been_found() -> None:
+    said = position.finding([effect(0.05, 0.3)])
+    assert "no measurable preference for a place" in said and "a true effect of 14.1 pp would be found in 80 %" in said
+    assert "favours" not in said
+    assert "SIMULATED: j on c" in position.finding([replace(effect(0.05, 0.3), data="simulated")])
+
+
+def test_the_direction_and_the_losses_are_said() -> None:
+    shares = [about("primacy_share", 0.05), about("recency_share", 0.25), about("invalid_share", 0.3)]
+    worst = about("first_position_sensitivity", 0.04, where={**WHERE, "choice": "all unreadable pairs to the first"})
+    said = position.finding([effect(-0.2, 0.001), *shares, worst])
+    assert "favours the answer shown second**: it wins both orders in 25.0 % of pairs, the first in 5.0 %" in said
+    assert "30.0 % of pairs could not be read, and could undo that" in said
+    sure = position.finding([effect(-0.2, 0.001), *shares, replace(worst, value=-0.01)])
+    assert "could undo" not in sure
+
+
+def test_flips_are_called_more_than_noise_only_where_they_are() -> None:
+    base = [effect(0.05, 0.3), about("position_consistency", 0.7)]
+    noise = position.finding([*base, about("excess_flip", 0.01, p=0.4)])
+    assert "different winners in 30.0 % of pairs: not measurably more often than when asked again" in noise
+    more = position.finding([*base, about("excess_flip", 0.1, p=0.001)])
+    assert "more often than when asked again in the same order, by +10.0 pp" in more and "exploratory" in more
+    family = [
+        about("excess_flip", 0.1, p=0.04),
+        about("excess_flip", 0.0, p=0.9, where={"judge": "k", "candidate": "c"}),
+    ]
+    assert "not measurably more often" in position.finding([*base, *family]), "0.08 by Benjamini and Hochberg"
+    less = position.finding([*base, about("excess_flip", -0.1, p=0.001)])
+    assert "not measurably more often" in less, "below 0 is chance: the excess itself cannot be negative"
+
+
+def test_every_number_is_declared_and_every_declaration_measured() -> None:
+    rng = np.random.default_rng(1)
+    rows = [
+        both(q, *(LABELS[i] for i in rng.integers(0, 5, 2)), repeat=r, judge=judge, category="ab"[q % 2])
+        for q in range(50)
+        for r in range(2)
+        for judge in "jk"
+    ]
+    rows += [both(q, "A>B", "B>A", condition=arm) for q in range(12) for arm in ("identical", "quality_gap")]
+    lengths = {str(q): tuple(rng.integers(50, 200, 2).astype(float)) for q in range(50)}
+    found = position.measure(frame(*rows), "folder", 42, features(lengths))
+    ids = {each.id for each in found} | {"leaderboard_contrast"}
+    assert ids == set(position.ESTIMANDS)
+    places = [(each.id, *sorted(each.where.items())) for each in found]
+    assert len(places) == len(set(places)), "a number has one place"
+    for each in found:
+        assert each.unit == position.ESTIMANDS[each.id].unit, each.id
+        assert {"judge", "candidate"} <= set(each.where) and each.data == "folder"
+        assert each.method
+    again = position.measure(frame(*rows).sample(frac=1, random_state=3), "folder", 42, features(lengths))
+    assert [(e.id, e.where, round(e.value, 12), e.p) for e in again if e.value == e.value] == [
+        (e.id, e.where, round(e.value, 12), e.p) for e in found if e.value == e.value
+    ], "the order of rows changes nothing"
+
+
+def test_nothing_to_measure_is_an_error_that_counts() -> None:
+    with pytest.raises(ValueError, match="nothing to measure: 2 invalid"):
+        position.measure(frame(both(1, None, "junk")), "d", 1)
+    assert of([], "no_bias", AT) is None
+    assert "nothing can be concluded" in position.finding([])
+    assert sensitivity.sensitivity_words([]).startswith("No pair")
