@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ import jinja2
 import jinja2.meta
 import jinja2.sandbox
 
-from helpers.types import PAIRWISE, check_form, short_hash
+from helpers.types import PAIRWISE, Answer, check_form, short_hash
 
 PARTS = re.compile(r"--- system ---\n(?P<system>.*?)^--- user ---\n(?P<user>.*)", re.DOTALL | re.MULTILINE)
 DIVIDER = re.compile(r"^--- (?:system|user) ---$", re.MULTILINE)
@@ -102,6 +102,15 @@ def nonce(seed: int, question_id: str) -> str:
     True
     """
     return short_hash(seed, question_id)
+
+
+def without_nonce(seed: int, answer: Answer) -> Answer:
+    """The answer, with the outcome "holds_nonce" if its text could close the delimiters that it is shown in.
+
+    Candidates may read the nonce, so one that repeats it is counted and judged by nobody; it does not stop the run.
+    """
+    held = nonce(seed, answer.question_id) in (answer.text or "").casefold()
+    return replace(answer, outcome="holds_nonce") if held and answer.outcome == "ok" else answer
 
 
 def schema(form: str, labels: Sequence[str], reasons: bool = False) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from helpers import paths
+from helpers.config.chosen import baselines_of, editor_of, known_models, refuse_made_up
 from helpers.config.schema import (
     COMMON,
     NAME,
@@ -34,8 +35,6 @@ TOKEN_PARAMETER = {
 }
 
 
-#: The vendor of what edits texts by rules: no model that could answer or judge.
-RULES = "rules"
 #: What `params:` must not override, because plan, budget and key rely on it.
 RESERVED = {
     *TOKEN_PARAMETER.values(),
@@ -91,27 +90,6 @@ def load_models(path: Path = paths.MODELS, knowledge: Mapping[str, Question] | N
             fields["knowledge"] = knowledge or {}
         models[name] = Model(name=name, **fields)
     return models
-
-
-def _known(names: list[str], models: Mapping[str, Model], what: str) -> tuple[Model, ...]:
-    rules = [name for name in names if name in models and models[name].vendor == RULES]
-    if rules:
-        raise ConfigError(f"{what} {', '.join(rules)}: only edits texts by rules, and neither answers nor judges")
-    models = {name: model for name, model in models.items() if model.vendor != RULES}
-    unknown = [name for name in names if name not in models]
-    if unknown:
-        raise ConfigError(f"unknown {what} {', '.join(unknown)}; known models: {', '.join(sorted(models))}")
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise ConfigError(f"{what} named twice: {', '.join(repeated)}")
-    return tuple(models[name] for name in names)
-
-
-def _editor(name: str, models: Mapping[str, Model]) -> Model | None:
-    """Who rewrites texts; None where they were rewritten beforehand."""
-    if name != "published" and name not in models:
-        raise ConfigError(f'unknown editor {name}; "published", or one of the models: {", ".join(sorted(models))}')
-    return models.get(name)
 
 
 def experiment_names() -> list[str]:
@@ -175,23 +153,12 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
     given = {**defaults, **parameters}
     settled = checked(Parameters, {key: given[key] for key in COMMON}, f"parameters of {name}")
     models = load_models(models_file or paths.MODELS, builtin_knowledge())
-    judges = _known(settled.judges or config.judges, models, "judge")
-    candidates = _known(settled.candidates or config.candidates, models, "candidate")
+    judges = known_models(settled.judges or config.judges, models, "judge")
+    candidates = known_models(settled.candidates or config.candidates, models, "candidate")
     own = own_parameters(config.parameters, given, f"parameters of {name}")
-    editor = _editor(own["editor"], models) if "editor" in own else None
-    if (
-        settled.judgments == "ask"
-        and settled.candidates is None
-        and own.get("answers", "ask") == "ask"
-        and any(not model.simulated for model in (*judges, *([editor] if editor else [])))
-        and any(candidate.simulated for candidate in candidates)
-    ):
-        real = [judge.name for judge in judges if not judge.simulated]
-        told = f"real judges ({', '.join(real)})" if real else f"the real editor {own['editor']}"
-        raise ConfigError(
-            f"{told} would be paid for the texts of the simulated candidates of config.yaml; name the "
-            "candidates too: candidates=[...] (known models: " + ", ".join(sorted(models)) + ")"
-        )
+    editor = editor_of(own["editor"], models) if "editor" in own else None
+    baselines = baselines_of(config.options.get("baselines", {}), own.get("baselines"), models)
+    refuse_made_up(settled, own, judges, candidates, editor, baselines, models)
     changed = {key: given[key] for key in defaults if given[key] != defaults[key]}
     digest = short_hash(json.dumps(changed, sort_keys=True, default=str), digits=10)
     out = (
@@ -222,6 +189,7 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
         after=tuple(config.after),
         parameters=changed,
         editor=editor,
+        baselines=baselines,
         **{
             k: getattr(settled, k)
             for k in ("questions", "judgments", "question_limit", "budget_usd", "seed", "figure_style")

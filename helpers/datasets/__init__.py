@@ -11,6 +11,7 @@ from helpers.datasets.code_pairs import CodePairs, load_code_pairs
 from helpers.datasets.game_outcomes import both_order_counts, load_battles
 from helpers.datasets.game_pairs import load_fastchat_pairs, load_letter_pairs, load_llmbar, load_pandalm
 from helpers.datasets.game_rows import normalised
+from helpers.datasets.games import load_games
 from helpers.datasets.hub import fetch, from_hub, recorded
 from helpers.datasets.listwise import (
     load_errors,
@@ -46,6 +47,7 @@ __all__ = [
     "load_code_pairs",
     "load_errors",
     "load_fastchat_pairs",
+    "load_games",
     "load_judgments",
     "load_letter_pairs",
     "load_llmbar",

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from helpers import datasets, paths
-from helpers.biases.self_preference.pairs import without_nonce
-from helpers.run import pair_sources
+from helpers import datasets, paths, prompts
+from helpers.run import game_sources, pair_sources
 from helpers.types import Answer, Experiment, Question
 
 if TYPE_CHECKING:
@@ -17,7 +16,10 @@ if TYPE_CHECKING:
 #: The words that each of these parameters knows besides a file or folder.
 WORDS = {"questions": ("builtin", "hub"), "answers": ("ask", "hub"), "judgments": ("ask", "stored", "hub")}
 #: Parameters that shape what is asked: nothing of it can be changed in judgments that are published.
-ASKED_ONLY = ("candidates", "repeats", "order_draw", "editor", "doses", "targets", "paraphrase")
+ASKED_ONLY = (
+    *("candidates", "repeats", "order_draw", "editor", "doses", "targets", "paraphrase"),
+    *("baselines", "controls", "control_limit", "arena_files"),
+)
 
 
 def questions_of(experiment: Experiment) -> tuple[Question, ...]:
@@ -26,8 +28,10 @@ def questions_of(experiment: Experiment) -> tuple[Question, ...]:
     No question left, an unknown category or a source that does not exist is a ValueError or FileNotFoundError.
     """
     if _on_passages(experiment):
-        source = _passages(experiment, "questions")
+        source = _read_there(experiment, "questions")
         return _chosen(experiment, datasets.load_passages(source, experiment.hub, experiment.own["hard"]))
+    if _in_arena(experiment) and experiment.questions != "builtin":
+        return _chosen(experiment, _arena_questions(experiment))
     return _chosen(experiment, datasets.load_questions(_source(experiment, "questions")))
 
 
@@ -43,7 +47,9 @@ def answers_of(experiment: Experiment, questions: Sequence[Question]) -> dict[tu
         return None
     if _on_passages(experiment):
         given = pair_sources.answers_to(experiment, questions, _responses(experiment))
-        return {key: without_nonce(experiment.seed, answer) for key, answer in given.items()}
+        return {key: prompts.without_nonce(experiment.seed, answer) for key, answer in given.items()}
+    if _in_arena(experiment):
+        return game_sources.answers_to(experiment, questions, _read_there(experiment, "answers"))
     loaded = datasets.load_answers(_source(experiment, "answers"))
     makers = {answer.candidate: answer for answer in loaded}
     names = experiment.parameters.get("candidates") or sorted(makers)
@@ -74,7 +80,10 @@ def judgments_of(experiment: Experiment) -> pd.DataFrame:
         if experiment.own["hard"]:
             raise ValueError(f"hard=True: judgments={source!r} do not say which questions are hard")
         responses = None if asking else _responses(experiment)
-        frame = pair_sources.judgments_from(_passages(experiment, "judgments"), experiment, responses)
+        frame = pair_sources.judgments_from(_read_there(experiment, "judgments"), experiment, responses)
+    elif _in_arena(experiment):
+        known = () if experiment.questions == "builtin" else _arena_questions(experiment)
+        frame = game_sources.judgments_from(_read_there(experiment, "judgments"), experiment, known)
     else:
         answers = () if asking else datasets.load_answers(_source(experiment, "answers"))
         frame = _loaded(_places(experiment), answers, experiment.name)
@@ -147,11 +156,19 @@ def _on_passages(experiment: Experiment) -> bool:
     return experiment.options.get("questions") == "passages"
 
 
+def _in_arena(experiment: Experiment) -> bool:
+    return experiment.options.get("questions") == "arena"
+
+
+def _arena_questions(experiment: Experiment) -> tuple[Question, ...]:
+    return datasets.load_arena_questions(_read_there(experiment, "questions"), experiment.hub)
+
+
 def _responses(experiment: Experiment) -> datasets.Responses:
-    return datasets.load_responses(_passages(experiment, "answers"), experiment.hub)
+    return datasets.load_responses(_read_there(experiment, "answers"), experiment.hub)
 
 
-def _passages(experiment: Experiment, parameter: str) -> Path | str:
+def _read_there(experiment: Experiment, parameter: str) -> Path | str:
     """As `_source`; the hub's files are fetched by who reads them, for a folder holds other files than elsewhere."""
     named = experiment.own["answers"] if parameter == "answers" else getattr(experiment, parameter)
     return "hub" if named == "hub" else _source(experiment, parameter)

@@ -73,7 +73,8 @@ class Experiment:
     `parameters` are the notebook parameters as given; `default` is True when all have their defaults; `own` holds the
     experiment's own parameters. `folder` is the experiment's own, `shared` that of the experiment which it extends and
     whose questions and prompts it uses (its own where it extends none). `editor` rewrites texts where the experiment
-    hides their authorship, None where edits are published.
+    hides their authorship, None where edits are published. `baselines` are what candidates are compared with, by
+    category ("other": every category that is not named).
     """
 
     name: str
@@ -102,6 +103,7 @@ class Experiment:
     after: tuple[str, ...]
     parameters: Mapping[str, Any]
     editor: Model | None = None
+    baselines: Mapping[str, Model] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,24 @@
 """Whether the order of two answers changes the verdict: experiment 4."""
 
+from helpers.biases.position.asking import NEEDS, STAGES, answers, trials, unfit
 from helpers.biases.position.classes import grid, patterns
 from helpers.biases.position.concluding import corrected, exploratory, finding, identical_words, smallest_detectable
 from helpers.biases.position.counts import from_counts, games_of
+from helpers.biases.position.design import caution, check
 from helpers.biases.position.estimands import ESTIMANDS
 from helpers.biases.position.leaderboard import leaderboard_contrast, leaderboard_words
 from helpers.biases.position.measure import measure, published_frame
 from helpers.biases.position.pairs import comparisons, pairs
 from helpers.biases.position.sensitivity import sensitivity_words
+from helpers.frames import games as tidy
 
 __all__ = [
     "ESTIMANDS",
+    "NEEDS",
+    "STAGES",
+    "answers",
+    "caution",
+    "check",
     "comparisons",
     "corrected",
     "exploratory",
@@ -27,4 +35,7 @@ __all__ = [
     "published_frame",
     "sensitivity_words",
     "smallest_detectable",
+    "tidy",
+    "trials",
+    "unfit",
 ]

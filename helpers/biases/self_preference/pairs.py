@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from string import ascii_uppercase
 
 from helpers import prompts
@@ -102,17 +102,8 @@ def answers(
         answer = Answer(
             *(trial.question_id, model.name, model.vendor, model.tier, text, returned, outcome, model.max_tokens, label)
         )
-        written[trial.question_id, model.name] = without_nonce(experiment.seed, answer)
+        written[trial.question_id, model.name] = prompts.without_nonce(experiment.seed, answer)
     return written
-
-
-def without_nonce(seed: int, answer: Answer) -> Answer:
-    """The answer, with the outcome "holds_nonce" if its text could close the delimiters that it is shown in.
-
-    Candidates read the nonce, so one that repeats it is counted and judged by nobody; it does not stop the run.
-    """
-    held = prompts.nonce(seed, answer.question_id) in (answer.text or "").casefold()
-    return replace(answer, outcome="holds_nonce") if held and answer.outcome == "ok" else answer
 
 
 def fit(

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from string import ascii_uppercase
 
-from helpers import prompts
+from helpers import frames, prompts
 from helpers.types import Answer, Experiment, Judgment, Model, Question, Request, Trial
 
 #: What is asked, in this order; the last stage holds the judgments.
@@ -67,27 +67,8 @@ def answer_trials(experiment: Experiment, questions: Sequence[Question]) -> list
 def answers(
     experiment: Experiment, questions: Sequence[Question], said: Mapping[str, Judgment]
 ) -> dict[tuple[str, str], Answer]:
-    """The answers by question and candidate; those not written yet have no text and count their token limit.
-
-    `said` holds what has been said so far, by key. A cut, empty or refused answer has that outcome: judging it would
-    measure the token limit, not the model.
-    """
-    written = {}
-    for trial in answer_trials(experiment, questions):
-        model, judgment = trial.judge, said.get(trial.request.key)
-        reply = judgment.completion if judgment else None
-        text, outcome = (reply.text, judgment.outcome) if judgment and reply else (None, "ok")
-        written[trial.question_id, model.name] = Answer(
-            trial.question_id,
-            model.name,
-            model.vendor,
-            model.tier,
-            text,
-            reply.model if reply else None,
-            outcome,
-            model.max_tokens,
-        )
-    return written
+    """The answers by question and candidate, from what has been `said` so far, by key (see `frames.written`)."""
+    return frames.written(answer_trials(experiment, questions), said)
 
 
 def unfit(answers: Mapping[tuple[str, str], Answer]) -> dict[str, list[str]]:

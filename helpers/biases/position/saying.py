@@ -1,0 +1,102 @@
+"""What the notebook puts before the reader: cells and names for figures, sentences, and tables for a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from helpers.biases.position.classes import grid
+from helpers.biases.position.concluding import of, place
+from helpers.biases.position.pairs import comparisons, pairs
+from helpers.types import Estimate
+
+#: What the place of an effect over all questions is called where categories are shown.
+ALL = "all questions"
+
+
+def titled(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """The estimates with the source in the candidate's name where it tells two comparisons apart, as figures need."""
+    return [
+        replace(each, where={k: v for k, v in each.where.items() if k != "source"} | {"candidate": _titled(each.where)})
+        if "source" in each.where
+        else each
+        for each in estimates
+    ]
+
+
+def _titled(where: dict[str, str]) -> str:
+    return f"{where['candidate']} ({where['source']})"
+
+
+def outcome_cells(frame: pd.DataFrame, data: str) -> pd.DataFrame:
+    """How often each verdict of game 1 met each of game 2 in each comparison, condition none; games frame.
+
+    Columns: source, judge, candidate, game_1, game_2 (labels or "invalid"), count, data.
+    """
+    table = pairs(frame)
+    found = []
+    for where, rows in comparisons(table[table["condition"] == "none"]):
+        counts = grid(rows).rename_axis(index="game_1", columns="game_2").stack().rename("count").reset_index()
+        known = {"source": rows["source"].iloc[0], "judge": where["judge"], "candidate": where["candidate"]}
+        found.append(counts.assign(**known, data=data))
+    return pd.concat(found, ignore_index=True)
+
+
+def by_category(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """The first-position effects by category; of a run on one category, those over all its questions."""
+    effects = [each for each in estimates if each.id == "first_position_effect"]
+    split = [each for each in effects if "category" in each.where]
+    if split:
+        return effects
+    return [replace(each, where={**each.where, "category": ALL}) for each in effects]
+
+
+def class_words(estimates: Sequence[Estimate]) -> str:
+    """Of each comparison: how much the published classes call significant, and how much of that favours a place."""
+    lines = []
+    for each in estimates:
+        if each.id != "significant_bias_published" or "category" in each.where:
+            continue
+        at = place(each.where)
+        own, lost = of(estimates, "significant_bias", at), of(estimates, "invalid_share", at)
+        one, two = of(estimates, "primacy_share", at), of(estimates, "recency_share", at)
+        if own is None or one is None or two is None or lost is None or own.value != own.value:
+            continue
+        who = f"SIMULATED: {' on '.join(at[:2])}" if each.data == "simulated" else " on ".join(at[:2])
+        lines.append(
+            f'- {who}{f" ({at[2]})" if at[2:] else ""}: "significant bias" in {each} of lines as published, {own} of '
+            f"readable pairs; unreadable {100 * lost.value:.1f} %. The first place wins both orders in "
+            f"{100 * one.value:.1f} %, the second in {100 * two.value:.1f} %; the rest names a tie once."
+        )
+    return "\n".join(lines) or "No comparison has a readable pair."
+
+
+def win_rows(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """The win rates over all categories."""
+    return [each for each in estimates if each.id == "win_rate" and "category" not in each.where]
+
+
+def paper_tables(estimates: Sequence[Estimate]) -> list[tuple[str, str, list[Estimate], list[str], list[str]]]:
+    """What goes into tables: name, caption, estimates, row keys and column keys."""
+    whole = titled([each for each in estimates if "category" not in each.where])
+
+    def some(*ids: str) -> list[Estimate]:
+        return [each for each in whole if each.id in ids]
+
+    at = ["judge", "candidate"]
+    ours = ("no_bias", "weak_bias", "significant_bias", "acceptable_rate", "invalid_share")
+    theirs = tuple(f"{id}_published" for id in ours[:4])
+    signed = ("first_position_effect", "first_win_rate", "position_consistency", "primacy_share", "recency_share")
+    beside = ("excess_flip", "identical_pair_effect", "quality_gap_accuracy")
+    told = {
+        "classes": ("Classes of pairs of verdicts, of readable pairs.", ours, ["id"]),
+        "classes_published": ("Classes as published: of all lines, stored strings untouched.", theirs, ["id"]),
+        "place": ("Which place each judge favours.", signed, ["id"]),
+        "beyond_noise": ("Flips beyond noise, identical and far apart answers.", beside, ["id"]),
+        "win_rate": ("Win rates, by style control and weight of strong verdicts.", ("win_rate",), ["style", "weight"]),
+        "sensitivity": ("The effect of the place under each choice.", ("first_position_sensitivity",), ["choice"]),
+    }
+    tables = [(name, words, some(*ids), at, columns) for name, (words, ids, columns) in told.items()]
+    return [table for table in tables if table[2]]

@@ -1,0 +1,74 @@
+"""Which models a run takes: by name, as candidates, as editor, as baselines, and never paid for made-up texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from helpers.config.schema import ConfigError, Parameters
+from helpers.types import Model
+
+#: The vendor of what edits texts by rules: no model that could answer or judge.
+RULES = "rules"
+
+
+def known_models(names: Sequence[str], models: Mapping[str, Model], what: str) -> tuple[Model, ...]:
+    """The models with these names; an unknown one, one named twice, or one that is no model is a ConfigError."""
+    rules = [name for name in names if name in models and models[name].vendor == RULES]
+    if rules:
+        raise ConfigError(f"{what} {', '.join(rules)}: only edits texts by rules, and neither answers nor judges")
+    models = {name: model for name, model in models.items() if model.vendor != RULES}
+    unknown = [name for name in names if name not in models]
+    if unknown:
+        raise ConfigError(f"unknown {what} {', '.join(unknown)}; known models: {', '.join(sorted(models))}")
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ConfigError(f"{what} named twice: {', '.join(repeated)}")
+    return tuple(models[name] for name in names)
+
+
+def editor_of(name: str, models: Mapping[str, Model]) -> Model | None:
+    """Who rewrites texts; None where they were rewritten beforehand."""
+    if name != "published" and name not in models:
+        raise ConfigError(f'unknown editor {name}; "published", or one of the models: {", ".join(sorted(models))}')
+    return models.get(name)
+
+
+def baselines_of(named: Mapping[str, str], given: list[str] | None, models: Mapping[str, Model]) -> dict[str, Model]:
+    """What candidates are compared with by category: as config.yaml names them, then as the parameter does.
+
+    An entry of the parameter is `category=name`, or a name alone: the baseline of all categories.
+    """
+    chosen = dict(named)
+    for entry in given or ():
+        category, _, name = entry.rpartition("=")
+        chosen = {**chosen, category.strip(): name.strip()} if category else {"other": name.strip()}
+    known = {model.name: model for model in known_models(list(dict.fromkeys(chosen.values())), models, "baseline")}
+    return {category: known[name] for category, name in chosen.items()}
+
+
+def refuse_made_up(
+    settled: Parameters,
+    own: Mapping[str, Any],
+    judges: Sequence[Model],
+    candidates: Sequence[Model],
+    editor: Model | None,
+    baselines: Mapping[str, Model],
+    models: Mapping[str, Model],
+) -> None:
+    """Refuse (ConfigError) to pay real judges, or a real editor, for texts of simulated models that nobody named."""
+    writing = {} if settled.candidates else {"candidates": tuple(candidates)}
+    if baselines and not own["baselines"]:
+        writing["baselines"] = tuple(baselines.values())
+    made_up = [what for what, some in writing.items() if any(model.simulated for model in some)]
+    paid = any(not model.simulated for model in (*judges, *([editor] if editor else [])))
+    if settled.judgments != "ask" or own.get("answers", "ask") != "ask" or not paid or not made_up:
+        return
+    real = [judge.name for judge in judges if not judge.simulated]
+    told = f"real judges ({', '.join(real)})" if real else f"the real editor {own['editor']}"
+    named = " and ".join(made_up)
+    raise ConfigError(
+        f"{told} would be paid for the texts of the simulated {named} of config.yaml; name the {named} too: "
+        + ", ".join(f"{what}=[...]" for what in made_up)
+        + f" (known models: {', '.join(sorted(models))})"
+    )

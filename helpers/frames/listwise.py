@@ -1,0 +1,92 @@
+"""Rankings of several answers as a table: one row a judgment and candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import pandas as pd
+
+from helpers.types import Answer, Judgment
+
+LISTWISE = (
+    "experiment",
+    "question_id",
+    "category",
+    "judge",
+    "judge_vendor",
+    "judge_tier",
+    "judge_model",
+    "candidate",
+    "candidate_vendor",
+    "candidate_tier",
+    "candidate_model",
+    "condition",
+    "repeat",
+    "slot",
+    "label",
+    "rank",
+    "score",
+    "top",
+    "outcome",
+    "contradicts",
+    "own_vendor",
+    "own_model",
+    "length",
+    "named",
+    "partner",
+)
+
+
+def listwise(judgments: Iterable[Judgment], answers: Mapping[tuple[str, str], Answer]) -> pd.DataFrame:
+    """One row a judgment and candidate, in shown order (columns: LISTWISE).
+
+    `slot` counts from 0; `rank` is 1 for the best and, like `top` (1.0 for the first choice), NaN where the judgment
+    has no valid ranking: such judgments stay in the frame. `own_model` compares the model ids that the providers
+    returned; `named` is the vendor under whose name the answer was shown, None where no name was; `partner` is the
+    repeat of the control condition that the judgment is compared with. `answers` are by question and candidate. No
+    judgments give an empty frame with all columns.
+    """
+    rows = [
+        row
+        for judgment in judgments
+        for row in _rows(judgment, {c: answers[judgment.trial.question_id, c] for c in judgment.trial.shown})
+    ]
+    return pd.DataFrame(rows, columns=list(LISTWISE)).astype({"rank": float, "score": float, "top": float})
+
+
+def _rows(judgment: Judgment, answers: Mapping[str, Answer]) -> Iterable[tuple]:
+    trial, verdict = judgment.trial, judgment.verdict
+    ranking = verdict.ranking if verdict else ()
+    rank_of = {label: place for place, label in enumerate(ranking, 1)}
+    judge_model = judgment.completion.model if judgment.completion else None
+    nan = float("nan")
+    for slot, (label, candidate) in enumerate(zip(trial.labels, trial.shown, strict=True)):
+        answer = answers[candidate]
+        rank = rank_of.get(label, nan)
+        yield (
+            trial.experiment,
+            trial.question_id,
+            trial.category,
+            trial.judge.name,
+            trial.judge.vendor,
+            trial.judge.tier,
+            judge_model,
+            candidate,
+            answer.vendor,
+            answer.tier,
+            answer.model,
+            trial.condition,
+            trial.request.repeat,
+            slot,
+            label,
+            rank,
+            verdict.scores.get(label, nan) if verdict else nan,
+            nan if rank != rank else float(rank == 1),
+            judgment.outcome,
+            bool(verdict and verdict.contradicts),
+            trial.judge.vendor == answer.vendor,
+            judge_model is not None and judge_model == answer.model,
+            len(answer.text or ""),
+            trial.named[slot] if trial.named else None,
+            trial.request.repeat if trial.partner is None else trial.partner,
+        )
