@@ -1,7 +1,7 @@
 """Models that we make up: candidates of chosen skill and style, judges of chosen bias. They see the Request only.
 
 A candidate knows the built-in questions' answer points and writes down some of them in its vendor's manner; a judge
-counts the points in each text, recognizes manners, and ranks by
+counts the points in each text, recognizes manners, and ranks (or compares two, see `pairwise`) by
 
     U = sharpness * quality + taste + self_preference [own manner] + hint_effect [own by name] + primacy[slot]
         + verbosity * z(length) + Gumbel
@@ -15,17 +15,19 @@ import json
 import math
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from statistics import fmean, pstdev
 
-from helpers.providers import Sent, reading
+from helpers.providers import Sent, pairwise, reading
 from helpers.providers.drawing import NORMAL, draw
 from helpers.providers.manners import MANNERS, NEUTRAL, own_by_name, vendor_of
 from helpers.types import Completion, Model, Question, Request, Usage
 
 #: One point more or less of a question's points is about this much quality (in sd of answers to a question).
 QUALITY_SCALE = 1.5
+#: The quality of an answer to another question: well below the least of an answer to this one, about -2.
+OFF_TOPIC = -4.0
 #: How a prompt for a judge begins; its code is that of all delimiters and of the text form of a verdict.
 QUESTION = re.compile(r"<<<QUESTION ([0-9a-f]{8})>>>\n(.*?)\n<<<END QUESTION \1>>>", re.DOTALL)
 REFUSAL = "I would rather not compare these answers."
@@ -38,8 +40,10 @@ class Traits:
     `skill` and `category_skill` shift the quality of its answers, `spread` is their sd; `sharpness` multiplies
     quality, `taste` is the sd of a stable liking of a text, `primacy` a utility per slot, `hint_effect` that of an
     answer which the prompt says is from the judge's vendor (with `deduces` 1 also of one that it can only be, all
-    others being named), `unreadable` the share of replies without a readable verdict. On passages `recognition` is the
-    utility of own words when it is asked what it wrote, and `fluency` what words out of style cost a text.
+    others being named), `unreadable` the share of replies without a readable verdict. Of two answers a difference of
+    utilities below `tie` is a tie and one of `strong` or more a strong verdict (z(length) is then 1 for the longer and
+    -1 for the other, by however little). On passages `recognition` is the utility of own words when it is asked what it
+    wrote, and `fluency` what words out of style cost a text.
     """
 
     skill: float = 0.0
@@ -54,6 +58,8 @@ class Traits:
     hint_effect: float = 0.0
     deduces: float = 0.0
     unreadable: float = 0.0
+    tie: float = 0.4
+    strong: float = 1.5
     recognition: float = 0.0
     fluency: float = 0.0
 
@@ -76,11 +82,11 @@ async def send(client: None, request: Request) -> Sent:
 
 def reply(request: Request) -> tuple[str, str]:
     """What the model says, and how its reply ended."""
+    if _shown(request.prompt)[2]:
+        return judge_reply(request)
     about_passage = reading.reply(request)
     if about_passage is not None:
         return _sometimes_lost(request, about_passage)
-    if QUESTION.match(request.prompt):
-        return judge_reply(request)
     return answer_reply(request), "stop"
 
 
@@ -122,12 +128,17 @@ def answer_reply(request: Request) -> str:
     return MANNERS.get(request.model.vendor, MANNERS[""]).write(body, rng)
 
 
-def quality_of(text: str, question: Question | None) -> float:
-    """How good a text is: by the share of the question's points that stand in it, else by its hash."""
+def quality_of(text: str, question: Question | None, known: Iterable[Question] = ()) -> float:
+    """How good a text is: by the share of the question's points that stand in it, else by its hash.
+
+    A text without any of them that holds a point of another of the `known` questions answers that one: OFF_TOPIC.
+    """
     points = question.points if question else ()
     found = sum(point in text for point in points)
     if found:
         return QUALITY_SCALE * NORMAL.inv_cdf((found - 0.5) / len(points))
+    if points and any(point in text for other in known for point in other.points):
+        return OFF_TOPIC
     return draw("quality", text)
 
 
@@ -142,7 +153,7 @@ def utilities(
     for slot, text in enumerate(texts):
         own = vendor_of(text) == request.model.vendor
         result.append(
-            traits.sharpness * quality_of(text, question)
+            traits.sharpness * quality_of(text, question, request.model.knowledge.values())
             + traits.taste * draw("taste", request.model.model_id, text)
             + traits.self_preference * own
             + traits.hint_effect * (slot < len(named_own) and named_own[slot])
@@ -153,24 +164,37 @@ def utilities(
     return result
 
 
-def judge_reply(request: Request) -> tuple[str, str]:
-    """A listwise verdict on the texts between the delimiters, as JSON or in the nonce form, and its finish."""
-    head = QUESTION.match(request.prompt)
-    nonce, asked = head[1], head[2]
+def _shown(prompt: str) -> tuple[str, str, list[re.Match[str]]]:
+    """Code and question of a judge's prompt, and the blocks of the texts it shows; none where it is no such prompt."""
+    head = QUESTION.match(prompt)
+    if head is None:
+        return "", "", []
     # Only delimiters with the prompt's own code count: a candidate's text may quote others.
-    block = re.compile(rf"<<<ANSWER (\w+) {nonce}>>>\n(.*?)\n<<<END \1 {nonce}>>>", re.DOTALL)
-    found = list(block.finditer(request.prompt, head.end()))
+    block = re.compile(rf"<<<ANSWER (\w+) {head[1]}>>>\n(.*?)\n<<<END \1 {head[1]}>>>", re.DOTALL)
+    return head[1], head[2], list(block.finditer(prompt, head.end()))
+
+
+def judge_reply(request: Request) -> tuple[str, str]:
+    """A verdict on the texts between the delimiters, as JSON or in the nonce form, and its finish.
+
+    It ranks them, or says which of two is better where the schema or the words after the texts ask for that.
+    """
+    nonce, asked, found = _shown(request.prompt)
     labels, texts = [each[1] for each in found], [each[2] for each in found]
-    said = request.prompt[found[-1].end() :]
-    named_own = own_by_name(said, labels, request.model.vendor, bool(traits_of(request.model).deduces))
-    felt = utilities(request, texts, request.model.knowledge.get(asked), named_own)
+    said, traits = request.prompt[found[-1].end() :], traits_of(request.model)
+    named_own = own_by_name(said, labels, request.model.vendor, bool(traits.deduces))
+    question = request.model.knowledge.get(asked)
+    felt = utilities(request, texts, question, named_own)
+    if pairwise.asked(request, nonce, said):
+        first, second = felt
+        return pairwise.reply(request, nonce, said, question, first - second, traits)
     # Equal utilities fall either way, or the later slot would always win them.
     lots = random.Random(f"{request.key}:lots").sample(range(len(labels)), len(labels))
     ranking = [label for _, _, label in sorted(zip(felt, lots, labels, strict=True), reverse=True)]
     scores = {label: max(0, min(10, round(6 + 1.2 * u))) for label, u in zip(labels, felt, strict=True)}
     reason = f"Answer {ranking[0]} covers most of what was asked; answer {ranking[-1]} leaves the most out."
     rng = random.Random(f"{request.key}:fault")
-    if rng.random() < traits_of(request.model).unreadable:
+    if rng.random() < traits.unreadable:
         return _fault(rng, reason, ranking, nonce, request)
     return _written(request, ranking, scores, nonce, reason), "stop"
 
