@@ -39,10 +39,12 @@ def baselines_of(named: Mapping[str, str], given: list[str] | None, models: Mapp
 
     An entry of the parameter is `category=name`, or a name alone: the baseline of all categories.
     """
-    chosen = dict(named)
-    for entry in given or ():
-        category, _, name = entry.rpartition("=")
-        chosen = {**chosen, category.strip(): name.strip()} if category else {"other": name.strip()}
+    entries = [[part.strip() for part in entry.rpartition("=")] for entry in given or ()]
+    alone = [name for category, _, name in entries if not category]
+    if len(alone) > 1:
+        raise ConfigError(f"baselines {', '.join(alone)}: one for all categories, or one each as category=name")
+    chosen = {"other": alone[0]} if alone else dict(named)
+    chosen |= {category: name for category, _, name in entries if category}
     known = {model.name: model for model in known_models(list(dict.fromkeys(chosen.values())), models, "baseline")}
     return {category: known[name] for category, name in chosen.items()}
 

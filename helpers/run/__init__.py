@@ -1,6 +1,7 @@
 """Running experiments: what notebooks call (`ask` and what shows its results) and what the command line calls."""
 
 from helpers.run.asking import Asked, ask, caution, plan
+from helpers.run.game_sources import features, write_arena
 from helpers.run.showing import control_gap, controls_told, example, losses, machine_provenance, provenance, say, show
 
 __all__ = [
@@ -10,10 +11,12 @@ __all__ = [
     "control_gap",
     "controls_told",
     "example",
+    "features",
     "losses",
     "machine_provenance",
     "plan",
     "provenance",
     "say",
     "show",
+    "write_arena",
 ]

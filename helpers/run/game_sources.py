@@ -35,22 +35,22 @@ def answers_to(
     loaded = datasets.load_arena_answers(source, experiment.hub).answers
     names = sorted({answer.candidate for answer in loaded})
     chosen = experiment.candidates if "candidates" in experiment.parameters else ()
-    baselines = {baseline_of(experiment, question) for question in questions}
-    means = written_by(names, [*experiment.judges, *chosen, *baselines])
+    baselines = {model.name: model for model in (baseline_of(experiment, question) for question in questions)}
+    means = written_by(names, [*experiment.judges, *chosen, *baselines.values()])
     found = {
         (answer.question_id, means[answer.candidate].name if answer.candidate in means else answer.candidate): answer
         for answer in loaded
     }
     held = {name for _, name in found}
-    unknown = sorted({model.name for model in (*chosen, *baselines)} - held)
+    unknown = sorted({*baselines, *(model.name for model in chosen)} - held)
     if unknown:
         raise ValueError(f"answers={given!r} has none of {', '.join(unknown)}; it has: {', '.join(names)}")
     answered = {question_id for question_id, _ in found}
     without = sorted({question.id for question in questions} - answered)
     if without:
         raise ValueError(f"answers={given!r} has no answers to {len(without)} questions, for instance {without[0]!r}")
-    candidates = [model.name for model in chosen] or sorted(held - {model.name for model in baselines})
-    known = {model.name: model for model in (*experiment.judges, *chosen, *baselines)}
+    candidates = [model.name for model in chosen] or sorted(held - {*baselines})
+    known = {model.name: model for model in (*experiment.judges, *chosen, *baselines.values())}
     result = {}
     for question in questions:
         for name in dict.fromkeys([baseline_of(experiment, question).name, *candidates]):

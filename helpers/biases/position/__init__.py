@@ -9,6 +9,7 @@ from helpers.biases.position.estimands import ESTIMANDS
 from helpers.biases.position.leaderboard import leaderboard_contrast, leaderboard_words
 from helpers.biases.position.measure import measure, published_frame
 from helpers.biases.position.pairs import comparisons, pairs
+from helpers.biases.position.saying import by_category, class_words, outcome_cells, paper_tables, titled, win_rows
 from helpers.biases.position.sensitivity import sensitivity_words
 from helpers.frames import games as tidy
 
@@ -17,8 +18,10 @@ __all__ = [
     "NEEDS",
     "STAGES",
     "answers",
+    "by_category",
     "caution",
     "check",
+    "class_words",
     "comparisons",
     "corrected",
     "exploratory",
@@ -30,12 +33,16 @@ __all__ = [
     "leaderboard_contrast",
     "leaderboard_words",
     "measure",
+    "outcome_cells",
     "pairs",
+    "paper_tables",
     "patterns",
     "published_frame",
     "sensitivity_words",
     "smallest_detectable",
     "tidy",
+    "titled",
     "trials",
     "unfit",
+    "win_rows",
 ]

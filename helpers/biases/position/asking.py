@@ -32,7 +32,8 @@ def answer_trials(experiment: Experiment, questions: Sequence[Question]) -> list
     found = []
     for question in questions:
         system, prompt = prompts.render(template, question=question.text)
-        for model in dict.fromkeys([baseline_of(experiment, question), *experiment.candidates]):
+        models = {model.name: model for model in (baseline_of(experiment, question), *experiment.candidates)}
+        for model in models.values():
             request = Request(model, prompt, system)
             found.append(Trial(experiment.name, question.id, question.category, model, request, "answer", form="text"))
     return found
@@ -70,8 +71,9 @@ def trials(
     if stage == "answers":
         return [] if given is not None else answer_trials(experiment, questions)
     written = given if given is not None else answers(experiment, questions, said)
+    templates = {name: prompts.load(name) for name in {prompt_of(experiment, question) for question in questions}}
     found = [
-        _trial(experiment, shown, judge, first, repeat)
+        _trial(experiment, templates[prompt_of(experiment, shown.question)], shown, judge, first, repeat)
         for shown in comparisons(experiment, questions, written)
         for judge in experiment.judges
         for first, repeat in _askings(experiment, shown.condition)
@@ -137,14 +139,16 @@ def _fits(experiment: Experiment, question: Question, other: Answer) -> bool:
     return other.outcome == "ok" and nonce not in (other.text or "").casefold()
 
 
-def _trial(experiment: Experiment, shown: Shown, judge: Model, first: str, repeat: int) -> Trial:
+def _trial(
+    experiment: Experiment, template: prompts.Template, shown: Shown, judge: Model, first: str, repeat: int
+) -> Trial:
     question, nonce = shown.question, prompts.nonce(experiment.seed, shown.question.id)
     baseline = OFF_TOPIC if shown.condition == "quality_gap" else shown.baseline.candidate
     order, names = (shown.baseline, shown.candidate), (baseline, shown.candidate.candidate)
     if first == "candidate":
         order, names = order[::-1], names[::-1]
     system, prompt = prompts.render(
-        prompts.load(prompt_of(experiment, question)),
+        template,
         question=question.text,
         first=order[0].text or "",
         second=order[1].text or "",

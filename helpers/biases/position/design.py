@@ -21,10 +21,11 @@ def check(experiment: Experiment) -> None:
     controls = experiment.own["controls"]
     if set(controls) - set(CONTROLS) or len(set(controls)) < len(controls):
         raise ValueError(f"controls = {controls!r}: each once, of: {', '.join(CONTROLS)}; none: control_limit=0")
-    baselines = set(experiment.baselines.values())
-    if experiment.own["answers"] == "ask" and len(baselines) == 1 and set(experiment.candidates) <= baselines:
-        name = next(iter(baselines)).name
-        raise ValueError(f"the only candidate, {name}, is the baseline of every category: nothing is compared with it")
+    baselines = {model.name for model in experiment.baselines.values()}
+    alone = len(baselines) == 1 and {model.name for model in experiment.candidates} == baselines
+    if experiment.own["answers"] == "ask" and alone:
+        told = f"the only candidate, {baselines.pop()}, is the baseline of every category"
+        raise ValueError(f"{told}: nothing is compared with it")
 
 
 def baseline_of(experiment: Experiment, question: Question) -> Model:

@@ -94,15 +94,18 @@ def controlled(each: pd.DataFrame, style: pd.DataFrame, weight: int) -> Interval
     used = (x != 0).any(axis=0)
     spread = x[:, used].std(axis=0)
     if (spread < 1e-12).any():
-        return no_interval(NAN, len(each), clusters, "no style control: a difference is the same everywhere")
+        same = " and ".join(np.array(STYLE)[used][spread < 1e-12])
+        reason = f"no style control: the answers differ in {same} by the same everywhere, which may be who wrote them"
+        return no_interval(NAN, len(each), clusters, reason)
     design = np.column_stack([np.ones(len(x)), x[:, used] / spread])
     y, w = each["won"].to_numpy(), _weights(each, weight)
     problem = fault(design, y)
     if problem:
         return no_interval(NAN, len(each), clusters, f"no style control: {problem}")
-    import statsmodels.api as sm
+    from statsmodels.genmod import families
+    from statsmodels.genmod.generalized_linear_model import GLM
 
-    fit = sm.GLM(y, design, family=sm.families.Binomial(), var_weights=w).fit()
+    fit = GLM(y, design, family=families.Binomial(), var_weights=w).fit()
     if not fit.converged:
         return no_interval(NAN, len(each), clusters, "no style control: the fit did not converge")
     codes = pd.factorize(each["question_id"])[0]
