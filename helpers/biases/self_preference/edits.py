@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from helpers.biases.self_preference.word_lists import STOP
 from helpers.biases.self_preference.words import (
-    STOP,
     cased,
     casing,
     ending,
