@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -107,8 +107,3 @@ def write_arena(asked: Asked) -> list[Path]:
                 {"role": "user", "content": trial.request.prompt},
             ]
     return datasets.write_arena(asked.frame, experiment.out / "model_judgment", texts=texts, prompts=shown)
-
-
-def told(frame: pd.DataFrame) -> Mapping[str, int]:
-    """How many lines of published verdicts were broken, duplicate or skipped, by kind."""
-    return frame.attrs.get("counts", {})

@@ -23,6 +23,8 @@ WORDS = {
     "folder": "published judgments, from a folder",
 }
 LONGEST_SHOWN = 6000
+#: Problems of published files that are told one by one.
+LISTED = 5
 #: What published records on pairs are counted as where exactly one right answer is not known of them.
 NO_PAIR = ("both_right", "both_wrong", "unlabelled", "no_reason", "no_gold", "unknown", "other_role", "unflagged")
 #: Parameters that may name a file or folder; where it lies on this machine is no part of a result.
@@ -83,12 +85,17 @@ def provenance(asked: Asked) -> str:
         text += (
             f" Careful: {judge} answered as {' and '.join(sorted(several))}; differences can be those of the models."
         )
-    if asked.unjudged and "task" in frame:
+    if asked.unjudged and ("task" in frame or "games" in frame):
         unfit = _count(sum(map(len, asked.unjudged.values())), "answer")
-        text += f" {unfit} in no pair: missing, cut, empty, refused, or without a letter or a reason."
+        why = "missing, cut, empty or refused" + (", or without a letter or a reason" if "task" in frame else "")
+        text += f" {unfit} in no pair: {why}."
     elif asked.unjudged:
         unjudged = _count(len(asked.unjudged), "question")
         text += f" {unjudged} not judged: a candidate's answer is missing, cut, empty, refused or an error."
+    if problems := frame.attrs.get("problems"):
+        told = ", ".join(f"{n} {kind.replace('_', ' ')}" for kind, n in sorted(frame.attrs["counts"].items()))
+        more = f" and {len(problems) - LISTED} more" if len(problems) > LISTED else ""
+        text += f" Not read as they stand: {told} ({'; '.join(problems[:LISTED])}{more})."
     if 0 < questions < 10:
         text += f" {_count(questions, 'question')} can carry no interval: {MIN_CLUSTERS} is the least."
     return text
