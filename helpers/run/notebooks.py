@@ -142,24 +142,30 @@ def _submit(pool: ProcessPoolExecutor, notebook: Path, report: Path, parameters:
         return future
 
 
-@contextmanager
-def _stopping(pool: ProcessPoolExecutor, running: Mapping[Future, str]) -> Iterator[None]:
-    """Pass an interrupt (or a request to end) on to the processes that ask: they may be spending money.
-
-    A terminal sends Ctrl-C to all of them; `kill`, a scheduler or a wrapper reaches this process alone.
-    """
+def _stoppable() -> Any:
+    """Let a request to end interrupt this process as Ctrl-C does; what was done before on such a request."""
 
     def end(*_: object) -> None:
         raise KeyboardInterrupt
 
-    former = signal.signal(signal.SIGTERM, end) if threading.current_thread() is threading.main_thread() else None
+    return signal.signal(signal.SIGTERM, end)
+
+
+@contextmanager
+def _stopping(pool: ProcessPoolExecutor, running: Mapping[Future, str]) -> Iterator[None]:
+    """Pass an interrupt (or a request to end) on to the processes that ask: they may be spending money.
+
+    A terminal sends Ctrl-C to all of them; `kill`, a scheduler or a wrapper reaches this process alone. What is passed
+    on is SIGTERM: a script's background jobs, and all that they start, ignore SIGINT.
+    """
+    former = _stoppable() if threading.current_thread() is threading.main_thread() else None
     try:
         yield
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         if wait(running, timeout=1).not_done:
             for child in multiprocessing.active_children():
-                os.kill(child.pid, signal.SIGINT)
+                child.terminate()
         raise
     finally:
         if former is not None:
@@ -180,7 +186,7 @@ def run_all(notebooks: list[Path], parameters: Mapping[str, Any], processes: int
     results: dict[str, Result] = {}
     running: dict[Future, str] = {}
     lost: dict[str, Result] = {}
-    with ProcessPoolExecutor(processes or os.cpu_count()) as pool, _stopping(pool, running):
+    with ProcessPoolExecutor(processes or os.cpu_count(), initializer=_stoppable) as pool, _stopping(pool, running):
         while waiting or running:
             ready = [name for name in waiting if all(a in results for a in after[name])]
             if not (ready or running):

@@ -129,13 +129,24 @@ def test_a_full_disk_stops_the_run_at_once_and_the_next_one_goes_on(serve: Any, 
     assert len(server.calls) == before + 150 - len(stored)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_to_the_command_alone_stops_the_processes_that_ask(tmp_path: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    ("number", "job"), [(signal.SIGINT, "foreground"), (signal.SIGTERM, "foreground"), (signal.SIGTERM, "background")]
+)
+def test_a_signal_to_the_command_alone_stops_the_processes_that_ask(
+    tmp_path: Path, number: signal.Signals, job: str
+) -> None:
     out, replies = tmp_path / "out", tmp_path / "replies"
     command = [sys.executable, "-m", "helpers", "run", "03_quality_self_preference", "-p", "question_limit", "40"]
     command += ["-p", "store", str(replies), "-p", "out", str(out)]
+
+    def begun_as() -> None:
+        # A script's background jobs ignore SIGINT, and so does all that they start.
+        signal.signal(signal.SIGINT, signal.SIG_IGN if job == "background" else signal.SIG_DFL)
+
     # A session of its own: the signal reaches nobody else.
-    run = subprocess.Popen(command, cwd=paths.ROOT, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    run = subprocess.Popen(
+        command, cwd=paths.ROOT, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=begun_as
+    )
 
     def stored() -> int:
         return sum(file.read_bytes().count(b"\n") for file in replies.glob("*.jsonl"))
