@@ -3,10 +3,13 @@
 from helpers.biases.position.classes import grid, patterns
 from helpers.biases.position.concluding import corrected, exploratory, finding, identical_words, smallest_detectable
 from helpers.biases.position.counts import from_counts, games_of
-from helpers.biases.position.estimands import ESTIMANDS
+from helpers.biases.position.estimands_published import ESTIMANDS
 from helpers.biases.position.leaderboard import leaderboard_contrast, leaderboard_words
 from helpers.biases.position.measure import measure, published_frame
 from helpers.biases.position.pairs import comparisons, pairs
+from helpers.biases.position.published import from_published
+from helpers.biases.position.published_frames import leaderboard_points, of_blocks, published_grids
+from helpers.biases.position.published_words import published_finding
 from helpers.biases.position.sensitivity import sensitivity_words
 
 __all__ = [
@@ -16,15 +19,20 @@ __all__ = [
     "exploratory",
     "finding",
     "from_counts",
+    "from_published",
     "games_of",
     "grid",
     "identical_words",
     "leaderboard_contrast",
+    "leaderboard_points",
     "leaderboard_words",
     "measure",
+    "of_blocks",
     "pairs",
     "patterns",
+    "published_finding",
     "published_frame",
+    "published_grids",
     "sensitivity_words",
     "smallest_detectable",
 ]
