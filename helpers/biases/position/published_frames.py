@@ -35,14 +35,17 @@ def published_grids(published: Mapping[str, Any], blocks: Sequence[str] = (ARENA
 
 
 def of_blocks(
-    published: Mapping[str, Any], estimates: Sequence[Estimate], blocks: Sequence[str] = MODELS
+    published: Mapping[str, Any],
+    estimates: Sequence[Estimate],
+    blocks: Sequence[str] = MODELS,
+    ids: Sequence[str] | None = None,
 ) -> list[Estimate]:
-    """The estimates of these blocks without their source, for figures whose rows are judge and candidate.
+    """The estimates of these blocks (and `ids`) without their source, for figures whose rows are judge and candidate.
 
     Numbers that would then be told by the same place are a ValueError: no two sources are drawn as one.
     """
     names = {each.name for each in sources(published) if each.block in blocks}
-    chosen = [each for each in estimates if each.where.get("source") in names]
+    chosen = [each for each in estimates if each.where.get("source") in names and (ids is None or each.id in ids)]
     found = [replace(each, where={k: v for k, v in each.where.items() if k != "source"}) for each in chosen]
     places = [(each.id, *sorted(each.where.items())) for each in found]
     if len(set(places)) < len(places):

@@ -172,12 +172,12 @@ def _unsettled(every: Sequence[Source], partial: int, means: Sequence[Source]) -
     told = {"LLMBar": _n(every, LLMBAR), "the means of several judges": len(means), "the analyzer": _n(every, ANALYZER)}
     shared = ", ".join(f"{name}: {count}" for name, count in told.items())
     return (
-        "**What these counts cannot separate.** A judge that is merely *noisy* changes its verdict too, as often to one "
-        "place as to the other: a share of flips is no position bias, and since nobody asked the same order twice, how "
-        "much of it is noise is not known. First twice minus second twice cannot come from noise alone. Whether the "
-        f"place or the letter draws the judge stays open. The mean of several judges ({len(means)} files) is no judge's "
-        f"verdict; {partial} of {arena} files hold fewer lines than their benchmark has questions, and which ones are "
-        f"missing need not be chance. Comparisons that share their questions ({shared}) are no independent pieces of "
-        "evidence, and different questions are taken as independent. LLMBar's prompts named Swap let the judge "
-        "reconcile both orders before this one was counted."
+        "**What these counts cannot separate.** A judge that is merely *noisy* changes its verdict too, as often to "
+        "one place as to the other: a share of flips is no position bias, and since nobody asked the same order "
+        "twice, how much of it is noise is not known. First twice minus second twice cannot come from noise alone. "
+        f"Whether the place or the letter draws the judge stays open. The mean of several judges ({len(means)} files) "
+        f"is no judge's verdict; {partial} of {arena} files hold fewer lines than their benchmark has questions, and "
+        f"which ones are missing need not be chance. Comparisons that share their questions ({shared}) are no "
+        "independent pieces of evidence, and different questions are taken as independent. LLMBar's prompts named "
+        "Swap let the judge reconcile both orders before this one was counted."
     )
