@@ -132,7 +132,7 @@ def test_judges_categories_and_limits_choose_among_published_verdicts(tmp_path: 
     assert set(some["category"]) == {"creative_writing"} and some["question_id"].nunique() == 4
     one = judgments_of(experiment(tmp_path, judgments=str(root), judges=["gpt_4_1"]))
     assert set(one["judge"]) == {"gpt-4.1"}
-    with pytest.raises(ValueError, match="has no judge gpt_fast; it has: gemini-2.5, gpt-4.1"):
+    with pytest.raises(ValueError, match=r"has no judge gpt_fast; it has: gemini-2\.5, gpt-4\.1"):
         judgments_of(experiment(tmp_path, judgments=str(root), judges=["gpt_fast"]))
     with pytest.raises(ValueError, match="baselines, controls cannot change them"):
         judgments_of(experiment(tmp_path, judgments=str(root), baselines=BASELINES, controls=["identical"]))

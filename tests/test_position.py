@@ -14,7 +14,7 @@ import statsmodels.api as sm
 
 from helpers import frames
 from helpers.biases import position
-from helpers.biases.position import classes, effects, flips, leaderboard, sensitivity, winrates
+from helpers.biases.position import classes, effects, estimands, flips, leaderboard, sensitivity, winrates
 from helpers.biases.position.concluding import family, of
 from helpers.biases.position.pairs import INVALID, LABELS, MIRRORED
 from helpers.stats.power import detectable_effect
@@ -605,7 +605,7 @@ def test_every_number_is_declared_and_every_declaration_measured() -> None:
     lengths = {str(q): tuple(rng.integers(50, 200, 2).astype(float)) for q in range(50)}
     found = position.measure(frame(*rows), "folder", 42, features(lengths))
     ids = {each.id for each in found} | {"leaderboard_contrast"}
-    assert ids == set(position.ESTIMANDS)
+    assert ids == {each.id for each in estimands.MEASURED}
     places = [(each.id, *sorted(each.where.items())) for each in found]
     assert len(places) == len(set(places)), "a number has one place"
     for each in found:

@@ -5,10 +5,14 @@ from helpers.biases.position.classes import grid, patterns
 from helpers.biases.position.concluding import corrected, exploratory, finding, identical_words, smallest_detectable
 from helpers.biases.position.counts import from_counts, games_of
 from helpers.biases.position.design import caution, check
-from helpers.biases.position.estimands import ESTIMANDS
+from helpers.biases.position.estimands_published import ESTIMANDS
 from helpers.biases.position.leaderboard import leaderboard_contrast, leaderboard_words
 from helpers.biases.position.measure import measure, published_frame
 from helpers.biases.position.pairs import comparisons, pairs
+from helpers.biases.position.planted import planted
+from helpers.biases.position.published import from_published
+from helpers.biases.position.published_frames import leaderboard_points, of_blocks, published_grids
+from helpers.biases.position.published_words import published_finding
 from helpers.biases.position.saying import by_category, class_words, outcome_cells, paper_tables, titled, win_rows
 from helpers.biases.position.sensitivity import sensitivity_words
 from helpers.frames import games as tidy
@@ -27,17 +31,23 @@ __all__ = [
     "exploratory",
     "finding",
     "from_counts",
+    "from_published",
     "games_of",
     "grid",
     "identical_words",
     "leaderboard_contrast",
+    "leaderboard_points",
     "leaderboard_words",
     "measure",
+    "of_blocks",
     "outcome_cells",
     "pairs",
     "paper_tables",
     "patterns",
+    "planted",
+    "published_finding",
     "published_frame",
+    "published_grids",
     "sensitivity_words",
     "smallest_detectable",
     "tidy",

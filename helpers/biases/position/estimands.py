@@ -201,4 +201,3 @@ MEASURED = (
         "as the leaderboards count them; the baseline is left out",
     ),
 )
-ESTIMANDS = {each.id: each for each in MEASURED}
