@@ -94,6 +94,8 @@ def test_several_candidates_are_summed_up_and_corrected_together() -> None:
     assert told[1:3] == ["-0.6", "-28.1 pp"]
     assert told[3] == "-33.0 to -13.0 pp (2 of 3 intervals hold it)"
     assert told[5] == "-30.0 to +1.0 pp (found in 2 of 3 tests)"
+    untested = [replace(each, p=math.nan) for each in estimates]
+    assert cells(planted([judge()], untested))[5] == "-30.0 to +1.0 pp (no test)"
     # The same p among more tests of another judge is no longer small enough.
     others = [found("first_position_effect", 0.0, candidate=f"c{n}", name="k", p=0.9) for n in range(3)]
     assert "found in 1 of 3" in cells(planted([judge(primacy=[0.0, 0.6]), judge("k")], estimates + others))[5]
@@ -177,6 +179,7 @@ def estimates() -> tuple[Estimate, ...]:
 
 def test_the_default_run_finds_what_was_planted_in_each_judge_and_nothing_else() -> None:
     p = position.corrected(estimates())
+    assert len(p) == 12 and not any(math.isnan(each) for each in p.values())
     by_judge = {name: [p[name, candidate] for candidate in CANDIDATES] for name in JUDGES}
     assert max(by_judge["sim_gpt_judge"]) < 0.05 and max(by_judge["sim_gemini_judge"]) < 0.05
     assert min(by_judge["sim_claude_judge"] + by_judge["sim_llama_judge"]) > 0.05

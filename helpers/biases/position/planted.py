@@ -108,4 +108,5 @@ def _swapped(found: Mapping[Place, Estimate], p: Mapping[Place, float]) -> str:
     if len(found) == 1:
         told = ("found" if hits else "not found") if tests else "no test"
         return f"{next(iter(found.values()))} ({told})"
-    return f"{_range([*found.values()])} (found in {hits} of {len(tests)} tests)"
+    told = f"found in {hits} of {len(tests)} tests" if tests else "no test"
+    return f"{_range([*found.values()])} ({told})"
