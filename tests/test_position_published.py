@@ -18,6 +18,7 @@ from helpers.biases import position
 from helpers.biases.position import published_sources
 from helpers.claims import check, load_claims, summary, unexpected
 from helpers.config import read_yaml
+from helpers.figures import show_position_effects
 from helpers.types import Estimate
 
 FOLDER = paths.EXPERIMENTS / "arena_hard_position_bias"
@@ -330,6 +331,8 @@ def test_the_words_follow_other_counts(counts: dict[str, Any], estimates: list[E
 def test_figures_have_what_they_take(counts: dict[str, Any], estimates: list[Estimate]) -> None:
     shown = position.of_blocks(counts, estimates, ids=("first_position_effect",))
     assert len(shown) == 28 and all(set(each.where) == {"judge", "candidate"} for each in shown)
+    caption = show_position_effects(shown).caption
+    assert "n = 4 to 2400" in caption and "McNemar" not in caption and "SIMULATED" not in caption
     twice = copy.deepcopy(counts)
     twice["arena_hard"]["counts"]["another"] = twice["arena_hard"]["counts"][QWEN]
     with pytest.raises(ValueError, match="same judge and candidate"):

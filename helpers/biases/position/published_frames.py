@@ -46,7 +46,11 @@ def of_blocks(
     """
     names = {each.name for each in sources(published) if each.block in blocks}
     chosen = [each for each in estimates if each.where.get("source") in names and (ids is None or each.id in ids)]
-    found = [replace(each, where={k: v for k, v in each.where.items() if k != "source"}) for each in chosen]
+    # Figures show intervals: how a test was made, or why there is none, stands with the numbers.
+    found = [
+        replace(each, where={k: v for k, v in each.where.items() if k != "source"}, method=each.method.split("; ")[0])
+        for each in chosen
+    ]
     places = [(each.id, *sorted(each.where.items())) for each in found]
     if len(set(places)) < len(places):
         raise ValueError("two sources have the same judge and candidate: draw them apart")
