@@ -12,7 +12,7 @@ from scipy.stats import binomtest
 
 from helpers import claims, paths
 from helpers.__main__ import main
-from helpers.biases import top_choice
+from helpers.biases import position, top_choice
 from helpers.biases.hinting.hints import WORDS
 from helpers.config import COMMON, load_config, read_yaml
 from helpers.config.schema import STYLES
@@ -26,6 +26,7 @@ FLAT = " ".join(README.split())
 FOLDER = paths.EXPERIMENTS / "mt_bench_blind"
 HINTING = paths.EXPERIMENTS / "hinting_groups"
 QUALITY = paths.EXPERIMENTS / "quality_self_preference"
+ARENA = paths.EXPERIMENTS / "arena_hard_position_bias"
 DATA = (paths.DATA / "README.md").read_text(encoding="utf-8")
 
 
@@ -52,7 +53,7 @@ def test_the_number_of_claims_that_do_not_come_out_is_the_readme_s(published) ->
     assert f"{told}{of['differs']} differ and {of['not derivable']} follow from nothing published" in FLAT
     changes = " ".join((paths.ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split())
     assert f"{len(checked)} published numbers (or numbers derived" in changes
-    for folder in (HINTING, QUALITY):
+    for folder in (HINTING, QUALITY, ARENA):
         said = claims.load_claims(read_yaml(folder / "claims.yaml"), "claims.yaml")
         assert f"{len(said)} published numbers checked" in changes
 
@@ -103,6 +104,37 @@ def test_the_numbers_of_the_replication_are_those_of_its_counts() -> None:
     assert set(status) == {"reproduced", "differs"} and status["differs"] == 1
     told = f"Of {len(printed)} printed numbers (most of them shares of counts printed beside them) "
     assert f"{told}{status['reproduced']} come out and one differs" in FLAT
+
+
+def test_the_numbers_of_the_orders_are_those_of_the_published_counts() -> None:
+    counts = read_yaml(ARENA / "published" / "counts.yaml")
+    estimates = position.from_published(counts)
+    effects = {(e.where["judge"], e.where["candidate"]): e for e in estimates if e.id == "first_position_effect"}
+
+    def told(judge: str, candidate: str, sign: int = 1) -> str:
+        each = effects[judge, candidate]
+        ends = sorted(100 * sign * bound for bound in (each.low, each.high))
+        return f"{100 * sign * each.value:.1f} pp [{ends[0]:.1f}, {ends[1]:.1f}]"
+
+    assert f"Of {len(counts['arena_hard']['counts'])} files of published Arena-Hard verdicts" in FLAT
+    assert f"and {len(counts['llmbar']['counts'])} evaluators of [LLMBar]" in FLAT
+    means = {at: e for at, e in effects.items() if at[0] == "ensemble"}
+    p = {at[:2]: value for at, value in position.corrected(estimates).items()}
+    found = [at for at in means if p[at] < 0.05 and means[at].value > 0]
+    tested = [at for at in means if p[at] == p[at]]
+    assert f"favour the first place on {len(found)} of {len(tested)} models that could be tested, by up to" in FLAT
+    assert told(*max(means, key=lambda at: means[at].value)) in FLAT
+    assert (
+        f"gemini-2.5 on qwq-32b does by {told('gemini-2.5', 'qwq-32b')}, of {141 / 748:.1%}".replace("%", " %") in FLAT
+    )
+    assert f"by {told('gemini-pro', '30 models', -1)}" in FLAT
+    (agreed,) = [e for e in estimates if e.id == "position_consistency" and e.where["judge"] == "gpt-4-0613"]
+    assert f"gpt-4-0613 changes {100 * (1 - agreed.value):.1f} % of its verdicts" in FLAT
+    assert not p["gpt-4-0613", "30 models"] < 0.05
+    at = {e.where["model"]: e.value for e in estimates
+          if e.id == "leaderboard_contrast" and e.where["fit"] == "intercept"}  # fmt: skip
+    assert f"gemini-2.5 is {at['gemini-2.5']:.2f} logits up and gpt-4.1 {-at['gpt-4.1']:.2f} down" in FLAT
+    assert f"{len(effects) - len(counts['llmbar']['counts'])} published comparisons" in FLAT
 
 
 @pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(([^)#]+?)\)", README))))

@@ -229,7 +229,7 @@ def test_skill_decides_how_many_points_are_written() -> None:
 
 def test_builtin_candidates_write_readable_texts_that_differ() -> None:
     known = {text: question for text, question in builtin_knowledge().items() if not question.options}
-    assert len(known) == 80
+    assert len(known) == 80 + 90
     models = simulation.models(list(known.values()))
     for question in list(known.values())[::8]:
         texts = [answer_reply(Request(model, question.text)) for model in models]

@@ -126,9 +126,14 @@ def losses(asked: Asked) -> pd.DataFrame:
 
 
 def example(asked: Asked) -> str:
-    """One prompt, of a treated condition where there is one, and its raw reply, fenced: it cannot become markup."""
+    """One prompt, of a treated condition where there is one, and its raw reply, fenced: it cannot become markup.
+
+    Of two answers in both orders, the conditions beside the plain one are checks of the judge, and no treatment.
+    """
     replied = [each for each in asked.judgments if each.completion]
-    judgment = next((each for each in replied if each.trial.condition != "none"), replied[0] if replied else None)
+    plain = "games" in asked.frame
+    treated = (each for each in replied if (each.trial.condition == "none") == plain)
+    judgment = next(treated, replied[0] if replied else None)
     if judgment is None:
         return f"These judgments were not asked here, so there is no prompt to show.{_left_out(asked)}"
     trial = judgment.trial

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from helpers.biases.position.effects import LEVEL
@@ -61,7 +62,25 @@ def finding(estimates: Sequence[Estimate]) -> str:
     p, least = corrected(estimates), smallest_detectable(estimates)
     tests = sum(not math.isnan(each) for each in p.values())
     lines = [f"- {_sentence(estimates, at, each, p[at], least[at], tests)}" for at, each in family(estimates).items()]
-    return "\n".join(lines) or "No candidate was judged against a baseline in both orders: nothing can be concluded."
+    if not lines:
+        return "No candidate was judged against a baseline in both orders: nothing can be concluded."
+    return "\n".join([*_summary(family(estimates), p), *lines])
+
+
+def _summary(each: Mapping[Place, Estimate], p: Mapping[Place, float]) -> list[str]:
+    """How many comparisons favour a place, and whose they are; nothing where there are few to read."""
+    tested = [at for at in each if not math.isnan(p[at])]
+    if len(tested) < 4:
+        return []
+    simulated = "SIMULATED: " if any(e.data == "simulated" for e in each.values()) else ""
+    told = []
+    for word, sign in (("first", 1), ("second", -1)):
+        found = [at for at in tested if p[at] < LEVEL and sign * each[at].value > 0]
+        judges = ", ".join(f"{judge} {n}" for judge, n in Counter(at[0] for at in found).items())
+        told.append(f"{len(found)} favour the **{word}** place{f' ({judges})' if found else ''}")
+    none = sum(not p[at] < LEVEL for at in tested)
+    counted = f"{simulated}of {len(tested)} comparisons tested {told[0]}, {told[1]}"
+    return [f"{counted}, and {none} show no measurable preference.", ""]
 
 
 def _who(at: Place, each: Estimate) -> str:
