@@ -131,9 +131,10 @@ def test_the_numbers_of_the_orders_are_those_of_the_published_counts() -> None:
     (agreed,) = [e for e in estimates if e.id == "position_consistency" and e.where["judge"] == "gpt-4-0613"]
     assert f"gpt-4-0613 changes {100 * (1 - agreed.value):.1f} % of its verdicts" in FLAT
     assert not p["gpt-4-0613", "30 models"] < 0.05
-    at = {e.where["model"]: e.value for e in estimates
-          if e.id == "leaderboard_contrast" and e.where["fit"] == "intercept"}  # fmt: skip
-    assert f"gemini-2.5 is {at['gemini-2.5']:.2f} logits up and gpt-4.1 {-at['gpt-4.1']:.2f} down" in FLAT
+    at = {(e.where["fit"], e.where["model"]): e.value for e in estimates if e.id == "leaderboard_contrast"}
+    up, down = ([at[fit, model] for fit in ("intercept", "line")] for model in ("gemini-2.5", "gpt-4.1"))
+    assert f"gemini-2.5 is {up[0]:.2f} logits up and gpt-4.1 {-down[0]:.2f} down" in FLAT
+    assert f"({up[1]:.2f} and {-down[1]:.2f} with a slope)" in FLAT
     assert f"{len(effects) - len(counts['llmbar']['counts'])} published comparisons" in FLAT
 
 
