@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from helpers import paths
+from helpers import datasets, paths
 from helpers.biases import position
 from helpers.biases.position import published_sources
 from helpers.claims import check, load_claims, summary, unexpected
@@ -92,6 +93,23 @@ def test_the_published_reading_of_each_file_comes_out(real_data: Path, estimates
             found = one(estimates, f"{kind}_published", source=name)
             assert found.value == pytest.approx(told[kind] / told["total"]), (name, kind)
             assert found.n == told["total"]
+
+
+def test_the_texts_read_again_are_counted_as_they_are(real_data: Path, counts: dict[str, Any]) -> None:
+    block = counts["texts_read_again"]
+    held = stored = 0
+    for record in lines(real_data / "arena_hard" / "full_text_samples.jsonl"):
+        for game in record["games"]:
+            said = game["judgment"]["answer"] if isinstance(game["judgment"], dict) else game["judgment"]
+            named = set(re.findall(r"\[\[([AB<>=]+)\]\]", said))
+            held += 1
+            # One label in double brackets and no other, or none where nothing was stored.
+            stored += named == {game["score"]} if game["score"] else not named
+    assert held == block["texts"]
+    # Texts that name several labels are read by the benchmarks' own rules: more of them come out, and never fewer.
+    assert 0.9 * held < stored <= block["as_stored"] == held - sum(row["texts"] for row in block["other"])
+    again = datasets.disagreements(datasets.reread(real_data / "arena_hard" / "full_text_samples.jsonl"))
+    assert [(row.score, row.games) for row in again.itertuples()] == [(r["stored"], r["texts"]) for r in block["other"]]
 
 
 def test_the_letters_are_those_of_the_analyzer(real_data: Path, counts: dict[str, Any]) -> None:

@@ -41,7 +41,7 @@ def published_finding(published: Mapping[str, Any], estimates: Sequence[Estimate
         *_identical(arena, estimates),
         *_together(estimates),
         "",
-        _readings(arena, estimates),
+        f"{_readings(arena, estimates)} {_read_again(published['texts_read_again'])}",
         "",
         _unsettled(every, partial, means),
     ]
@@ -164,6 +164,15 @@ def _readings(arena: Sequence[Source], estimates: Sequence[Estimate]) -> str:
     if not apart:
         return f"{head}."
     return f"{head}; in the others significant bias is {'; '.join(told for _, told in sorted(apart))}."
+
+
+def _read_again(block: Mapping[str, Any]) -> str:
+    """Whether the judges' own texts say what was stored of them, every disagreement by name."""
+    other = [
+        f"{row['judge']}: {row['texts']} stored as {row['stored']}, written {row['text']}" for row in block["other"]
+    ]
+    told = f"Of {block['texts']} texts of judges read again {block['as_stored']} give the label as stored"
+    return f"{told}; the others are {'; '.join(other)}." if other else f"{told}."
 
 
 def _unsettled(every: Sequence[Source], partial: int, means: Sequence[Source]) -> str:
