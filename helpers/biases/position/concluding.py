@@ -123,9 +123,13 @@ def _percent(share: float) -> str:
 def _lost(estimates: Sequence[Estimate], at: Place, each: Estimate) -> str:
     """What the pairs that could not be read might do to the conclusion, at worst."""
     side = "second" if each.value > 0 else "first"
-    worst = of(estimates, "first_position_sensitivity", at, choice=f"all unreadable pairs to the {side}")
+    worst = of(estimates, "first_position_sensitivity", at, choice=f"all unreadable verdicts to the {side}")
     lost = of(estimates, "invalid_share", at)
-    if worst is None or lost is None or worst.value * each.value > 0:
+    if worst is None or lost is None:
+        return ""
+    sign = 1 if each.value > 0 else -1
+    nearest = worst.low if each.value > 0 else worst.high
+    if sign * (worst.value if math.isnan(nearest) else nearest) > 0:
         return ""
     return (
         f"; {_percent(lost.value)} of pairs could not be read, and could undo that if they were lost for their verdicts"
