@@ -32,9 +32,9 @@ def sensitivity(table: pd.DataFrame, data: str) -> list[Estimate]:
     """The first-position effect under each of CHOICES, one changed at a time, in pp; `where`: judge, candidate, choice.
 
     "strong verdicts count 3" weights a pair by the mean weight of its two verdicts. "stored strings ..." takes only
-    labels that need no cleaning and divides by all lines, as the published shares do. The two bounds give every unreadable
-    verdict to one place, so that a pair of which one verdict can be read goes there only if that one does. No tests.
-    Takes `pairs`, condition none.
+    labels that need no cleaning and divides by all lines, as the published shares do. The two bounds give every
+    unreadable verdict to one place: a pair of which one verdict can be read goes there only if that one does. No
+    tests. Takes `pairs`, condition none.
     """
     found = []
     for where, rows in comparisons(table[table["condition"] == "none"]):
