@@ -317,6 +317,8 @@ def test_the_finding_is_computed(counts: dict[str, Any], estimates: list[Estimat
     assert "the first wins both orders in 12.7 % against 4.6 % of 742 readable pairs for the second" in said
     assert "**gemini-pro on 30 models** (Position-Bias-Analyzer): favours the answer shown **second**" in said
     assert "**gpt-3.5-turbo-1106 on 30 models** (Position-Bias-Analyzer): no measurable preference" in said
+    nulls = [line for line in said.splitlines() if "Analyzer): no measurable" in line]
+    assert len(nulls) == 2 and all("would be found in 80 % of such runs" in line for line in nulls)
     assert "112 with strings that are no labels as stored" in said and "60 of 64 lines unreadable" in said
     assert "12 of 25 files hold fewer lines" in said and "cannot come from noise alone" in said
     tests = [each.p for each in estimates if each.id == "first_position_effect" and each.p == each.p]

@@ -47,6 +47,12 @@ def exploratory(estimates: Sequence[Estimate], id: str) -> dict[Place, float]:
     return dict(zip(each, map(float, benjamini_hochberg(list(each.values()))), strict=True))
 
 
+def detectable_beside(estimates: Sequence[Estimate], each: Estimate) -> float:
+    """The smallest true effect of one exploratory number found with power 0.8 at the level that one hit needs."""
+    tests = sum(not math.isnan(p) for p in exploratory(estimates, each.id).values())
+    return detectable_effect(each.se, each.clusters - 1, 0.8, LEVEL / max(1, tests))
+
+
 def smallest_detectable(estimates: Sequence[Estimate], power: float = 0.8) -> dict[Place, float]:
     """The smallest true first_position_effect (a fraction, as pp are stored) found with this power, by comparison.
 
@@ -123,9 +129,13 @@ def _percent(share: float) -> str:
 def _lost(estimates: Sequence[Estimate], at: Place, each: Estimate) -> str:
     """What the pairs that could not be read might do to the conclusion, at worst."""
     side = "second" if each.value > 0 else "first"
-    worst = of(estimates, "first_position_sensitivity", at, choice=f"all unreadable pairs to the {side}")
+    worst = of(estimates, "first_position_sensitivity", at, choice=f"all unreadable verdicts to the {side}")
     lost = of(estimates, "invalid_share", at)
-    if worst is None or lost is None or worst.value * each.value > 0:
+    if worst is None or lost is None:
+        return ""
+    sign = 1 if each.value > 0 else -1
+    nearest = worst.low if each.value > 0 else worst.high
+    if sign * (worst.value if math.isnan(nearest) else nearest) > 0:
         return ""
     return (
         f"; {_percent(lost.value)} of pairs could not be read, and could undo that if they were lost for their verdicts"
@@ -146,7 +156,7 @@ def _flips(estimates: Sequence[Estimate], at: Place) -> str:
     p = exploratory(estimates, "excess_flip")[at]
     if p < LEVEL and more.value > 0:
         return f"{told}: more often than when asked again in the same order, by {more} ({_p(p)})."
-    least = detectable_effect(more.se, more.clusters - 1, 0.8, LEVEL)
+    least = detectable_beside(estimates, more)
     return (
         f"{told}: not measurably more often than when asked again in the same order ({more}, {_p(p)}; "
         f"{100 * least:.1f} pp more would be found in 80 % of such runs)."
@@ -162,7 +172,7 @@ def identical_words(estimates: Sequence[Estimate]) -> str:
         at = place(each.where)
         told = f"- {_who(at, each)}: on two identical texts {each}"
         if each.p == each.p:
-            least = detectable_effect(each.se, each.clusters - 1, 0.8, LEVEL)
+            least = detectable_beside(estimates, each)
             said = "a preference for the " + ("first" if each.value > 0 else "second") + " place or its letter"
             null = f"no measurable preference for a place; {100 * least:.1f} pp would be found in 80 % of such runs"
             told += f" ({_p(adjusted[at])}): {said if adjusted[at] < LEVEL else null}"

@@ -22,8 +22,8 @@ CHOICES = (
     "unreadable pairs stay in the denominator",
     "strong verdicts count 3",
     "stored strings as the published classes read them",
-    "all unreadable pairs to the first",
-    "all unreadable pairs to the second",
+    "all unreadable verdicts to the first",
+    "all unreadable verdicts to the second",
 )
 BOUNDS = CHOICES[-2:]
 
@@ -32,8 +32,9 @@ def sensitivity(table: pd.DataFrame, data: str) -> list[Estimate]:
     """The first-position effect under each of CHOICES, one changed at a time, in pp; `where`: judge, candidate, choice.
 
     "strong verdicts count 3" weights a pair by the mean weight of its two verdicts. "stored strings ..." takes only
-    labels that need no cleaning and divides by all lines of two games, as the published shares do. The two bounds give
-    every unreadable pair to one place. No tests. Takes `pairs`, condition none.
+    labels that need no cleaning and divides by all lines, as the published shares do. The two bounds give every
+    unreadable verdict to one place: a pair of which one verdict can be read goes there only if that one does. No
+    tests. Takes `pairs`, condition none.
     """
     found = []
     for where, rows in comparisons(table[table["condition"] == "none"]):
@@ -49,6 +50,8 @@ def _choices(rows: pd.DataFrame) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     read = (~lost).astype(float)
     both, lean = signed(rows).to_numpy(), leaning(rows).to_numpy()
     every = np.ones(len(rows))
+    won = [rows[f"verdict_{game}"].map(SIGNS).astype(float) for game in (1, 2)]
+    first, second = (np.logical_and(*(one.isna() | (one == sign) for one in won)).to_numpy() for sign in (1, -1))
     strong = sum(rows[f"verdict_{game}"].map(GRADES).astype(float).abs() == 2 for game in (1, 2)).to_numpy()
     weights = 1.0 + strong  # the mean of 1 or 3 twice
     stored = zip(rows["score_1"], rows["score_2"], strict=True)
@@ -62,8 +65,8 @@ def _choices(rows: pd.DataFrame) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         (both, every),
         (both * weights, read * weights),
         (np.where(two, plain, 0.0), every),
-        (np.where(lost, 1.0, both), every),
-        (np.where(lost, -1.0, both), every),
+        (np.where(lost & first, 1.0, both), every),
+        (np.where(lost & second, -1.0, both), every),
     )
     return dict(zip(CHOICES, told, strict=True))
 
@@ -92,7 +95,7 @@ def sensitivity_words(estimates: Sequence[Estimate]) -> str:
         said = (
             f"- {who}{', '.join(at)}: {min(values):+.1f} to {max(values):+.1f} pp over {len(values)} choices ({turned})"
         )
-        lost = f"; with all unreadable pairs given to one place {low:+.1f} to {high:+.1f} pp" if low < high else ""
+        lost = f"; with all unreadable verdicts given to one place {low:+.1f} to {high:+.1f} pp" if low < high else ""
         lines.append(f"{said}{lost}.")
     return "\n".join(lines) or "No pair has two readable verdicts: there is no headline to vary."
 
