@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 from statsmodels.stats.power import TTestPower
 
-from helpers.stats.power import detectable_effect, equivalence_power, questions_for_equivalence
+from helpers.stats.power import (
+    detectable_effect,
+    detectable_mcnemar,
+    equivalence_power,
+    questions_for_equivalence,
+)
+from helpers.stats.tests import mcnemar_exact
 
 
 @pytest.mark.parametrize("n", [10, 20, 80, 750])
@@ -50,3 +56,18 @@ def test_equivalence_power_by_simulation() -> None:
     se = draws.std(axis=1, ddof=1) / math.sqrt(40)
     shown = np.abs(draws.mean(axis=1)) + 1.684875 * se < 0.5
     assert shown.mean() == pytest.approx(equivalence_power(1 / math.sqrt(40), 39, 0.5), abs=0.02)
+
+
+@pytest.mark.parametrize(("n", "smaller", "level"), [(100, 5, 0.05), (500, 13, 0.05 / 48), (90, 0, 0.05)])
+def test_the_detectable_difference_of_pairs_is_found_as_often_as_promised(n: int, smaller: int, level: float) -> None:
+    least, rng = detectable_mcnemar(n, smaller, level=level), np.random.default_rng(7)
+    chances = [smaller / n + least, smaller / n, 1 - 2 * smaller / n - least]
+    drawn = rng.multinomial(n, chances, size=4000)
+    found = np.mean([mcnemar_exact(up, down) <= level for up, down, _ in drawn])
+    assert found == pytest.approx(0.8, abs=4 * math.sqrt(0.16 / 4000))
+
+
+def test_no_difference_is_detectable_where_even_all_pairs_would_not_do() -> None:
+    # Five pairs that all change to one side have the two-sided p 1/16.
+    assert math.isnan(detectable_mcnemar(5, 0)) and not math.isnan(detectable_mcnemar(6, 0))
+    assert math.isnan(detectable_mcnemar(0, 0))

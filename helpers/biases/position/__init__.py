@@ -2,10 +2,11 @@
 
 from helpers.biases.position.asking import NEEDS, STAGES, answers, trials, unfit
 from helpers.biases.position.classes import grid, patterns
-from helpers.biases.position.concluding import corrected, exploratory, finding, identical_words, smallest_detectable
+from helpers.biases.position.concluding import finding, identical_words
 from helpers.biases.position.counts import from_counts, games_of
 from helpers.biases.position.design import caution, check
 from helpers.biases.position.estimands_published import ESTIMANDS
+from helpers.biases.position.families import corrected, exploratory, smallest_detectable
 from helpers.biases.position.leaderboard import leaderboard_contrast, leaderboard_words
 from helpers.biases.position.measure import measure, published_frame
 from helpers.biases.position.pairs import comparisons, pairs

@@ -6,61 +6,19 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from helpers.biases.position.effects import LEVEL
-from helpers.stats.power import detectable_effect
-from helpers.stats.tests import benjamini_hochberg, holm
+from helpers.biases.position.clauses import categories, flips, lost, percent, ties, told_p
+from helpers.biases.position.effects import FLOOR, LEVEL
+from helpers.biases.position.families import (
+    Place,
+    corrected,
+    detectable_beside,
+    exploratory,
+    family,
+    of,
+    place,
+    smallest_detectable,
+)
 from helpers.types import Estimate
-
-#: A comparison: judge and candidate, and the source where several hold the same two.
-Place = tuple[str, ...]
-
-
-def place(where: Mapping[str, str]) -> Place:
-    """The comparison that a number is of."""
-    return tuple(where[key] for key in ("judge", "candidate", "source") if key in where)
-
-
-def of(estimates: Sequence[Estimate], id: str, at: Place, **more: str) -> Estimate | None:
-    """The one estimate with this id, comparison and further keys; None where there is none."""
-    for each in estimates:
-        rest = {key: value for key, value in each.where.items() if key not in ("judge", "candidate", "source")}
-        if each.id == id and place(each.where) == at and rest == more:
-            return each
-    return None
-
-
-def family(estimates: Sequence[Estimate]) -> dict[Place, Estimate]:
-    """The confirmatory contrasts, one a judge and candidate: first_position_effect over all its categories."""
-    chosen = [e for e in estimates if e.id == "first_position_effect" and "category" not in e.where]
-    return {place(each.where): each for each in chosen}
-
-
-def corrected(estimates: Sequence[Estimate]) -> dict[Place, float]:
-    """Holm's p of the confirmatory family, by comparison; NaN where there was no test."""
-    each = family(estimates)
-    return dict(zip(each, map(float, holm([e.p for e in each.values()])), strict=True))
-
-
-def exploratory(estimates: Sequence[Estimate], id: str) -> dict[Place, float]:
-    """Benjamini and Hochberg's p of one exploratory number over all comparisons; NaN where there was no test."""
-    each = {place(e.where): e.p for e in estimates if e.id == id and "category" not in e.where}
-    return dict(zip(each, map(float, benjamini_hochberg(list(each.values()))), strict=True))
-
-
-def detectable_beside(estimates: Sequence[Estimate], each: Estimate) -> float:
-    """The smallest true effect of one exploratory number found with power 0.8 at the level that one hit needs."""
-    tests = sum(not math.isnan(p) for p in exploratory(estimates, each.id).values())
-    return detectable_effect(each.se, each.clusters - 1, 0.8, LEVEL / max(1, tests))
-
-
-def smallest_detectable(estimates: Sequence[Estimate], power: float = 0.8) -> dict[Place, float]:
-    """The smallest true first_position_effect (a fraction, as pp are stored) found with this power, by comparison.
-
-    After Holm's first step, from each contrast's own standard error; NaN where it has none.
-    """
-    each = family(estimates)
-    tests = max(1, sum(not math.isnan(e.p) for e in each.values()))
-    return {at: detectable_effect(e.se, e.clusters - 1, power, LEVEL / tests) for at, e in each.items()}
 
 
 def finding(estimates: Sequence[Estimate]) -> str:
@@ -96,71 +54,28 @@ def _who(at: Place, each: Estimate) -> str:
 
 
 def _sentence(estimates: Sequence[Estimate], at: Place, each: Estimate, p: float, least: float, tests: int) -> str:
-    who, flips = _who(at, each), _flips(estimates, at)
+    who, found = _who(at, each), p < LEVEL
+    beside = "".join(clause(estimates, at, each, found) for clause in (lost, ties, categories))
+    beside += flips(estimates, at, found)
     if math.isnan(p):
         shown = f" ({each})" if each.value == each.value else ""
         told = "nothing can be concluded" if math.isnan(each.low) else "no test"
-        return f"{who}: **{told}** on a preference for a place{shown}: {each.method}.{flips}"
-    told = f"{each} of pairs, Holm p = {p:.2g}" + (f" of {tests} tests" if tests > 1 else "")
-    if p >= LEVEL:
-        return (
-            f"{who}: **no measurable preference for a place** ({told}); a true effect of {100 * least:.1f} pp would be "
-            f"found in 80 % of such runs.{flips}"
-        )
+        return f"{who}: **{told}** on a preference for a place{shown}: {each.method}.{beside}"
+    sign = "\u2264" if FLOOR in each.method else "="
+    told = f"{each} of pairs, Holm p {sign} {p:.2g}" + (f" of {tests} tests" if tests > 1 else "")
+    if not found:
+        enough = f"a true effect of {100 * least:.1f} pp would be found in 80 % of such runs"
+        seen = enough if least == least else "no effect would be found in 80 % of such runs"
+        return f"{who}: **no measurable preference for a place** ({told}); {seen}.{beside}"
     which, other = ("first", "second") if each.value > 0 else ("second", "first")
     share = "primacy_share", "recency_share"
     one, two = (of(estimates, id, at) for id in (share if which == "first" else reversed(share)))
     wins = (
-        f": it wins both orders in {_percent(one.value)} of pairs, the {other} in {_percent(two.value)}"
+        f": it wins both orders in {percent(one.value)} of pairs, the {other} in {percent(two.value)}"
         if one and two
         else ""
     )
-    return f"{who} **favours the answer shown {which}**{wins} ({told}){_lost(estimates, at, each)}.{flips}"
-
-
-def _p(corrected: float) -> str:
-    return f"p = {corrected:.2g} by Benjamini and Hochberg, exploratory"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
-def _lost(estimates: Sequence[Estimate], at: Place, each: Estimate) -> str:
-    """What the pairs that could not be read might do to the conclusion, at worst."""
-    side = "second" if each.value > 0 else "first"
-    worst = of(estimates, "first_position_sensitivity", at, choice=f"all unreadable verdicts to the {side}")
-    lost = of(estimates, "invalid_share", at)
-    if worst is None or lost is None:
-        return ""
-    sign = 1 if each.value > 0 else -1
-    nearest = worst.low if each.value > 0 else worst.high
-    if sign * (worst.value if math.isnan(nearest) else nearest) > 0:
-        return ""
-    return (
-        f"; {_percent(lost.value)} of pairs could not be read, and could undo that if they were lost for their verdicts"
-    )
-
-
-def _flips(estimates: Sequence[Estimate], at: Place) -> str:
-    """How often the verdict changes, and how much of that asking again does as well."""
-    agreed = of(estimates, "position_consistency", at)
-    if agreed is None or math.isnan(agreed.value):
-        return ""
-    told = f" The two orders name different winners in {_percent(1 - agreed.value)} of pairs"
-    more = of(estimates, "excess_flip", at)
-    if more is None or math.isnan(more.value):
-        return f"{told}; how much of that is noise is not known (the same order was not asked twice)."
-    if math.isnan(more.p):
-        return f"{told}; {more} more than when asked again in the same order ({more.method})."
-    p = exploratory(estimates, "excess_flip")[at]
-    if p < LEVEL and more.value > 0:
-        return f"{told}: more often than when asked again in the same order, by {more} ({_p(p)})."
-    least = detectable_beside(estimates, more)
-    return (
-        f"{told}: not measurably more often than when asked again in the same order ({more}, {_p(p)}; "
-        f"{100 * least:.1f} pp more would be found in 80 % of such runs)."
-    )
+    return f"{who} **favours the answer shown {which}**{wins} ({told}).{beside}"
 
 
 def identical_words(estimates: Sequence[Estimate]) -> str:
@@ -175,7 +90,7 @@ def identical_words(estimates: Sequence[Estimate]) -> str:
             least = detectable_beside(estimates, each)
             said = "a preference for the " + ("first" if each.value > 0 else "second") + " place or its letter"
             null = f"no measurable preference for a place; {100 * least:.1f} pp would be found in 80 % of such runs"
-            told += f" ({_p(adjusted[at])}): {said if adjusted[at] < LEVEL else null}"
+            told += f" ({told_p(adjusted[at])}): {said if adjusted[at] < LEVEL else null}"
         else:
             told += f" ({each.method})"
         right = of(estimates, "quality_gap_accuracy", at)

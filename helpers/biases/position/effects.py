@@ -16,6 +16,8 @@ from helpers.stats.tests import mcnemar_exact, sign_flip
 from helpers.types import Estimate
 
 LEVEL = 0.05
+#: What is said of a p that only says that no drawn pattern reached the sum.
+FLOOR = "at its floor"
 NO_PAIR = "no pair with two readable verdicts"
 #: What a pair whose verdicts name no common winner counts for the place that won more, by what first won in each game.
 LEANS = {(1, 1): 1.0, (1, 0): 0.5, (0, 1): 0.5, (0, -1): -0.5, (-1, 0): -0.5, (-1, -1): -1.0}
@@ -39,7 +41,8 @@ def tested(values: pd.Series, questions: pd.Series, seed: int, reason: str, leve
         sums = values.groupby(questions.to_numpy(), observed=True).sum().to_numpy()
         # Enough draws that the smallest p lies well below the corrected level of a large family.
         test = sign_flip(sums, seed, max(9999, math.ceil(20 / level)))
-        p, smallest, changed, name = test.p, test.smallest_p, test.clusters, "sign-flip p"
+        floor = f" {FLOOR}" if not test.exact and test.p <= test.smallest_p else ""
+        p, smallest, changed, name = test.p, test.smallest_p, test.clusters, f"sign-flip p{floor}"
     if smallest > level:
         why = f"no test: questions that lean to a place: {changed}, whose smallest p is {smallest:.2g}"
         return replace(interval, p=math.nan, method=f"{interval.method}; {why}")
@@ -73,7 +76,10 @@ def leaning(rows: pd.DataFrame) -> pd.Series:
 
 
 def corrected_level(table: pd.DataFrame) -> float:
-    """The level of the first step of Holm's correction: one contrast a comparison that could be tested."""
+    """The level of the first step of Holm's correction over all comparisons with a readable pair.
+
+    Some of these turn out to have no test; the level that is left for the others is never smaller than this one.
+    """
     count = sum(1 for _ in comparisons(valid(table)))
     return LEVEL / max(1, count)
 

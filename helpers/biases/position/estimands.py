@@ -147,7 +147,7 @@ MEASURED = (
         "P(disagree | swapped) - mean over orders of P(disagree | same order again)",
         "pairs of verdicts on one question that disagree, all pairs counted",
         "questions with two readable verdicts in each order",
-        f"{T}; p by dealing each question's verdicts anew to the two orders",
+        f"{T}; one-sided p by dealing each question's verdicts anew to the two orders",
         unit="pp",
         lost="a tie is a winner of its own; single unreadable verdicts are left out",
     ),

@@ -66,10 +66,11 @@ def excess(one: np.ndarray, two: np.ndarray) -> np.ndarray:
 
 
 def relabelled(one: np.ndarray, two: np.ndarray, seed: int, draws: int = DRAWS) -> float:
-    """The two-sided p of the mean excess if verdicts are dealt anew to the two orders, question by question.
+    """The p of the mean excess if verdicts are dealt anew to the two orders, question by question.
 
-    Where the order changes nothing, the verdicts on a question are exchangeable, so this is exact whatever their
-    noise; (1 + hits) / (1 + draws). `one`, `two`: (Q, 3) counts, two verdicts an order or more.
+    One-sided, since the excess itself is never below 0. Where the order changes nothing, the verdicts on a question are
+    exchangeable, so this is exact whatever their noise; (1 + hits) / (1 + draws). `one`, `two`: (Q, 3) counts, two
+    verdicts an order or more.
     """
     rng = np.random.default_rng(seed)
     # Which winner has which count does not matter to the excess.
@@ -82,7 +83,7 @@ def relabelled(one: np.ndarray, two: np.ndarray, seed: int, draws: int = DRAWS) 
             totals += rng.multinomial(count, chances, size=draws) @ values
     observed = excess(one, two).sum()
     near = 1e-9 * len(one)  # sums that are equal on paper differ in the last digits
-    return float((1 + (np.abs(totals) >= abs(observed) - near).sum()) / (1 + draws))
+    return float((1 + (totals >= observed - near).sum()) / (1 + draws))
 
 
 def _dealt(counts: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray]:
@@ -115,7 +116,8 @@ def _excess(values: np.ndarray, one: np.ndarray, two: np.ndarray, seed: int) -> 
     interval = replace(clustered_mean(values, np.arange(len(values))), n=int(one.sum() + two.sum()))
     if math.isnan(interval.low):
         return interval
-    return replace(interval, p=relabelled(one, two, seed), method=f"{interval.method}; p by dealing verdicts anew")
+    method = f"{interval.method}; one-sided p by dealing verdicts anew"
+    return replace(interval, p=relabelled(one, two, seed), method=method)
 
 
 def control_arms(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from helpers.types import Estimate
 
 FITS = ("intercept", "line")
 LEVEL = 0.05
+BEYOND = "beyond the third-party models, where the fit is only continued"
 
 
 def leaderboard_contrast(table: pd.DataFrame, judge: str, other: str, data: str = "published") -> list[Estimate]:
@@ -42,6 +44,8 @@ def leaderboard_contrast(table: pd.DataFrame, judge: str, other: str, data: str 
         x, y = logits[other].to_numpy(), logits[judge].to_numpy()
         for place in np.flatnonzero(~third):
             interval = _foreseen(x[third], y[third], x[place], y[place], fit)
+            if third.any() and not x[third].min() <= x[place] <= x[third].max():
+                interval = replace(interval, method=f"{interval.method}; {BEYOND}")
             row = table.iloc[place]
             where = {"model": str(row["model"]), "family": str(row["family"]), "fit": fit}
             found.append(estimate("leaderboard_contrast", where, interval, data, "logit"))
@@ -82,9 +86,11 @@ def leaderboard_words(estimates: Sequence[Estimate], judge: str, other: str) -> 
             rows = [(each, p) for each, p in zip(chosen, adjusted, strict=True) if each.where["family"] == family]
             up, down = (sum(bool(p < LEVEL and sign * each.value > 0) for each, p in rows) for sign in (1, -1))
             most = max((each for each, _ in rows), key=lambda each: abs(each.value))
+            beyond = sum(BEYOND in each.method for each, _ in rows)
+            said = f" {beyond} of them lie {BEYOND}." if beyond else ""
             lines.append(
                 f"- {family}, {fit}: of {len(rows)} models {judge} ranks {up} higher and {down} lower against {other} "
-                f"than {most.n} third-party models foresee; the farthest is {most.where['model']}, {most} logits."
+                f"than {most.n} third-party models foresee; the farthest is {most.where['model']}, {most} logits.{said}"
             )
     if not lines:
         return "No model of either judge's family is on both leaderboards."

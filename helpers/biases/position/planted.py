@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from helpers.biases.position.concluding import Place, corrected, family, place
 from helpers.biases.position.effects import LEVEL
+from helpers.biases.position.families import Place, corrected, family, place
 from helpers.types import Estimate, Model
 
 #: What a simulated judge has that is not told otherwise.

@@ -7,8 +7,8 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from helpers.biases.position.concluding import corrected, of, smallest_detectable
 from helpers.biases.position.effects import LEVEL
+from helpers.biases.position.families import corrected, of, smallest_detectable
 from helpers.biases.position.published_sources import ANALYZER, ARENA, LLMBAR, NOTEBOOK, Source, sources
 from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.types import Estimate

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pandas as pd
 
 from helpers.biases.position.classes import grid
-from helpers.biases.position.concluding import of, place
+from helpers.biases.position.families import of, place
 from helpers.biases.position.pairs import comparisons, pairs
 from helpers.types import Estimate
 
