@@ -43,7 +43,7 @@ def _summary(each: Mapping[Place, Estimate], p: Mapping[Place, float]) -> list[s
         judges = ", ".join(f"{judge} {n}" for judge, n in Counter(at[0] for at in found).items())
         told.append(f"{len(found)} favour the **{word}** place{f' ({judges})' if found else ''}")
     none = sum(not p[at] < LEVEL for at in tested)
-    counted = f"{simulated}of {len(tested)} comparisons tested {told[0]}, {told[1]}"
+    counted = f"{simulated}{'of' if simulated else 'Of'} {len(tested)} comparisons tested {told[0]}, {told[1]}"
     return [f"{counted}, and {none} show no measurable preference.", ""]
 
 
