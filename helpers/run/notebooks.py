@@ -143,12 +143,16 @@ def _submit(pool: ProcessPoolExecutor, notebook: Path, report: Path, parameters:
 
 
 def _stoppable() -> Any:
-    """Let a request to end interrupt this process as Ctrl-C does; what was done before on such a request."""
+    """Let a request to end interrupt this process as Ctrl-C does; what was done before on such a request.
+
+    Nothing, and None, in a thread beside the main one: signals are not a thread's to handle.
+    """
 
     def end(*_: object) -> None:
         raise KeyboardInterrupt
 
-    return signal.signal(signal.SIGTERM, end)
+    main = threading.current_thread() is threading.main_thread()
+    return signal.signal(signal.SIGTERM, end) if main else None
 
 
 @contextmanager
@@ -158,7 +162,7 @@ def _stopping(pool: ProcessPoolExecutor, running: Mapping[Future, str]) -> Itera
     A terminal sends Ctrl-C to all of them; `kill`, a scheduler or a wrapper reaches this process alone. What is passed
     on is SIGTERM: a script's background jobs, and all that they start, ignore SIGINT.
     """
-    former = _stoppable() if threading.current_thread() is threading.main_thread() else None
+    former = _stoppable()
     try:
         yield
     except BaseException:
