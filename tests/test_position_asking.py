@@ -279,6 +279,8 @@ def test_a_candidate_that_is_the_only_baseline_is_refused_before_answers_are_pai
         "store": str(tmp_path / "replies"),
     }
     with pytest.raises(ValueError, match="a candidate that is another model"):
+        asyncio.run(run.plan(experiment(**own)))
+    with pytest.raises(ValueError, match="a candidate that is another model"):
         asyncio.run(run.ask(experiment(**own), show=False))
     assert not [*tmp_path.rglob("*.jsonl")], "nothing was asked"
 

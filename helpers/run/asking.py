@@ -69,6 +69,8 @@ async def plan(experiment: Experiment, clock: Clock | None = None) -> Plan:
     given = answers_of(experiment, questions)
     _speaking(experiment, given)
     known = await _known(experiment, questions, given)
+    if not known[bias_of(experiment).STAGES[-1]]:
+        raise _unasked(experiment, questions, given or {})
     known, found = await _with_controls(experiment, known, (clock or Clock()).wall())
     return replace(
         make_plan(_requests(known), experiment.store),
