@@ -89,6 +89,15 @@ def test_judge_and_candidate_come_from_the_path_where_the_records_have_none(tmp_
     assert set(frame["judge"]) == {"claude-x"} and set(frame["candidate"]) == {"some.model-7b"}
 
 
+@pytest.mark.parametrize("name", ["gpt\n\n# Fair", "gpt\u202efast", "a\tb"])
+def test_a_name_that_could_break_the_sentences_that_tell_it_is_a_broken_line(tmp_path, name):
+    loaded = datasets.load_arena(
+        write(tmp_path / "m.jsonl", [new("u1", "A>B", "B>A"), new("u2", "A>B", "B>A", judge=name)])
+    )
+    assert set(loaded.frame["question_id"]) == {"u1"} and loaded.counts == {"broken": 1}
+    assert "expected a name in one line" in str(loaded.problems[0])
+
+
 @pytest.mark.parametrize(
     ("score", "verdict"),
     [

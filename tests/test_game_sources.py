@@ -159,6 +159,17 @@ def test_published_answers_beside_published_verdicts_give_their_style(tmp_path: 
     assert set(features["candidate"]) == {*MODELS}
 
 
+def test_answers_beside_verdicts_may_lie_at_home_and_are_missed_before_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = published(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    at_home = experiment(tmp_path, judgments=str(root), answers="~/arena-hard-v2.0/model_answer")
+    assert len(run.features(asyncio.run(run.ask(at_home, show=False)))) == 4 * 24 - 1
+    with pytest.raises(FileNotFoundError, match="answers="):
+        asyncio.run(run.plan(experiment(tmp_path, judgments=str(root), answers=str(tmp_path / "nowhere"))))
+
+
 @pytest.mark.parametrize(
     ("parameters", "told"),
     [

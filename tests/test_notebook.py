@@ -400,6 +400,16 @@ def test_a_prompt_is_shown_as_text_that_cannot_become_markup() -> None:
     assert "Its reply:" in run.example(full_run())
 
 
+def test_sentences_with_hostile_names_link_nowhere_and_load_nothing() -> None:
+    from helpers.run.showing import fenced, harmless
+
+    named = "- ![x](http://127.0.0.1/x.png) and [y](javascript:alert(1)) \u202eabc <b>"
+    told = harmless(f"{named}\n\n{fenced(named)}")
+    sentence, block = told.split("\n\n", 1)
+    assert "](" not in sentence and "<" not in sentence and "\u202e" not in sentence
+    assert block == fenced(named), "a code block stays as it is"
+
+
 def test_losses_show_outcomes_and_tokens_of_each_judge() -> None:
     table = run.losses(full_run())
     table = table.set_index("judge") if "judge" in table else table

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -253,9 +254,35 @@ def test_baselines_are_named_for_all_categories_or_for_some() -> None:
         "math": "gpt_fast",
     }
     some = settled(NAME, baselines=["creative_writing=gemini_2_0_flash", "math = o3_mini"])
-    assert {k: m.name for k, m in some.baselines.items()} == {
-        "creative_writing": "gemini_2_0_flash", "math": "o3_mini", "other": "sim_gpt_fast"
-    }  # fmt: skip
+    assert {k: m.name for k, m in some.baselines.items()} == {"creative_writing": "gemini_2_0_flash", "math": "o3_mini"}
+
+
+def test_a_category_without_a_named_baseline_is_refused_and_gets_no_simulated_one() -> None:
+    models = {"judges": ["gpt_4_1"], "candidates": ["qwq_32b"], "budget_usd": 1e6}
+    for named in (["creative_writing=o3_mini"], ["codign=o3_mini", "math=o3_mini", "creative_writing=o3_mini"]):
+        with pytest.raises(ValueError, match="has no baseline; baselines are set for: "):
+            asyncio.run(run.plan(settled(NAME, baselines=named, **models)))
+
+
+def test_a_baseline_counts_as_one_who_speaks() -> None:
+    asked = experiment(baselines=["sim_gpt_fast"])
+    broken = replace(asked.baselines["other"], traits={"nonsense": 1})
+    asked = replace(asked, judges=(), candidates=(), baselines={"other": broken})
+    with pytest.raises(ValueError, match="unknown traits nonsense"):
+        asyncio.run(run.plan(asked))
+
+
+def test_a_candidate_that_is_the_only_baseline_is_refused_before_answers_are_paid(tmp_path: Path) -> None:
+    own = {
+        "candidates": ["sim_gemini_thinking"],
+        "categories": ["creative_writing"],
+        "store": str(tmp_path / "replies"),
+    }
+    with pytest.raises(ValueError, match="a candidate that is another model"):
+        asyncio.run(run.plan(experiment(**own)))
+    with pytest.raises(ValueError, match="a candidate that is another model"):
+        asyncio.run(run.ask(experiment(**own), show=False))
+    assert not [*tmp_path.rglob("*.jsonl")], "nothing was asked"
 
 
 @pytest.mark.parametrize(

@@ -35,15 +35,16 @@ def editor_of(name: str, models: Mapping[str, Model]) -> Model | None:
 
 
 def baselines_of(named: Mapping[str, str], given: list[str] | None, models: Mapping[str, Model]) -> dict[str, Model]:
-    """What candidates are compared with by category: as config.yaml names them, then as the parameter does.
+    """What candidates are compared with by category: as the parameter says, else as config.yaml does.
 
-    An entry of the parameter is `category=name`, or a name alone: the baseline of all categories.
+    An entry of the parameter is `category=name`, or a name alone: the baseline of all categories that are not named.
+    It replaces config.yaml's, so that a category left out, or misspelt, is refused and never gets a default baseline.
     """
     entries = [[part.strip() for part in entry.rpartition("=")] for entry in given or ()]
     alone = [name for category, _, name in entries if not category]
     if len(alone) > 1:
         raise ConfigError(f"baselines {', '.join(alone)}: one for all categories, or one each as category=name")
-    chosen = {"other": alone[0]} if alone else dict(named)
+    chosen = {"other": alone[0]} if alone else {} if entries else dict(named)
     chosen |= {category: name for category, _, name in entries if category}
     known = {model.name: model for model in known_models(list(dict.fromkeys(chosen.values())), models, "baseline")}
     return {category: known[name] for category, name in chosen.items()}

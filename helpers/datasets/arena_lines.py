@@ -103,11 +103,17 @@ def id_of(record: dict[str, Any]) -> str:
 
 
 def name_in(record: dict[str, Any], name: str, instead: str) -> str:
-    """The text in field `name`, or `instead` where it is missing, null or blank; anything else is a ValueError."""
+    """The text in field `name`, or `instead` where it is missing, null or blank; anything else is a ValueError.
+
+    So is a text of several lines or with signs that nobody sees: it would break the sentences that name it.
+    """
     value = record.get(name)
     if value is None or (isinstance(value, str) and not value.strip()):
         return instead
-    return text_field(record, name)
+    text = text_field(record, name)
+    if not text.isprintable():
+        raise ValueError(f"field {name!r} holds {show(text)}, expected a name in one line")
+    return text
 
 
 def games_of(record: dict[str, Any]) -> list[dict[str, Any] | None]:

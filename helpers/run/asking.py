@@ -69,6 +69,8 @@ async def plan(experiment: Experiment, clock: Clock | None = None) -> Plan:
     given = answers_of(experiment, questions)
     _speaking(experiment, given)
     known = await _known(experiment, questions, given)
+    if not known[bias_of(experiment).STAGES[-1]]:
+        raise _unasked(experiment, questions, given or {})
     known, found = await _with_controls(experiment, known, (clock or Clock()).wall())
     return replace(
         make_plan(_requests(known), experiment.store),
@@ -103,6 +105,8 @@ async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Aske
     known, found = await _with_controls(experiment, await _known(experiment, questions, given), clock.wall())
     planned = make_plan(_requests(known), experiment.store) if asking else None
     if planned is not None:
+        if not known[bias.STAGES[-1]]:
+            raise _unasked(experiment, questions, given or {})
         _refuse_early(planned.check(experiment.budget_usd), (*speaking, *editor))
         budget.planned = True
     options |= {"folder": experiment.store, "budget": budget, "ask": asking, "show": show}
@@ -114,11 +118,8 @@ async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Aske
     judging = bias.STAGES[-1]
     trials = bias.trials(judging, experiment, questions, said, given)
     answers = given if given is not None else bias.answers(experiment, questions, said)
-    unjudged = bias.unfit(answers)
     if not trials:
-        first = next(iter(unjudged), "")
-        why = f" ({first}: {', '.join(unjudged[first])})" if first else ""
-        raise ValueError(f"none of {len(questions)} questions has {bias.NEEDS}{why}")
+        raise _unasked(experiment, questions, answers)
     judgments, found = await judged(experiment, trials, getattr(bias, "CONTROL", None), judging, options)
     frame = bias.tidy(partnered(judgments, bias.CONTROL, found) if found else judgments, answers)
     return Asked(
@@ -128,12 +129,23 @@ async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Aske
         judgments=tuple(judgments),
         frame=frame,
         data="simulated" if any(model.simulated for model in speaking) else "asked",
-        unjudged=unjudged,
+        unjudged=bias.unfit(answers),
         plan=planned,
         said=said,
         spent_usd=budget.spent,
         controls=found,
     )
+
+
+def _unasked(
+    experiment: Experiment, questions: Sequence[Question], answers: Mapping[tuple[str, str], Answer]
+) -> ValueError:
+    """Why there is nothing to judge, with the first answer that is not fit."""
+    bias = bias_of(experiment)
+    unjudged = bias.unfit(answers)
+    first = next(iter(unjudged), "")
+    why = f" ({first}: {', '.join(unjudged[first])})" if first else ""
+    return ValueError(f"none of {len(questions)} questions has {bias.NEEDS}{why}")
 
 
 def _replied(judgments: Sequence[Judgment]) -> dict[str, Judgment]:
@@ -159,7 +171,9 @@ async def _with_controls(
 
 def _speaking(experiment: Experiment, given: Mapping[tuple[str, str], Answer] | None) -> tuple[Model, ...]:
     """The models whose words this run is made of; a simulated one with impossible traits is refused by name."""
-    speaking = experiment.judges if given is not None else (*experiment.judges, *experiment.candidates)
+    speaking = experiment.judges
+    if given is None:
+        speaking += (*experiment.candidates, *experiment.baselines.values())
     for model in speaking:
         if model.simulated:
             simulated.traits_of(model)

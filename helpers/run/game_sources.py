@@ -83,9 +83,11 @@ def features(asked: Asked) -> pd.DataFrame | None:
             if answer.text
         ]
         return pd.DataFrame(rows, columns=["question_id", "candidate", *FEATURES]).rename(columns=FEATURES)
-    if experiment.own["answers"] == "ask":
+    source = experiment.own["answers"]
+    if source == "ask":
         return None
-    return datasets.load_arena_answers(experiment.own["answers"], experiment.hub).style.rename(columns=FEATURES)
+    where = source if source == "hub" else Path(source).expanduser()
+    return datasets.load_arena_answers(where, experiment.hub).style.rename(columns=FEATURES)
 
 
 def write_arena(asked: Asked) -> list[Path]:

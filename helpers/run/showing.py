@@ -29,6 +29,8 @@ LISTED = 5
 NO_PAIR = ("both_right", "both_wrong", "unlabelled", "no_reason", "no_gold", "unknown", "other_role", "unflagged")
 #: Parameters that may name a file or folder; where it lies on this machine is no part of a result.
 SOURCES = ("questions", "answers", "judgments")
+#: Signs that turn the direction of writing.
+BIDI = re.compile("[\u202a-\u202e\u2066-\u2069\u200e\u200f]")
 #: The code blocks that `fenced` makes.
 FENCED = re.compile(r"^(?P<fence>`{3,})text\n.*?\n(?P=fence)$", re.DOTALL | re.MULTILINE)
 
@@ -41,16 +43,20 @@ def say(*texts: str) -> None:
 
 
 def harmless(text: str) -> str:
-    """A Markdown text whose every `<` outside the code blocks of `fenced` is only a sign.
+    """A Markdown text in which, outside the code blocks of `fenced`, `<` is only a sign and nothing links or loads.
 
-    >>> harmless("a <b>")
-    'a &lt;b>'
+    >>> harmless("a <b>"), harmless("![x](http://127.0.0.1/x.png)")
+    ('a &lt;b>', '![x]&#40;http://127.0.0.1/x.png)')
     """
+
+    def signs(words: str) -> str:
+        return BIDI.sub("\N{REPLACEMENT CHARACTER}", words.replace("<", "&lt;").replace("](", "]&#40;"))
+
     parts, at = [], 0
     for block in FENCED.finditer(text):
-        parts += [text[at : block.start()].replace("<", "&lt;"), block[0]]
+        parts += [signs(text[at : block.start()]), block[0]]
         at = block.end()
-    return "".join([*parts, text[at:].replace("<", "&lt;")])
+    return "".join([*parts, signs(text[at:])])
 
 
 def show(*things: Any) -> None:
@@ -156,7 +162,7 @@ def fenced(text: str) -> str:
     if len(text) > LONGEST_SHOWN:
         half = LONGEST_SHOWN // 2
         text = f"{text[:half]}\n[... {len(text) - LONGEST_SHOWN} characters ...]\n{text[-half:]}"
-    text = re.sub("[\u202a-\u202e\u2066-\u2069\u200e\u200f]", "\N{REPLACEMENT CHARACTER}", text)
+    text = BIDI.sub("\N{REPLACEMENT CHARACTER}", text)
     fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 3)
     return f"{fence}text\n{text}\n{fence}"
 

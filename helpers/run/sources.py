@@ -83,6 +83,8 @@ def judgments_of(experiment: Experiment) -> pd.DataFrame:
         frame = pair_sources.judgments_from(_read_there(experiment, "judgments"), experiment, responses)
     elif _in_arena(experiment):
         known = () if experiment.questions == "builtin" else _arena_questions(experiment)
+        if not asking:
+            _read_there(experiment, "answers")  # `features` reads them after the verdicts: not there is told now
         frame = game_sources.judgments_from(_read_there(experiment, "judgments"), experiment, known)
     else:
         answers = () if asking else datasets.load_answers(_source(experiment, "answers"))

@@ -12,7 +12,7 @@ from helpers.types import Answer, Experiment, Judgment, Model, Question, Request
 #: What is asked, in this order; the last stage holds the judgments.
 STAGES = ("answers", "judging")
 #: What a question must have to be judged.
-NEEDS = "a fit answer of its baseline and of a candidate"
+NEEDS = "a fit answer of its baseline and of a candidate that is another model"
 LABELS = ("A", "B")
 
 
