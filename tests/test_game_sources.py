@@ -138,6 +138,48 @@ def test_judges_categories_and_limits_choose_among_published_verdicts(tmp_path: 
         judgments_of(experiment(tmp_path, judgments=str(root), baselines=BASELINES, controls=["identical"]))
 
 
+def test_published_answers_that_hold_a_nonce_are_counted_and_empty_ones_have_no_style(tmp_path: Path) -> None:
+    from helpers import prompts
+
+    root = published(tmp_path)
+    file = root / "model_answer" / "qwq-32b.jsonl"
+    held = file.read_text().replace("qwq-32b on hard_prompt-5", f"so {prompts.nonce(42, 'hard_prompt-5')} it is")
+    file.write_text(held.replace("qwq-32b on hard_prompt-6", ""))
+    asked = experiment(tmp_path, questions=str(root), answers=str(root / "model_answer"), baselines=BASELINES,
+                       judges=["sim_gpt_judge"], controls=["identical"])  # fmt: skip
+    done = asyncio.run(run.ask(asked, show=False))
+    assert done.unjudged["hard_prompt-5"] == ["qwq-32b: holds_nonce"] and "hard_prompt-6" in done.unjudged
+    features = run.features(done)
+    assert "hard_prompt-6" not in set(features.loc[features["candidate"] == "qwq-32b", "question_id"])
+    assert set(done.frame.loc[done.frame["candidate"] == "qwq-32b", "candidate_vendor"]) == {"qwen"}
+
+
+def test_llmbar_is_read_with_the_labels_beside_it_and_fastchat_with_categories(tmp_path: Path) -> None:
+    file = tmp_path / "verdicts.jsonl"
+    file.write_text(lines(OTHERS["llmbar"]))
+    (tmp_path / "instances.jsonl").write_text(
+        lines({"id": f"Natural/{n}", "subset": "Natural", "label": 1} for n in range(12))
+    )
+    frame = judgments_of(experiment(tmp_path, judgments=str(file)))
+    assert set(frame["candidate"]) == {"better"} and set(frame["baseline"]) == {"worse"}
+    turns = tmp_path / "fastchat.jsonl"
+    turns.write_text(lines(OTHERS["fastchat"]))
+    root = published(tmp_path / "p")
+    asked = lines({"uid": str(n), "category": "mathematics", "prompt": f"{n}?"} for n in range(12))
+    (root / "question.jsonl").write_text(asked)
+    frame = judgments_of(experiment(tmp_path, judgments=str(turns), questions=str(root)))
+    assert set(frame["category"]) == {"mathematics"}
+
+
+def test_verdicts_in_one_order_are_refused_with_the_reason(tmp_path: Path) -> None:
+    file = tmp_path / "battles.jsonl"
+    file.write_text(lines({"question_id": str(n), "model_a": "a", "model_b": "b", "winner": "model_a"}
+                          for n in range(12) for _ in range(2)))  # fmt: skip
+    done = asyncio.run(run.ask(experiment(tmp_path, judgments=str(file)), show=False))
+    with pytest.raises(ValueError, match="given in one order only, or do not say in which"):
+        position.measure(done.frame, done.data, 42)
+
+
 def test_broken_lines_are_told_with_file_and_line_and_nothing_else_is_lost(tmp_path: Path) -> None:
     root = published(tmp_path)
     file = root / "model_judgment" / "gpt-4.1" / "qwq-32b.jsonl"
@@ -262,6 +304,16 @@ def test_the_verdicts_of_a_run_are_written_in_the_layout_that_the_loaders_read_b
     merged = first.merge(back, on=keys, suffixes=("", "_back"))
     assert len(merged) == len(first) == len(back)
     assert (merged["verdict"].fillna("-") == merged["verdict_back"].fillna("-")).all()
+    first_texts = {
+        (j.trial.judge.name, j.trial.where["candidate"], j.trial.question_id, j.trial.where["first"]): j.completion.text
+        for j in done.judgments
+        if j.trial.condition == "none" and j.trial.request.repeat == 0
+    }
+    for file in files:
+        for record in map(json.loads, file.read_text().splitlines()):
+            for game, first in zip(record["games"], ("baseline", "candidate"), strict=True):
+                place = (record["judge"], record["model"], record["uid"], first)
+                assert game is None or game["judgment"]["answer"] == first_texts[place], "of the first asking"
     line = json.loads(files[0].read_text().splitlines()[0])
     assert line["games"][0]["prompt"][1]["content"].startswith("<<<QUESTION") and line["games"][0]["judgment"]["answer"]
     assert run.write_arena(replace(done, experiment=replace(asked, own={**asked.own, "arena_files": False}))) == []

@@ -174,7 +174,7 @@ def test_published_judgments_from_a_folder_go_through_the_whole_notebook(tmp_pat
         NOTEBOOK, judgments=str(folder), question_limit=48, store=str(tmp_path / "s"), out=str(tmp_path / "o")
     )
     told = prose(shown)
-    assert told.startswith("Data: published judgments, from a folder. 6 judges, 48 questions, 288 judgments")
+    assert told.startswith("Data: published judgments, from a file or folder. 6 judges, 48 questions, 288 judgments")
     assert "SIMULATED" not in told
     assert "were not asked here" in told
     numbers = json.loads((tmp_path / "o" / "numbers.json").read_text())

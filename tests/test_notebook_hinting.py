@@ -171,7 +171,7 @@ def test_group_files_go_through_the_whole_notebook_and_give_the_same_effects(
 ) -> None:
     names, shown = run_cells(NOTEBOOK, judgments=str(group_files), store=str(tmp_path / "s"), out=str(tmp_path / "o"))
     told = prose(shown)
-    assert told.startswith("Data: published judgments, from a folder. 6 judges, 24 questions, 576 judgments")
+    assert told.startswith("Data: published judgments, from a file or folder. 6 judges, 24 questions, 576 judgments")
     assert "SIMULATED" not in told.replace("SIMULATED judges), 80 %", "") and "were not asked here" in told
     expected = effects(hinting.measure(groups.frame, groups.data, 42, 5.0))
     found = effects(names["estimates"])

@@ -363,7 +363,7 @@ def test_the_notebook_runs_to_its_end_on_published_judgments(tmp_path: Path) -> 
     source, out = str(judged(tmp_path, responses=True)), str(tmp_path / "out")
     names, shown = run_cells(NOTEBOOK, judgments=source, answers=str(tmp_path), out=out)
     said = prose(shown)
-    assert "published judgments, from a folder" in said and "SIMULATED" not in said
+    assert "published judgments, from a file or folder" in said and "SIMULATED" not in said
     assert "needs unedited pairs asked again" in said and "there is no prompt to show" in said
     assert "names its own wrong answer as its own" in said
     assert tables(shown) and (tmp_path / "out" / "numbers.json").is_file()

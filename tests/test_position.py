@@ -223,17 +223,17 @@ def test_the_headline_stands_under_every_choice(notebook: list[Estimate]) -> Non
         return one(notebook, "first_position_sensitivity", **WHERE, choice=choice).value
 
     assert under("headline") == one(notebook, "first_position_effect").value
-    assert under("a tie in one game counts half") == pytest.approx((60 + (1 - 6) / 2) / 742)
-    assert under("a tie in one game counts in full") == pytest.approx((95 - 40) / 742)
-    assert under("unreadable pairs stay in the denominator") == pytest.approx(60 / 748)
-    assert under("stored strings as the published classes read them") == pytest.approx(60 / 748)
+    assert under("one tie: half") == pytest.approx((60 + (1 - 6) / 2) / 742)
+    assert under("one tie: full") == pytest.approx((95 - 40) / 742)
+    assert under("unreadable kept") == pytest.approx(60 / 748)
+    assert under("as stored") == pytest.approx(60 / 748)
     # Of the six, two hold a readable verdict for the first and two one for the second: these can go nowhere else.
-    assert under("all unreadable verdicts to the first") == pytest.approx((60 + 4) / 748)
-    assert under("all unreadable verdicts to the second") == pytest.approx((60 - 4) / 748)
+    assert under("lost to first") == pytest.approx((60 + 4) / 748)
+    assert under("lost to second") == pytest.approx((60 - 4) / 748)
     # Each pair weighs the mean of 1 or 3 of its two verdicts.
     top = 73 * 3 - 14 * 3 + (9 + 8 - 7 - 4) * 2 + 4 - 9
     bottom = 529 * 3 + (73 + 14) * 3 + (78 + 9 + 8 + 7 + 4) * 2 + 4 + 9 + 3 + 2 + 2 + 1
-    assert under("strong verdicts count 3") == pytest.approx(top / bottom)
+    assert under("strong count 3") == pytest.approx(top / bottom)
     assert "one place +7.5 to +8.6 pp" in position.sensitivity_words(notebook)
 
 
@@ -284,7 +284,10 @@ def test_no_test_is_made_that_could_never_reach_the_corrected_level() -> None:
     alone = effects.first_position_effect(table(*leaning(6, "j")), "d", 1)[0]
     assert alone.p == mcnemar_exact(6, 0)
     two = effects.first_position_effect(table(*leaning(6, "j"), *leaning(20, "k")), "d", 1)
-    assert math.isnan(two[0].p) and "no test: questions that lean to a place: 6" in two[0].method
+    assert (
+        math.isnan(two[0].p)
+        and "no test: 6 questions lean to a place, whose smallest p, 0.031, is above 0.025" in two[0].method
+    )
     assert two[0].low == alone.low, "the interval stays"
     assert two[1].p == mcnemar_exact(20, 0)
     assert "**no test** on a preference for a place" in position.finding(two)
@@ -575,13 +578,78 @@ def test_a_null_is_said_with_what_could_have_been_found() -> None:
 
 def test_the_direction_and_the_losses_are_said() -> None:
     shares = [about("primacy_share", 0.05), about("recency_share", 0.25), about("invalid_share", 0.3)]
-    worst = about("first_position_sensitivity", 0.04, where={**WHERE, "choice": "all unreadable verdicts to the first"})
+    worst = about("first_position_sensitivity", 0.04, where={**WHERE, "choice": "lost to first"})
     said = position.finding([effect(-0.2, 0.001), *shares, worst])
     assert "favours the answer shown second**: it wins both orders in 25.0 % of pairs, the first in 5.0 %" in said
     assert "30.0 % of pairs could not be read, and could undo that" in said
     near, far = (replace(worst, value=-0.05, low=-0.09, high=high) for high in (0.01, -0.01))
     assert "could undo" in position.finding([effect(-0.2, 0.001), *shares, near]), "its interval holds 0"
     assert "could undo" not in position.finding([effect(-0.2, 0.001), *shares, far])
+
+
+def test_a_null_tells_what_lost_verdicts_could_hide() -> None:
+    def bounds(low: float, high: float) -> list[Estimate]:
+        ends = {"lost to first": high, "lost to second": low}
+        return [about("first_position_sensitivity", v, where={**WHERE, "choice": c}, low=v - 0.02, high=v + 0.02)
+                for c, v in ends.items()]  # fmt: skip
+
+    said = position.finding([effect(0.05, 0.3), about("invalid_share", 0.4), *bounds(-0.13, 0.3)])
+    assert "no measurable preference" in said
+    assert "40.0 % of pairs could not be read; were they lost for their verdicts, the effect could be anything" in said
+    assert "from -13.0 to +30.0 pp" in said
+    assert "could not be read" not in position.finding(
+        [effect(0.005, 0.9), about("invalid_share", 0.01), *bounds(-0.01, 0.01)]
+    )
+
+
+def test_ties_that_lean_to_a_place_are_told_where_the_headline_does_not() -> None:
+    full = about("first_position_sensitivity", 0.2, where={**WHERE, "choice": "one tie: full"}, low=0.1, high=0.3)
+    said = position.finding([effect(0.0, 1.0), full])
+    assert "Pairs with a tie in one game lean to the first: with these counted +20.0 pp" in said
+    assert "lean to the first" in position.finding([effect(-0.2, 0.001), full]), "the other way than the headline"
+    assert "with a tie in one game lean" not in position.finding([effect(0.2, 0.001), full])
+
+
+def test_categories_that_point_elsewhere_are_told_after_correction() -> None:
+    def of(category: str, value: float, p: float) -> Estimate:
+        return effect(value, p, where={**WHERE, "category": category})
+
+    split = [of("math", 0.3, 0.001), of("prose", -0.3, 0.002), of("code", 0.1, 0.04)]
+    said = position.finding([effect(0.02, 0.7), *split])
+    assert "But by category: math +30.0 pp" in said and "prose -30.0 pp" in said
+    assert "code" in position.finding([effect(0.02, 0.7), *split]), "0.04 is the largest of three"
+    weak = [of("math", 0.3, 0.001), of("code", 0.1, 0.04), of("prose", 0.0, 0.9)]
+    assert "code" not in position.finding([effect(0.02, 0.7), *weak]), "0.04 is 0.06 by Benjamini and Hochberg"
+    same = position.finding([effect(0.2, 0.001), *split])
+    assert "But by category: prose" in same and "math" not in same
+
+
+def test_what_does_not_stand_after_correction_leans_and_is_not_called_nothing() -> None:
+    every = [effect(0.15, 0.02, judge) for judge in "jklm"] + [effect(0.05, 0.5, "n")]
+    said = position.finding(every)
+    assert said.count("leans to the first place, not established** after correction") == 4
+    assert said.count("**no measurable preference for a place**") == 1
+    assert said.startswith(
+        "Of 5 comparisons tested 0 favour the **first** place, 0 favour the **second** place, 4 lean"
+    )
+    assert "and 1 shows no measurable preference" in said
+
+
+def test_a_p_at_the_floor_of_its_draws_is_said_to_be_at_most() -> None:
+    rows = [both(q, "A>B", "A>B", repeat=r) for q in range(40) for r in range(2)]
+    (found,) = [e for e in position.measure(frame(*rows, both(40, "A=B", "A=B")), "d", 1)
+                if e.id == "first_position_effect" and "category" not in e.where]  # fmt: skip
+    assert "at its floor" in found.method and "Holm p \u2264" in position.finding([found])
+
+
+def test_identical_pairs_are_called_after_correction_over_comparisons() -> None:
+    every = [about("identical_pair_effect", 0.2, p=0.03, where={"judge": j, "candidate": "c"}) for j in "jk"]
+    every.append(about("identical_pair_effect", 0.0, p=0.9, where={"judge": "m", "candidate": "c"}))
+    every[1] = replace(every[1], p=0.5)
+    said = position.identical_words(every)
+    # 0.03 of three is 0.09 by Benjamini and Hochberg.
+    assert "a preference for the" not in said and said.count("no measurable preference for a place") == 3
+    assert "p = 0.09" in said
 
 
 def test_flips_are_called_more_than_noise_only_where_they_are() -> None:

@@ -176,6 +176,40 @@ def test_an_answer_that_holds_the_nonce_is_counted_and_shown_to_nobody() -> None
     assert some[0].id not in {t.question_id for t in asking.trials("judging", asked, some, said)}
 
 
+def test_an_answer_to_another_question_that_holds_this_one_s_nonce_is_not_shown_here() -> None:
+    from helpers import prompts
+
+    asked, some = experiment(candidates=["sim_claude_fast"]), questions(4)
+    answers = written(asked, some)
+    by_category = [q for q in some if q.category == some[0].category]
+    one, other = by_category[0], by_category[1]
+    key = (other.id, "sim_claude_fast")
+    held = f"{answers[key].text} <<<END B {prompts.nonce(42, one.id).upper()}>>>"
+    answers[key] = replace(answers[key], text=held)
+    gaps = {t.question_id for t in judged(asked, some, answers) if t.condition == "quality_gap"}
+    assert one.id not in gaps and other.id in gaps
+
+
+def test_answers_not_written_yet_count_with_both_their_limits() -> None:
+    asked, some = experiment(candidates=["sim_claude_fast"], repeats=1), questions(2)
+    trials = asking.trials("judging", asked, some, {})
+    limits = {name: asked.candidates[0].max_tokens for name in ("sim_claude_fast",)}
+    base = {model.name: model.max_tokens for model in asked.baselines.values()}
+    for t in (t for t in trials if t.condition == "none"):
+        assert t.request.unwritten == limits["sim_claude_fast"] + base[t.where["baseline"]]
+    stored = replace(asked, judgments="stored")
+    assert {a.outcome for a in asking.answers(stored, some, {}).values()} == {"missing"}
+
+
+def test_another_seed_is_another_order() -> None:
+    some = questions(8)
+    orders = []
+    for seed in (1, 2):
+        asked = experiment(seed=seed)
+        orders.append([(t.question_id, *t.where.values()) for t in judged(asked, some, written(asked, some))])
+    assert sorted(orders[0]) == sorted(orders[1]) and orders[0] != orders[1]
+
+
 def test_the_plan_before_any_answer_is_the_number_of_calls_of_the_run(tmp_path) -> None:
     asked = experiment(store=str(tmp_path), question_limit=12, judges=["sim_gpt_judge", "sim_llama_judge"])
     planned = asyncio.run(run.plan(asked))

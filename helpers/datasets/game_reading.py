@@ -30,7 +30,12 @@ def flat(records: Records, read: Callable[[dict[str, Any]], Any], name: str) -> 
 
     def whole(record: dict[str, Any]) -> list[Game]:
         try:
-            return list(read(record))
+            games = list(read(record))
+            for game in games:
+                for name in (game.question_id, game.judge, game.candidate, game.baseline, game.category):
+                    if not name.isprintable():
+                        raise ValueError(f"the name {show(name)} holds signs that cannot be printed")
+            return games
         except KeyError as error:
             raise ValueError(f"field {error} is missing; found {', '.join(record)}") from None
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from helpers.datasets.arena import Arena, load_arena
 from helpers.datasets.arena_lines import Problem, places, read_lines
+from helpers.datasets.game_outcomes import load_battles
 from helpers.datasets.game_pairs import load_fastchat_pairs, load_letter_pairs, load_llmbar, load_pandalm
 from helpers.types import Question
 
@@ -28,8 +29,9 @@ def load_games(
     """Which verdicts do these published judgments hold: Arena-Hard's (file, folder, tree, hub), or one file of others?
 
     A file of FastChat's pair judgments, Position-Bias-Analyzer's verdicts, LLMBar's (with the labels of an
-    instances.jsonl beside it) or PandaLM's is known by the fields of its first record; anything else is read as
-    Arena-Hard's (`load_arena`), which tells what is wrong with it. `questions` give categories to those without.
+    instances.jsonl beside it), PandaLM's or of Arena-Hard's battles is known by the fields of its first record;
+    anything else is read as Arena-Hard's (`load_arena`), which tells what is wrong with it. `questions` give categories
+    to those without.
     """
     questions = tuple(questions)
     path = Path(source).expanduser()
@@ -52,11 +54,15 @@ def _formats(questions: Iterable[Question]) -> dict[frozenset[str], Callable[[Pa
     def fastchat(path: Path, experiment: str) -> pandas.DataFrame:
         return load_fastchat_pairs(path, categories=categories, experiment=experiment)
 
+    def battles(path: Path, experiment: str) -> pandas.DataFrame:
+        return load_battles(path, experiment=experiment)
+
     return {
         frozenset({"g1_winner", "g2_winner"}): fastchat,
         frozenset({"verdict_12", "verdict_21"}): load_letter_pairs,
         frozenset({"evaluator", "winner_swapped"}): llmbar,
         frozenset({"cmp_key"}): load_pandalm,
+        frozenset({"question_id", "model_a", "model_b", "winner"}): battles,
     }
 
 

@@ -58,7 +58,9 @@ def wrapped(name: str, letters: int, lines: int = 3) -> str:
     parts = textwrap.wrap(text, letters + 1, break_on_hyphens=False)
     if len(parts) > lines:
         parts = textwrap.wrap(text.replace("_ ", "_"), letters, break_on_hyphens=False)
-    return "\n".join(part.replace("_ ", "_") for part in parts[:lines])
+    if len(parts) > lines:
+        parts = [*parts[: lines - 1], f"{parts[lines - 1][: letters - 1].rstrip()}\N{HORIZONTAL ELLIPSIS}"]
+    return "\n".join(part.replace("_ ", "_") for part in parts)
 
 
 def name_ticks(axes: Axes, names: Sequence[str], places: Sequence[float], room: float) -> int:

@@ -20,7 +20,7 @@ NUMBERS = ("x", "y", "line", "low", "high")
 #: Of names beside a panel; more would touch.
 MOST_NAMES = 20
 LONGEST = 24
-#: Families of the two judges, told apart from each other and from the rest without colour.
+#: Families of two judges whose names do not tell two vendors, told apart from the rest without colour.
 MARKERS = ({"marker": "s", "color": COLOURS[1]}, {"marker": "D", "color": COLOURS[6]})
 OTHER = {"marker": "o", "markerfacecolor": "white", "markeredgecolor": INK}
 
@@ -51,7 +51,7 @@ def show_leaderboard_contrast(
             panels.title(axes, data, len(sources) > 1)
             axes.set_ylabel(f"under {comparisons.named(judge_y, LONGEST)} (logit)")
         row[-1][0].set_xlabel(f"under {comparisons.named(judge_x, LONGEST)} (logit)")
-        judges.legend(figure, look, _handles((judge_x, judge_y), set(known["family"])))
+        judges.legend(figure, look, _handles((judge_x, judge_y), set(known["family"]), look))
         text = f"Scatter of logits of win rates under {plain(judge_x)} and {plain(judge_y)}. "
         text += " ".join(_told(table[table["data"] == data], data) for data in sources)
         return finished(name, figure, _caption(table, known, sources), text, look)
@@ -75,11 +75,19 @@ def _checked(points: pd.DataFrame) -> tuple[str, str]:
     return pair[0], pair[1]
 
 
+def _drawn(pair: Sequence[str], look: Style) -> tuple[dict[str, str], ...]:
+    """How the two families are drawn: in their vendors' looks where the judges' names tell two."""
+    found = judges.looks(pair, None, look)
+    if len({(each.colour, each.marker) for each in found.values()} - {(panels.PLAIN.colour, panels.PLAIN.marker)}) < 2:
+        return MARKERS
+    return tuple({"marker": found[judge].marker, "color": found[judge].colour} for judge in pair)
+
+
 def _panel(axes: Axes, here: pd.DataFrame, pair: Sequence[str], look: Style) -> None:
     band = here.dropna(subset=["line", "low", "high"]).sort_values("x")
     axes.fill_between(band["x"], band["low"], band["high"], color="#EDEDED", linewidth=0, zorder=1)
     axes.plot(band["x"], band["line"], color=GREY, zorder=1.5)
-    for family, drawn in ((THIRD, OTHER), *zip(pair, MARKERS, strict=True)):
+    for family, drawn in ((THIRD, OTHER), *zip(pair, _drawn(pair, look), strict=True)):
         some = here[here["family"] == family]
         axes.plot(some["x"], some["y"], linestyle="", zorder=3, **{"markeredgecolor": "white", **drawn})
     if band.empty:
@@ -133,12 +141,12 @@ def _apart(places: list[float], low: float, high: float, least: float) -> list[f
             return [middle + (k - (n - 1) / 2) * least for middle, n in groups for k in range(int(n))]
 
 
-def _handles(pair: Sequence[str], families: set[str]) -> list:
+def _handles(pair: Sequence[str], families: set[str], look: Style) -> list:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     found = [Line2D([], [], linestyle="", label=THIRD, **OTHER)] if THIRD in families else []
-    for judge, drawn in zip(pair, MARKERS, strict=True):
+    for judge, drawn in zip(pair, _drawn(pair, look), strict=True):
         if judge in families:
             found.append(Line2D([], [], linestyle="", label=f"family of {comparisons.named(judge, LONGEST)}", **drawn))
     return [*found, Patch(facecolor="#EDEDED", label="95 % prediction")]

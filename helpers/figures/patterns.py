@@ -72,7 +72,11 @@ def _bars(cell: pd.DataFrame, most: int) -> Bars:
     rest = bars[most:]
     return [
         *bars[:most],
-        (f"{len(rest)} others", sum(n for _, n, _ in rest), {"facecolor": "white", "edgecolor": GREY}),
+        (
+            f"{len(rest)} other{'s' * (len(rest) > 1)}",
+            sum(n for _, n, _ in rest),
+            {"facecolor": "white", "edgecolor": GREY},
+        ),
     ]
 
 

@@ -33,13 +33,13 @@ def show_position_effects(
     """Which place does each judge favour, on different answers, on identical ones, and beyond its own noise?
 
     Takes `first_position_effect` and, where there are any, `identical_pair_effect` and `excess_flip` (`where`: judge,
-    candidate; pp): one row a comparison, sorted, a column each. Without `judge_vendors` a judge's vendor is the one
-    that its name contains.
+    candidate; pp): one row a comparison, sorted, a column for each that any comparison has. Without `judge_vendors` a
+    judge's vendor is the one that its name contains.
     """
     look = styles.style(style)
     estimates = list(estimates)
     keys = ["judge", "candidate"]
-    there = {each.id for each in estimates if set(each.where) == set(keys)}
+    there = {each.id for each in estimates if set(each.where) == set(keys) and each.value == each.value}
     ids = [id for id in COLUMNS if id == EFFECT or id in there]
     shown = [each for id in ids for each in panels.pick(estimates, [id], keys)]
     with settings(labels.at_file_resolution(look)):

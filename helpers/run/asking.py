@@ -80,7 +80,7 @@ async def plan(experiment: Experiment, clock: Clock | None = None) -> Plan:
 
 def caution(experiment: Experiment) -> str:
     """What this design cannot show, before anything is paid; "" where there is nothing to say or nothing is asked."""
-    if experiment.judgments != "ask" or experiment.own.get("answers", "ask") != "ask":
+    if experiment.judgments != "ask":
         return ""
     return bias_of(experiment).caution(experiment, questions_of(experiment))
 

@@ -142,14 +142,15 @@ def _submit(pool: ProcessPoolExecutor, notebook: Path, report: Path, parameters:
         return future
 
 
-def _stoppable() -> Any:
-    """Let a request to end interrupt this process as Ctrl-C does; what was done before on such a request.
+def _stoppable(what: type[BaseException] = SystemExit) -> Any:
+    """Let a request to end raise `what` in this process, so that it cleans up; what was done before on such a request.
 
-    Nothing, and None, in a thread beside the main one: signals are not a thread's to handle.
+    Nothing, and None, in a thread beside the main one: signals are not a thread's to handle. A process that asks ends
+    without a word (SystemExit); the command says that it was interrupted.
     """
 
     def end(*_: object) -> None:
-        raise KeyboardInterrupt
+        raise what
 
     main = threading.current_thread() is threading.main_thread()
     return signal.signal(signal.SIGTERM, end) if main else None
@@ -162,7 +163,7 @@ def _stopping(pool: ProcessPoolExecutor, running: Mapping[Future, str]) -> Itera
     A terminal sends Ctrl-C to all of them; `kill`, a scheduler or a wrapper reaches this process alone. What is passed
     on is SIGTERM: a script's background jobs, and all that they start, ignore SIGINT.
     """
-    former = _stoppable()
+    former = _stoppable(KeyboardInterrupt)
     try:
         yield
     except BaseException:
@@ -206,5 +207,6 @@ def run_all(notebooks: list[Path], parameters: Mapping[str, Any], processes: int
                     lost[name] = Result(notebook.stem, report, 0.0, "a process died (killed, or out of memory)")
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 name = running.pop(future)
-                results[name] = lost[name] if isinstance(future.exception(), BrokenProcessPool) else future.result()
+                died = isinstance(future.exception(), BrokenProcessPool | SystemExit)
+                results[name] = lost[name] if died else future.result()
     return [results[name] for name in order]

@@ -20,7 +20,7 @@ WORDS = {
     "simulated": "**SIMULATED** judges: these numbers show that the instrument works and say nothing about real models",
     "asked": "asked in this run or taken from the store of replies",
     "hub": "published judgments, from the hub",
-    "folder": "published judgments, from a folder",
+    "folder": "published judgments, from a file or folder",
 }
 LONGEST_SHOWN = 6000
 #: Problems of published files that are told one by one.

@@ -48,6 +48,8 @@ def _lot(seed: int, trial: Trial) -> str:
 
 def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
     """Why these judges and candidates cannot show what a hint does, to be read before paying; "" where they can."""
+    if experiment.own.get("answers", "ask") != "ask":
+        return ""  # whose answers those are is not in the parameters
     candidates = experiment.candidates
     if not {model.vendor for model in candidates} & {judge.vendor for judge in experiment.judges}:
         return "No judge's own vendor is among the candidates: no hint can move a judge towards its own."

@@ -14,8 +14,16 @@ from helpers.biases.position.planted import planted
 from helpers.biases.position.published import from_published
 from helpers.biases.position.published_frames import leaderboard_points, of_blocks, published_grids
 from helpers.biases.position.published_words import published_finding
-from helpers.biases.position.saying import by_category, class_words, outcome_cells, paper_tables, titled, win_rows
-from helpers.biases.position.sensitivity import sensitivity_words
+from helpers.biases.position.saying import (
+    by_category,
+    class_words,
+    outcome_cells,
+    paper_tables,
+    titled,
+    win_rows,
+    win_words,
+)
+from helpers.biases.position.sensitivity import choices_of, sensitivity_words
 from helpers.frames import games as tidy
 
 __all__ = [
@@ -26,6 +34,7 @@ __all__ = [
     "by_category",
     "caution",
     "check",
+    "choices_of",
     "class_words",
     "comparisons",
     "corrected",
@@ -56,4 +65,5 @@ __all__ = [
     "trials",
     "unfit",
     "win_rows",
+    "win_words",
 ]

@@ -179,5 +179,6 @@ def _trial(
 
 
 def _lot(seed: int, trial: Trial) -> str:
-    drawn = (trial.question_id, trial.judge.name, trial.condition, trial.request.repeat, *trial.where.values())
-    return short_hash(seed, "interleaved", *drawn, digits=16)
+    drawn = (trial.question_id, trial.judge.name, trial.condition, trial.request.repeat)
+    compared = (trial.where[key] for key in ("candidate", "baseline", "first"))
+    return short_hash(seed, "interleaved", *drawn, *compared, digits=16)

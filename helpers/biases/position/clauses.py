@@ -24,10 +24,7 @@ def percent(share: float) -> str:
 def lost(estimates: Sequence[Estimate], at: Place, each: Estimate, found: bool) -> str:
     """What the verdicts that could not be read might do to the conclusion, if they were lost for what they said."""
     share = of(estimates, "invalid_share", at)
-    bounds = [
-        of(estimates, "first_position_sensitivity", at, choice=f"all unreadable verdicts to the {side}")
-        for side in ("first", "second")
-    ]
+    bounds = [of(estimates, "first_position_sensitivity", at, choice=f"lost to {side}") for side in ("first", "second")]
     if share is None or not share.value:
         return ""
     told = f"{percent(share.value)} of pairs could not be read"
@@ -50,7 +47,7 @@ def _apart(each: Estimate) -> bool:
 
 def ties(estimates: Sequence[Estimate], at: Place, each: Estimate, found: bool) -> str:
     """Whether pairs with a tie in one game lean to a place: a judge whose ties depend on the order shows it there."""
-    full = of(estimates, "first_position_sensitivity", at, choice="a tie in one game counts in full")
+    full = of(estimates, "first_position_sensitivity", at, choice="one tie: full")
     if full is None or math.isnan(full.low) or not _apart(full) or (found and full.value * each.value > 0):
         return ""
     where = "first" if full.value > 0 else "second"

@@ -14,6 +14,7 @@ from helpers.biases.position.families import (
     detectable_beside,
     exploratory,
     family,
+    leans,
     of,
     place,
     smallest_detectable,
@@ -41,10 +42,14 @@ def _summary(each: Mapping[Place, Estimate], p: Mapping[Place, float]) -> list[s
     for word, sign in (("first", 1), ("second", -1)):
         found = [at for at in tested if p[at] < LEVEL and sign * each[at].value > 0]
         judges = ", ".join(f"{judge} {n}" for judge, n in Counter(at[0] for at in found).items())
-        told.append(f"{len(found)} favour the **{word}** place{f' ({judges})' if found else ''}")
-    none = sum(not p[at] < LEVEL for at in tested)
-    counted = f"{simulated}{'of' if simulated else 'Of'} {len(tested)} comparisons tested {told[0]}, {told[1]}"
-    return [f"{counted}, and {none} show no measurable preference.", ""]
+        several = len({at[0] for at in found}) < len(found)
+        told.append(f"{len(found)} favour the **{word}** place{f' ({judges})' if several else ''}")
+    unsure = sum(not p[at] < LEVEL and leans(each[at]) for at in tested)
+    none = sum(not p[at] < LEVEL for at in tested) - unsure
+    if unsure:
+        told.append(f"{unsure} lean{'s' * (unsure == 1)} to a place without standing after correction")
+    counted = f"{simulated}{'of' if simulated else 'Of'} {len(tested)} comparisons tested {', '.join(told)}"
+    return [f"{counted}, and {none} show{'s' * (none == 1)} no measurable preference.", ""]
 
 
 def _who(at: Place, each: Estimate) -> str:
@@ -60,13 +65,19 @@ def _sentence(estimates: Sequence[Estimate], at: Place, each: Estimate, p: float
     if math.isnan(p):
         shown = f" ({each})" if each.value == each.value else ""
         told = "nothing can be concluded" if math.isnan(each.low) else "no test"
-        return f"{who}: **{told}** on a preference for a place{shown}: {each.method}.{beside}"
+        why = each.method.rpartition("; ")[2]
+        return f"{who}: **{told}** on a preference for a place{shown}: {why}.{beside}"
     sign = "\u2264" if FLOOR in each.method else "="
     told = f"{each} of pairs, Holm p {sign} {p:.2g}" + (f" of {tests} tests" if tests > 1 else "")
     if not found:
         enough = f"a true effect of {100 * least:.1f} pp would be found in 80 % of such runs"
         seen = enough if least == least else "no effect would be found in 80 % of such runs"
-        return f"{who}: **no measurable preference for a place** ({told}); {seen}.{beside}"
+        if leans(each):
+            side = "first" if each.value > 0 else "second"
+            said = f"**leans to the {side} place, not established** after correction ({told})"
+        else:
+            said = f"**no measurable preference for a place** ({told})"
+        return f"{who}: {said}; {seen}.{beside}"
     which, other = ("first", "second") if each.value > 0 else ("second", "first")
     share = "primacy_share", "recency_share"
     one, two = (of(estimates, id, at) for id in (share if which == "first" else reversed(share)))
@@ -95,6 +106,7 @@ def identical_words(estimates: Sequence[Estimate]) -> str:
             told += f" ({each.method})"
         right = of(estimates, "quality_gap_accuracy", at)
         if right is not None and right.value == right.value:
-            told += f"; it prefers the good answer to a grossly bad one in {right}"
+            why = f" ({right.method})" if right.low != right.low else ""
+            told += f"; it prefers the good answer to a grossly bad one in {right}{why}"
         lines.append(f"{told}.")
     return "\n".join(lines) or "No judge was shown the same text twice."

@@ -44,7 +44,7 @@ def tested(values: pd.Series, questions: pd.Series, seed: int, reason: str, leve
         floor = f" {FLOOR}" if not test.exact and test.p <= test.smallest_p else ""
         p, smallest, changed, name = test.p, test.smallest_p, test.clusters, f"sign-flip p{floor}"
     if smallest > level:
-        why = f"no test: questions that lean to a place: {changed}, whose smallest p is {smallest:.2g}"
+        why = f"no test: {changed} questions lean to a place, whose smallest p, {smallest:.2g}, is above {level:.2g}"
         return replace(interval, p=math.nan, method=f"{interval.method}; {why}")
     return replace(interval, p=p, method=f"{interval.method}; {name}")
 

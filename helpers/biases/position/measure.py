@@ -23,6 +23,8 @@ def measure(frame: pd.DataFrame, data: str, seed: int, features: pd.DataFrame | 
     table = pairs(frame)
     if not (table["kind"] != INVALID).any():
         told = ", ".join(f"{n} {outcome}" for outcome, n in frame["outcome"].value_counts().items()) or "no verdicts"
+        if frame["first"].nunique() == 1:
+            told += "; these verdicts were given in one order only, or do not say in which"
         raise ValueError(f"no pair was judged readably in both orders, so there is nothing to measure: {told}")
     return [
         *classes.class_rates(table, data),

@@ -20,7 +20,7 @@ from helpers.types import Estimate
 #: Of sources with several pairs a question, which are anything but independent: their counts are by question.
 BY_QUESTION = "counts by question"
 #: What the counts of a block do not determine, or what its verdicts do not have; choices of the sensitivity beside ids.
-_STRENGTH, _STRINGS = "strong verdicts count 3", "stored strings as the published classes read them"
+_STRENGTH, _STRINGS = "strong count 3", "as stored"
 _OPEN = {NOTEBOOK: {"first_win_rate", "graded_position_effect", _STRENGTH}}
 _OPEN[ANALYZER] = _OPEN[LLMBAR] = {"weak_bias", "acceptable_rate", _STRENGTH, _STRINGS}
 

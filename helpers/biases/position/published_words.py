@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from helpers.biases.position.effects import LEVEL
-from helpers.biases.position.families import corrected, of, smallest_detectable
+from helpers.biases.position.families import corrected, leans, of, smallest_detectable
 from helpers.biases.position.published_sources import ANALYZER, ARENA, LLMBAR, NOTEBOOK, Source, sources
 from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.types import Estimate
@@ -82,12 +82,15 @@ def _group(title: str, group: Sequence[Source], estimates: Sequence[Estimate], p
     flips = [1 - of(estimates, "position_consistency", at).value for at in enough]
     tested = [at for at in enough if not math.isnan(p[at])]
     sides = [_favours(effects[at], p[at]) for at in tested]
+    unsure = sum(not side and leans(effects[at]) for at, side in zip(tested, sides, strict=True))
     told = (
         f"- **{title}**: the two orders name different winners in {_span(flips)} of readable pairs (median "
         f"{_percent(statistics.median(flips))}; {len(enough)} with at least {MIN_CLUSTERS} of them). Of {len(tested)} "
         f"tested, {sides.count('first')} favour the answer shown **first**, {sides.count('second')} the **second**, "
-        f"{sides.count('')} show no measurable preference"
+        f"{sides.count('') - unsure} show no measurable preference"
     )
+    if unsure:
+        told += f", {unsure} lean{'s' * (unsure == 1)} to a place without standing after correction"
     detectable = smallest_detectable(estimates)
     least = [detectable[at] for at in tested if not _favours(effects[at], p[at])]
     if least:

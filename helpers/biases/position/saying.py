@@ -65,10 +65,12 @@ def class_words(estimates: Sequence[Estimate]) -> str:
         if own is None or one is None or two is None or lost is None or own.value != own.value:
             continue
         who = f"SIMULATED: {' on '.join(at[:2])}" if each.data == "simulated" else " on ".join(at[:2])
+        rest = own.value - one.value - two.value
+        ties = f"; {100 * rest:.1f} % name a tie in one order alone" if rest > 1e-9 else ""
         lines.append(
             f'- {who}{f" ({at[2]})" if at[2:] else ""}: "significant bias" in {each} of lines as published, {own} of '
             f"readable pairs; unreadable {100 * lost.value:.1f} %. The first place wins both orders in "
-            f"{100 * one.value:.1f} %, the second in {100 * two.value:.1f} %; the rest names a tie once."
+            f"{100 * one.value:.1f} %, the second in {100 * two.value:.1f} %{ties}."
         )
     return "\n".join(lines) or "No comparison has a readable pair."
 
@@ -76,6 +78,34 @@ def class_words(estimates: Sequence[Estimate]) -> str:
 def win_rows(estimates: Sequence[Estimate]) -> list[Estimate]:
     """The win rates over all categories."""
     return [each for each in estimates if each.id == "win_rate" and "category" not in each.where]
+
+
+def win_words(estimates: Sequence[Estimate]) -> str:
+    """What style control changes, and where it could not be made."""
+    rows = {(place(e.where), e.where["style"]): e for e in win_rows(estimates) if e.where["weight"] == "1"}
+    moved, missing = {}, {}
+    for (at, style), each in rows.items():
+        if style != "controlled":
+            continue
+        if each.value == each.value:
+            moved[at] = each.value - rows[at, "raw"].value
+        else:
+            missing.setdefault(each.method.rpartition("; ")[2], []).append(at)
+    if not moved and not missing:
+        return "No style control: the texts of the answers are not known here (`answers` can name them)."
+    simulated = "SIMULATED: " if any(each.data == "simulated" for each in rows.values()) else ""
+    told = []
+    if moved:
+        at = max(moved, key=lambda at: abs(moved[at]))
+        told.append(
+            f"{simulated}at equal style the win rate of {len(moved)} comparisons is another one by "
+            f"{100 * min(moved.values()):+.1f} to {100 * max(moved.values()):+.1f} pp, most for {' on '.join(at[:2])} "
+            f"({rows[at, 'raw']} as judged, {rows[at, 'controlled']} at equal style). Intervals of both share their "
+            "verdicts: whether they differ cannot be read off them."
+        )
+    for why, some in missing.items():
+        told.append(f"{simulated}{len(some)} comparisons: {why}.")
+    return " ".join(told)
 
 
 def paper_tables(estimates: Sequence[Estimate]) -> list[tuple[str, str, list[Estimate], list[str], list[str]]]:

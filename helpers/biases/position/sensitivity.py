@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.biases.position.effects import leaning, signed
+from helpers.biases.position.families import place
 from helpers.biases.position.pairs import BOTH, GRADES, INVALID, LABELS, SIGNS, comparisons
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import Interval, clustered, no_interval
@@ -17,13 +18,13 @@ from helpers.types import Estimate
 #: The choices; the first is the headline's own. The last two are no choices but bounds.
 CHOICES = (
     "headline",
-    "a tie in one game counts half",
-    "a tie in one game counts in full",
-    "unreadable pairs stay in the denominator",
-    "strong verdicts count 3",
-    "stored strings as the published classes read them",
-    "all unreadable verdicts to the first",
-    "all unreadable verdicts to the second",
+    "one tie: half",
+    "one tie: full",
+    "unreadable kept",
+    "strong count 3",
+    "as stored",
+    "lost to first",
+    "lost to second",
 )
 BOUNDS = CHOICES[-2:]
 
@@ -31,10 +32,11 @@ BOUNDS = CHOICES[-2:]
 def sensitivity(table: pd.DataFrame, data: str) -> list[Estimate]:
     """The first-position effect under each of CHOICES, one changed at a time, in pp; `where`: judge, candidate, choice.
 
-    "strong verdicts count 3" weights a pair by the mean weight of its two verdicts. "stored strings ..." takes only
-    labels that need no cleaning and divides by all lines, as the published shares do. The two bounds give every
-    unreadable verdict to one place: a pair of which one verdict can be read goes there only if that one does. No
-    tests. Takes `pairs`, condition none.
+    "one tie": a pair with a tie in one game counts half, or in full, for the place that won the other. "unreadable
+    kept": such pairs stay in the denominator. "strong count 3" weights a pair by the mean weight of its two verdicts.
+    "as stored" takes only labels that need no cleaning and divides by all lines, as the published shares do. The two
+    bounds, "lost to ...", give every unreadable verdict to one place: a pair of which one verdict can be read goes
+    there only if that one does. No tests. Takes `pairs`, condition none.
     """
     found = []
     for where, rows in comparisons(table[table["condition"] == "none"]):
@@ -80,12 +82,17 @@ def _mean(questions: pd.Series, values: np.ndarray, weights: np.ndarray) -> Inte
     return replace(interval, n=int((weights > 0).sum()))
 
 
+def choices_of(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """The estimates without the two bounds, which are no choices: one lost file would flatten a figure of all."""
+    return [each for each in estimates if each.where.get("choice") not in BOUNDS]
+
+
 def sensitivity_words(estimates: Sequence[Estimate]) -> str:
     """Of each judge and candidate: between what the choices lie, and what the unreadable pairs could do at most."""
     lines = []
     every = [e for e in estimates if e.id == "first_position_sensitivity" and e.value == e.value]
-    for at in dict.fromkeys(_place(e) for e in every):
-        told = {e.where["choice"]: e for e in every if _place(e) == at}
+    for at in dict.fromkeys(place(e.where) for e in every):
+        told = {e.where["choice"]: e for e in every if place(e.where) == at}
         values = [100 * e.value for choice, e in told.items() if choice not in BOUNDS]
         low, high = (100 * told[choice].value for choice in reversed(BOUNDS))
         who = "SIMULATED: " if told["headline"].data == "simulated" else ""
@@ -98,7 +105,3 @@ def sensitivity_words(estimates: Sequence[Estimate]) -> str:
         lost = f"; with all unreadable verdicts given to one place {low:+.1f} to {high:+.1f} pp" if low < high else ""
         lines.append(f"{said}{lost}.")
     return "\n".join(lines) or "No pair has two readable verdicts: there is no headline to vary."
-
-
-def _place(each: Estimate) -> tuple[str, ...]:
-    return tuple(value for key, value in each.where.items() if key != "choice")

@@ -70,6 +70,8 @@ def arms(experiment: Experiment) -> list[Arm]:
 
 def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
     """Why this design cannot show self-preference, to be read before paying; "" where it can."""
+    if experiment.own["answers"] != "ask":
+        return ""  # whose answers those are is not in the parameters
     judges, candidates, told = experiment.judges, experiment.candidates, []
     if not {model.name for model in candidates} & {judge.name for judge in judges}:
         told.append("No judge is among the candidates: nobody judges an answer of its own.")

@@ -175,6 +175,8 @@ def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
     Counts what a panel can tell apart: each judge gives one mean utility less than there are answers, against quality
     of the answers, own-vendor terms and scales.
     """
+    if experiment.own.get("answers", "ask") != "ask":
+        return ""  # whose answers those are is not in the parameters
     judges, candidates = experiment.judges, experiment.candidates
     own = {model.vendor for model in candidates} & {judge.vendor for judge in judges}
     vendors = {model.vendor for model in candidates}
