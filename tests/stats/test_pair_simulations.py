@@ -87,6 +87,11 @@ def replications(world: str, runs: int) -> dict[tuple[str, ...], np.ndarray]:
     return {key: np.array(values) for key, values in found.items()}
 
 
+def given(each: np.ndarray) -> np.ndarray:
+    """The replications with an interval: where too few articles changed to a side none is given, and nothing said."""
+    return each[~np.isnan(each[:, 1])]
+
+
 def rejected(each: np.ndarray) -> int:
     return int((each[:, 3] < 0.05).sum())
 
@@ -131,10 +136,13 @@ def test_damage_alone_is_not_called_an_effect(world: str, runs: int) -> None:
     """Unequal judges, habits of place, losses by verdict, damage that differs by text; the truth is 0."""
     found = replications(world, runs)
     for judge in NAMES:
-        each = found["obfuscation_effect", judge, "2"]
-        assert_within(rejected(each), runs, 0.03, 0.07, f"size for {judge} in {world}")
-        assert_within(covered(each, 0.0), runs, 0.93, 0.97, f"coverage for {judge} in {world}")
-        assert_unbiased(each[:, 0], 0.0, f"{judge} in {world}")
+        every = found["obfuscation_effect", judge, "2"]
+        each = given(every)
+        # The sharpest judge answers so little wrongly that losses leave it too few articles now and then.
+        assert len(each) >= 0.85 * runs, f"{judge} in {world}: {len(each)} of {runs} with an interval"
+        assert_within(rejected(each), len(each), 0.03, 0.07, f"size for {judge} in {world}")
+        assert_within(covered(each, 0.0), len(each), 0.93, 0.97, f"coverage for {judge} in {world}")
+        assert_unbiased(every[:, 0], 0.0, f"{judge} in {world}")
     any_judge = np.any([found["holm", judge][:, 0] < 0.05 for judge in NAMES], axis=0)
     assert exact(any_judge.sum(), runs)[0] <= 0.05, f"a judge of the family was named in {any_judge.sum()} of {runs}"
 
