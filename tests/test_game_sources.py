@@ -13,6 +13,7 @@ import pytest
 
 from helpers import run
 from helpers.biases import position
+from helpers.config import ConfigError
 from helpers.run.sources import answers_of, judgments_of, questions_of
 from helpers.types import Experiment
 from tests.runs import settled
@@ -134,6 +135,10 @@ def test_judges_categories_and_limits_choose_among_published_verdicts(tmp_path: 
     assert set(one["judge"]) == {"gpt-4.1"}
     with pytest.raises(ValueError, match=r"has no judge gpt_fast; it has: gemini-2\.5, gpt-4\.1"):
         judgments_of(experiment(tmp_path, judgments=str(root), judges=["gpt_fast"]))
+    with pytest.raises(
+        ConfigError, match=r"unknown judge GPT-4/CoT; .*; of published judges name those that are models"
+    ):
+        experiment(tmp_path, judgments=str(root), judges=["GPT-4/CoT"])
     with pytest.raises(ValueError, match="baselines, controls cannot change them"):
         judgments_of(experiment(tmp_path, judgments=str(root), baselines=BASELINES, controls=["identical"]))
 

@@ -12,15 +12,15 @@ from helpers.types import Model
 RULES = "rules"
 
 
-def known_models(names: Sequence[str], models: Mapping[str, Model], what: str) -> tuple[Model, ...]:
-    """The models with these names; an unknown one, one named twice, or one that is no model is a ConfigError."""
+def known_models(names: Sequence[str], models: Mapping[str, Model], what: str, hint: str = "") -> tuple[Model, ...]:
+    """The models with these names; an unknown one (then also `hint`), one named twice, or no model is a ConfigError."""
     rules = [name for name in names if name in models and models[name].vendor == RULES]
     if rules:
         raise ConfigError(f"{what} {', '.join(rules)}: only edits texts by rules, and neither answers nor judges")
     models = {name: model for name, model in models.items() if model.vendor != RULES}
     unknown = [name for name in names if name not in models]
     if unknown:
-        raise ConfigError(f"unknown {what} {', '.join(unknown)}; known models: {', '.join(sorted(models))}")
+        raise ConfigError(f"unknown {what} {', '.join(unknown)}; known models: {', '.join(sorted(models))}{hint}")
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise ConfigError(f"{what} named twice: {', '.join(repeated)}")

@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 from helpers.biases.position import effects, flips, winrates
-from helpers.biases.position.concluding import corrected
+from helpers.biases.position.families import corrected
 from helpers.biases.position.pairs import pairs, valid
 from helpers.types import Estimate
 from tests.game_worlds import CANDIDATE, GameJudge, GameWorld, names, sample, truth
