@@ -666,6 +666,9 @@ def test_flips_are_called_more_than_noise_only_where_they_are() -> None:
     # Found at 0.05 of two tests, as one hit needs, not at 0.05.
     least = 100 * detectable_effect(0.02, 99, 0.8, 0.025)
     assert f"{least:.1f} pp more would be found in 80 %" in position.finding([*base, *family])
+    family[0] = replace(family[0], method="one-sided p by dealing verdicts anew")
+    least = 100 * detectable_effect(0.02, 99, 0.8, 0.05)
+    assert f"{least:.1f} pp more would be found in 80 %" in position.finding([*base, *family])
     less = position.finding([*base, about("excess_flip", -0.1, p=0.001)])
     assert "not measurably more often" in less, "below 0 is chance: the excess itself cannot be negative"
 

@@ -54,7 +54,8 @@ def exploratory(estimates: Sequence[Estimate], id: str) -> dict[Place, float]:
 def detectable_beside(estimates: Sequence[Estimate], each: Estimate) -> float:
     """The smallest true effect of one exploratory number found with power 0.8 at the level that one hit needs."""
     tests = sum(not math.isnan(p) for p in exploratory(estimates, each.id).values())
-    return detectable_effect(each.se, each.clusters - 1, 0.8, LEVEL / max(1, tests))
+    sides = 2 if "one-sided" in each.method else 1  # a two-sided test at twice the level
+    return detectable_effect(each.se, each.clusters - 1, 0.8, sides * LEVEL / max(1, tests))
 
 
 def smallest_detectable(estimates: Sequence[Estimate], power: float = 0.8) -> dict[Place, float]:
