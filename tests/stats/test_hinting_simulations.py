@@ -12,7 +12,6 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 from scipy.optimize import brentq
 
 from helpers.biases.hinting.concluding import conclusions, corrected
@@ -20,6 +19,7 @@ from helpers.biases.hinting.names import name_effect
 from helpers.biases.hinting.paired import hint_effect
 from helpers.stats.power import equivalence_power
 from helpers.types import Estimate
+from tests.rule import assert_within, exact
 from tests.worlds import HABITS, UNEQUAL, World, hinted, judged, latent
 
 QUESTIONS = 80
@@ -33,17 +33,6 @@ WORLDS = {
     "unequal": World(sharpness=UNEQUAL, position=HABITS, self_preference=(0.0, 0.8, 1.2)),
     "lost": World(sharpness=UNEQUAL, position=HABITS, self_preference=(0.0, 0.8, 1.2), lost=0.03, lost_own=0.1),
 }
-
-
-def exact(hits: int, runs: int) -> tuple[float, float]:
-    """The exact 99.9 % interval of an observed rate."""
-    bounds = stats.binomtest(hits, runs).proportion_ci(0.999, method="exact")
-    return bounds.low, bounds.high
-
-
-def assert_within(hits: int, runs: int, least: float, most: float, what: str) -> None:
-    low, high = exact(hits, runs)
-    assert low <= most and high >= least, f"{what}: {hits} of {runs}"
 
 
 def paired_change(world: World, utility: float, spread: float, questions: int = 40_000) -> float:

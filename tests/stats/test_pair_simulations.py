@@ -11,12 +11,12 @@ from functools import cache
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from helpers.biases.self_preference import baseline, obfuscation, rates
 from helpers.biases.self_preference.concluding import corrected
 from helpers.types import Estimate
 from tests.pair_worlds import BEFORE, NAMES, REPEAT, PairWorld, sample
+from tests.rule import assert_unbiased, assert_within, exact
 
 FAST, SLOW = 30, pytest.param(2000, marks=pytest.mark.slow)
 ARMS = (BEFORE, REPEAT, ("wrong", 2, 0), ("right", 2, 0))
@@ -41,22 +41,6 @@ WORLDS = {
         skill=(2.0, 0.9, 0.3, 1.4), knowledge=(0.6, 0.4, 1.2, 0.5), self_preference=(0.0, 0.0, 1.0, 1.0)
     ),
 }
-
-
-def exact(hits: int, runs: int) -> tuple[float, float]:
-    """The exact 99.9 % interval of an observed rate."""
-    bounds = stats.binomtest(int(hits), runs).proportion_ci(0.999, method="exact")
-    return bounds.low, bounds.high
-
-
-def assert_within(hits: int, runs: int, least: float, most: float, what: str) -> None:
-    low, high = exact(hits, runs)
-    assert low <= most and high >= least, f"{what}: {hits} of {runs}"
-
-
-def assert_unbiased(values: np.ndarray, truth: float, what: str) -> None:
-    error = values.std(ddof=1) / np.sqrt(len(values))
-    assert abs(values.mean() - truth) <= 3.5 * error, f"{what}: {values.mean():.4f} for {truth:.4f}, error {error:.4f}"
 
 
 def measured(world: str, run: int) -> list[Estimate]:

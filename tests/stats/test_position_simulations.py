@@ -11,13 +11,13 @@ from functools import cache
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from helpers.biases.position import effects, flips, winrates
 from helpers.biases.position.families import corrected
 from helpers.biases.position.pairs import pairs, valid
 from helpers.types import Estimate
 from tests.game_worlds import CANDIDATE, GameJudge, GameWorld, names, sample, truth
+from tests.rule import assert_unbiased, assert_within, exact
 
 FAST, SLOW = 30, pytest.param(2000, marks=pytest.mark.slow)
 #: Judges that favour no place on any question, but differ in all else.
@@ -50,24 +50,6 @@ SIZES = {
     "style": (120, 1, 0),
     "style_40": (40, 1, 0),
 }
-
-
-def exact(hits: int, runs: int) -> tuple[float, float]:
-    """The exact 99.9 % interval of an observed rate."""
-    bounds = stats.binomtest(int(hits), runs).proportion_ci(0.999, method="exact")
-    return bounds.low, bounds.high
-
-
-def assert_within(hits: int, runs: int, least: float, most: float, what: str) -> None:
-    low, high = exact(hits, runs)
-    assert low <= most and high >= least, f"{what}: {hits} of {runs}"
-
-
-def assert_unbiased(values: np.ndarray, planted: float, what: str) -> None:
-    error = values.std(ddof=1) / np.sqrt(len(values))
-    assert abs(values.mean() - planted) <= 3.5 * error, (
-        f"{what}: {values.mean():.4f} for {planted:.4f}, error {error:.4f}"
-    )
 
 
 def measured(world: str, run: int) -> list[Estimate]:

@@ -19,6 +19,7 @@ from helpers.stats import models
 from helpers.stats.bootstrap import bca
 from helpers.stats.intervals import Interval, clustered
 from helpers.stats.models import fit_panel, third_party_log_odds, third_party_log_odds_clustered
+from tests.rule import exact
 from tests.worlds import WORLDS, Draw, draw, panel
 
 QUESTIONS = 80
@@ -31,12 +32,6 @@ VENDORS = ("claude", "gpt", "gemini")
 #: second-order correction and a jackknife over groups of questions were tried, and blew up near flat directions.
 BIASED = {(w, "gemini") for w in ("unequal", "planted", "siblings", "shared_taste", "strong_questions", "lost")}
 MOST_BIAS = 0.2
-
-
-def exact(hits: int, runs: int) -> tuple[float, float]:
-    """The exact 99.9 % interval of an observed rate."""
-    bounds = stats.binomtest(hits, runs).proportion_ci(0.999, method="exact")
-    return bounds.low, bounds.high
 
 
 def assert_covers(intervals: list[Interval], truth: float, where: tuple[str, str]) -> None:
