@@ -8,7 +8,7 @@ prompt. What is inserted is a value and never template source: candidate texts a
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -18,7 +18,7 @@ import jinja2
 import jinja2.meta
 import jinja2.sandbox
 
-from helpers.types import PAIRWISE, Answer, check_form, short_hash
+from helpers.types import PAIRWISE, Answer, Experiment, Model, Question, Request, Trial, check_form, short_hash
 
 PARTS = re.compile(r"--- system ---\n(?P<system>.*?)^--- user ---\n(?P<user>.*)", re.DOTALL | re.MULTILINE)
 DIVIDER = re.compile(r"^--- (?:system|user) ---$", re.MULTILINE)
@@ -111,6 +111,17 @@ def without_nonce(seed: int, answer: Answer) -> Answer:
     """
     held = nonce(seed, answer.question_id) in (answer.text or "").casefold()
     return replace(answer, outcome="holds_nonce") if held and answer.outcome == "ok" else answer
+
+
+def answer_trials(path: Path, experiment: Experiment, asked: Iterable[tuple[Question, Iterable[Model]]]) -> list[Trial]:
+    """One request a question and model for an answer in free text, by the template at `path` (variable: question)."""
+    template, found = load(path), []
+    for question, models in asked:
+        system, prompt = render(template, question=question.text)
+        for model in models:
+            request = Request(model, prompt, system)
+            found.append(Trial(experiment.name, question.id, question.category, model, request, "answer", form="text"))
+    return found
 
 
 def schema(form: str, labels: Sequence[str], reasons: bool = False) -> dict[str, Any]:

@@ -239,7 +239,7 @@ def test_the_headline_stands_under_every_choice(notebook: list[Estimate]) -> Non
 
 def test_counts_of_score_pairs_give_the_same_numbers(notebook: list[Estimate]) -> None:
     counts = position.grid(position.pairs(counted(NOTEBOOK)))
-    found = position.from_counts(counts, "s", "j", "c")
+    found = position.from_pairs(position.pairs(position.games_of(counts, "s", "j", "c")))
     assert all(each.method.startswith("counts, independence assumed") and each.data == "published" for each in found)
     for id in ("no_bias", "acceptable_rate_published", "first_position_effect", "primacy_share", "first_win_rate"):
         ours, theirs = one(found, id), one(notebook, id)

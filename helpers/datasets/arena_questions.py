@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 ARENA_QUESTION_FILES = ("question.jsonl",)
 #: What is counted of how an answer is written: tokens, and marks of Markdown outside fenced code.
 STYLE = ("token_len", "header_count", "list_count", "bold_count")
-#: Where the counts of an answer come from: the file itself, or `style_of`.
-COUNTED = ("file", "text")
 _FENCED = re.compile(r"^(`{3,}|~{3,}).*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL)
 _MARKS = {
     "header_count": re.compile(r"^#{1,6}[ \t]", re.MULTILINE),

@@ -3,7 +3,7 @@
 from helpers.biases.position.asking import NEEDS, STAGES, answers, trials, unfit
 from helpers.biases.position.classes import grid, patterns
 from helpers.biases.position.concluding import finding, identical_words
-from helpers.biases.position.counts import from_counts, games_of
+from helpers.biases.position.counts import from_pairs, games_of
 from helpers.biases.position.design import caution, check
 from helpers.biases.position.estimands_published import ESTIMANDS
 from helpers.biases.position.families import corrected, exploratory, smallest_detectable
@@ -40,7 +40,7 @@ __all__ = [
     "corrected",
     "exploratory",
     "finding",
-    "from_counts",
+    "from_pairs",
     "from_published",
     "games_of",
     "grid",

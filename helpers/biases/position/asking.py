@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from helpers import frames, prompts
@@ -28,15 +28,16 @@ class Shown:
 
 def answer_trials(experiment: Experiment, questions: Sequence[Question]) -> list[Trial]:
     """One request a question and model: the baseline of its category and each candidate."""
-    template = prompts.load(experiment.shared / "prompts" / "answer.txt")
-    found = []
-    for question in questions:
-        system, prompt = prompts.render(template, question=question.text)
-        models = {model.name: model for model in (baseline_of(experiment, question), *experiment.candidates)}
-        for model in models.values():
-            request = Request(model, prompt, system)
-            found.append(Trial(experiment.name, question.id, question.category, model, request, "answer", form="text"))
-    return found
+    path = experiment.shared / "prompts" / "answer.txt"
+    return prompts.answer_trials(
+        path, experiment, ((question, _answering(experiment, question)) for question in questions)
+    )
+
+
+def _answering(experiment: Experiment, question: Question) -> Iterable[Model]:
+    """The baseline of a question and the candidates, of which it may be one."""
+    models = {model.name: model for model in (baseline_of(experiment, question), *experiment.candidates)}
+    return models.values()
 
 
 def answers(

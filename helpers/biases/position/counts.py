@@ -9,7 +9,7 @@ import pandas as pd
 
 from helpers import frames
 from helpers.biases.position import classes, effects, flips, sensitivity
-from helpers.biases.position.pairs import INVALID, LABELS, pairs
+from helpers.biases.position.pairs import INVALID, LABELS
 from helpers.types import Estimate
 
 METHOD = "counts, independence assumed"
@@ -77,17 +77,11 @@ def _pairs(
             yield (one, two), 1 if place < short else 2, place >= count - other
 
 
-def from_counts(
-    counts: pd.DataFrame, source: str, judge: str, candidate: str, data: str = "published"
-) -> list[Estimate]:
-    """Class rates, signed effects and their sensitivity from the counts of score pairs (see `games_of`)."""
-    return from_pairs(pairs(games_of(counts, source, judge, candidate)), data)
-
-
 def from_pairs(table: pd.DataFrame, data: str = "published") -> list[Estimate]:
-    """The same of several sources at once, each for itself: what a correction costs depends on how many are tested.
+    """Class rates, signed effects and their sensitivity from the counts of score pairs, each source for itself.
 
-    Takes `pairs` of frames from `games_of`. Classes are told of identical texts too, whose lines were counted with the
+    Takes `pairs` of frames from `games_of`, of all sources at once: what a correction costs depends on how many there
+    are. Classes are told of identical texts too, whose lines were counted with the
     others; the signed effect of those is `identical_pair_effect`.
     """
     found = [

@@ -45,12 +45,14 @@ def outcome_cells(frame: pd.DataFrame, data: str) -> pd.DataFrame:
 
 
 def by_category(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """The first-position effects by category; of a run on one category, those over all its questions."""
+    """The first-position effects by category, with the shares of unreadable pairs.
+
+    Of a run on one category, those over all its questions.
+    """
     effects = [each for each in estimates if each.id == "first_position_effect"]
-    split = [each for each in effects if "category" in each.where]
-    if split:
-        return effects
-    return [replace(each, where={**each.where, "category": ALL}) for each in effects]
+    if not any("category" in each.where for each in effects):
+        effects = [replace(each, where={**each.where, "category": ALL}) for each in effects]
+    return [*effects, *(each for each in estimates if each.id == "invalid_share")]
 
 
 def class_words(estimates: Sequence[Estimate]) -> str:
@@ -76,13 +78,13 @@ def class_words(estimates: Sequence[Estimate]) -> str:
 
 
 def win_rows(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """The win rates over all categories."""
-    return [each for each in estimates if each.id == "win_rate" and "category" not in each.where]
+    """The win rates over all categories, with the shares of unreadable pairs."""
+    return [each for each in estimates if each.id in ("win_rate", "invalid_share") and "category" not in each.where]
 
 
 def win_words(estimates: Sequence[Estimate]) -> str:
     """What style control changes, and where it could not be made."""
-    rows = {(place(e.where), e.where["style"]): e for e in win_rows(estimates) if e.where["weight"] == "1"}
+    rows = {(place(e.where), e.where["style"]): e for e in win_rows(estimates) if e.where.get("weight") == "1"}
     moved, missing = {}, {}
     for (at, style), each in rows.items():
         if style != "controlled":

@@ -52,16 +52,8 @@ def order(candidates: Sequence[str], place: int, judge: str, seed: int, order_dr
 
 def answer_trials(experiment: Experiment, questions: Sequence[Question]) -> list[Trial]:
     """One request a question and candidate."""
-    template = prompts.load(experiment.shared / "prompts" / "answer.txt")
-    trials = []
-    for question in questions:
-        system, prompt = prompts.render(template, question=question.text)
-        for candidate in experiment.candidates:
-            request = Request(candidate, prompt, system)
-            trials.append(
-                Trial(experiment.name, question.id, question.category, candidate, request, "answer", form="text")
-            )
-    return trials
+    asked = ((question, experiment.candidates) for question in questions)
+    return prompts.answer_trials(experiment.shared / "prompts" / "answer.txt", experiment, asked)
 
 
 def answers(
