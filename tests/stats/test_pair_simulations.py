@@ -122,8 +122,10 @@ def test_damage_alone_is_not_called_an_effect(world: str, runs: int) -> None:
     for judge in NAMES:
         every = found["obfuscation_effect", judge, "2"]
         each = given(every)
-        # The sharpest judge answers so little wrongly that losses leave it too few articles now and then.
-        assert len(each) >= 0.85 * runs, f"{judge} in {world}: {len(each)} of {runs} with an interval"
+        # The sharpest judge answers so little wrongly that it has too few articles now and then, and more so with losses.
+        least = {"unequal": 0.94, "lost": 0.85}.get(world, 0.99) if judge == "deepseek" else 0.99
+        assert len(each) >= least * runs, f"{judge} in {world}: {len(each)} of {runs} with an interval"
+        assert rejected(every) == rejected(each), "without an interval nothing is called an effect"
         assert_within(rejected(each), len(each), 0.03, 0.07, f"size for {judge} in {world}")
         assert_within(covered(each, 0.0), len(each), 0.93, 0.97, f"coverage for {judge} in {world}")
         assert_unbiased(every[:, 0], 0.0, f"{judge} in {world}")
