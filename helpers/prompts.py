@@ -148,6 +148,7 @@ def schema(form: str, labels: Sequence[str], reasons: bool = False) -> dict[str,
         },
         "pairwise": {"justification": reason, "verdict": {"type": "string", "enum": list(PAIRWISE)}},
         "choice": {"choice": label, "justification": reason} if reasons else {"choice": label},
+        "several": {"choices": {"type": "array", "items": label}},
         "number": {"number": {"type": "number"}},
     }
     return _object({"id": {"type": "string"}, **asked[form]})

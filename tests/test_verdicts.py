@@ -86,7 +86,7 @@ def test_the_schema_decides_the_mode():
 @pytest.mark.parametrize(
     ("form", "labels", "nonce", "message"),
     [
-        ("ranking", LABELS, NONCE, "listwise, pairwise, choice, number"),
+        ("ranking", LABELS, NONCE, "listwise, pairwise, choice, several, number"),
         ("listwise", LABELS, "", "nonce"),
         ("listwise", LABELS, ".*", "nonce"),
         ("listwise", (), NONCE, "labels"),
@@ -231,7 +231,7 @@ def test_scores_that_are_not_the_scores():
     + [("pairwise", "B >> A", "B>>A"), ("pairwise", "B=A", None), ("pairwise", "A<B", None), ("pairwise", "A", None)]
     + [("pairwise", "[[A>B]]", None), ("pairwise", "A>B>>A", None), ("pairwise", "A> >B", None), ("pairwise", "", None)]
     + [("choice", "C", "C"), ("choice", "c", None), ("choice", "D", None), ("choice", "AB", None), ("choice", "", None)]
-    + [("choice", "\u0421", None), ("choice", "A or B", None), ("choice", "A, B", None)]
+    + [("choice", "\u0421", None), ("choice", "A or D", None), ("choice", "A B", None)]
     + [("number", "7", 7), ("number", "-2.5", -2.5), ("number", "+1e3", 1000), ("number", "7,5", None)]
     + [("number", "1e999", None), ("number", "NaN", None), ("number", "inf", None), ("number", "1_0", None)]
     + [("number", "\u0667", None), ("number", "7 %", None), ("number", "7 or 8", None), ("number", "2*3", None)],
@@ -245,7 +245,61 @@ def test_other_forms(form, value, read_as):
         assert (verdict.justification, verdict.ranking, verdict.scores) == ("Because.", (), {})
 
 
+@pytest.mark.parametrize(
+    ("value", "outcome"),
+    [
+        *[(said, "two_options") for said in ("A or B", "A, B", "A and C", "A/B", "B & C", "**A**, **B**", "A, B, C")],
+        *[(said, "no_option") for said in ("none", "None of them", "no option", "NO CHOICE", "none of the options.")],
+        *[(said, "unparsed") for said in ("none, really", "A, maybe B", "nobody", "A or", ", B", "option A")],
+        ("A, A", "unparsed"),
+    ],
+)
+def test_no_option_and_two_options_are_outcomes_of_their_own(value, outcome):
+    assert text(f"Because.\nVERDICT-{NONCE}: {value}", "choice") == (outcome, None)
+    stated = json.dumps({"id": NONCE, "choice": value.replace("*", "").removesuffix(".")})
+    assert parse(stated, "choice", LABELS, NONCE, structured=True) == (outcome, None)
+
+
+@pytest.mark.parametrize(
+    ("value", "read_as"),
+    [
+        *[(said, ("A", "C")) for said in ("A, C", "A and C", "A, and C", "`A`, `C`", "A; C", "A, C, A")],
+        *[("C", ("C",)), ("none", ()), ("None of the above", ()), ("C, A", ("C", "A"))],
+        *[(said, None) for said in ("A, D", "a", "A, C because", "all", "", "A C", "none, A")],
+    ],
+)
+def test_several_options(value, read_as):
+    outcome, verdict = text(f"Because.\nVERDICT-{NONCE}: {value}", "several")
+    assert outcome == ("unparsed" if read_as is None else "ok")
+    assert (verdict.choices if verdict else None) == read_as
+
+
+@pytest.mark.parametrize(
+    ("stated", "read_as"),
+    [
+        (["A", "C"], ("A", "C")),
+        ([], ()),
+        (["A", "A"], ("A",)),
+        (["D"], None),
+        ("A", None),
+        ([["A"]], None),
+        (None, None),
+    ],
+)
+def test_several_options_structured(stated, read_as):
+    said = json.dumps({"id": NONCE, "choices": stated})
+    outcome, verdict = parse(said, "several", LABELS, NONCE, structured=True)
+    assert (outcome, verdict and verdict.choices) == (("ok", read_as) if read_as is not None else ("unparsed", None))
+
+
+def test_several_options_named_twice_differently_conflict():
+    for before in ("A, B", "none", "A", "A, C, B"):
+        assert text(f"VERDICT-{NONCE}: {before}\nVERDICT-{NONCE}: A, C", "several") == ("conflict", None)
+    assert text(f"VERDICT-{NONCE}: C, A\nVERDICT-{NONCE}: A, C", "several")[1].choices == ("A", "C")
+
+
 def test_every_outcome_can_come_about():
     said = [ORDER, "", "x", f"RANKING-{NONCE}: C", f"RANKING-{NONCE}: A > B > C\n{ORDER}"]
     pairs = [(line, finish) for line in said for finish in ("stop", "length", "refusal", "filter")]
-    assert {read(trial(), reply(*pair)).outcome for pair in pairs} == set(OUTCOMES)
+    options = {text(f"VERDICT-{NONCE}: {said}", "choice")[0] for said in ("none", "A, B")}
+    assert {read(trial(), reply(*pair)).outcome for pair in pairs} | options == set(OUTCOMES)

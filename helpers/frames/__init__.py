@@ -6,15 +6,18 @@ from collections.abc import Iterable
 
 import pandas as pd
 
+from helpers.frames.decisions import DECISIONS, decisions
 from helpers.frames.games import GAMES, games
 from helpers.frames.listwise import LISTWISE, listwise
 from helpers.frames.pairwise import PAIRWISE, pairwise
 from helpers.frames.written import written
 
 __all__ = [
+    "DECISIONS",
     "GAMES",
     "LISTWISE",
     "PAIRWISE",
+    "decisions",
     "games",
     "listwise",
     "losses",
@@ -36,7 +39,7 @@ def picks(frame: pd.DataFrame) -> pd.DataFrame:
 
 def one_row_each(frame: pd.DataFrame) -> pd.DataFrame:
     """One row a judgment, valid or not: for counting judgments and outcomes, not for anything about a candidate."""
-    if "task" in frame or "games" in frame:  # these have a row a judgment already
+    if {"task", "games", "wording"} & {*frame}:  # these have a row a judgment already
         return frame
     return frame.drop_duplicates(["experiment", "question_id", "judge", "condition", "repeat"])
 

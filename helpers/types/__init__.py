@@ -1,6 +1,7 @@
 """The nouns of the project: frozen records that every room may use and that import nothing of ours."""
 
-from helpers.types.asked import Answer, Experiment, Model, Price, Question, Request, Trial, short_hash
+from helpers.types.asked import Answer, Experiment, Question, Request, Trial, short_hash
+from helpers.types.models import Model, Price
 from helpers.types.naming import display_name, plain
 from helpers.types.numbers import Estimand, Estimate
 from helpers.types.replies import (
@@ -14,12 +15,15 @@ from helpers.types.replies import (
     Verdict,
     check_form,
 )
+from helpers.types.tests import KINDS, VERSIONS, Pull, RatioScale, Version, Wording
 
 __all__ = [
     "FINISHES",
+    "KINDS",
     "OUTCOMES",
     "PAIRWISE",
     "VERDICT_FIELDS",
+    "VERSIONS",
     "Answer",
     "Completion",
     "Estimand",
@@ -28,11 +32,15 @@ __all__ = [
     "Judgment",
     "Model",
     "Price",
+    "Pull",
     "Question",
+    "RatioScale",
     "Request",
     "Trial",
     "Usage",
     "Verdict",
+    "Version",
+    "Wording",
     "check_form",
     "display_name",
     "plain",

@@ -11,59 +11,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from helpers.types.models import Model
+from helpers.types.tests import Pull, Wording
+
 #: Version of the simulated models' behaviour; another one makes their replies new.
 SIMULATOR = 1
 #: Characters: providers cache no beginning of less than about a thousand tokens.
 WORTH_CACHING = 4000
 #: How a prompt about a passage shows its question, with options.
 PASSAGE_QUESTION = re.compile(r"Passage:\n.*?<<<QUESTION ([0-9a-f]{8})>>>\n(.*?)\n<<<END QUESTION \1>>>", re.DOTALL)
+#: How a prompt shows a bias test.
+SITUATION = re.compile(r"<<<SITUATION ([0-9a-f]{8})>>>\n(.*?)\n<<<END SITUATION \1>>>", re.DOTALL)
 
 
 def short_hash(*parts: object, digits: int = 8) -> str:
     """The first hex digits of the sha256 of the parts joined by colons; the same in every process."""
     return hashlib.sha256(":".join(map(str, parts)).encode()).hexdigest()[:digits]
-
-
-@dataclass(frozen=True)
-class Price:
-    """US dollars for a million tokens."""
-
-    input: float
-    output: float
-
-
-@dataclass(frozen=True)
-class Model:
-    """One entry of `models.yaml`: who is asked, how, and who made it.
-
-    `params` are sent with each request and enter the key, `max_tokens` under the name `token_parameter`. `traits` are
-    the biases of a simulated model; they are its parameters and enter the key too. `knowledge` maps a built-in
-    question's text to the question with its answer points: what a simulated model knows about the world, as weights
-    are to a real one; it is never sent and never in a key.
-    """
-
-    name: str
-    provider: str
-    model_id: str
-    vendor: str
-    tier: str = ""
-    lineage: str = ""
-    params: Mapping[str, Any] = field(default_factory=dict)
-    traits: Mapping[str, Any] = field(default_factory=dict)
-    max_tokens: int = 2048
-    token_parameter: str = "max_tokens"
-    structured: bool = True
-    base_url: str | None = None
-    revision: Mapping[str, str] | None = None
-    api_key_env: str | None = None
-    price: Price | None = None
-    retires: str | None = None
-    knowledge: Mapping[str, Question] = field(default_factory=dict, repr=False, compare=False, hash=False)
-
-    @property
-    def simulated(self) -> bool:
-        """Whether replies of this model are made up by our own simulator."""
-        return self.provider == "simulated"
 
 
 @dataclass(frozen=True)
@@ -114,7 +77,7 @@ class Question:
     has been ranked. A question about a passage also has the passage, the id of its `article` (questions on one article
     are no independent evidence), its options in the order of the letters A, B, ..., the letter of the `gold` one and,
     where the dataset says so, whether it is `hard`; its `points` are then a reason for each option. `subcategory` is a
-    finer grouping within the category, "" where the dataset has none.
+    finer grouping within the category, "" where the dataset has none. A scenario of a bias test has its `wordings`.
     """
 
     id: str
@@ -129,6 +92,7 @@ class Question:
     gold: str | None = None
     hard: bool | None = None
     subcategory: str = ""
+    wordings: tuple[Wording, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -181,6 +145,12 @@ class Request:
         sent = {self.model.token_parameter: self.model.max_tokens, **self.model.params}
         return {**sent, **self.model.traits} if self.model.simulated else sent
 
+    @property
+    def pull(self) -> Pull | None:
+        """What a simulated model knows of the bias test in the prompt; None where it knows nothing of it."""
+        shown = SITUATION.match(self.prompt) if self.model.pulls else None
+        return self.model.pulls.get(shown[2]) if shown else None
+
     @cached_property
     def revision(self) -> dict[str, Any] | None:
         """What tells one set of weights behind a model id from another; None where the provider's word is all there is.
@@ -191,7 +161,8 @@ class Request:
             asked = PASSAGE_QUESTION.match(self.prompt)
             known = self.model.knowledge.get(asked[2] if asked else self.prompt.strip())
             points = list(known.points) if known else []
-            return {"simulator": SIMULATOR, "vendor": self.model.vendor, "points": points}
+            told = {"simulator": SIMULATOR, "vendor": self.model.vendor, "points": points}
+            return told | ({"pull": repr(self.pull)} if self.pull else {})
         return dict(self.model.revision or {}) if self.model.base_url else None
 
     @cached_property
@@ -222,10 +193,11 @@ class Trial:
     """One question put to one judge under one condition: all five experiments are made of these.
 
     `shown` are the candidates in shown order (slot 0 first) and `labels` the letter of each slot. `form` names the
-    kind of verdict asked for ("listwise", "pairwise", "choice", "number"); `nonce` marks the form of a text verdict.
-    `named` holds the vendor under whose name each slot was shown (None: not disclosed); empty where no name was shown.
-    `where` holds what else places the trial in its experiment's design (the article of a question, say). `partner` is
-    the repeat of the control that it is compared with (None: its own repeat number).
+    kind of verdict asked for ("listwise", "pairwise", "choice", "several", "number"); `nonce` marks the form of a text
+    verdict. `named` holds the vendor under whose name each slot was shown (None: not disclosed); empty where no name
+    was shown. `where` holds what else places the trial in its experiment's design (the article of a question, say).
+    `partner` is the repeat of the control that it is compared with (None: its own repeat number). Of a bias test
+    `wording` is the one that is shown and `shown` are the numbers of its options.
     """
 
     experiment: str
@@ -241,3 +213,4 @@ class Trial:
     named: tuple[str | None, ...] = ()
     where: Mapping[str, str] = field(default_factory=dict)
     partner: int | None = None
+    wording: Wording | None = None

@@ -8,10 +8,19 @@ from dataclasses import dataclass, field
 from helpers.types.asked import Trial
 
 #: Everything that can become of a finished reply; only `ok` carries a verdict.
-OUTCOMES = ("ok", "unparsed", "conflict", "invalid_ranking", "refused", "filtered", "truncated", "empty")
+OUTCOMES = (
+    *("ok", "unparsed", "conflict", "invalid_ranking", "no_option", "two_options"),
+    *("refused", "filtered", "truncated", "empty"),
+)
 
 #: The field of a structured reply that holds the verdict, for each form of verdict.
-VERDICT_FIELDS = {"listwise": "ranking", "pairwise": "verdict", "choice": "choice", "number": "number"}
+VERDICT_FIELDS = {
+    "listwise": "ranking",
+    "pairwise": "verdict",
+    "choice": "choice",
+    "several": "choices",
+    "number": "number",
+}
 
 #: The five pairwise verdicts; A is shown first.
 PAIRWISE = ("A>>B", "A>B", "A=B", "B>A", "B>>A")
@@ -61,13 +70,15 @@ class Completion:
 class Verdict:
     """What a judge decided. Listwise: `ranking` holds labels, best first, and `scores` a number per label.
 
-    Other forms use `choice` (a label) or `number`. `contradicts` is True where a lower-ranked label has a higher score.
-    `probabilities` holds that of each label, where the provider told the log-probabilities of the verdict's token.
+    Other forms use `choice` (a label), `choices` (labels, maybe none) or `number`. `contradicts` is True where a
+    lower-ranked label has a higher score. `probabilities` holds that of each label, where the provider told the
+    log-probabilities of the verdict's token.
     """
 
     ranking: tuple[str, ...] = ()
     scores: Mapping[str, float] = field(default_factory=dict)
     choice: str | None = None
+    choices: tuple[str, ...] = ()
     number: float | None = None
     justification: str = ""
     contradicts: bool = False
@@ -91,5 +102,5 @@ def check_form(form: str, labels: Sequence[str]) -> None:
     """Refuse (ValueError) a form or labels with which a verdict could not be asked for or read safely."""
     if form not in VERDICT_FIELDS:
         raise ValueError(f"unknown form of verdict {form!r}; valid: {', '.join(VERDICT_FIELDS)}")
-    if form in ("listwise", "choice") and (not labels or not all(labels) or len(set(labels)) < len(labels)):
+    if form in ("listwise", "choice", "several") and (not labels or not all(labels) or len(set(labels)) < len(labels)):
         raise ValueError(f"labels {tuple(labels)!r}: a {form} verdict needs the labels shown, each once")

@@ -122,7 +122,7 @@ def test_damage_alone_is_not_called_an_effect(world: str, runs: int) -> None:
     for judge in NAMES:
         every = found["obfuscation_effect", judge, "2"]
         each = given(every)
-        # The sharpest judge answers so little wrongly that it has too few articles now and then, with losses more often.
+        # The sharpest judge answers so little wrongly that it has too few articles at times, with losses more often.
         least = {"unequal": 0.94, "lost": 0.85}.get(world, 0.99) if judge == "deepseek" else 0.99
         assert len(each) >= least * runs, f"{judge} in {world}: {len(each)} of {runs} with an interval"
         assert rejected(every) == rejected(each), "without an interval nothing is called an effect"

@@ -14,33 +14,30 @@ by a better parser, since replies are stored raw.
 from __future__ import annotations
 
 import json
-import math
 import re
-import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
 from typing import Any
 
-from helpers.types import PAIRWISE, VERDICT_FIELDS, Completion, Judgment, Trial, Verdict, check_form
+from helpers.types import VERDICT_FIELDS, Completion, Judgment, Trial, check_form
+from helpers.verdicts.forms import (
+    DECORATION,
+    NUMBER,
+    UNPARSED,
+    Reading,
+    leading,
+    listwise,
+    named,
+    scores_of,
+    several,
+    single,
+)
+from helpers.verdicts.tokens import Token, probabilities
 
 #: Raised whenever the same reply may be read differently than before.
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 
 ENDINGS = {"refusal": "refused", "filter": "filtered", "length": "truncated"}
-
-#: Bold, code marks and blanks around a verdict carry no meaning; `~~`, `>`, quotes and brackets may, so they stay.
-DECORATION = string.whitespace + "\u00a0\u202f*`"
-
-NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-
-#: What may stand in one token with a label, in text and in JSON.
-TOKEN_MARGIN = string.whitespace + "\"':,}"
-
-#: One token of a reply and the log-probability of each alternative.
-Token = tuple[str, Mapping[str, float]]
-Reading = tuple[str, Verdict | None]
-UNPARSED: Reading = ("unparsed", None)
 
 
 def read(trial: Trial, completion: Completion, tokens: Sequence[Token] = ()) -> Judgment:
@@ -75,7 +72,9 @@ def parse(text: str, form: str, labels: Sequence[str], nonce: str, *, structured
     a score that is not a number from 0 to 10, or is given twice, is absent and the ranking counts; a score for a label
     that was not shown makes the ranking invalid. Text form: markdown bold, backticks, blanks and one full stop around
     the verdict lines (and bold labels) are ignored, as is the closing fence of a code block; another verdict with the
-    nonce anywhere before the last line is a "conflict". An unknown form, a missing nonce or label raises ValueError.
+    nonce anywhere before the last line is a "conflict". Where one option is asked for, words that take none are
+    "no_option" and several labels "two_options"; where several may be named, no label is a verdict too ("none", or an
+    empty list), and a label named twice counts once. An unknown form, a missing nonce or label raises ValueError.
 
     >>> reply = "B is wrong.\\n\\nSCORES-5eed: A=9 B=2 C=9.5\\n**RANKING-5eed: A > C > B**"
     >>> outcome, verdict = parse(reply, "listwise", "ABC", "5eed", structured=False)
@@ -93,6 +92,10 @@ def parse(text: str, form: str, labels: Sequence[str], nonce: str, *, structured
     'C'
     >>> parse('{"id": "beef", "choice": "C"}', "choice", "ABCD", "5eed", structured=True)
     ('unparsed', None)
+    >>> parse("VERDICT-5eed: A, D", "several", "ABCD", "5eed", structured=False)[1].choices
+    ('A', 'D')
+    >>> [parse(f"VERDICT-5eed: {said}", "choice", "AB", "5eed", structured=False)[0] for said in ("none", "A or B")]
+    ['no_option', 'two_options']
     >>> parse("VERDICT-5eed: 7.5.", "number", "", "5eed", structured=False)[1].number
     7.5
     """
@@ -100,29 +103,6 @@ def parse(text: str, form: str, labels: Sequence[str], nonce: str, *, structured
     if not re.fullmatch(r"\w+", nonce):
         raise ValueError(f"nonce {nonce!r}: without a nonce of letters and digits a quoted verdict would count")
     return (_structured if structured else _text)(text, form, tuple(labels), nonce)
-
-
-def probabilities(tokens: Sequence[Token], choice: str, labels: Sequence[str]) -> dict[str, float]:
-    """How probable each label was at the last token that holds the choice; they sum to 1.
-
-    Quotes and blanks around a label belong to its token. A label that is not among the alternatives which the provider
-    told counts 0. Empty where no token is a label (one that was written in pieces, say).
-
-    >>> import math
-    >>> told = [("VERDICT", {}), (" 1", {" 1": math.log(0.6), " 2": math.log(0.2), "\\n": math.log(0.2)})]
-    >>> {label: round(p, 6) for label, p in probabilities(told, "1", "12").items()}
-    {'1': 0.75, '2': 0.25}
-    """
-    for token, alternatives in reversed(tokens):
-        if token.strip(TOKEN_MARGIN) == choice:
-            mass = dict.fromkeys(labels, 0.0)
-            for other, logprob in alternatives.items():
-                label = other.strip(TOKEN_MARGIN)
-                if label in mass:
-                    mass[label] += math.exp(min(0.0, logprob))
-            total = sum(mass.values())
-            return {label: p / total for label, p in mass.items()} if total else {}
-    return {}
 
 
 def _structured(text: str, form: str, labels: Sequence[str], nonce: str) -> Reading:
@@ -142,8 +122,10 @@ def _structured(text: str, form: str, labels: Sequence[str], nonce: str) -> Read
     stated, reason, scores = reply[VERDICT_FIELDS[form]], reply.get("justification"), reply.get("scores")
     reason = reason if isinstance(reason, str) else ""
     if form == "listwise":
-        return _listwise(stated, scores if isinstance(scores, dict) else {}, reason, labels)
-    return _single(form, stated, reason, labels)
+        return listwise(stated, scores if isinstance(scores, dict) else {}, reason, labels)
+    if form == "several":
+        return several(stated, reason, labels)
+    return single(form, stated, reason, labels)
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -163,21 +145,23 @@ def _text(text: str, form: str, labels: Sequence[str], nonce: str) -> Reading:
     stated = _stated(lines.pop(), f"{word}-{nonce}")
     if stated is None:
         return UNPARSED
-    final, before = _leading(stated, form, labels), "\n".join(lines).rstrip()
+    final, before = leading(stated, form, labels), "\n".join(lines).rstrip()
     for mention in re.finditer(rf"{word}\W{{0,3}}{nonce}", before, re.IGNORECASE):
-        said = _leading(before[mention.end() : mention.end() + 300].lstrip(DECORATION + ":"), form, labels)
+        said = leading(before[mention.end() : mention.end() + 300].lstrip(DECORATION + ":"), form, labels)
         if said is not None and said != final:
             return "conflict", None
+    if form == "several":
+        return several(named(stated, labels), before, labels)
     if form != "listwise":
         number = float(stated) if form == "number" and NUMBER.fullmatch(stated) else None
-        return _single(form, stated if form != "number" else number, before, labels)
+        return single(form, stated if form != "number" else number, before, labels)
     lines = before.split("\n")
     values = [_stated(line, f"SCORES-{nonce}") for line in lines]
-    scores = _scores(values[-1]) if values[-1] is not None else {}
-    if any(_scores(value) != scores for value in values if value is not None):
+    scores = scores_of(values[-1]) if values[-1] is not None else {}
+    if any(scores_of(value) != scores for value in values if value is not None):
         scores = {}  # two different lines of scores: none of them is the judge's score
     before = "\n".join(lines if values[-1] is None else lines[:-1])
-    return _listwise([label.strip(DECORATION) for label in stated.split(">")], scores, before, labels)
+    return listwise([label.strip(DECORATION) for label in stated.split(">")], scores, before, labels)
 
 
 def _stated(line: str, mark: str) -> str | None:
@@ -186,58 +170,3 @@ def _stated(line: str, mark: str) -> str | None:
     if not colon or head.strip(DECORATION) != mark:
         return None
     return value.strip(DECORATION).removesuffix(".").strip(DECORATION)
-
-
-def _leading(text: str, form: str, labels: Sequence[str]) -> object:
-    """The verdict that `text` begins with, complete or not; None for words that state none (to compare mentions)."""
-    text = re.sub("[*`]", "", text)
-    if form == "listwise":
-        found = re.match(r"\w+(?:\s*>\s*\w+)+", text)
-        named = re.findall(r"\w+", found[0]) if found else []
-        return named if set(named) & set(labels) else None
-    if form == "pairwise":
-        found = re.match(r"([AB])\s*(>>|>|=)\s*([AB])(?!\w)", text)
-        return found and found.groups()
-    if form == "number":
-        found = NUMBER.match(text)
-        return found and float(found[0])
-    longest_first = sorted(labels, key=len, reverse=True)
-    found = re.match(rf"(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", text)
-    return found and found[0]
-
-
-def _scores(value: str) -> dict[str, float | None]:
-    """Label -> score of `A=7 B=8`; also with colons, commas and blanks. None where it is no number or given twice."""
-    plain = " ".join(value.replace(":", "=").replace(",", " ").replace(";", " ").split())
-    scores: dict[str, float | None] = {}
-    for pair in plain.replace(" =", "=").replace("= ", "=").split():
-        label, _, score = pair.partition("=")
-        number = float(score) if NUMBER.fullmatch(score) else None
-        scores[label] = number if scores.get(label, number) == number else None
-    return scores
-
-
-def _listwise(ranking: object, scores: Mapping[str, object], reason: str, labels: Sequence[str]) -> Reading:
-    named = [label for label in ranking if isinstance(label, str)] if isinstance(ranking, list) else []
-    numbers = {label: score for label, score in scores.items() if isinstance(score, float)}
-    if sorted(named) != sorted(labels) or len(named) < len(ranking) or set(numbers) - set(labels):
-        return "invalid_ranking", None
-    kept = {label: numbers[label] for label in labels if 0 <= numbers.get(label, math.nan) <= 10}
-    scored = [label for label in named if label in kept]
-    contradicts = any(kept[worse] > kept[better] for better, worse in combinations(scored, 2))
-    return "ok", Verdict(tuple(named), kept, justification=_shown(reason), contradicts=contradicts)
-
-
-def _single(form: str, stated: object, reason: str, labels: Sequence[str]) -> Reading:
-    if form == "number" and isinstance(stated, float) and math.isfinite(stated):
-        return "ok", Verdict(number=stated, justification=_shown(reason))
-    if form == "pairwise" and isinstance(stated, str):
-        stated = re.sub(r"(?<=[AB])\s*(>>|>|=)\s*(?=[AB])", r"\1", stated)
-    if isinstance(stated, str) and stated in {"pairwise": PAIRWISE, "choice": labels, "number": ()}[form]:
-        return "ok", Verdict(choice=stated, justification=_shown(reason))
-    return UNPARSED
-
-
-def _shown(reason: str) -> str:
-    # JSON may smuggle in half a surrogate pair, which no file and no terminal can hold.
-    return reason.strip().encode("utf-8", "replace").decode()

@@ -1,0 +1,124 @@
+"""Decisions on bias tests as a table: one row a reply."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+
+import pandas as pd
+
+from helpers.types import Answer, Judgment, RatioScale, Trial
+
+#: The decisions frame: what was answered to a bias test in one of its versions.
+DECISIONS = (
+    "experiment",
+    "source",
+    "question_id",
+    "category",
+    "wording",
+    "kind",
+    "judge",
+    "judge_vendor",
+    "judge_model",
+    "condition",
+    "repeat",
+    "partner",
+    "order",
+    "choice",
+    "value",
+    "pro",
+    "con",
+    "options",
+    "low",
+    "high",
+    "target",
+    "ratio",
+    "anchor",
+    "k",
+    "x1",
+    "x2",
+    "flip_control",
+    "flip_treatment",
+    "values",
+    "score",
+    "outcome",
+)
+#: Columns of numbers; NaN where a test has none, or the reply holds none.
+NUMBERS = (
+    *("choice", "value", "pro", "con", "options", "low", "high", "target", "ratio", "anchor"),
+    *("k", "x1", "x2", "score", "partner"),
+)
+NAN = math.nan
+#: The drawn numbers that an answer may be pulled to.
+ANCHORS = ("anchor", "prior")
+
+
+def decisions(judgments: Iterable[Judgment], answers: Mapping[tuple[str, str], Answer] | None = None) -> pd.DataFrame:
+    """One row a reply to one version of a bias test (columns: DECISIONS).
+
+    `condition` is "control", "treatment" or, of tests in which arguments are selected, "decision". `choice` counts the
+    options in their natural order from 0, whatever the shown `order`; `value` is what the option counts, of selected
+    arguments (pro - con) / (pro + con), NaN where none was selected. `target` is the value that the bias pulls to, of
+    selections the side decided for. `partner` is the repeat of the control that a treatment is compared with; `values`
+    are those of all options. A reply that could not be read has NaN and its `outcome`. `answers` are not used: nobody's
+    answers are judged here. No judgments give an empty frame with all columns.
+    """
+    return pd.DataFrame([_row(each) for each in judgments], columns=list(DECISIONS)).astype(
+        dict.fromkeys(NUMBERS, float)
+    )
+
+
+def _row(judgment: Judgment) -> dict[str, object]:
+    trial = judgment.trial
+    wording = trial.wording
+    values = wording.versions[trial.where["version"]].values
+    side = {"for": 1.0, "against": -1.0}.get(trial.where.get("decided", ""), NAN)
+    scale = wording.scale or RatioScale(NAN, NAN, NAN)
+    return {
+        "experiment": trial.experiment,
+        "source": "asked",
+        "question_id": trial.question_id,
+        "category": trial.category,
+        "wording": wording.name,
+        "kind": wording.kind,
+        "judge": trial.judge.name,
+        "judge_vendor": trial.judge.vendor,
+        "judge_model": judgment.completion.model if judgment.completion else None,
+        "condition": trial.condition,
+        "repeat": trial.request.repeat,
+        "partner": _partner(trial),
+        "order": " ".join(trial.shown),
+        **_read(judgment, values),
+        "options": len(values),
+        "low": min(values, default=NAN),
+        "high": max(values, default=NAN),
+        "target": side if wording.target is None else wording.target,
+        "ratio": wording.facts.get("ratio", NAN) if wording.kind == "acceptance" else NAN,
+        "anchor": next((wording.facts[name] for name in ANCHORS if name in wording.facts), NAN),
+        **asdict(scale),
+        "values": " ".join(f"{value:g}" for value in values),
+        "score": NAN,
+        "outcome": judgment.outcome,
+    }
+
+
+def _partner(trial: Trial) -> float:
+    if trial.condition != "treatment":
+        return NAN
+    return trial.request.repeat if trial.partner is None else trial.partner
+
+
+def _read(judgment: Judgment, values: tuple[float, ...]) -> dict[str, float]:
+    """What a readable reply counts: the option chosen, or how many arguments of each side."""
+    trial, verdict = judgment.trial, judgment.verdict
+    found = {"choice": NAN, "value": NAN, "pro": NAN, "con": NAN}
+    if verdict is None:
+        return found
+    natural = dict(zip(trial.labels, map(int, trial.shown), strict=True))
+    if trial.form == "choice":
+        choice = natural[verdict.choice]
+        return found | {"choice": choice, "value": values[choice]}
+    picked = [values[natural[label]] for label in verdict.choices]
+    pro, con = sum(value > 0 for value in picked), sum(value < 0 for value in picked)
+    return found | {"pro": pro, "con": con, "value": (pro - con) / (pro + con) if picked else NAN}
