@@ -76,6 +76,7 @@ def render(template: Template, **variables: Any) -> tuple[str, str]:
         raise ValueError(f"{template.path}: {error}; given: {given}") from error
 
 
+@lru_cache(maxsize=4096)
 def used(source: str, where: str) -> frozenset[str]:
     """The names of the variables that a text with variables uses; a syntax error is a ValueError naming `where`."""
     try:

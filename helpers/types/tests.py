@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 #: How a test is answered and read: one option of a scale; a gamble accepted or declined; several arguments selected.
 KINDS = ("scale", "acceptance", "selection")
@@ -74,3 +75,8 @@ class Pull:
     target: float | None = None
     side: int = 0
     ratio: float = 0.0
+
+    @cached_property
+    def words(self) -> str:
+        """All of it as text: it is part of the key of what a simulated model replies."""
+        return repr(self)
