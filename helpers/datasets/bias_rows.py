@@ -108,7 +108,8 @@ def _parquet_rows(path: Path, name: str) -> Iterator[Row]:
 
 def words(row: Mapping[str, Any], name: str) -> str:
     """The text of a cell with plain line ends."""
-    return text_field({name: whole(row.get(name), name)} if name in row else {}, name).replace("\r\n", "\n").strip()
+    whole(row.get(name), name)
+    return text_field(dict(row), name).replace("\r\n", "\n").strip()
 
 
 def whole(value: Any, name: str) -> Any:
