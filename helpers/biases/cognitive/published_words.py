@@ -93,7 +93,7 @@ def _direction(published: Mapping[str, Any], at: Mapping[tuple[Any, ...], Estima
     nearly = sorted((b for b in grid if shares[b].value < NEARLY), key=lambda b: shares[b].value)
     against = sorted((b for b in grid if grid[b]["mean"] < 0), key=lambda b: grid[b]["mean"])
     told = (
-        f"**{overall} of mean |B| has one direction** (|mean B| / mean |B| of the {len(grid)} biases together; {span}); "
+        f"**{overall} of mean |B| has one direction** (|mean B| / mean |B| of the {len(grid)} biases; {span}); "
         "the rest goes both ways, from test to test, from model to model, or by noise."
     )
     if nearly:
@@ -109,7 +109,7 @@ def _left_open(published: Mapping[str, Any]) -> str:
     block = published["heatmap"]
     told = "**What these means leave open.** Without the decisions no mean has an interval, and none has a test"
     told += f": {block['tests_per_bias']} tests a bias are no {block['tests_per_bias']} independent ones, and nobody "
-    told += "asked a control twice, so that the noise in |B| is not known."
+    told += "asked a control twice, so that how much of |B| is noise is not known."
     if block["invalid"]:
         named = _listed(map(_title, block["invalid"]))
         told += f" The metric of {named} was corrected after these numbers were printed, which no longer hold for it."
