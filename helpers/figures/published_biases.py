@@ -28,26 +28,30 @@ LONGEST = 32
 def show_published_biases(
     estimates: Sequence[Estimate],
     titles: Mapping[str, str] | None = None,
+    invalid: Sequence[str] = (),
     style: str | Style = "paper",
     name: str = "published_biases",
 ) -> Figure:
     """Which way does each bias go, and is its size above what answers at random give?
 
     Takes `ratio_scale`, `ratio_scale_absolute` and, as a tick, `ratio_scale_random` (`where`: bias; scores from -1 to
-    1): one row a bias, sorted by the first. `titles` are the names of biases on the figure.
+    1): one row a bias, sorted by the first. `titles` are the names of biases on the figure; `invalid` ones have a
+    star, since their metric was corrected later.
     """
     look = styles.style(style)
     shown = [each for id in (MEAN, ABSOLUTE) for each in panels.pick(estimates, [id], ["bias"])]
     expected = {each.where["bias"]: each for each in estimates if each.id == RANDOM and set(each.where) == {"bias"}}
     at = {(each.id, each.where["bias"]): each for each in shown}
     biases = judges.by_value({each.where["bias"] for each in shown}, _values(shown, "bias"))
-    names = [labels.short((titles or {}).get(bias, bias.replace("_", " ")), LONGEST) for bias in biases]
+    called = {bias: labels.short((titles or {}).get(bias, bias.replace("_", " ")), LONGEST) for bias in biases}
+    names = [f"{called[bias]} *" if bias in invalid else called[bias] for bias in biases]
     with settings(labels.at_file_resolution(look)):
         from matplotlib.lines import Line2D
 
         figure = canvas(look, look.text, (1.45 * len(biases) + 6) * look.size / 72)
         axes = figure.subplots()
         panels.rows(axes, names)
+        axes.grid(axis="y")
         panels.reference(axes, 0)
         for i, bias in enumerate(biases):
             _row(axes, i, [at.get((id, bias)) for id in (MEAN, ABSOLUTE)], expected.get(bias))
@@ -63,10 +67,12 @@ def show_published_biases(
         judges.legend(figure, look, handles)
         words = (
             "The published metric of each bias, averaged over tests and models (Malberg et al., arXiv 2410.15413). A "
-            "line joins the two means of one bias: the longer it is, the less of the size has one direction"
+            "line spans what mean |B| has beyond |mean B|: bias in both directions, and noise"
         )
         if expected:
             words += "; a tick marks what a model that picks every option with the same chance is expected to have"
+        if set(invalid) & set(biases):
+            words += ". *: the metric was corrected after these numbers were printed"
         text = panels.alt("Dot plot of mean B and mean |B| by bias", [*shown, *expected.values()], most=90)
         said = panels.caption(f"{words}. Sorted by mean B.", shown).replace("published counts", "published means")
         return finished(name, figure, said, text, look)
@@ -115,10 +121,10 @@ def _values(shown: Sequence[Estimate], key: str, id: str = MEAN) -> dict[str, fl
 
 
 def _row(axes: Axes, at: float, means: Sequence[Estimate | None], expected: Estimate | None) -> None:
-    """One bias: its two means, joined, and the tick of answers at random."""
-    ends = [each.value for each in means if each is not None]
+    """One bias: its two means, the part of the second that the first does not explain, and the tick."""
+    ends = [abs(each.value) for each in means if each is not None]
     if len(ends) == 2:
-        axes.plot(ends, [at, at], color="#C8C8C8", linewidth=axes.spines["left"].get_linewidth(), zorder=1)
+        axes.plot(ends, [at, at], color=GREY, zorder=1.5)
     if expected is not None:
         axes.plot([expected.value] * 2, [at - 0.36, at + 0.36], color=INK, zorder=2)
     for each in means:
