@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from helpers.biases.cognitive import published_biases
 from helpers.datasets import bias_decisions, bias_rows, bias_tests
 from helpers.frames import DECISIONS
 from helpers.types import Question, RatioScale
@@ -280,12 +281,10 @@ def test_the_hub_entry_names_the_file(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_biases_are_called_as_the_table_of_their_metrics_calls_them() -> None:
-    spelled = {
-        "InGroupBias": "in_group", "Status Quo Bias": "status_quo", "FundamentalAttributionError":
-        "fundamental_attribution_error", "Illusion Of Control": "illusion_of_control", "Anchoring": "anchoring",
-        "EscalationOfCommitment": "escalation_of_commitment", "Self-Serving Bias": "self_serving",
-    }  # fmt: skip
-    assert {name: bias_rows.bias_name(name) for name in spelled} == spelled
+    for name, row in published_biases.BIASES.items():
+        for spelled in (row.title, row.title.replace("-", " "), row.title.title().replace(" ", "").replace("-", "")):
+            assert bias_rows.bias_name(spelled) == published_biases.resolve(spelled) == name
+    assert bias_rows.bias_name("Effect") == "effect" and bias_rows.bias_name("Bias Effect") == "bias"
 
 
 # --- decisions -------------------------------------------------------------------------------------------------------

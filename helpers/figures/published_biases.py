@@ -48,7 +48,7 @@ def show_published_biases(
     with settings(labels.at_file_resolution(look)):
         from matplotlib.lines import Line2D
 
-        figure = canvas(look, look.text, (1.45 * len(biases) + 6) * look.size / 72)
+        figure = canvas(look, look.text, (1.5 * len(biases) + 11) * look.size / 72)
         axes = figure.subplots()
         panels.rows(axes, names)
         axes.grid(axis="y")
@@ -93,7 +93,7 @@ def show_published_models(
     at = {each.where["judge"]: each for each in shown}
     names = judges.by_value(at, _values(shown, "judge", ABSOLUTE))
     with settings(labels.at_file_resolution(look)):
-        figure = canvas(look, look.column, (1.45 * len(names) + 6) * look.size / 72)
+        figure = canvas(look, look.column, (1.5 * len(names) + 9) * look.size / 72)
         axes = figure.subplots()
         panels.rows(axes, [labels.short(model, LONGEST) for model in names])
         for i, model in enumerate(names):

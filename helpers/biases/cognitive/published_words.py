@@ -23,7 +23,7 @@ def published_finding(published: Mapping[str, Any], estimates: Sequence[Estimate
         _random(published, at),
         _below(published, at),
         _direction(published, at),
-        _left_open(published),
+        _unsettled(published),
     ]
     return "\n".join(f"- {line}" for line in lines)
 
@@ -104,7 +104,7 @@ def _direction(published: Mapping[str, Any], at: Mapping[tuple[Any, ...], Estima
     return told
 
 
-def _left_open(published: Mapping[str, Any]) -> str:
+def _unsettled(published: Mapping[str, Any]) -> str:
     """What no number of these means can settle."""
     block = published["heatmap"]
     told = "**What these means leave open.** Without the decisions no mean has an interval, and none has a test"
