@@ -273,8 +273,7 @@ def test_the_hub_entry_names_the_file(tmp_path: Path, monkeypatch: pytest.Monkey
         asked.append((repo, filename, revision))
         return stored
 
-    monkeypatch.setattr(bias_rows, "fetch", fetch)
-    monkeypatch.setattr("helpers.datasets.places.fetch", fetch)
+    monkeypatch.setattr("helpers.datasets.hub.fetch", fetch)
     entry = {"repo": "a/b", "revision": "abc", "questions": file}
     assert len(bias_tests.load_published_tests("hub", entry)) == 1
     assert asked == [("a/b", file, "abc")]

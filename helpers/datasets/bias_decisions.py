@@ -18,8 +18,6 @@ from helpers.types import Question, RatioScale, Wording
 if TYPE_CHECKING:
     import pandas
 
-#: The files that a folder of the hub's repository is searched for.
-DECISION_FILES = ("decisions.csv",)
 #: The columns of the decisions frame, one row a reply.
 COLUMNS = (
     *("experiment", "source", "question_id", "category", "wording", "kind", "judge", "judge_vendor", "judge_model"),
@@ -79,7 +77,7 @@ def load_decisions(
         for wording in question.wordings
         if "id" in wording.facts
     }
-    paths = files(source, entry, "judgments", DECISION_FILES)
+    paths = files(source, entry, "judgments")
     top = Path(source).expanduser() if source != "hub" else None
     shared = {"experiment": experiment, "source": (top.stem if top.is_file() else top.name) if top else "hub"}
     found: list[dict[str, Any]] = []

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from helpers.datasets.arena_lines import Place, Problem, read_lines
-from helpers.datasets.hub import fetch
-from helpers.datasets.places import all_files
+from helpers.datasets.hub import fetch_below
 from helpers.datasets.reading import show, text_field
 
 #: How the names of files end that can be read.
@@ -24,14 +23,10 @@ LONGEST = 400
 Row = tuple[int, Mapping[str, Any] | Problem]
 
 
-def files(source: str | Path, entry: Mapping[str, Any] | None, what: str, names: tuple[str, ...]) -> list[Path]:
+def files(source: str | Path, entry: Mapping[str, Any] | None, what: str) -> list[Path]:
     """The files that `source` means: itself, all below a folder that end with ENDS, or those on the hub ("hub")."""
     if source == "hub":
-        named = (entry or {}).get(what)
-        # Elsewhere a path that ends like this would be a folder of the repository.
-        if entry and entry.get("repo") and isinstance(named, str) and named.endswith(".parquet"):
-            return [fetch(entry["repo"], named.strip("/"), entry.get("revision") or "main")]
-        return all_files("hub", entry, what, names)
+        return fetch_below(entry, what, ENDS)
     path = Path(source).expanduser()
     if path.is_file():
         if path.suffix not in ENDS:

@@ -6,7 +6,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,6 @@ from helpers.datasets.bias_rows import bias_name, files, id_text, literal, rows,
 from helpers.datasets.reading import show
 from helpers.types import Question, RatioScale, Version, Wording, short_hash
 
-#: The files that a folder of the hub's repository is searched for.
-TEST_FILES = ("full_dataset.csv", "dataset.csv")
 NEEDED = ("bias", "scenario", "control", "treatment", "metric_params")
 #: The names of metric parameters; the flips may be left out.
 NUMBERS, FLIPS = ("k", "x_1", "x_2"), ("flip_control", "flip_treatment")
@@ -63,7 +61,7 @@ def read_published_tests(source: str | Path, entry: Mapping[str, Any] | None = N
     x1 and x2 differ, where x is no option, and where the two versions have different numbers of options.
     Broken rows and repeated ones are problems; files without any test, or without a column, a ValueError.
     """
-    paths = files(source, entry, "questions", TEST_FILES)
+    paths = files(source, entry, "questions")
     top = Path(source).expanduser() if source != "hub" else None
     scenarios: dict[str, tuple[str, str]] = {}
     held: dict[str, list[Wording]] = {}
@@ -95,7 +93,7 @@ def read_published_tests(source: str | Path, entry: Mapping[str, Any] | None = N
 
 
 def _question(id: str, bias: str, scenario: str, wordings: list[Wording]) -> Question:
-    named = (Wording(str(i), w.kind, w.versions, w.target, w.facts, w.scale) for i, w in enumerate(wordings, 1))
+    named = (replace(wording, name=str(number)) for number, wording in enumerate(wordings, 1))
     return Question(id=id, category=bias, text=scenario, wordings=tuple(named))
 
 
@@ -109,7 +107,11 @@ def _read(row: Mapping[str, Any]) -> tuple[str, tuple[str, str], Wording]:
     facts = {} if number in (None, "") else {"id": id_text(number)}
     sizes = {len(version.options) for version in versions.values()}
     target = target_of(scale, sizes.pop()) if len(sizes) == 1 else None
-    return f"{bias}_{short_hash(scenario)}", (bias, scenario), Wording("", "scale", versions, target, facts, scale)
+    return (
+        f"{bias}_{short_hash(scenario)}",
+        (bias, scenario),
+        Wording("", "scale", versions, target, facts=facts, scale=scale),
+    )
 
 
 def target_of(scale: RatioScale, options: int) -> float | None:
