@@ -31,6 +31,14 @@ def unsolved(problem: str, scenarios: int, n: int = 0) -> Solved:
     return Solved(NAN, np.zeros(scenarios), np.zeros(scenarios, dtype=bool), n, problem)
 
 
+def jackknifed(value: float, left_out: np.ndarray, used: np.ndarray, n: int) -> Solved:
+    """The number less its jackknife bias, with jackknife contributions; `left_out` (C,) are those without a scenario."""
+    clusters = int(used.sum())
+    mean = float(left_out[used].mean())
+    parts = np.where(used, (clusters - 1) / clusters * (mean - left_out), 0.0)
+    return Solved(clusters * value - (clusters - 1) * mean, parts, used, n)
+
+
 def together(each: Sequence[Solved], weights: Sequence[float]) -> Solved:
     """The weighted sum of numbers from the same scenarios; the first problem where one of them has one."""
     problem = next((one.problem for one in each if one.problem), "")

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 
-from helpers.biases.cognitive.averages import cells, mean_of, named
+from helpers.biases.cognitive.averages import cells, mean_of
 from helpers.biases.cognitive.ratio_scale import random_answerer, score
-from helpers.stats.bootstrap import bca
+from helpers.biases.cognitive.seed_batches import resampled
 from helpers.stats.estimates import estimate
-from helpers.stats.intervals import NAN, Interval, no_interval
 from helpers.types import Estimate, RatioScale
 
 NO_PAIR = "no pair of options that the published metric is defined for"
@@ -31,11 +28,7 @@ def ratio_scale(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     for cell in cells(rows, values):
         found.append(estimate("ratio_scale", cell.where, mean_of(cell, NO_PAIR), data, "score"))
     for cell in cells(rows, np.abs(values)):
-        interval: Interval = no_interval(NAN, 0, 0, NO_PAIR)
-        if cell.numerators.shape[1]:
-            interval = bca(cell.numerators, cell.denominators, lambda rates: rates.mean(axis=-1), seed)
-            used = int((cell.denominators.sum(axis=1) > 0).sum())
-            interval = replace(interval, n=cell.n, clusters=used, method=named(interval.method, cell))
+        interval = resampled(cell, seed, NO_PAIR)
         found.append(estimate("ratio_scale_absolute", cell.where, interval, data, "score"))
     return [*found, *_random(rows, data)]
 

@@ -29,13 +29,17 @@ Values = Callable[[pd.DataFrame, str], tuple[np.ndarray, np.ndarray]]
 
 @dataclass(frozen=True)
 class Batch:
-    """One metric: its values and weights (None = equal), whether it has a placebo, and whether a test can be 0/0."""
+    """One metric: its values and weights, whether it has a placebo, and whether a test can be 0/0."""
 
     id: str
     values: Values
-    weights: Callable[[pd.DataFrame], np.ndarray] | None = None
+    weighted: Callable[[pd.DataFrame], np.ndarray] | None = None
     placebo: bool = True
     undefined: bool = False
+
+    def weights(self, rows: pd.DataFrame) -> np.ndarray:
+        """What each test counts in the batch."""
+        return np.ones(len(rows)) if self.weighted is None else self.weighted(rows)
 
     def published(self, rows: pd.DataFrame, which: str) -> np.ndarray:
         """The individual values as published, in which 0/0 counts 0; NaN where an answer is missing."""
@@ -47,54 +51,56 @@ def batches(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """Every published metric of the pairs that it is made for; `where`: bias (mean over judges), and bias, judge.
 
     `anchoring_agnostic` and `anchoring_specific` of scales with an anchor, `halo_effect` of all others,
-    `loss_aversion` of gambles, `confirmation_bias` and `confirmation_unweighted` of selections; each with `_placebo`
-    and `_excess` (not loss_aversion), `_undefined` (tests that count 0 because they are 0/0), and of the weighted ones
-    `_effective`, the number of equal weights that would be as precise. Takes `pairs`.
+    `loss_aversion` of gambles (the treatment's answers, lambda = the ratio), `confirmation_bias` and
+    `confirmation_unweighted` of selections; each with `_placebo` (not loss_aversion), `_undefined` (tests that count 0
+    because they are 0/0), and of the weighted ones `_effective`, the number of equal weights that would be as precise.
+    Takes `pairs`; `excesses` has what is left of them.
     """
     found = []
-    for rows, kinds in _kinds(directed(table)):
-        for batch in kinds:
-            found += _estimates(rows, batch, data, seed)
+    for rows, batch in _made_for(table):
+        weights = batch.weights(rows)
+        for which, id, reason in (("treatment", batch.id, NO_PAIR), ("placebo", f"{batch.id}_placebo", NEEDS_REPEAT)):
+            if which == "treatment" or batch.placebo:
+                for cell in cells(rows, batch.published(rows, which), weights):
+                    found.append(estimate(id, cell.where, resampled(cell, seed, reason), data, "score"))
+        each, known = batch.values(rows, "treatment")
+        if batch.undefined:
+            for cell in cells(rows, np.where(known, np.isnan(each), NAN)):
+                found.append(count(f"{batch.id}_undefined", cell, data))
+        if batch.weighted:
+            found += _effective(rows, np.where(known, weights, NAN), f"{batch.id}_effective", data)
     return found
 
 
-def _kinds(table: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, tuple[Batch, ...]]]:
-    scale = table["kind"] == "scale"
-    for kind, chosen in (
-        (ANCHORED, scale & table["anchor"].notna()),
-        (HALO, scale & table["anchor"].isna()),
-        (LOSS, table["kind"] == "acceptance"),
-        (CONFIRMATION, table["kind"] == "selection"),
+def excesses(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+    """What is left of each published metric when its placebo is taken off, pair by pair: `<metric>_excess`.
+
+    `where` as in `batches`; p by sign flips over scenarios. Takes `pairs`.
+    """
+    found = []
+    for rows, batch in _made_for(table):
+        if batch.placebo:
+            left = batch.published(rows, "treatment") - batch.published(rows, "placebo")
+            for cell in cells(rows, left, batch.weights(rows)):
+                interval = tested(cell, seed, NEEDS_REPEAT)
+                found.append(estimate(f"{batch.id}_excess", cell.where, interval, data, "score"))
+    return found
+
+
+def _made_for(table: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, Batch]]:
+    rows = directed(table)
+    scale, anchored = rows["kind"] == "scale", rows["anchor"].notna()
+    for chosen, kind in (
+        (scale & anchored, ANCHORED),
+        (scale & ~anchored, HALO),
+        (rows["kind"] == "acceptance", LOSS),
+        (rows["kind"] == "selection", CONFIRMATION),
     ):
         if chosen.any():
-            yield table[chosen], kind
+            yield from ((rows[chosen], batch) for batch in kind)
 
 
-def _estimates(rows: pd.DataFrame, batch: Batch, data: str, seed: int) -> list[Estimate]:
-    weights = None if batch.weights is None else batch.weights(rows)
-    values, found = batch.published(rows, "treatment"), []
-
-    def add(id: str, each: np.ndarray, reason: str) -> None:
-        for cell in cells(rows, each, weights):
-            found.append(estimate(id, cell.where, _resampled(cell, seed, reason), data, "score"))
-
-    add(batch.id, values, NO_PAIR)
-    if batch.placebo:
-        placebo = batch.published(rows, "placebo")
-        add(f"{batch.id}_placebo", placebo, NEEDS_REPEAT)
-        for cell in cells(rows, values - placebo, weights):
-            interval = tested(cell, seed, NEEDS_REPEAT)
-            found.append(estimate(f"{batch.id}_excess", cell.where, interval, data, "score"))
-    if batch.undefined:
-        each, known = batch.values(rows, "treatment")
-        for cell in cells(rows, np.where(known, np.isnan(each), NAN)):
-            found.append(count(f"{batch.id}_undefined", cell, data))
-    if weights is not None:
-        found += _effective(rows, np.where(np.isnan(values), NAN, weights), batch.id, data)
-    return found
-
-
-def _resampled(cell: Cell, seed: int, reason: str) -> Interval:
+def resampled(cell: Cell, seed: int, reason: str) -> Interval:
     """The mean over judges of weighted means, with its BCa interval over scenarios."""
     if not cell.numerators.shape[1]:
         return no_interval(NAN, 0, 0, reason)
@@ -108,9 +114,8 @@ def _effective(rows: pd.DataFrame, weights: np.ndarray, id: str, data: str) -> l
     for cell in cells(rows, weights, weights):  # sums of w² and of w
         squares, total = cell.numerators.sum(), cell.denominators.sum()
         value = float(total**2 / squares) if squares else NAN
-        found.append(
-            Estimate(f"{id}_effective", cell.where, value, n=cell.n, unit="count", method="(sum w)²/sum w²", data=data)
-        )
+        method = "(sum w)² / sum w²"
+        found.append(Estimate(id, cell.where, value, n=cell.n, unit="count", method=method, data=data))
     return found
 
 

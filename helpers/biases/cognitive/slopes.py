@@ -8,16 +8,20 @@ cov(anchor - a1, anchor - a0), 0 on average where the treatment does nothing.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 
 from helpers.biases.cognitive.averages import places
 from helpers.biases.cognitive.effects import NEEDS_REPEAT
-from helpers.biases.cognitive.linear import Solved, interval, together, unsolved
+from helpers.biases.cognitive.linear import Solved, interval, jackknifed, together, unsolved
 from helpers.stats.estimates import estimate
 from helpers.types import Estimate
 
-METHOD = "slope with the control's repeat as instrument, scenario-clustered sandwich t"
+METHOD = "slope with the control's repeat as instrument, scenario jackknife t"
+#: The distance of anchors from answers must be told from 0 by so many standard errors, else the ratio is anything.
+LEAST_T = math.sqrt(10)
 
 
 def anchor_slope(table: pd.DataFrame, data: str) -> list[Estimate]:
@@ -48,11 +52,21 @@ def slope(rows: pd.DataFrame, scenarios: int) -> Solved:
     if not known.any():
         return unsolved(NEEDS_REPEAT if np.isfinite(a1 + a2).any() else "no readable pair", scenarios)
     y, x, z = ((each / (high - low))[known] for each in (a2 - a1, anchor - a1, anchor - a0))
-    y, x, z = (each - each.mean() for each in (y, x, z))
-    size = float(z @ x)
-    if not size > 1e-12 * len(x):
-        return unsolved("the anchors do not differ from the answers enough to tell a slope", scenarios, len(x))
-    value = float(z @ y) / size
     scenario = rows["scenario"].to_numpy()[known]
-    parts = np.bincount(scenario, weights=z * (y - value * x) / size, minlength=scenarios)
-    return Solved(value, parts, np.bincount(scenario, minlength=scenarios) > 0, len(x))
+    columns = np.column_stack([np.ones(len(x)), z, x, y, z * x, z * y])
+    sums = np.column_stack([np.bincount(scenario, weights=each, minlength=scenarios) for each in columns.T])
+    used = sums[:, 0] > 0
+    whole, without = sums.sum(axis=0), sums.sum(axis=0) - sums
+    if used.sum() > 1:
+        shared = jackknifed(_moments(whole)[0], _moments(without)[0], used, len(x))
+        spread = math.sqrt(used.sum() / (used.sum() - 1) * float((shared.parts**2).sum()))
+    if used.sum() < 2 or not shared.value > LEAST_T * spread:
+        return unsolved("the anchors do not differ from the answers enough to tell a slope", scenarios, len(x))
+    ratios = [moved / distance for distance, moved in (_moments(whole), _moments(without))]
+    return jackknifed(float(ratios[0]), ratios[1], used, len(x))
+
+
+def _moments(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The covariances of z with x and with y, of sums (..., 6) of 1, z, x, y, zx, zy."""
+    n, z, x, y, zx, zy = np.moveaxis(sums, -1, 0)
+    return (zx - z * x / n) / n, (zy - z * y / n) / n
