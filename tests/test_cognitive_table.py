@@ -1,0 +1,253 @@
+"""The published metric of thirty biases against hand computations: a row or more for each sign, flip and point."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import asdict
+from fractions import Fraction as F
+
+import numpy as np
+import pytest
+
+from helpers.biases.cognitive.published_biases import BIASES, TABLE, parameters, resolve
+from helpers.biases.cognitive.ratio_scale import published_batch, random_answerer, score
+from helpers.types import RatioScale
+
+#: Bias as the published files write it, what was drawn, options, answers and, by hand, B = k (d1 - d2) / max(d1, d2).
+#: d = |a - x|, and a flipped answer of 7 options is 6 - a.
+BY_HAND = [
+    ("Anchoring", {"anchor": 50}, 11, 2, 4, F(2, 3)),  # x 5: d 3, 1
+    ("Anchoring", {"anchor": 50}, 11, 5, 8, F(-1)),  # d 0, 3
+    ("Anchoring", {"anchor": 50}, 11, 0, 10, F(0)),  # d 5, 5
+    ("Anchoring", {"anchor": 25}, 11, 2, 4, F(-1)),  # 2.5 rounds to 2: d 0, 2
+    ("Anchoring", {"anchor": 35}, 11, 1, 3, F(2, 3)),  # 3.5 rounds to 4: d 3, 1
+    ("Anchoring", {"anchor": 88}, 11, 10, 8, F(0)),  # x 9: d 1, 1
+    ("Anthropomorphism", {}, 7, 4, 1, F(3, 4)),
+    ("Availability Heuristic", {}, 11, 2, 8, F(3, 4)),
+    ("Bandwagon Effect", {"majority_opinion": "A"}, 7, 2, 1, F(3, 5)),  # a2 6 - 1 = 5: -(2 - 5) / 5
+    ("Bandwagon Effect", {"majority_opinion": "B"}, 7, 2, 1, F(-3, 5)),
+    ("Confirmation Bias", {}, 11, 9, 3, F(2, 3)),
+    ("Conservatism", {}, 7, 5, 2, F(-3, 5)),
+    ("Disposition Effect", {}, 7, 4, 5, F(-3, 4)),  # a2 1: -(4 - 1) / 4
+    ("Endowment Effect", {}, 11, 10, 7, F(3, 10)),
+    ("Escalation of Commitment", {}, 11, 3, 8, F(-5, 8)),
+    ("Framing Effect", {}, 7, 1, 5, F(4, 5)),
+    ("Fundamental Attribution Error", {"control_reason": "dispositional"}, 7, 6, 2, F(2, 3)),
+    ("Fundamental Attribution Error", {"control_reason": "situational"}, 7, 6, 2, F(-2, 3)),
+    ("Halo Effect", {"perception": "positively"}, 7, 5, 6, F(-1, 6)),
+    ("Halo Effect", {"perception": "negatively"}, 7, 5, 6, F(1, 6)),
+    ("Hindsight Bias", {"percentage": 20}, 11, 1, 6, F(5, 6)),  # x 7: d 6, 1
+    ("Hindsight Bias", {"percentage": 35}, 11, 4, 8, F(4, 5)),  # 3.5 rounds to 4, x 9: d 5, 1
+    ("Hindsight Bias", {"percentage": -25}, 11, 3, 5, F(-1)),  # -2.5 rounds to -2, x 3: d 0, 2
+    ("Hyperbolic Discounting", {"scheme_a": "immediate"}, 7, 3, 4, F(1, 4)),
+    ("Hyperbolic Discounting", {"scheme_a": "later"}, 7, 3, 4, F(-1, 4)),
+    ("Illusion of Control", {}, 11, 4, 6, F(1, 3)),
+    ("In Group Bias", {}, 7, 2, 3, F(1, 3)),
+    ("Information Bias", {}, 7, 1, 2, F(3, 4)),  # a2 4: -(1 - 4) / 4
+    ("Loss Aversion", {"treatment_choice_a": "guaranteed"}, 7, 3, 1, F(2, 5)),  # a2 5: -(3 - 5) / 5
+    ("Loss Aversion", {"treatment_choice_a": "risky"}, 7, 3, 1, F(-2, 5)),
+    ("Mental Accounting", {}, 7, 6, 3, F(1, 2)),
+    ("Negativity Bias", {}, 7, 5, 4, F(-3, 5)),  # a2 2: -(5 - 2) / 5
+    ("Not Invented Here", {}, 7, 4, 2, F(-1, 2)),
+    ("Optimism Bias", {"event_kind": "positive"}, 11, 5, 10, F(1, 2)),
+    ("Optimism Bias", {"event_kind": "negative"}, 11, 5, 10, F(-1, 2)),
+    ("Planning Fallacy", {"estimation_update": 20}, 11, 3, 5, F(-3, 8)),  # x1 -2, x2 -3: d 5, 8
+    ("Planning Fallacy", {"estimation_update": 40}, 11, 6, 2, F(1, 2)),  # x1 -4: d 10, 5
+    ("Planning Fallacy", {"estimation_update": 39}, 11, 4, 1, F(3, 7)),  # 39 // 10 is 3: d 7, 4
+    ("Reactance", {}, 11, 8, 2, F(-3, 4)),
+    ("Risk Compensation", {}, 11, 0, 9, F(1)),
+    ("Self Serving Bias", {}, 7, 5, 1, F(4, 5)),
+    ("Social Desirability Bias", {"statement": "desirable"}, 7, 6, 5, F(1, 6)),
+    ("Social Desirability Bias", {"statement": "undesirable"}, 7, 6, 5, F(-1, 6)),
+    ("Status Quo Bias", {}, 7, 2, 6, F(-1)),  # a2 0: -(2 - 0) / 2
+    ("Stereotyping", {}, 7, 3, 2, F(1, 3)),
+    ("Survivorship Bias", {}, 7, 2, 0, F(1)),
+]
+
+
+@pytest.mark.parametrize(("bias", "facts", "options", "control", "treatment", "expected"), BY_HAND)
+def test_a_bias_scores_what_the_hand_computes(bias, facts, options, control, treatment, expected: F) -> None:
+    assert BIASES[resolve(bias)].options == options
+    found = score(control, treatment, options, **asdict(parameters(bias, **facts)))
+    assert float(found) == pytest.approx(float(expected), abs=1e-12)
+
+
+def test_the_hand_computations_hold_every_bias_and_both_signs() -> None:
+    assert len(TABLE) == len(BIASES) == 30
+    assert {resolve(bias) for bias, *_ in BY_HAND} == set(BIASES)
+    used = {(resolve(bias), value) for bias, facts, *_ in BY_HAND for value in facts.values()}
+    for name, row in BIASES.items():
+        if isinstance(row.k, dict):
+            assert sorted(row.k.values()) == [-1, 1]
+            assert {(name, value) for value in row.k} <= used
+
+
+def test_six_biases_flip_the_treatment() -> None:
+    flipped = {name for name, row in BIASES.items() if row.flip_treatment}
+    assert flipped == {"bandwagon", "disposition", "information", "loss_aversion", "negativity", "status_quo"}
+    assert not any(parameters(name, **facts).flip_control for name, facts in draws_of_all())
+
+
+#: Values that the source's code gives, its epsilon of 1e-8 in the denominator.
+SOURCE = [
+    ((0, 0), RatioScale(), 0),
+    ((0, 1), RatioScale(), 0.99999999),
+    ((0, 6), RatioScale(), 0.9999999983),
+    ((5, 6), RatioScale(), 0.16666666638888888),
+    ((6, 5), RatioScale(), -0.16666666638888888),
+    ((2, 4), RatioScale(1, 5, 5), 0.6666666644),
+    ((5, 8), RatioScale(1, 5, 5), -1),
+    ((0, 10), RatioScale(1, 5, 5), 0),
+]
+
+
+@pytest.mark.parametrize(("answers", "scale", "published"), SOURCE)
+def test_the_check_values_of_the_source_hold_but_for_its_epsilon(answers, scale: RatioScale, published) -> None:
+    found = float(score(*answers, 11, **asdict(scale)))
+    assert found == pytest.approx(published, abs=2e-8)
+    assert published in (0, -1) or found != published
+
+
+def test_nothing_over_nothing_is_zero_as_published_or_nan_and_a_lost_answer_always_nan() -> None:
+    control, treatment = [0, 0, math.nan, 3], [0, 2, 1, math.nan]
+    shown = {"options": 7, "k": -1, "x1": 0, "x2": 0}
+    assert np.array_equal(score(control, treatment, **shown), [0, 1, math.nan, math.nan], equal_nan=True)
+    left = score(control, treatment, **shown, undefined=math.nan)
+    assert np.array_equal(left, [math.nan, 1, math.nan, math.nan], equal_nan=True)
+    assert not np.signbit(score([0], [0], **shown)).any()
+    # A row whose parameters are not known has no score, not 0.
+    assert np.isnan(score([0, 0], [0, 0], 7, [math.nan, -1], 0, [0, math.nan])).all()
+    with pytest.raises(ValueError, match=r"counts 0 or NaN, found undefined=0\.5"):
+        score(control, treatment, **shown, undefined=0.5)
+    with pytest.raises(ValueError, match=r"found undefined=1"):
+        random_answerer(7, RatioScale(), undefined=1)
+
+
+def test_rows_of_a_table_may_differ_in_all_parameters() -> None:
+    found = score([2, 4, 1], [4, 5, 2], [11, 7, 7], [1, -1, -1], [5, 0, 0], [5, 0, 0], False, [False, True, True])
+    assert found == pytest.approx([2 / 3, -3 / 4, 3 / 4])
+    # The control flipped: 6 - 1 = 5 against 2.
+    assert float(score(1, 2, 7, -1, 0, 0, flip_control=True)) == pytest.approx(-3 / 5)
+
+
+@pytest.mark.parametrize("answer", [7, -1, 1.5, math.inf])
+def test_an_answer_that_is_no_option_is_refused(answer: float) -> None:
+    with pytest.raises(ValueError, match=rf"treatment, row 1: option index {answer:g}; must be one of 0 to 6"):
+        score([0, 0], [6, answer], 7, -1, 0, 0)
+
+
+def test_a_batch_is_rounded_as_published() -> None:
+    assert published_batch([1, 0, 0]) == 0.33
+    assert published_batch([1, 0, math.nan, 0], weights=[1, 2, 9, 3]) == 0.17
+    assert published_batch([[0.5], [-0.25]]) == 0.12  # 0.125, halves to even
+    assert math.isnan(published_batch([])) and math.isnan(published_batch([math.nan]))
+    with pytest.raises(ValueError, match="2 weights for 1 scores"):
+        published_batch([1], [1, 2])
+
+
+SPELLINGS = [
+    ("Framing Effect", "framing"),
+    ("In Group Bias", "in_group"),
+    ("In-Group", "in_group"),
+    ("Status Quo Bias", "status_quo"),
+    ("Status-Quo Bias", "status_quo"),
+    ("Self Serving Bias", "self_serving"),
+    ("Escalation Of Commitment", "escalation_of_commitment"),
+    ("IllusionOfControl", "illusion_of_control"),
+    ("Anchoring", "anchoring"),
+    ("anchoring bias", "anchoring"),
+    ("HALO_EFFECT", "halo"),
+    ("not-invented-here", "not_invented_here"),
+]
+
+
+@pytest.mark.parametrize(("written", "name"), SPELLINGS)
+def test_spellings_of_a_bias_mean_the_same(written: str, name: str) -> None:
+    assert resolve(written) == name
+
+
+@pytest.mark.parametrize("wrong", ["Sunk Cost", "", "bias", "framing2", "halo halo"])
+def test_an_unknown_bias_is_refused_with_the_valid_ones(wrong: str) -> None:
+    with pytest.raises(ValueError, match=rf"{wrong!r}; there are anchoring, .*halo.*, survivorship"):
+        parameters(wrong)
+
+
+WRONG_FACTS = [
+    ("Anchoring", {}, r"anchoring needs the fact anchor \(a number from 0 to 100\), found none"),
+    ("Anchoring", {"anchors": 3}, "needs the fact anchor .*, found anchors"),
+    ("Anchoring", {"anchor": 3, "k": 1}, "found anchor, k"),
+    ("Anchoring", {"anchor": 101}, "anchor is 101; it must be a number from 0 to 100"),
+    ("Anchoring", {"anchor": math.nan}, "anchor is nan"),
+    ("Anchoring", {"anchor": "25"}, "anchor is '25'"),
+    ("Anchoring", {"anchor": True}, "anchor is True"),
+    ("Hindsight", {"percentage": -51}, "it must be a number from -50 to 50"),
+    ("Planning Fallacy", {"estimation_update": -10}, "estimation_update is -10"),
+    ("Halo", {"perception": "good"}, "perception is 'good'; it must be positively or negatively"),
+    ("Bandwagon", {"majority_opinion": ["A"]}, r"majority_opinion is \['A'\]; it must be A or B"),
+    ("Bandwagon", {}, r"needs the fact majority_opinion \(A or B\)"),
+    ("Framing", {"anchor": 3}, "framing takes no facts, found anchor"),
+]
+
+
+@pytest.mark.parametrize(("bias", "facts", "words"), WRONG_FACTS)
+def test_a_fact_that_does_not_fit_is_refused_with_the_valid_ones(bias: str, facts: dict, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        parameters(bias, **facts)
+
+
+def test_numbers_of_numpy_are_facts() -> None:
+    assert parameters("anchoring", anchor=np.int64(45)) == RatioScale(1, 4, 4)
+    assert parameters("planning fallacy", estimation_update=np.float64(30)) == RatioScale(1, -3, -3)
+
+
+@pytest.mark.parametrize(("options", "expected"), [(7, F(27, 49)), (11, F(65, 121))])
+def test_a_random_answerer_scores_what_the_sum_over_pairs_says(options: int, expected: F) -> None:
+    # With x = 0, |B| = (m - a) / m for the greater answer m and the other a < m, in two orders:
+    # 2 (m + ... + 1) / m = m + 1, so the sum over m = 1 .. L - 1 is (L - 1)(L + 2) / 2, of L^2 pairs.
+    assert F((options - 1) * (options + 2), 2 * options**2) == expected
+    for flip in (False, True):
+        found = random_answerer(options, RatioScale(-1, 0, 0, False, flip))
+        assert found.mean_absolute == pytest.approx(float(expected), abs=1e-12)
+        assert found.mean == 0 and found.undefined == pytest.approx(1 / options**2)
+        # Left out instead of counted 0: one pair less.
+        defined = random_answerer(options, RatioScale(-1, 0, 0, False, flip), undefined=math.nan)
+        assert defined.mean_absolute == pytest.approx(float(expected) * options**2 / (options**2 - 1))
+
+
+def test_a_random_answerer_between_two_points_by_exact_fractions() -> None:
+    # The planning fallacy with an update of 10: d1 = a1 + 1, d2 = a2 + 3.
+    pairs = [(F(a + 1), F(b + 3)) for a in range(11) for b in range(11)]
+    scores = [(one - two) / max(one, two) for one, two in pairs]
+    found = random_answerer(11, parameters("Planning Fallacy", estimation_update=10))
+    assert found.mean == pytest.approx(float(sum(scores) / 121), abs=1e-12)
+    assert found.mean_absolute == pytest.approx(float(sum(map(abs, scores)) / 121), abs=1e-12)
+    assert found.undefined == 0 and found.mean < 0
+
+
+def test_a_random_answerer_with_nothing_defined_has_no_mean() -> None:
+    nothing = random_answerer(1, RatioScale(), undefined=math.nan)
+    assert math.isnan(nothing.mean) and nothing.undefined == 1
+    assert random_answerer(1, RatioScale()).mean_absolute == 0
+
+
+def draws_of_all() -> Iterable[tuple[str, dict[str, object]]]:
+    """Each bias with every draw of the published set: anchors 10 to 89, percentages -50 to 49, updates 10 to 50."""
+    drawn = {
+        "anchor": range(10, 90),
+        "percentage": range(-50, 50),
+        "estimation_update": range(10, 60, 10),
+        "": [None],
+    }
+    for name, row in BIASES.items():
+        for value in drawn.get(row.fact, row.k):
+            yield name, {row.fact: value} if row.fact else {}
+
+
+def test_over_the_thirty_biases_it_scores_the_published_mean() -> None:
+    absolute: dict[str, list[float]] = {}
+    for name, facts in draws_of_all():
+        found = random_answerer(BIASES[name].options, parameters(name, **facts))
+        absolute.setdefault(name, []).append(found.mean_absolute)
+    # The published heatmap gives its random model .54, by simulation.
+    assert np.mean([np.mean(values) for values in absolute.values()]) == pytest.approx(0.54, abs=0.005)
