@@ -13,6 +13,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 
 from helpers.biases.cognitive import effects, seed_batches, slopes, thresholds
 from helpers.biases.cognitive.pairs import pairs
@@ -22,6 +23,8 @@ from tests.rule import assert_unbiased, assert_within
 
 FAST, SLOW = 20, pytest.param(2000, marks=pytest.mark.slow)
 MEAN = "mean"
+#: Samples measured in one go, as biases; with more the corrected level would ask for more draws.
+AT_ONCE = 20
 #: Models that nothing pulls, but differ in all else.
 UNPULLED = (
     Answerer("plain"),
@@ -61,38 +64,100 @@ WORLDS = {
 FAIR = ("noise", "target", "mixed", "fair gambles", "merit")
 
 
-def measured(table: pd.DataFrame, run: int) -> list[Estimate]:
+def measured(table: pd.DataFrame, seed: int) -> list[Estimate]:
     """All signed numbers and excesses of one sample."""
     return [
-        *effects.bias_effect(table, "simulated", run),
+        *effects.bias_effect(table, "simulated", seed),
         *effects.bias_placebo(table, "simulated"),
         *effects.scale_shift(table, "simulated"),
-        *seed_batches.excesses(table, "simulated", run),
+        *seed_batches.excesses(table, "simulated", seed),
         *thresholds.thresholds(table, "simulated"),
         *slopes.anchor_slope(table, "simulated"),
     ]
 
 
-def key(each: Estimate) -> tuple[str, ...]:
-    condition = (each.where["condition"],) if "condition" in each.where else ()
-    return (each.id, *condition, each.where.get("judge", MEAN))
+def key(each: Estimate) -> tuple[str, str]:
+    condition = f" {each.where['condition']}" if "condition" in each.where else ""
+    return each.id + condition, each.where.get("judge", MEAN)
 
 
 @cache
-def replications(world: str, runs: int) -> dict[tuple[str, ...], np.ndarray]:
-    """(runs, 4) value, low, high, p for each id, condition and model, or the mean over models."""
-    found: dict[tuple[str, ...], list[tuple[float, ...]]] = {}
+def replications(world: str, runs: int) -> dict[tuple[str, str], np.ndarray]:
+    """(runs, 4) value, low, high, p for each id (and condition) and model, or the mean over models.
+
+    Several samples are measured at once, each as a bias of its own.
+    """
+    found: dict[tuple[str, str], list[tuple[float, ...]]] = {}
     draw, planted = WORLDS[world]
-    for run in range(runs):
-        rng = np.random.default_rng([61, list(WORLDS).index(world), run])
-        for each in measured(pairs(draw(planted, rng)), run):
+    for start in range(0, runs, AT_ONCE):
+        frames = []
+        for run in range(start, min(start + AT_ONCE, runs)):
+            rng = np.random.default_rng([61, list(WORLDS).index(world), run])
+            frames.append(draw(planted, rng).assign(category=f"run {run}"))
+        for each in measured(pairs(pd.concat(frames, ignore_index=True)), start):
             found.setdefault(key(each), []).append((each.value, each.low, each.high, each.p))
     return {name: np.array(values) for name, values in found.items()}
 
 
 @cache
-def truth(world: str) -> dict[tuple[str, ...], float]:
-    """The estimands in a sample of very many scenarios."""
+def truth(world: str, runs: int) -> dict[tuple[str, str], float]:
+    """The estimands in very many scenarios, from their definitions; for few runs fewer will do."""
     draw, planted = WORLDS[world]
-    table = pairs(draw(planted, np.random.default_rng([62, list(WORLDS).index(world)]), 30_000))
-    return {key(each): each.value for each in measured(table, 1)}
+    chunks = []
+    for chunk in range(1 if runs < 100 else 12):
+        rng = np.random.default_rng([62, list(WORLDS).index(world), chunk])
+        chunks.append(pd.DataFrame({who: defined(rows) for who, rows in _each(draw(planted, rng, 25_000))}))
+    known = sum(chunks) / len(chunks)
+    known[MEAN] = known.mean(axis=1)
+    return {(id, who): float(known.loc[id, who]) for id in known.index for who in known}
+
+
+def _each(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """Of each model one row a pair: a1, a2, a0 and what the test is."""
+    same = ["judge", "question_id", "wording"]
+    found = []
+    for who, rows in frame[frame["condition"] != "decision"].groupby("judge"):
+        control, treatment = (rows[rows["condition"] == name] for name in ("control", "treatment"))
+        again = control.assign(repeat=1 - control["repeat"])  # two repeats: each is the other one's next
+        at = [*same, "repeat"]
+        both = treatment.merge(control[[*at, "value"]].rename(columns={"value": "a1"}), on=at)
+        both = both.merge(again[[*at, "value"]].rename(columns={"value": "a0"}), on=at)
+        found.append((who, both.rename(columns={"value": "a2"})))
+    return found
+
+
+def defined(rows: pd.DataFrame) -> pd.Series:
+    """The estimands as they are written down, on a table of pairs."""
+    a1, a2, a0, t = (rows[name].to_numpy() for name in ("a1", "a2", "a0", "target"))
+    d1, d2, d0 = (np.abs(each - t) for each in (a1, a2, a0))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = {"bias_effect": np.nanmean((d1 - d2) / np.maximum(d1, d2))}
+    found["scale_shift"] = np.nanmean(d1 - d2) / (rows["high"] - rows["low"]).iloc[0]
+    kind = rows["kind"].iloc[0]
+    if kind == "scale":
+        far = np.maximum(a1 - rows["low"], rows["high"] - a1)
+        moved = (np.abs(a2 - a1) - np.abs(a0 - a1)) / far
+        if rows["anchor"].isna().all():
+            found["halo_effect_excess"] = np.nanmean(moved)
+        else:
+            found["anchoring_agnostic_excess"] = np.nanmean(moved)
+            least = np.where(d1 > 0, d1, np.inf)  # 0/0 counts 0
+            specific = [np.maximum(0, np.where(d1 > 0, d1 - each, 0 * each) / least) for each in (d2, d0)]
+            found["anchoring_specific_excess"] = np.nanmean(specific[0] - specific[1])
+            y, x, z = (each[np.isfinite(a1 + a2 + a0)] for each in (a2 - a1, rows["anchor"] - a1, rows["anchor"] - a0))
+            found["anchor_slope"] = np.cov(z, y)[0, 1] / np.cov(z, x)[0, 1]
+    if kind == "selection":
+        weights = rows["options"].to_numpy()
+        left = np.maximum(0, t * a2) - np.maximum(0, t * a1)
+        known = np.isfinite(left)
+        found["confirmation_bias_excess"] = np.average(left[known], weights=weights[known])
+        found["confirmation_unweighted_excess"] = left[known].mean()
+    if kind == "acceptance":
+        for name, answers in (("control", a1), ("treatment", a2)):
+            known = np.isfinite(a1 + a2)
+            design = sm.add_constant(np.log(rows["ratio"].to_numpy()[known]))
+            fit = sm.GLM(answers[known], design, family=sm.families.Binomial()).fit()
+            found[f"acceptance_threshold {name}"] = -fit.params[0] / fit.params[1]
+        one, two = (found[f"acceptance_threshold {name}"] for name in ("control", "treatment"))
+        found["threshold_ratio"] = two - one
+    return pd.Series(found)

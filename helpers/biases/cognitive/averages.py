@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 import numpy as np
 import pandas as pd
@@ -51,31 +53,56 @@ def cells(rows: pd.DataFrame, values: np.ndarray, weights: np.ndarray | None = N
     `values`, `weights`: (N,) beside the rows of `pairs`; NaN values count in neither sum. A bias or judge whose values
     are all NaN has a cell without columns.
     """
-    weights = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
-    table = rows[["category", "judge", "source", "question_id"]].assign(v=np.asarray(values, dtype=float), w=weights)
-    for _, whole in table.groupby("category", sort=True, observed=True):
-        scenario, names = pd.factorize(whole["question_id"], sort=True)
-        whole = whole.assign(scenario=scenario)
-        parts, lost = [], []
-        for where, part in places(whole):
-            part = part[part["v"].notna()]
-            x, d = (
-                np.bincount(part["scenario"], weights=each, minlength=len(names))
-                for each in (part["v"] * part["w"], part["w"])
-            )
-            parts.append((where, x, d, len(part)))
-            lost += [where["judge"]] * (not d.sum() > 0)
-        bias = {"bias": parts[0][0]["bias"]}
-        yield _cell(bias, [part for part in parts if part[2].sum() > 0], len(names), tuple(lost))
-        for part in parts:
-            yield _cell(part[0], [part] * bool(part[2].sum() > 0), len(names))
-
-
-def _cell(where: dict[str, str], parts: list, scenarios: int, without: tuple[str, ...] = ()) -> Cell:
-    x, d = (
-        np.column_stack([part[at] for part in parts]) if parts else np.zeros((scenarios, 0)) for at in (1, 2)
+    v = np.asarray(values, dtype=float)
+    w = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
+    known = np.isfinite(v)
+    place, scenario, wheres, starts = _numbered(rows)
+    size = starts[-1]
+    x, d, n = (
+        np.bincount(starts[place][known] + scenario[known], weights=each[known], minlength=size)
+        for each in (v * w, w, np.ones(len(v)))
     )
-    return Cell(where, x, d, sum(part[3] for part in parts), without)
+    parts = [
+        (where, *(each[one:two] for each in (x, d, n)))
+        for where, one, two in zip(wheres, starts[:-1], starts[1:], strict=True)
+    ]
+    for bias, group in groupby(parts, key=lambda part: part[0]["bias"]):
+        each = list(group)
+        usable = [part for part in each if part[2].sum() > 0]
+        lost = tuple(part[0]["judge"] for part in each if not part[2].sum() > 0)
+        yield _cell({"bias": bias}, usable, lost)
+        for part in each:
+            yield _cell(part[0], [part] if part[2].sum() > 0 else [], ())
+
+
+def _numbered(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, list[dict[str, str]], np.ndarray]:
+    """Of each row its place and the number of its scenario within the bias; of each place what it is and its start.
+
+    Sums of all places lie behind each other, those of a place in order of the bias's scenarios.
+    """
+    place, labels = _codes(rows, ["category", "judge", "source"])
+    several = rows.groupby("judge", observed=True)["source"].nunique()
+    wheres = [
+        {"bias": str(bias), "judge": str(judge)} | ({"source": str(source)} if several[judge] > 1 else {})
+        for bias, judge, source in labels
+    ]
+    whole, names = _codes(rows, ["category", "question_id"])
+    biases = [name[0] for name in names]
+    first = {bias: biases.index(bias) for bias in dict.fromkeys(biases)}
+    scenario = whole - np.array([first[bias] for bias in biases], dtype=int)[whole] if len(rows) else whole
+    sizes = Counter(biases)
+    return place, scenario, wheres, np.cumsum([0, *(sizes[label[0]] for label in labels)])
+
+
+def _codes(rows: pd.DataFrame, names: list[str]) -> tuple[np.ndarray, list[tuple]]:
+    """The number of each row's combination of these columns, and the combinations, sorted."""
+    grouped = rows.groupby(names, sort=True, observed=True)
+    return grouped.ngroup().to_numpy(), list(grouped.size().index)
+
+
+def _cell(where: dict[str, str], parts: list, without: tuple[str, ...]) -> Cell:
+    x, d = (np.column_stack([part[at] for part in parts]) if parts else np.zeros((0, 0)) for at in (1, 2))
+    return Cell(where, x, d, int(sum(part[3].sum() for part in parts)), without)
 
 
 def mean_of(cell: Cell, reason: str, null: float | None = None) -> Interval:
