@@ -68,10 +68,14 @@ def cells(scenarios: int, wordings: int) -> tuple[np.ndarray, np.ndarray]:
     return np.repeat(np.arange(scenarios), wordings), np.tile(np.arange(wordings), scenarios)
 
 
-def scale_frame(world: World, rng: np.random.Generator, scenarios: int = 24, repeats: int = 2, wordings: int = 3) -> pd.DataFrame:
+def scale_frame(
+    world: World, rng: np.random.Generator, scenarios: int = 24, repeats: int = 2, wordings: int = 3
+) -> pd.DataFrame:
     """The decisions frame of a bias that is answered on a scale of eleven options, from 0 to 10."""
     scenario, wording = cells(scenarios, wordings)
-    seen = (world.spread * rng.standard_normal(scenarios))[scenario] + world.reworded * rng.standard_normal(len(scenario))
+    seen = (world.spread * rng.standard_normal(scenarios))[scenario] + world.reworded * rng.standard_normal(
+        len(scenario)
+    )
     drawn = rng.uniform(0.1, 0.9, len(scenario))
     drawn = drawn if world.target == "anchor" else (drawn > 0.5).astype(float)
     parts = []
@@ -99,7 +103,9 @@ def scale_frame(world: World, rng: np.random.Generator, scenarios: int = 24, rep
     return _frame(parts, scale | {"category": "anchoring" if world.target != "end" else "halo"})
 
 
-def gamble_frame(world: World, rng: np.random.Generator, scenarios: int = 24, repeats: int = 2, wordings: int = 3) -> pd.DataFrame:
+def gamble_frame(
+    world: World, rng: np.random.Generator, scenarios: int = 24, repeats: int = 2, wordings: int = 3
+) -> pd.DataFrame:
     """The decisions frame of gambles, accepted (1) or declined (0)."""
     scenario, wording = cells(scenarios, wordings)
     ratio = rng.choice(RATIOS, len(scenario))
@@ -118,7 +124,9 @@ def gamble_frame(world: World, rng: np.random.Generator, scenarios: int = 24, re
     return _frame(parts, known | {"category": "loss_aversion"})
 
 
-def selection_frame(world: World, rng: np.random.Generator, scenarios: int = 24, repeats: int = 2, wordings: int = 3) -> pd.DataFrame:
+def selection_frame(
+    world: World, rng: np.random.Generator, scenarios: int = 24, repeats: int = 2, wordings: int = 3
+) -> pd.DataFrame:
     """The decisions frame of selected arguments: decisions, and the selections that follow them."""
     scenario, wording = cells(scenarios, wordings)
     listed = rng.integers(3, 6, scenarios)[scenario]
@@ -128,14 +136,10 @@ def selection_frame(world: World, rng: np.random.Generator, scenarios: int = 24,
         side = np.where(rng.random(len(scenario)) < expit(2 * each.merit * merit), 1.0, -1.0)
         pull = each.strength + each.varying * rng.standard_normal(scenarios)[scenario]
         known = {"question_id": scenario, "wording": wording}
-        parts.append(
-            _part(each, known | {"condition": "decision", "repeat": 0}, side, np.zeros(len(side), dtype=bool))
-        )
+        parts.append(_part(each, known | {"condition": "decision", "repeat": 0}, side, np.zeros(len(side), dtype=bool)))
         for condition, added in (("control", 0.0), ("treatment", pull)):
             for repeat in range(repeats):
-                pro, con = (
-                    rng.binomial(listed, expit(sign * (each.merit * merit + side * added))) for sign in (1, -1)
-                )
+                pro, con = (rng.binomial(listed, expit(sign * (each.merit * merit + side * added))) for sign in (1, -1))
                 with np.errstate(invalid="ignore"):
                     lean = (pro - con) / (pro + con)
                 lost = (lean * side > 0.3) & (rng.random(len(side)) < each.lost)
@@ -152,7 +156,9 @@ def expit(u: np.ndarray) -> np.ndarray:
 
 def _part(each: Answerer, known: dict[str, object], answer: np.ndarray, lost: np.ndarray) -> pd.DataFrame:
     """The replies to one version; a lost one has its outcome and nothing else."""
-    part = pd.DataFrame({**known, "judge": each.name, "judge_vendor": each.name, "value": np.where(lost, np.nan, answer)})
+    part = pd.DataFrame(
+        {**known, "judge": each.name, "judge_vendor": each.name, "value": np.where(lost, np.nan, answer)}
+    )
     part["outcome"] = np.where(lost, "unparsed", "ok")
     for name in {"pro", "con"} & {*part}:
         part[name] = part[name].where(~lost)

@@ -47,7 +47,11 @@ GAMBLERS = (
     Answerer("averse", threshold=0.5, strength=0.5, varying=0.15),
     Answerer("lossy", threshold=0.6, slack=0.5, strength=0.2, lost=0.2),
 )
-FAIR_GAMBLERS = (Answerer("cautious", threshold=0.9, slack=0.3), Answerer("noisy", slack=0.6), Answerer("lossy", lost=0.3))
+FAIR_GAMBLERS = (
+    Answerer("cautious", threshold=0.9, slack=0.3),
+    Answerer("noisy", slack=0.6),
+    Answerer("lossy", lost=0.3),
+)
 READERS = (Answerer("merit", merit=0.6), Answerer("plain"), Answerer("lossy", merit=0.3, lost=0.3))
 BELIEVERS = (Answerer("merit", merit=0.6, strength=0.2), Answerer("much", strength=0.6, varying=0.2), Answerer("plain"))
 WORLDS = {

@@ -77,9 +77,7 @@ def _with_next(control: pd.DataFrame) -> pd.DataFrame:
         values = control[name].to_numpy(dtype=float)
         return np.where(size > 1, values[after], np.nan) if len(values) else values
 
-    found = control.assign(
-        next=following("repeat"), next_value=following("value"), next_choice=following("choice")
-    )
+    found = control.assign(next=following("repeat"), next_value=following("value"), next_choice=following("choice"))
     found["partner"] = found["repeat"].astype(float)
     for name, new in _CONTROL.items():
         found[new] = found[name]

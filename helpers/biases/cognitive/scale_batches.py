@@ -41,9 +41,7 @@ def _random(rows: pd.DataFrame, data: str) -> list[Estimate]:
         value = float(np.average(each, weights=kinds))
         method = "exact: all pairs of options, each as likely"
         where = {"bias": str(bias)}
-        found.append(
-            Estimate("ratio_scale_random", where, value, n=len(part), unit="score", method=method, data=data)
-        )
+        found.append(Estimate("ratio_scale_random", where, value, n=len(part), unit="score", method=method, data=data))
     return found
 
 

@@ -9,6 +9,7 @@ cov(anchor - a1, anchor - a0), 0 on average where the treatment does nothing.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -38,6 +39,7 @@ def anchor_slope(table: pd.DataFrame, data: str) -> list[Estimate]:
         for where, part in places(whole.assign(scenario=scenarios)):
             each.append(slope(part, len(names)))
             found.append(estimate("anchor_slope", where, interval(each[-1], METHOD, null=0.0), data, "score"))
+            each[-1] = replace(each[-1], problem=each[-1].problem and f"{where['judge']}: {each[-1].problem}")
         mean = together(each, [1 / len(each)] * len(each))
         found.append(estimate("anchor_slope", {"bias": str(bias)}, interval(mean, METHOD, null=0.0), data, "score"))
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -46,6 +47,8 @@ def thresholds(table: pd.DataFrame, data: str) -> list[Estimate]:
             for condition, name in CONDITIONS.items():
                 solved[condition].append(threshold(part, name, len(names)))
             found += _estimates(where, {each: solved[each][-1:] for each in CONDITIONS}, data)
+            for each in solved.values():
+                each[-1] = replace(each[-1], problem=each[-1].problem and f"{where['judge']}: {each[-1].problem}")
         found += _estimates({"bias": str(bias)}, solved, data)
     return found
 
