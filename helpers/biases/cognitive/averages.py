@@ -1,0 +1,143 @@
+"""Means over pairs that take the scenario as the unit: of one judge, and the mean over judges, which is of these alone."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+import numpy as np
+import pandas as pd
+
+from helpers.stats.intervals import MIN_CLUSTERS, NAN, Interval, clustered, no_interval
+from helpers.stats.tests import sign_flip
+
+LEVEL = 0.05
+#: What is said of a p that only says that no drawn pattern reached the sum.
+FLOOR = "at its floor"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one number is a mean of: sums per scenario, (C, J), a column a judge; `n` rows carry them.
+
+    `judges` without a usable row are not in it: their names are in `without`.
+    """
+
+    where: dict[str, str]
+    numerators: np.ndarray
+    denominators: np.ndarray
+    n: int
+    without: tuple[str, ...] = ()
+
+    @property
+    def weights(self) -> np.ndarray:
+        """(J,) each judge counts the same in a mean over judges."""
+        judges = self.numerators.shape[1]
+        return np.full(judges, 1 / max(judges, 1))
+
+
+def places(rows: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
+    """Each bias and judge with its rows; a judge found in several sources is told apart by `source`."""
+    several = rows.groupby("judge", observed=True)["source"].nunique()
+    for (bias, judge, source), part in rows.groupby(["category", "judge", "source"], sort=True, observed=True):
+        where = {"bias": str(bias), "judge": str(judge)}
+        yield where | ({"source": str(source)} if several[judge] > 1 else {}), part
+
+
+def cells(rows: pd.DataFrame, values: np.ndarray, weights: np.ndarray | None = None) -> Iterator[Cell]:
+    """The sums of each bias: first over all its judges (where: bias), then of each (where: bias, judge).
+
+    `values`, `weights`: (N,) beside the rows of `pairs`; NaN values count in neither sum. A bias or judge whose values
+    are all NaN has a cell without columns.
+    """
+    v = np.asarray(values, dtype=float)
+    w = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
+    known = np.isfinite(v)
+    place, scenario, wheres, starts = _numbered(rows)
+    size = starts[-1]
+    x, d, n = (
+        np.bincount(starts[place][known] + scenario[known], weights=each[known], minlength=size)
+        for each in (v * w, w, np.ones(len(v)))
+    )
+    parts = [
+        (where, *(each[one:two] for each in (x, d, n)))
+        for where, one, two in zip(wheres, starts[:-1], starts[1:], strict=True)
+    ]
+    for bias, group in groupby(parts, key=lambda part: part[0]["bias"]):
+        each = list(group)
+        usable = [part for part in each if part[2].sum() > 0]
+        lost = tuple(part[0]["judge"] for part in each if not part[2].sum() > 0)
+        yield _cell({"bias": bias}, usable, lost)
+        for part in each:
+            yield _cell(part[0], [part] if part[2].sum() > 0 else [], ())
+
+
+def _numbered(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, list[dict[str, str]], np.ndarray]:
+    """Of each row its place and the number of its scenario within the bias; of each place what it is and its start.
+
+    Sums of all places lie behind each other, those of a place in order of the bias's scenarios.
+    """
+    place, labels = _codes(rows, ["category", "judge", "source"])
+    several = rows.groupby("judge", observed=True)["source"].nunique()
+    wheres = [
+        {"bias": str(bias), "judge": str(judge)} | ({"source": str(source)} if several[judge] > 1 else {})
+        for bias, judge, source in labels
+    ]
+    whole, names = _codes(rows, ["category", "question_id"])
+    biases = [name[0] for name in names]
+    first = {bias: biases.index(bias) for bias in dict.fromkeys(biases)}
+    scenario = whole - np.array([first[bias] for bias in biases], dtype=int)[whole] if len(rows) else whole
+    sizes = Counter(biases)
+    return place, scenario, wheres, np.cumsum([0, *(sizes[label[0]] for label in labels)])
+
+
+def _codes(rows: pd.DataFrame, names: list[str]) -> tuple[np.ndarray, list[tuple]]:
+    """The number of each row's combination of these columns, and the combinations, sorted."""
+    grouped = rows.groupby(names, sort=True, observed=True)
+    return grouped.ngroup().to_numpy(), list(grouped.size().index)
+
+
+def _cell(where: dict[str, str], parts: list, without: tuple[str, ...]) -> Cell:
+    x, d = (np.column_stack([part[at] for part in parts]) if parts else np.zeros((0, 0)) for at in (1, 2))
+    return Cell(where, x, d, int(sum(part[3].sum() for part in parts)), without)
+
+
+def mean_of(cell: Cell, reason: str, null: float | None = None) -> Interval:
+    """The mean over these judges of each one's mean over pairs, with its scenario-clustered t interval."""
+    if not cell.numerators.shape[1]:
+        return no_interval(NAN, 0, 0, reason)
+    interval = clustered(cell.numerators, cell.denominators, cell.weights, null=null)
+    return replace(interval, n=cell.n, method=named(interval.method, cell))
+
+
+def named(method: str, cell: Cell) -> str:
+    """The method, in the words of scenarios, and the judges that a mean over judges had to leave out."""
+    told = method.replace("question", "scenario")
+    return f"{told}; without {', '.join(cell.without)}, who gave nothing to count" if cell.without else told
+
+
+def contributions(cell: Cell) -> np.ndarray:
+    """(C,) what each scenario adds to the mean over judges: where control and treatment change places, its sign does."""
+    totals = cell.denominators.sum(axis=0)
+    return (cell.numerators / totals * cell.weights).sum(axis=1)
+
+
+def tested(cell: Cell, seed: int, reason: str, level: float = LEVEL) -> Interval:
+    """The mean with the p of sign flips over scenarios, judges summed before flipping.
+
+    No p below 10 scenarios, and none where even the smallest attainable one would not be below `level`, the one that a
+    correction leaves.
+    """
+    interval = mean_of(cell, reason, null=0.0)
+    if interval.clusters < MIN_CLUSTERS:
+        return replace(interval, p=NAN)
+    # Enough draws that the smallest p lies well below the corrected level of a large family.
+    test = sign_flip(contributions(cell), seed, max(9999, math.ceil(20 / level)))
+    if test.smallest_p > level:
+        why = f"no test: {test.clusters} scenarios moved, whose smallest p, {test.smallest_p:.2g}, is above {level:.2g}"
+        return replace(interval, p=NAN, method=f"{interval.method}; {why}")
+    floor = f" {FLOOR}" if not test.exact and test.p <= test.smallest_p else ""
+    return replace(interval, p=test.p, method=f"{interval.method}; sign-flip p{floor}")

@@ -1,0 +1,106 @@
+"""Whether the answer moves toward what the bias pulls to: signed effects, which noise alone cannot make.
+
+With d1 = |a1 - t| and d2 = |a2 - t|, the distances of control and treatment to the target t, the effect of a pair is
+(d1 - d2) / max(d1, d2). Where the treatment does nothing, control and treatment may change places, which changes the
+sign alone: the mean is 0 however noisy, skewed or close to the target the answers are, and also where replies are lost
+for what they say. Flipping the signs of whole scenarios (wordings, repeats and judges in them together) is then exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from helpers.biases.cognitive.averages import LEVEL, Cell, cells, mean_of, places, tested
+from helpers.biases.cognitive.seed_forms import pull
+from helpers.stats.estimates import estimate
+from helpers.stats.intervals import Interval
+from helpers.types import Estimate
+
+NO_PAIR = "no pair with two readable answers, one of them off the target"
+NEEDS_REPEAT = "needs the control asked twice (repeats = 2 where models are asked)"
+
+
+def columns(table: pd.DataFrame, *names: str) -> list[np.ndarray]:
+    """These columns as arrays of numbers."""
+    return [table[name].to_numpy(dtype=float) for name in names]
+
+
+def directed(table: pd.DataFrame) -> pd.DataFrame:
+    """The pairs whose bias pulls to a known side; of selections those with a decision."""
+    return table[table["target"].notna()]
+
+
+def corrected_level(table: pd.DataFrame) -> float:
+    """The level of the first step of Holm's correction over the biases that have a readable pair."""
+    return LEVEL / max(1, table.loc[table["a2"].notna(), "category"].nunique())
+
+
+def bias_effect(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+    """How far the treatment moves the answer toward the target, as a share of the larger distance; -1 to 1.
+
+    `where`: bias (the mean over these judges: the confirmatory family), and bias, judge (exploratory). Beside each the
+    count `bias_effect_undefined` of readable pairs that have no direction: both answers are the target, or nothing was
+    selected. Takes `pairs`.
+    """
+    rows = directed(table)
+    level, found = corrected_level(rows), []
+    values = pull(*columns(rows, "a1", "a2", "target"))
+    for cell in cells(rows, values):
+        interval = tested(cell, seed, NO_PAIR, LEVEL if "judge" in cell.where else level)
+        found.append(_within(estimate("bias_effect", cell.where, interval, data, "score")))
+    undefined = np.where(rows["readable"], np.isnan(values), np.nan)
+    for cell in cells(rows, undefined):
+        found.append(count("bias_effect_undefined", cell, data))
+    return found
+
+
+def count(id: str, cell: Cell, data: str) -> Estimate:
+    """How many rows of a cell are 1, with the rows and scenarios that they are counted in."""
+    total, scenarios = cell.numerators.sum(), int((cell.denominators.sum(axis=1) > 0).sum())
+    return Estimate(id, cell.where, float(total), n=cell.n, clusters=scenarios, unit="count", method="count", data=data)
+
+
+def _within(each: Estimate) -> Estimate:
+    """Bounds of a t interval that reach beyond -1 and 1 are cut there."""
+    low, high = (min(max(bound, -1.0), 1.0) if bound == bound else bound for bound in (each.low, each.high))
+    return replace(each, low=low, high=high)
+
+
+def bias_placebo(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """The same effect of a control against its own repeat: what there is without any treatment, a check.
+
+    Each two neighbouring repeats count once, the later as if it were the treatment: counted in both directions they
+    would cancel whatever they are. `where` as in `bias_effect`. Takes `pairs`.
+    """
+    rows = directed(table)
+    control, again, target, here, next_ = columns(rows, "a1", "a0", "target", "partner", "next")
+    values = np.where(next_ > here, pull(control, again, target), np.nan)
+    found = [(cell, mean_of(cell, NEEDS_REPEAT)) for cell in cells(rows, values)]
+    return [_within(estimate("bias_placebo", cell.where, interval, data, "score")) for cell, interval in found]
+
+
+def scale_shift(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """How far the treatment moves the answer toward the target, in points of 100 of the scale's length.
+
+    Of gambles: by how much acceptance falls. Never undefined; `where` as in `bias_effect`. Takes `pairs`.
+    """
+    rows = directed(table)
+    a1, a2, target, low, high = columns(rows, "a1", "a2", "target", "low", "high")
+    values = (np.abs(a1 - target) - np.abs(a2 - target)) / np.where(high > low, high - low, np.nan)
+    found = [(cell, mean_of(cell, "no pair with two readable answers")) for cell in cells(rows, values)]
+    return [estimate("scale_shift", cell.where, interval, data, "pp") for cell, interval in found]
+
+
+def odd_share(frame: pd.DataFrame, data: str) -> list[Estimate]:
+    """How many replies hold no decision that can be read; `where`: bias, judge, condition. Takes a decisions frame."""
+    found = []
+    for condition in ("decision", "control", "treatment"):
+        rows = frame[frame["condition"] == condition]
+        for where, part in places(rows):
+            (_, cell) = cells(part, (part["outcome"] != "ok").to_numpy(dtype=float))
+            interval: Interval = mean_of(cell, "no reply")
+            found.append(estimate("odd_share", where | {"condition": condition}, interval, data))
+    return found
