@@ -1,0 +1,211 @@
+"""The figure of biases: how far each moves each judge, as points with intervals while few, else as a heatmap."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from helpers.figures import bias_grid, biases, judges, labels, panels
+from helpers.figures import style as styles
+from helpers.figures.biases import CORRECTION, Stars, Titles
+from helpers.figures.style import GREY, INK, Figure, Look, Style, canvas, finished, settings
+from helpers.types import Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+#: Above this number of biases or judges points are no longer compared, only counted.
+MOST = 12
+#: Lines of points that fit below each other on a page.
+LINES = 62
+RANDOM = "ratio_scale_random"
+MEAN = Look(INK, "D")
+WORDS = {
+    "bias_effect": "How far each bias moves the answers towards where it pulls, of the larger distance of both answers "
+    "(1: all the way, 0: no effect)",
+    "scale_shift": "How far each bias moves the answers towards where it pulls, in shares of the scale",
+    "bias_placebo": "How far answers to the same control differ when it is asked again (a check: 0 is expected)",
+    "ratio_scale": "The published metric of each bias, mean over its tests (-1 to 1, 0: no effect)",
+    "ratio_scale_absolute": "The published metric of each bias without its sign, mean over its tests (0 to 1)",
+}
+At = Mapping[tuple[str, str | None], Estimate]
+
+
+class Shape(NamedTuple):
+    """Where points stand: the judges of a row in their order, whether a mean follows, and whether they are numbered."""
+
+    judges: Sequence[str]
+    mean: bool
+    numbered: bool
+    line: float
+
+    @property
+    def slots(self) -> int:
+        """Points of a bias."""
+        return len(self.judges) + self.mean
+
+    @property
+    def step(self) -> float:
+        """From one bias to the next, in lines of points."""
+        return self.slots + 0.9
+
+
+def show_bias_effects(
+    estimates: Sequence[Estimate],
+    stars: Stars = None,
+    correction: str = CORRECTION,
+    id: str = "bias_effect",
+    judge_vendors: judges.Vendors = None,
+    titles: Titles = None,
+    style: str | Style = "paper",
+    name: str = "bias_effects",
+) -> Figure:
+    """Which biases move which judges, and which of these effects remain after correction for their number?
+
+    Takes estimates of `id` (`where`: judge, bias; the mean over judges: bias alone), and of `ratio_scale_absolute` also
+    `ratio_scale_random` (`where`: bias). A row a bias, a point a judge; with more than 12 judges or biases a heatmap.
+    `stars` maps (bias, judge or None for the mean) to the corrected p, where several sources of data are shown (bias,
+    judge, data); a star stands where it is below .05. Without `judge_vendors` a vendor is the one that the name tells.
+    """
+    look = styles.style(style)
+    estimates = list(estimates)
+    shown = panels.pick(estimates, [id], ["judge", "bias"], ["bias"])
+    biases.check_stars(shown, stars)
+    units = sorted({each.unit for each in shown})
+    if len(units) > 1:
+        raise ValueError(f"{id} comes in several units ({', '.join(units)}); one axis shows one")
+    by_chance = [each for each in estimates if each.id == RANDOM and set(each.where) == {"bias"}]
+    chance = {(each.data, each.where["bias"]): each for each in by_chance if id == "ratio_scale_absolute"}
+    with settings(labels.at_file_resolution(look)):
+        sources = panels.by_data(shown)
+        rows = {data: biases.ordered(each.where["bias"] for each in group) for data, group in sources.items()}
+        named = {
+            data: {each.where["judge"] for each in group if "judge" in each.where} for data, group in sources.items()
+        }
+        drawn = judges.looks(set().union(*named.values()), judge_vendors, look)
+        columns = {data: [judge for judge in drawn if judge in named[data]] for data in sources}
+        words = WORDS.get(id, f"The {id.replace('_', ' ')} of each judge and bias") + "."
+        if max(map(len, [*rows.values(), *columns.values()])) > MOST:
+            figure, more = bias_grid.draw(sources, rows, columns, chance, stars, titles, look)
+            form = "Heatmap"
+        else:
+            figure, more = _dots(sources, rows, columns, chance, stars, titles, drawn, look)
+            form = "Dot plot"
+        words += more + biases.star_words(shown, stars, correction)
+        text = panels.alt(f"{form} of {id.replace('_', ' ')} by bias and judge", shown, most=72)
+        return finished(name, figure, biases.caption(words, shown, estimates), text, look)
+
+
+def _dots(
+    sources: Mapping[str, list[Estimate]],
+    rows: Mapping[str, Sequence[str]],
+    columns: Mapping[str, Sequence[str]],
+    chance: Mapping[tuple[str, str], Estimate],
+    stars: Stars,
+    titles: Titles,
+    drawn: Mapping[str, Look],
+    look: Style,
+) -> tuple[Canvas, str]:
+    at = {data: {(e.where["bias"], e.where.get("judge")): e for e in group} for data, group in sources.items()}
+    # Judges of one vendor look the same, so that only a number tells them apart.
+    numbered = len(set(drawn.values())) < len(drawn)
+    room = 1.1 if numbered or any(math.isnan(e.value) for group in sources.values() for e in group) else 0.85
+    shapes = {d: Shape(columns[d], any(j is None for _, j in at[d]), numbered, room) for d in sources}
+    needed = sum(shapes[data].step * room * len(rows[data]) for data in sources)
+    beside = 2 if needed > LINES else 1
+    heights = [math.ceil(len(rows[data]) / beside) * shapes[data].step * room for data in sources]
+    width = look.text if beside == 2 or max(map(len, columns.values())) > 3 else look.column
+    figure = canvas(look, width, (sum(heights) + 4.5 * len(heights) + 4) * look.size / 72)
+    table = figure.subplots(len(sources), beside, squeeze=False, sharex=True, height_ratios=heights)
+    order = list(drawn)
+    for line, data in zip(table, sources, strict=True):
+        size = math.ceil(len(rows[data]) / beside)
+        for i, axes in enumerate(line):
+            part = rows[data][i * size : (i + 1) * size]
+            _panel(axes, part, at[data], shapes[data], order, drawn, stars, titles, look)
+            for k, bias in enumerate(part):
+                if (each := chance.get((data, bias))) and not math.isnan(each.value):
+                    ends = [k * shapes[data].step - 0.8, k * shapes[data].step + shapes[data].slots - 0.2]
+                    axes.plot([each.value] * 2, ends, color=GREY, linestyle=":", zorder=1.5)
+            axes.set_ylim(size * shapes[data].step - 0.95, -0.95)
+        panels.title(line[-1], data, len(sources) > 1, beside=True)
+    if not any(len(drawn.get_xdata()) == 1 for axes in table.flat for drawn in axes.lines):
+        table[0][0].set_xlim(-1, 1)
+    table[0][0].locator_params(axis="x", nbins=5 if beside == 2 else 7)
+    unit = panels.scale(next(iter(sources.values()))[0].unit)[1]
+    figure.supxlabel(f"effect ({unit})", fontsize=look.size)
+    some = any(biases.starred(each, stars) for group in sources.values() for each in group)
+    mean = any(shape.mean for shape in shapes.values())
+    _legend(figure, drawn, numbered, mean, some, bool(chance), look)
+    words = " Judges stand in the order of the legend." if len(drawn) > 1 else ""
+    words += " Dark diamond: the mean over judges." if mean and len(drawn) > 1 else ""
+    words += " Dotted: expected of answers at random." if chance else ""
+    empty = any((bias, judge) not in at[d] for d in sources for bias in rows[d] for judge in columns[d])
+    return figure, words + (" Empty places were not asked." if empty else "")
+
+
+def _panel(
+    axes: Axes,
+    rows: Sequence[str],
+    at: At,
+    shape: Shape,
+    order: Sequence[str],
+    drawn: Mapping[str, Look],
+    stars: Stars,
+    titles: Titles,
+    look: Style,
+) -> None:
+    from matplotlib.transforms import offset_copy
+
+    beside = offset_copy(axes.transData, axes.figure, x=0.55 * look.size, units="points")
+    panels.reference(axes, 0)
+    numbers = []
+    for i, bias in enumerate(rows):
+        if i % 2:
+            axes.axhspan(i * shape.step - 0.95, (i + 1) * shape.step - 0.95, color="#F5F5F5", zorder=0, linewidth=0)
+        for j, judge in enumerate([*shape.judges, *([None] if shape.mean else [])]):
+            each, y = at.get((bias, judge)), i * shape.step + j
+            if judge is not None:
+                numbers.append((y, str(order.index(judge) + 1)))
+            if each is None:
+                continue
+            panels.dot(axes, y, each, MEAN if judge is None else drawn[judge])
+            if math.isnan(each.value):
+                continue
+            axes.lines[-1].set_markersize(look.size * (0.72 if judge is None else 0.6))
+            if biases.starred(each, stars):
+                end = each.value if math.isnan(each.high) else each.high
+                star = {"color": INK, "markeredgewidth": 0, "markersize": 0.62 * look.size, "clip_on": False}
+                axes.plot(end * panels.scale(each.unit)[0], y, "*", transform=beside, zorder=4, **star)
+    words = [labels.wrapped(biases.title(bias, titles), 18, 2) for bias in rows]
+    axes.set_yticks([i * shape.step + (shape.slots - 1) / 2 for i in range(len(rows))], words)
+    axes.tick_params(axis="y", length=0)
+    if shape.numbered:
+        axes.tick_params(axis="y", pad=1.6 * look.size)
+        axes.set_yticks([y for y, _ in numbers], [number for _, number in numbers], minor=True)
+        axes.tick_params(axis="y", which="minor", length=0, labelsize="small", labelcolor=labels.SOFT)
+    axes.margins(x=0.06)
+    axes.grid(axis="x")
+
+
+def _legend(
+    figure: Canvas, drawn: Mapping[str, Look], numbered: bool, mean: bool, some: bool, chance: bool, look: Style
+) -> None:
+    from matplotlib.lines import Line2D
+
+    plain = {"linestyle": "", "markeredgecolor": "white", "markeredgewidth": 0.7}
+    handles = [
+        Line2D([], [], color=each.colour, marker=each.marker, **plain,
+               label=f"{f'{i}  ' if numbered else ''}{labels.short(judge, 26)}")
+        for i, (judge, each) in enumerate(drawn.items(), 1)
+    ]  # fmt: skip
+    if mean:
+        handles.append(Line2D([], [], color=INK, marker="D", **plain, label="mean over judges"))
+    if some:
+        star = {"linestyle": "", "markeredgewidth": 0, "markersize": 0.62 * look.size}
+        handles.append(Line2D([], [], color=INK, marker="*", **star, label="p < .05, corrected"))
+    if chance:
+        handles.append(Line2D([], [], color=GREY, linestyle=":", label="answers at random"))
+    judges.legend(figure, look, handles)

@@ -1,0 +1,146 @@
+"""The figure of noise: what the published metrics show where nothing but the same control was asked twice."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from helpers.figures import biases, judges, labels, panels
+from helpers.figures import style as styles
+from helpers.figures.biases import Titles
+from helpers.figures.style import GREY, INK, Figure, Look, Style, canvas, finished, settings
+from helpers.types import Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+
+#: The published metrics, with the bias that each is of where that is not said, and its form in words.
+METRICS = {
+    "anchoring_agnostic": ("anchoring", "agnostic"),
+    "anchoring_specific": ("anchoring", "specific"),
+    "halo_effect": ("halo", "agnostic"),
+    "loss_aversion": ("loss_aversion", "batch"),
+    "confirmation_bias": ("confirmation", "weighted"),
+    "confirmation_unweighted": ("confirmation", "unweighted"),
+}
+#: What stands in a row: the metric, the same of two answers to one control, and what is left beyond it.
+KINDS = {"": "as published", "_placebo": "control against its repeat (noise alone)", "_excess": "published minus noise"}
+NOISE, REST = Look(GREY, "h"), Look(INK, "d")
+SHIFTS = {"": -0.27, "_placebo": 0.0, "_excess": 0.27}
+Column = tuple[str, str]
+
+
+def show_noise_metrics(
+    estimates: Sequence[Estimate],
+    judge_vendors: judges.Vendors = None,
+    titles: Titles = None,
+    style: str | Style = "paper",
+    name: str = "noise_metrics",
+) -> Figure:
+    """How much of a published metric would be there without any bias, from noise in the answers alone?
+
+    Takes the metrics of METRICS, their `<id>_placebo` and `<id>_excess` (`where`: judge, and the bias where a metric is
+    used for several; score): a panel a metric and bias, a row a judge with up to three points. Without `judge_vendors`
+    a judge's vendor is the one that its name contains.
+    """
+    look = styles.style(style)
+    estimates = list(estimates)
+    wanted = [metric + kind for metric in METRICS for kind in KINDS]
+    there = {each.id for each in estimates if set(each.where) in ({"judge"}, {"judge", "bias"})}
+    ids = [id for id in wanted if id in there] or list(METRICS)
+    shown = [each for id in ids for each in panels.pick(estimates, [id], ["judge"], ["judge", "bias"])]
+    with settings(labels.at_file_resolution(look)):
+        sources = panels.by_data(shown)
+        drawn = judges.looks({each.where["judge"] for each in shown}, judge_vendors, look)
+        figure = _panels(sources, titles, drawn, look)
+        words = (
+            "The published metrics of each bias, which cannot fall below zero (coloured), beside the same metric "
+            "of two answers to the same control, in which there is no bias (grey): what noise alone makes of it. Dark: "
+            "the difference; dashed: nothing."
+        )
+        placed = [replace(each, where={**each.where, "bias": _column(each)[1]}) for each in shown]
+        without = [id for id in METRICS if id in ids and f"{id}_placebo" not in ids]
+        if without:
+            forms = dict.fromkeys(biases.title(METRICS[id][0], titles) for id in without)
+            words += f" Without a repeat to compare with: {', '.join(forms)}."
+        text = panels.alt(
+            "Published metrics beside the same metrics of repeated controls, by metric and judge",
+            shown,
+            {id: id.replace("_", " ") for id in wanted},
+            72,
+        )
+        return finished(name, figure, biases.caption(words, placed, estimates), text, look)
+
+
+def _column(each: Estimate) -> Column:
+    metric = each.id.removesuffix("_placebo").removesuffix("_excess")
+    return metric, each.where.get("bias", METRICS[metric][0])
+
+
+def _columns(group: Sequence[Estimate]) -> list[Column]:
+    """Metrics of one bias stand beside each other."""
+    found = {_column(each) for each in group}
+    order = biases.ordered([*biases.BIASES, *sorted(bias for _, bias in found)])
+    return sorted(found, key=lambda column: (order.index(column[1]), list(METRICS).index(column[0])))
+
+
+def _panels(sources: Mapping[str, list[Estimate]], titles: Titles, drawn: Mapping[str, Look], look: Style) -> Canvas:
+    here = {data: _columns(group) for data, group in sources.items()}
+    named = {data: [j for j in drawn if any(e.where["judge"] == j for e in group)] for data, group in sources.items()}
+    beside = min(max(map(len, drawn)), judges.LONGEST) * labels.LETTER + 1
+    most = max(map(len, here.values()))
+    width = look.column if most <= 2 else look.text
+    letters = width * 72 / look.size - beside
+    fits = max(min(int(letters / 8), 5), 1)
+    columns = math.ceil(most / math.ceil(most / fits))
+    room = letters / columns - 1.2
+    lines = [(data, here[data][i : i + columns]) for data in sources for i in range(0, len(here[data]), columns)]
+    line = 2.1 if max(map(len, named.values())) <= judges.MOST else 1.8
+    tall = [len(named[data]) * line for data, _ in lines]
+    figure = canvas(look, width, (sum(tall) + 4.6 * len(tall) + 5.5) * look.size / 72)
+    table = figure.subplots(len(lines), columns, squeeze=False, sharex=True, sharey="row", height_ratios=tall)
+    at = {(e.data, *_column(e), e.where["judge"], e.id): e for group in sources.values() for e in group}
+    for i, (row, (data, part)) in enumerate(zip(table, lines, strict=True)):
+        for axes, (metric, bias) in zip(row, part, strict=False):
+            panels.rows(axes, [labels.short(judge, judges.LONGEST) for judge in named[data]])
+            panels.reference(axes, 0)
+            for k, judge in enumerate(named[data]):
+                points = {kind: at.get((data, metric, bias, judge, metric + kind)) for kind in KINDS}
+                if not any(e and not math.isnan(e.value) for e in points.values()):
+                    labels.note(axes, k, "not estimable" if any(points.values()) else "not asked")
+                    continue
+                for kind, own in zip(KINDS, (drawn[judge], NOISE, REST), strict=True):
+                    if points[kind] and not math.isnan(points[kind].value):
+                        panels.dot(axes, k + SHIFTS[kind], points[kind], own)
+                        axes.lines[-1].set_markersize(look.size * 0.5)
+            head = labels.short(biases.title(bias, titles), int(room / labels.LETTER))
+            axes.set_title(f"{head}\n{METRICS[metric][1]}", loc="left")
+        for axes in row[len(part) :]:
+            axes.set_visible(False)
+        if not i or lines[i - 1][0] != data:
+            panels.title(row[len(part) - 1], data, len(sources) > 1, beside=True)
+    if not any(len(drawn.get_xdata()) == 1 for axes in table.flat for drawn in axes.lines):
+        table[0][0].set_xlim(-0.1, 1.05)
+    table[0][0].locator_params(axis="x", nbins=3 if room < 12 else 5)
+    for column in table.T:
+        [axes for axes in column if axes.get_visible()][-1].tick_params(labelbottom=True)
+    figure.supxlabel("metric (score)", fontsize=look.size)
+    _legend(figure, {each.id for group in sources.values() for each in group}, drawn, look)
+    return figure
+
+
+def _legend(figure: Canvas, ids: set[str], drawn: Mapping[str, Look], look: Style) -> None:
+    from matplotlib.lines import Line2D
+
+    plain = {"markeredgecolor": "white", "markeredgewidth": 0.7, "markersize": 0.5 * look.size}
+    first = next(iter(drawn.values()))
+    # Judges of several vendors have several looks; what they share is that they have one.
+    looks = (first if len(set(drawn.values())) == 1 else Look(styles.COLOURS[2], "o"), NOISE, REST)
+    handles = [
+        Line2D([], [], color=own.colour, marker=own.marker, **plain, label=words)
+        for (kind, words), own in zip(KINDS.items(), looks, strict=True)
+        if any(id.endswith(kind) for id in ids)
+    ]
+    judges.legend(figure, look, handles)
