@@ -42,7 +42,9 @@ def effects(data: str, judges=FEW, biases=BIASES, id: str = "bias_effect") -> li
 
 
 def corrected(estimates) -> dict:
-    return {(e.where["bias"], e.where.get("judge"), e.data): 0.01 if e.low > 0 or e.high < 0 else 0.6 for e in estimates}
+    return {
+        (e.where["bias"], e.where.get("judge"), e.data): 0.01 if e.low > 0 or e.high < 0 else 0.6 for e in estimates
+    }
 
 
 def odd(data: str, judges=FEW, biases=BIASES) -> list[Estimate]:
@@ -121,4 +123,20 @@ def metrics(data: str, judges=FEW) -> list[Estimate]:
             if id != "loss_aversion":
                 found.append(number(f"{id}_placebo", where, noise, 0.04, data))
                 found.append(number(f"{id}_excess", where, whole - noise, 0.08, data))
+    return found
+
+
+def measured(frame: pd.DataFrame, data: str) -> list[Estimate]:
+    """The effect of each judge and bias on these pairs, each pair counting once."""
+    found = []
+    for (judge, bias), group in frame.groupby(["judge", "category"], sort=False):
+        by_scenario: dict[str, list[float]] = {}
+        for row in group.itertuples():
+            before, after = abs(row.a1 - row.target), abs(row.a2 - row.target)
+            if max(before, after) > 0:
+                by_scenario.setdefault(row.question_id, []).append((before - after) / max(before, after))
+        means = [sum(each) / len(each) for each in by_scenario.values()]
+        every = [x for each in by_scenario.values() for x in each]
+        half = 2.07 * pd.Series(means).std() / math.sqrt(len(means))
+        found.append(number("bias_effect", {"judge": judge, "bias": bias}, sum(every) / len(every), half, data))
     return found

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from helpers.figures import biases, judges, labels, panels
+from helpers.figures import biases, comparisons, judges, labels, panels
 from helpers.figures import style as styles
 from helpers.figures.style import GREY, INK, Figure, Look, Style, finished, settings
 from helpers.types import Estimate
@@ -133,6 +133,9 @@ def _curves(
         Line2D([], [], color=GREY, linestyle=(0, (3, 2)), marker=SAFE.marker, **plain, label="nothing can be lost"),
         Line2D([], [], color=INK, label="the stake can be lost"),
     ]
+    if thresholds:
+        tick = {"markersize": 0.85 * look.size, "markeredgewidth": look.size / 6}
+        handles.append(Line2D([], [], color=INK, marker="|", **tick, label="half accept"))
     judges.legend(figure, look, handles)
     return figure
 
@@ -173,6 +176,8 @@ def _forest(shown: Sequence[Estimate], drawn: Mapping[str, Look], look: Style) -
     figure, columns = judges.forest(look, order, titles, 1.9, alike=False)
     for source, row in columns.items():
         at = {(e.id, e.where["judge"], e.where.get("condition")): e for e in sources[source]}
+        for axes in row:
+            panels.rows(axes, [comparisons.named(judge, judges.LONGEST) for judge in order[source]])
         for i, judge in enumerate(order[source]):
             both = [at.get((THRESHOLD, judge, condition)) for condition in CONDITIONS]
             if not any(each and not math.isnan(each.value) for each in both):

@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from helpers.figures import biases, judges, labels, panels
+from helpers.figures import biases, comparisons, judges, labels, panels
 from helpers.figures import style as styles
 from helpers.figures.biases import Titles
 from helpers.figures.style import GREY, INK, Figure, Look, Style, finished, settings
 from helpers.stats.estimates import estimate
-from helpers.stats.intervals import clustered_mean
+from helpers.stats.intervals import MIN_CLUSTERS, clustered_mean
 from helpers.types import Estimate
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SLOPE = "anchor_slope"
 NEEDED = ("source", "judge", "category", "question_id", "a1", "a2", "anchor", "low", "high")
-#: Points of a curve: each stands for as many pairs as the others.
+#: Points of a curve, at most; each stands for about as many pairs as the others.
 BINS = 6
 
 
@@ -96,12 +96,16 @@ def binned(points: pd.DataFrame) -> list[tuple[float, Estimate]]:
     """The mean x and the mean y, with its scenario-clustered interval, of groups of about equally many pairs."""
     import numpy as np
 
-    groups = min(BINS, len(points) // 4) or min(len(points), 1)
-    if not groups:
+    if points.empty:
         return []
-    edges = np.unique(np.quantile(points["x"], np.linspace(0, 1, groups + 1)))
-    # Equal distances stay together, so that groups need not be equal in size.
-    places = np.searchsorted(edges[1:-1], points["x"], side="right")
+    scenarios = points["question_id"].nunique()
+    for groups in range(BINS if scenarios >= MIN_CLUSTERS else 3, 0, -1):
+        edges = np.unique(np.quantile(points["x"], np.linspace(0, 1, groups + 1)))
+        # Equal distances stay together, so that groups need not be equal in size.
+        places = np.searchsorted(edges[1:-1], points["x"], side="right")
+        # As many points as have an interval.
+        if scenarios < MIN_CLUSTERS or points.groupby(places)["question_id"].nunique().min() >= MIN_CLUSTERS:
+            break
     found = []
     for _, group in points.groupby(places):
         interval = clustered_mean(group["y"], group["question_id"])
@@ -162,6 +166,7 @@ def _forest(groups: Mapping[str, list[Estimate]], drawn: Mapping[str, Look], loo
     figure, columns = judges.forest(look, order, ["slope (0: no effect, 1: all the way)"])
     for key, (axes,) in columns.items():
         at = {each.where["judge"]: each for each in groups[key]}
+        panels.rows(axes, [comparisons.named(judge, judges.LONGEST) for judge in order[key]])
         panels.reference(axes, 0)
         panels.reference(axes, 1)
         for i, judge in enumerate(order[key]):

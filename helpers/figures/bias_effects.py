@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from helpers.figures import bias_grid, biases, judges, labels, panels
+from helpers.figures import bias_grid, biases, comparisons, judges, labels, panels
 from helpers.figures import style as styles
 from helpers.figures.biases import CORRECTION, Stars, Titles
 from helpers.figures.style import GREY, INK, Figure, Look, Style, canvas, finished, settings
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 #: Above this number of biases or judges points are no longer compared, only counted.
 MOST = 12
 #: Lines of points that fit below each other on a page.
-LINES = 62
+LINES = 60
 RANDOM = "ratio_scale_random"
+TOWARDS = ("bias_effect", "scale_shift")
 MEAN = Look(INK, "D")
 WORDS = {
     "bias_effect": "How far each bias moves the answers towards where it pulls, of the larger distance of both answers "
@@ -39,7 +40,6 @@ class Shape(NamedTuple):
     judges: Sequence[str]
     mean: bool
     numbered: bool
-    line: float
 
     @property
     def slots(self) -> int:
@@ -87,7 +87,7 @@ def show_bias_effects(
         drawn = judges.looks(set().union(*named.values()), judge_vendors, look)
         columns = {data: [judge for judge in drawn if judge in named[data]] for data in sources}
         words = WORDS.get(id, f"The {id.replace('_', ' ')} of each judge and bias") + "."
-        if max(map(len, [*rows.values(), *columns.values()])) > MOST:
+        if max(map(len, [*rows.values(), *columns.values()])) > MOST or sum(_lines(shown, drawn).values()) > 2 * LINES:
             figure, more = bias_grid.draw(sources, rows, columns, chance, stars, titles, look)
             form = "Heatmap"
         else:
@@ -96,6 +96,21 @@ def show_bias_effects(
         words += more + biases.star_words(shown, stars, correction)
         text = panels.alt(f"{form} of {id.replace('_', ' ')} by bias and judge", shown, most=72)
         return finished(name, figure, biases.caption(words, shown, estimates), text, look)
+
+
+def _numbered(drawn: Mapping[str, Look]) -> bool:
+    """Do judges of one vendor look the same, so that only a number tells them apart?"""
+    return len(set(drawn.values())) < len(drawn)
+
+
+def _lines(shown: Sequence[Estimate], drawn: Mapping[str, Look]) -> dict[str, float]:
+    """How many lines of text high the points of each source are, in one column; words need more room than points."""
+    line = 1.1 if _numbered(drawn) or any(math.isnan(each.value) for each in shown) else 0.85
+    found = {}
+    for data, group in panels.by_data(shown).items():
+        slots = len({each.where.get("judge") for each in group})
+        found[data] = Shape(range(slots), False, False).step * len({each.where["bias"] for each in group}) * line
+    return found
 
 
 def _dots(
@@ -109,20 +124,18 @@ def _dots(
     look: Style,
 ) -> tuple[Canvas, str]:
     at = {data: {(e.where["bias"], e.where.get("judge")): e for e in group} for data, group in sources.items()}
-    # Judges of one vendor look the same, so that only a number tells them apart.
-    numbered = len(set(drawn.values())) < len(drawn)
-    room = 1.1 if numbered or any(math.isnan(e.value) for group in sources.values() for e in group) else 0.85
-    shapes = {d: Shape(columns[d], any(j is None for _, j in at[d]), numbered, room) for d in sources}
-    needed = sum(shapes[data].step * room * len(rows[data]) for data in sources)
-    beside = 2 if needed > LINES else 1
-    heights = [math.ceil(len(rows[data]) / beside) * shapes[data].step * room for data in sources]
+    shapes = {d: Shape(columns[d], any(j is None for _, j in at[d]), _numbered(drawn)) for d in sources}
+    needed = _lines([each for group in sources.values() for each in group], drawn)
+    beside = 2 if sum(needed.values()) > LINES else 1
+    line = {data: needed[data] / (shapes[data].step * len(rows[data])) for data in sources}
+    heights = [math.ceil(len(rows[data]) / beside) * shapes[data].step * line[data] for data in sources]
     width = look.text if beside == 2 or max(map(len, columns.values())) > 3 else look.column
     figure = canvas(look, width, (sum(heights) + 4.5 * len(heights) + 4) * look.size / 72)
     table = figure.subplots(len(sources), beside, squeeze=False, sharex=True, height_ratios=heights)
     order = list(drawn)
-    for line, data in zip(table, sources, strict=True):
+    for row, data in zip(table, sources, strict=True):
         size = math.ceil(len(rows[data]) / beside)
-        for i, axes in enumerate(line):
+        for i, axes in enumerate(row):
             part = rows[data][i * size : (i + 1) * size]
             _panel(axes, part, at[data], shapes[data], order, drawn, stars, titles, look)
             for k, bias in enumerate(part):
@@ -130,15 +143,17 @@ def _dots(
                     ends = [k * shapes[data].step - 0.8, k * shapes[data].step + shapes[data].slots - 0.2]
                     axes.plot([each.value] * 2, ends, color=GREY, linestyle=":", zorder=1.5)
             axes.set_ylim(size * shapes[data].step - 0.95, -0.95)
-        panels.title(line[-1], data, len(sources) > 1, beside=True)
+        panels.title(row[-1], data, len(sources) > 1, beside=True)
     if not any(len(drawn.get_xdata()) == 1 for axes in table.flat for drawn in axes.lines):
         table[0][0].set_xlim(-1, 1)
     table[0][0].locator_params(axis="x", nbins=5 if beside == 2 else 7)
-    unit = panels.scale(next(iter(sources.values()))[0].unit)[1]
-    figure.supxlabel(f"effect ({unit})", fontsize=look.size)
+    whole = next(iter(sources.values()))[0]
+    unit = panels.scale(whole.unit)[1]
+    towards = " towards where the bias pulls" if whole.id in TOWARDS else ""
+    figure.supxlabel(f"effect{towards} ({unit})", fontsize=look.size)
     some = any(biases.starred(each, stars) for group in sources.values() for each in group)
     mean = any(shape.mean for shape in shapes.values())
-    _legend(figure, drawn, numbered, mean, some, bool(chance), look)
+    _legend(figure, drawn, _numbered(drawn), mean, some, bool(chance), look)
     words = " Judges stand in the order of the legend." if len(drawn) > 1 else ""
     words += " Dark diamond: the mean over judges." if mean and len(drawn) > 1 else ""
     words += " Dotted: expected of answers at random." if chance else ""
@@ -174,7 +189,7 @@ def _panel(
             panels.dot(axes, y, each, MEAN if judge is None else drawn[judge])
             if math.isnan(each.value):
                 continue
-            axes.lines[-1].set_markersize(look.size * (0.72 if judge is None else 0.6))
+            axes.lines[-1].set_markersize(look.size * (0.66 if judge is None else 0.6))
             if biases.starred(each, stars):
                 end = each.value if math.isnan(each.high) else each.high
                 star = {"color": INK, "markeredgewidth": 0, "markersize": 0.62 * look.size, "clip_on": False}
@@ -184,6 +199,8 @@ def _panel(
     axes.tick_params(axis="y", length=0)
     if shape.numbered:
         axes.tick_params(axis="y", pad=1.6 * look.size)
+        # The number in the middle stands at the tick of the bias, and would be left out.
+        axes.yaxis.remove_overlapping_locs = False
         axes.set_yticks([y for y, _ in numbers], [number for _, number in numbers], minor=True)
         axes.tick_params(axis="y", which="minor", length=0, labelsize="small", labelcolor=labels.SOFT)
     axes.margins(x=0.06)
@@ -198,7 +215,7 @@ def _legend(
     plain = {"linestyle": "", "markeredgecolor": "white", "markeredgewidth": 0.7}
     handles = [
         Line2D([], [], color=each.colour, marker=each.marker, **plain,
-               label=f"{f'{i}  ' if numbered else ''}{labels.short(judge, 26)}")
+               label=f"{f'{i}  ' if numbered else ''}{comparisons.named(judge, 26)}")
         for i, (judge, each) in enumerate(drawn.items(), 1)
     ]  # fmt: skip
     if mean:

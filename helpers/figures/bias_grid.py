@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 #: Letters of names, and the least width of a cell, in units of the font size.
-LONGEST, CELL = 24, 1.45
+LONGEST, CELL, HIGH = 24, 1.4, 1.55
 MEAN, RANDOM = "mean over judges", "random answers"
 #: Only part of the scale: on the darkest cells small print cannot be read.
 PART = 0.8
@@ -39,7 +39,7 @@ def draw(
     """
     words = {d: [labels.short(biases.title(bias, titles), LONGEST) for bias in rows[d]] for d in sources}
     longest = max(len(word) for each in words.values() for word in each)
-    room = look.text * 72 / look.size - (longest + 1) * labels.LETTER * comparisons.SMALL - 1.5
+    room = look.text * 72 / look.size - (longest + 1) * 0.6 * comparisons.SMALL - 1
     fits = max(int(room / CELL) - 2, 1)
     blocks = []
     for data, group in sources.items():
@@ -51,9 +51,8 @@ def draw(
     across = max(len(part) + (len(last) + 0.4) * bool(last) for _, part, last in blocks)
     every = [each for group in sources.values() for each in group]
     numbers = [abs(each.value) for each in (*every, *chance.values()) if not math.isnan(each.value)]
-    factor = 100
     most = max(math.ceil(10 * max(numbers, default=1)) / 10, 0.2)
-    tall = [len(rows[data]) * 1.4 for data, _, _ in blocks]
+    tall = [len(rows[data]) * HIGH for data, _, _ in blocks]
     names = max(min(len(judge), LONGEST) for _, part, last in blocks for judge in (*part, *last)) * labels.LETTER
     figure = canvas(look, look.text, (sum(tall) + (names + 2.5) * len(tall) + 5) * look.size / 72)
     table = figure.subplots(len(blocks), 1, squeeze=False, height_ratios=tall)[:, 0]
@@ -67,15 +66,19 @@ def draw(
         for i, bias in enumerate(rows[data]):
             for x, column in places:
                 # What random answers give is enumerated, and needs no interval.
-                _cell(axes, x, i, at.get((bias, column)), most, print_size, stars, mixed and column != RANDOM, look)
+                mine = column != RANDOM
+                _cell(
+                    axes, x, i, at.get((bias, column)), most, print_size, stars if mine else None, mixed and mine, look
+                )
         axes.set(xlim=(0, across), ylim=(len(rows[data]), 0))
         axes.set_yticks([i + 0.5 for i in range(len(rows[data]))], words[data], fontsize="small")
-        heads = [labels.short(column, LONGEST) for _, column in places]
+        heads = [comparisons.named(column, LONGEST) for _, column in places]
         axes.set_xticks([x + 0.5 for x, _ in places], heads, rotation=90, fontsize="small")
         axes.tick_params(length=0, labelbottom=False, labeltop=True)
         axes.spines[:].set_visible(False)
         panels.title(axes, data, len(sources) > 1, beside=True)
-    _scale(figure, table, most, factor, look)
+    least = -most if any(each.value < 0 for each in every) else 0.0
+    _scale(figure, table, least, most, look)
     said = " Numbers are the effect times 100."
     said += " Small circles: no interval." if mixed else " No cell has an interval." if bare else ""
     said += " The last column is what answers at random are expected to give." if chance else ""
@@ -113,10 +116,10 @@ def _cell(
     ink = "white" if dark else INK
     number = panels.NOT_ESTIMABLE if empty else f"{100 * each.value:.0f}".replace("-", "\N{MINUS SIGN}")
     number = "0" if number == "\N{MINUS SIGN}0" else number
-    axes.text(x + 0.5, y + 0.56, number, ha="center", va="center", color=ink, fontsize=size)
+    axes.text(x + 0.5, y + 0.58, number, ha="center", va="center", color=ink, fontsize=size)
     if biases.starred(each, stars):
-        how = {"color": ink, "markeredgewidth": 0, "markersize": 0.42 * look.size}
-        axes.plot(x + 0.84, y + 0.17, "*", **how)
+        how = {"color": ink, "markeredgewidth": 0, "markersize": 0.38 * look.size}
+        axes.plot(x + 0.85, y + 0.16, "*", **how)
     if mark and not empty and math.isnan(each.low):
         how = {
             "markerfacecolor": "none",
@@ -127,13 +130,13 @@ def _cell(
         axes.plot(x + 0.16, y + 0.2, "o", **how)
 
 
-def _scale(figure: Canvas, table: Sequence[Axes], most: float, factor: float, look: Style) -> None:
+def _scale(figure: Canvas, table: Sequence[Axes], least: float, most: float, look: Style) -> None:
     """The colours of the cells as a bar below them."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import ListedColormap, Normalize
 
-    colours = ListedColormap([_colour(most * (i - 64) / 64, most) for i in range(129)])
-    shown = ScalarMappable(Normalize(-factor * most, factor * most), colours)
+    colours = ListedColormap([_colour(least + (most - least) * i / 128, most) for i in range(129)])
+    shown = ScalarMappable(Normalize(100 * least, 100 * most), colours)
     bar = figure.colorbar(shown, ax=list(table), location="bottom", aspect=50, pad=0.01, shrink=0.5)
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0, labelsize="small")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from helpers.figures import biases, judges, labels, panels
+from helpers.figures import biases, comparisons, judges, labels, panels
 from helpers.figures import style as styles
 from helpers.figures.biases import Titles
 from helpers.figures.style import Figure, Look, Style, canvas, finished, settings
@@ -102,7 +102,7 @@ def _strips(
     room = width * 72 / look.size - beside
     columns = min(across, 4 if most > 6 else 3, max(int(room / 8), 1))
     room = room / columns - 1.5
-    high = 3.2 if most <= 3 else 2.6 if most <= 6 else 2.1 if most <= judges.MOST else 1.9
+    high = 3.8 if most == 1 else 3.2 if most <= 3 else 2.6 if most <= 6 else 2.1 if most <= judges.MOST else 1.9
     lines = [(data, here[data][i : i + columns]) for data in sources for i in range(0, len(here[data]), columns)]
     tall = [len(named[data]) * high for data, _ in lines]
     figure = canvas(look, width, (sum(tall) + 3.3 * len(tall) + 3) * look.size / 72)
@@ -110,7 +110,7 @@ def _strips(
     at = {(e.data, e.where["bias"], e.where["judge"]): e for group in sources.values() for e in group}
     for i, (row, (data, part)) in enumerate(zip(table, lines, strict=True)):
         for axes, bias in zip(row, part, strict=False):
-            panels.rows(axes, [labels.short(judge, judges.LONGEST) for judge in named[data]])
+            panels.rows(axes, [comparisons.named(judge, judges.LONGEST) for judge in named[data]])
             axes.set_ylim(len(named[data]) - 0.45, -0.75)
             panels.reference(axes, 0)
             for k, judge in enumerate(named[data]):
@@ -118,7 +118,7 @@ def _strips(
                     labels.note(axes, k, "not asked")
                     continue
                 _points(axes, k, values[data, bias, judge].values, drawn[judge], room, high, look)
-                panels.dot(axes, k + 0.22, at[data, bias, judge], drawn[judge])
+                _mean(axes, k, at[data, bias, judge], drawn[judge], look)
             axes.set_title(labels.wrapped(biases.title(bias, titles), int(room / labels.LETTER), 2), loc="left")
         for axes in row[len(part) :]:
             axes.set_visible(False)
@@ -130,6 +130,15 @@ def _strips(
         [axes for axes in column if axes.get_visible()][-1].tick_params(labelbottom=True)
     figure.supxlabel("effect on a scenario (score)", fontsize=look.size)
     return figure
+
+
+def _mean(axes: Axes, row: float, each: Estimate, own: Look, look: Style) -> None:
+    """The estimate below its points, which words in its place must not cover."""
+    panels.dot(axes, row + (0.27 if each.value == each.value else 0.31), each, own)
+    if math.isnan(each.value):
+        axes.texts[-1].set_bbox(None)
+    else:
+        axes.lines[-1].set_markersize(0.5 * look.size)
 
 
 def _points(axes: Axes, row: float, values: Sequence[float], own: Look, room: float, high: float, look: Style) -> None:

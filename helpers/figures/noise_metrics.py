@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from helpers.figures import biases, judges, labels, panels
+from helpers.figures import biases, comparisons, judges, labels, panels
 from helpers.figures import style as styles
 from helpers.figures.biases import Titles
 from helpers.figures.style import GREY, INK, Figure, Look, Style, canvas, finished, settings
 from helpers.types import Estimate
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
 #: The published metrics, with the bias that each is of where that is not said, and its form in words.
@@ -26,7 +27,7 @@ METRICS = {
     "confirmation_unweighted": ("confirmation", "unweighted"),
 }
 #: What stands in a row: the metric, the same of two answers to one control, and what is left beyond it.
-KINDS = {"": "as published", "_placebo": "control against its repeat (noise alone)", "_excess": "published minus noise"}
+KINDS = {"": "as published", "_placebo": "control repeated (noise)", "_excess": "difference"}
 NOISE, REST = Look(GREY, "h"), Look(INK, "d")
 SHIFTS = {"": -0.27, "_placebo": 0.0, "_excess": 0.27}
 Column = tuple[str, str]
@@ -93,18 +94,19 @@ def _panels(sources: Mapping[str, list[Estimate]], titles: Titles, drawn: Mappin
     most = max(map(len, here.values()))
     width = look.column if most <= 2 else look.text
     letters = width * 72 / look.size - beside
-    fits = max(min(int(letters / 8), 5), 1)
+    fits = max(min(int(letters / 6.5), 5), 1)
     columns = math.ceil(most / math.ceil(most / fits))
     room = letters / columns - 1.2
     lines = [(data, here[data][i : i + columns]) for data in sources for i in range(0, len(here[data]), columns)]
-    line = 2.1 if max(map(len, named.values())) <= judges.MOST else 1.8
+    many = max(map(len, named.values())) > judges.MOST
+    line = 1.5 if many else 2.1
     tall = [len(named[data]) * line for data, _ in lines]
-    figure = canvas(look, width, (sum(tall) + 4.6 * len(tall) + 5.5) * look.size / 72)
+    figure = canvas(look, width, (sum(tall) + 5.2 * len(tall) + 4.5) * look.size / 72)
     table = figure.subplots(len(lines), columns, squeeze=False, sharex=True, sharey="row", height_ratios=tall)
     at = {(e.data, *_column(e), e.where["judge"], e.id): e for group in sources.values() for e in group}
     for i, (row, (data, part)) in enumerate(zip(table, lines, strict=True)):
         for axes, (metric, bias) in zip(row, part, strict=False):
-            panels.rows(axes, [labels.short(judge, judges.LONGEST) for judge in named[data]])
+            panels.rows(axes, [comparisons.named(judge, judges.LONGEST) for judge in named[data]])
             panels.reference(axes, 0)
             for k, judge in enumerate(named[data]):
                 points = {kind: at.get((data, metric, bias, judge, metric + kind)) for kind in KINDS}
@@ -112,11 +114,15 @@ def _panels(sources: Mapping[str, list[Estimate]], titles: Titles, drawn: Mappin
                     labels.note(axes, k, "not estimable" if any(points.values()) else "not asked")
                     continue
                 for kind, own in zip(KINDS, (drawn[judge], NOISE, REST), strict=True):
-                    if points[kind] and not math.isnan(points[kind].value):
-                        panels.dot(axes, k + SHIFTS[kind], points[kind], own)
-                        axes.lines[-1].set_markersize(look.size * 0.5)
-            head = labels.short(biases.title(bias, titles), int(room / labels.LETTER))
-            axes.set_title(f"{head}\n{METRICS[metric][1]}", loc="left")
+                    if points[kind] is None:
+                        continue
+                    if math.isnan(points[kind].value):
+                        _lost(axes, k + SHIFTS[kind], look)
+                        continue
+                    panels.dot(axes, k + SHIFTS[kind], points[kind], own)
+                    axes.lines[-1].set_markersize(look.size * (0.4 if many else 0.5))
+            head = labels.wrapped(biases.title(bias, titles), int(room / labels.LETTER / comparisons.SMALL) + 1, 2)
+            axes.set_title(f"{head}\n({METRICS[metric][1]})", loc="left", fontsize="small")
         for axes in row[len(part) :]:
             axes.set_visible(False)
         if not i or lines[i - 1][0] != data:
@@ -124,6 +130,7 @@ def _panels(sources: Mapping[str, list[Estimate]], titles: Titles, drawn: Mappin
     if not any(len(drawn.get_xdata()) == 1 for axes in table.flat for drawn in axes.lines):
         table[0][0].set_xlim(-0.1, 1.05)
     table[0][0].locator_params(axis="x", nbins=3 if room < 12 else 5)
+    table[0][0].xaxis.set_major_formatter("{x:g}")
     for column in table.T:
         [axes for axes in column if axes.get_visible()][-1].tick_params(labelbottom=True)
     figure.supxlabel("metric (score)", fontsize=look.size)
@@ -131,16 +138,30 @@ def _panels(sources: Mapping[str, list[Estimate]], titles: Titles, drawn: Mappin
     return figure
 
 
+def _lost(axes: Axes, y: float, look: Style) -> None:
+    """A dash at the edge for a number that is not estimable: between two points there is no room for words."""
+    dash = {"color": labels.SOFT, "markersize": 0.5 * look.size, "markeredgewidth": look.size / 12}
+    axes.plot(0.05, y, "_", transform=axes.get_yaxis_transform(), **dash)
+
+
 def _legend(figure: Canvas, ids: set[str], drawn: Mapping[str, Look], look: Style) -> None:
+    from matplotlib.legend_handler import HandlerTuple
     from matplotlib.lines import Line2D
 
-    plain = {"markeredgecolor": "white", "markeredgewidth": 0.7, "markersize": 0.5 * look.size}
-    first = next(iter(drawn.values()))
-    # Judges of several vendors have several looks; what they share is that they have one.
-    looks = (first if len(set(drawn.values())) == 1 else Look(styles.COLOURS[2], "o"), NOISE, REST)
-    handles = [
-        Line2D([], [], color=own.colour, marker=own.marker, **plain, label=words)
-        for (kind, words), own in zip(KINDS.items(), looks, strict=True)
-        if any(id.endswith(kind) for id in ids)
-    ]
-    judges.legend(figure, look, handles)
+    plain = {"linestyle": "", "markeredgecolor": "white", "markeredgewidth": 0.7, "markersize": 0.55 * look.size}
+    # Judges of several vendors have several looks.
+    vendors = list(dict.fromkeys(drawn.values()))[:3]
+    looks = {"": vendors, "_placebo": [NOISE], "_excess": [REST]}
+    there = [kind for kind in KINDS if any(id.endswith(kind) for id in ids)]
+    handles = [tuple(Line2D([], [], color=o.colour, marker=o.marker, **plain) for o in looks[kind]) for kind in there]
+    words = [KINDS[kind] for kind in there]
+    fits = sum(len(each) + 7 for each in words) <= figure.get_figwidth() * 72 / look.size / labels.LETTER
+    figure.legend(
+        handles,
+        words,
+        loc="outside upper left",
+        ncols=len(there) if fits else 1,
+        frameon=False,
+        borderpad=0.2,
+        handler_map={tuple: HandlerTuple(ndivide=None, pad=0.3)},
+    )
