@@ -16,7 +16,8 @@ ONE = ("gpt_fast",)
 VENDORS = ("claude", "gpt", "gemini", "llama", "qwen", "deepseek", "mistral", "acme")
 MANY = tuple(f"{VENDORS[i % 8]}-{i + 2}.5-instruct-{7 * i}B" for i in range(13))
 MODELS = tuple(f"{VENDORS[i % 8]}-{i + 2}.5-instruct-{7 * i}B" for i in range(20))
-PUBLISHED = tuple(f"{a} {b} Bias" for a in ("Self-Serving", "Loss", "Escalation Of", "Planning", "Status-Quo", "Not Invented")
+KINDS = ("Self-Serving", "Loss", "Escalation Of", "Planning", "Status-Quo", "Not Invented")
+PUBLISHED = tuple(f"{a} {b} Bias" for a in KINDS
                   for b in ("Framing", "Disposition", "Hindsight", "Optimism", "Survivorship"))  # fmt: skip
 RATIOS = (1.05, 1.2, 1.5, 2, 2.5, 3, 4, 6)
 

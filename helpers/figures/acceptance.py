@@ -7,23 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from helpers.figures import biases, comparisons, judges, labels, panels
+from helpers.figures import biases, judges, labels, panels, thresholds
 from helpers.figures import style as styles
 from helpers.figures.style import GREY, INK, Figure, Look, Style, finished, settings
+from helpers.figures.thresholds import CONDITIONS, MORE, SAFE, THRESHOLD
 from helpers.types import Estimate
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-RATE, THRESHOLD, MORE = "acceptance_rate", "acceptance_threshold", "threshold_ratio"
+RATE = "acceptance_rate"
 BIAS = "loss_aversion"
-CONDITIONS = {"control": "no loss", "treatment": "possible loss"}
-#: Gambles without a loss belong to no vendor.
-SAFE = Look(GREY, "h")
 #: Where thresholds stand below the curves, in %.
 FEET = {"control": -12.0, "treatment": -23.0}
-Key = tuple[str, str, str]
 
 
 def show_acceptance(
@@ -45,29 +41,29 @@ def show_acceptance(
     odd = sorted({each.where["condition"] for each in rates} - set(CONDITIONS))
     if odd:
         raise ValueError(f"{RATE}: condition {', '.join(odd)}; there are: {', '.join(CONDITIONS)}")
-    thresholds = _some(estimates, THRESHOLD, *_keys("judge", "condition"))
+    fitted = _some(estimates, THRESHOLD, *_keys("judge", "condition"))
     with settings(labels.at_file_resolution(look)):
         sources = panels.by_data(rates)
         drawn = judges.looks({each.where["judge"] for each in rates}, judge_vendors, look)
         if judges.few(sources):
-            figure, shown, form = _curves(sources, thresholds, drawn, look), [*rates, *thresholds], "Curves"
+            figure, shown, form = _curves(sources, fitted, drawn, look), [*rates, *fitted], "Curves"
             words = (
-                "How often a gamble with even chances is accepted, by the ratio of its gain to its stake: where nothing "
-                "can be lost (grey, dashed) and where the stake can be lost (coloured), same final outcomes."
+                "How often a gamble with even chances is accepted, by the ratio of its gain to its stake: where "
+                "nothing can be lost (grey, dashed) and where the stake can be lost (coloured), same final outcomes."
             )
-            if thresholds:
+            if fitted:
                 words += (
                     " At the foot: the fitted ratio at which half accept, with its interval (logistic regression); "
                     "arrows: the interval runs on."
                 )
         else:
             more = _some(estimates, MORE, *_keys("judge"))
-            shown, form = [*thresholds, *more], "Forest plots"
+            shown, form = [*fitted, *more], "Forest plots"
             if not shown:
                 raise ValueError(
                     f"more than {judges.MOST} judges are shown by {THRESHOLD}[judge, condition]; none given"
                 )
-            figure = _forest(shown, drawn, look)
+            figure = thresholds.forest(shown, drawn, look)
             words = (
                 "The ratio of gain to stake at which half accept a gamble with even chances: where nothing can be lost "
                 "(grey) and where the stake can be lost (coloured), same final outcomes."
@@ -93,16 +89,16 @@ def _some(estimates: Sequence[Estimate], id: str, *keys: Sequence[str]) -> list[
 
 
 def _curves(
-    sources: Mapping[str, list[Estimate]], thresholds: Sequence[Estimate], drawn: Mapping[str, Look], look: Style
+    sources: Mapping[str, list[Estimate]], fits: Sequence[Estimate], drawn: Mapping[str, Look], look: Style
 ) -> Canvas:
     from matplotlib.lines import Line2D
     from matplotlib.ticker import NullLocator
 
     figure, axes_of = judges.grid(look, sources, drawn)
-    fitted = {(each.data, each.where["judge"], each.where["condition"]): each for each in thresholds}
+    fitted = {(each.data, each.where["judge"], each.where["condition"]): each for each in fits}
     ratios = sorted({float(each.where["ratio"]) for group in sources.values() for each in group})
     ends = ratios[0] / 1.18, ratios[-1] * 1.18
-    feet = FEET if thresholds else {}
+    feet = FEET if fits else {}
     for (source, judge), axes in axes_of.items():
         axes.set_xscale("log")
         for condition, own, shift, dash in (
@@ -118,7 +114,7 @@ def _curves(
                 panels.dot(axes, x * shift, each, own, upright=True)
                 axes.lines[-1].set_markersize(0.5 * look.size)
             if condition in feet:
-                _foot(axes, fitted.get((source, judge, condition)), own, feet[condition], ends, look)
+                thresholds.foot(axes, fitted.get((source, judge, condition)), own, feet[condition], ends, look)
         axes.axhline(50, color=GREY, linewidth=axes.spines["left"].get_linewidth(), linestyle=(0, (4, 3)), zorder=1)
         axes.set(xlim=ends, ylim=(-31 if feet else -6, 106))
         axes.set_yticks([0, 50, 100])
@@ -133,73 +129,8 @@ def _curves(
         Line2D([], [], color=GREY, linestyle=(0, (3, 2)), marker=SAFE.marker, **plain, label="nothing can be lost"),
         Line2D([], [], color=INK, label="the stake can be lost"),
     ]
-    if thresholds:
+    if fits:
         tick = {"markersize": 0.85 * look.size, "markeredgewidth": look.size / 6}
         handles.append(Line2D([], [], color=INK, marker="|", **tick, label="half accept"))
     judges.legend(figure, look, handles)
     return figure
-
-
-def _foot(axes: Axes, each: Estimate | None, own: Look, y: float, ends: tuple[float, float], look: Style) -> None:
-    """A threshold as an upright tick with its interval, arrows where that leaves the panel, and a thin line up."""
-    if each is None or math.isnan(each.value):
-        words = "not asked" if each is None else "no threshold"
-        x = math.sqrt(ends[0] * ends[1])
-        axes.text(x, y, words, ha="center", va="center", color=labels.SOFT, fontsize=max(6, 0.7 * look.size))
-        return
-    value = math.exp(min(max(each.value, -50), 50))
-    if not math.isnan(each.low):
-        low, high = (math.exp(min(max(bound, -50), 50)) for bound in (each.low, each.high))
-        inner = ends[0] * 1.04, ends[1] / 1.04
-        axes.plot([max(low, inner[0]), min(high, inner[1])], [y, y], color=own.colour, zorder=2)
-        for beyond, x, arrow in ((low < inner[0], inner[0], "<"), (high > inner[1], inner[1], ">")):
-            if beyond:
-                axes.plot(x, y, arrow, color=own.colour, markeredgewidth=0, markersize=0.45 * look.size, zorder=3)
-    if ends[0] <= value <= ends[1]:
-        tick = {"color": own.colour, "markersize": 0.85 * look.size, "markeredgewidth": look.size / 6, "zorder": 3}
-        if math.isnan(each.low):
-            # An open marker, as everywhere: no interval is honest.
-            tick = {"color": own.colour, "markerfacecolor": "white", "markersize": 0.5 * look.size, "zorder": 3}
-        axes.plot(value, y, "o" if math.isnan(each.low) else "|", **tick)
-        thin = axes.spines["left"].get_linewidth()
-        axes.plot([value, value], [y, 50], color=own.colour, linestyle=":", linewidth=thin, zorder=1.4)
-
-
-def _forest(shown: Sequence[Estimate], drawn: Mapping[str, Look], look: Style) -> Canvas:
-    sources = panels.by_data(shown)
-    more = any(each.id == MORE for each in shown)
-    order = {}
-    for source, group in sources.items():
-        first = {e.where["judge"]: e.value for e in group if e.where.get("condition") == "treatment"}
-        order[source] = judges.by_value({each.where["judge"] for each in group}, first)
-    titles = ["ratio at which half accept", *(["possible loss / no loss"] if more else [])]
-    figure, columns = judges.forest(look, order, titles, 1.9, alike=False)
-    for source, row in columns.items():
-        at = {(e.id, e.where["judge"], e.where.get("condition")): e for e in sources[source]}
-        for axes in row:
-            panels.rows(axes, [comparisons.named(judge, judges.LONGEST) for judge in order[source]])
-        for i, judge in enumerate(order[source]):
-            both = [at.get((THRESHOLD, judge, condition)) for condition in CONDITIONS]
-            if not any(each and not math.isnan(each.value) for each in both):
-                labels.note(row[0], i, "not estimable" if any(both) else "not asked")
-            for each, own, shift in zip(both, (SAFE, drawn[judge]), (-0.2, 0.2), strict=True):
-                if each and not math.isnan(each.value):
-                    panels.dot(row[0], i + shift, each, own)
-            if more:
-                panels.dot(row[1], i, at.get((MORE, judge, None)), drawn[judge])
-        for axes in row[1:]:
-            panels.reference(axes, 0)
-    for axes in next(iter(columns.values())):
-        _as_ratios(axes)
-    return figure
-
-
-def _as_ratios(axes: Axes) -> None:
-    """Ticks of an axis of logarithms, as ratios."""
-    drawn = [float(x) for line in axes.lines for x in line.get_xdata(orig=True)] or [0.0, 1.0]
-    low, high = min([*drawn, -0.05]), max([*drawn, 0.75])
-    step = max(math.ceil((high - low) / math.log(2) / 5), 1)
-    powers = range(math.floor(low / math.log(2)), math.ceil(high / math.log(2)) + 1)
-    marks = [power for power in powers if power % step == 0]
-    axes.set_xticks([power * math.log(2) for power in marks], [f"{2.0**power:g}" for power in marks])
-    axes.set_xlim(low - 0.1, high + 0.1)

@@ -38,8 +38,9 @@ def show_anchor_response(
     Takes the pairs frame (source, judge, category, question_id, a1, a2, anchor, low, high) and `anchor_slope` (`where`:
     judge, bias): x = anchor minus control answer, y = treatment minus control answer, in % of the scale, means of equal
     numbers of pairs with scenario-clustered intervals, and the line of that slope through the mean of all. Rows of
-    panels a bias, a panel a judge; with more than 12 judges forest plots of the slopes. `slopes` may hold other numbers,
-    such as `odd_share` for the caption. Without `judge_vendors` a judge's vendor is the one that its name contains.
+    panels a bias, a panel a judge; with more than 12 judges forest plots of the slopes. `slopes` may hold other
+    numbers, such as `odd_share` for the caption. Without `judge_vendors` a judge's vendor is the one that its name
+    contains.
     """
     look = styles.style(style)
     biases.check_pairs(pairs, NEEDED)

@@ -57,9 +57,8 @@ def show_noise_metrics(
         drawn = judges.looks({each.where["judge"] for each in shown}, judge_vendors, look)
         figure = _panels(sources, titles, drawn, look)
         words = (
-            "The published metrics of each bias, which cannot fall below zero (coloured), beside the same metric "
-            "of two answers to the same control, in which there is no bias (grey): what noise alone makes of it. Dark: "
-            "the difference; dashed: nothing."
+            "In each row from top to bottom: a metric of bias as published (coloured), the same metric of two answers "
+            "to one control, in which there is no bias but noise (grey), and the difference of both (dark). Dashed: 0."
         )
         placed = [replace(each, where={**each.where, "bias": _column(each)[1]}) for each in shown]
         without = [id for id in METRICS if id in ids and f"{id}_placebo" not in ids]
