@@ -1,6 +1,10 @@
 """Figures: one look for all, an interval on every point, and a caption that says n and what could not be read."""
 
+from helpers.figures.acceptance import show_acceptance
+from helpers.figures.anchor_response import show_anchor_response
 from helpers.figures.baseline import show_baseline_gap
+from helpers.figures.bias_effects import show_bias_effects
+from helpers.figures.bias_values import show_bias_values
 from helpers.figures.class_shares import show_class_shares
 from helpers.figures.discordance import show_discordance
 from helpers.figures.doses import show_dose_curve
@@ -8,6 +12,7 @@ from helpers.figures.heatmap import show_judge_vendor_heatmap
 from helpers.figures.hinting import show_hint_effects, show_hint_slopes
 from helpers.figures.hinting_groups import show_category_groups, show_group_metrics
 from helpers.figures.leaderboard import show_leaderboard_contrast
+from helpers.figures.noise_metrics import show_noise_metrics
 from helpers.figures.obfuscation import show_obfuscation_slopes
 from helpers.figures.outcome_grid import show_outcome_grid
 from helpers.figures.pairs import show_funnel, show_outcomes
@@ -24,7 +29,11 @@ from helpers.figures.top_choice import show_categories, show_positions, show_sel
 __all__ = [
     "Figure",
     "Style",
+    "show_acceptance",
+    "show_anchor_response",
     "show_baseline_gap",
+    "show_bias_effects",
+    "show_bias_values",
     "show_categories",
     "show_category_effects",
     "show_category_groups",
@@ -37,6 +46,7 @@ __all__ = [
     "show_hint_slopes",
     "show_judge_vendor_heatmap",
     "show_leaderboard_contrast",
+    "show_noise_metrics",
     "show_obfuscation_slopes",
     "show_outcome_grid",
     "show_outcomes",
