@@ -15,13 +15,14 @@ if TYPE_CHECKING:
 
 
 def questions_from(source: Path | str, experiment: Experiment) -> tuple[Question, ...]:
-    """The scenarios of a folder of templates (*.yaml), else of the published tests in the hub's format.
+    """The scenarios of a template (.yaml) or a folder of them, else of the published tests in the hub's format.
 
     Templates take the metric parameters of the experiment's config.yaml; published tests carry their own.
     """
-    if source != "hub" and Path(source).is_dir() and any(Path(source).glob("*.yaml")):
+    place = Path(source)
+    if source != "hub" and (place.suffix == ".yaml" or any(place.glob("*.yaml"))):
         where = f"experiments/{experiment.name}/config.yaml"
-        return questions(load_templates(Path(source), experiment.options["biases"], where), experiment.seed)
+        return questions(load_templates(place, experiment.options["biases"], where), experiment.seed)
     return datasets.load_published_tests(source, experiment.hub)
 
 

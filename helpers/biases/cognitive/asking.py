@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from helpers import prompts
-from helpers.biases.cognitive.design import pulls_of, shown_order
+from helpers.biases.cognitive.design import LETTERS, pulls_of, shown_order
 from helpers.types import Answer, Experiment, Judgment, Model, Question, Request, Trial, Wording, short_hash
 
 #: What is asked, in this order; the last stage holds the judgments.
@@ -15,8 +15,6 @@ STAGES = ("deciding", "judging")
 CONTROL = "control"
 #: What a question must have to be asked.
 NEEDS = "a wording that can be asked"
-#: Of the options: A and B may be the names of answers that are compared, and I and O look like digits.
-LETTERS = "KLMNPQRSTUVWXYZCDEFGHJ"
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,8 @@ def unfit(answers: Mapping[tuple[str, str], Answer]) -> dict[str, list[str]]:
 
 
 def _texts(question: Question) -> dict[str, str]:
-    texts = [version.text for wording in question.wordings for version in wording.versions.values()]
+    versions = [version for wording in question.wordings for version in wording.versions.values()]
+    texts = [text for version in versions for text in (version.text, *version.options)]
     return {f"scenario {question.id}": "\n".join(texts)}
 
 
@@ -96,7 +95,8 @@ def _told(asking: Asking, decided: Judgment | None, repeat: int) -> Iterator[Tri
     elif decided is None:
         both = [_trial(asking, f"treatment_{side}", "treatment", repeat, side) for side in ("for", "against")]
         longer = max(both, key=lambda trial: len(trial.request.prompt.encode()))
-        yield replace(longer, request=replace(longer.request, unwritten=1))
+        # Of a reply that is missing in the end nobody knows which side it would have been told.
+        yield replace(longer, request=replace(longer.request, unwritten=1), where=longer.where | {"decided": ""})
 
 
 def _trial(asking: Asking, version: str, condition: str, repeat: int, decided: str = "") -> Trial:

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.types import Experiment, Pull, Question
 
+#: Of the options: A and B may be the names of answers that are compared, and I and O look like digits.
+LETTERS = "KLMNPQRSTUVWXYZCDEFGHJ"
 #: How options may be ordered: at random; forwards or backwards at random, as in the published run; as they are.
 ORDERS = ("shuffled", "reversed", "fixed")
 
