@@ -2,7 +2,60 @@
 
 from helpers.biases.cognitive.asking import CONTROL, NEEDS, STAGES, answers, trials, unfit
 from helpers.biases.cognitive.building import questions
+from helpers.biases.cognitive.concluding import finding
 from helpers.biases.cognitive.design import caution, check
+from helpers.biases.cognitive.estimands import ESTIMANDS as ASKED
+from helpers.biases.cognitive.families import corrected, exploratory, smallest_detectable
+from helpers.biases.cognitive.measure import measure
+from helpers.biases.cognitive.pairs import pairs
+from helpers.biases.cognitive.planted import planted
+from helpers.biases.cognitive.published import from_published
+from helpers.biases.cognitive.published_estimands import PUBLISHED
+from helpers.biases.cognitive.published_frame import published_frame
+from helpers.biases.cognitive.published_words import published_finding
+from helpers.biases.cognitive.saying import effect_words, noise_words, odd_words, threshold_words, weighting_words
+from helpers.biases.cognitive.seed_metrics import (
+    AnchoringBiasMetric,
+    ConfirmationBiasMetric,
+    HaloEffectMetric,
+    LossAversionMetric,
+)
+from helpers.biases.cognitive.showing import paper_tables, stars
 from helpers.frames import decisions as tidy
 
-__all__ = ["CONTROL", "NEEDS", "STAGES", "answers", "caution", "check", "questions", "tidy", "trials", "unfit"]
+ESTIMANDS = (*ASKED, *PUBLISHED)
+
+__all__ = [
+    "CONTROL",
+    "ESTIMANDS",
+    "NEEDS",
+    "STAGES",
+    "AnchoringBiasMetric",
+    "ConfirmationBiasMetric",
+    "HaloEffectMetric",
+    "LossAversionMetric",
+    "answers",
+    "caution",
+    "check",
+    "corrected",
+    "effect_words",
+    "exploratory",
+    "finding",
+    "from_published",
+    "measure",
+    "noise_words",
+    "odd_words",
+    "pairs",
+    "paper_tables",
+    "planted",
+    "published_finding",
+    "published_frame",
+    "questions",
+    "smallest_detectable",
+    "stars",
+    "threshold_words",
+    "tidy",
+    "trials",
+    "unfit",
+    "weighting_words",
+]
