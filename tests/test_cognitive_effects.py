@@ -76,7 +76,7 @@ def test_a_pair_with_a_lost_reply_stays_without_values() -> None:
 
 
 def test_two_replies_to_one_version_are_refused_by_name() -> None:
-    with pytest.raises(ValueError, match="question_id s.*condition control, repeat 0"):
+    with pytest.raises(ValueError, match=r"question_id s.*condition control, repeat 0"):
         pairs(frame(both("s", 1, 2), [reply("s", "control", 3)]))
     with pytest.raises(ValueError, match="lacks target"):
         pairs(frame(both("s", 1, 2)).drop(columns="target"))
@@ -244,7 +244,7 @@ def test_the_notebook_of_the_metrics_comes_out_of_pairs() -> None:
 
 
 def test_confirmation_takes_off_what_the_control_selects_and_weighs_by_arguments() -> None:
-    """B of (3, 1), decided for, is 1/2, of the control (2, 2) 0, N 8; B of (4, 0), decided against, is 0, of (1, 3) 1/2, N 4."""
+    """Decided for, N 8: B of (3, 1) is 1/2, of the control (2, 2) 0; against, N 4: of (4, 0) 0, of (1, 3) 1/2."""
     table = pairs(frame(chosen("s", 1.0, (2, 2), (3, 1), 8), chosen("t", -1.0, (1, 3), (4, 0), 4)))
     found = [*seed_batches.batches(table, "asked", 1), *seed_batches.excesses(table, "asked", 1)]
     where = {"bias": "confirmation", "judge": "j"}
@@ -273,16 +273,15 @@ def test_noise_alone_reads_as_bias_in_the_published_metrics(continuous: bool) ->
 
 
 def test_the_published_metric_and_somebody_who_answers_at_random() -> None:
-    """With k = -1 and x = 0: 5 to 6 is 1/6, 6 to 5 is -1/6, 0 to 0 counts 0; three options at random: 4 pairs of size 1,
-    2 of size 1/2, 3 of size 0."""
+    """With k = -1 and x = 0: 5 to 6 is 1/6, 6 to 5 is -1/6, 0 to 0 counts 0.
+
+    Of the nine pairs of three options four have size 1, two 1/2, and three 0.
+    """
     known = {"k": -1.0, "x1": 0.0, "x2": 0.0, "flip_control": False, "flip_treatment": False}
-    table = pairs(frame(*(both(n, *pair, **known) for n, pair in enumerate([(5, 6), (6, 5), (0, 0), (0, 3)]))))
-    found = measure(
-        frame(*(both(n, *pair, **known) for n, pair in enumerate([(5, 6), (6, 5), (0, 0), (0, 3)]))), "d", 1
-    )
+    said = [(5, 6), (6, 5), (0, 0), (0, 3)]
+    found = measure(frame(*(both(number, *pair, **known) for number, pair in enumerate(said))), "d", 1)
     assert one(found, "ratio_scale", bias="halo", judge="j").value == pytest.approx((1 / 6 - 1 / 6 + 0 + 1) / 4)
     assert one(found, "ratio_scale_absolute", bias="halo").value == pytest.approx((1 / 6 + 1 / 6 + 0 + 1) / 4)
-    assert len(table) == 4
     three = frame(both("s", 0, 1, **known, options=3, high=2.0, target=2.0, values="0 1 2"))
     random = one(measure(three, "d", 1), "ratio_scale_random", bias="halo")
     assert random.value == pytest.approx((4 * 1 + 2 * 0.5) / 9)
@@ -297,38 +296,31 @@ def gamble(scenario: object, condition: str, accepted: int, ratio: float, **more
 
 
 def test_a_threshold_by_hand() -> None:
-    """At ratio 2 one in four is accepted, at 8 three in four: half at 4, the curve being symmetric in the log ratio;
-    with a loss at 4 and 16: half at 8, so the loss asks for twice as much."""
+    """At ratio 2 one in four is accepted, at 8 three in four: half at 4, the curve being symmetric in the log ratio.
+
+    With a loss the same shares at 4 and 16: half at 8, so that the loss asks for twice as much.
+    """
     rows = []
     for number in range(40):
-        low, yes = number % 2, (number // 2) % 4 < (1 if number % 2 == 0 else 3)
+        base, yes = (2, number % 8 == 0) if number % 2 == 0 else (8, number % 8 != 1)
         for condition, factor in (("control", 1), ("treatment", 2)):
-            rows.append(gamble(f"{number} {condition}", condition, int(yes), factor * (8 if low else 2)))
-            other = "treatment" if condition == "control" else "control"
-            rows.append({**gamble(f"{number} {condition}", other, 0, factor * (8 if low else 2)), "value": math.nan})
-    table = pairs(frame(rows)).assign(readable=True)
-    control = table["question_id"].str.endswith("control")
-    value = np.array([row["value"] for row in rows if not math.isnan(row["value"])])
-    assert len(value) == 80
-    first, second = table[control], table[~control]
-    answers = {
-        f"{number} {c}": float((number // 2) % 4 < (1 if number % 2 == 0 else 3))
-        for number in range(40)
-        for c in ("control", "treatment")
-    }
-    first, second = (part.assign(scenario=range(40), a=part["question_id"].map(answers)) for part in (first, second))
-    one_, two = (thresholds.threshold(part, "a", 40) for part in (first, second))
-    assert one_.value == pytest.approx(math.log(4)) and two.value == pytest.approx(math.log(8))
+            rows.append(gamble(f"{number} {condition}", "control", int(yes), factor * base))
+    table = pairs(frame(rows)).assign(scenario=range(80))
+    answers = {row["question_id"]: row["value"] for row in rows}
+    table["answer"] = table["question_id"].map(answers)
+    for condition, half in (("control", 4), ("treatment", 8)):
+        part = table[table["question_id"].str.endswith(condition)]
+        assert thresholds.threshold(part, "answer", 80).value == pytest.approx(math.log(half))
 
 
-def curve(chances: dict[float, float], scenarios: int = 24, added: float = 1.0) -> pd.DataFrame:
-    """Gambles accepted at these shares, evenly spread over scenarios; ratios times `added` with a loss."""
+def curve(chances: dict[float, float], scenarios: int = 24) -> pd.DataFrame:
+    """Gambles accepted at these shares, spread over scenarios, the same with and without a loss."""
     rows = []
     for number in range(scenarios):
         for wording, (ratio, chance) in enumerate(chances.items()):
             accepted = int((number * 0.618034) % 1 < chance)
-            for condition, factor in (("control", 1.0), ("treatment", added)):
-                rows.append(gamble(number, condition, accepted, ratio * factor, wording=str(wording)))
+            for condition in ("control", "treatment"):
+                rows.append(gamble(number, condition, accepted, ratio, wording=str(wording)))
     return frame(rows)
 
 
@@ -349,14 +341,18 @@ def test_the_fit_and_its_sandwich_are_those_of_statsmodels() -> None:
     assert each.se == pytest.approx(math.sqrt(24 / 23 * gradient @ fit.cov_params() @ gradient), rel=1e-6)
 
 
-def test_the_loss_is_the_factor_between_the_thresholds_and_shares_its_scenarios() -> None:
-    """The same answers at half the ratios: the factor is exactly 2, and nothing of it varies."""
-    table = pairs(frame())
-    rows = curve({1.2: 0.1, 2.0: 0.4, 3.0: 0.7, 5.0: 0.9}, added=1.0)
-    moved = rows["condition"] == "treatment"
-    table = pairs(rows)
-    same = one(thresholds.thresholds(table, "d"), "threshold_ratio", bias="loss_aversion")
-    assert moved.any() and same.value == pytest.approx(0, abs=1e-9) and "nothing varies" in same.method
+def test_control_and_treatment_share_their_scenarios_in_the_difference() -> None:
+    """The same answers with and without a loss: the difference is 0 and does not vary, though each threshold does."""
+    found = thresholds.thresholds(pairs(curve({1.2: 0.1, 2.0: 0.4, 3.0: 0.7, 5.0: 0.9})), "d")
+    same = one(found, "threshold_ratio", bias="loss_aversion")
+    assert same.value == pytest.approx(0, abs=1e-9) and "nothing varies" in same.method
+    assert one(found, "acceptance_threshold", bias="loss_aversion", condition="control").se > 0.01
+
+
+def test_a_mean_over_judges_has_no_threshold_where_one_judge_has_none_and_names_it() -> None:
+    both_ = pd.concat([curve({1.2: 0.1, 5.0: 0.9}), curve({1.2: 1.0, 5.0: 1.0}).assign(judge="yes")])
+    mean = one(thresholds.thresholds(pairs(both_), "d"), "threshold_ratio", bias="loss_aversion")
+    assert math.isnan(mean.value) and mean.method.startswith("yes: ") and "every gamble was accepted" in mean.method
 
 
 @pytest.mark.parametrize(

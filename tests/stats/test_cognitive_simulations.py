@@ -237,7 +237,7 @@ def test_a_common_merit_reads_as_confirmation_in_the_published_metric_and_not_in
 @pytest.mark.parametrize("runs", [FAST, SLOW])
 @pytest.mark.parametrize(("world", "who"), everybody("pulled", "halo", "gambles", "believed"))
 def test_planted_strengths_are_covered_and_found(world: str, who: str, runs: int) -> None:
-    """Unequal models, strengths that vary by scenario, losses of extreme answers; the truth is that of readable ones."""
+    """Unequal models, strengths that vary by scenario, losses of extreme answers; truth is that of readable ones."""
     found, known = replications(world, runs), truth(world, runs)
     for id in (
         id for id, one in known if one == who and not id.startswith(("acceptance", "threshold", "anchor_slope"))

@@ -180,8 +180,8 @@ ESTIMANDS = (
         "anchor - a1 is above 0 by noise alone)",
         "covariance of move and distance",
         "covariance of both distances",
-        "scenario jackknife, t; with 24 scenarios it held 95 to 97 %; where anchors are hard to tell from answers the value lay up to "
-        "0.015 too high",
+        "scenario jackknife, t; of 24 scenarios it held 95 to 97 %, and the value lay up to 0.015 too high where "
+        "anchors are hard to tell from answers",
         "instrumental variables; own definition",
         lost=f"no number where anchors lie too near to the answers, or without a repeat; {_LOST}",
     ),
