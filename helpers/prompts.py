@@ -76,6 +76,25 @@ def render(template: Template, **variables: Any) -> tuple[str, str]:
         raise ValueError(f"{template.path}: {error}; given: {given}") from error
 
 
+@lru_cache(maxsize=4096)
+def used(source: str, where: str) -> frozenset[str]:
+    """The names of the variables that a text with variables uses; a syntax error is a ValueError naming `where`."""
+    try:
+        return frozenset(jinja2.meta.find_undeclared_variables(_environment().parse(source)))
+    except jinja2.TemplateSyntaxError as error:
+        raise ValueError(f"{where}, line {error.lineno} of the text: {error.message}") from error
+
+
+def filled(source: str, where: str, **variables: Any) -> str:
+    """A text with variables inserted; what it uses must be given and not None, else ValueError naming `where`."""
+    if missing := sorted(used(source, where) - set(variables)):
+        raise ValueError(f"{where}: missing {', '.join(missing)}; given: {', '.join(sorted(variables))}")
+    try:
+        return _compiled(source).render(variables)
+    except (jinja2.TemplateError, TypeError, ValueError, ArithmeticError) as error:
+        raise ValueError(f"{where}: {error}") from error
+
+
 def check_nonce(nonce: str, texts: Mapping[str, str]) -> None:
     """Refuse texts that contain the nonce, in either case, naming them: they could close their own delimiters.
 

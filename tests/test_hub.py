@@ -311,6 +311,34 @@ def test_a_folder_of_the_hub_without_known_files_is_told_with_what_exists(client
     assert error["error"] == "FileNotFoundError" and "results/" in error["text"] and ANSWERS in error["text"]
 
 
+SHOWN = '"Situation:\n{}\n\nPrompt:\ny\n\nAnswer Options:\nOption 1: no\nOption 2: yes"'
+TESTS = (
+    "bias,scenario,control,treatment,metric_params\n"
+    f"Halo Effect,A shop.,{SHOWN.format('x')},{SHOWN.format('z')}," + "\"{'k': 1, 'x_1': 0, 'x_2': 0}\"\n"
+).encode()
+
+
+@pytest.mark.parametrize(("path", "files_read"), [("data", 1), (".", 2), ("data/train.csv", 1)])
+def test_bias_tests_lie_in_any_file_of_the_folder_that_the_entry_names(hub, client, path, files_read):
+    hub.repos[REPO].commit(files(**{"data__train.csv": TESTS, "more__tests.csv": TESTS.replace(b"shop", b"mill")}))
+    result = client.run(f"""
+hub.DOWNLOADS = folder
+questions = datasets.load_published_tests("hub", {entry(questions=path)!r})
+result = [(q.category, q.wordings[0].versions["treatment"].options) for q in questions]
+""")
+    assert result == [["halo", ["no", "yes"]]] * files_read
+    assert hub.asked("GET", "/resolve/") == files_read
+
+
+def test_a_folder_of_the_hub_without_bias_tests_is_told_with_what_exists(client):
+    error = client.run(
+        f"hub.DOWNLOADS = folder\nresult = datasets.load_published_tests('hub', {entry(questions='tests')!r})"
+    )
+    assert error["error"] == "FileNotFoundError" and "in tests" in error["text"] and ANSWERS in error["text"]
+    error = client.run("result = datasets.load_published_tests('hub', None)")
+    assert error["error"] == "ValueError" and "questions" in error["text"]
+
+
 def test_an_experiment_without_hub_data_says_so(client):
     error = client.run("result = datasets.load_answers('hub', None)")
     assert error["error"] == "ValueError" and "answers" in error["text"]

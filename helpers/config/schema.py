@@ -42,18 +42,20 @@ class ConfigError(ValueError):
     """A setting that cannot be used; the message names the place, what was found and what is valid."""
 
 
-class _Strict(BaseModel):
+class Strict(BaseModel):
+    """Settings of which none is unknown and none changes."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
 
 
-class PriceEntry(_Strict):
+class PriceEntry(Strict):
     """US dollars for a million tokens."""
 
     input: float = Field(ge=0)
     output: float = Field(ge=0)
 
 
-class ModelEntry(_Strict):
+class ModelEntry(Strict):
     """One entry of models.yaml; the fields are those of `types.Model`."""
 
     provider: Literal["openai", "anthropic", "google", "simulated"]
@@ -73,7 +75,7 @@ class ModelEntry(_Strict):
     retires: str | None = None
 
 
-class Hub(_Strict):
+class Hub(Strict):
     """Where published files lie: a dataset repository, a revision and the files' paths in it.
 
     Without `questions` those are taken that the answers hold. Of several places of judgments a later one adds the
@@ -87,7 +89,7 @@ class Hub(_Strict):
     judgments: str | list[str] | None = None
 
 
-class ExperimentConfig(_Strict):
+class ExperimentConfig(Strict):
     """One experiments/<name>/config.yaml."""
 
     title: str
@@ -105,7 +107,7 @@ class ExperimentConfig(_Strict):
     parameters: dict[str, Any] = {}
 
 
-class Parameters(_Strict):
+class Parameters(Strict):
     """The common notebook parameters, checked; no type is guessed: True is no number, "5" is none either."""
 
     model_config = ConfigDict(strict=True)

@@ -7,6 +7,8 @@ from helpers.datasets.arena_questions import ArenaAnswers, load_arena_answers, l
 from helpers.datasets.arena_texts import disagreements, label_v01, label_v2, reread
 from helpers.datasets.arena_writing import write_arena
 from helpers.datasets.audit import Audit, audit_places, mapping_audit
+from helpers.datasets.bias_decisions import Decisions, load_decisions
+from helpers.datasets.bias_tests import BiasTests, load_published_tests, read_published_tests
 from helpers.datasets.code_pairs import CodePairs, load_code_pairs
 from helpers.datasets.game_outcomes import both_order_counts, load_battles
 from helpers.datasets.game_pairs import load_fastchat_pairs, load_letter_pairs, load_llmbar, load_pandalm
@@ -28,7 +30,9 @@ __all__ = [
     "Arena",
     "ArenaAnswers",
     "Audit",
+    "BiasTests",
     "CodePairs",
+    "Decisions",
     "Problem",
     "Responses",
     "audit_places",
@@ -45,6 +49,7 @@ __all__ = [
     "load_arena_questions",
     "load_battles",
     "load_code_pairs",
+    "load_decisions",
     "load_errors",
     "load_fastchat_pairs",
     "load_games",
@@ -55,12 +60,14 @@ __all__ = [
     "load_pandalm",
     "load_passages",
     "load_prefixes",
+    "load_published_tests",
     "load_questions",
     "load_responses",
     "load_top1",
     "mapping_audit",
     "normalised",
     "ranked",
+    "read_published_tests",
     "recorded",
     "reread",
     "style_of",

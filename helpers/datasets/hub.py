@@ -85,6 +85,34 @@ def from_hub(entry: Mapping[str, Any] | None, what: str, folder: Path | None = N
     return folders.pop()
 
 
+def fetch_below(entry: Mapping[str, Any] | None, what: str, ends: tuple[str, ...]) -> list[Path]:
+    """The files that the hub entry of an experiment names as `what`: one that ends like these, or all in a folder.
+
+    "." is the top of the repository. An entry without `what` is a ValueError, a folder without such a file a
+    FileNotFoundError that lists what there is.
+    """
+    from huggingface_hub import list_repo_files
+
+    if not entry or not entry.get("repo") or not isinstance(entry.get(what), str):
+        raise ValueError(
+            f"no {what} on the hub for this experiment: its config needs hub: repo and {what}, found {entry}"
+        )
+    repo, revision, path = entry["repo"], entry.get("revision") or "main", entry[what].strip("/")
+    if path.endswith(ends):
+        return [fetch(repo, path, revision)]
+    where = {"repo": repo, "file": path, "revision": revision}
+    there = _asked(
+        lambda: list_repo_files(repo, revision=revision, repo_type="dataset"), where, Path(DOWNLOADS), PROBE_SECONDS
+    )
+    wanted = sorted(file for file in there if file.endswith(ends) and (path == "." or file.startswith(f"{path}/")))
+    if not wanted:
+        raise FileNotFoundError(
+            f"{repo} at {revision} has no file in {path} that ends with {', '.join(ends)}; "
+            f"it has {', '.join(there) or 'no file'}"
+        )
+    return [fetch(repo, file, revision) for file in wanted]
+
+
 def recorded(folder: Path | None = None) -> list[dict[str, str]]:
     """What `source.json` says of each file loaded so far: repo, file, revision, commit, sha256; empty before that."""
     path = Path(folder or DOWNLOADS) / "source.json"

@@ -13,6 +13,7 @@ from helpers.figures.outcome_grid import show_outcome_grid
 from helpers.figures.pairs import show_funnel, show_outcomes
 from helpers.figures.patterns import show_patterns
 from helpers.figures.position import show_category_effects, show_position_effects
+from helpers.figures.published_biases import show_published_biases, show_published_models
 from helpers.figures.recognition import show_recognition_against_preference
 from helpers.figures.replication import show_replication
 from helpers.figures.sensitivity import show_sensitivity
@@ -42,6 +43,8 @@ __all__ = [
     "show_patterns",
     "show_position_effects",
     "show_positions",
+    "show_published_biases",
+    "show_published_models",
     "show_recognition_against_preference",
     "show_replication",
     "show_self_preference",

@@ -50,8 +50,6 @@ NUMBERS = (
     *("k", "x1", "x2", "score", "partner"),
 )
 NAN = math.nan
-#: The drawn numbers that an answer may be pulled to.
-ANCHORS = ("anchor", "prior")
 
 
 def decisions(judgments: Iterable[Judgment], answers: Mapping[tuple[str, str], Answer] | None = None) -> pd.DataFrame:
@@ -60,9 +58,10 @@ def decisions(judgments: Iterable[Judgment], answers: Mapping[tuple[str, str], A
     `condition` is "control", "treatment" or, of tests in which arguments are selected, "decision". `choice` counts the
     options in their natural order from 0, whatever the shown `order`; `value` is what the option counts, of selected
     arguments (pro - con) / (pro + con), NaN where none was selected. `target` is the value that the bias pulls to, of
-    selections the side decided for. `partner` is the repeat of the control that a treatment is compared with; `values`
-    are those of all options. A reply that could not be read has NaN and its `outcome`. `answers` are not used: nobody's
-    answers are judged here. No judgments give an empty frame with all columns.
+    selections the side decided for, `anchor` the number shown to which it pulls. `partner` is the repeat of the control
+    that a treatment is compared with; `values` are those of all options. A reply that could not be read has NaN and its
+    `outcome`. `answers` are not used: nobody's answers are judged here. No judgments give an empty frame with all
+    columns.
     """
     return pd.DataFrame([_row(each) for each in judgments], columns=list(DECISIONS)).astype(
         dict.fromkeys(NUMBERS, float)
@@ -95,7 +94,7 @@ def _row(judgment: Judgment) -> dict[str, object]:
         "high": max(values, default=NAN),
         "target": side if wording.target is None else wording.target,
         "ratio": wording.facts.get("ratio", NAN) if wording.kind == "acceptance" else NAN,
-        "anchor": next((wording.facts[name] for name in ANCHORS if name in wording.facts), NAN),
+        "anchor": NAN if wording.anchor is None else wording.anchor,
         **asdict(scale),
         "values": " ".join(f"{value:g}" for value in values),
         "score": NAN,

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from statistics import fmean, pstdev
 
-from helpers.providers import Sent, pairwise, reading
+from helpers.providers import Sent, deciding, pairwise, reading
 from helpers.providers.drawing import NORMAL, draw
 from helpers.providers.manners import MANNERS, NEUTRAL, own_by_name, vendor_of
 from helpers.types import Completion, Model, Question, Request, Usage
@@ -43,7 +43,9 @@ class Traits:
     others being named), `unreadable` the share of replies without a readable verdict. Of two answers a difference of
     utilities below `tie` is a tie and one of `strong` or more a strong verdict (z(length) is then 1 for the longer and
     -1 for the other, by however little). On passages `recognition` is the utility of own words when it is asked what it
-    wrote, and `fluency` what words out of style cost a text.
+    wrote, and `fluency` what words out of style cost a text. In bias tests (see `deciding`) `biases` holds the strength
+    of each by name, `answer_noise` the sd of an answer as a share of its scale, `first_option` how often the first
+    option shown is taken.
     """
 
     skill: float = 0.0
@@ -62,6 +64,9 @@ class Traits:
     strong: float = 1.5
     recognition: float = 0.0
     fluency: float = 0.0
+    biases: Mapping[str, float] = field(default_factory=dict)
+    answer_noise: float = 0.1
+    first_option: float = 0.0
 
 
 def client(model: Model, key: str | None) -> None:
@@ -84,6 +89,9 @@ def reply(request: Request) -> tuple[str, str]:
     """What the model says, and how its reply ended."""
     if _shown(request.prompt)[2]:
         return judge_reply(request)
+    tested = deciding.reply(request, traits_of(request.model))
+    if tested is not None:
+        return tested
     about_passage = reading.reply(request)
     if about_passage is not None:
         return _sometimes_lost(request, about_passage)
@@ -104,8 +112,11 @@ def traits_of(model: Model) -> Traits:
         raise ValueError(f"model '{model.name}': unknown traits {', '.join(unknown)}; valid: {', '.join(valid)}")
     for name, value in model.traits.items():
         numbers, kind = [value], "a number"
-        if name == "category_skill":
-            numbers, kind = list(value.values()) if isinstance(value, Mapping) else [None], "numbers by category"
+        if name in ("category_skill", "biases"):
+            numbers, kind = (
+                list(value.values()) if isinstance(value, Mapping) else [None],
+                f"numbers by {'category' if name == 'category_skill' else 'bias'}",
+            )
         elif name == "primacy":
             numbers, kind = list(value) if isinstance(value, list | tuple) else [None], "a list of numbers, one a slot"
         if any(type(number) not in (int, float) or not math.isfinite(number) for number in numbers):

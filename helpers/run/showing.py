@@ -84,7 +84,7 @@ def provenance(asked: Asked) -> str:
         f"verdict{f'; {absent} of these are missing' if absent else ''}."
     )
     conditions = sorted(set(judgments["condition"]) - {"none"})
-    if conditions and "none" not in set(judgments["condition"]):
+    if conditions and not {"none", "control"} & set(judgments["condition"]):
         text += f" There is no control: all of them are of the condition {', '.join(conditions)}."
     ids = judgments.dropna(subset=["judge_model"]).groupby("judge")["judge_model"].unique()
     for judge, several in ids[ids.map(len) > 1].items():
@@ -138,7 +138,11 @@ def example(asked: Asked) -> str:
     """
     replied = [each for each in asked.judgments if each.completion]
     plain = "games" in asked.frame
-    treated = (each for each in replied if (each.trial.condition == "none") == plain)
+    treated = (
+        each
+        for each in replied
+        if (each.trial.condition == "none") == plain and each.trial.condition not in ("control", "decision")
+    )
     judgment = next(treated, replied[0] if replied else None)
     if judgment is None:
         return f"These judgments were not asked here, so there is no prompt to show.{_left_out(asked)}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from helpers import datasets, paths, prompts
-from helpers.run import game_sources, pair_sources
+from helpers.run import bias_sources, game_sources, pair_sources
 from helpers.types import Answer, Experiment, Question
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ WORDS = {"questions": ("builtin", "hub"), "answers": ("ask", "hub"), "judgments"
 #: Parameters that shape what is asked: nothing of it can be changed in judgments that are published.
 ASKED_ONLY = (
     *("candidates", "repeats", "order_draw", "editor", "doses", "targets", "paraphrase"),
-    *("baselines", "controls", "control_limit", "arena_files"),
+    *("baselines", "controls", "control_limit", "arena_files", "option_order"),
 )
 
 
@@ -30,6 +30,8 @@ def questions_of(experiment: Experiment) -> tuple[Question, ...]:
     if _on_passages(experiment):
         source = _read_there(experiment, "questions")
         return _chosen(experiment, datasets.load_passages(source, experiment.hub, experiment.own["hard"]))
+    if _on_tests(experiment):
+        return _chosen(experiment, bias_sources.questions_from(_read_there(experiment, "questions"), experiment))
     if _in_arena(experiment) and experiment.questions != "builtin":
         return _chosen(experiment, _arena_questions(experiment))
     return _chosen(experiment, datasets.load_questions(_source(experiment, "questions")))
@@ -81,6 +83,8 @@ def judgments_of(experiment: Experiment) -> pd.DataFrame:
             raise ValueError(f"hard=True: judgments={source!r} do not say which questions are hard")
         responses = None if asking else _responses(experiment)
         frame = pair_sources.judgments_from(_read_there(experiment, "judgments"), experiment, responses)
+    elif _on_tests(experiment):
+        frame = bias_sources.decisions_from(_read_there(experiment, "judgments"), experiment)
     elif _in_arena(experiment):
         known = () if experiment.questions == "builtin" else _arena_questions(experiment)
         if not asking:
@@ -139,7 +143,7 @@ def _loaded(places: Sequence[Path], answers: Sequence[Answer], experiment: str) 
 
 def _chosen(experiment: Experiment, questions: Sequence[Question]) -> tuple[Question, ...]:
     ranked = datasets.ranked(questions, experiment.seed)
-    wanted = experiment.own.get("categories")
+    wanted = experiment.own.get("categories") or experiment.own.get("biases")
     known = sorted({question.category for question in ranked})
     unknown = [name for name in wanted or () if name not in known]
     if unknown:
@@ -156,6 +160,10 @@ def _chosen(experiment: Experiment, questions: Sequence[Question]) -> tuple[Ques
 
 def _on_passages(experiment: Experiment) -> bool:
     return experiment.options.get("questions") == "passages"
+
+
+def _on_tests(experiment: Experiment) -> bool:
+    return experiment.options.get("questions") == "tests"
 
 
 def _in_arena(experiment: Experiment) -> bool:

@@ -1,6 +1,6 @@
 """The nouns of the project: frozen records that every room may use and that import nothing of ours."""
 
-from helpers.types.asked import Answer, Experiment, Question, Request, Trial, short_hash
+from helpers.types.asked import SITUATION, Answer, Experiment, Question, Request, Trial, short_hash
 from helpers.types.models import Model, Price
 from helpers.types.naming import display_name, plain
 from helpers.types.numbers import Estimand, Estimate
@@ -22,6 +22,7 @@ __all__ = [
     "KINDS",
     "OUTCOMES",
     "PAIRWISE",
+    "SITUATION",
     "VERDICT_FIELDS",
     "VERSIONS",
     "Answer",

@@ -161,8 +161,9 @@ class Request:
             asked = PASSAGE_QUESTION.match(self.prompt)
             known = self.model.knowledge.get(asked[2] if asked else self.prompt.strip())
             points = list(known.points) if known else []
+            pull = self.pull
             told = {"simulator": SIMULATOR, "vendor": self.model.vendor, "points": points}
-            return told | ({"pull": repr(self.pull)} if self.pull else {})
+            return told | ({"pull": pull.words} if pull else {})
         return dict(self.model.revision or {}) if self.model.base_url else None
 
     @cached_property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 #: How a test is answered and read: one option of a scale; a gamble accepted or declined; several arguments selected.
 KINDS = ("scale", "acceptance", "selection")
@@ -43,14 +44,16 @@ class Wording:
     """One wording of a scenario: its versions by condition, and where the bias would pull the answer.
 
     `target` is the value of the option that the bias pulls to, None where that is the side which the model itself
-    decided for. `facts` are the numbers and words that were drawn for it. `scale` holds the parameters of the published
-    metric, None where that is not defined for its answers.
+    decided for; `anchor` is the number shown where it is the option nearest to one. `facts` are the numbers and words
+    that were drawn for it. `scale` holds the parameters of the published metric, None where that is not defined for
+    its answers.
     """
 
     name: str
     kind: str
     versions: Mapping[str, Version]
     target: float | None = None
+    anchor: float | None = None
     facts: Mapping[str, float | str] = field(default_factory=dict)
     scale: RatioScale | None = None
 
@@ -59,15 +62,21 @@ class Wording:
 class Pull:
     """What a simulated model knows of one version of a test: the bias that it is made for, and where that pulls.
 
-    `treated` is False of the control, of which nothing pulls; `side` is that decided for (1, -1; 0: none), `ratio` the
-    gain of a gamble over its loss.
+    `kind` is one of KINDS or "decision", `values` what each option counts, by its text. `treated` is False of a
+    control, in which nothing pulls; `side` is that decided for (1, -1; 0: none), `ratio` the gain of a gamble over its
+    loss.
     """
 
     bias: str
     scenario: str
     kind: str
     treated: bool
-    values: tuple[float, ...]
+    values: Mapping[str, float]
     target: float | None = None
     side: int = 0
     ratio: float = 0.0
+
+    @cached_property
+    def words(self) -> str:
+        """All of it as text: it is part of the key of what a simulated model replies."""
+        return repr(self)

@@ -33,7 +33,7 @@ class PublishedBias:
 POINTS: dict[str, tuple[int, int, Callable[[float], tuple[float, float]]]] = {
     "anchor": (0, 100, lambda anchor: (round(anchor / 10), round(anchor / 10))),
     "percentage": (-50, 50, lambda percentage: (round(percentage / 10) + 5, round(percentage / 10) + 5)),
-    # A further share of the work, added to the control's estimate; 3 is its mean in steps of the scale.
+    # A further share of the work, added to the control's estimate; in the metric 3 steps stand for its mean.
     "estimation_update": (0, 100, lambda update: (-(update // 10), -3)),
 }
 

@@ -1,0 +1,201 @@
+"""The published means of thirty biases: what they determine by hand, what the claims say, and what may be concluded."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from helpers import paths
+from helpers.biases.cognitive import published, published_biases, published_estimands, published_words
+from helpers.claims import check, load_claims, unexpected
+from helpers.config import read_yaml
+from helpers.types import Estimate
+
+FOLDER = paths.EXPERIMENTS / "cognitive_biases"
+#: The table of the source, typed in a second time: mean B and mean |B| in hundredths.
+HEATMAP = {
+    "information": (54, 57), "survivorship": (41, 47), "framing": (41, 45), "in_group": (41, 45),
+    "anchoring": (38, 55), "loss_aversion": (35, 66), "bandwagon": (34, 49), "halo": (34, 47), "hindsight": (32, 46),
+    "hyperbolic_discounting": (24, 35), "conservatism": (21, 53), "self_serving": (20, 28), "confirmation": (15, 27),
+    "illusion_of_control": (14, 20), "negativity": (12, 45), "mental_accounting": (12, 29),
+    "fundamental_attribution_error": (10, 24), "availability_heuristic": (10, 21), "stereotyping": (8, 25),
+    "not_invented_here": (8, 16), "escalation_of_commitment": (7, 19), "social_desirability": (7, 19),
+    "risk_compensation": (7, 33), "optimism": (6, 19), "reactance": (-1, 20), "planning_fallacy": (-2, 22),
+    "endowment": (-5, 24), "anthropomorphism": (-7, 13), "status_quo": (-41, 56), "disposition": (-69, 83),
+}  # fmt: skip
+#: Mean |B| of the 20 models in hundredths, the one that answers at random last.
+MODELS = [37, 32, 35, 37, 41, 35, 37, 32, 32, 33, 36, 32, 39, 32, 36, 37, 40, 32, 34, 54]
+ELEVEN = {
+    "availability_heuristic", "confirmation", "endowment", "escalation_of_commitment", "illusion_of_control",
+    "optimism", "reactance", "risk_compensation",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def counts() -> dict[str, Any]:
+    return read_yaml(FOLDER / "published" / "counts.yaml")
+
+
+@pytest.fixture(scope="module")
+def estimates(counts: dict[str, Any]) -> list[Estimate]:
+    return published.from_published(counts)
+
+
+def one(estimates: list[Estimate], id: str, **where: str) -> float:
+    (found,) = (each for each in estimates if each.id == id and dict(each.where) == where)
+    return found.value
+
+
+def absolute(options: int, x1: int = 0, x2: int = 0) -> Fraction:
+    """The mean of |B| over all pairs of answers, each as likely as any other, in exact fractions; 0/0 is 0."""
+    total = Fraction(0)
+    for a1, a2 in itertools.product(range(options), repeat=2):
+        before, after = abs(a1 - x1), abs(a2 - x2)
+        total += Fraction(abs(before - after), max(before, after)) if max(before, after) else 0
+    return total / options**2
+
+
+# --- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_numbers_are_the_printed_ones_and_no_interval_is_made_up(
+    counts: dict[str, Any], estimates: list[Estimate]
+) -> None:
+    grid = counts["heatmap"]["counts"]
+    assert {bias: (row["mean"], row["mean_absolute"]) for bias, row in grid.items()} == {
+        bias: (mean / 100, size / 100) for bias, (mean, size) in HEATMAP.items()
+    }
+    assert [round(100 * value) for value in counts["by_model"]["counts"].values()] == MODELS
+    assert set(grid) == set(published_biases.BIASES) and len(MODELS) == counts["heatmap"]["models"] == 20
+    assert one(estimates, "ratio_scale", bias="framing") == 0.41
+    assert one(estimates, "ratio_scale_absolute", judge="Random") == 0.54
+    assert one(estimates, "ratio_scale", bias="disposition", judge="Llama 3.1 70B", run="early run") == -0.83
+    assert all(each.low != each.low and each.data == "published" and each.method for each in estimates)
+    places = [(each.id, *sorted(each.where.items())) for each in estimates]
+    assert len(set(places)) == len(places)
+
+
+def test_answers_at_random_by_hand_in_fractions(estimates: list[Estimate]) -> None:
+    # Drawn: anchors between 10 and 90, of which 1/16 each round to 1 and to 9; percentages between -50 and 50, of
+    # which 1/20 each round to the ends; of updates 10, 20, 30, 40 each a quarter.
+    anchors = {x: Fraction(1, 16) if x in (1, 9) else Fraction(1, 8) for x in range(1, 10)}
+    percents = {x: Fraction(1, 20) if x in (0, 10) else Fraction(1, 10) for x in range(11)}
+    assert sum(anchors.values()) == sum(percents.values()) == 1
+    by_hand = {bias: absolute(11 if bias in ELEVEN else 7) for bias in HEATMAP}
+    by_hand["anchoring"] = sum(chance * absolute(11, x, x) for x, chance in anchors.items())
+    by_hand["hindsight"] = sum(chance * absolute(11, x, x) for x, chance in percents.items())
+    by_hand["planning_fallacy"] = sum(absolute(11, -update, -3) for update in (1, 2, 3, 4)) / 4
+    for bias, value in by_hand.items():
+        assert one(estimates, "ratio_scale_random", bias=bias) == pytest.approx(float(value), abs=1e-12), bias
+    mean = sum(by_hand.values()) / 30
+    assert one(estimates, "ratio_scale_random", over="30 biases") == pytest.approx(float(mean), abs=1e-12)
+    # The source's own model that answers at random, printed with two decimals.
+    assert f"{float(mean):.2f}" == "0.54"
+    below = [bias for bias, (_, size) in HEATMAP.items() if Fraction(size, 100) < by_hand[bias]]
+    assert one(estimates, "below_random") == len(below) == 25
+    # Of two options: (0, 1) and (1, 0) are 1, the others 0.
+    assert absolute(2) == Fraction(1, 2)
+
+
+def test_means_of_the_means_by_hand(estimates: list[Estimate]) -> None:
+    assert one(estimates, "ratio_scale", over="30 biases") == pytest.approx(4.06 / 30)
+    assert one(estimates, "ratio_scale_absolute", over="30 biases") == pytest.approx(10.88 / 30)
+    assert one(estimates, "ratio_scale_absolute", over="20 models") == pytest.approx(7.23 / 20)
+    assert one(estimates, "ratio_scale_absolute", over="19 models without the random one") == pytest.approx(6.69 / 19)
+    assert one(estimates, "direction_share", bias="reactance") == pytest.approx(1 / 20)
+    assert one(estimates, "direction_share", bias="status_quo") == pytest.approx(41 / 56)
+    # 4.06 counts the negative ones off, 1.25 together: without their signs it is 6.56 of 10.88.
+    assert one(estimates, "direction_share", over="30 biases") == pytest.approx(6.56 / 10.88)
+
+
+def test_an_impossible_mean_is_found(counts: dict[str, Any]) -> None:
+    odd = copy.deepcopy(counts)
+    odd["heatmap"]["counts"]["halo"]["mean"] = -0.49
+    odd["by_model"]["counts"]["GPT-4o"] = 0.54
+    found = published.from_published(odd)
+    assert one(found, "impossible_means") == 1 and one(found, "above_random") == 1
+
+
+def test_what_is_drawn_shapes_the_expectation() -> None:
+    drawn = {"anchor": {"choices": [50]}, "estimation_update": {"choices": [30]}}
+    assert published.random_absolute("anchoring", drawn) == pytest.approx(float(absolute(11, 5, 5)))
+    assert published.random_absolute("planning_fallacy", drawn) == pytest.approx(float(absolute(11, -3, -3)))
+    half = {"anchor": {"uniform": [0, 10]}}
+    expected = (absolute(11, 0, 0) + absolute(11, 1, 1)) / 2
+    assert published.random_absolute("anchoring", half) == pytest.approx(float(expected))
+
+
+# --- claims ----------------------------------------------------------------------------------------------------------
+
+
+def test_every_claim_has_the_status_it_expects(estimates: list[Estimate]) -> None:
+    claims = load_claims(read_yaml(FOLDER / "claims.yaml"))
+    checked = check(claims, estimates)
+    assert unexpected(claims, checked).empty
+    counted = checked["status"].value_counts()
+    assert counted["differs"] == 1 and counted["reproduced"] == 48 and counted["not derivable"] == len(claims) - 49
+    (odd,) = checked.loc[checked["status"] == "differs"].itertuples()
+    assert odd.id == "notebook_confirmation_formula" and odd.recomputed == pytest.approx(6 / 74)
+
+
+def test_every_published_number_has_its_claim(counts: dict[str, Any]) -> None:
+    claims = {claim.id: claim.published for claim in load_claims(read_yaml(FOLDER / "claims.yaml"))}
+    for bias, (mean, size) in HEATMAP.items():
+        assert claims[f"heatmap_mean_{bias}"] == mean / 100 and claims[f"heatmap_mean_absolute_{bias}"] == size / 100
+    for name in ("early_run", "secondary"):
+        for bias, value in counts[name]["counts"].items():
+            assert claims[f"{name.split('_')[0]}_{bias}"] == value
+    models = [value for id, value in claims.items() if id.startswith("model_")]
+    assert [round(100 * value) for value in models] == MODELS[:-1] and claims["random_model"] == 0.54
+
+
+def test_a_changed_array_or_formula_is_noticed(counts: dict[str, Any]) -> None:
+    claims = load_claims(read_yaml(FOLDER / "claims.yaml"))
+    other = copy.deepcopy(counts)
+    other["notebook"]["choices"]["treatment"][1] = 30
+    other["notebook"]["gambles"]["biased"][3] = 1
+    other["heatmap"]["counts"]["disposition"]["mean"] = 0.69
+    wrong = set(unexpected(claims, check(claims, published.from_published(other)))["id"])
+    moved = {f"notebook_{metric}{end}" for metric in ("anchoring_agnostic", "halo_effect") for end in ("_2", "")}
+    assert wrong == {*moved, "notebook_loss_aversion_biased", "overall_mean"}
+
+
+def test_estimands_of_published_numbers_are_declared_once(estimates: list[Estimate]) -> None:
+    ids = [each.id for each in published_estimands.PUBLISHED]
+    assert len(set(ids)) == len(ids) and set(ids) <= {each.id for each in estimates}
+    units = {each.id: each.unit for each in published_estimands.PUBLISHED}
+    assert all(units.get(each.id, each.unit) == each.unit for each in estimates)
+
+
+# --- words -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_finding_says_what_the_numbers_say(counts: dict[str, Any], estimates: list[Estimate]) -> None:
+    said = published_words.published_finding(counts, estimates)
+    assert "Of all 20 models the one that answers at random has the largest published mean |B|" in said
+    assert "(0.54; answers at random are expected to have 0.541; the other 19: 0.32 to 0.41)" in said
+    assert "printed average of 0.36, which is 0.352 without it" in said
+    assert "On 25 of 30 biases mean |B| is below" in said and "not below are Disposition Effect (0.83 against" in said
+    assert "60.3 % of mean |B| has one direction" in said and "5.0 % (Reactance) to 94.7 % (Information Bias)" in said
+    assert "below 25 %: Reactance, Planning Fallacy, Endowment Effect, Risk Compensation." in said
+    assert "Disposition Effect (-0.69), Status-Quo Bias (-0.41), Anthropomorphism (-0.07)" in said
+    assert "The metric of Conservatism was corrected" in said and "Claude 3 Haiku was evaluated but is not" in said
+    assert "significant" not in said and len(said.splitlines()) == 4
+
+
+def test_the_finding_changes_with_the_numbers(counts: dict[str, Any]) -> None:
+    other = copy.deepcopy(counts)
+    other["by_model"]["counts"] |= {"GPT-4o": 0.60, "Phi-3.5": 0.54}
+    other["heatmap"] |= {"invalid": [], "missing_models": []}
+    for row in other["heatmap"]["counts"].values():
+        row |= {"mean": 0.3, "mean_absolute": 0.31}
+    said = published_words.published_finding(other, published.from_published(other))
+    assert "2 of 19 models have at least the mean |B| of the one that answers at random" in said
+    assert "GPT-4o, Phi-3.5" in said and "largest published" not in said
+    assert "On 30 of 30 biases" in said and "not below are" not in said
+    assert "96.8 % of mean |B| has one direction" in said and "Nearly directionless" not in said
+    assert "Against the direction" not in said and "Conservatism" not in said and "Haiku" not in said
