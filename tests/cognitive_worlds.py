@@ -24,7 +24,7 @@ class Answerer:
     `lost`: the share of replies in the outer fifths of the scale (of gambles: of refusals; of selections: of those that
     lean to the side decided for) that cannot be read. `threshold`, `slack`: the mean log ratio at which it accepts and
     the logistic scale; `merit`: what the merit of a proposal adds to the logits of decision and selection.
-    `swapped`: in every second scenario the control is pulled instead of the treatment.
+    `swapped`: in half of the scenarios the control is pulled instead of the treatment.
     """
 
     name: str
@@ -85,9 +85,10 @@ def scale_frame(
         strength = each.strength + each.varying * rng.standard_normal(scenarios)[scenario]
         first = rng.integers(0, OPTIONS, len(scenario)) / (OPTIONS - 1)
         target = np.round(aim * (OPTIONS - 1))
+        other = (rng.random(scenarios) < 0.5)[scenario] if each.swapped else None
         for condition, share in (("control", 0.0), ("treatment", strength)):
             if each.swapped:
-                share = np.where((scenario % 2 == 0) == (condition == "treatment"), strength, 0.0)
+                share = np.where(other == (condition == "control"), strength, 0.0)
             for repeat in range(repeats):
                 noise = rng.standard_exponential(len(scenario)) - 1 if each.skew else rng.standard_normal(len(scenario))
                 answer = np.clip(honest + share * (aim - honest) + each.noise * noise, 0, 1)

@@ -1,4 +1,4 @@
-"""Means over pairs that take the scenario as the unit: of one judge, and the mean over judges, which is of these alone."""
+"""Means over pairs that take the scenario as the unit: of one judge, and over judges, which are these alone."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def named(method: str, cell: Cell) -> str:
 
 
 def contributions(cell: Cell) -> np.ndarray:
-    """(C,) what each scenario adds to the mean over judges: where control and treatment change places, its sign does."""
+    """(C,) what each scenario adds to the mean over judges; exchanging control and treatment turns its sign."""
     totals = cell.denominators.sum(axis=0)
     return (cell.numerators / totals * cell.weights).sum(axis=1)
 

@@ -1,4 +1,4 @@
-"""Numbers that are solutions of equations, told as what each scenario adds to them; so they can be subtracted, averaged."""
+"""Solutions of equations, as a number and what each scenario adds to it: these can be subtracted and averaged."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def unsolved(problem: str, scenarios: int, n: int = 0) -> Solved:
 
 
 def jackknifed(value: float, left_out: np.ndarray, used: np.ndarray, n: int) -> Solved:
-    """The number less its jackknife bias, with jackknife contributions; `left_out` (C,) are those without a scenario."""
+    """The number less its jackknife bias, with jackknife contributions; `left_out` (C,): each without a scenario."""
     clusters = int(used.sum())
     mean = float(left_out[used].mean())
     parts = np.where(used, (clusters - 1) / clusters * (mean - left_out), 0.0)

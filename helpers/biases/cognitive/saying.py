@@ -1,4 +1,4 @@
-"""What stands beside the figures: how published metrics read noise, thresholds, weights and replies without decision."""
+"""What stands beside the figures: how published metrics read noise, thresholds, weights, undecided replies."""
 
 from __future__ import annotations
 
@@ -97,7 +97,8 @@ def threshold_words(estimates: Sequence[Estimate]) -> str:
             lines.append(f"{_bias(each)}, {who}: **no threshold to compare**: {each.method}{beside}.")
             continue
         without, with_ = (_times(end) for end in ends)
-        told = f"{_bias(each)}, {who}: half accept from a gain of {without} times the stake without a loss, {with_} with one"
+        told = f"{_bias(each)}, {who}: half accept from a gain of {without} times the stake without a loss, "
+        told += f"of {with_} with one"
         if p[at] != p[at]:
             lines.append(f"{told}: a factor of {_times(each)} ({each.method.split('; ')[0]}).")
             continue

@@ -92,7 +92,8 @@ def _made_for(table: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, Batch]]:
     scale, anchored = rows["kind"] == "scale", rows["anchor"].notna()
     for chosen, kind in (
         (scale & anchored, ANCHORED),
-        (scale & ~anchored, HALO),
+        # Of published tests on other biases a move in any direction is no halo.
+        (scale & ~anchored & ((rows["source"] == "asked") | (rows["category"] == "halo")), HALO),
         (rows["kind"] == "acceptance", LOSS),
         (rows["kind"] == "selection", CONFIRMATION),
     ):

@@ -68,7 +68,7 @@ def _gambles(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def threshold(rows: pd.DataFrame, name: str, scenarios: int) -> Solved:
-    """Where the logistic curve of the answers in column `name` crosses one half, on log ratio; `scenario` counts from 0.
+    """The log ratio at which the logistic curve of column `name` crosses one half; `scenario` counts from 0.
 
     The contribution of a scenario is the delta method's: -(its influence on intercept + threshold * that on slope) /
     slope.
