@@ -23,6 +23,7 @@ SEEDS = (0, 7, 42)
 
 @cache
 def templates() -> dict[str, tuple[BiasTemplate, MetricLine]]:
+    """All that lie in the built-in folder."""
     return load_templates(FOLDER, load_config("cognitive_biases").options["biases"], "config.yaml")
 
 
@@ -46,8 +47,9 @@ def inserted(control: str, treatment: str) -> str | None:
 
 
 def test_seven_biases_have_at_least_24_scenarios_in_3_wordings() -> None:
-    assert set(templates()) == SEVEN
-    for name, (template, _) in templates().items():
+    assert set(templates()) >= SEVEN, "a reader may have put others beside them"
+    for name in SEVEN:
+        template, _ = templates()[name]
         assert len(template.scenarios) >= 24 and len(template.wordings) >= 3, name
     ids = [question.id for question in questions(42)]
     assert len(set(ids)) == len(ids) == sum(len(template.scenarios) for template, _ in templates().values())

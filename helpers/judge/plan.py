@@ -92,18 +92,20 @@ def unique(requests: Iterable[Request]) -> dict[str, Request]:
 def make_plan(stages: Mapping[str, Iterable[Request]], folder: Path | None) -> Plan:
     """Calls, tokens and dollars per stage and model; what is in the store is not asked again.
 
-    Stages hold requests in the order in which they will be asked; a request with unwritten answers counts as missing.
-    Without a folder nothing is stored.
+    Stages hold requests in the order in which they will be asked; what an earlier stage asks is stored for a later one,
+    and a request with unwritten answers counts as missing. Without a folder nothing is stored.
     """
-    rows, stored = [], {}
+    rows, stored, earlier = [], {}, set()
     for stage, requests in stages.items():
         by_model: dict[str, list[Request]] = {}
         for request in _calls(requests):
             by_model.setdefault(request.model.name, []).append(request)
         for name, asked in by_model.items():
             if name not in stored:
-                stored[name] = store.read(store.file_of(folder, name)).keys() if folder else ()
-            missing = [request for request in asked if request.unwritten or request.key not in stored[name]]
+                stored[name] = set(store.read(store.file_of(folder, name)) if folder else ())
+            there = stored[name] | earlier
+            missing = [request for request in asked if request.unwritten or request.key not in there]
+            earlier |= {request.key for request in missing if not request.unwritten}
             rows.append(_row(stage, asked[0].model, len(asked), missing))
     return Plan(tuple(rows))
 
