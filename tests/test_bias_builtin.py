@@ -177,7 +177,7 @@ def test_control_and_treatment_of_a_gamble_end_in_the_same_outcomes() -> None:
                 assert wording.target == 0.0 and wording.versions["treatment"].values == (0.0, 1.0)
                 seen.add((stake, ratio))
     draws = templates()["loss_aversion"][0].draws
-    assert seen == {(s, r) for s in draws["stake"].choose for r in draws["ratio"].choose} and len(seen) == 40
+    assert seen == {(s, r) for s in draws["stake"].choose for r in draws["ratio"].choose} and len(seen) == 25
 
 
 def test_the_options_that_count_to_ten_count_what_they_show() -> None:

@@ -66,7 +66,7 @@ def _drawn_target(line: Any, template: Any) -> str | None:
 def _wording(
     bias: str, template: Any, line: Any, scenario: Mapping[str, Any], id: str, number: int, seed: int
 ) -> Wording:
-    facts = {name: _drawn(draw, f"{seed}:{name}:{id}:{number + 1}") for name, draw in template.draws.items()}
+    facts = {name: _drawn(draw, f"{seed}:{name}:{id}", number) for name, draw in template.draws.items()}
     texts, name = template.wordings[number], str(number + 1)
     given = {key: value for key, value in scenario.items() if key not in NOT_SHOWN} | facts
 
@@ -92,9 +92,11 @@ def _wording(
     return Wording(name, template.kind, versions, *_pulled(line, options, facts), facts, _scale(line, options, facts))
 
 
-def _drawn(draw: Any, lot: str) -> Any:
-    rng = random.Random(lot)
-    return rng.choice(draw.choose) if draw.choose else rng.randint(draw.start, draw.stop)
+def _drawn(draw: Any, lot: str, number: int) -> Any:
+    """What is drawn for one wording of a scenario; of several values its wordings get different ones if they can."""
+    if not draw.choose:
+        return random.Random(f"{lot}:{number + 1}").randint(draw.start, draw.stop)
+    return random.Random(lot).sample(draw.choose, len(draw.choose))[number % len(draw.choose)]
 
 
 def _options(template: Any, scenario: Mapping[str, Any]) -> dict[str, float]:

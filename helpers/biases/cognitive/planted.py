@@ -13,8 +13,8 @@ NONE = "These models are not simulated: nothing was planted, so nothing planted 
 READ = (
     "A cell: the planted strength, then the effect that was found (*n. i.*: no interval, so no test). Planted is, of "
     "scales, the share of the way from the honest answer to the target; of gambles, the logarithm by which a possible "
-    "loss raises the ratio that is asked for; of arguments, logits. It is not the effect itself: that is a share of the "
-    "larger distance to the target, and noise in the answers makes it smaller. With 0 planted the true effect is 0, "
+    "loss raises the ratio that is asked for; of arguments, logits. It is not the effect itself, a share of the "
+    "larger distance to the target that noise in the answers makes smaller. With 0 planted the true effect is 0, "
     "whatever the noise: an effect that is found there is a false alarm, of which the correction over all cells allows "
     "one now and then."
 )
