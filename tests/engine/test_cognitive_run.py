@@ -1,0 +1,184 @@
+"""Experiment 5 end to end through the three real SDKs, with a server of one's own that is pulled as planted."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from helpers import frames, paths, run
+from helpers.biases.cognitive.design import pulls_of
+from helpers.config import load_experiment
+from helpers.judge import OverBudget
+from helpers.providers import simulated
+from helpers.run.sources import questions_of
+from helpers.types import Experiment, Model, Pull, Request
+from tests.engine.test_control import At
+from tests.servers.behaviours import Call, Reply, step
+from tests.servers.judging import digest
+from tests.servers.providers import JudgeServer
+
+pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
+
+NAME = "cognitive_biases"
+#: One model of each SDK, and one behind an OpenAI-compatible server that knows no schemas.
+MODELS = ["gpt_fast", "claude_fast", "gemini_fast", "own"]
+SEVEN = {"anchoring", "authority", "bandwagon", "confirmation", "halo", "judge_anchoring", "loss_aversion"}
+STRENGTH = {name: 1.0 for name in SEVEN} | {"confirmation": 3.0, "loss_aversion": 3.0}
+
+
+@cache
+def known() -> Mapping[str, Pull]:
+    return pulls_of(questions_of(load_experiment(NAME)))
+
+
+def decider(call: Call) -> Reply:
+    """A server whose models decide as simulated ones that are pulled all the way."""
+    traits = {"biases": STRENGTH, "answer_noise": 0.02}
+    model = Model(call.model, "simulated", call.model, "gpt", traits=traits, pulls=known())
+    # As real models do, it does not always say the same.
+    text, _ = simulated.reply(Request(model, call.prompt, call.system, call.schema, repeat=call.attempt))
+    return Reply(text)
+
+
+def settled(folder: Path, server: JudgeServer, **parameters: Any) -> Experiment:
+    entries_of = yaml.safe_load(paths.MODELS.read_text(encoding="utf-8"))
+    entries = {name: entries_of[name] for name in MODELS if name in entries_of}
+    own = {"base_url": f"{server.url}/v1", "api_key_env": "OPENAI_API_KEY", "structured": False}
+    entries["own"] = {**entries_of["llama_3_1_8b"], **own}
+    file = folder / "models.yaml"
+    file.write_text(yaml.safe_dump(entries), encoding="utf-8")
+    given = {"judges": MODELS, "budget_usd": 1e6, "question_limit": 21, **parameters}
+    given |= {"store": str(folder / "replies"), "out": str(folder / "out")}
+    return load_experiment(NAME, models_file=file, **given)
+
+
+def asked(experiment: Experiment, days: float | None = None) -> run.Asked:
+    clock = {} if days is None else {"clock": At(days).clock()}
+    return asyncio.run(run.ask(experiment, show=False, **clock))
+
+
+def test_three_sdks_decide_on_every_built_in_bias_and_the_planted_pull_is_found(serve: Any, tmp_path: Path) -> None:
+    server = serve(decider)
+    planned = asyncio.run(run.plan(settled(tmp_path, server)))
+    assert planned.missing and planned.usd > 0 and server.calls == []
+    with pytest.raises(OverBudget):
+        asked(settled(tmp_path, server, budget_usd=planned.usd / 2))
+    assert server.calls == [], "not even a decision is paid before the budget is enough"
+    found = asked(settled(tmp_path, server, budget_usd=planned.usd))
+    frame = found.frame
+    assert len(server.calls) == planned.missing == len(found.judgments) == len(frame)
+    assert {entry.provider for entry in server.calls} == {"openai", "anthropic", "google"}
+    assert {(entry.call.model, entry.call.schema is None) for entry in server.calls} == {
+        (model.model_id, not model.structured) for model in settled(tmp_path, server).judges
+    }
+    assert tuple(frame.columns) == frames.DECISIONS and found.data == "asked"
+    assert set(frame["outcome"]) == {"ok"} and set(frame["judge"]) == {*MODELS}
+    assert set(frame["category"]) == SEVEN and set(frame["kind"]) == {"scale", "acceptance", "selection"}
+    # 3 scenarios of each bias in 3 wordings: control and treatment twice, of confirmation a decision more.
+    assert Counter(frame["condition"]) == {"control": 21 * 3 * 2 * 4, "treatment": 21 * 3 * 2 * 4, "decision": 9 * 4}
+    assert frame["judge_model"].notna().all()
+    treated = frame[frame["condition"] == "treatment"]
+    scales = treated[treated["kind"] == "scale"]
+    assert (scales["value"] == scales["target"]).mean() > 0.95, "all the way, but for a little noise"
+    control = frame[(frame["condition"] == "control") & (frame["kind"] == "scale")]
+    assert (control["value"] == control["target"]).mean() < 0.5
+    gambles = treated[treated["kind"] == "acceptance"]
+    assert (gambles["choice"] == 0).all() and (gambles["ratio"] > 1).all()
+    for judge in MODELS:
+        picked = treated[(treated["kind"] == "selection") & (treated["judge"] == judge)]
+        assert len(picked) == 18 and (picked["value"] * picked["target"]).mean() > 0.15
+    partners = treated.groupby(["judge", "question_id", "wording"])["partner"].apply(sorted)
+    assert len(partners) == 4 * 21 * 3 and partners.map(lambda each: each == [0, 1]).all(), "each control serves once"
+    before = len(server.calls)
+    again = asked(settled(tmp_path, server, budget_usd=0.0))
+    assert len(server.calls) == before and again.frame.equals(frame)
+
+
+def test_a_larger_limit_and_a_third_repeat_ask_only_for_what_is_missing(serve: Any, tmp_path: Path) -> None:
+    server, given = serve(decider), {"judges": ["gpt_fast", "own"]}
+    asked(settled(tmp_path, server, **given, question_limit=7))
+    before = len(server.calls)
+    more = settled(tmp_path, server, **given, question_limit=14, repeats=3)
+    planned = asyncio.run(run.plan(more))
+    found = asked(more)
+    assert len(server.calls) - before == planned.missing and len(server.calls) == len(found.judgments)
+    sent = Counter((entry.call.model, entry.call.prompt) for entry in server.calls)
+    assert set(sent.values()) == {1, 3}, "a decision is made once, all else is asked three times"
+
+
+#: What the server says instead of a decision, and how that counts.
+ODD = {
+    "none": "no_option",
+    "two": "two_options",
+    "prose": "unparsed",
+    "refusal": "refused",
+    "length": "truncated",
+    "empty": "empty",
+}
+
+
+def kind_of(model: str, prompt: str) -> str:
+    """Which odd answer a model gives to a prompt: one of three prompts gets one, by hash."""
+    number = digest(model, prompt)[0]
+    return [*ODD][number % len(ODD)] if number < 96 else ""
+
+
+def odd(call: Call) -> Reply:
+    kind = kind_of(call.model, call.prompt)
+    nonce = call.prompt.split("<<<SITUATION ")[1][:8]
+    if kind in ("none", "two"):
+        stated = "none" if kind == "none" else "K and L"
+        return Reply(json.dumps({"id": nonce, "choice": stated}) if call.schema else f"VERDICT-{nonce}: {stated}")
+    if kind == "prose":
+        return Reply("Much can be said for more than one of them.")
+    return step(kind, call) if kind else decider(call)
+
+
+def test_odd_answers_are_counted_apart_and_asked_no_second_time(serve: Any, tmp_path: Path) -> None:
+    server, given = serve(odd), {"biases": ["halo", "loss_aversion"], "question_limit": 35}
+    found = asked(settled(tmp_path, server, **given))
+    met: dict[str, Counter[str]] = {name: Counter() for name in MODELS}
+    for judgment in found.judgments:
+        trial = judgment.trial
+        expected = ODD.get(kind_of(trial.judge.model_id, trial.request.prompt), "ok")
+        if expected == "refused" and trial.judge.provider == "google":
+            expected = "unparsed"  # Google tells a refusal in words alone
+        assert judgment.outcome == expected, (trial.judge.name, judgment.completion.text)
+        met[trial.judge.name][expected] += 1
+    for name, counts in met.items():
+        assert {"no_option", "two_options"} <= set(counts), (name, "a test that meets none tests nothing")
+    assert set().union(*met.values()) == {"ok", *ODD.values()}
+    frame = found.frame
+    read = frame["outcome"] == "ok"
+    assert frame.loc[read, ["choice", "value"]].notna().all(axis=None)
+    assert frame.loc[~read, ["choice", "value", "pro", "con"]].isna().all(axis=None)
+    table = run.losses(found)
+    for name, counts in met.items():
+        for outcome in ODD.values():
+            told = table.loc[[name], outcome].sum() if outcome in table else 0
+            assert told == counts[outcome], (name, outcome)
+    before = len(server.calls)
+    again = asked(settled(tmp_path, server, **given))
+    assert len(server.calls) == before and again.frame.equals(frame)
+
+
+def test_a_repeat_that_is_added_weeks_later_has_a_control_of_its_own(serve: Any, tmp_path: Path) -> None:
+    server, given = serve(decider), {"judges": ["gpt_fast"], "biases": ["halo"], "question_limit": 14}
+    asked(settled(tmp_path, server, **given), days=0)
+    before = len(server.calls)
+    same = asked(settled(tmp_path, server, **given), days=30)
+    assert len(server.calls) == before, "what was compared once stays compared"
+    assert (same.frame.loc[same.frame["condition"] == "treatment", "partner"] < 2).all()
+    later = asked(settled(tmp_path, server, **given, repeats=3), days=30)
+    new = Counter(later.frame["condition"])
+    assert new["treatment"] == 2 * 3 * 3 and len(server.calls) - before == 2 * 3 * 2
+    third = later.frame[(later.frame["condition"] == "treatment") & (later.frame["repeat"] == 2)]
+    assert set(third["partner"]) == {2}, "asked on the same day"
