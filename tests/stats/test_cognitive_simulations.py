@@ -145,8 +145,8 @@ def defined(rows: pd.DataFrame) -> pd.Series:
             found["halo_effect_excess"] = np.nanmean(moved)
         else:
             found["anchoring_agnostic_excess"] = np.nanmean(moved)
-            least = np.where(d1 > 0, d1, np.inf)  # 0/0 counts 0
-            specific = [np.maximum(0, np.where(d1 > 0, d1 - each, 0 * each) / least) for each in (d2, d0)]
+            least = np.where(d1 == 0, np.inf, d1)  # 0/0 counts 0
+            specific = [np.maximum(0, (d1 - each) / least) for each in (d2, d0)]
             found["anchoring_specific_excess"] = np.nanmean(specific[0] - specific[1])
             y, x, z = (each[np.isfinite(a1 + a2 + a0)] for each in (a2 - a1, rows["anchor"] - a1, rows["anchor"] - a0))
             found["anchor_slope"] = np.cov(z, y)[0, 1] / np.cov(z, x)[0, 1]
