@@ -11,7 +11,7 @@ from helpers import figures
 from helpers.figures import judges
 from helpers.figures import style as styles
 from helpers.types import Estimate
-from tests.test_figures import STYLES, intervals, points, rate, texts
+from tests.test_figures import EACH_STYLE, STYLES, intervals, points, rate, texts
 from tests.test_figures_hinting import HOSTILE, assert_readable
 
 NAN = float("nan")
@@ -125,7 +125,7 @@ def paper() -> dict[str, figures.Figure]:
     return {figure.name: figure for figure in all_figures()}
 
 
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("style", EACH_STYLE)
 def test_nothing_overlaps_or_leaves_the_figure_at_print_size(style):
     look = styles.style(style)
     for figure in all_figures(style):

@@ -147,13 +147,14 @@ def _chosen(experiment: Experiment, questions: Sequence[Question]) -> tuple[Ques
     known = sorted({question.category for question in ranked})
     unknown = [name for name in wanted or () if name not in known]
     if unknown:
-        raise ValueError(f"unknown category {', '.join(unknown)}; the questions have: {', '.join(known)}")
+        what = "bias" if _on_tests(experiment) else "category"
+        raise ValueError(f"unknown {what} {', '.join(unknown)}; the questions have: {', '.join(known)}")
     limited = ranked[: experiment.question_limit]
     chosen = tuple(question for question in limited if wanted is None or question.category in wanted)
     if not chosen:
         raise ValueError(
             f"no question is left: none of the first {len(limited)} is of {', '.join(wanted or ())}; "
-            "question_limit counts before categories are chosen, so raise it"
+            f"question_limit counts before {'biases' if _on_tests(experiment) else 'categories'} are chosen, so raise it"
         )
     return chosen
 
