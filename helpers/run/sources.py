@@ -154,7 +154,7 @@ def _chosen(experiment: Experiment, questions: Sequence[Question]) -> tuple[Ques
     if not chosen:
         raise ValueError(
             f"no question is left: none of the first {len(limited)} is of {', '.join(wanted or ())}; "
-            f"question_limit counts before {'biases' if _on_tests(experiment) else 'categories'} are chosen, so raise it"
+            f"question_limit counts before {'biases' * _on_tests(experiment) or 'categories'} are chosen, so raise it"
         )
     return chosen
 

@@ -18,9 +18,7 @@ def check(experiment: Experiment) -> None:
     """Refuse (ValueError) an order of options that there is not, and candidates: nobody's answers are judged."""
     if experiment.candidates:
         named = ", ".join(model.name for model in experiment.candidates)
-        raise ValueError(
-            f"candidates = {named}: no answers are judged here; name the models that are asked in `judges`"
-        )
+        raise ValueError(f"candidates = {named}: no answers are judged here; `judges` are the models that are asked")
     if experiment.own["option_order"] not in ORDERS:
         raise ValueError(f"option_order = {experiment.own['option_order']!r}: one of: {', '.join(ORDERS)}")
 
