@@ -169,8 +169,8 @@ def test_control_and_treatment_of_a_gamble_end_in_the_same_outcomes() -> None:
                     sorted({int(n) for n in re.findall(r"\b\d+\b", wording.versions[name].text)})
                     for name in ("control", "treatment")
                 )
-                assert treatment[0] == stake == control[0] and len(treatment) == len(control) == 2, question.id
-                gain = treatment[1]
+                assert stake == control[0] and len(treatment) == len(control) == 2, question.id
+                (gain,) = {*treatment} - {stake}
                 # Keep what you have, win or lose against the stake for sure, stake and gain, or nothing.
                 assert sorted({0 + stake, gain + stake, -stake + stake} - {0}) == control, (question.id, stake, ratio)
                 assert gain * 20 == stake * round(20 * ratio), "the ratio of what is shown is the one drawn, exactly"

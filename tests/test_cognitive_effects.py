@@ -212,7 +212,9 @@ def test_published_metrics_are_those_of_the_metric_classes() -> None:
     assert count.value == metric.undefined(*answers, *given) > 0
 
     gambles = pairs(gamble_frame(answerer, rng))
-    known = gambles[gambles["readable"]]
+    few = gambles["ratio"] == gambles["ratio"].min()
+    gambles.loc[few, "ratio"] = 0.8  # refusing these is no bias, and they do not count
+    known = gambles[gambles["readable"] & (gambles["ratio"] > 1)]
     batch = LossAversionMetric().compute(known["a2"].to_numpy()[:, None], known["ratio"].to_numpy()[:, None])
     each = one(seed_batches.batches(gambles, "simulated", 1), "loss_aversion", bias="loss_aversion", judge="a")
     assert each.value == pytest.approx(batch) and each.low < batch < each.high
@@ -472,7 +474,7 @@ def test_words_on_weights_and_odd_replies() -> None:
     found = measure(pd.concat(parts, ignore_index=True), "asked", 1)
     weights = saying.weighting_words(found)
     assert "confirmation: weighted by numbers of arguments" in weights and "by the weights alone" in weights
-    assert "a refusal always counts as bias" in weights
+    assert "any refusal counts as bias" in weights
     odd = saying.odd_words(found)
     lost = pd.concat(parts)["outcome"].ne("ok")
     assert f"{lost.sum()} of {len(lost)} replies" in odd and "most of a on" in odd

@@ -93,7 +93,7 @@ ESTIMANDS = (
     *_published("halo_effect", "How far the answer moves, in any direction, of what it could.", _MOVED),
     *_published(
         "loss_aversion",
-        "How much of the gambles is refused in the treatment, small ratios counting most.",
+        "How many gambles that gain more than they lose are refused in the treatment, small ratios counting most.",
         "1 - sum(a / ratio) / sum(1 / ratio)",
         ", weighted by 1 / ratio",
         "",

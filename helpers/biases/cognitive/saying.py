@@ -133,7 +133,7 @@ def weighting_words(estimates: Sequence[Estimate]) -> str:
             if effective is not None and effective.value == effective.value:
                 told += f"; {effective.n} answers weigh as much as {effective.value:.0f} equal ones"
             if id == "loss_aversion":
-                told += "; only gambles that gain more than they lose were asked, so a refusal always counts as bias"
+                told += "; only gambles that gain more than they lose count, so that any refusal counts as bias"
             lines.append(f"{told}.")
     return _marked(estimates, lines, "No weighted metric was measured.")
 

@@ -51,7 +51,7 @@ def batches(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """Every published metric of the pairs that it is made for; `where`: bias (mean over judges), and bias, judge.
 
     `anchoring_agnostic` and `anchoring_specific` of scales with an anchor, `halo_effect` of all others,
-    `loss_aversion` of gambles (the treatment's answers, lambda = the ratio), `confirmation_bias` and
+    `loss_aversion` of gambles with ratio > 1 (the treatment's answers, lambda = the ratio), `confirmation_bias` and
     `confirmation_unweighted` of selections; each with `_placebo` (not loss_aversion), `_undefined` (tests that count 0
     because they are 0/0), and of the weighted ones `_effective`, the number of equal weights that would be as precise.
     Takes `pairs`; `excesses` has what is left of them.
@@ -147,9 +147,12 @@ def _specific(rows: pd.DataFrame, which: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _refused(rows: pd.DataFrame, which: str) -> tuple[np.ndarray, np.ndarray]:
-    """1 for a refusal: the batch value 1 - sum(a / ratio) / sum(1 / ratio) is their mean weighted by 1 / ratio."""
-    (accepted,) = columns(rows, "a2")
-    return 1 - accepted, np.isfinite(accepted)
+    """1 for a refusal: the batch value 1 - sum(a / ratio) / sum(1 / ratio) is their mean weighted by 1 / ratio.
+
+    Of gambles that gain more than they lose: who refuses another one need not dislike losses.
+    """
+    accepted, ratio = columns(rows, "a2", "ratio")
+    return 1 - accepted, np.isfinite(accepted) & (ratio > 1)
 
 
 def _selected(rows: pd.DataFrame, which: str) -> tuple[np.ndarray, np.ndarray]:
