@@ -16,6 +16,7 @@ from helpers.figures.noise_metrics import show_noise_metrics
 from helpers.figures.obfuscation import show_obfuscation_slopes
 from helpers.figures.outcome_grid import show_outcome_grid
 from helpers.figures.pairs import show_funnel, show_outcomes
+from helpers.figures.panels import if_any
 from helpers.figures.patterns import show_patterns
 from helpers.figures.position import show_category_effects, show_position_effects
 from helpers.figures.published_biases import show_published_biases, show_published_models
@@ -29,6 +30,7 @@ from helpers.figures.top_choice import show_categories, show_positions, show_sel
 __all__ = [
     "Figure",
     "Style",
+    "if_any",
     "show_acceptance",
     "show_anchor_response",
     "show_baseline_gap",

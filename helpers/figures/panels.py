@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from helpers.figures.style import GREY, INK, Look
+from helpers.figures.style import GREY, INK, Figure, Look
 from helpers.types import Estimate, display_name, plain
 
 if TYPE_CHECKING:
@@ -38,6 +38,10 @@ def scale(unit: str) -> tuple[float, str]:
     return SCALES.get(unit, (1, unit))
 
 
+class NothingToDraw(ValueError):
+    """There is no estimate of the kind that a figure draws."""
+
+
 def pick(estimates: Iterable[Estimate], ids: Sequence[str], *keys: Sequence[str]) -> list[Estimate]:
     """The estimates with one of `ids` and exactly one of the sets of `where` keys.
 
@@ -49,12 +53,23 @@ def pick(estimates: Iterable[Estimate], ids: Sequence[str], *keys: Sequence[str]
     if not found:
         there = sorted({f"{each.id}[{', '.join(each.where)}]" for each in estimates})
         needed = " or ".join(f"{id_}[{', '.join(each)}]" for id_ in ids for each in keys)
-        raise ValueError(f"no estimates of {needed}; given: {', '.join(there) or 'none'}")
+        raise NothingToDraw(f"no estimates of {needed}; given: {', '.join(there) or 'none'}")
     places = [(tuple(sorted(each.where.items())), each.data) for each in found]
     double = sorted({f"{dict(where)} ({data})" for where, data in places if places.count((where, data)) > 1})
     if double:
         raise ValueError(f"{found[0].id}: more than one estimate for {', '.join(double)}; filter them first")
     return found
+
+
+def if_any(draw: Callable[..., Figure], *given: Any, **options: Any) -> list[Figure]:
+    """The figure that `draw` makes of what it is given, in a list; an empty one where nothing of its kind was measured.
+
+    Of some biases there is no anchor, of others no gamble: the figures of the rest are drawn all the same.
+    """
+    try:
+        return [draw(*given, **options)]
+    except NothingToDraw:
+        return []
 
 
 def by_data(estimates: Iterable[Estimate]) -> dict[str, list[Estimate]]:
