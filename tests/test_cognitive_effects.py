@@ -365,8 +365,8 @@ def test_a_mean_over_judges_has_no_threshold_where_one_judge_has_none_and_names_
         ({1.2: 0.0, 2.0: 0.0, 5.0: 1.0}, "declined to 2, accepted from 5"),
         ({1.2: 0.5, 2.0: 0.4, 5.0: 0.5}, "does not rise measurably"),
         ({1.2: 0.9, 2.0: 0.6, 5.0: 0.1}, "does not rise measurably"),
-        ({1.2: 0.6, 2.0: 0.8, 5.0: 1.0}, "more than half are accepted at every ratio asked, even at 1.2"),
-        ({1.2: 0.0, 2.0: 0.1, 5.0: 0.4}, "fewer than half are accepted at every ratio asked, even at 5"),
+        ({1.2: 0.6, 2.0: 0.8, 5.0: 1.0}, "the fitted curve lies above one half at every ratio asked, even at 1.2"),
+        ({1.2: 0.0, 2.0: 0.1, 5.0: 0.4}, "the fitted curve lies below one half at every ratio asked, even at 5"),
     ],
 )
 def test_a_curve_without_a_crossing_says_why(chances: dict[float, float], why: str) -> None:

@@ -93,7 +93,8 @@ def _untested(estimates: Sequence[Estimate], each: Estimate) -> str:
             f"an interval needs {interval} scenarios, and sign flips need {test} in which answers move to reach "
             f"Holm's level of {LEVEL / max(1, len(family(estimates))):.2g} over these biases."
         )
-    return f"No test: {each.method.partition('; ')[2] or each.method}; sign flips need {test} scenarios that move."
+    why = each.method[each.method.find("no test: ") + len("no test: ") :] if "no test: " in each.method else each.method
+    return f"No test: {why}; sign flips need {test} scenarios that move."
 
 
 def _judges(estimates: Sequence[Estimate], at: Place) -> str:

@@ -122,6 +122,6 @@ def _no_crossing(slope: float, se: float, clusters: int, at: float, x: np.ndarra
     if clusters > 1 and not slope > float(stdtrit(clusters - 1, 0.975)) * se:
         return "acceptance does not rise measurably with the ratio"
     if not x.min() <= at <= x.max():
-        side, end = ("more", x.min()) if at < x.min() else ("fewer", x.max())
-        return f"{side} than half are accepted at every ratio asked, even at {math.exp(end):.3g}"
+        side, end = ("above", x.min()) if at < x.min() else ("below", x.max())
+        return f"the fitted curve lies {side} one half at every ratio asked, even at {math.exp(end):.3g}"
     return ""
