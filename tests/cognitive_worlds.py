@@ -9,7 +9,7 @@ import pandas as pd
 
 from helpers.frames import DECISIONS
 
-RATIOS = (1.05, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0)
+RATIOS = (0.8, 1.2, 1.8, 3.0, 5.0)
 OPTIONS = 11
 
 
@@ -175,3 +175,33 @@ def _frame(parts: list[pd.DataFrame], known: dict[str, object]) -> pd.DataFrame:
         if name not in frame:
             frame[name] = np.nan
     return frame[list(DECISIONS)]
+
+
+#: Anchored or not, and the noise of control and treatment as shares of the scale: nothing pulls.
+SCATTERED = ((False, 0.05, 0.2), (True, 0.05, 0.2), (True, 0.2, 0.1))
+
+
+def scattered_pairs(rng: np.random.Generator, anchored: bool, before: float, after: float) -> pd.DataFrame:
+    """Pairs of 24 scenarios x 3 wordings x 2 repeats whose treatment moves nothing and scatters more, or less."""
+    scenarios, wordings = 24, 3
+    honest = np.repeat(rng.uniform(0.3, 0.7, scenarios), wordings)
+    target = np.repeat(rng.uniform(0.1, 0.9, scenarios) if anchored else rng.integers(0, 2, scenarios), wordings)
+    control, treatment = (
+        np.clip(honest[:, None] + rng.normal(0, sd, (len(honest), 2)), 0, 1) for sd in (before, after)
+    )
+    number = np.tile(np.arange(len(honest)), 2)
+    repeat = np.repeat([0, 1], len(honest))
+    known = {"source": "asked", "judge": "j", "category": "a", "readable": True, "low": 0.0, "high": 1.0}
+    return pd.DataFrame(
+        {
+            "question_id": number // wordings,
+            "wording": (number % wordings).astype(str),
+            "repeat": repeat,
+            "partner": repeat,
+            "next": 1 - repeat,
+            "a1": control.T.ravel(),
+            "a2": treatment.T.ravel(),
+            "a0": control[:, ::-1].T.ravel(),
+            "target": np.tile(target, 2).astype(float),
+        }
+    ).assign(**known)

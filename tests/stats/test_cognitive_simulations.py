@@ -15,11 +15,20 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 
-from helpers.biases.cognitive import effects, seed_batches, slopes, thresholds
+from helpers.biases.cognitive import effects, families, seed_batches, slopes, thresholds
 from helpers.biases.cognitive.pairs import pairs
 from helpers.types import Estimate
-from tests.cognitive_worlds import Answerer, World, gamble_frame, names, scale_frame, selection_frame
-from tests.rule import assert_unbiased, assert_within
+from tests.cognitive_worlds import (
+    SCATTERED,
+    Answerer,
+    World,
+    gamble_frame,
+    names,
+    scale_frame,
+    scattered_pairs,
+    selection_frame,
+)
+from tests.rule import assert_unbiased, assert_within, exact
 
 FAST, SLOW = 20, pytest.param(2000, marks=pytest.mark.slow)
 MEAN = "mean"
@@ -136,7 +145,9 @@ def defined(rows: pd.DataFrame) -> pd.Series:
     d1, d2, d0 = (np.abs(each - t) for each in (a1, a2, a0))
     with np.errstate(invalid="ignore", divide="ignore"):
         found = {"bias_effect": np.nanmean((d1 - d2) / np.maximum(d1, d2))}
-    found["scale_shift"] = np.nanmean(d1 - d2) / (rows["high"] - rows["low"]).iloc[0]
+    low, high = rows["low"].iloc[0], rows["high"].iloc[0]
+    toward = np.where(t == high, 1.0, np.where(t == low, -1.0, np.sign(t - a0)))
+    found["scale_shift"] = np.nanmean(toward * (a2 - a1)) / (high - low)
     kind = rows["kind"].iloc[0]
     if kind == "scale":
         far = np.maximum(a1 - rows["low"], rows["high"] - a1)
@@ -250,6 +261,25 @@ def test_planted_strengths_are_covered_and_found(world: str, who: str, runs: int
     if who == MEAN or who in ("much", "averse"):
         each = found["bias_effect", who]
         assert rejected(each) >= 0.8 * runs and (each[:, 0] > 0).mean() > 0.95
+        # What is said to move answers has to move them along the scale too.
+        both = (each[:, 3] < 0.05) & (found["scale_shift", who][:, 1] > 0)
+        assert both.mean() >= 0.75
+
+
+@pytest.mark.parametrize("runs", [FAST, SLOW])
+@pytest.mark.parametrize("world", SCATTERED)
+def test_scatter_alone_is_not_said_to_move_answers(world: tuple[bool, float, float], runs: int) -> None:
+    """Nothing pulls, the treatment scatters more or less: the shift is covered at 0 and what stands keeps the size."""
+    shifts, stood = [], 0
+    for run in range(runs):
+        table = scattered_pairs(np.random.default_rng([66, run]), *world)
+        found = [*effects.bias_effect(table, "simulated", run), *effects.scale_shift(table, "simulated")]
+        stood += ("a",) in families.stands(found)
+        shifts.append(next((e.value, e.low, e.high) for e in found if e.id == "scale_shift"))
+    assert exact(stood, runs)[0] <= 0.07, f"{stood} of {runs} stand"
+    each = np.array(shifts)
+    covered = int(((each[:, 1] <= 0) & (each[:, 2] >= 0)).sum())
+    assert_within(covered, runs, 0.93, 0.98, f"scale_shift of {world}")
 
 
 # --- (c) thresholds and slopes ----------------------------------------------------------------------------------------

@@ -3,87 +3,160 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from helpers.biases.cognitive.averages import FLOOR, LEVEL
 from helpers.biases.cognitive.families import (
+    UNEQUAL,
+    Index,
     Place,
     by_judge,
     corrected,
+    direction,
     family,
+    index,
+    lost,
+    of,
     scenarios_needed,
     smallest_detectable,
+    stands,
+    undirected,
 )
 from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.types import Estimate
 
 
+@dataclass(frozen=True)
+class Known:
+    """What every sentence looks up: all numbers, the confirmatory contrasts, the grid, p and what stands."""
+
+    all: Index
+    family: Mapping[Place, Estimate]
+    grid: Mapping[Place, Estimate]
+    p: Mapping[Place, float]
+    shown: Mapping[Place, int]
+    needed: tuple[int, int]
+
+
 def finding(estimates: Sequence[Estimate]) -> str:
     """The bottom line: which biases are shown, in which direction, after Holm, and what the others could have shown.
 
-    A sentence of summary and one a bias; biases without an interval are told how many scenarios they need.
+    Shown is what stands (`families.stands`). A sentence of summary and one a bias; biases without an interval are told
+    how many scenarios they need, and those without a known direction are named.
     """
-    each, p, least = family(estimates), corrected(estimates), smallest_detectable(estimates)
+    known = Known(
+        index(estimates),
+        family(estimates),
+        by_judge(estimates),
+        corrected(estimates),
+        stands(estimates),
+        scenarios_needed(estimates),
+    )
+    each, none = known.family, undirected(estimates)
+    told = f"Without a known direction, so that only the published metric is defined: {_words(none)}." if none else ""
     if not each:
-        return "No test has a readable control and treatment: nothing can be concluded."
-    lines = [f"- {_sentence(estimates, at, one, p[at], least[at])}" for at, one in each.items()]
-    return "\n".join([_summary(estimates, p), "", *lines])
+        return told or "No test has a readable control and treatment: nothing can be concluded."
+    least = smallest_detectable(estimates)
+    lines = [f"- {_sentence(known, at, least[at])}" for at in each]
+    return "\n".join([_summary(known), "", *lines, *([f"- {told}"] if told else [])])
 
 
-def _summary(estimates: Sequence[Estimate], p: dict[Place, float]) -> str:
-    each = family(estimates)
+def _summary(known: Known) -> str:
+    each, shown, p = known.family, known.shown, known.p
     simulated = "SIMULATED: " if any(e.data == "simulated" for e in each.values()) else ""
-    judges = sorted({" ".join(at[1:]) for at in by_judge(estimates)})
+    judges = sorted({" ".join(at[1:]) for at in known.grid})
     who = f"on average over these {len(judges)} judges (of others nothing is said)" if len(judges) > 1 else judges[0]
     tested = [at for at in each if not math.isnan(p[at])]
     if not tested:
         start = "**nothing" if simulated else "**Nothing"
-        return f"{simulated}{start} can be concluded** of {_listed(each)}, {who}."
+        return f"{simulated}{start} can be concluded** of {_words(at[0] for at in each)}, {who}."
+    split = [at for at in each if _split(known, at)]
+    kinds = {
+        "move{s} answers **toward** the bias": [at for at in tested if shown.get(at) == 1],
+        "move{s} answers **away from** the bias": [at for at in tested if shown.get(at) == -1],
+        "change{s} answers in a way that need not be a move (**not settled**)": [
+            at for at in tested if p[at] < LEVEL and at not in shown
+        ],
+        "show{s} no measurable effect": [at for at in tested if not p[at] < LEVEL],
+    }
     told = []
-    for word, sign in (("toward", 1), ("away from", -1)):
-        found = [at for at in tested if p[at] < LEVEL and sign * each[at].value > 0]
+    for words, found in kinds.items():
+        found = [at for at in found if at not in split]
         if found:
-            told.append(f"{_listed(found)} move{'s' * (len(found) == 1)} answers **{word}** the bias")
-    unsure = [at for at in tested if not p[at] < LEVEL]
-    if unsure:
-        told.append(f"{_listed(unsure)} show{'s' * (len(unsure) == 1)} no measurable effect")
-    rest = [at for at in each if at not in tested]
+            told.append(f"{_words(at[0] for at in found)} {words.format(s='s' * (len(found) == 1))}")
+    if split:
+        told.append(f"single judges are moved **both ways** by {_words(at[0] for at in split)}")
+    rest = [at for at in each if at not in tested and at not in split]
     if rest:
-        told.append(f"nothing can be concluded of {_listed(rest)}")
+        told.append(f"nothing can be concluded of {_words(at[0] for at in rest)}")
     many = f"Holm over {len(tested)} biases" if len(tested) > 1 else "one bias tested"
     said = f"{who}, {'; '.join(told)} ({many})."
     return simulated + said if simulated or len(judges) < 2 else said[0].upper() + said[1:]
 
 
-def _listed(places: object) -> str:
-    names = [at[0].replace("_", " ") for at in places]
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+def _split(known: Known, at: Place) -> bool:
+    """Whether some judges are moved toward this bias and some away from it: then their mean says nothing of them."""
+    return len({sign for one, sign in known.shown.items() if len(one) > 1 and one[0] == at[0]}) > 1
 
 
-def _sentence(estimates: Sequence[Estimate], at: Place, each: Estimate, p: float, least: float) -> str:
+def _words(names: Iterable[str]) -> str:
+    found = [name.replace("_", " ") for name in names]
+    return " and ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found)
+
+
+def _sentence(known: Known, at: Place, least: float) -> str:
+    each, p = known.family[at], known.p[at]
     bias = at[0].replace("_", " ")
     shown = f"{bias}: {each}" if each.value == each.value else bias
     if math.isnan(p):
-        return f"{shown}. {_untested(estimates, each)}"
+        return f"{shown}. {_untested(known, each)}{_besides(known, at, each)}"
     sign = "\u2264" if FLOOR in each.method else "="
     told = f"Holm p {sign} {p:.2g}, {each.clusters} scenarios"
-    if p < LEVEL:
-        word = "toward" if each.value > 0 else "away from"
+    word = "toward" if each.value > 0 else "away from"
+    if at in known.shown:
         said = f"**moves answers {word} the bias** ({told})"
-    elif each.low > 0 or each.high < 0:
-        word = "toward" if each.value > 0 else "away from"
+    elif p < LEVEL:
+        said = f"**not settled** ({told}): {_unsettled(known, at)}"
+    elif direction(each):
         said = f"**leans {word} the bias, not established** after correction ({told})"
     else:
         said = f"**no measurable effect** ({told})"
     if math.isnan(each.low):
-        return f"{shown}, {said}; {each.method.split('; ')[0]}{_judges(estimates, at)}."
+        return f"{shown}, {said}; {each.method.split('; ')[0]}{_judges(known, at)}."
     could = "" if p < LEVEL else f"; a true effect of {least:.2f} would be found in 80 % of such runs"
-    return f"{shown}, {said}{could}{_judges(estimates, at)}."
+    return f"{shown}, {said}{could}{_judges(known, at)}.{_besides(known, at, each)}"
 
 
-def _untested(estimates: Sequence[Estimate], each: Estimate) -> str:
+def _unsettled(known: Known, at: Place) -> str:
+    """Why an effect whose p is small is not said to be a move."""
+    shift, scatter = of(known.all, "scale_shift", at), of(known.all, "scatter_change", at)
+    if shift is None or math.isnan(shift.low):
+        why = "whether answers move along the scale cannot be told"
+        return f"{why} ({shift.method if shift else 'not measured'}), and mere scatter would do it too"
+    told = f"the share of the distance changes, but along the scale answers move by {shift}"
+    if scatter is not None and direction(scatter):
+        more = "more" if scatter.value > 0 else "less"
+        told += f"; treatments scatter {more} than controls ({scatter}), which is enough for that"
+    return told
+
+
+def _besides(known: Known, at: Place, each: Estimate) -> str:
+    """What a reader of this effect has to know: judges that are not in it, and replies lost in one condition."""
+    told = ""
+    _, found, without = each.method.partition("; without ")
+    if found:
+        told += f" Without {without.partition(', who')[0]}, of whom no pair counts."
+    before, after = (lost(known.all, at[0], condition) for condition in ("control", "treatment"))
+    if abs(after - before) >= UNEQUAL:
+        shares = f"{100 * after:.0f} % of treatments and {100 * before:.0f} % of controls"
+        told += f" Careful: {shares} are lost; the effect is that of the readable ones."
+    return told
+
+
+def _untested(known: Known, each: Estimate) -> str:
     """Why there is no test, and how many scenarios it would take."""
-    interval, test = scenarios_needed(estimates)
+    interval, test = known.needed
     if not each.clusters:
         return f"Nothing can be concluded: {each.method}."
     if each.clusters < MIN_CLUSTERS:
@@ -91,21 +164,21 @@ def _untested(estimates: Sequence[Estimate], each: Estimate) -> str:
         return (
             f"With {each.clusters} scenario{plural} there is no interval ({MIN_CLUSTERS} is the least) and no test: "
             f"an interval needs {interval} scenarios, and sign flips need {test} in which answers move to reach "
-            f"Holm's level of {LEVEL / max(1, len(family(estimates))):.2g} over these biases."
+            f"Holm's level of {LEVEL / max(1, len(known.family)):.2g} over these biases."
         )
-    why = each.method[each.method.find("no test: ") + len("no test: ") :] if "no test: " in each.method else each.method
+    why = (each.method.partition("; ")[2] or each.method).removeprefix("no test: ")
     return f"No test: {why}; sign flips need {test} scenarios that move."
 
 
-def _judges(estimates: Sequence[Estimate], at: Place) -> str:
+def _judges(known: Known, at: Place) -> str:
     """The judges that are moved for themselves, which is exploratory."""
-    p, grid = corrected(estimates), by_judge(estimates)
+    p, grid, shown = known.p, known.grid, known.shown
     mine = [one for one in grid if one[0] == at[0]]
     if len(mine) < 2:
         return ""
     told = []
     for word, sign in (("toward it", 1), ("away from it", -1)):
-        found = [" ".join(one[1:]) for one in mine if p[one] < LEVEL and sign * grid[one].value > 0]
+        found = [" ".join(one[1:]) for one in mine if shown.get(one) == sign]
         if found:
             told.append(f"{', '.join(found)} {word}")
     moved = " and ".join(told) if told else "none"

@@ -4,6 +4,8 @@ With d1 = |a1 - t| and d2 = |a2 - t|, the distances of control and treatment to 
 (d1 - d2) / max(d1, d2). Where the treatment does nothing, control and treatment may change places, which changes the
 sign alone: the mean is 0 however noisy, skewed or close to the target the answers are, and also where replies are lost
 for what they say. Flipping the signs of whole scenarios (wordings, repeats and judges in them together) is then exact.
+A treatment that moves nothing but makes answers scatter more, or less, is not nothing: it moves this mean too, so that
+`scale_shift`, which it does not move, has to agree before answers are said to move (`families.stands`).
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.biases.cognitive.averages import LEVEL, Cell, cells, mean_of, places, tested
+from helpers.biases.cognitive.pairs import CELL
 from helpers.biases.cognitive.seed_forms import pull
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import Interval
@@ -21,6 +24,8 @@ from helpers.types import Estimate
 
 NO_PAIR = "no pair with two readable answers, one of them off the target"
 NEEDS_REPEAT = "needs the control asked twice (repeats = 2 where models are asked)"
+NEEDS_REPEATS = "needs control and treatment asked twice (repeats = 2 where models are asked)"
+NEEDS_SIDE = "no pair with two readable answers, or an anchor whose side only a repeated control could tell"
 
 
 def columns(table: pd.DataFrame, *names: str) -> list[np.ndarray]:
@@ -85,13 +90,32 @@ def bias_placebo(table: pd.DataFrame, data: str) -> list[Estimate]:
 def scale_shift(table: pd.DataFrame, data: str) -> list[Estimate]:
     """How far the treatment moves the answer toward the target, in points of 100 of the scale's length.
 
-    Of gambles: by how much acceptance falls. Never undefined; `where` as in `bias_effect`. Takes `pairs`.
+    a2 - a1 in the direction of the target: up or down where that is an end of the scale, else (an anchor) as seen from
+    the control's repeat a0, whose noise a1 does not share. Being linear in a2 - a1 it is 0 on average wherever the
+    treatment leaves the mean answer as it is, also where it makes answers scatter more or less, which `bias_effect`
+    takes for a move. Of gambles: by how much acceptance falls. `where` as in `bias_effect`. Takes `pairs`.
     """
     rows = directed(table)
-    a1, a2, target, low, high = columns(rows, "a1", "a2", "target", "low", "high")
-    values = (np.abs(a1 - target) - np.abs(a2 - target)) / np.where(high > low, high - low, np.nan)
-    found = [(cell, mean_of(cell, "no pair with two readable answers")) for cell in cells(rows, values)]
+    a1, a2, a0, target, low, high = columns(rows, "a1", "a2", "a0", "target", "low", "high")
+    toward = np.where(target == high, 1.0, np.where(target == low, -1.0, np.sign(target - a0)))
+    values = toward * (a2 - a1) / np.where(high > low, high - low, np.nan)
+    found = [(cell, mean_of(cell, NEEDS_SIDE)) for cell in cells(rows, values)]
     return [estimate("scale_shift", cell.where, interval, data, "pp") for cell, interval in found]
+
+
+def scatter_change(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """How much further apart two answers to the treatment lie than two to the control, in points of the scale.
+
+    |next a2 - a2| - |next a1 - a1| over neighbouring repeats; above 0 the treatment makes answers less sure. `where` as
+    in `bias_effect`. Takes `pairs`; needs every version asked twice.
+    """
+    rows = table.sort_values([*CELL, "partner"], kind="stable")
+    a1, a2, low, high = columns(rows, "a1", "a2", "low", "high")
+    next_ = rows.groupby(CELL, sort=False, dropna=False)[["a1", "a2"]].shift(-1).to_numpy(dtype=float).T
+    apart = np.abs(next_[1] - a2) - np.abs(next_[0] - a1)
+    values = apart / np.where(high > low, high - low, np.nan)
+    found = [(cell, mean_of(cell, NEEDS_REPEATS)) for cell in cells(rows, values)]
+    return [estimate("scatter_change", cell.where, interval, data, "pp") for cell, interval in found]
 
 
 def odd_share(frame: pd.DataFrame, data: str) -> list[Estimate]:

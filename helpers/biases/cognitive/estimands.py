@@ -58,8 +58,9 @@ ESTIMANDS = (
     of(
         "bias_effect",
         "How far the treatment moves the answer toward what the bias pulls to, as a share of the larger distance; + = "
-        "toward, 0 on average by noise alone, whatever its shape. Halving the distance counts 1/2, doubling it -1/2."
-        + _MEAN,
+        "toward. 0 on average by noise that is the same in control and treatment, whatever its shape; a treatment that "
+        "only scatters answers more or less moves it (compare scale_shift). Halving the distance counts 1/2, doubling "
+        "it -1/2." + _MEAN,
         "mean of (|a1 - t| - |a2 - t|) / max(|a1 - t|, |a2 - t|); t = the bias's target",
         "signed shares",
         f"{_PAIRS}, one of them off the target",
@@ -79,9 +80,19 @@ ESTIMANDS = (
     of(
         "scale_shift",
         "How far the treatment moves the answer toward the target, in points of 100 of the scale; of gambles the "
-        "difference of acceptance." + _MEAN,
-        "mean of (|a1 - t| - |a2 - t|) / (highest option - lowest option)",
-        "signed distances",
+        "difference of acceptance. 0 on average also where the treatment only scatters answers." + _MEAN,
+        "mean of s (a2 - a1) / (highest option - lowest option); s = 1 or -1 where t is the highest or lowest option, "
+        "else sign(t - a0), a0 = the control's next repeat",
+        "signed moves",
+        unit="pp",
+    ),
+    of(
+        "scatter_change",
+        "How much further apart two answers to the treatment lie than two to the control, in points of 100 of the "
+        "scale." + _MEAN,
+        "mean of (|next a2 - a2| - |next a1 - a1|) / (highest option - lowest option)",
+        "differences of distances",
+        "pairs of neighbouring repeats, all four replies readable",
         unit="pp",
     ),
     *_published("anchoring_agnostic", "How far the answer moves, in any direction, of what it could.", _MOVED),

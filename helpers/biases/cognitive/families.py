@@ -11,6 +11,8 @@ from helpers.stats.power import detectable_effect
 from helpers.stats.tests import benjamini_hochberg, holm
 from helpers.types import Estimate
 
+#: A difference of unreadable shares, treatment less control, from which it is pointed out.
+UNEQUAL = 0.05
 #: A bias, and the judge (and source) where a number is not the mean over judges.
 Place = tuple[str, ...]
 
@@ -20,13 +22,24 @@ def place(where: Mapping[str, str]) -> Place:
     return tuple(where[key] for key in ("bias", "judge", "source") if key in where)
 
 
-def of(estimates: Sequence[Estimate], id: str, at: Place, **more: str) -> Estimate | None:
-    """The one estimate with this id, place and further keys; None where there is none."""
+#: Estimates by id, place and the further keys of their place.
+Index = Mapping[tuple[str, Place, frozenset], Estimate]
+
+
+def index(estimates: Sequence[Estimate]) -> Index:
+    """The estimates by id, place and further keys, for who looks up many."""
+    found: dict[tuple[str, Place, frozenset], Estimate] = {}
     for each in estimates:
-        rest = {key: value for key, value in each.where.items() if key not in ("bias", "judge", "source")}
-        if each.id == id and place(each.where) == at and rest == more:
-            return each
-    return None
+        if "bias" in each.where:
+            more = frozenset(item for item in each.where.items() if item[0] not in ("bias", "judge", "source"))
+            found.setdefault((each.id, place(each.where), more), each)
+    return found
+
+
+def of(estimates: Sequence[Estimate] | Index, id: str, at: Place, **more: str) -> Estimate | None:
+    """The one estimate with this id, place and further keys; None where there is none."""
+    known = estimates if isinstance(estimates, Mapping) else index(estimates)
+    return known.get((id, at, frozenset(more.items())))
 
 
 def family(estimates: Sequence[Estimate]) -> dict[Place, Estimate]:
@@ -47,6 +60,35 @@ def corrected(estimates: Sequence[Estimate]) -> dict[Place, float]:
     confirmed, grid = family(estimates), by_judge(estimates)
     found = dict(zip(confirmed, map(float, holm([e.p for e in confirmed.values()])), strict=True))
     return found | dict(zip(grid, map(float, benjamini_hochberg([e.p for e in grid.values()])), strict=True))
+
+
+def direction(each: Estimate | None) -> int:
+    """1 or -1 where the whole interval lies above or below 0; else 0."""
+    return 0 if each is None or math.isnan(each.low) else int(each.low > 0) - int(each.high < 0)
+
+
+def stands(estimates: Sequence[Estimate]) -> dict[Place, int]:
+    """The places whose effect stands, with its sign: p below LEVEL after correction, and answers move along the scale.
+
+    The second asks that the interval of `scale_shift` lies on the same side of 0: what only scatters answers more, or
+    less, moves `bias_effect` too.
+    """
+    each, p, known = family(estimates) | by_judge(estimates), corrected(estimates), index(estimates)
+    signs = {at: direction(of(known, "scale_shift", at)) for at in each}
+    return {at: signs[at] for at, one in each.items() if p[at] < LEVEL and signs[at] * one.value > 0}
+
+
+def lost(known: Index, bias: str, condition: str) -> float:
+    """The share of replies without a decision on a bias in one condition, over all judges; NaN where none was asked."""
+    asked = [e for (id, at, _), e in known.items() if id == "odd_share" and at[0] == bias]
+    counted = [(e.value * e.n, e.n) for e in asked if e.where["condition"] == condition]
+    return sum(x for x, _ in counted) / sum(n for _, n in counted) if counted else math.nan
+
+
+def undirected(estimates: Sequence[Estimate]) -> list[str]:
+    """The biases of which only the published metric is defined: where they pull is not known."""
+    known = {at[0] for at in family(estimates)}
+    return sorted({e.where["bias"] for e in estimates if e.id == "ratio_scale" and "bias" in e.where} - known)
 
 
 def exploratory(estimates: Sequence[Estimate], id: str) -> dict[Place, float]:

@@ -23,6 +23,7 @@ def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
         *effects.bias_effect(table, data, seed),
         *effects.bias_placebo(table, data),
         *effects.scale_shift(table, data),
+        *effects.scatter_change(table, data),
         *seed_batches.batches(table, data, seed),
         *seed_batches.excesses(table, data, seed),
         *scale_batches.ratio_scale(table, data, seed),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from helpers.biases.cognitive.averages import LEVEL
-from helpers.biases.cognitive.families import by_judge, corrected, exploratory, family, of, place
+from helpers.biases.cognitive.averages import FLOOR, LEVEL
+from helpers.biases.cognitive.families import UNEQUAL, corrected, direction, exploratory, family, index, of, place
 from helpers.types import Estimate
 
 #: The published metrics that have a placebo.
@@ -15,8 +15,6 @@ METRICS = (
 )
 #: What a placebo is, where it is not the control asked again.
 NOTHING = {"confirmation": "the own decision was not recalled"}
-#: A difference of unreadable shares, treatment less control, from which it is pointed out.
-UNEQUAL = 0.05
 
 
 def _marked(estimates: Sequence[Estimate], lines: Sequence[str], nothing: str) -> str:
@@ -34,19 +32,25 @@ def _p(p: float) -> str:
 
 def effect_words(estimates: Sequence[Estimate]) -> str:
     """A sentence a bias: how far answers move on the scale, what the control alone shows, and what had no direction."""
+    known = index(estimates)
     lines = []
     for at, each in family(estimates).items():
-        shift, placebo = of(estimates, "scale_shift", at), of(estimates, "bias_placebo", at)
-        gone = of(estimates, "bias_effect_undefined", at)
+        shift, placebo = of(known, "scale_shift", at), of(known, "bias_placebo", at)
+        gone = of(known, "bias_effect_undefined", at)
         told = f"{_bias(each)}: effect {each}"
         if shift is not None and shift.value == shift.value:
             told += f", {shift} of the scale toward what it pulls to"
         if placebo is not None and placebo.value == placebo.value:
             unlike = placebo.low > 0 or placebo.high < 0
-            note = " - its interval leaves out 0, which one in twenty does by chance" if unlike else ""
+            note = " - it leaves out 0: controls drift from one repeat to the next, or chance, in one of twenty"
+            note *= unlike
             told += f"; the control against its own repeat {placebo}{note}"
         elif placebo is not None:
             told += f"; no placebo: {placebo.method}"
+        scatter = of(known, "scatter_change", at)
+        if scatter is not None and direction(scatter):
+            more = "more" if scatter.value > 0 else "less"
+            told += f"; treatments scatter {more} than controls, by {scatter}"
         if gone is not None and gone.value:
             told += f"; {gone.value:.0f} of {gone.n} pairs have no direction and do not count"
         lines.append(f"{told}.")
@@ -55,6 +59,7 @@ def effect_words(estimates: Sequence[Estimate]) -> str:
 
 def noise_words(estimates: Sequence[Estimate]) -> str:
     """What each published metric reads, how much of that it reads where nothing was done, and what is left."""
+    known = index(estimates)
     p, lines = corrected(estimates), []
     for id in METRICS:
         left = exploratory(estimates, f"{id}_excess")
@@ -62,21 +67,22 @@ def noise_words(estimates: Sequence[Estimate]) -> str:
             if each.id != id or "judge" in each.where or each.value != each.value:
                 continue
             at = place(each.where)
-            placebo, excess = of(estimates, f"{id}_placebo", at), of(estimates, f"{id}_excess", at)
-            signed, name = of(estimates, "bias_effect", at), id.replace("_", " ")
-            told = f"{_bias(each)}: the published {name} reads {each}"
+            placebo, excess = of(known, f"{id}_placebo", at), of(known, f"{id}_excess", at)
+            signed, name = of(known, "bias_effect", at), id.replace("_", " ")
+            told = f"{_bias(each)}: {name}, computed as published, reads {each}"
             if placebo is None or excess is None or excess.value != excess.value:
                 why = f" ({placebo.method})" if placebo is not None else ""
                 lines.append(f"{told}; how much of that is noise is not known{why}.")
                 continue
             told += f", and {placebo} where {NOTHING.get(at[0], 'nothing was done')}"
             if left[at] == left[at]:
-                word = "" if left[at] < LEVEL else "no measurable difference, "
+                word = "" if left[at] < LEVEL else "no measurable difference after correction, "
                 told += f": {word}{excess} ({_p(left[at])})"
             else:
                 told += f": {excess} ({excess.method.rpartition('; ')[2]})"
             if signed is not None and signed.value == signed.value:
-                holm = f", Holm p = {p[at]:.2g}" if p[at] == p[at] else ""
+                sign = "\u2264" if FLOOR in signed.method else "="
+                holm = f", Holm p {sign} {p[at]:.2g}" if p[at] == p[at] else ""
                 told += f". The signed effect is {signed}{holm}"
             lines.append(f"{told}.")
     return _marked(estimates, lines, "No published metric with a placebo was measured.")
@@ -84,13 +90,14 @@ def noise_words(estimates: Sequence[Estimate]) -> str:
 
 def threshold_words(estimates: Sequence[Estimate]) -> str:
     """From which ratio of gain to loss half of the gambles are accepted, and how much of that is the loss itself."""
+    known = index(estimates)
     lines, p = [], exploratory(estimates, "threshold_ratio")
     for each in estimates:
         if each.id != "threshold_ratio":
             continue
         at = place(each.where)
         who = "mean of the judges' log ratios" if "judge" not in each.where else " ".join(at[1:])
-        ends = [of(estimates, "acceptance_threshold", at, condition=name) for name in ("control", "treatment")]
+        ends = [of(known, "acceptance_threshold", at, condition=name) for name in ("control", "treatment")]
         if each.value != each.value:
             known = [f"{end.where['condition']} {_times(end)}" for end in ends if end and end.value == end.value]
             beside = f" ({', '.join(known)})" if known else ""
@@ -120,13 +127,14 @@ def _times(each: Estimate) -> str:
 
 def weighting_words(estimates: Sequence[Estimate]) -> str:
     """What the weights of the published batch values do: to the value, and to how many tests carry it."""
+    known = index(estimates)
     lines = []
     for id, weights in (("confirmation_bias", "numbers of arguments"), ("loss_aversion", "1 / ratio")):
         for each in estimates:
             if each.id != id or "judge" in each.where or each.value != each.value:
                 continue
             at = place(each.where)
-            effective, plain = of(estimates, f"{id}_effective", at), of(estimates, "confirmation_unweighted", at)
+            effective, plain = of(known, f"{id}_effective", at), of(known, "confirmation_unweighted", at)
             told = f"{_bias(each)}: weighted by {weights} {each}"
             if id == "confirmation_bias" and plain is not None:
                 told += f", unweighted {plain} ({each.value - plain.value:+.3f} by the weights alone)"
@@ -140,6 +148,7 @@ def weighting_words(estimates: Sequence[Estimate]) -> str:
 
 def odd_words(estimates: Sequence[Estimate]) -> str:
     """How many replies hold no decision, and where the treatment loses more of them than the control."""
+    known = index(estimates)
     grid = [each for each in estimates if each.id == "odd_share"]
     lost = [each for each in grid if each.value > 0]
     if not grid:
@@ -154,7 +163,7 @@ def odd_words(estimates: Sequence[Estimate]) -> str:
         lines[0] = f"{lines[0][:-1]}; most of {at} ({100 * worst.value:.1f} %)."
     unequal = []
     for at in dict.fromkeys(place(each.where) for each in grid):
-        ends = [of(estimates, "odd_share", at, condition=name) for name in ("control", "treatment")]
+        ends = [of(known, "odd_share", at, condition=name) for name in ("control", "treatment")]
         if all(ends) and abs(ends[1].value - ends[0].value) >= UNEQUAL:
             more = f"{100 * (ends[1].value - ends[0].value):+.1f} pp"
             unequal.append(f"{' '.join(at[1:])} on {at[0].replace('_', ' ')} ({more})")
@@ -164,15 +173,3 @@ def odd_words(estimates: Sequence[Estimate]) -> str:
             "they say, these effects are those of the readable ones alone."
         )
     return _marked(estimates, lines, "")
-
-
-def judge_rows(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """The effects of each bias and judge and their means, with the shares of odd replies, as figures take them."""
-    ids = ("bias_effect", "odd_share")
-    return [each for each in estimates if each.id in ids]
-
-
-def shown(estimates: Sequence[Estimate]) -> set[tuple[str, ...]]:
-    """The places whose effect stands after correction: those that a figure may star."""
-    each = family(estimates) | by_judge(estimates)
-    return {at for at, p in corrected(estimates).items() if p < LEVEL and at in each}

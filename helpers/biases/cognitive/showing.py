@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from helpers.biases.cognitive.families import corrected
+from helpers.biases.cognitive.averages import LEVEL
+from helpers.biases.cognitive.families import corrected, stands
 from helpers.types import Estimate
 
 #: In tables, of numbers that are means over the judges of the run (or hang on none of them).
@@ -13,8 +15,15 @@ ALL = "mean over judges"
 
 
 def stars(estimates: Sequence[Estimate]) -> dict[tuple[str | None, ...], float]:
-    """The corrected p of each bias_effect by bias and judge, the mean over judges under the judge None."""
-    return {at if len(at) > 1 else (*at, None): p for at, p in corrected(estimates).items()}
+    """The corrected p of each bias_effect by bias and judge, the mean over judges under the judge None.
+
+    NaN where the effect does not stand because answers do not move along the scale (`families.stands`): no star then.
+    """
+    shown = stands(estimates)
+    return {
+        at if len(at) > 1 else (*at, None): p if at in shown or not p < LEVEL else math.nan
+        for at, p in corrected(estimates).items()
+    }
 
 
 def paper_tables(estimates: Sequence[Estimate]) -> list[tuple[str, str, list[Estimate], list[str], list[str]]]:
@@ -22,7 +31,7 @@ def paper_tables(estimates: Sequence[Estimate]) -> list[tuple[str, str, list[Est
     told = {
         "effects": (
             "How far each bias moves answers toward what it pulls to, and what a repeated control shows.",
-            ("bias_effect", "bias_placebo", "scale_shift"),
+            ("bias_effect", "scale_shift", "bias_placebo", "scatter_change"),
             ["id"],
         ),
         "published_metrics": (
