@@ -25,6 +25,14 @@ class ScaleOptions(Strict):
     step: int = Field(ge=1)
     unit: str = ""
 
+    @model_validator(mode="after")
+    def _few(self) -> ScaleOptions:
+        # Counted before they are listed: a slip of the pen must not fill the memory.
+        count = len(range(self.start, self.stop + 1, self.step))
+        if not 2 <= count <= MOST_OPTIONS:
+            raise ValueError(f"options: {count}; a scale has 2 to {MOST_OPTIONS}")
+        return self
+
     @property
     def values(self) -> tuple[float, ...]:
         """The numbers, lowest first."""

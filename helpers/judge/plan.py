@@ -95,7 +95,7 @@ def make_plan(stages: Mapping[str, Iterable[Request]], folder: Path | None) -> P
     Stages hold requests in the order in which they will be asked; what an earlier stage asks is stored for a later one,
     and a request with unwritten answers counts as missing. Without a folder nothing is stored.
     """
-    rows, stored, earlier = [], {}, set()
+    rows, stored = [], {}
     for stage, requests in stages.items():
         by_model: dict[str, list[Request]] = {}
         for request in _calls(requests):
@@ -103,9 +103,9 @@ def make_plan(stages: Mapping[str, Iterable[Request]], folder: Path | None) -> P
         for name, asked in by_model.items():
             if name not in stored:
                 stored[name] = set(store.read(store.file_of(folder, name)) if folder else ())
-            there = stored[name] | earlier
-            missing = [request for request in asked if request.unwritten or request.key not in there]
-            earlier |= {request.key for request in missing if not request.unwritten}
+            missing = [request for request in asked if request.unwritten or request.key not in stored[name]]
+            # In this model's file alone: another name of the same model has a file of its own.
+            stored[name] |= {request.key for request in missing if not request.unwritten}
             rows.append(_row(stage, asked[0].model, len(asked), missing))
     return Plan(tuple(rows))
 
