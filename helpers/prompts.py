@@ -21,6 +21,8 @@ import jinja2.sandbox
 from helpers.types import PAIRWISE, Answer, Experiment, Model, Question, Request, Trial, check_form, short_hash
 
 PARTS = re.compile(r"--- system ---\n(?P<system>.*?)^--- user ---\n(?P<user>.*)", re.DOTALL | re.MULTILINE)
+#: Characters: a text with variables that gives more is a mistake, and would be paid for.
+LONGEST_TEXT = 100_000
 DIVIDER = re.compile(r"^--- (?:system|user) ---$", re.MULTILINE)
 
 
@@ -90,9 +92,12 @@ def filled(source: str, where: str, **variables: Any) -> str:
     if missing := sorted(used(source, where) - set(variables)):
         raise ValueError(f"{where}: missing {', '.join(missing)}; given: {', '.join(sorted(variables))}")
     try:
-        return _compiled(source).render(variables)
+        text = _compiled(source).render(variables)
     except (jinja2.TemplateError, TypeError, ValueError, ArithmeticError) as error:
         raise ValueError(f"{where}: {error}") from error
+    if len(text) > LONGEST_TEXT:
+        raise ValueError(f"{where}: {len(text)} characters; a text of a test has at most {LONGEST_TEXT}")
+    return text
 
 
 def check_nonce(nonce: str, texts: Mapping[str, str]) -> None:

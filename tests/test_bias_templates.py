@@ -288,6 +288,27 @@ def test_draws_take_every_value_about_equally_often(tmp_path: Path) -> None:
     assert set(words) == {"sunny", "grim"} and abs(words.count("grim") - 200) < 40  # 4 standard deviations of 10
 
 
+def test_the_wordings_of_a_scenario_get_different_values_while_there_are(tmp_path: Path) -> None:
+    wordings = [
+        {"control": f"{n}: {{{{ group }}}}?", "treatment": f"{n}, {{{{ mood }}}}: {{{{ group }}}}?"} for n in "abcd"
+    ]
+    moods = changed({**ENDS, "wordings": wordings}, "draws", "mood", to={"choose": ["sunny", "grim", "dull"]})
+    line = {"target": {"mood": {"sunny": "high", "grim": "low", "dull": "low"}}}
+    firsts = set()
+    for seed in range(30):
+        for question in built(tmp_path, moods, line, seed=seed):
+            drawn = [wording.facts["mood"] for wording in question.wordings]
+            assert len(set(drawn[:3])) == 3 and drawn[3] == drawn[0]
+            firsts.add(drawn[0])
+    assert firsts == {"sunny", "grim", "dull"}
+
+
+def test_a_text_that_grows_without_end_is_refused(tmp_path: Path) -> None:
+    grown = [{"control": "{{ group }}?", "treatment": "{{ 'x' * 200000 }} {{ anchor }} {{ group }}?"}]
+    with pytest.raises(ValueError, match=r"treatment: 2000\d\d characters; a text of a test has at most 100000"):
+        built(tmp_path, {**SCALE, "wordings": grown}, NUMBER)
+
+
 # Where the bias pulls, and the parameters of the published metric.
 
 

@@ -7,10 +7,8 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from helpers.config.schema import NAME, Strict
-from helpers.types import VERSIONS
+from helpers.types import MOST_OPTIONS, VERSIONS
 
-#: More options have no letter of their own (see `biases.cognitive.design.LETTERS`).
-MOST_OPTIONS = 22
 #: No type is guessed: to YAML `yes` and `off` are no words, and "5" is no number.
 EXACT = ConfigDict(strict=True)
 

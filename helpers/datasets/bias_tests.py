@@ -14,7 +14,7 @@ from typing import Any
 from helpers.datasets.arena_lines import Problem
 from helpers.datasets.bias_rows import bias_name, files, id_text, literal, rows, words
 from helpers.datasets.reading import show
-from helpers.types import Question, RatioScale, Version, Wording, short_hash
+from helpers.types import MOST_OPTIONS, Question, RatioScale, Version, Wording, short_hash
 
 NEEDED = ("bias", "scenario", "control", "treatment", "metric_params")
 #: The names of metric parameters; the flips may be left out.
@@ -146,6 +146,8 @@ def _version(text: str, name: str) -> Version:
     if after[0].strip() or len(options) < 2 or numbers != [str(i) for i in range(1, len(options) + 1)]:
         found = ", ".join(numbers[:12]) or "none"
         raise ValueError(f"field {name!r}: options numbered {found}; expected 'Option 1:', 'Option 2:' and so on")
+    if len(options) > MOST_OPTIONS:
+        raise ValueError(f"field {name!r}: {len(options)} options; at most {MOST_OPTIONS} can be asked")
     if not all(options):
         raise ValueError(f"field {name!r}: option {options.index('') + 1} is empty")
     return Version(before, options, tuple(map(float, range(len(options)))))

@@ -15,11 +15,12 @@ from helpers.types.replies import (
     Verdict,
     check_form,
 )
-from helpers.types.tests import KINDS, VERSIONS, Pull, RatioScale, Version, Wording
+from helpers.types.tests import KINDS, MOST_OPTIONS, VERSIONS, Pull, RatioScale, Version, Wording
 
 __all__ = [
     "FINISHES",
     "KINDS",
+    "MOST_OPTIONS",
     "OUTCOMES",
     "PAIRWISE",
     "SITUATION",

@@ -8,6 +8,8 @@ from functools import cached_property
 
 #: How a test is answered and read: one option of a scale; a gamble accepted or declined; several arguments selected.
 KINDS = ("scale", "acceptance", "selection")
+#: More options have no letter of their own (see `biases.cognitive.design.LETTERS`).
+MOST_OPTIONS = 22
 #: The versions that a wording of each kind has, by condition.
 VERSIONS = {
     "scale": ("control", "treatment"),

@@ -14,7 +14,7 @@ from helpers.types import Question, RatioScale, Version, Wording
 
 #: Fields of a scenario that are no part of a text.
 NOT_SHOWN = {"id", "options", "pro", "con"}
-#: What would read as one more option in a text (see `asking.LETTERS`).
+#: What would read as one more option in a text (see `design.LETTERS`).
 OPTION_LINE = re.compile(rf"^[ \t]*[{LETTERS}]\)", re.MULTILINE)
 #: The options of a decision for or against a proposal, and what each counts.
 SIDES = {"against": -1.0, "for": 1.0}

@@ -9,11 +9,6 @@ from helpers.frames import DECISIONS
 
 #: What tells the pairs of one judge on one wording apart from all others.
 CELL = ["source", "judge", "category", "question_id", "wording"]
-#: What a test is, whatever was answered; of selections the target is known from the decision on.
-TEST = [
-    *("judge_vendor", "kind", "low", "high", "target", "anchor", "ratio", "options", "values"),
-    *("k", "x1", "x2", "flip_control", "flip_treatment"),
-]
 PAIRS = (
     *("source", "judge", "judge_vendor", "category", "question_id", "wording", "kind", "repeat", "partner", "next"),
     *("readable", "a1", "a2", "a0", "i1", "i2", "i0", "low", "high", "target", "anchor", "ratio", "options", "values"),

@@ -99,8 +99,8 @@ def threshold_words(estimates: Sequence[Estimate]) -> str:
         who = "mean of the judges' log ratios" if "judge" not in each.where else " ".join(at[1:])
         ends = [of(known, "acceptance_threshold", at, condition=name) for name in ("control", "treatment")]
         if each.value != each.value:
-            known = [f"{end.where['condition']} {_times(end)}" for end in ends if end and end.value == end.value]
-            beside = f" ({', '.join(known)})" if known else ""
+            given = [f"{end.where['condition']} {_times(end)}" for end in ends if end and end.value == end.value]
+            beside = f" ({', '.join(given)})" if given else ""
             lines.append(f"{_bias(each)}, {who}: **no threshold to compare**: {each.method}{beside}.")
             continue
         without, with_ = (_times(end) for end in ends)
