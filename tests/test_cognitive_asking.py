@@ -337,12 +337,6 @@ def test_stored_judgments_alone_show_what_is_missing_and_call_nobody(tmp_path: P
     assert asyncio.run(run.plan(experiment(**given, judgments="stored"))).missing == 0
 
 
-def test_where_nothing_is_stored_that_is_said_with_the_way_out(tmp_path: Path) -> None:
-    given = {"store": str(tmp_path), "biases": ["halo"], "question_limit": 20, "judgments": "stored"}
-    with pytest.raises(ValueError, match=r"judgments='stored': none of \d+ replies is in .*; judgments='ask' asks for"):
-        asyncio.run(run.ask(experiment(**given), show=False))
-
-
 TEST = "bias,scenario,control,treatment,metric_params"
 
 

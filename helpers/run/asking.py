@@ -90,7 +90,7 @@ async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Aske
 
     `judgments="stored"` asks nothing and leaves missing judgments in the frame; "hub" or a path loads published ones.
     Errors: OverBudget, MissingKey, NoPrice and whatever is wrong with the parameters before any call; Incomplete after
-    the last, and ValueError where no question has an answer of every candidate, or nothing is stored.
+    the last, and ValueError where no question has an answer of every candidate.
     """
     if experiment.judgments not in ("ask", "stored"):
         return _loaded(experiment)
@@ -121,12 +121,6 @@ async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Aske
     if not trials:
         raise _unasked(experiment, questions, answers)
     judgments, found = await judged(experiment, trials, getattr(bias, "CONTROL", None), judging, options)
-    if not asking and not any(each.completion for each in judgments):
-        # Numbers of nothing would be refused later, in words that do not say what to do.
-        raise ValueError(
-            f"judgments='stored': none of {len(judgments)} replies is in {experiment.store}; "
-            "judgments='ask' asks for what is missing"
-        )
     frame = bias.tidy(partnered(judgments, bias.CONTROL, found) if found else judgments, answers)
     return Asked(
         experiment=experiment,
