@@ -22,6 +22,9 @@ KINDS = {
     "derived": "never printed, computed by hand from the published counts",
 }
 
+#: More claims than this with one reason are told together.
+MOST = 6
+
 #: Printed units that an estimate's unit can be compared with, and the factor from stored to printed numbers.
 PRINTED = {"rate": (("%", "pp"), 100), "pp": (("pp", "%"), 100), "sd_pp": (("pp",), 100)}
 
@@ -167,6 +170,19 @@ def summary(claims: Iterable[Claim], checked: pd.DataFrame) -> str:
 
 
 def exceptions(checked: pd.DataFrame) -> pd.DataFrame:
-    """The claims that do not simply come out, with the reason."""
+    """The claims that do not simply come out, with the reason.
+
+    More than MOST of one status that have one reason are one row with their number and the first ids, at the place of
+    the first; what differs is always told one by one.
+    """
     columns = ["quantity", "published", "recomputed", "unit", "status", "reason"]
-    return checked.loc[checked["status"] != "reproduced", columns].reset_index(drop=True)
+    odd = checked[checked["status"] != "reproduced"]
+    rows = []
+    for _, group in odd.groupby(["status", "reason"], sort=False):
+        if len(group) <= MOST or group["status"].iloc[0] == "differs":
+            rows.append(group)
+            continue
+        unit = group["unit"].iloc[0] if group["unit"].nunique() == 1 else ""
+        told = f"{len(group)} claims: {', '.join(group['id'][:2])} ..."
+        rows.append(group[:1].assign(quantity=told, published=math.nan, recomputed=math.nan, unit=unit))
+    return pd.concat(rows).sort_index()[columns].reset_index(drop=True) if rows else odd[columns]

@@ -57,7 +57,7 @@ def odd(data: str, judges=FEW, biases=BIASES) -> list[Estimate]:
 
 def pairs(data: str, judges=FEW, biases=BIASES, scenarios: int = 24) -> pd.DataFrame:
     """Scales of 11 options; answers are pulled by a strength that differs by judge and bias, with noise."""
-    rng, rows = random.Random(8), []
+    rng, rows, again = random.Random(8), [], random.Random(9)
     source = "asked" if data in ("asked", "simulated") else "tum"
     for j, judge in enumerate(judges):
         for b, bias in enumerate(biases):
@@ -68,13 +68,14 @@ def pairs(data: str, judges=FEW, biases=BIASES, scenarios: int = 24) -> pd.DataF
                     target = 0.0 if bias == "loss_aversion" else 10 * round(anchor / 10)
                     a1 = 10 * round(min(max(truth + rng.gauss(0, 8), 0), 100) / 10)
                     a2 = 10 * round(min(max(truth + strength * (target - truth) + rng.gauss(0, 8), 0), 100) / 10)
+                    a0 = 10 * round(min(max(truth + again.gauss(0, 8), 0), 100) / 10)
                     if bias == "loss_aversion":
                         a1, a2 = float(rng.random() < 0.6), float(rng.random() < 0.4)
                     lost = rng.random() < 0.02
                     rows.append({
                         "source": source, "judge": judge, "judge_vendor": "", "category": bias,
                         "question_id": f"{bias}_{s}", "wording": wording, "repeat": 0,
-                        "a1": NAN if lost else a1, "a2": NAN if lost else a2, "low": 0.0, "high": 100.0,
+                        "a1": NAN if lost else a1, "a2": NAN if lost else a2, "a0": a0, "low": 0.0, "high": 100.0,
                         "target": target, "anchor": anchor if "anchoring" in bias else NAN,
                     })  # fmt: skip
     return pd.DataFrame(rows)

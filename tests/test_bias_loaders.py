@@ -256,8 +256,15 @@ def test_places_without_files_say_what_is_there(tmp_path: Path) -> None:
         bias_tests.read_published_tests(tmp_path / "t.parquet")
     with pytest.raises(FileNotFoundError, match="no such file or folder"):
         bias_tests.read_published_tests(tmp_path / "nowhere")
-    with pytest.raises(ValueError, match="questions"):
+    with pytest.raises(
+        ValueError, match=r"the data set a/b on the hub has no questions .*: set the parameter `questions`"
+    ):
         bias_tests.read_published_tests("hub", {"repo": "a/b"})
+    told = r"has no judgments \(no decisions of models\) for this experiment, only questions: .*file or folder"
+    with pytest.raises(ValueError, match=told):
+        bias_decisions.load_decisions("hub", {"repo": "a/b", "questions": "x.csv"})
+    with pytest.raises(ValueError, match="the hub has no judgments"):
+        bias_decisions.load_decisions("hub", None)
 
 
 @pytest.mark.parametrize("file", ["full_dataset.csv", "train/full.parquet"])
@@ -352,6 +359,7 @@ def test_without_tests_each_line_is_a_question_of_its_own_and_that_is_told(tmp_p
     assert set(read.frame["question_id"]) == {"framing_0", "framing_1"}
     assert read.frame[["k", "x1", "x2", "target"]].isna().all(axis=None)
     assert read.counts == {"unknown_test": 2} and "2 lines on tests" in read.problems[0].text
+    assert "intervals are too narrow" in read.problems[0].text and "`questions`" in read.problems[0].text
     three = read.frame[read.frame["judge"].eq("GPT-4o") & read.frame["condition"].eq("control")].iloc[0]
     assert (three["options"], three["order"], three["values"]) == (3, "", "0 1 2")
 

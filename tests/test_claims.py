@@ -254,6 +254,23 @@ def test_a_summary_counts_statuses_and_exceptions_leave_out_what_came_out():
     assert exceptions(checked)["published"].tolist() == [32.5, 33.0]
 
 
+def lost(count: int, reason: str = "not printed", **changes) -> list[Claim]:
+    start = {"expect": "not derivable", "estimand": None, "where": {}, "reason": reason} | changes
+    return [changed(id=f"{reason.replace(' ', '_')}_{i}", **start) for i in range(count)]
+
+
+def test_many_that_cannot_come_out_for_one_reason_are_one_row():
+    wrong = [changed(id=f"wrong_{i}", published=32.5, expect="differs", reason="one tier only") for i in range(9)]
+    shown = exceptions(check([*lost(7), *wrong, *lost(6, "other"), CLAIM], [ESTIMATE]))
+    assert shown["quantity"][0] == "7 claims: not_printed_0, not_printed_1 ..." and shown["reason"][0] == "not printed"
+    assert shown.loc[0, ["published", "recomputed"]].isna().all() and shown["unit"][0] == CLAIM.unit
+    # What differs is told one by one, and so are few.
+    assert shown["status"].tolist() == ["not derivable"] + 9 * ["differs"] + 6 * ["not derivable"]
+    assert shown["published"][1:].notna().all()
+    mixed = exceptions(check([*lost(4, "units"), *lost(4, "units", unit="score", quantity="q")][::-1][:0], [ESTIMATE]))
+    assert mixed.empty and list(mixed.columns) == ["quantity", "published", "recomputed", "unit", "status", "reason"]
+
+
 def test_no_claims_give_an_empty_frame():
     frame = check([], [ESTIMATE])
     assert frame.empty and tuple(frame.columns) == COLUMNS and unexpected([], frame).empty

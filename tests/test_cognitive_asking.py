@@ -337,6 +337,47 @@ def test_stored_judgments_alone_show_what_is_missing_and_call_nobody(tmp_path: P
     assert asyncio.run(run.plan(experiment(**given, judgments="stored"))).missing == 0
 
 
+TEST = "bias,scenario,control,treatment,metric_params"
+
+
+@pytest.mark.parametrize(
+    ("files", "error", "told"),
+    [
+        (
+            {},
+            FileNotFoundError,
+            "expected templates (.yaml) or published tests (.csv, .jsonl, .parquet), found nothing",
+        ),
+        ({"a.txt": ""}, FileNotFoundError, "or published tests (.csv, .jsonl, .parquet), found a.txt"),
+        (
+            {"halo.yaml": "title: x", "deep/tests.csv": TEST},
+            ValueError,
+            f"holds templates (halo.yaml) and published tests ({Path('deep', 'tests.csv')}); keep one kind",
+        ),
+        (
+            {f"b{i}.yaml": "title: x" for i in range(6)} | {"t.jsonl": "{}"},
+            ValueError,
+            "holds templates (b0.yaml, b1.yaml, b2.yaml, b3.yaml and 2 more) and published tests (t.jsonl)",
+        ),
+    ],
+)
+def test_a_folder_of_neither_or_of_both_kinds_of_questions_is_refused(
+    tmp_path: Path, files: dict[str, str], error: type[Exception], told: str
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(error) as caught:
+        questions_of(experiment(questions=str(tmp_path)))
+    assert told in str(caught.value)
+
+
+def test_a_file_of_another_kind_names_both(tmp_path: Path) -> None:
+    (tmp_path / "tests.xlsx").write_text("x")
+    with pytest.raises(ValueError, match=r"ends with \.xlsx; `questions` are templates \(\.yaml\) or published tests"):
+        questions_of(experiment(questions=str(tmp_path / "tests.xlsx")))
+
+
 def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = {"store": str(tmp_path), "biases": ["confirmation"], "question_limit": 40, "seed": 5}
     whole, calls = simulated.send, []

@@ -79,6 +79,13 @@ def test_a_fifth_bias_is_asked_found_where_it_is_and_not_found_where_it_is_not(f
         assert (some.mean() > 4 * error) == (kind == "planted")
 
 
+def test_the_command_asks_the_model_that_has_it() -> None:
+    (command,) = re.findall(r"`(recuse run [^`]*)`", section())
+    assert "-p questions my_tests -p judges '[my_model]'" in command and "simulated `my_model`" in " ".join(
+        section().split()
+    )
+
+
 def test_it_can_stand_beside_the_builtin_ones_or_alone_in_its_file(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

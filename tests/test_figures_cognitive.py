@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import random
 from dataclasses import replace
 
 import pandas as pd
 import pytest
 
 from helpers import figures
-from helpers.figures import anchor_response, bias_values
+from helpers.figures import anchor_points, bias_values
 from helpers.figures import style as styles
 from tests import bias_numbers as invented
 from tests.bias_numbers import BIASES, FEW, MANY, MODELS, ONE, PUBLISHED
@@ -238,20 +239,61 @@ def test_of_many_biases_the_largest_are_shown_and_that_is_said():
 
 def test_distances_are_shares_of_the_scale_by_hand():
     frame = pd.DataFrame({"question_id": ["a", "b", "c"], "a1": [4.0, 2.0, NAN], "a2": [5.0, 2.0, 3.0],
-                          "anchor": [8.0, 1.0, 9.0], "low": 0.0, "high": 10.0})  # fmt: skip
-    points = anchor_response.moved(frame)
+                          "a0": [3.0, 6.0, 1.0], "anchor": [8.0, 1.0, 9.0], "low": 0.0, "high": 10.0})  # fmt: skip
+    points = anchor_points.moved(frame)
     assert list(points["x"]) == pytest.approx([40, -10]) and list(points["y"]) == pytest.approx([10, 0])
+    # Grouped by the distance from the repeat; by that from the control itself only where nothing was repeated.
+    assert list(points["by"]) == pytest.approx([50, -50])
+    assert list(anchor_points.moved(frame.assign(a0=[3.0, NAN, 1.0]))["x"]) == pytest.approx([40])
+    assert list(anchor_points.moved(frame.assign(a0=NAN))["by"]) == pytest.approx([40, -10])
+
+
+def noisy(share: float, noise: float, wordings: int = 60) -> pd.DataFrame:
+    """Answers that go this share of the way to the anchor, each with noise of its own."""
+    rng, rows = random.Random(4), []
+    for i in range(24 * wordings):
+        truth, anchor = rng.uniform(30, 70), rng.uniform(0, 100)
+        a0, a1, a2 = (truth + way * (anchor - truth) + rng.gauss(0, noise) for way in (0, 0, share))
+        rows.append({"source": "asked", "judge": "gpt_fast", "category": "anchoring", "question_id": i % 24,
+                     "a1": a1, "a2": a2, "a0": a0, "anchor": anchor, "low": 0.0, "high": 100.0})  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def test_noise_alone_moves_no_point_and_points_lie_on_the_line_of_the_share() -> None:
+    for share, noise in ((0.0, 25.0), (0.4, 25.0), (1.0, 0.0)):
+        found = anchor_points.binned(anchor_points.moved(noisy(share, noise)))
+        assert len(found) == 6 and found[-1][0] - found[0][0] > 30
+        # Three standard errors of a mean of 240 answers with this noise twice.
+        near = 3 * noise * math.sqrt(2 / 240)
+        assert [each.value for _, each in found] == pytest.approx([share * x for x, _ in found], abs=near + 1e-9)
+    # One answer alone: a control that came out low is far from the number, and the treatment is back at the middle.
+    once = anchor_points.binned(anchor_points.moved(noisy(0.0, 25.0).assign(a0=NAN)))
+    assert once[-1][1].value - once[0][1].value > 20
+
+
+def test_the_caption_of_anchors_says_what_noise_does_to_its_points() -> None:
+    given = invented.slopes("asked", ONE, ("anchoring",))
+    twice, once = noisy(0.0, 10.0, 3), noisy(0.0, 10.0, 3).assign(a0=NAN)
+    with_repeat, without = (figures.show_anchor_response(each, given).caption for each in (twice, once))
+    assert "another reply to the same control" in with_repeat and "noise alone makes" not in with_repeat
+    assert "asked once: noise alone makes these points rise" in without and "another reply" not in without
+    both = pd.concat([twice.assign(judge="claude_fast"), once])
+    caption = figures.show_anchor_response(
+        both, invented.slopes("asked", ("claude_fast", *ONE), ("anchoring",))
+    ).caption
+    assert "another reply" in caption and "asked once, of gpt_fast, by" in caption
 
 
 def test_groups_are_as_many_as_have_an_interval():
     frame = pd.DataFrame({"x": range(60), "y": [i % 7 for i in range(60)], "question_id": [i % 12 for i in range(60)]})
-    found = anchor_response.binned(frame)
+    frame["by"] = frame["x"]
+    found = anchor_points.binned(frame)
     assert len(found) == 6 and all(not math.isnan(each.low) for _, each in found)
     assert found[0][0] == pytest.approx(4.5) and found[0][1].value == pytest.approx((21 + 3) / 10)
-    few = anchor_response.binned(frame[frame["question_id"] < 5])
+    few = anchor_points.binned(frame[frame["question_id"] < 5])
     assert len(few) == 3 and all(math.isnan(each.low) for _, each in few)
-    assert anchor_response.binned(frame.iloc[:0]) == []
-    same = anchor_response.binned(frame.assign(x=3))
+    assert anchor_points.binned(frame.iloc[:0]) == []
+    same = anchor_points.binned(frame.assign(x=3, by=3))
     assert [(x, each.n) for x, each in same] == [(3, 60)]
 
 
@@ -262,7 +304,7 @@ def test_the_line_has_the_slope_and_passes_the_mean_and_both_extremes_are_drawn(
     (x1, x2), (y1, y2) = line.get_data()
     assert (y2 - y1) / (x2 - x1) == pytest.approx(0.5)
     frame = invented.pairs("simulated")
-    all_points = anchor_response.moved(frame[(frame["judge"] == FEW[0]) & (frame["category"] == "anchoring")])
+    all_points = anchor_points.moved(frame[(frame["judge"] == FEW[0]) & (frame["category"] == "anchoring")])
     middle = y1 + 0.5 * (all_points["x"].mean() - x1)
     assert middle == pytest.approx(all_points["y"].mean())
     assert len(axes.collections) == 1, "the band"
@@ -296,6 +338,41 @@ def test_curves_of_both_conditions_and_thresholds_at_the_foot(paper):
     assert list(spans[0].get_xdata()) == pytest.approx([math.exp(0.55), math.exp(0.85)])
 
 
+def test_the_ticks_are_the_ratios_that_were_asked_with_words_where_they_fit():
+    def some(ratios, judges=FEW[:4]):
+        new = dict(zip(invented.RATIOS, ratios, strict=False))
+        rows = [e for e in invented.acceptance("asked", judges) if "ratio" in e.where]
+        return [replace(e, where={**e.where, "ratio": f"{new[float(e.where['ratio'])]:g}"})
+                for e in rows if float(e.where["ratio"]) in new]  # fmt: skip
+
+    axes = figures.show_acceptance(some((0.8, 1.2, 1.8, 3, 5))).figure.axes[0]
+    assert list(axes.get_xticks()) == [0.8, 1.2, 1.8, 3, 5] and not list(axes.get_xticks(minor=True))
+    assert [each.get_text() for each in axes.get_xticklabels()] == ["0.8", "1.2", "1.8", "3", "5"]
+    close = figures.show_acceptance(some((0.98, 1, 1.02, 1.5, 2, 2.02, 2.04, 4))).figure.axes[0]
+    assert [each.get_text() for each in close.get_xticklabels()] == ["0.98", "", "", "1.5", "2", "", "", "4"]
+
+
+def test_alt_texts_name_their_series_and_end(paper):
+    for name in ("acceptance", "noise_metrics", "anchor_response", "acceptance_both", "noise_metrics_both"):
+        assert len(paper[name].alt) < 4800 * (2 if name.endswith("_both") else 1), name
+    # Thresholds are what the picture is for, and are not cut.
+    assert paper["acceptance"].alt.count("threshold (log ratio)") == 2 * len(FEW)
+    assert "; and 42 more." in paper["acceptance"].alt and ": accepted, " in paper["acceptance"].alt.replace("; ", ": ")
+
+
+@pytest.mark.parametrize(("id", "words"), [("ratio_scale", "mean B "), ("ratio_scale_absolute", "mean |B| ")])
+def test_axes_of_the_published_metric_say_which_mean(id: str, words: str):
+    figure = figures.show_bias_effects(invented.effects("hub", FEW, id=id), id=id)
+    said = figure.figure.get_supxlabel()
+    assert said.startswith(words) and "effect (score)" not in said
+    assert_readable(figure, styles.style("paper"))
+
+
+def test_stars_also_ask_for_one_direction():
+    caption = figures.show_bias_effects(invented.effects("asked", ONE), {("halo", "gpt_fast"): 0.01}).caption
+    assert "a star also asks that answers move the same way along the scale" in caption
+
+
 def test_an_interval_that_runs_on_has_an_arrow_and_none_is_an_open_ring():
     given = [
         replace(e, low=-9.0, high=9.0) if e.where.get("condition") == "control" and e.id == "acceptance_threshold"
@@ -311,6 +388,21 @@ def test_an_interval_that_runs_on_has_an_arrow_and_none_is_an_open_ring():
     none = [replace(e, value=NAN, low=NAN, high=NAN) if e.id == "acceptance_threshold" else e for e in given]
     words = [each.get_text() for each in texts(figures.show_acceptance(none))]
     assert words.count("no threshold") == 2
+    # Beside the line of the other threshold (at 0.55 and 2.0 of ratios from 1.05 to 6), and never over it.
+    for other, ha in ((math.log(2.0), "right"), (math.log(4.0), "left")):
+        numbers = {"control": (NAN, NAN, NAN), "treatment": (other, other - 0.1, other + 0.1)}
+        one = [
+            replace(e, **dict(zip(("value", "low", "high"), numbers[e.where["condition"]], strict=True)))
+            if e.id == "acceptance_threshold" else e for e in given
+        ]  # fmt: skip
+        figure = figures.show_acceptance(one).figure
+        figure.draw_without_rendering()
+        axes = figure.axes[0]
+        (text,) = [each for each in axes.texts if each.get_text() == "no threshold"]
+        box = text.get_window_extent()
+        line = axes.transData.transform((math.exp(other), -12))[0]
+        assert text.get_ha() == ha and not box.x0 <= line <= box.x1
+        assert text.get_bbox_patch().get_facecolor()[:3] == (1, 1, 1)
     rates = [e for e in given if e.id == "acceptance_rate"]
     assert "At the foot" not in figures.show_acceptance(rates).caption
 

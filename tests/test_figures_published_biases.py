@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from helpers import figures
+from helpers.figures import published_biases
 from helpers.figures import style as styles
 from helpers.types import Estimate
 from tests.test_figures import STYLES, intervals, texts
@@ -55,7 +56,20 @@ def test_rows_are_sorted_by_direction_and_hold_both_means_and_the_tick() -> None
     assert all(each.get_markerfacecolor() == "white" for each in axes.lines if each.get_marker() in "oD")
     assert "Malberg" in figure.caption and "no interval" in figure.caption and "SIMULATED" not in figure.caption
     assert "a tick marks" in figure.caption and "published means" in figure.caption
-    assert "*" not in figure.caption and "status_quo: -0.41" in figure.alt.replace("bias status_quo", "status_quo")
+    assert "*" not in figure.caption and "status quo: mean B -0.41, mean |B| 0.56, at random 0.55" in figure.alt
+    # A ring mirrors what lies below 0, so that the line hangs on something.
+    rings = [(each.get_ydata()[0], each.get_xdata()[0]) for each in axes.lines if each.get_marker() == "."]
+    assert rings == [(2, 0.01), (3, 0.41)] and "begins at a small ring" in figure.caption
+    assert published_biases.MIRRORED in [each.get_text() for each in texts(figure)]
+    above = figures.show_published_biases(means({"halo": (0.34, 0.47), "in_group": (0.0, 0.1)}))
+    assert "ring" not in above.caption and not marked(above.figure.axes[0], ".")
+    assert published_biases.MIRRORED not in [each.get_text() for each in texts(above)]
+
+
+def test_the_alt_text_names_each_number_and_ends() -> None:
+    many = {f"bias number {i} with a long name": (0.9 - 0.06 * i, 0.95) for i in range(30)}
+    alt = figures.show_published_biases([*means(many), *expected(many)]).alt
+    assert alt.count("mean |B| 0.95, at random 0.55") == 30 and len(alt) < 3500
 
 
 def test_without_what_random_answers_give_no_tick_is_promised_and_invalid_biases_have_a_star() -> None:

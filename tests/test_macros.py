@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from helpers import paths
-from helpers.export import _camel, export, macro_names
+from helpers.export import _camel, export, macro_names, macros
 from helpers.types import Estimate
 
 EXPERIMENTS = sorted(path.name for path in paths.EXPERIMENTS.iterdir() if (path / "config.yaml").exists())
@@ -47,3 +47,11 @@ def test_names_of_any_letters_give_macros_of_plain_ones(name: str) -> None:
     found = [Estimate("top1_rate", {"judge": name, "vendor": vendor}, 0.5, data="asked") for vendor in (name, "x", "y")]
     names = macro_names("blind", found)
     assert len(set(names)) == 3 and all(re.fullmatch("[A-Za-z]+", each) for each in names)
+
+
+def test_counts_are_whole_numbers_and_scores_are_not() -> None:
+    given = {"a": (14.0, "count"), "b": (0.0, "count"), "c": (1200, "count"), "d": (2.5, "count"), "e": (1.0, "score")}
+    shown = [Estimate("x", {"k": key}, value, unit=unit) for key, (value, unit) in given.items()]
+    assert re.findall(r"\}\{([0-9.]+)\} % ([0-9.]+),", macros("y", shown)) == [
+        (each, each) for each in ("14", "0", "1200", "2.50", "1.00")
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import os
 import re
@@ -433,3 +434,17 @@ def test_plain_papermill_runs_real_questions(tmp_path: Path, real_data: Path) ->
     done = command("papermill", str(NOTEBOOK), "out.ipynb", *given, *where, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "out" / "numbers.json").read_text())["provenance"]["questions"] == 16
+
+
+def test_stars_in_a_caption_leave_it_slanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    from IPython import display
+    from mistune import html
+
+    shown: list[Any] = []
+    monkeypatch.setattr(display, "display", shown.append)
+    words = r"*: was corrected. A star (*), two (**), C:\*new and a_b, end \\"
+    pixel = base64.b64decode(
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+    )
+    run.show(SimpleNamespace(render=lambda _: pixel, pixels=1, alt="x", caption=words))
+    assert html(shown[1].data).strip() == f"<p><em>{words}</em></p>"

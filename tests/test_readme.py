@@ -208,3 +208,14 @@ def test_every_known_file_of_judgments_is_listed_with_its_hint() -> None:
     for name in (*ERROR_FILES, "answers_new.json", "answers.json"):
         assert f"`{name}`" in DATA
     assert {"answers_new.json", "answers.json"} < set(ANSWER_FILES)
+
+
+def test_the_interval_of_a_metric_is_what_the_line_calls() -> None:
+    (given,) = re.findall(r"`(from helpers\.biases\.cognitive import \w+)`", FLAT)
+    (call,) = re.findall(r"`(\w+\(\)\.interval\([^`]*\))`", FLAT)
+    names: dict[str, object] = {"scenarios": [i // 2 for i in range(40)], "options": [[0, 5, 10]] * 40}
+    names |= {"control": [[5]] * 40, "treatment": [[5 + 5 * (i % 4 > 0)] for i in range(40)], "anchor": [[10]] * 40}
+    exec(given, names)
+    found = eval(call, names)
+    # Three of four move all the way: |10 - 5| / 5.
+    assert found.value == pytest.approx(0.75) and found.clusters == 20 and found.low < 0.75 < found.high

@@ -105,7 +105,11 @@ def load_decisions(
             strangers += [] if id in known else [line]
             found += [shared | each for each in pair]
         if strangers:
-            told = f"{len(strangers)} lines on tests that are not known: each counts as a question of its own"
+            told = (
+                f"{len(strangers)} lines on tests that are not known: each is taken as a question of its own, so the "
+                "wordings of a scenario are taken as independent and intervals are too narrow; the parameter "
+                '`questions` ("hub", or the file of these tests) would tell their scenarios'
+            )
             problems.append(Problem(name, strangers[0], "unknown_test", told))
     if not found:
         raise ValueError(f"{source}: no readable decision; " + "; ".join(map(str, problems[:3])))

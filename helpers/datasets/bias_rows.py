@@ -34,13 +34,18 @@ def files(source: str | Path, entry: Mapping[str, Any] | None, what: str) -> lis
         return [path]
     if not path.is_dir():
         raise FileNotFoundError(f"{path}: no such file or folder; expected files that end with {', '.join(ENDS)}")
-    below = (each for each in sorted(path.rglob("*")) if each.suffix in ENDS and each.is_file())
-    # Hidden ones are copies that editors and systems keep.
-    found = [each for each in below if not any(part.startswith(".") for part in each.relative_to(path).parts)]
+    found = below(path)
     if not found:
         there = ", ".join(sorted(each.name for each in path.iterdir())) or "nothing"
         raise FileNotFoundError(f"{path}: expected files that end with {', '.join(ENDS)}, found {there}")
     return found
+
+
+def below(folder: Path) -> list[Path]:
+    """The files anywhere in a folder that end with ENDS, in order."""
+    found = (each for each in sorted(folder.rglob("*")) if each.suffix in ENDS and each.is_file())
+    # Hidden ones are copies that editors and systems keep.
+    return [each for each in found if not any(part.startswith(".") for part in each.relative_to(folder).parts)]
 
 
 def rows(path: Path, name: str, needed: tuple[str, ...]) -> Iterator[Row]:

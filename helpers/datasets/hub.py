@@ -88,14 +88,19 @@ def from_hub(entry: Mapping[str, Any] | None, what: str, folder: Path | None = N
 def fetch_below(entry: Mapping[str, Any] | None, what: str, ends: tuple[str, ...]) -> list[Path]:
     """The files that the hub entry of an experiment names as `what`: one that ends like these, or all in a folder.
 
-    "." is the top of the repository. An entry without `what` is a ValueError, a folder without such a file a
-    FileNotFoundError that lists what there is.
+    "." is the top of the repository. An entry without `what` is a ValueError that says what to give instead, a folder
+    without such a file a FileNotFoundError that lists what there is.
     """
     from huggingface_hub import list_repo_files
 
     if not entry or not entry.get("repo") or not isinstance(entry.get(what), str):
+        held = [name for name in ("questions", "answers", "judgments") if (entry or {}).get(name)]
+        repo = f"the data set {entry['repo']} on the hub has" if entry and entry.get("repo") else "the hub has"
+        missing = "judgments (no decisions of models)" if what == "judgments" else what
+        only = f", only {', '.join(held)}" if held else ""
         raise ValueError(
-            f"no {what} on the hub for this experiment: its config needs hub: repo and {what}, found {entry}"
+            f"{repo} no {missing} for this experiment{only}: "
+            f"set the parameter `{what}` to a file or folder (or `hub: {what}` in its config.yaml to a path there)"
         )
     repo, revision, path = entry["repo"], entry.get("revision") or "main", entry[what].strip("/")
     if path.endswith(ends):

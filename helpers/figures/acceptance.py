@@ -70,7 +70,11 @@ def show_acceptance(
             )
             words += " Right: the ratio of these two; dashed: no aversion to losses." if more else ""
             words += " Sorted by the threshold with a possible loss."
-        text = panels.alt(f"{form} of acceptance by judge", shown, {THRESHOLD: "threshold", RATE: "accepted"}, 60)
+        # Thresholds first: of many judges only the first numbers are told.
+        bare = [replace(each, where={k: v for k, v in each.where.items() if k != "bias"}) for each in shown]
+        told = sorted(bare, key=lambda each: each.id == RATE)
+        series = {THRESHOLD: "threshold (log ratio)", MORE: "ratio of thresholds (log)", RATE: "accepted"}
+        text = panels.alt(f"{form} of acceptance by judge", told, series, 48)
         return finished(name, figure, biases.caption(words, [_placed(each) for each in shown], estimates), text, look)
 
 
@@ -86,6 +90,24 @@ def _placed(each: Estimate) -> Estimate:
 def _some(estimates: Sequence[Estimate], id: str, *keys: Sequence[str]) -> list[Estimate]:
     there = any(each.id == id and set(each.where) in [set(each) for each in keys] for each in estimates)
     return panels.pick(estimates, [id], *keys) if there else []
+
+
+def _tick_words(ratios: Sequence[float], ends: tuple[float, float], room: float) -> list[str]:
+    """The ratios as words on a log axis `room` letter heights wide; nothing where one would touch the one before.
+
+    >>> _tick_words([0.8, 1.2, 1.8, 3, 5], (0.7, 6), 12), _tick_words([1, 1.05, 4], (0.9, 5), 12)
+    (['0.8', '1.2', '1.8', '3', '5'], ['1', '', '4'])
+    """
+    words, last = [], -math.inf
+    for ratio in ratios:
+        word = f"{ratio:g}"
+        middle = room * math.log(ratio / ends[0]) / math.log(ends[1] / ends[0])
+        # A point is half as wide as a digit.
+        half = (len(word) - 0.5 * word.count(".")) * labels.LETTER / 2
+        fits = middle - half > last + labels.LETTER / 2
+        words.append(word if fits else "")
+        last = middle + half if fits else last
+    return words
 
 
 def _curves(
@@ -114,13 +136,14 @@ def _curves(
                 panels.dot(axes, x * shift, each, own, upright=True)
                 axes.lines[-1].set_markersize(0.5 * look.size)
             if condition in feet:
-                thresholds.foot(axes, fitted.get((source, judge, condition)), own, feet[condition], ends, look)
+                other = fitted.get((source, judge, next(each for each in CONDITIONS if each != condition)))
+                mine = fitted.get((source, judge, condition))
+                thresholds.foot(axes, mine, own, feet[condition], ends, look, other)
         axes.axhline(50, color=GREY, linewidth=axes.spines["left"].get_linewidth(), linestyle=(0, (4, 3)), zorder=1)
         axes.set(xlim=ends, ylim=(-31 if feet else -6, 106))
         axes.set_yticks([0, 50, 100])
         axes.xaxis.set_minor_locator(NullLocator())
-        marks = [each for each in (0.5, 1, 2, 4, 8, 16, 32) if ends[0] <= each <= ends[1]]
-        axes.set_xticks(marks, [f"{each:g}" for each in marks])
+        axes.set_xticks(ratios, _tick_words(ratios, ends, judges.room(axes, look)))
         axes.grid(axis="both")
     figure.supxlabel("gain divided by stake (log axis)", fontsize=look.size)
     figure.supylabel("accepted (%)", fontsize=look.size)

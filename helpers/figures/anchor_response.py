@@ -6,12 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from helpers.figures import biases, comparisons, judges, labels, panels
+from helpers.figures import anchor_points, biases, comparisons, judges, labels, panels
 from helpers.figures import style as styles
 from helpers.figures.biases import Titles
 from helpers.figures.style import GREY, INK, Figure, Look, Style, finished, settings
-from helpers.stats.estimates import estimate
-from helpers.stats.intervals import MIN_CLUSTERS, clustered_mean
 from helpers.types import Estimate
 
 if TYPE_CHECKING:
@@ -20,9 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 SLOPE = "anchor_slope"
-NEEDED = ("source", "judge", "category", "question_id", "a1", "a2", "anchor", "low", "high")
-#: Points of a curve, at most; each stands for about as many pairs as the others.
-BINS = 6
+NEEDED = ("source", "judge", "category", "question_id", "a1", "a2", "a0", "anchor", "low", "high")
 
 
 def show_anchor_response(
@@ -35,12 +31,13 @@ def show_anchor_response(
 ) -> Figure:
     """How much of the way to a number that was shown do answers go?
 
-    Takes the pairs frame (source, judge, category, question_id, a1, a2, anchor, low, high) and `anchor_slope` (`where`:
-    judge, bias): x = anchor minus control answer, y = treatment minus control answer, in % of the scale, means of equal
-    numbers of pairs with scenario-clustered intervals, and the line of that slope through the mean of all. Rows of
-    panels a bias, a panel a judge; with more than 12 judges forest plots of the slopes. `slopes` may hold other
-    numbers, such as `odd_share` for the caption. Without `judge_vendors` a judge's vendor is the one that its name
-    contains.
+    Takes the pairs frame (source, judge, category, question_id, a1, a2, a0, anchor, low, high) and `anchor_slope`
+    (`where`: judge, bias): x = anchor minus control answer, y = treatment minus control answer, in % of the scale,
+    means of equal numbers of pairs with scenario-clustered intervals, and the line of that slope through their mean.
+    Pairs are grouped by the anchor's distance from a0, another answer to the same control, as the slope is: the noise
+    of a1, which stands on both axes, then moves no point. Rows of panels a bias, a panel a judge; with more than 12
+    judges forest plots of the slopes. `slopes` may hold other numbers, such as `odd_share` for the caption. Without
+    `judge_vendors` a judge's vendor is the one that its name contains.
     """
     look = styles.style(style)
     biases.check_pairs(pairs, NEEDED)
@@ -55,11 +52,12 @@ def show_anchor_response(
         )
         if judges.few(groups):
             figure = _curves(pairs, groups, drawn, look)
+            grouping = anchor_points.grouping(pairs, shown)
             words += (
-                " Points: means of about equal numbers of pairs, sorted by the distance of the number from the control "
-                "answer, with question-clustered t intervals (open: none below 10 questions). Line and band: the slope "
-                "of the panel and its interval, through the mean of all pairs; numbers: that slope."
-            ).replace("question", "scenario")
+                f" Points: means of about equal numbers of pairs, {grouping}, with scenario-clustered t intervals "
+                "(open: none below 10 scenarios). Line and band: the slope of the panel and its interval, "
+                "through the mean of all pairs; numbers: that slope."
+            )
         else:
             figure = _forest(groups, drawn, look)
             words += " Sorted by the slope."
@@ -80,40 +78,6 @@ def _groups(shown: Sequence[Estimate], titles: Titles) -> dict[str, list[Estimat
     return groups
 
 
-def moved(pairs: pd.DataFrame) -> pd.DataFrame:
-    """How far the number was from the control answer (x) and how far the answer moved (y), in % of the scale."""
-    import pandas as pd
-
-    percent = 100 / (pairs["high"] - pairs["low"])
-    columns = {
-        "x": (pairs["anchor"] - pairs["a1"]) * percent,
-        "y": (pairs["a2"] - pairs["a1"]) * percent,
-        "question_id": pairs["question_id"],
-    }
-    return pd.DataFrame(columns).dropna()
-
-
-def binned(points: pd.DataFrame) -> list[tuple[float, Estimate]]:
-    """The mean x and the mean y, with its scenario-clustered interval, of groups of about equally many pairs."""
-    import numpy as np
-
-    if points.empty:
-        return []
-    scenarios = points["question_id"].nunique()
-    for groups in range(BINS if scenarios >= MIN_CLUSTERS else 3, 0, -1):
-        edges = np.unique(np.quantile(points["x"], np.linspace(0, 1, groups + 1)))
-        # Equal distances stay together, so that groups need not be equal in size.
-        places = np.searchsorted(edges[1:-1], points["x"], side="right")
-        # As many points as have an interval.
-        if scenarios < MIN_CLUSTERS or points.groupby(places)["question_id"].nunique().min() >= MIN_CLUSTERS:
-            break
-    found = []
-    for _, group in points.groupby(places):
-        interval = clustered_mean(group["y"], group["question_id"])
-        found.append((float(group["x"].mean()), estimate("moved", {}, interval, "", "score")))
-    return found
-
-
 def _curves(
     pairs: pd.DataFrame, groups: Mapping[str, list[Estimate]], drawn: Mapping[str, Look], look: Style
 ) -> Canvas:
@@ -125,8 +89,8 @@ def _curves(
         axes.axline((0, 0), slope=1, **thin)
         axes.grid(axis="both")
         slope = next(each for each in groups[key] if each.where["judge"] == judge)
-        points = moved(biases.behind(pairs, slope))
-        for x, each in binned(points):
+        points = anchor_points.moved(biases.behind(pairs, slope))
+        for x, each in anchor_points.binned(points):
             panels.dot(axes, x, each, drawn[judge], upright=True)
             axes.lines[-1].set_markersize(0.5 * look.size)
             far = max(far, abs(x))
@@ -140,6 +104,9 @@ def _curves(
     first.locator_params(axis="x", nbins=4)
     first.locator_params(axis="y", nbins=5)
     judges.footnotes(notes)
+    for axes in notes:
+        # The dashed line of all the way passes behind.
+        axes.texts[-1].set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.5})
     figure.supxlabel("number shown minus control answer (% of the scale)", fontsize=look.size)
     figure.supylabel("treatment minus control (% of the scale)", fontsize=look.size)
     return figure

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 #: Lines of points that fit below each other on a page; there may be two columns of them.
 LINES = 60
 TOWARDS = ("bias_effect", "scale_shift")
+#: What the axis says of the published metric, of which two means look alike.
+AXIS = {"ratio_scale": "mean B (+ towards the bias)", "ratio_scale_absolute": "mean |B| (either direction, and noise)"}
 MEAN = Look(INK, "D")
 At = Mapping[tuple[str, str | None], Estimate]
 
@@ -99,7 +101,7 @@ def draw(
     whole = next(iter(sources.values()))[0]
     unit = panels.scale(whole.unit)[1]
     towards = " towards where the bias pulls" if whole.id in TOWARDS else ""
-    figure.supxlabel(f"effect{towards} ({unit})", fontsize=look.size)
+    figure.supxlabel(AXIS.get(whole.id, f"effect{towards} ({unit})"), fontsize=look.size)
     some = any(biases.starred(each, stars) for group in sources.values() for each in group)
     mean = any(shape.mean for shape in shapes.values())
     _legend(figure, drawn, _numbered(drawn), mean, some, bool(chance), look)

@@ -20,7 +20,7 @@ LEVEL = 0.05
 ASKED = ("asked", "simulated")
 CORRECTION = (
     "Holm over the biases for means over judges, which are confirmatory; Benjamini-Hochberg over biases and judges for "
-    "single judges, which are exploratory"
+    "single judges, which are exploratory; a star also asks that answers move the same way along the scale"
 )
 Titles = Mapping[str, str] | None
 #: Corrected p by bias and judge (None: the mean over judges), where sources of data differ also by data.

@@ -130,6 +130,12 @@ def grid(
     return figure, found
 
 
+def room(axes: Axes, look: Style) -> float:
+    """About how wide a panel of `grid` is, in letter heights, without the words beside it."""
+    columns = axes.get_subplotspec().get_gridspec().ncols
+    return (axes.figure.get_figwidth() * 72 / look.size - 6) / columns - 0.6
+
+
 def forest(
     look: Style, judges: Mapping[str, Sequence[str]], titles: Sequence[str], line: float = 1.5, alike: bool = True
 ) -> tuple[Canvas, dict[str, list[Axes]]]:

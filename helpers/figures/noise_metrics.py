@@ -69,7 +69,7 @@ def show_noise_metrics(
             "Published metrics beside the same metrics of repeated controls, by metric and judge",
             shown,
             {id: id.replace("_", " ") for id in wanted},
-            72,
+            48,
         )
         return finished(name, figure, biases.caption(words, placed, estimates), text, look)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from helpers.figures import judges, labels, panels
 from helpers.figures import style as styles
@@ -21,6 +21,8 @@ RANDOM = "ratio_scale_random"
 LOOKS = {MEAN: Look(COLOURS[2], "o"), ABSOLUTE: Look(COLOURS[0], "D")}
 WORDS = {MEAN: "mean B: direction", ABSOLUTE: "mean |B|: either direction, and noise"}
 EXPECTED = "mean |B| expected of answers at random"
+#: Where mean B lies at the other side of 0 than mean |B|, its distance from 0 is where the line begins.
+MIRRORED = "|mean B|, where mean B is below 0"
 AT_RANDOM = Look(INK, "s")
 LONGEST = 32
 
@@ -54,7 +56,7 @@ def show_published_biases(
         axes.grid(axis="y")
         panels.reference(axes, 0)
         for i, bias in enumerate(biases):
-            _row(axes, i, [at.get((id, bias)) for id in (MEAN, ABSOLUTE)], expected.get(bias))
+            _row(axes, i, [at.get((id, bias)) for id in (MEAN, ABSOLUTE)], expected.get(bias), look)
         axes.set_xlim(-1.03, 1.03)
         axes.set_xticks([-1, -0.5, 0, 0.5, 1])
         axes.set_xlabel("B (+ toward the bias)")
@@ -64,16 +66,21 @@ def show_published_biases(
             handles.append(
                 Line2D([], [], color=INK, marker="|", linestyle="none", markersize=look.size, label=EXPECTED)
             )
+        below = any(at[MEAN, bias].value < 0 for bias in biases if (MEAN, bias) in at and (ABSOLUTE, bias) in at)
+        if below:
+            handles.insert(1, Line2D([], [], linestyle="none", label=MIRRORED, **_mirror(look)))
         judges.legend(figure, look, handles)
         words = (
             "The published metric of each bias, averaged over tests and models (Malberg et al., arXiv 2410.15413). A "
             "line spans what mean |B| has beyond |mean B|: bias in both directions, and noise"
         )
+        if below:
+            words += "; where mean B is below 0 it begins at a small ring, which mirrors the point at 0"
         if expected:
             words += "; a tick marks what a model that picks every option with the same chance is expected to have"
         if set(invalid) & set(biases):
             words += ". *: the metric was corrected after these numbers were printed"
-        text = panels.alt("Dot plot of mean B and mean |B| by bias", [*shown, *expected.values()], most=90)
+        text = _alt(biases, called, at, expected)
         said = panels.caption(f"{words}. Sorted by mean B.", shown).replace("published counts", "published means")
         return finished(name, figure, said, text, look)
 
@@ -111,7 +118,7 @@ def show_published_models(
             handles = [_handle(LOOKS[ABSOLUTE], "a model"), _handle(AT_RANDOM, "answers at random")]
             judges.legend(figure, look, handles)
             words += ": the square and the dashed line are a model that answers at random"
-        text = panels.alt("Dot plot of mean |B| by model", [at[model] for model in names], most=90)
+        text = panels.alt("Dot plot of mean |B| by model", [at[model] for model in names], most=48)
         said = panels.caption(f"{words}.", shown).replace("published counts", "published means")
         return finished(name, figure, said, text, look)
 
@@ -120,11 +127,35 @@ def _values(shown: Sequence[Estimate], key: str, id: str = MEAN) -> dict[str, fl
     return {each.where[key]: each.value for each in shown if each.id == id}
 
 
-def _row(axes: Axes, at: float, means: Sequence[Estimate | None], expected: Estimate | None) -> None:
+def _alt(
+    biases: Sequence[str],
+    called: Mapping[str, str],
+    at: Mapping[tuple[str, str], Estimate],
+    expected: Mapping[str, Estimate],
+) -> str:
+    """What each row shows, its numbers by name."""
+    lines = []
+    for bias in biases:
+        row = [("mean B", at.get((MEAN, bias))), ("mean |B|", at.get((ABSOLUTE, bias)))]
+        row.append(("at random", expected.get(bias)))
+        lines.append(f"{called[bias]}: " + ", ".join(f"{words} {each}" for words, each in row if each is not None))
+    return f"Dot plot of mean B and mean |B| by bias. Published means: {'; '.join(lines)}."
+
+
+def _mirror(look: Style) -> dict[str, Any]:
+    """The look of the small ring."""
+    colour = LOOKS[MEAN].colour
+    return {"marker": ".", "color": colour, "markerfacecolor": "white", "markeredgecolor": colour,
+            "markeredgewidth": 0.7, "markersize": 0.65 * look.size}  # fmt: skip
+
+
+def _row(axes: Axes, at: float, means: Sequence[Estimate | None], expected: Estimate | None, look: Style) -> None:
     """One bias: its two means, the part of the second that the first does not explain, and the tick."""
     ends = [abs(each.value) for each in means if each is not None]
     if len(ends) == 2:
         axes.plot(ends, [at, at], color=GREY, zorder=1.5)
+        if means[0].value < 0:
+            axes.plot(ends[0], at, linestyle="none", zorder=2.5, **_mirror(look))
     if expected is not None:
         axes.plot([expected.value] * 2, [at - 0.36, at + 0.36], color=INK, zorder=2)
     for each in means:

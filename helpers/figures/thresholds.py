@@ -20,12 +20,28 @@ CONDITIONS = ("control", "treatment")
 SAFE = Look(GREY, "h")
 
 
-def foot(axes: Axes, each: Estimate | None, own: Look, y: float, ends: tuple[float, float], look: Style) -> None:
-    """A threshold as an upright tick with its interval, arrows where that leaves the panel, and a thin line up."""
+def foot(
+    axes: Axes,
+    each: Estimate | None,
+    own: Look,
+    y: float,
+    ends: tuple[float, float],
+    look: Style,
+    other: Estimate | None = None,
+) -> None:
+    """A threshold as an upright tick with its interval, arrows where that leaves the panel, and a thin line up.
+
+    Words in its place stand on the side where the line of the `other` threshold is not.
+    """
     if each is None or math.isnan(each.value):
         words = "not asked" if each is None else "no threshold"
-        x = math.sqrt(ends[0] * ends[1])
-        axes.text(x, y, words, ha="center", va="center", color=labels.SOFT, fontsize=max(6, 0.7 * look.size))
+        middle = (math.log(ends[0]) + math.log(ends[1])) / 2
+        x, ha = (ends[1] / 1.04, "right") if other and other.value < middle else (ends[0] * 1.04, "left")
+        if other is None or math.isnan(other.value):
+            x, ha = math.exp(middle), "center"
+        text = axes.text(x, y, words, ha=ha, va="center", color=labels.SOFT, fontsize=max(6, 0.7 * look.size), zorder=4)
+        # Where the panel is narrow the line is interrupted and not printed over.
+        text.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.5})
         return
     value = math.exp(min(max(each.value, -50), 50))
     if not math.isnan(each.low):

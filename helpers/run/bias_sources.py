@@ -2,28 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from helpers import datasets
 from helpers.biases.cognitive.building import questions
 from helpers.config.templates import load_templates
+from helpers.datasets import bias_rows
 from helpers.types import Experiment, Question
 
 if TYPE_CHECKING:
     import pandas as pd
 
+#: Files that a message names one by one.
+NAMED = 4
+
 
 def questions_from(source: Path | str, experiment: Experiment) -> tuple[Question, ...]:
     """The scenarios of a template (.yaml) or a folder of them, else of the published tests in the hub's format.
 
-    Templates take the metric parameters of the experiment's config.yaml; published tests carry their own.
+    Templates take the metric parameters of the experiment's config.yaml; published tests carry their own. A folder with
+    neither is a FileNotFoundError, one with both a ValueError that names them: only one of them could be asked.
     """
-    place = Path(source)
-    if source != "hub" and (place.suffix == ".yaml" or any(place.glob("*.yaml"))):
+    place = Path(source).expanduser()
+    if source != "hub" and _of_templates(place):
         where = f"experiments/{experiment.name}/config.yaml"
         return questions(load_templates(place, experiment.options["biases"], where), experiment.seed)
     return datasets.load_published_tests(source, experiment.hub)
+
+
+def _of_templates(place: Path) -> bool:
+    """Are templates meant, and not published tests?"""
+    kinds = f"templates (.yaml) or published tests ({', '.join(bias_rows.ENDS)})"
+    if place.is_file() and place.suffix not in (".yaml", *bias_rows.ENDS):
+        raise ValueError(f"{place}: ends with {place.suffix or 'nothing'}; `questions` are {kinds}")
+    if not place.is_dir():
+        return place.suffix == ".yaml"
+    templates = sorted(path.name for path in place.glob("*.yaml"))
+    tests = [str(path.relative_to(place)) for path in bias_rows.below(place)]
+    if templates and tests:
+        raise ValueError(
+            f"{place}: holds templates ({_some(templates)}) and published tests ({_some(tests)}); "
+            "keep one kind, or name a file"
+        )
+    if not templates and not tests:
+        there = _some(sorted(path.name for path in place.iterdir())) or "nothing"
+        raise FileNotFoundError(f"{place}: expected {kinds}, found {there}")
+    return bool(templates)
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
 def decisions_from(source: Path | str, experiment: Experiment) -> pd.DataFrame:

@@ -66,7 +66,8 @@ def show(*things: Any) -> None:
     for thing in things:
         if hasattr(thing, "render"):
             display(Image(thing.render("png"), width=thing.pixels, alt=thing.alt))
-            say(f"*{thing.caption}*")
+            # Signs of the caption's own would end the slanted text, or hide the star that does.
+            say("*" + re.sub(r"([*\\])", r"\\\1", thing.caption) + "*")
         else:
             display(thing)
 

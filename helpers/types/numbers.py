@@ -51,8 +51,8 @@ class Estimate:
         '12.4 % [7.9, 16.8]'
         >>> str(Estimate("x", {}, 0.0719, -0.01, 0.15, unit="pp"))
         '+7.2 pp [-1.0, +15.0]'
-        >>> str(Estimate("x", {}, 0.5))
-        '50.0 %'
+        >>> str(Estimate("x", {}, 0.5)), str(Estimate("x", {}, 14.0, unit="count"))
+        ('50.0 %', '14')
         """
         scale, sign, digits, suffix = {
             "rate": (100, "", 1, " %"),
@@ -60,6 +60,8 @@ class Estimate:
             "sd_pp": (100, "", 2, " pp"),
             "logit": (1, "+", 2, ""),
             "log": (1, "+", 2, ""),
+            # A mean of counts need not be whole.
+            "count": (1, "", 0 if float(self.value).is_integer() else 2, ""),
         }.get(self.unit, (1, "", 2, ""))
         if self.value != self.value:
             return "not estimable"
