@@ -91,7 +91,7 @@ def test_three_sdks_decide_on_every_built_in_bias_and_the_planted_pull_is_found(
     control = frame[(frame["condition"] == "control") & (frame["kind"] == "scale")]
     assert (control["value"] == control["target"]).mean() < 0.5
     gambles = treated[treated["kind"] == "acceptance"]
-    assert (gambles["choice"] == 0).all() and (gambles["ratio"] > 1).all()
+    assert (gambles["choice"] == 0).all() and gambles["ratio"].min() < 1 < gambles["ratio"].max()
     for judge in MODELS:
         picked = treated[(treated["kind"] == "selection") & (treated["judge"] == judge)]
         assert len(picked) == 18 and (picked["value"] * picked["target"]).mean() > 0.15
@@ -126,9 +126,9 @@ ODD = {
 
 
 def kind_of(model: str, prompt: str) -> str:
-    """Which odd answer a model gives to a prompt: one of three prompts gets one, by hash."""
+    """Which odd answer a model gives to a prompt: more than half of the prompts get one, by hash."""
     number = digest(model, prompt)[0]
-    return [*ODD][number % len(ODD)] if number < 96 else ""
+    return [*ODD][number % len(ODD)] if number < 150 else ""
 
 
 def odd(call: Call) -> Reply:

@@ -18,6 +18,8 @@ def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     table = pairs(frame)
     if not table["readable"].any():
         told = ", ".join(f"{n} {outcome}" for outcome, n in frame["outcome"].value_counts().items()) or "no replies"
+        if (frame["outcome"] == "missing").any():
+            told += "; judgments='ask' asks for what is missing"
         raise ValueError(f"no test has a readable control and a readable treatment, so nothing can be measured: {told}")
     return [
         *effects.bias_effect(table, data, seed),
