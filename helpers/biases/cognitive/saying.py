@@ -50,7 +50,7 @@ def effect_words(estimates: Sequence[Estimate]) -> str:
         scatter = of(known, "scatter_change", at)
         if scatter is not None and direction(scatter):
             more = "more" if scatter.value > 0 else "less"
-            told += f"; treatments scatter {more} than controls, by {scatter}"
+            told += f"; treatments scatter {more} than controls ({scatter})"
         if gone is not None and gone.value:
             told += f"; {gone.value:.0f} of {gone.n} pairs have no direction and do not count"
         lines.append(f"{told}.")
