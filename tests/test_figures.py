@@ -199,7 +199,7 @@ def test_an_unknown_style_names_the_known_ones():
         figures.show_positions(positions("asked"), style="poster")
 
 
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("style", EACH_STYLE)
 def test_nothing_overlaps_or_leaves_the_figure_at_print_size(style):
     look = styles.style(style)
     for figure in all_figures(style):

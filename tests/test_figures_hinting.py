@@ -14,7 +14,7 @@ from helpers import figures
 from helpers.figures import labels
 from helpers.figures import style as styles
 from helpers.types import Estimate
-from tests.test_figures import STYLES, intervals, points, rate, texts
+from tests.test_figures import EACH_STYLE, intervals, points, rate, texts
 
 NAN = float("nan")
 VENDORS = ("claude", "gpt", "gemini")
@@ -194,7 +194,7 @@ def assert_readable(figure: figures.Figure, look: styles.Style) -> None:
     assert min(each.get_fontsize() for each in drawn) >= 6, figure.name
 
 
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("style", EACH_STYLE)
 def test_nothing_overlaps_or_leaves_the_figure_at_print_size(style):
     look = styles.style(style)
     for figure in all_figures(style):

@@ -11,7 +11,7 @@ from helpers import figures
 from helpers.figures import published_biases
 from helpers.figures import style as styles
 from helpers.types import Estimate
-from tests.test_figures import STYLES, intervals, texts
+from tests.test_figures import EACH_STYLE, intervals, texts
 from tests.test_figures_hinting import HOSTILE, assert_readable
 
 NAN = math.nan
@@ -106,7 +106,7 @@ def test_other_estimates_are_refused_by_name() -> None:
         figures.show_published_models(means())
 
 
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("style", EACH_STYLE)
 def test_nothing_overlaps_or_leaves_the_figure_at_print_size(style: str) -> None:
     look = styles.style(style)
     many = {f"bias number {i} with a name that is long": (0.9 - 0.06 * i, 0.95) for i in range(30)}
