@@ -26,12 +26,9 @@ def version(words: str, options: int = 7) -> str:
     return f"Situation:\nYou keep bees. {words}\n\nPrompt:\nHow much sugar is bought?\n\nAnswer Options:\n{listed}"
 
 
-def test_row(n: int = 0, **changed: Any) -> dict[str, Any]:
+def row_of_test(n: int = 0, **changed: Any) -> dict[str, Any]:
     plain = ("Framing Effect", SCENARIO, version(f"Hive {n}."), version(f"Hive {n}, cold."), PLAIN)
     return dict(zip(NAMES, plain, strict=True)) | changed
-
-
-test_row.__test__ = False  # a row, not a test
 
 
 def write_csv(path: Path, rows: list[dict[str, Any]], encoding: str = "utf-8", end: str = "\n") -> Path:
@@ -51,7 +48,7 @@ def only(path: Path) -> Question:
 
 
 def test_a_question_is_a_scenario_of_a_bias_and_its_instances_are_wordings(tmp_path: Path) -> None:
-    rows = [test_row(n, id=str(100 + n)) for n in range(5)] + [test_row(9, bias="In Group Bias", id="7")]
+    rows = [row_of_test(n, id=str(100 + n)) for n in range(5)] + [row_of_test(9, bias="In Group Bias", id="7")]
     first, second = bias_tests.load_published_tests(write_csv(tmp_path / "t.csv", rows))
     assert (first.category, second.category) == ("framing", "in_group")
     assert first.id.startswith("framing_") and first.id.split("_")[-1] == second.id.split("_")[-1]
@@ -81,7 +78,7 @@ def test_a_question_is_a_scenario_of_a_bias_and_its_instances_are_wordings(tmp_p
     ],
 )
 def test_the_target_is_where_the_metric_says_the_answer_is_pulled(tmp_path: Path, params: str, target: float) -> None:
-    wording = only(write_csv(tmp_path / "t.csv", [test_row(metric_params=params)])).wordings[0]
+    wording = only(write_csv(tmp_path / "t.csv", [row_of_test(metric_params=params)])).wordings[0]
     assert wording.target == target
     if target is None:
         return
@@ -93,7 +90,7 @@ def test_the_target_is_where_the_metric_says_the_answer_is_pulled(tmp_path: Path
 
 
 def test_versions_with_different_scales_have_no_target(tmp_path: Path) -> None:
-    wording = only(write_csv(tmp_path / "t.csv", [test_row(treatment=version("Cold.", 11))])).wordings[0]
+    wording = only(write_csv(tmp_path / "t.csv", [row_of_test(treatment=version("Cold.", 11))])).wordings[0]
     assert wording.target is None and [len(v.options) for v in wording.versions.values()] == [7, 11]
 
 
@@ -101,7 +98,7 @@ def test_versions_with_different_scales_have_no_target(tmp_path: Path) -> None:
     "name", ["plain.csv", "bom.csv", "crlf.csv", "rows.jsonl", "rows.parquet", "folder", "structs.jsonl"]
 )
 def test_every_container_holds_the_same_tests(tmp_path: Path, name: str) -> None:
-    rows = [test_row(n, id=n, scenario="Ein Imker für Bienen") for n in range(3)]
+    rows = [row_of_test(n, id=n, scenario="Ein Imker für Bienen") for n in range(3)]
     expected = bias_tests.load_published_tests(write_csv(tmp_path / "expected.csv", rows))
     path = tmp_path / "given" / name
     path.parent.mkdir()
@@ -165,7 +162,7 @@ HOSTILE = {
 @pytest.mark.parametrize("params", HOSTILE)
 def test_metric_parameters_are_read_and_never_run(tmp_path: Path, params: str) -> None:
     mark = tmp_path / "ran"
-    rows = [{**test_row(0), "metric_params": params.replace("{mark}", str(mark))}, test_row(1)]
+    rows = [{**row_of_test(0), "metric_params": params.replace("{mark}", str(mark))}, row_of_test(1)]
     # As JSON, which carries every letter; a CSV file cannot hold all of them.
     path = tmp_path / "t.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -179,16 +176,16 @@ def test_metric_parameters_are_read_and_never_run(tmp_path: Path, params: str) -
 
 def test_a_broken_row_is_told_with_its_line_and_the_others_are_kept(tmp_path: Path) -> None:
     broken = [
-        test_row(1, control="Situation:\nNo options at all."),
-        test_row(2, treatment=version("x").replace("Option 3:", "Option 4:")),
-        test_row(3, treatment=version("x").replace("step 5", "")),
-        test_row(
+        row_of_test(1, control="Situation:\nNo options at all."),
+        row_of_test(2, treatment=version("x").replace("Option 3:", "Option 4:")),
+        row_of_test(3, treatment=version("x").replace("step 5", "")),
+        row_of_test(
             4, control=version("x").replace("Situation:\nYou keep bees. x\n\nPrompt:\nHow much sugar is bought?", "")
         ),
-        test_row(5, scenario=" "),
-        test_row(6, control=version("x", 1)),
+        row_of_test(5, scenario=" "),
+        row_of_test(6, control=version("x", 1)),
     ]
-    path = write_csv(tmp_path / "t.csv", [test_row(0), *broken, test_row(0), test_row(7)])
+    path = write_csv(tmp_path / "t.csv", [row_of_test(0), *broken, row_of_test(0), row_of_test(7)])
     read = bias_tests.read_published_tests(path)
     assert [each.name for each in read.questions[0].wordings] == ["1", "2"]
     assert read.counts == {"broken": 6, "duplicate": 1}
@@ -205,7 +202,7 @@ def test_a_broken_row_is_told_with_its_line_and_the_others_are_kept(tmp_path: Pa
 
 
 def test_bytes_that_are_no_text_and_short_rows_lose_one_row_each(tmp_path: Path) -> None:
-    path = write_csv(tmp_path / "t.csv", [test_row(0), test_row(1, scenario="Caf\xe9 QQ"), test_row(2)])
+    path = write_csv(tmp_path / "t.csv", [row_of_test(0), row_of_test(1, scenario="Caf\xe9 QQ"), row_of_test(2)])
     data = path.read_bytes().replace("\xe9".encode(), b"\xe9") + b"Framing Effect,only two\n"
     path.write_bytes(data)
     read = bias_tests.read_published_tests(path)
@@ -216,7 +213,7 @@ def test_bytes_that_are_no_text_and_short_rows_lose_one_row_each(tmp_path: Path)
 
 
 def test_the_same_id_twice_is_told(tmp_path: Path) -> None:
-    path = write_csv(tmp_path / "t.csv", [test_row(0, id="4"), test_row(1, id="4.0")])
+    path = write_csv(tmp_path / "t.csv", [row_of_test(0, id="4"), row_of_test(1, id="4.0")])
     read = bias_tests.read_published_tests(path)
     assert read.counts == {"duplicate": 1} and "t.csv, line 2" in read.problems[0].text
 
@@ -271,9 +268,9 @@ def test_places_without_files_say_what_is_there(tmp_path: Path) -> None:
 def test_the_hub_entry_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str) -> None:
     stored = tmp_path / Path(file).name
     if stored.suffix == ".csv":
-        write_csv(stored, [test_row()])
+        write_csv(stored, [row_of_test()])
     else:
-        pd.DataFrame([test_row()]).to_parquet(stored)
+        pd.DataFrame([row_of_test()]).to_parquet(stored)
     asked = []
 
     def fetch(repo: str, filename: str, revision: str = "main") -> Path:
@@ -309,7 +306,7 @@ def line(id: object = 0, **changed: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def tests(tmp_path: Path) -> tuple[Question, ...]:
-    rows = [test_row(n, id=n) for n in range(4)]
+    rows = [row_of_test(n, id=n) for n in range(4)]
     return bias_tests.load_published_tests(write_csv(tmp_path / "tests.csv", rows))
 
 
@@ -399,4 +396,4 @@ def test_a_file_without_decisions_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"d.csv: no readable decision; d.csv, line 2: field 'status' is '\?'"):
         bias_decisions.load_decisions(path)
     with pytest.raises(ValueError, match="no column id, control_decision, treatment_decision, status"):
-        bias_decisions.load_decisions(write_csv(tmp_path / "t.csv", [test_row()]))
+        bias_decisions.load_decisions(write_csv(tmp_path / "t.csv", [row_of_test()]))
