@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from helpers.calibrate.worlds.pairs import BEFORE, PairWorld, sample
 from helpers.types import Question
-from tests.pair_worlds import BEFORE, PairWorld, sample
 
-#: The published names of the models of `pair_worlds`.
+#: The published names of the models of `helpers.calibrate.worlds.pairs`.
 MODELS = {
     "deepseek": "DeepSeek-V3",
     "llama": "Meta-Llama-3.1-8B-Instruct-Turbo",

@@ -16,8 +16,7 @@ from helpers.biases.cognitive.estimands import ESTIMANDS
 from helpers.biases.cognitive.measure import measure
 from helpers.biases.cognitive.pairs import PAIRS, pairs
 from helpers.biases.cognitive.seed_metrics import AnchoringBiasMetric, ConfirmationBiasMetric, LossAversionMetric
-from helpers.types import Estimate
-from tests.cognitive_worlds import (
+from helpers.calibrate.worlds.decisions import (
     SCATTERED,
     Answerer,
     World,
@@ -26,6 +25,7 @@ from tests.cognitive_worlds import (
     scattered_pairs,
     selection_frame,
 )
+from helpers.types import Estimate
 
 VALUES = "0 1 2 3 4 5 6 7 8 9 10"
 

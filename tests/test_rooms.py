@@ -31,8 +31,8 @@ MAY_IMPORT = {
     "tables": {"stats"},
     "export": {"stats"},
 }
-ALL = set(MAY_IMPORT) | {"run", "__main__"}
-MAY_IMPORT |= {"run": ALL, "__main__": ALL}
+ALL = set(MAY_IMPORT) | {"run", "calibrate", "power", "analyze", "explain", "overview", "__main__"}
+MAY_IMPORT |= {room: ALL for room in ("run", "calibrate", "power", "analyze", "explain", "overview", "__main__")}
 #: export puts figures and tables into files.
 MAY_IMPORT["export"] |= {"figures", "tables"}
 NO_PANDAS_AT_START = ("types", "paths", "store", "verdicts", "judge", "providers", "prompts", "config")

@@ -3,7 +3,7 @@
 from helpers.types.asked import SITUATION, Answer, Experiment, Question, Request, Trial, short_hash
 from helpers.types.models import Model, Price
 from helpers.types.naming import display_name, plain
-from helpers.types.numbers import Estimand, Estimate
+from helpers.types.numbers import CARD_VERDICTS, CardLine, Estimand, Estimate
 from helpers.types.replies import (
     FINISHES,
     OUTCOMES,
@@ -18,6 +18,7 @@ from helpers.types.replies import (
 from helpers.types.tests import KINDS, MOST_OPTIONS, VERSIONS, Pull, RatioScale, Version, Wording
 
 __all__ = [
+    "CARD_VERDICTS",
     "FINISHES",
     "KINDS",
     "MOST_OPTIONS",
@@ -27,6 +28,7 @@ __all__ = [
     "VERDICT_FIELDS",
     "VERSIONS",
     "Answer",
+    "CardLine",
     "Completion",
     "Estimand",
     "Estimate",

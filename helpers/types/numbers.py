@@ -8,7 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Estimand:
-    """What a number means: declared once, in the bias module that computes it."""
+    """What a number means: declared once, in the bias module that computes it.
+
+    `fails` says where it misleads: what it takes for the bias, what it needs, when it has no value.
+    """
 
     id: str
     words: str
@@ -20,6 +23,7 @@ class Estimand:
     interval: str
     source: str
     unit: str = "rate"
+    fails: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,3 +73,26 @@ class Estimate:
         if self.low != self.low:
             return text
         return f"{text} [{self.low * scale:{sign}.{digits}f}, {self.high * scale:{sign}.{digits}f}]"
+
+
+#: What a judge card can say of a judge in one measure: a bias after the correction for its family; an interval that
+#: leaves out the null, but not after the correction; an interval that holds the null; no interval; a mere description.
+CARD_VERDICTS = ("bias", "hint", "not shown", "untold", "described")
+
+
+@dataclass(frozen=True)
+class CardLine:
+    """What an experiment says of one judge in one measure: a cell of the judge card.
+
+    `measure` names the column in a few words, the same for published and asked judges. `verdict` is one of
+    CARD_VERDICTS, `words` a clause whose subject is the judge ("prefers the answer shown first"), `p` the p-value after
+    the correction, `smallest` the smallest effect that would have been found with 80 % power, in the estimate's unit.
+    """
+
+    judge: str
+    measure: str
+    estimate: Estimate
+    verdict: str
+    words: str
+    p: float = float("nan")
+    smallest: float = float("nan")

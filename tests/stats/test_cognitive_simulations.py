@@ -17,8 +17,7 @@ import statsmodels.api as sm
 
 from helpers.biases.cognitive import effects, families, seed_batches, slopes, thresholds
 from helpers.biases.cognitive.pairs import pairs
-from helpers.types import Estimate
-from tests.cognitive_worlds import (
+from helpers.calibrate.worlds.decisions import (
     SCATTERED,
     Answerer,
     World,
@@ -28,6 +27,7 @@ from tests.cognitive_worlds import (
     scattered_pairs,
     selection_frame,
 )
+from helpers.types import Estimate
 from tests.rule import assert_unbiased, assert_within, exact
 
 FAST, SLOW = 20, pytest.param(2000, marks=pytest.mark.slow)

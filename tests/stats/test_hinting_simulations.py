@@ -17,10 +17,11 @@ from scipy.optimize import brentq
 from helpers.biases.hinting.concluding import conclusions, corrected
 from helpers.biases.hinting.names import name_effect
 from helpers.biases.hinting.paired import hint_effect
+from helpers.calibrate.worlds.listwise import World, hinted, judged, latent
+from helpers.calibrate.worlds.listwise_worlds import HABITS, UNEQUAL
 from helpers.stats.power import equivalence_power
 from helpers.types import Estimate
 from tests.rule import assert_within, exact
-from tests.worlds import HABITS, UNEQUAL, World, hinted, judged, latent
 
 QUESTIONS = 80
 FAST, SLOW = 60, pytest.param(500, marks=pytest.mark.slow)

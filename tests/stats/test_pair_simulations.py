@@ -14,8 +14,8 @@ import pytest
 
 from helpers.biases.self_preference import baseline, obfuscation, rates
 from helpers.biases.self_preference.concluding import corrected
+from helpers.calibrate.worlds.pairs import BEFORE, NAMES, REPEAT, PairWorld, sample
 from helpers.types import Estimate
-from tests.pair_worlds import BEFORE, NAMES, REPEAT, PairWorld, sample
 from tests.rule import assert_unbiased, assert_within, exact
 
 FAST, SLOW = 30, pytest.param(2000, marks=pytest.mark.slow)

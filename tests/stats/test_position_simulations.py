@@ -15,8 +15,8 @@ import pytest
 from helpers.biases.position import effects, flips, winrates
 from helpers.biases.position.families import corrected
 from helpers.biases.position.pairs import pairs, valid
+from helpers.calibrate.worlds.games import CANDIDATE, GameJudge, GameWorld, names, sample, truth
 from helpers.types import Estimate
-from tests.game_worlds import CANDIDATE, GameJudge, GameWorld, names, sample, truth
 from tests.rule import assert_unbiased, assert_within, exact
 
 FAST, SLOW = 30, pytest.param(2000, marks=pytest.mark.slow)

@@ -11,12 +11,13 @@ import pytest
 from scipy import optimize, stats
 from statsmodels.discrete.conditional_models import ConditionalLogit
 
+from helpers.calibrate.worlds.listwise import World, draw, frame, panel
+from helpers.calibrate.worlds.listwise_worlds import WORLDS
 from helpers.stats import models
 from helpers.stats.models import RankLogit, fit_panel, rank_ordered_logit
 from helpers.stats.panel import panel_of
 from helpers.stats.rank_design import chunks_of, design_of
 from helpers.stats.rank_logit import pieces_at
-from tests.worlds import WORLDS, World, draw, frame, panel
 
 
 def sample(world: str = "planted", questions: int = 80, seed: int = 1) -> pd.DataFrame:

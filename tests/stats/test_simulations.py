@@ -15,12 +15,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from helpers.calibrate.worlds.listwise import Draw, draw, panel
+from helpers.calibrate.worlds.listwise_worlds import WORLDS
 from helpers.stats import models
 from helpers.stats.bootstrap import bca
 from helpers.stats.intervals import Interval, clustered
 from helpers.stats.models import fit_panel, third_party_log_odds, third_party_log_odds_clustered
 from tests.rule import exact
-from tests.worlds import WORLDS, Draw, draw, panel
 
 QUESTIONS = 80
 FAST, SLOW = 150, pytest.param(2000, marks=pytest.mark.slow)

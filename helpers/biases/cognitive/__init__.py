@@ -25,9 +25,23 @@ from helpers.frames import decisions as tidy
 
 ESTIMANDS = (*ASKED, *PUBLISHED)
 
+#: The numbers that conclusions rest on: calibrated, planned for, and shown on the judge card.
+HEADLINE = (
+    "bias_effect",
+    "scale_shift",
+    "bias_placebo",
+    "anchoring_agnostic_excess",
+    "anchoring_specific_excess",
+    "halo_effect_excess",
+    "confirmation_bias_excess",
+    "threshold_ratio",
+    "anchor_slope",
+)
+
 __all__ = [
     "CONTROL",
     "ESTIMANDS",
+    "HEADLINE",
     "NEEDS",
     "STAGES",
     "AnchoringBiasMetric",

@@ -20,9 +20,18 @@ from helpers.biases.hinting.published import curves, from_published, margins_wor
 from helpers.biases.top_choice.asking import NEEDS, STAGES, answers, unfit
 from helpers.frames import listwise as tidy
 
+#: The numbers that conclusions rest on: calibrated, planned for, and shown on the judge card.
+HEADLINE = (
+    "hint_effect",
+    "hint_effect_90",
+    "name_effect",
+    "excess_change",
+)
+
 __all__ = [
     "CONTROL",
     "ESTIMANDS",
+    "HEADLINE",
     "NEEDS",
     "STAGES",
     "answers",

@@ -26,8 +26,18 @@ from helpers.biases.position.saying import (
 from helpers.biases.position.sensitivity import choices_of, sensitivity_words
 from helpers.frames import games as tidy
 
+#: The numbers that conclusions rest on: calibrated, planned for, and shown on the judge card.
+HEADLINE = (
+    "first_position_effect",
+    "excess_flip",
+    "identical_pair_effect",
+    "first_win_rate",
+    "win_rate",
+)
+
 __all__ = [
     "ESTIMANDS",
+    "HEADLINE",
     "NEEDS",
     "STAGES",
     "answers",

@@ -21,9 +21,20 @@ from helpers.biases.self_preference.saying import (
 )
 from helpers.frames import pairwise as tidy
 
+#: The numbers that conclusions rest on: calibrated, planned for, and shown on the judge card.
+HEADLINE = (
+    "obfuscation_effect",
+    "obfuscation_effect_pp",
+    "obfuscation_against_other_author",
+    "evaluator_quality_gap",
+    "recognition_balanced",
+    "accuracy_harmful",
+)
+
 __all__ = [
     "CONTROL",
     "ESTIMANDS",
+    "HEADLINE",
     "NEEDS",
     "STAGES",
     "accuracy_rows",

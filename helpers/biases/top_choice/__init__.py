@@ -22,8 +22,21 @@ from helpers.biases.top_choice.published import from_published
 from helpers.biases.top_choice.rates import expected_shares
 from helpers.frames import listwise as tidy
 
+#: The numbers that conclusions rest on: calibrated, planned for, and shown on the judge card.
+HEADLINE = (
+    "self_preference_logit",
+    "self_preference_effect",
+    "own_model_logit",
+    "excess_self_preference",
+    "third_party_log_odds",
+    "self_bias",
+    "average_self_bias",
+    "position_effect",
+)
+
 __all__ = [
     "ESTIMANDS",
+    "HEADLINE",
     "NEEDS",
     "STAGES",
     "agreement_words",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 
 from helpers.biases.self_preference.items import beside_control, scored
 
@@ -53,10 +54,6 @@ class PairWorld:
     scaled: bool = False
     lost_wrong: float = 0.0
     lost_right: float = 0.0
-
-
-def expit(u: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-u))
 
 
 def sample(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 
 from helpers.frames import DECISIONS
 
@@ -61,10 +62,12 @@ class World:
 
 
 def names(world: World) -> tuple[str, ...]:
+    """The models' names."""
     return tuple(each.name for each in world.answerers)
 
 
 def cells(scenarios: int, wordings: int) -> tuple[np.ndarray, np.ndarray]:
+    """Scenario and wording of each test."""
     return np.repeat(np.arange(scenarios), wordings), np.tile(np.arange(wordings), scenarios)
 
 
@@ -149,10 +152,6 @@ def selection_frame(
                 parts.append(_part(each, known | more, lean, lost))
     fixed = {"kind": "selection", "low": -1.0, "high": 1.0, "values": "-1 1", "category": "confirmation"}
     return _frame(parts, fixed)
-
-
-def expit(u: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-u))
 
 
 def _part(each: Answerer, known: dict[str, object], answer: np.ndarray, lost: np.ndarray) -> pd.DataFrame:

@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 
 from helpers import frames
 from helpers.biases.position.pairs import LABELS
@@ -62,11 +63,8 @@ class Felt:
     longer: np.ndarray
 
 
-def expit(u: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-u))
-
-
 def felt(world: GameWorld, rng: np.random.Generator, questions: int) -> Felt:
+    """So many questions of the world."""
     return Felt(world.lead + world.spread * rng.standard_normal(questions), rng.standard_normal(questions))
 
 
@@ -161,4 +159,5 @@ def _three(odds: np.ndarray) -> np.ndarray:
 
 
 def names(judges: Sequence[GameJudge]) -> tuple[str, ...]:
+    """The judges' names."""
     return tuple(judge.name for judge in judges)

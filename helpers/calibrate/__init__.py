@@ -1,0 +1,1 @@
+"""Whether our numbers can be trusted: every headline estimand on simulated judges whose truth is known."""

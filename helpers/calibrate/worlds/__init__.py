@@ -1,0 +1,1 @@
+"""Judges of known truth: worlds that draw verdicts directly, one module a form of verdict."""
