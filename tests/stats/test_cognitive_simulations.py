@@ -53,8 +53,8 @@ PULLED = (
 )
 GAMBLERS = (
     Answerer("cautious", threshold=0.9, slack=0.3),
-    Answerer("averse", threshold=0.5, strength=0.5, varying=0.15),
-    Answerer("lossy", threshold=0.6, slack=0.5, strength=0.2, lost=0.2),
+    Answerer("averse", threshold=0.5, strength=0.6, varying=0.15),
+    Answerer("lossy", threshold=0.6, slack=0.5, strength=0.3, lost=0.2),
 )
 FAIR_GAMBLERS = (
     Answerer("cautious", threshold=0.9, slack=0.3),
@@ -189,8 +189,7 @@ def given(each: np.ndarray) -> np.ndarray:
 def assert_covered(each: np.ndarray, planted: float, what: str) -> None:
     each = given(each)
     hits = ((each[:, 1] <= planted) & (planted <= each[:, 2])).sum()
-    # A conservative interval is stated, not tuned: up to 98 % passes.
-    assert_within(hits, len(each), 0.93, 0.98, f"coverage of {what}")
+    assert_within(hits, len(each), 0.93, 0.97, f"coverage of {what}")
 
 
 def everybody(*worlds: str) -> list[tuple[str, str]]:
@@ -205,9 +204,7 @@ def everybody(*worlds: str) -> list[tuple[str, str]]:
 def test_what_nothing_pulls_is_called_biased_in_one_run_of_twenty(world: str, who: str, runs: int) -> None:
     """Noise, skewed or not; habits of order; answers lost for what they are; merits that decide and select."""
     each = replications(world, runs)["bias_effect", who]
-    # Acceptance has few values: whole scenarios cancel, and flips are then rejected less often than they may be.
-    least = 0.02 if world == "fair gambles" else 0.03
-    assert_within(rejected(each), runs, least, 0.07, f"size of bias_effect of {who} in {world}")
+    assert_within(rejected(each), runs, 0.03, 0.07, f"size of bias_effect of {who} in {world}")
     assert_covered(each, 0.0, f"bias_effect of {who} in {world}")
     assert_unbiased(each[:, 0], 0.0, f"bias_effect of {who} in {world}")
 
@@ -260,10 +257,10 @@ def test_planted_strengths_are_covered_and_found(world: str, who: str, runs: int
         assert abs(value - known[id, who]) <= 3.5 * wide, f"{id} of {who} in {world}: {value} for {known[id, who]}"
     if who == MEAN or who in ("much", "averse"):
         each = found["bias_effect", who]
-        assert rejected(each) >= 0.7 * runs and (each[:, 0] > 0).mean() > 0.95
+        assert rejected(each) >= 0.8 * runs and (each[:, 0] > 0).mean() > 0.95
         # What is said to move answers has to move them along the scale too.
         both = (each[:, 3] < 0.05) & (found["scale_shift", who][:, 1] > 0)
-        assert both.mean() >= 0.65
+        assert both.mean() >= 0.75
 
 
 @pytest.mark.parametrize("runs", [FAST, SLOW])
@@ -279,7 +276,7 @@ def test_scatter_alone_is_not_said_to_move_answers(world: tuple[bool, float, flo
     assert exact(stood, runs)[0] <= 0.07, f"{stood} of {runs} stand"
     each = np.array(shifts)
     covered = int(((each[:, 1] <= 0) & (each[:, 2] >= 0)).sum())
-    assert_within(covered, runs, 0.93, 0.98, f"scale_shift of {world}")
+    assert_within(covered, runs, 0.93, 0.97, f"scale_shift of {world}")
 
 
 # --- (c) thresholds and slopes ----------------------------------------------------------------------------------------
