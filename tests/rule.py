@@ -1,15 +1,12 @@
-"""By what simulations are judged: with the exact 99.9 % interval of an observed rate, never by the rate itself."""
+"""What simulations in the tests are held to: the rule of `helpers.calibrate.rule`, as assertions."""
 
 from __future__ import annotations
 
 import numpy as np
-from scipy import stats
 
+from helpers.calibrate.rule import MOST_ERRORS, exact
 
-def exact(hits: int, runs: int) -> tuple[float, float]:
-    """The exact 99.9 % interval of an observed rate."""
-    bounds = stats.binomtest(int(hits), runs).proportion_ci(0.999, method="exact")
-    return bounds.low, bounds.high
+__all__ = ["assert_unbiased", "assert_within", "exact"]
 
 
 def assert_within(hits: int, runs: int, least: float, most: float, what: str) -> None:
@@ -21,4 +18,5 @@ def assert_within(hits: int, runs: int, least: float, most: float, what: str) ->
 def assert_unbiased(values: np.ndarray, truth: float, what: str) -> None:
     """Fail where the mean misses the truth by more than 3.5 Monte-Carlo standard errors."""
     error = values.std(ddof=1) / np.sqrt(len(values))
-    assert abs(values.mean() - truth) <= 3.5 * error, f"{what}: {values.mean():.4f} for {truth:.4f}, error {error:.4f}"
+    told = f"{what}: {values.mean():.4f} for {truth:.4f}, error {error:.4f}"
+    assert abs(values.mean() - truth) <= MOST_ERRORS * error, told
