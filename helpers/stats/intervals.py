@@ -151,20 +151,23 @@ def cluster_sums(
     size = shape[0] * shape[1]
     numerators = np.bincount(cell, weights=values[valid], minlength=size).reshape(shape)
     denominators = np.bincount(cell, minlength=size).astype(float).reshape(shape)
-    return Sums(numerators, denominators, np.asarray(labels), columns, _strata(frame, cluster, strata))
+    return Sums(numerators, denominators, np.asarray(labels), columns, _strata(frame, cluster, codes, strata))
 
 
-def _strata(frame: pd.DataFrame, cluster: str, strata: str | None) -> np.ndarray | None:
+def _strata(frame: pd.DataFrame, cluster: str, codes: np.ndarray, strata: str | None) -> np.ndarray | None:
+    """The stratum of each cluster, whose number each row's code is (-1: no cluster)."""
     if strata is None:
         return None
-    pairs = frame[[cluster, strata]].drop_duplicates()
-    twice = pairs[cluster][pairs[cluster].duplicated()]
-    if len(twice):
-        found = sorted(map(str, pairs.loc[pairs[cluster] == twice.iloc[0], strata]))
-        raise ValueError(
-            f"{cluster} {twice.iloc[0]!r} lies in several values of {strata}: {', '.join(found)}; need one"
-        )
-    return pairs.sort_values(cluster)[strata].to_numpy()
+    rows = np.flatnonzero(codes >= 0)
+    first = np.empty(codes.max() + 1 if len(rows) else 0, dtype=int)
+    first[codes[rows[::-1]]] = rows[::-1]
+    of, _ = pd.factorize(frame[strata])
+    apart = rows[of[rows] != of[first[codes[rows]]]]
+    if len(apart):
+        name = frame[cluster].iloc[apart].min()
+        found = sorted(map(str, frame.loc[(frame[cluster] == name).to_numpy(), strata].unique()))
+        raise ValueError(f"{cluster} {name!r} lies in several values of {strata}: {', '.join(found)}; need one")
+    return frame[strata].to_numpy()[first]
 
 
 def clustered(

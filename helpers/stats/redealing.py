@@ -44,17 +44,27 @@ def redeal(
     observed -= 1e-10 * np.abs(gain).sum(axis=1)
     rng = np.random.default_rng(seed)
     hits = np.zeros(len(weights))
+    once, chances = not turn.any(), (cards["own"] / cards["size"]).to_numpy()
     for start in range(0, draws, BATCH):
         count = min(BATCH, draws - start)
-        held = np.zeros((count, len(cards)))
-        left = np.zeros((count, deal.max() + 1))
-        left[:, cards["deal"]] = cards["own"]
-        for number in range(turn.max() + 1):  # the own names are dealt to the winners of one deal one after another
-            now = np.flatnonzero(turn == number)
-            of = cards["deal"].to_numpy()[now]
-            chance = left[:, of] / (cards["size"].to_numpy()[now] - number)
-            held[:, now] = rng.random((count, len(now))) < chance
-            left[:, of] -= held[:, now]
+        if once:
+            held = (rng.random((count, len(cards))) < chances).astype(float)
+        else:
+            held = _dealt(rng, count, cards, turn)
         statistic = held[:, card] @ gain.T + base
         hits += (np.abs(statistic) >= observed).sum(axis=0)
     return (1 + hits) / (1 + draws)
+
+
+def _dealt(rng: np.random.Generator, count: int, cards: pd.DataFrame, turn: np.ndarray) -> np.ndarray:
+    """(count, cards) 1.0 where a winner holds an own name: those are dealt to the winners of a deal one by one."""
+    held = np.zeros((count, len(cards)))
+    left = np.zeros((count, cards["deal"].max() + 1))
+    left[:, cards["deal"]] = cards["own"]
+    for number in range(turn.max() + 1):
+        now = np.flatnonzero(turn == number)
+        of = cards["deal"].to_numpy()[now]
+        chance = left[:, of] / (cards["size"].to_numpy()[now] - number)
+        held[:, now] = rng.random((count, len(now))) < chance
+        left[:, of] -= held[:, now]
+    return held

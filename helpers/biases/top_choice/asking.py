@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from string import ascii_uppercase
 
 from helpers import frames, prompts
@@ -44,10 +45,20 @@ def order(candidates: Sequence[str], place: int, judge: str, seed: int, order_dr
     names = sorted(candidates)
     if not 2 <= len(names) <= len(ascii_uppercase):
         raise ValueError(f"{len(names)} candidates cannot be ranked: from 2 to {len(ascii_uppercase)}, a letter each")
-    rows = williams(len(names))
-    block = place // len(rows)
-    relabelled = random.Random(f"{seed}:{judge}:{block}").sample(names, len(names))
+    rows = _rows(len(names))
+    relabelled = _relabelled(tuple(names), f"{seed}:{judge}:{place // len(rows)}")
     return tuple(relabelled[index] for index in rows[(place + order_draw) % len(rows)])
+
+
+@lru_cache
+def _rows(k: int) -> tuple[tuple[int, ...], ...]:
+    return tuple(williams(k))
+
+
+@lru_cache(maxsize=1024)
+def _relabelled(names: tuple[str, ...], chance: str) -> tuple[str, ...]:
+    """The names as a block of questions has them, the same for all questions of the block."""
+    return tuple(random.Random(chance).sample(names, len(names)))
 
 
 def answer_trials(experiment: Experiment, questions: Sequence[Question]) -> list[Trial]:

@@ -1,0 +1,74 @@
+"""Whether what judges say, read from prompts and replies, is what was drawn for them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pandas as pd
+
+from helpers.calibrate.cases import Case
+from helpers.calibrate.running import chance, place
+
+#: What a judgment was asked about, in every kind of frame; columns that a frame has not are left out.
+ASKED = (
+    *("question_id", "article", "category", "wording", "kind", "task", "judge", "judge_vendor", "candidate"),
+    *("candidate_vendor", "baseline", "condition", "edit", "target", "dose", "repeat", "partner", "slot", "label"),
+    *("named", "first", "order", "right", "wrong", "right_label", "wrong_label", "own", "own_vendor", "own_model"),
+)
+#: What it said.
+SAID = ("rank", "top", "verdict", "games", "picked", "choice", "value", "pro", "con")
+
+
+def differences(direct: pd.DataFrame, spoken: pd.DataFrame) -> list[str]:
+    """Verdicts that two frames do not share, each in one line; empty where they are equal verdict for verdict.
+
+    Compared are the columns of ASKED and SAID that both frames have, and whether the outcome is ok; what a verdict
+    that was not read would have been counts nowhere. Frames without a column of SAID in common are a ValueError.
+    """
+    shared = [name for name in (*ASKED, *SAID) if name in direct and name in spoken]
+    if not set(SAID) & set(shared):
+        raise ValueError(f"nothing to compare: no column of {', '.join(SAID)} is in both frames")
+    rows = [Counter(_rows(frame, shared)) for frame in (direct, spoken)]
+    names = [*shared, "ok"]
+    return [
+        f"{source} only: " + ", ".join(f"{name} {value}" for name, value in zip(names, row, strict=True))
+        for source, row in (
+            *(("direct", row) for row in (rows[0] - rows[1]).elements()),
+            *(("spoken", row) for row in (rows[1] - rows[0]).elements()),
+        )
+    ]
+
+
+def _rows(frame: pd.DataFrame, names: Sequence[str]) -> list[tuple]:
+    columns = [[_plain(value) for value in frame[name]] for name in names]
+    return list(zip(*columns, (frame["outcome"] == "ok").tolist(), strict=True))
+
+
+def _plain(value: object) -> object:
+    """A cell as both ways of making a frame would write it."""
+    if isinstance(value, str):
+        return value
+    if value is None or value != value:
+        return ""
+    return float(f"{float(value):.9g}") if not hasattr(value, "__len__") else str(value)
+
+
+def check(case: Case, questions: int, replications: int = 1) -> None:
+    """Let the first replications of a case speak: each must equal, verdict for verdict, the direct draw that it is of.
+
+    Also every target must be among the estimates. What does not agree is a ValueError with the first differences.
+    """
+    for number in range(replications):
+        sample = case.draw(questions, chance(case, questions, number))
+        frame = case.frame(sample)
+        found = differences(frame, case.spoken(sample))
+        at = f"{case.experiment}, world {case.world}, {questions} questions, replication {number}"
+        if found:
+            raise ValueError(f"{at}: {len(found)} verdicts of the two paths differ:\n" + "\n".join(found[:4]))
+        if number:
+            continue
+        measured = {(each.id, place(each.where)) for each in case.measure(frame, number)}
+        lacking = [f"{t.id} {place(t.where)}" for t in case.targets() if (t.id, place(t.where)) not in measured]
+        if lacking:
+            raise ValueError(f"{at}: nothing measured for {'; '.join(lacking)}")
