@@ -77,10 +77,10 @@ def run(
     replications. `given` counts those with a number and an interval, and all rates are of these: `coverage` (intervals
     that hold `truth`) and `rejected` (p < 0.05; where an estimate has no p, intervals that leave out `null`). `bias` is
     the mean less the truth, `mc_se` its standard error (that of the truth included), `sd` that of one estimate. Two
-    estimates for one target are an error. `processes` None: one a core; 1
+    estimates or targets of one name, and a target that is not measured, are an error. `processes` None: one a core; 1
     runs here, and more look the cases up by the names of their experiments. `progress` is told world and replications.
     """
-    targets = {id(case): _targets(case) for case in cases}
+    targets = {id(case): _targets(case, max(sizes, default=0), seed) for case in cases}
     plan = [(case, questions, runs) for case in cases for questions, runs in sizes.items() if runs > 0]
     parts = {}
     for number, (case, questions, runs) in enumerate(plan):
@@ -102,14 +102,17 @@ def run(
     return pd.DataFrame(rows, columns=list(COLUMNS)), seconds
 
 
-def _targets(case: Case) -> tuple[Target, ...]:
+def _targets(case: Case, questions: int, seed: int) -> tuple[Target, ...]:
+    """The targets of a case, each once and all of them measured."""
     targets = tuple(case.targets())
     names = [(target.id, place(target.where), target.role) for target in targets]
     double = sorted({f"{id} {where}" for id, where, role in names if names.count((id, where, role)) > 1})
     odd = sorted({target.role for target in targets} - set(ROLES))
-    if double or odd or not targets:
-        told = f"two targets for {', '.join(double)}" if double else f"roles {', '.join(odd)}" if odd else "no targets"
-        raise ValueError(f"{case.experiment}, world {case.world}: {told}; roles are {', '.join(ROLES)}")
+    measured = case.measure(case.frame(case.draw(questions, chance(case, questions, 0, seed))), 0)
+    never = {f"{id} {where}" for id, where, _ in names} - {f"{each.id} {place(each.where)}" for each in measured}
+    for found, what in ((double, "two targets for"), (odd, "unknown role"), (sorted(never), "nothing measured for")):
+        if found:
+            raise ValueError(f"{case.experiment}, world {case.world}: {what} {', '.join(found)}")
     return targets
 
 
@@ -159,7 +162,7 @@ def _kept(estimates: Sequence[Estimate], kept: Sequence[tuple[str, str]]) -> np.
         if key in found and key in kept:
             raise ValueError(f"two estimates of {' '.join(key)}")
         found[key] = each
-    # What few questions do not allow has no number there; that each target is measured at all is for `speaking`.
+    # What few questions do not allow has no number there.
     nothing = Estimate("", {}, math.nan)
     rows = [found.get(key, nothing) for key in kept]
     return np.array([[e.value, e.low, e.high, -1.0 if NO_TEST in e.method else e.p] for e in rows])

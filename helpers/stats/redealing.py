@@ -44,13 +44,10 @@ def redeal(
     observed -= 1e-10 * np.abs(gain).sum(axis=1)
     rng = np.random.default_rng(seed)
     hits = np.zeros(len(weights))
-    once, chances = not turn.any(), (cards["own"] / cards["size"]).to_numpy()
+    several, chances = bool(turn.any()), (cards["own"] / cards["size"]).to_numpy()
     for start in range(0, draws, BATCH):
         count = min(BATCH, draws - start)
-        if once:
-            held = (rng.random((count, len(cards))) < chances).astype(float)
-        else:
-            held = _dealt(rng, count, cards, turn)
+        held = _dealt(rng, count, cards, turn) if several else (rng.random((count, len(cards))) < chances).astype(float)
         statistic = held[:, card] @ gain.T + base
         hits += (np.abs(statistic) >= observed).sum(axis=0)
     return (1 + hits) / (1 + draws)

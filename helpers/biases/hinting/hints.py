@@ -49,9 +49,7 @@ def hint(
     """
 
     def of(judge: Model, question: Question, shown: Mapping[str, Answer]) -> tuple[str, Named]:
-        vendors = [answer.vendor for answer in shown.values()]
-        rng = random.Random(f"{told.seed}:{mode}:{question.id}:{judge.name}")
-        named = _named(mode, judge.vendor, vendors, rng)
+        named = dealt(mode, told.seed, judge, question.id, [answer.vendor for answer in shown.values()])
         if mode in ("self", "false_self"):
             labels = [label for label, vendor in zip(shown, named, strict=True) if vendor]
             return _text(told.own, labels=labels, vendor=judge.vendor.upper()), named
@@ -63,7 +61,9 @@ def hint(
     return of
 
 
-def _named(mode: str, own: str, vendors: Sequence[str], rng: random.Random) -> Named:
+def dealt(mode: str, seed: int, judge: Model, question_id: str, vendors: Sequence[str]) -> Named:
+    """Label by label, the vendor under whose name this judge is shown the answer of one of `vendors`, or None."""
+    own, rng = judge.vendor, random.Random(f"{seed}:{mode}:{question_id}:{judge.name}")
     others = sorted({vendor for vendor in vendors if vendor != own})
     if mode == "self":
         return tuple(vendor if vendor == own else None for vendor in vendors)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from helpers.biases.top_choice.asking import williams
 from helpers.stats.panel import Panel
 
 CATEGORIES = ("writing", "roleplay", "reasoning", "math", "coding", "extraction", "stem", "humanities")
@@ -84,24 +85,25 @@ class Draw:
         return np.where(self.valid, first, np.nan)
 
 
-def williams(size: int) -> np.ndarray:
-    """Balanced orders: rows in which every item has each place equally often (and, for even sizes, each neighbour)."""
-    zigzag = [0, *(step for pair in zip(range(1, size), range(size - 1, 0, -1), strict=True) for step in pair)][:size]
-    square = (np.array(zigzag)[None, :] + np.arange(size)[:, None]) % size
-    return square if size % 2 == 0 else np.vstack([square, square[:, ::-1]])
-
-
 @dataclass(frozen=True)
 class Latent:
-    """What judges feel before noise: `utility` and `slot` (C, J, K), and each question's category."""
+    """What judges feel before noise: `utility` and `slot` (C, J, K), and each question's category.
+
+    `worth` is the utility without the habits of place, which are (J, slots).
+    """
 
     utility: np.ndarray
     slot: np.ndarray
     category: np.ndarray
+    worth: np.ndarray
+    habits: np.ndarray
 
 
-def latent(world: World, questions: int, rng: np.random.Generator) -> Latent:
-    """Questions, answers and orders of one sample; judged anew, only the noise is another."""
+def latent(world: World, questions: int, rng: np.random.Generator, slot: np.ndarray | None = None) -> Latent:
+    """Questions, answers and orders of one sample; judged anew, only the noise is another.
+
+    Orders are drawn unless the `slot` of each candidate is given (C, J, K).
+    """
     vendor = world.vendor_of
     size = len(vendor)
     thinking = np.tile(np.arange(len(world.tiers)) > 0, len(world.vendors))
@@ -125,16 +127,21 @@ def latent(world: World, questions: int, rng: np.random.Generator) -> Latent:
         size
     ) * world.own_model
 
-    rows = williams(size)
+    if slot is None:
+        slot = _slots(questions, size, rng)
+    habits = np.broadcast_to(np.array(world.position)[:, :size], (size, size))
+    worth = sharpness[:, None] * quality[:, None, :] + world.sigma_taste * taste + bonus
+    utility = worth + np.take_along_axis(np.broadcast_to(habits, slot.shape), slot, axis=2)
+    return Latent(utility, slot, category, worth, habits)
+
+
+def _slots(questions: int, size: int, rng: np.random.Generator) -> np.ndarray:
+    """(C, J, K) the slot of each candidate in blocks of balanced orders, relabelled at random a judge and block."""
+    rows = np.array(williams(size))
     block, row = np.arange(questions) // len(rows), np.arange(questions) % len(rows)
     relabelled = rng.permuted(np.broadcast_to(np.arange(size), (size, block[-1] + 1, size)), axis=2)
     shown = np.take_along_axis(relabelled[:, block], np.broadcast_to(rows[row], (size, questions, size)), axis=2)
-    slot = np.argsort(shown, axis=2).transpose(1, 0, 2)
-
-    habits = np.broadcast_to(np.array(world.position)[:, :size], (size, size))
-    utility = sharpness[:, None] * quality[:, None, :] + world.sigma_taste * taste + bonus
-    utility += np.take_along_axis(np.broadcast_to(habits, slot.shape), slot, axis=2)
-    return Latent(utility, slot, category)
+    return np.argsort(shown, axis=2).transpose(1, 0, 2)
 
 
 def judged(world: World, felt: Latent, rng: np.random.Generator, bonus: np.ndarray | float = 0.0) -> Draw:
