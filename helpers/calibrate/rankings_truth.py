@@ -85,18 +85,22 @@ def _logit(world: World, questions: int) -> Truths:
 
 
 def hinted(world: World, arm: Arm) -> Truths:
-    """hint_effect (by vendor and "average") and excess_change of an arm, by chances.
+    """hint_effect (by vendor and "average") of an arm, and without spread excess_change, by chances.
 
-    Judgments blind and under the hint are independent once question, answers, tastes and orders are given.
+    Judgments blind and under the hint are independent once question, answers, tastes and orders are given. A spread
+    over questions is integrated (Gauss and Hermite), not drawn.
     """
     felt, vendor = population(world), world.vendor_of
     own = np.broadcast_to(vendor[:, None] == vendor, felt.utility.shape)
-    gain = arm.utility + arm.spread * np.random.default_rng([20, 3]).standard_normal((MANY, 1, 1))
-    blind, told = chances(world, felt.utility), chances(world, felt.utility + gain * own)
+    points, weights = np.polynomial.hermite_e.hermegauss(9 if arm.spread else 1)
+    gains = zip(weights / weights.sum(), arm.utility + arm.spread * points, strict=True)
+    blind = chances(world, felt.utility)
+    told = sum(weight * chances(world, felt.utility + gain * own) for weight, gain in gains)
     reads = [each.sum(axis=2) for each in (blind, told)]
     difference = (told * own).sum(axis=2) * reads[0] - (blind * own).sum(axis=2) * reads[1]
     found = dict(_by_vendor(world, "hint_effect", difference, reads[0] * reads[1]))
-    found["excess_change", ""] = _excess(blind, told)
+    if not arm.spread:
+        found["excess_change", ""] = _excess(blind, told)
     return found
 
 

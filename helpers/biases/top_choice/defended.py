@@ -170,4 +170,11 @@ def agreement(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
 
 def balance_of_orders(frame: pd.DataFrame) -> pd.DataFrame:
     """How often each candidate was shown in each slot: rows candidates, columns letters; equal cells mean balance."""
-    return pd.crosstab(frame["candidate"], frame["label"])
+    known = frame[["candidate", "label"]].dropna()
+    rows, candidates = pd.factorize(known["candidate"], sort=True)
+    columns, labels = pd.factorize(known["label"], sort=True)
+    counts = np.bincount(rows * len(labels) + columns, minlength=len(candidates) * len(labels))
+    table = counts.reshape(len(candidates), len(labels))
+    return pd.DataFrame(
+        table, index=pd.Index(list(candidates), name="candidate"), columns=pd.Index(list(labels), name="label")
+    )
