@@ -182,7 +182,7 @@ CASES = (
         "alike",
         "the hint moves verdicts; answers of one vendor are near-duplicates, the taste of judges is correlated",
         ALIKE,
-        (TWICE, Arm("competitors", 0.5, repeats=2)),
+        (TWICE, Arm("competitors", 1.5, repeats=2)),
         _something,
     ),
     _case("mixed", "the hint does much by question, nothing on average", UNEQUAL_JUDGES, (ONCE, MIXED), _mixed),

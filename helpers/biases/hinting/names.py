@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,11 +12,13 @@ import pandas as pd
 from helpers.biases.hinting.concluding import smallest_shown
 from helpers.biases.hinting.paired import LEVEL, judging
 from helpers.biases.top_choice.rates import estimate
-from helpers.stats.intervals import cluster_sums, clustered, no_interval
+from helpers.stats.intervals import Sums, cluster_sums, clustered, no_interval
 from helpers.stats.redealing import redeal
 from helpers.types import Estimate, display_name
 
 ARM = "swapped"
+#: The id of the effect for each value of a column.
+IDS = {"judge_vendor": "name_effect", "judge": "name_effect_by_judge"}
 
 
 def name_effect(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
@@ -34,12 +36,16 @@ def name_effect(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     if rows.empty:
         why = "no valid ranking of answers of which some bear the judge's own vendor's name and some another"
         return [estimate("name_effect", {"vendor": "average"}, no_interval(math.nan, 0, 0, why), data, "pp")]
-    found = _estimates(rows, "judge_vendor", data, seed, expected)
-    by_judge = _estimates(rows, "judge", data, seed)
-    return [
-        *(replace(each, id="name_effect") for each in found),
-        *(replace(each, id="name_effect_by_judge") for each in by_judge),
-    ]
+    sums = {by: cluster_sums(rows, "effect", "question_id", by, strata="category") for by in IDS}
+    missing = [vendor for vendor in expected if vendor not in set(map(str, sums["judge_vendor"].columns))]
+    weights = {by: _weights(sums[by], average=by == "judge_vendor" and not missing) for by in IDS}
+    p = _p_values(rows, weights, seed)
+    found = {by: _estimates(by, sums[by], weights[by], p, data) for by in IDS}
+    if missing:
+        why = f"no ranking of {', '.join(map(display_name, missing))} judges"
+        lacking = no_interval(math.nan, len(rows), 0, why)
+        found["judge_vendor"].append(estimate("name_effect", {"vendor": "average"}, lacking, data, "pp"))
+    return [*found["judge_vendor"], *found["judge"]]
 
 
 def _named(arm: pd.DataFrame) -> pd.DataFrame:
@@ -61,38 +67,39 @@ def _named(arm: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(effect=rows["won"] / rows["own"] - (1 - rows["won"]) / (rows["size"] - rows["own"]))
 
 
-def _estimates(
-    rows: pd.DataFrame, by: str, data: str, seed: int, expected: Sequence[str] | None = None
-) -> list[Estimate]:
-    """The effect for each value of `by`, and with `expected` vendors also their average."""
-    sums = cluster_sums(rows, "effect", "question_id", by, strata="category")
-    size, key = len(sums.columns), "judge" if by == "judge" else "vendor"
+def _weights(sums: Sums, average: bool) -> dict[str, np.ndarray]:
+    """What each column counts in the effect of each vendor or judge, and in their average."""
+    size = len(sums.columns)
     weights = dict(zip(map(str, sums.columns), np.eye(size), strict=True))
-    missing = [vendor for vendor in expected or () if vendor not in weights]
-    if expected is not None and not missing:
-        weights["average"] = np.full(size, 1 / size)
-    p = _p_values(rows, by, weights, seed)
+    return weights | ({"average": np.full(size, 1 / size)} if average else {})
+
+
+def _estimates(
+    by: str, sums: Sums, weights: Mapping[str, np.ndarray], p: Mapping[tuple[str, str], float], data: str
+) -> list[Estimate]:
+    """The effect for each value of `by`, and their average where it has weights."""
     found = []
     for name, weight in weights.items():
         interval = clustered(sums.numerators, sums.denominators, weight, sums.strata)
         if not math.isnan(interval.low):
-            interval = replace(interval, p=p[name], method=f"{interval.method}; p by dealing the names anew")
-        found.append(estimate("", {key: name}, interval, data, "pp"))
-    if missing:
-        lacking = no_interval(math.nan, len(rows), 0, f"no ranking of {', '.join(map(display_name, missing))} judges")
-        found.append(estimate("", {key: "average"}, lacking, data, "pp"))
+            interval = replace(interval, p=p[by, name], method=f"{interval.method}; p by dealing the names anew")
+        found.append(estimate(IDS[by], {by.removeprefix("judge_"): name}, interval, data, "pp"))
     return found
 
 
-def _p_values(rows: pd.DataFrame, by: str, weights: dict[str, np.ndarray], seed: int) -> dict[str, float]:
+def _p_values(
+    rows: pd.DataFrame, weights: Mapping[str, Mapping[str, np.ndarray]], seed: int
+) -> dict[tuple[str, str], float]:
     """The p of each weighted mean of effects, all from the same new deals (one deal a question and judge)."""
-    columns, labels = pd.factorize(rows[by], sort=True)
-    share = 1 / np.bincount(columns, minlength=len(labels))[columns]
-    each = np.stack([weight[columns] * share for weight in weights.values()])
+    each = []
+    for by, family in weights.items():
+        columns, labels = pd.factorize(rows[by], sort=True)
+        share = 1 / np.bincount(columns, minlength=len(labels))[columns]
+        each += [weight[columns] * share for weight in family.values()]
     deals = rows.groupby(["question_id", "judge"], sort=True).ngroup().to_numpy()
     own, size = rows["own"].to_numpy(int), rows["size"].to_numpy(int)
-    p = redeal(deals, rows["candidate"].to_numpy(), own, size, rows["won"].to_numpy(), each, seed)
-    return dict(zip(weights, map(float, p), strict=True))
+    p = redeal(deals, rows["candidate"].to_numpy(), own, size, rows["won"].to_numpy(), np.stack(each), seed)
+    return dict(zip([(by, name) for by, family in weights.items() for name in family], map(float, p), strict=True))
 
 
 def names_words(estimates: Sequence[Estimate]) -> str:
