@@ -1,1 +1,5 @@
 """Whether our numbers can be trusted: every headline estimand on simulated judges whose truth is known."""
+
+from helpers.calibrate.telling import words
+
+__all__ = ["words"]
