@@ -25,13 +25,16 @@ def chances(world: World, utility: np.ndarray) -> np.ndarray:
     return first * (1 - world.lost - world.lost_own * own)
 
 
-@lru_cache
 def population(world: World) -> Latent:
     """The questions that all chances are averaged over."""
-    return latent(world, MANY, np.random.default_rng([20, 1]))
+    return _population(world, MANY)
 
 
-@lru_cache
+@lru_cache(maxsize=1)
+def _population(world: World, questions: int) -> Latent:
+    return latent(world, questions, np.random.default_rng([20, 1]))
+
+
 def first_places(world: World) -> Truths:
     """self_bias and excess_self_preference (by vendor), average_self_bias and position_effect (by slot), as measured.
 
@@ -57,7 +60,6 @@ def first_places(world: World) -> Truths:
     return found
 
 
-@lru_cache
 def log_odds(world: World) -> Truths:
     """third_party_log_odds by vendor, of the chances of three vendors."""
     first, vendor = chances(world, population(world).utility), world.vendor_of

@@ -10,6 +10,8 @@ from scipy import stats
 ROOM = 0.02
 #: Most Monte-Carlo standard errors by which a mean may miss the truth.
 MOST_ERRORS = 3.5
+#: Fewer replications do not tell their own Monte-Carlo error.
+FEWEST = 30
 CONSERVATIVE, HOLDS, SHOWN, UNTOLD = "conservative", "holds", "shown", "no interval"
 
 
@@ -37,8 +39,7 @@ def verdict(role: str, given: int, bias: float, error: float, covered: int, reje
         return SHOWN
     missed, wide = [], False
     if math.isfinite(bias):
-        if abs(bias) > MOST_ERRORS * error:
-            missed.append("bias")
+        missed += ["bias"] if given >= FEWEST and abs(bias) > MOST_ERRORS * error else []
         at = side(covered, given, level)
         missed += ["coverage"] if at < 0 else []
         wide |= at > 0

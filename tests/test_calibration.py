@@ -1,0 +1,423 @@
+"""Calibration: the rule, the runner, two ways of saying the same verdicts, the hash of the code, results and words."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from helpers import calibrate
+from helpers.calibrate import (
+    hinting_groups,
+    mt_bench_blind,
+    program,
+    rankings,
+    rankings_spoken,
+    rankings_truth,
+    results,
+    rule,
+    running,
+    speaking,
+)
+from helpers.calibrate.cases import Case, Target
+from helpers.calibrate.fingerprint import fingerprint, modules
+from helpers.calibrate.rankings import Arm
+from helpers.calibrate.worlds.listwise_worlds import WORLDS
+from helpers.types import Estimate
+
+CALIBRATED = [name for name in results.EXPERIMENTS if importlib.util.find_spec(f"helpers.calibrate.{name}")]
+
+
+def of_world(cases: tuple[Case, ...], world: str) -> Case:
+    return next(case for case in cases if case.world == world)
+
+
+@pytest.fixture
+def small_populations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Truths of a smoke test need not be precise."""
+    monkeypatch.setattr(rankings_truth, "MANY", 400)
+    monkeypatch.setattr(rankings_truth, "FITTED", 400)
+
+
+@pytest.mark.parametrize("experiment", CALIBRATED)
+def test_every_case_speaks_as_it_is_drawn_and_measures_its_targets(experiment: str, small_populations: None) -> None:
+    cases = running.cases_of(experiment)
+    assert len({case.world for case in cases}) == len(cases)
+    for case in cases:
+        speaking.check(case, 12)
+    rows, seconds = running.run(cases, {20: 2}, processes=1)
+    assert seconds > 0 and list(rows) == list(running.COLUMNS)
+    assert set(rows["world"]) == {case.world for case in cases} and (rows["runs"] == 2).all()
+
+
+@pytest.mark.parametrize("experiment", CALIBRATED)
+def test_every_headline_number_has_a_world_where_nothing_is_there_and_one_where_something_is(
+    experiment: str, small_populations: None
+) -> None:
+    from helpers import biases
+    from helpers.config import load_experiment
+
+    found = {(t.role, t.id) for case in running.cases_of(experiment) for t in case.targets()}
+    for id in getattr(biases, load_experiment(experiment).bias).HEADLINE:
+        assert {("null", id), ("planted", id)} <= found, id
+
+
+@pytest.mark.parametrize(
+    ("role", "given", "bias", "covered", "rejected", "expected"),
+    [
+        ("null", 2000, 0.0, 1900, 100, "holds"),
+        # Exact 99.9 % bounds of 186 of 2,000: 7.3 to 11.7 %.
+        ("null", 2000, 0.0, 1900, 186, "misses: size"),
+        ("null", 2000, 0.0, 1900, 20, "conservative"),
+        ("planted", 2000, 0.0, 1900, 2000, "holds"),
+        ("planted", 2000, 0.0, 1780, 2000, "misses: coverage"),
+        ("planted", 2000, 0.0, 1995, 2000, "conservative"),
+        ("planted", 2000, 3.6, 1900, 2000, "misses: bias"),
+        ("null", 2000, -3.6, 1780, 186, "misses: bias, coverage, size"),
+        ("planted", 2000, 3.4, 1900, 2000, "holds"),
+        ("planted", 3, 9.0, 3, 3, "holds"),
+        ("null", 2000, float("nan"), 0, 100, "holds"),
+        ("failure", 2000, 9.0, 0, 2000, "shown"),
+        ("planted", 0, float("nan"), 0, 0, "no interval"),
+    ],
+)
+def test_the_rule(role: str, given: int, bias: float, covered: int, rejected: int, expected: str) -> None:
+    assert rule.verdict(role, given, bias, 1.0, covered, rejected, 0.95) == expected
+    if covered == 1780:
+        assert stats.binomtest(1780, 2000).proportion_ci(0.999, method="exact").high < 0.93
+
+
+def made(values: list[tuple[float, float, float, float]], truth: float, **more: float) -> Case:
+    """A case whose replications give these numbers, bounds and p, one after another."""
+
+    def measure(frame: pd.DataFrame, seed: int) -> list[Estimate]:
+        value, low, high, p = values[seed]
+        method = "no test: too few" if p == -1 else ""
+        return [Estimate("x", {"judge": "j", "arm": "a"}, value, low, high, p=np.nan if p == -1 else p, method=method)]
+
+    target = Target("x", {"arm": "a", "judge": "j"}, truth, "planted", **more)
+    empty = pd.DataFrame()
+    return Case("e", "w", "", lambda q, rng: q, lambda s: empty, lambda s: empty, measure, lambda: [target])
+
+
+def test_rates_are_of_the_replications_with_an_interval() -> None:
+    nan = float("nan")
+    case = made(
+        [
+            (1.0, 0.5, 1.5, 0.01),
+            (2.0, 1.5, 2.5, nan),
+            (0.2, -0.5, 0.9, nan),
+            (5.0, nan, nan, 0.01),
+            (0.8, 0.1, 1.2, -1),
+        ],
+        truth=1.0,
+        error=0.3,
+    )
+    rows, _ = running.run([case], {50: 5}, processes=1)
+    row = rows.iloc[0]
+    values = np.array([1.0, 2.0, 0.2, 0.8])
+    assert (row["runs"], row["given"], row["where"], row["questions"]) == (5, 4, "arm=a judge=j", 50)
+    assert row["bias"] == pytest.approx(0.0) and row["sd"] == pytest.approx(values.std(ddof=1))
+    assert row["mc_se"] == pytest.approx(np.sqrt(values.var(ddof=1) / 4 + 0.09))
+    assert row["coverage"] == 0.5  # the second and the third leave 1 out
+    assert row["rejected"] == 0.5  # by p, and by an interval without p; where no test was possible there is none
+
+
+def test_what_is_never_measured_is_an_error() -> None:
+    case = replace(made([(1.0, 0.5, 1.5, 0.5)], 1.0), targets=lambda: [Target("y", {}, 0.0, "null")])
+    with pytest.raises(ValueError, match="nothing measured for y"):
+        running.run([case], {50: 1}, processes=1)
+    twice = replace(case, targets=lambda: [Target("x", {"arm": "a", "judge": "j"}, 0.0, "null")] * 2)
+    with pytest.raises(ValueError, match="two targets for x arm=a judge=j"):
+        running.run([twice], {50: 1}, processes=1)
+
+
+def test_a_replication_does_not_depend_on_its_neighbours() -> None:
+    case = of_world(mt_bench_blind.CASES, "unequal")
+    kept = (("self_bias", "vendor=gpt"), ("self_preference_logit", "vendor=claude"))
+    whole = running.Part("", "", 20, 0, 4, kept, running.SEED)
+    together, _ = running.replications(case, whole)
+    parts = [running.replications(case, replace(whole, start=a, stop=b))[0] for a, b in ((0, 1), (1, 4))]
+    np.testing.assert_array_equal(together, np.concatenate(parts))
+    assert len(set(together[:, 0, 0])) > 1
+
+
+@pytest.mark.slow
+def test_results_do_not_depend_on_the_number_of_processes(small_populations: None) -> None:
+    cases = [of_world(hinting_groups.CASES, "nothing")]
+    one, _ = running.run(cases, {20: 45}, processes=1)
+    two, _ = running.run(cases, {20: 45}, processes=2)
+    pd.testing.assert_frame_equal(one, two)
+
+
+def test_every_hint_is_read_from_the_prompt() -> None:
+    """Each hint has its own strong effect, so that an answer taken for another's would rank differently."""
+    arms = [Arm(repeats=2), Arm("self", 2.0, 1.0), Arm("competitors", 3.0), Arm("full", 4.0), Arm("swapped", 5.0)]
+    sample = rankings.draw(WORLDS["lost"], 12, np.random.default_rng(5), arms)
+    spoken = rankings_spoken.frame(sample, hinting_groups.trials, "hinting_groups")
+    direct = rankings.frame(sample)
+    assert not speaking.differences(direct, spoken)
+    assert set(direct["outcome"]) == {"ok", "unparsed"} and set(spoken["outcome"]) > {"ok", "refused", "unparsed"}
+    blind = rankings.frame(replace(sample, askings=tuple(replace(a, gain=0 * a.gain) for a in sample.askings)))
+    for hint in ("self", "competitors", "full", "swapped"):
+        now, then = (f.loc[f["condition"] == hint, "rank"].to_numpy() for f in (direct, blind))
+        assert (now != then)[~np.isnan(now + then)].mean() > 0.1, hint
+
+
+@pytest.mark.parametrize("what", ["ranking", "place", "lost", "missing"])
+def test_two_paths_that_differ_are_told_apart(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = of_world(mt_bench_blind.CASES, "lost")
+    if what == "ranking":
+        written = rankings_spoken._written
+        monkeypatch.setattr(rankings_spoken, "_written", lambda ranking, *rest: written(ranking[::-1], *rest))
+    elif what == "place":
+        case = replace(case, frame=lambda s: rankings.frame(s).assign(slot=lambda f: 5 - f["slot"]))
+    elif what == "lost":
+        monkeypatch.setattr(rankings_spoken, "lost", lambda *_: False)
+    else:
+        case = replace(case, frame=lambda s: rankings.frame(s).iloc[6:])
+    with pytest.raises(ValueError, match=r"lost, 12 questions, replication 0: \d+ verdicts of the two paths differ"):
+        speaking.check(case, 12)
+
+
+def test_frames_without_a_verdict_in_common_are_not_equal_but_an_error() -> None:
+    frame = pd.DataFrame({"question_id": ["q"], "outcome": ["ok"]})
+    with pytest.raises(ValueError, match="nothing to compare"):
+        speaking.differences(frame, frame)
+
+
+@pytest.mark.parametrize("world", ["planted", "lost"])
+def test_truths_by_chances_are_those_of_many_drawn_judgments(world: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rankings_truth, "MANY", 8000)
+    sample = rankings.draw(WORLDS[world], 3000, np.random.default_rng(11))
+    frame = rankings.frame(sample)
+    top = frame[frame["top"] == 1.0]
+    truths = rankings_truth.first_places(WORLDS[world])
+    for vendor in ("claude", "gpt", "gemini"):
+        own, others = (top[(top["judge_vendor"] == vendor) == mine] for mine in (True, False))
+        shares = [(part["candidate_vendor"] == vendor).mean() for part in (own, others)]
+        for id, drawn in (("self_bias", shares[0]), ("excess_self_preference", shares[0] - shares[1])):
+            # Of 6,000 and 12,000 judgments, which go together within a question.
+            assert abs(truths[id, vendor].value - drawn) < 0.035, (id, vendor)
+    assert abs(truths["position_effect", "1"].value - ((top["slot"] == 0).mean() - 1 / 6)) < 0.015
+
+
+def test_truths_of_hints_by_chances_are_those_of_many_drawn_judgments(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rankings_truth, "MANY", 8000)
+    world, arm, named = WORLDS["lost"], Arm("full", 2.0, repeats=2), Arm("swapped", 1.5)
+    sample = rankings.draw(world, 800, np.random.default_rng(12), (Arm(repeats=2), arm, named))
+    measured = hinting_groups.measure(rankings.frame(sample), 1)
+    found = {(e.id, e.where.get("vendor", "")): e for e in measured if e.where.get("hint") != "swapped"}
+    truths = {**rankings_truth.hinted(world, arm), **rankings_truth.swapped(world, named)}
+    assert truths["hint_effect", "average"].value > 0.2 and truths["excess_change", ""].value > 0.02
+    for key, truth in truths.items():
+        assert abs(found[key].value - truth.value) < 4 * np.hypot(found[key].se, truth.se), key
+
+
+def test_the_utilities_of_two_worlds_give_the_effects_that_they_stand_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rankings_truth, "MANY", 20_000)
+    world = hinting_groups.UNEQUAL_JUDGES
+    for arm, effect in ((hinting_groups.MIXED, 0.0), (hinting_groups.AT_MARGIN, hinting_groups.MARGIN)):
+        truth = rankings_truth.hinted(world, arm)["hint_effect", "average"]
+        assert abs(truth.value - effect) < 4 * truth.se and truth.se < 2e-4
+
+
+def test_the_test_against_one_third_fails_where_nobody_prefers_its_own() -> None:
+    """Published reading; 99.9 % false positives for GPT and Gemini are the figure of the document on statistics."""
+    case = of_world(mt_bench_blind.CASES, "fair")
+    p = []
+    for run in range(30):
+        frame = case.frame(case.draw(80, running.chance(case, 80, run)))
+        found = {each.where["vendor"]: each for each in mt_bench_blind.against_one_third(frame)}
+        p.append([found[vendor].p for vendor in ("gpt", "gemini")])
+    first = frame[frame["top"] == 1.0]
+    mine = first[first["judge_vendor"] == "gpt"]
+    own = int((mine["candidate_vendor"] == "gpt").sum())
+    assert found["gpt"].p == pytest.approx(stats.binomtest(own, len(mine), 1 / 3).pvalue)
+    assert found["gpt"].value == pytest.approx(own / len(mine) - 1 / 3)
+    assert (np.array(p) < 0.05).mean() > 0.95
+
+
+def test_votes_taken_as_independent_are_those_of_the_textbook() -> None:
+    frame = rankings.frame(rankings.draw(WORLDS["plain"], 40, np.random.default_rng(3), (Arm(), Arm("self", 1.0))))
+    z, mcnemar = hinting_groups.votes_as_independent(frame)
+    own = frame[frame["top"] == 1.0].pivot(index=["question_id", "judge"], columns="condition", values="own_vendor")
+    up, down = int((own["self"] & ~own["none"]).sum()), int((~own["self"] & own["none"]).sum())
+    assert mcnemar.p == pytest.approx(stats.binomtest(up, up + down).pvalue)
+    k, n = own.sum(), len(own)
+    chi2 = stats.chi2_contingency([[k["self"], n - k["self"]], [k["none"], n - k["none"]]], correction=False)
+    assert z.p == pytest.approx(chi2.pvalue) and z.value == pytest.approx((k["self"] - k["none"]) / n)
+
+
+def tree(root: Path, **files: str) -> Path:
+    base = {
+        "helpers/__init__.py": "",
+        "helpers/calibrate/__init__.py": "",
+        "helpers/calibrate/running.py": "",
+        "helpers/calibrate/rule.py": "",
+        "helpers/a/__init__.py": "from helpers.a.inside import f\n",
+        "helpers/a/inside.py": "def f():\n    return 1\n",
+        "helpers/a/apart.py": "def g():\n    return 2\n",
+        "helpers/calibrate/e.py": "from helpers.a import apart\n",
+    }
+    for name, text in {**base, **files}.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return root
+
+
+E = "helpers/calibrate/e.py"
+APART = "helpers/a/apart.py"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "same"),
+    [
+        (APART, '"""Words."""\n\n# A remark.\ndef g():\n    """More."""\n    return (2)\n', True),
+        (APART, "def g():\n    return 3\n", False),
+        (APART, "def g(x=None):\n    return 2\n", False),
+        (APART, "def g():\n    'Words.'\n    return '2'\n", False),
+        ("helpers/a/inside.py", "def f():\n    return 5\n", True),
+        ("helpers/a/__init__.py", "x = 5\n", True),
+        ("helpers/calibrate/running.py", "x = 5\n", False),
+    ],
+)
+def test_the_hash_follows_what_is_computed(tmp_path: Path, file: str, text: str, same: bool) -> None:
+    before = fingerprint("e", tree(tmp_path / "before"))
+    after = fingerprint("e", tree(tmp_path / "after", **{file: text}))
+    assert (before == after) == same
+
+
+@pytest.mark.parametrize(
+    ("line", "reached"),
+    [
+        ("from helpers.a import apart", {"a.apart"}),
+        ("from helpers.a import f", {"a", "a.inside"}),
+        ("import helpers.a.apart", {"a.apart"}),
+        ("from helpers import a", {"a", "a.inside"}),
+        ("def late():\n    from helpers.a.apart import g", {"a.apart"}),
+        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from helpers.a import apart", set()),
+        ("import os", set()),
+    ],
+)
+def test_imports_are_followed_within_the_package(tmp_path: Path, line: str, reached: set[str]) -> None:
+    found = modules("e", tree(tmp_path, **{E: f"{line}\n"}))
+    always = {f"helpers.calibrate.{name}" for name in ("e", "running", "rule")}
+    assert set(found) - always == {f"helpers.{name}" for name in reached}
+
+
+def test_an_experiment_without_cases_has_no_hash(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="other is not calibrated"):
+        fingerprint("other", tree(tmp_path))
+
+
+def test_estimators_are_part_of_what_is_hashed() -> None:
+    found = modules("hinting_groups")
+    assert {"helpers.biases.hinting.paired", "helpers.stats.redealing", "helpers.verdicts.forms"} <= set(found)
+    assert "helpers.biases.hinting" not in found and not any(".figures" in name for name in found)
+
+
+@pytest.mark.parametrize("experiment", results.EXPERIMENTS)
+def test_the_stored_calibration_is_of_the_present_code(experiment: str) -> None:
+    rows, facts = results.stored()
+    if experiment not in facts:
+        pytest.skip(f"{experiment} has not been calibrated yet: `recuse calibrate {experiment}`")
+    assert facts[experiment]["hash"] == fingerprint(experiment), f"stale: `recuse calibrate {experiment}`"
+    mine = rows[rows["experiment"] == experiment]
+    cases = {case.world: case.words for case in running.cases_of(experiment)}
+    assert facts[experiment]["worlds"] == cases and set(mine["world"]) == set(cases)
+    assert facts[experiment]["runs"] == {str(questions): runs for questions, runs in running.SIZES.items()}
+    assert facts[experiment]["spoken"] == program.SPOKEN
+
+
+def example(experiment: str) -> pd.DataFrame:
+    names = {"experiment": experiment, "questions": 80, "runs": 2000, "given": 2000, "sd": 0.2, "mc_se": 0.0045}
+    rows = [
+        {"world": "fair", "id": "self_preference_logit", "where": "vendor=gpt", "role": "null", "truth": 0.0}
+        | {"bias": 0.001, "coverage": 0.951, "rejected": 0.049, "verdict": "holds"},
+        {"world": "planted", "id": "self_preference_logit", "where": "vendor=gemini", "role": "planted", "truth": 0.7}
+        | {"bias": 0.03, "coverage": 0.944, "rejected": 0.97, "verdict": "misses: bias"},
+        {"world": "planted", "id": "position_effect", "where": "slot=1", "role": "planted", "truth": 0.02}
+        | {"bias": 0.0, "coverage": 0.985, "rejected": 0.2, "verdict": "conservative"},
+        {"world": "fair", "id": "binomial_against_one_third", "where": "vendor=gpt", "role": "failure", "truth": 0.0}
+        | {"bias": 0.18, "coverage": 0.0, "rejected": 0.999, "verdict": "shown"},
+    ]
+    few = {**rows[0], "questions": 20, "runs": 500, "given": 430, "coverage": 0.9, "verdict": "misses: coverage"}
+    return pd.DataFrame([{**names, **row} for row in [*rows, few]], columns=list(running.COLUMNS))
+
+
+def facts_of(experiment: str, **more: object) -> dict[str, dict[str, object]]:
+    facts = {"hash": fingerprint(experiment), "runs": {"80": 2000, "20": 500}, "spoken": 20, "seconds": 100}
+    return {experiment: {**facts, "worlds": {"fair": "nobody prefers its own", "planted": "some do"}, **more}}
+
+
+def test_words_tell_what_was_tried_what_held_and_each_miss(tmp_path: Path) -> None:
+    name = "mt_bench_blind"
+    assert "have not been calibrated" in calibrate.words(name, tmp_path) and f"recuse calibrate {name}" in (
+        calibrate.words(name, tmp_path)
+    )
+    results.store(example(name), facts_of(name), tmp_path)
+    told = calibrate.words(name, tmp_path)
+    for words in (
+        "SIMULATED judges of known truth in 2 worlds (nobody prefers its own; some do)",
+        "2,000 at 80 questions, 500 at 20 questions",
+        "1 of 3 numbers hold the rule at 80 questions, 1 more are conservative",
+        "Limit: self preference logit (planted Gemini) is biased by up to 0.15 standard deviations of one estimate.",
+        "At 20 questions 1 of 1 numbers miss the rule (self preference logit); self preference logit: an interval in "
+        "86 % of the runs at least.",
+        "binomial against one third in up to 99.9 % of runs (fair GPT)",
+    ):
+        assert words in told, told
+    assert "older code" not in told
+    results.store(example(name), facts_of(name, hash="0" * 64), tmp_path)
+    assert "**The calibration is of older code**" in calibrate.words(name, tmp_path)
+
+
+def test_an_experiment_replaces_its_own_results_only(tmp_path: Path) -> None:
+    results.store(example("hinting_groups"), facts_of("hinting_groups"), tmp_path)
+    results.store(example("mt_bench_blind"), facts_of("mt_bench_blind"), tmp_path)
+    first = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert set(first) == {f"calibration.{kind}" for kind in ("csv", "json", "md", "png", "pdf", "svg")}
+    results.store(example("hinting_groups"), facts_of("hinting_groups"), tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == first
+    results.store(example("hinting_groups").iloc[:1], facts_of("hinting_groups", seconds=7), tmp_path)
+    rows, facts = results.stored(tmp_path)
+    assert list(rows["experiment"]) == ["mt_bench_blind"] * 5 + ["hinting_groups"]
+    assert list(facts) == ["mt_bench_blind", "hinting_groups"] and facts["hinting_groups"]["seconds"] == 7
+    pd.testing.assert_frame_equal(rows.iloc[:5], example("mt_bench_blind"), check_dtype=False)
+    assert json.loads((tmp_path / "calibration.json").read_text(encoding="utf-8")) == facts
+
+
+def test_the_command_shows_a_look_and_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    from click.testing import CliRunner
+
+    from helpers.__main__ import main
+
+    name, asked = "hinting_groups", []
+
+    def calibrated(experiment: str, sizes: dict[int, int], processes: int, spoken: int, progress: object) -> tuple:
+        asked.append((experiment, dict(sizes), processes, spoken))
+        return example(experiment), facts_of(experiment)[experiment]
+
+    kept: list[str] = []
+    monkeypatch.setattr(program, "calibrate", calibrated)
+    monkeypatch.setattr(results, "store", lambda rows, facts: kept.extend(facts))
+    shown = CliRunner().invoke(main, ["calibrate", name, "--runs", "3", "--processes", "2"])
+    assert shown.exit_code == 0 and "misses: bias" in shown.output and kept == []
+    assert asked == [(name, {80: 3, 20: 3, 400: 3}, 2, 1)]
+    assert CliRunner().invoke(main, ["calibrate", name]).exit_code == 0 and kept == [name]
+    assert asked[1] == (name, {80: 2000, 20: 500, 400: 500}, None, 20)
+
+
+def test_an_unknown_experiment_is_refused_by_name() -> None:
+    with pytest.raises(ValueError, match=r"no experiment nonsense; there are: mt_bench_blind, "):
+        program.chosen(["nonsense"])
+    assert program.chosen([]) == results.EXPERIMENTS
+    assert program.chosen(["hinting_groups", "mt_bench_blind"]) == ("mt_bench_blind", "hinting_groups")
