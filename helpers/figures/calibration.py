@@ -64,6 +64,7 @@ def show_calibration(
                 for row in here.itertuples():
                     _point(axes, y, 100 * float(rate[row.Index]), row.verdict, look)
         panels.rows(left, [id.replace("_", " ") if id else experiment for experiment, id in spots])
+        right.tick_params(axis="y", length=0)
         for tick, (_, id) in zip(left.get_yticklabels(), spots, strict=True):
             tick.set_fontweight("normal" if id else "bold")
         _legend(figure, look, {_kind(verdict) for verdict in at["verdict"]})
@@ -80,7 +81,7 @@ def _axis(axes: Axes, title: str) -> None:
     # Linear where rates should be, so that 5 % and 100 % both have room.
     axes.set_xscale("symlog", linthresh=10)
     axes.set_xlim(-0.8, 130)
-    axes.set_xticks([0, 5, 10, 100], ["0", "5", "10", "100"])
+    axes.set_xticks([0, 5, 10, 30, 100], ["0", "5", "10", "30", "100"])
     axes.minorticks_off()
     axes.axvspan(*ALLOWED, color="#E6E6E6", zorder=0, linewidth=0)
     axes.set_xlabel("% of replications")

@@ -127,8 +127,7 @@ def latent(world: World, questions: int, rng: np.random.Generator, slot: np.ndar
         size
     ) * world.own_model
 
-    if slot is None:
-        slot = _slots(questions, size, rng)
+    slot = _slots(questions, size, rng) if slot is None else slot
     habits = np.broadcast_to(np.array(world.position)[:, :size], (size, size))
     worth = sharpness[:, None] * quality[:, None, :] + world.sigma_taste * taste + bonus
     utility = worth + np.take_along_axis(np.broadcast_to(habits, slot.shape), slot, axis=2)
