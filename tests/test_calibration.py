@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
 from dataclasses import replace
@@ -29,6 +30,7 @@ from helpers.calibrate.cases import Case, Target
 from helpers.calibrate.fingerprint import fingerprint, modules
 from helpers.calibrate.rankings import Arm
 from helpers.calibrate.worlds.listwise_worlds import WORLDS
+from helpers.config import load_experiment
 from helpers.types import Estimate
 
 CALIBRATED = [name for name in results.EXPERIMENTS if importlib.util.find_spec(f"helpers.calibrate.{name}")]
@@ -60,11 +62,8 @@ def test_every_case_speaks_as_it_is_drawn_and_measures_its_targets(experiment: s
 def test_every_headline_number_has_a_world_where_nothing_is_there_and_one_where_something_is(
     experiment: str, small_populations: None
 ) -> None:
-    from helpers import biases
-    from helpers.config import load_experiment
-
     found = {(t.role, t.id) for case in running.cases_of(experiment) for t in case.targets()}
-    for id in getattr(biases, load_experiment(experiment).bias).HEADLINE:
+    for id in importlib.import_module(f"helpers.biases.{load_experiment(experiment).bias}").HEADLINE:
         assert {("null", id), ("planted", id)} <= found, id
 
 

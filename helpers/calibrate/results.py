@@ -27,7 +27,7 @@ def stored(folder: Path = FOLDER) -> tuple[pd.DataFrame, dict[str, Any]]:
     """The rows of all calibrated experiments (columns: COLUMNS) and the facts of each by name; empty where none is.
 
     Facts: `hash` of the code tested, `runs` by number of questions, `spoken` replications a world that went through
-    prompt and reply text, `seconds` of core time, `worlds` in words by name.
+    prompt and reply text, `seconds` of core time of all replications, `worlds` in words by name.
     """
     rows, facts = folder / "calibration.csv", folder / "calibration.json"
     if not (rows.is_file() and facts.is_file()):
