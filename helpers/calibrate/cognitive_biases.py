@@ -136,9 +136,10 @@ def draw(biases: Sequence[Bias], questions: int, rng: np.random.Generator) -> To
     return Told(tuple(p if p.first is None else replace(p, first=first_shown(p, seed)) for p in parts), seed)
 
 
-def measure(frame: pd.DataFrame, seed: int) -> list[Estimate]:
-    """The headline numbers, by the functions that `cognitive.measure` calls, and the published metrics beside them."""
+def measure(frame: pd.DataFrame, seed: int, beside: bool = True) -> list[Estimate]:
+    """The headline numbers, by the functions that `cognitive.measure` calls, and `beside` them the published ones."""
     table = pairs(frame)
+    others = [*published(table, "simulated"), *plain_slope(table, "simulated")] if beside else []
     return [
         *effects.bias_effect(table, "simulated", seed),
         *effects.bias_placebo(table, "simulated"),
@@ -146,8 +147,7 @@ def measure(frame: pd.DataFrame, seed: int) -> list[Estimate]:
         *seed_batches.excesses(table, "simulated", seed),
         *thresholds.thresholds(table, "simulated"),
         *slopes.anchor_slope(table, "simulated"),
-        *published(table, "simulated"),
-        *plain_slope(table, "simulated"),
+        *others,
     ]
 
 
@@ -171,7 +171,6 @@ def _targets(world: str, bias: Bias) -> list[Target]:
             where = {"bias": bias.name} | ({} if who == MEAN else {"judge": who})
             truth, error = known(world, bias.name)[id, who] if planted and id != "bias_placebo" else (0.0, 0.0)
             role = "failure" if id in bias.broken else "planted" if planted and id != "bias_placebo" else "null"
-            # Nothing was planted in one model of several: its own numbers are 0 like those of a world without pull.
             found.append(Target(id, where, truth, role, error=error))
     if not planted:
         metrics = [id.replace("_excess", SUFFIX) for id in bias.ids if id.endswith("_excess")]
@@ -181,6 +180,11 @@ def _targets(world: str, bias: Bias) -> list[Target]:
 
 
 CASES = tuple(
-    Case(EXPERIMENT, world, words, partial(draw, biases), direct, spoken, measure, partial(targets, world))
+    Case(
+        *(EXPERIMENT, world, words, partial(draw, biases), direct, spoken),
+        # Where something pulls, a published metric that is above 0 has told no lie.
+        partial(measure, beside=world != "pulled"),
+        partial(targets, world),
+    )
     for world, (words, biases) in WORLDS.items()
 )

@@ -17,7 +17,7 @@ SUFFIX = "_published"
 
 
 def published(table: pd.DataFrame, data: str) -> list[Estimate]:
-    """Each published metric with a placebo as it was reported, tested against 0: `<metric>_published`; takes `pairs`."""
+    """Each published metric with a placebo as it was reported, against 0: `<metric>_published`; takes `pairs`."""
     found = []
     for rows, batch in made_for(table):
         if batch.placebo:

@@ -104,19 +104,16 @@ def _chosen(sample: Sample, at: tuple, test: int, options: Sequence, text: str) 
     return [options[place][0]], values[place]
 
 
-def _selected(sample: Sample, at: tuple, test: int, options: Sequence, told: re.Match | None) -> tuple[list[str], float]:
+def _selected(
+    sample: Sample, at: tuple, test: int, options: Sequence, told: re.Match | None
+) -> tuple[list[str], float]:
     """The labels of the arguments, those with the lowest numbers, and how far they lean."""
     counts = dict(zip(("for", "against"), sample.picked[*at, :, test].astype(int), strict=True))
     decided = "for" if sample.side[at[0], test] > 0 else "against"
     if told and told[1] != decided:  # told the wrong side, it takes up what is left
         listed = len(options) // 2
         counts = {side: listed - count for side, count in counts.items()}
-    picked = [
-        label
-        for label, said in options
-        for _, number, side, _ in [said.split()]
-        if int(number) <= counts[side]
-    ]
+    picked = [label for label, said in options for _, number, side, _ in [said.split()] if int(number) <= counts[side]]
     total = sum(counts.values())
     return picked, (counts["for"] - counts["against"]) / total if total else np.nan
 

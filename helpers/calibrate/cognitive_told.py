@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,8 @@ EXPERIMENT = "cognitive_biases"
 #: What only a treatment says.
 MARK = {"scale": ", underlined twice", "acceptance": ", and the stake can be lost"}
 SIDES = {1.0: "for", -1.0: "against"}
+#: What the experiment adds to the name of a wording whose decision is asked for.
+DECISION = " decision"
 
 
 @dataclass(frozen=True)
@@ -26,41 +28,47 @@ class Told:
     seed: int
 
 
-def question_id(sample: Sample, scenario: int) -> str:
+def question_id(category: str, scenario: int) -> str:
     """The id of a scenario."""
-    return f"{sample.category}_{scenario}"
+    return f"{category}_{scenario}"
 
 
-@lru_cache(maxsize=600_000)
-def order(seed: int, options: int, task: str, question: str, judge: str) -> tuple[int, ...]:
-    """The order in which a wording's options are shown to a model, as the experiment draws it."""
-    return tuple(shown_order("shuffled", options, f"{seed}:option_order {task}:{question}:{judge}"))
+@lru_cache(maxsize=2048)
+def orders(seed: int, options: int, category: str, judge: str, scenarios: int, wordings: int, more: str) -> np.ndarray:
+    """(n,) the order in which each test's options are shown to a model, as text; `more` is of the task's name.
 
-
-@cache
-def _printed(shown: tuple[int, ...]) -> str:
-    return " ".join(map(str, shown))
-
-
-def orders(sample: Sample, seed: int, decision: bool = False) -> list[list[tuple[int, ...]]]:
-    """The order of each model (J) and test (n)."""
-    if sample.kind == "scale":
-        number = np.full(len(sample.scenario), OPTIONS)
-    elif sample.kind == "acceptance" or decision:
-        number = np.full(len(sample.scenario), 2)
-    else:
-        number = 2 * sample.shown[0].astype(int)
-    suffix = " decision" if decision else ""
-    tests = [
-        (n, f"{wording + 1}{suffix}", question_id(sample, scenario))
-        for n, wording, scenario in zip(number.tolist(), sample.wording.tolist(), sample.scenario.tolist(), strict=True)
+    Drawn as the experiment draws it, which takes its time: the same few seeds serve all replications.
+    """
+    lots = [
+        f"{seed}:option_order {wording + 1}{more}:{question_id(category, scenario)}:{judge}"
+        for scenario in range(scenarios)
+        for wording in range(wordings)
     ]
-    return [[order(seed, *test, each.name) for test in tests] for each in sample.world.answerers]
+    return np.array([" ".join(map(str, shown_order("shuffled", options, lot))) for lot in lots], dtype=object)
+
+
+def shown(sample: Sample, judge: int, seed: int, more: str = "") -> np.ndarray:
+    """(n,) the order in which a model sees the options of each test."""
+    at = (sample.category, sample.world.answerers[judge].name, *(int(each.max()) + 1 for each in _places(sample)), more)
+    if sample.kind == "scale":
+        return orders(seed, OPTIONS, *at)
+    if sample.kind == "acceptance" or more:
+        return orders(seed, 2, *at)
+    found = np.empty(len(sample.scenario), dtype=object)
+    listed = sample.shown[judge].astype(int)
+    for number in np.unique(listed).tolist():
+        found[listed == number] = orders(seed, 2 * number, *at)[listed == number]
+    return found
+
+
+def _places(sample: Sample) -> tuple[np.ndarray, np.ndarray]:
+    return sample.scenario, sample.wording
 
 
 def first_shown(sample: Sample, seed: int) -> np.ndarray:
     """(J, n) the option of a scale that stands first."""
-    return np.array([[shown[0] for shown in each] for each in orders(sample, seed)])
+    judges = range(len(sample.world.answerers))
+    return np.array([[int(each.split(" ", 1)[0]) for each in shown(sample, judge, seed)] for judge in judges])
 
 
 def direct(told: Told) -> pd.DataFrame:
@@ -71,38 +79,37 @@ def direct(told: Told) -> pd.DataFrame:
 def _named(sample: Sample, seed: int) -> pd.DataFrame:
     found = frame(sample)
     scenario, wording = found["question_id"].to_numpy(), found["wording"].to_numpy()
-    ids = np.array([question_id(sample, i) for i in range(sample.scenario.max() + 1)], dtype=object)
-    judges, size = sample.shown.shape
-    shown = np.array([[_printed(each) for each in one] for one in orders(sample, seed)], dtype=object)
-    told = np.repeat(shown, sample.lot.shape[1] * sample.lot.shape[2], axis=0).ravel()
+    judges, conditions, repeats, _ = sample.lot.shape
+    order = [np.tile(shown(sample, judge, seed), conditions * repeats) for judge in range(judges)]
     if sample.kind == "selection":
-        decided = np.array([[_printed(each) for each in one] for one in orders(sample, seed, True)], dtype=object)
-        told = np.concatenate([decided.ravel(), told])
-    return found.assign(question_id=ids[scenario], wording=(wording + 1).astype(str), order=told)
+        order = [*(shown(sample, judge, seed, DECISION) for judge in range(judges)), *order]
+    ids = np.array([question_id(sample.category, i) for i in range(scenario.max() + 1)], dtype=object)
+    names = np.array([str(i + 1) for i in range(wording.max() + 1)], dtype=object)
+    return found.assign(question_id=ids[scenario], wording=names[wording], order=np.concatenate(order))
 
 
 def question(sample: Sample, judge: int, scenario: int) -> Question:
     """A scenario with its wordings, as one model meets it."""
     tests = np.flatnonzero(sample.scenario == scenario)
     wordings = tuple(_wording(sample, judge, int(test)) for test in tests)
-    id = question_id(sample, scenario)
+    id = question_id(sample.category, scenario)
     return Question(id, sample.category, wordings[0].versions["control"].text, wordings=wordings)
 
 
 def _wording(sample: Sample, judge: int, test: int) -> Wording:
-    name, shown = str(sample.wording[test] + 1), float(sample.shown[judge, test])
+    name, told = str(sample.wording[test] + 1), float(sample.shown[judge, test])
     opening = f"Case {sample.scenario[test]} of {sample.category}, told in way {name}."
     if sample.kind == "selection":
-        return Wording(name, "selection", _selecting(opening, int(shown)))
+        return Wording(name, "selection", _selecting(opening, int(told)))
     if sample.kind == "acceptance":
-        said, asked = f"{shown!r} times the stake can be won", "Do you take it?"
+        said, asked = f"{told!r} times the stake can be won", "Do you take it?"
         options, values = ("decline", "accept"), (0.0, 1.0)
-        target, anchor, facts = 0.0, None, {"ratio": shown}
+        target, anchor, facts = 0.0, None, {"ratio": told}
     else:
-        said, asked = f"Beside it stands the figure {shown!r}", "How high is it?"
+        said, asked = f"Beside it stands the figure {told!r}", "How high is it?"
         options, values = tuple(f"{i} points" for i in range(OPTIONS)), tuple(map(float, range(OPTIONS)))
-        target, facts = float(np.round(shown * (OPTIONS - 1))), {}
-        anchor = None if sample.world.target == "end" else shown * (OPTIONS - 1)
+        target, facts = float(np.round(told * (OPTIONS - 1))), {}
+        anchor = None if sample.world.target == "end" else told * (OPTIONS - 1)
     versions = {
         condition: Version(f"{opening} {said}{mark}. {asked}", options, values)
         for condition, mark in (("control", ""), ("treatment", MARK[sample.kind]))

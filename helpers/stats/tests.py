@@ -46,25 +46,26 @@ def sign_flip(contributions: Sequence[float], seed: int, draws: int = 9999) -> S
     if size < 63 and 2**size <= draws:
         signs = 1 - 2 * (np.arange(2**size)[:, None] >> np.arange(size) & 1)
         return SignFlip(float((np.abs(signs @ values) >= observed).mean()), 2.0 ** (1 - size), size, True)
-    batch = max(1, MOST_SIGNS // size)
-    if draws <= batch:
-        hits = int((np.abs(_sums(_signs(seed, draws, size), values)) >= observed).sum())
+    if draws * size <= MOST_SIGNS:
+        # A longer stream begins with the shorter one, so numbers with other counts of clusters share it.
+        stream = _stream(seed, min(MOST_SIGNS, 1 << (draws * size).bit_length()))
+        hits = int((np.abs(_sums(stream[: draws * size].reshape(draws, size), values)) >= observed).sum())
         return SignFlip((1 + hits) / (1 + draws), 1 / (1 + draws), size, False)
-    rng, hits = np.random.default_rng(seed), 0
+    rng, hits, batch = np.random.default_rng(seed), 0, max(1, MOST_SIGNS // size)
     for start in range(0, draws, batch):
-        signs = _drawn(rng, min(batch, draws - start), size)
+        signs = _drawn(rng, min(batch, draws - start) * size).reshape(-1, size)
         hits += int((np.abs(_sums(signs, values)) >= observed).sum())
     return SignFlip((1 + hits) / (1 + draws), 1 / (1 + draws), size, False)
 
 
 @lru_cache(maxsize=4)
-def _signs(seed: int, draws: int, size: int) -> np.ndarray:
-    """The sign patterns of a seed: many numbers of one run are tested with the same ones."""
-    return _drawn(np.random.default_rng(seed), draws, size)
+def _stream(seed: int, length: int) -> np.ndarray:
+    """The signs that a seed gives: many numbers of one run are tested with the same ones."""
+    return _drawn(np.random.default_rng(seed), length)
 
 
-def _drawn(rng: np.random.Generator, draws: int, size: int) -> np.ndarray:
-    return 1 - 2 * rng.integers(0, 2, size=(draws, size), dtype=np.int8)
+def _drawn(rng: np.random.Generator, length: int) -> np.ndarray:
+    return 1 - 2 * rng.integers(0, 2, size=length, dtype=np.int8)
 
 
 def _sums(signs: np.ndarray, values: np.ndarray) -> np.ndarray:

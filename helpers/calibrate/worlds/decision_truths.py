@@ -13,7 +13,9 @@ Truths = dict[tuple[str, str], tuple[float, float]]
 MEAN = "mean"
 
 
-def truths(draw: Callable[[np.random.Generator, int], Sample], seed: int, chunks: int = 12, size: int = 20_000) -> Truths:
+def truths(
+    draw: Callable[[np.random.Generator, int], Sample], seed: int, chunks: int = 12, size: int = 20_000
+) -> Truths:
     """The estimands of each model, and their mean over models ("mean"), in `chunks` times `size` scenarios.
 
     `draw(rng, scenarios)` makes a sample with two repeats. Replies that are lost count nowhere, as with real models:
@@ -23,8 +25,7 @@ def truths(draw: Callable[[np.random.Generator, int], Sample], seed: int, chunks
     for chunk in range(chunks):
         sample = draw(np.random.default_rng([seed, chunk]), size)
         said, lost = answers(sample)
-        said = np.where(lost, np.nan, said)
-        each = [_defined(sample, judge, values) for judge, values in enumerate(said)]
+        each = [_defined(sample, judge, said[judge], lost[judge]) for judge in range(len(said))]
         for id in each[0]:
             named = [model.name for model in sample.world.answerers]
             for name, value in [*zip(named, (one[id] for one in each), strict=True)]:
@@ -33,12 +34,11 @@ def truths(draw: Callable[[np.random.Generator, int], Sample], seed: int, chunks
     return {at: (float(np.mean(v)), float(np.std(v, ddof=1) / np.sqrt(len(v)))) for at, v in found.items()}
 
 
-def _defined(sample: Sample, judge: int, said: np.ndarray) -> dict[str, float]:
-    """The estimands of one model on all its pairs; `said` (2, 2, n): condition, repeat, test; NaN is lost."""
-    control, treatment = said
-    unread = np.isnan(control + treatment) if sample.kind != "selection" else np.zeros(control.shape, dtype=bool)
-    a1, a2 = (np.where(unread, np.nan, each) for each in (control, treatment))
-    a0 = control[::-1]
+def _defined(sample: Sample, judge: int, said: np.ndarray, lost: np.ndarray) -> dict[str, float]:
+    """The estimands of one model on all its pairs; `said`, `lost` (2, 2, n): condition, repeat, test."""
+    unread = lost.any(axis=0)
+    a1, a2 = (np.where(unread, np.nan, each) for each in said)
+    a0 = np.where(lost[0], np.nan, said[0])[::-1]
     t = np.broadcast_to(_target(sample, judge), a1.shape)
     low, high = {"scale": (0.0, OPTIONS - 1.0), "acceptance": (0.0, 1.0), "selection": (-1.0, 1.0)}[sample.kind]
     d1, d2, d0 = (np.abs(each - t) for each in (a1, a2, a0))
@@ -52,11 +52,11 @@ def _defined(sample: Sample, judge: int, said: np.ndarray) -> dict[str, float]:
         ratio = np.broadcast_to(sample.shown[judge], a1.shape)
         found["threshold_ratio"] = _half(a2, ratio) - _half(a1, ratio)
         return found
+    # Where nothing was selected a side cannot be leant to: 0/0 counts 0, as published.
     left = np.maximum(0, np.nan_to_num(t * a2)) - np.maximum(0, np.nan_to_num(t * a1))
-    known = ~np.broadcast_to(_unread(sample, judge), left.shape)
-    weights = np.broadcast_to(2.0 * sample.shown[judge], left.shape)
-    found["confirmation_bias_excess"] = float(np.average(left[known], weights=weights[known]))
-    found["confirmation_unweighted_excess"] = float(left[known].mean())
+    weights = np.broadcast_to(sample.shown[judge], left.shape)
+    found["confirmation_bias_excess"] = float(np.average(left[~unread], weights=weights[~unread]))
+    found["confirmation_unweighted_excess"] = float(left[~unread].mean())
     return found
 
 
@@ -64,12 +64,6 @@ def _target(sample: Sample, judge: int) -> np.ndarray:
     if sample.kind == "scale":
         return np.round(sample.shown[judge] * (OPTIONS - 1))
     return np.zeros(len(sample.scenario)) if sample.kind == "acceptance" else sample.side[judge]
-
-
-def _unread(sample: Sample, judge: int) -> np.ndarray:
-    """Pairs (repeat, test) of selections of which a reply is lost; who selects nothing is read all the same."""
-    _, lost = answers(sample)
-    return lost[judge].any(axis=0)
 
 
 def _on_scale(sample: Sample, judge: int, a1, a2, a0, distances) -> dict[str, float]:
