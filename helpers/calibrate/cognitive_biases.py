@@ -38,7 +38,7 @@ BY_JUDGE = ("bias_effect", "scale_shift", "threshold_ratio", "anchor_slope")
 
 @dataclass(frozen=True)
 class Bias:
-    """One bias of a world: its name, how it is drawn, and which of its numbers are no longer 0 or covered."""
+    """One bias of a world: its name, how it is drawn, which of its numbers fail here, and which are not given."""
 
     name: str
     sample: Callable[..., Sample]
@@ -88,8 +88,9 @@ MIXED = (
     Answerer("skewed", noise=0.2, skew=True, strength=0.2, swapped=True),
     Answerer("plain", strength=0.3, swapped=True, habit=0.1),
 )
-MORE = tuple(replace(each, noise=0.05, scatter=4.0) for each in (UNPULLED[0], replace(UNPULLED[0], name="other")))
-LESS = tuple(replace(each, noise=0.2, scatter=0.5) for each in MORE)
+#: So little noise that no answer is cut at the ends of the scale: a cut moves the mean answer, which is a pull.
+MORE = tuple(Answerer(name, noise=0.03, scatter=3.0) for name in ("plain", "other"))
+LESS = tuple(replace(each, noise=0.09, scatter=1 / 3) for each in MORE)
 
 WORLDS: dict[str, tuple[str, tuple[Bias, ...]]] = {
     "nothing pulls": (
@@ -115,15 +116,16 @@ WORLDS: dict[str, tuple[str, tuple[Bias, ...]]] = {
         "scenarios pull all models alike, the control in one half and the treatment in the other: judges of one taste, "
         "wordings that are near-duplicates; and controls that are the target itself",
         (
-            Bias("halo", scale_sample, World(MIXED, target="end", alike=True)),
+            # A metric of any move is right to be above 0 here; that it is taken for a bias is its failure.
+            Bias("halo", scale_sample, World(MIXED, target="end", alike=True), broken=IDS["end"]),
             Bias("anchoring", scale_sample, World(UNPULLED, target="control"), refused=("anchor_slope",)),
         ),
     ),
     "scatter alone": (
         "the treatment moves nothing, but answers to it scatter more, or less",
         (
-            Bias("more", scale_sample, World(MORE), broken=("bias_effect", *IDS["anchor"][:2])),
-            Bias("less", scale_sample, World(LESS, target="end"), broken=("bias_effect", *IDS["end"])),
+            Bias("more", scale_sample, World(MORE, spread=0.1), broken=("bias_effect", *IDS["anchor"][:2])),
+            Bias("less", scale_sample, World(LESS, spread=0.1, target="end"), broken=("bias_effect", *IDS["end"])),
         ),
     ),
 }

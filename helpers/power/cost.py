@@ -34,6 +34,11 @@ class Cost:
         usd = self.usd * share if self.usd else 0.0
         return Cost(questions, self.known, self.calls * share, self.tokens * share, usd)
 
+    @property
+    def brief(self) -> str:
+        """Calls and dollars alone."""
+        return f"{self.calls:,.0f} calls, ${self.usd:,.2f}" if math.isfinite(self.questions) else "no sum would do"
+
     def __str__(self) -> str:
         """In one line: calls, tokens and dollars at most."""
         if not math.isfinite(self.questions):
@@ -62,8 +67,10 @@ async def cost(name: str, questions: int | None = None, **parameters: Any) -> Co
     wanted = known if questions is None else questions
     # The first places are balanced over categories, and enough for a price.
     some = min(len(every), math.ceil(len(every) * wanted / known))
+    # The limit counts the whole dataset, also what a filter leaves out.
+    limit = max(each.place for each in every[:some]) + 1
     with tempfile.TemporaryDirectory() as empty:
-        planned = await run.plan(load_experiment(name, **parameters | {"store": empty, "question_limit": some}))
+        planned = await run.plan(load_experiment(name, **parameters | {"store": empty, "question_limit": limit}))
     tokens = sum(row.input_tokens + row.output_tokens for row in planned.rows)
     calls = sum(row.calls for row in planned.rows)
     return Cost(some * known / len(every), known, calls, tokens, planned.usd).of(wanted)

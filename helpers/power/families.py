@@ -21,7 +21,7 @@ from helpers.types import Estimate
 
 LEVEL = 0.05
 #: Keys of `where` that tell a sensitivity or a part, not the headline.
-PARTS = {"variant", "category", "style", "weight", "filter"}
+PARTS = {"variant", "category", "style", "weight"}
 Family = Callable[[Sequence[Estimate]], list[Estimate]]
 
 
@@ -82,7 +82,7 @@ def precisions(
     asked = asked or max((each.clusters for each in own), default=0)
     found, why = [], []
     for each in own:
-        if each.id not in (ids or headline) or PARTS & set(each.where):
+        if each.id not in (ids or headline) or PARTS & set(each.where) or each.where.get("filter", "all") != "all":
             continue
         if each.clusters < MIN_CLUSTERS:
             why.append(f"{each.id}: {each.clusters} questions, {MIN_CLUSTERS} are the least")
@@ -94,7 +94,9 @@ def precisions(
             one = replace(_precision(each, se, family, own, bias), asked=asked, error=error, data=each.data)
             found.append(one)
     if not found:
-        told = "; ".join(dict.fromkeys(why)) or "none of its headline numbers is there"
+        # One reason a number: of many judges most have the same.
+        reasons = {told.split(": ")[0]: told for told in reversed(why)}
+        told = "; ".join(reversed(reasons.values())) or "none of its headline numbers is there"
         raise NoStandardError(f"{name}: no standard error to plan with ({told})")
     return sorted(found, key=lambda one: not one.confirmatory)
 

@@ -53,7 +53,8 @@ class Precision:
     @property
     def place(self) -> str:
         """Where it is, in words."""
-        return ", ".join(self.where.values()) or "all"
+        # A bare number says nothing without its key.
+        return ", ".join(f"{k} {v}" if v.isdigit() else v for k, v in self.where.items()) or "all"
 
     @property
     def here(self) -> int:

@@ -91,7 +91,7 @@ def table(
             needed = questions_for(one, effect) if effect == effect else math.nan
             row |= {"effect": told(effect, one.unit), "questions needed": _count(needed)}
             if cost is not None:
-                row["cost of these"] = str(cost.of(needed)) if needed == needed else "\N{EN DASH}"
+                row["cost of these"] = cost.of(needed).brief if needed == needed else "\N{EN DASH}"
         rows.append(row)
     return pd.DataFrame(rows)
 

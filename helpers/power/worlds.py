@@ -72,9 +72,7 @@ def simulated(
     that fewer than 80 % of the runs give with an interval has none. `ids`: measure only what gives these numbers.
     """
     config = load_config(name)
-    if config.bias not in WORLDS:
-        raise ValueError(f"no simulated world for {name}; use a pilot (there are worlds for {', '.join(WORLDS)})")
-    draw, usual, most = WORLDS[config.bias]
+    draw, usual, most = _world(name)
     count, times = judges or usual, repeats or config.repeats
     if not 1 <= count <= most:
         raise ValueError(f"{count} judges: the simulated world of {name} has 1 to {most}; a pilot may have any number")
@@ -84,6 +82,18 @@ def simulated(
             for each in measure() if not ids or set(given) & set(ids) else ():
                 found.setdefault((each.id, tuple(each.where.items())), []).append(each)
     return [_spread(each, draws) for each in found.values()]
+
+
+def most_judges(name: str) -> int:
+    """How many judges the simulated world of an experiment can have."""
+    return _world(name)[2]
+
+
+def _world(name: str) -> tuple[Draw, int, int]:
+    bias = load_config(name).bias
+    if bias not in WORLDS:
+        raise ValueError(f"no simulated world for {name}; use a pilot (there are worlds for {', '.join(WORLDS)})")
+    return WORLDS[bias]
 
 
 def _spread(each: Sequence[Estimate], draws: int) -> Estimate:
