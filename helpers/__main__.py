@@ -91,6 +91,23 @@ def calibrate(names: tuple[str, ...], runs: int | None, processes: int | None) -
             results.store(rows, {name: facts})
 
 
+@main.command()
+@click.argument("name")
+@parameter
+@click.option("--questions", type=int, help="As the numbers count them (articles, scenarios of a bias); default: all.")
+@click.option("--judges", help="Names in models.yaml, with commas between; default: as in config.yaml.")
+@click.option("--repeats", type=int, help="How often each trial is asked; default: as in config.yaml.")
+@click.option("--effect", "effects", multiple=True, help="A wanted effect, in pp or with its unit: 5, 0.4logit.")
+@click.option("--pilot", type=click.Path(exists=True, dir_okay=False), help="numbers.json of a run that was made.")
+@click.option("--draws", type=int, default=100, show_default=True, help="Simulated runs, where there is no pilot.")
+@click.option("--out", type=click.Path(file_okay=False), help="A folder for the figure of the curve.")
+def power(name: str, pairs: tuple[tuple[str, str], ...], **options: Any) -> None:
+    """Show what so many questions can find, how many a wanted effect takes, and what they cost."""
+    from helpers.power.planning import planned
+
+    click.echo(planned(name, _parameters(pairs), **options))
+
+
 def entry() -> None:
     """Run a command; what the user can mend is one line, not a traceback."""
     from helpers.judge import Incomplete, MissingKey, NoPrice, OverBudget

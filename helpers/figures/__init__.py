@@ -19,6 +19,7 @@ from helpers.figures.pairs import show_funnel, show_outcomes
 from helpers.figures.panels import if_any
 from helpers.figures.patterns import show_patterns
 from helpers.figures.position import show_category_effects, show_position_effects
+from helpers.figures.power import show_power
 from helpers.figures.published_biases import show_published_biases, show_published_models
 from helpers.figures.recognition import show_recognition_against_preference
 from helpers.figures.replication import show_replication
@@ -55,6 +56,7 @@ __all__ = [
     "show_patterns",
     "show_position_effects",
     "show_positions",
+    "show_power",
     "show_published_biases",
     "show_published_models",
     "show_recognition_against_preference",

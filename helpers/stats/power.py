@@ -29,12 +29,71 @@ def detectable_effect(se: float, df: float, power: float = 0.8, level: float = 0
     return float(se * brentq(gap, 0.0, bound + 40.0))
 
 
-def detectable_mcnemar(n: int, smaller: int, power: float = 0.8, level: float = 0.05) -> float:
+def power_of(effect: float, se: float, df: float, level: float = 0.05) -> float:
+    """How often a two-sided t-test with this standard error finds a true effect; NaN as in `detectable_effect`.
+
+    >>> round(power_of(detectable_effect(1.9, df=79), 1.9, df=79), 6)
+    0.8
+    """
+    if not (math.isfinite(se) and se > 0 and df > 0):
+        return float("nan")
+    from scipy.stats import nct, t
+
+    bound, shift = t.ppf(1 - level / 2, df), abs(effect) / se
+    # Further out the distribution function fails numerically, and everything is found.
+    return 1.0 if shift > bound + 40 else float(nct.sf(bound, df, shift) + nct.cdf(-bound, df, min(shift, 5.0)))
+
+
+def questions_for_effect(se: float, clusters: int, effect: float, power: float = 0.8, level: float = 0.05) -> float:
+    """How many questions find a true effect with probability `power`, from the standard error of so many clusters.
+
+    From 10 up, the least that carry an interval; infinite for an effect of 0.
+
+    >>> questions_for_effect(2.53, 80, 5.0)
+    163.0
+    """
+    return _smallest(
+        se,
+        clusters,
+        lambda at, count: detectable_effect(at, count - 1, power, level) <= abs(effect),
+        effect == 0,
+    )
+
+
+def questions_for_mcnemar(share: float, effect: float, power: float = 0.8, level: float = 0.05) -> float:
+    """How many pairs let the exact McNemar test find such a difference, where `share` change to the smaller side.
+
+    Infinite for an effect of 0; NaN where `share` is, or where even all other pairs would not do.
+    """
+    if not math.isfinite(share) or abs(effect) >= 1 - 2 * share:
+        return float("nan")
+
+    def enough(_: float, count: int) -> bool:
+        return detectable_mcnemar(count, share * count, power, level) <= abs(effect)
+
+    # Being exact, it is not quite monotone in the count: off by a question or two.
+    return _smallest(1.0, 1, enough, effect == 0)
+
+
+def provable_margin(se: float, df: float, power: float = 0.8, level: float = 0.05) -> float:
+    """The smallest margin within which two one-sided tests prove equivalence so often, if nothing differs.
+
+    >>> round(provable_margin(2.53, 79), 1)
+    7.5
+    """
+    if not (math.isfinite(se) and df > 0):
+        return float("nan")
+    from scipy.stats import t
+
+    return float(se * (t.ppf(1 - level, df) + t.ppf((1 + power) / 2, df)))
+
+
+def detectable_mcnemar(n: int, smaller: float, power: float = 0.8, level: float = 0.05) -> float:
     """The smallest difference of two shares of n pairs that the exact McNemar test finds with probability `power`.
 
-    `smaller`: how many pairs changed to the side that fewer changed to; their share is kept while the other grows. NaN
-    where even all remaining pairs would not do. Exact: over the number of changed pairs, binomial, then over their
-    sides.
+    `smaller`: how many pairs changed to the side that fewer changed to (it may be a fraction); their share is kept
+    while the other grows. NaN where even all remaining pairs would not do. Exact: over the number of changed pairs,
+    binomial, then over their sides.
 
     >>> round(detectable_mcnemar(100, 5), 3)
     0.142

@@ -133,7 +133,9 @@ def _each(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
         control, treatment = (rows[rows["condition"] == name] for name in ("control", "treatment"))
         again = control.assign(repeat=1 - control["repeat"])  # two repeats: each is the other one's next
         at = [*same, "repeat"]
-        both = treatment.merge(control[[*at, "value"]].rename(columns={"value": "a1"}), on=at)
+        known = {"value": "a1", "outcome": "outcome_control"}
+        both = treatment.merge(control[[*at, *known]].rename(columns=known), on=at)
+        both["readable"] = (both["outcome"] == "ok") & (both["outcome_control"] == "ok")
         both = both.merge(again[[*at, "value"]].rename(columns={"value": "a0"}), on=at)
         found.append((who, both.rename(columns={"value": "a2"})))
     return found
@@ -163,8 +165,8 @@ def defined(rows: pd.DataFrame) -> pd.Series:
             found["anchor_slope"] = np.cov(z, y)[0, 1] / np.cov(z, x)[0, 1]
     if kind == "selection":
         weights = rows["options"].to_numpy()
-        left = np.maximum(0, t * a2) - np.maximum(0, t * a1)
-        known = np.isfinite(left)
+        left = np.nan_to_num(np.maximum(0, t * a2)) - np.nan_to_num(np.maximum(0, t * a1))  # 0/0 counts 0
+        known = rows["readable"].to_numpy(dtype=bool)
         found["confirmation_bias_excess"] = np.average(left[known], weights=weights[known])
         found["confirmation_unweighted_excess"] = left[known].mean()
     if kind == "acceptance":

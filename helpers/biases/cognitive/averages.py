@@ -80,24 +80,31 @@ def _numbered(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, list[dict[str
 
     Sums of all places lie behind each other, those of a place in order of the bias's scenarios.
     """
-    place, labels = _codes(rows, ["category", "judge", "source"])
-    several = rows.groupby("judge", observed=True)["source"].nunique()
+    if not len(rows):
+        return np.zeros(0, dtype=int), np.zeros(0, dtype=int), [], np.array([0])
+    coded = {name: pd.factorize(rows[name], sort=True) for name in ("category", "judge", "source", "question_id")}
+    place, labels = _combined([coded[name] for name in ("category", "judge", "source")])
+    sources: dict[object, set] = {}
+    for _, judge, source in labels:
+        sources.setdefault(judge, set()).add(source)
     wheres = [
-        {"bias": str(bias), "judge": str(judge)} | ({"source": str(source)} if several[judge] > 1 else {})
+        {"bias": str(bias), "judge": str(judge)} | ({"source": str(source)} if len(sources[judge]) > 1 else {})
         for bias, judge, source in labels
     ]
-    whole, names = _codes(rows, ["category", "question_id"])
+    whole, names = _combined([coded[name] for name in ("category", "question_id")])
     biases = [name[0] for name in names]
     first = {bias: biases.index(bias) for bias in dict.fromkeys(biases)}
-    scenario = whole - np.array([first[bias] for bias in biases], dtype=int)[whole] if len(rows) else whole
+    scenario = whole - np.array([first[bias] for bias in biases], dtype=int)[whole]
     sizes = Counter(biases)
     return place, scenario, wheres, np.cumsum([0, *(sizes[label[0]] for label in labels)])
 
 
-def _codes(rows: pd.DataFrame, names: list[str]) -> tuple[np.ndarray, list[tuple]]:
+def _combined(coded: list[tuple[np.ndarray, pd.Index]]) -> tuple[np.ndarray, list[tuple]]:
     """The number of each row's combination of these columns, and the combinations, sorted."""
-    grouped = rows.groupby(names, sort=True, observed=True)
-    return grouped.ngroup().to_numpy(), list(grouped.size().index)
+    dims = [len(labels) for _, labels in coded]
+    found, number = np.unique(np.ravel_multi_index([codes for codes, _ in coded], dims), return_inverse=True)
+    at = np.unravel_index(found, dims)
+    return number, list(zip(*(np.asarray(labels)[i] for (_, labels), i in zip(coded, at, strict=True)), strict=True))
 
 
 def _cell(where: dict[str, str], parts: list, without: tuple[str, ...]) -> Cell:

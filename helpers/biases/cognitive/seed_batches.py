@@ -57,7 +57,7 @@ def batches(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     Takes `pairs`; `excesses` has what is left of them.
     """
     found = []
-    for rows, batch in _made_for(table):
+    for rows, batch in made_for(table):
         weights = batch.weights(rows)
         for which, id, reason in (("treatment", batch.id, NO_PAIR), ("placebo", f"{batch.id}_placebo", NEEDS_REPEAT)):
             if which == "treatment" or batch.placebo:
@@ -78,7 +78,7 @@ def excesses(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     `where` as in `batches`; p by sign flips over scenarios. Takes `pairs`.
     """
     found = []
-    for rows, batch in _made_for(table):
+    for rows, batch in made_for(table):
         if batch.placebo:
             left = batch.published(rows, "treatment") - batch.published(rows, "placebo")
             for cell in cells(rows, left, batch.weights(rows)):
@@ -87,7 +87,8 @@ def excesses(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     return found
 
 
-def _made_for(table: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, Batch]]:
+def made_for(table: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, Batch]]:
+    """Each published metric with the rows of `pairs` that it is made for."""
     rows = directed(table)
     scale, anchored = rows["kind"] == "scale", rows["anchor"].notna()
     for chosen, kind in (

@@ -8,10 +8,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from helpers.frames import DECISIONS
+from helpers.calibrate.worlds.decision_frames import OPTIONS, Sample, frame
 
 RATIOS = (0.8, 1.2, 1.8, 3.0, 5.0)
-OPTIONS = 11
 
 
 @dataclass(frozen=True)
@@ -19,7 +18,7 @@ class Answerer:
     """How one model answers; all on a scale from 0 to 1 unless said.
 
     `honest`: where its answers lie on average; `noise`: the sd of one answer, `skew` makes it exponential (to the
-    upper side); `strength`, `varying`: mean and sd over
+    upper side), `scatter` is what a treatment multiplies it by; `strength`, `varying`: mean and sd over
     scenarios of the share of the way to the target (of gambles: of the log ratio that a loss adds; of selections: of
     the logits of an argument of the side decided for); `habit`: the share of replies that take the option shown first;
     `lost`: the share of replies in the outer fifths of the scale (of gambles: of refusals; of selections: of those that
@@ -32,6 +31,7 @@ class Answerer:
     honest: float = 0.5
     noise: float = 0.1
     skew: bool = False
+    scatter: float = 1.0
     strength: float = 0.0
     varying: float = 0.0
     habit: float = 0.0
@@ -47,7 +47,8 @@ class World:
     """The models, how much scenarios (`spread`) and wordings (`reworded`) differ, and what the answers pull to.
 
     `target`: "anchor" (drawn from 0.1 to 0.9), "end" (lowest or highest), "control" (where the honest answer lies, so
-    that controls are often the target itself). `continuous`: answers are not rounded to options.
+    that controls are often the target itself). `continuous`: answers are not rounded to options. `alike`: scenarios
+    pull all models in the same way (strengths and swaps are drawn once), as judges of one taste have it.
     """
 
     answerers: tuple[Answerer, ...]
@@ -55,6 +56,7 @@ class World:
     reworded: float = 0.05
     target: str = "anchor"
     continuous: bool = False
+    alike: bool = False
 
     def only(self, name: str) -> World:
         """The same world with one of its models."""
@@ -75,105 +77,109 @@ def scale_frame(
     world: World, rng: np.random.Generator, scenarios: int = 24, repeats: int = 2, wordings: int = 3
 ) -> pd.DataFrame:
     """The decisions frame of a bias that is answered on a scale of eleven options, from 0 to 10."""
-    scenario, wording = cells(scenarios, wordings)
-    seen = (world.spread * rng.standard_normal(scenarios))[scenario] + world.reworded * rng.standard_normal(
-        len(scenario)
-    )
-    drawn = rng.uniform(0.1, 0.9, len(scenario))
-    drawn = drawn if world.target == "anchor" else (drawn > 0.5).astype(float)
-    parts = []
-    for each in world.answerers:
-        honest = np.clip(each.honest + seen, 0.05, 0.95)
-        aim = honest if world.target == "control" else drawn
-        strength = each.strength + each.varying * rng.standard_normal(scenarios)[scenario]
-        first = rng.integers(0, OPTIONS, len(scenario)) / (OPTIONS - 1)
-        target = np.round(aim * (OPTIONS - 1))
-        other = (rng.random(scenarios) < 0.5)[scenario] if each.swapped else None
-        for condition, share in (("control", 0.0), ("treatment", strength)):
-            if each.swapped:
-                share = np.where(other == (condition == "control"), strength, 0.0)
-            for repeat in range(repeats):
-                noise = rng.standard_exponential(len(scenario)) - 1 if each.skew else rng.standard_normal(len(scenario))
-                answer = np.clip(honest + share * (aim - honest) + each.noise * noise, 0, 1)
-                answer = np.where(rng.random(len(scenario)) < each.habit, first, answer) * (OPTIONS - 1)
-                answer = answer if world.continuous else np.round(answer)
-                edge = np.abs(answer - (OPTIONS - 1) / 2) >= 0.3 * (OPTIONS - 1)
-                lost = edge & (rng.random(len(scenario)) < each.lost)
-                known = {"question_id": scenario, "wording": wording, "target": target, "condition": condition}
-                known |= {"anchor": aim * (OPTIONS - 1) if world.target != "end" else np.nan, "repeat": repeat}
-                parts.append(_part(each, known, answer, lost))
-    values = " ".join(map(str, range(OPTIONS)))
-    scale = {"kind": "scale", "options": OPTIONS, "low": 0.0, "high": OPTIONS - 1.0, "values": values}
-    return _frame(parts, scale | {"category": "anchoring" if world.target != "end" else "halo"})
+    return frame(scale_sample(world, rng, scenarios, repeats, wordings))
 
 
 def gamble_frame(
     world: World, rng: np.random.Generator, scenarios: int = 24, repeats: int = 2, wordings: int = 3
 ) -> pd.DataFrame:
     """The decisions frame of gambles, accepted (1) or declined (0)."""
-    scenario, wording = cells(scenarios, wordings)
-    ratio = rng.choice(RATIOS, len(scenario))
-    seen = (world.spread * rng.standard_normal(scenarios))[scenario]
-    parts = []
-    for each in world.answerers:
-        loss = each.strength + each.varying * rng.standard_normal(scenarios)[scenario]
-        for condition, added in (("control", 0.0), ("treatment", loss)):
-            for repeat in range(repeats):
-                over = np.log(ratio) - each.threshold - seen - added
-                answer = (rng.random(len(scenario)) < expit(over / each.slack)).astype(float)
-                lost = (answer == 0) & (rng.random(len(scenario)) < each.lost)
-                known = {"question_id": scenario, "wording": wording, "ratio": ratio, "condition": condition}
-                parts.append(_part(each, known | {"repeat": repeat, "target": 0.0}, answer, lost))
-    known = {"kind": "acceptance", "options": 2, "low": 0.0, "high": 1.0, "values": "0 1"}
-    return _frame(parts, known | {"category": "loss_aversion"})
+    return frame(gamble_sample(world, rng, scenarios, repeats, wordings))
 
 
 def selection_frame(
     world: World, rng: np.random.Generator, scenarios: int = 24, repeats: int = 2, wordings: int = 3
 ) -> pd.DataFrame:
     """The decisions frame of selected arguments: decisions, and the selections that follow them."""
+    return frame(selection_sample(world, rng, scenarios, repeats, wordings))
+
+
+def scale_sample(
+    world: World, rng: np.random.Generator, scenarios: int = 24, repeats: int = 2, wordings: int = 3
+) -> Sample:
+    """What models feel about a bias that is answered on a scale."""
     scenario, wording = cells(scenarios, wordings)
+    size = len(scenario)
+    seen = (world.spread * rng.standard_normal(scenarios))[scenario] + world.reworded * rng.standard_normal(size)
+    drawn = rng.uniform(0.1, 0.9, size)
+    drawn = drawn if world.target == "anchor" else (drawn > 0.5).astype(float)
+    shape = (len(world.answerers), 2, repeats, size)
+    noise, habit, lot = (np.empty(shape) for _ in range(3))
+    aims, honests, firsts, strengths = [], [], [], []
+    taste = rng.standard_normal(scenarios) if world.alike else None
+    turned = rng.random(scenarios) < 0.5 if world.alike else None
+    for judge, each in enumerate(world.answerers):
+        honest = np.clip(each.honest + seen, 0.05, 0.95)
+        aims.append(honest if world.target == "control" else drawn)
+        strength = each.strength + each.varying * (rng.standard_normal(scenarios) if taste is None else taste)[scenario]
+        firsts.append(rng.integers(0, OPTIONS, size))
+        share = np.stack([np.zeros(size), strength])
+        if each.swapped:
+            other = ((rng.random(scenarios) < 0.5) if turned is None else turned)[scenario]
+            share = np.stack([np.where(other, strength, 0.0), np.where(other, 0.0, strength)])
+        honests.append(honest)
+        strengths.append(share)
+        for condition in (0, 1):
+            sd = each.noise * (each.scatter if condition else 1.0)
+            for repeat in range(repeats):
+                at = (judge, condition, repeat)
+                noise[at] = sd * (rng.standard_exponential(size) - 1 if each.skew else rng.standard_normal(size))
+                habit[at], lot[at] = rng.random(size) < each.habit, rng.random(size)
+    return Sample(
+        *(world, "scale", "anchoring" if world.target != "end" else "halo", scenario, wording),
+        *(np.stack(aims), np.stack(honests), np.stack(strengths), noise, lot),
+        first=np.stack(firsts),
+        habit=habit.astype(bool),
+    )
+
+
+def gamble_sample(
+    world: World, rng: np.random.Generator, scenarios: int = 24, repeats: int = 2, wordings: int = 3
+) -> Sample:
+    """What models feel about gambles."""
+    scenario, wording = cells(scenarios, wordings)
+    size, judges = len(scenario), len(world.answerers)
+    ratio = rng.choice(RATIOS, size)
+    seen = (world.spread * rng.standard_normal(scenarios))[scenario]
+    noise, lot = (np.empty((judges, 2, repeats, size)) for _ in range(2))
+    added = np.zeros((judges, 2, size))
+    for judge, each in enumerate(world.answerers):
+        added[judge, 1] = each.strength + each.varying * rng.standard_normal(scenarios)[scenario]
+        for at in np.ndindex(2, repeats):
+            noise[(judge, *at)], lot[(judge, *at)] = rng.random(size), rng.random(size)
+    half = np.stack([each.threshold + seen for each in world.answerers])
+    return Sample(
+        *(world, "acceptance", "loss_aversion", scenario, wording, np.tile(ratio, (judges, 1)), half, added),
+        *(noise, lot),
+    )
+
+
+def selection_sample(
+    world: World, rng: np.random.Generator, scenarios: int = 24, repeats: int = 2, wordings: int = 3
+) -> Sample:
+    """What models decide on proposals, and how many arguments of each side they select."""
+    scenario, wording = cells(scenarios, wordings)
+    size, judges = len(scenario), len(world.answerers)
     listed = rng.integers(3, 6, scenarios)[scenario]
     merit = rng.standard_normal(scenarios)[scenario]
-    parts = []
-    for each in world.answerers:
-        side = np.where(rng.random(len(scenario)) < expit(2 * each.merit * merit), 1.0, -1.0)
-        pull = each.strength + each.varying * rng.standard_normal(scenarios)[scenario]
-        known = {"question_id": scenario, "wording": wording}
-        parts.append(_part(each, known | {"condition": "decision", "repeat": 0}, side, np.zeros(len(side), dtype=bool)))
-        for condition, added in (("control", 0.0), ("treatment", pull)):
+    picked, lot = np.empty((judges, 2, repeats, 2, size)), np.empty((judges, 2, repeats, size))
+    sides, leaning, added = np.empty((judges, size)), np.empty((judges, size)), np.zeros((judges, 2, size))
+    for judge, each in enumerate(world.answerers):
+        side = np.where(rng.random(size) < expit(2 * each.merit * merit), 1.0, -1.0)
+        added[judge, 1] = each.strength + each.varying * rng.standard_normal(scenarios)[scenario]
+        sides[judge], leaning[judge] = side, each.merit * merit
+        for condition in (0, 1):
+            felt = leaning[judge] + side * added[judge, condition]
             for repeat in range(repeats):
-                pro, con = (rng.binomial(listed, expit(sign * (each.merit * merit + side * added))) for sign in (1, -1))
-                with np.errstate(invalid="ignore"):
-                    lean = (pro - con) / (pro + con)
-                lost = (lean * side > 0.3) & (rng.random(len(side)) < each.lost)
-                more = {"pro": pro.astype(float), "con": con.astype(float), "options": 2 * listed, "repeat": repeat}
-                more |= {"target": side if condition == "treatment" else np.nan, "condition": condition}
-                parts.append(_part(each, known | more, lean, lost))
-    fixed = {"kind": "selection", "low": -1.0, "high": 1.0, "values": "-1 1", "category": "confirmation"}
-    return _frame(parts, fixed)
-
-
-def _part(each: Answerer, known: dict[str, object], answer: np.ndarray, lost: np.ndarray) -> pd.DataFrame:
-    """The replies to one version; a lost one has its outcome and nothing else."""
-    part = pd.DataFrame(
-        {**known, "judge": each.name, "judge_vendor": each.name, "value": np.where(lost, np.nan, answer)}
+                for place, sign in enumerate((1, -1)):
+                    picked[judge, condition, repeat, place] = rng.binomial(listed, expit(sign * felt))
+                lot[judge, condition, repeat] = rng.random(size)
+    return Sample(
+        *(world, "selection", "confirmation", scenario, wording, np.tile(listed, (judges, 1)), leaning, added),
+        *(np.empty(0), lot),
+        picked=picked,
+        side=sides,
     )
-    part["outcome"] = np.where(lost, "unparsed", "ok")
-    for name in {"pro", "con"} & {*part}:
-        part[name] = part[name].where(~lost)
-    return part
-
-
-def _frame(parts: list[pd.DataFrame], known: dict[str, object]) -> pd.DataFrame:
-    frame = pd.concat(parts, ignore_index=True).assign(**known)
-    frame["choice"] = frame["value"] if known["kind"] != "selection" else np.nan
-    frame["partner"] = frame["repeat"].where(frame["condition"] == "treatment").astype(float)
-    frame = frame.assign(experiment="cognitive_biases", source="asked", judge_model=frame["judge"])
-    for name in DECISIONS:
-        if name not in frame:
-            frame[name] = np.nan
-    return frame[list(DECISIONS)]
 
 
 #: Anchored or not, and the noise of control and treatment as shares of the scale: nothing pulls.

@@ -166,24 +166,28 @@ def hinted(
     effects: dict[str, float],
     spread: float = 0.0,
     named: float | None = None,
+    repeats: int = 1,
 ) -> pd.DataFrame:
     """The listwise frame of a blind group and one for each hint, on the same questions, answers, tastes and orders.
 
     `effects` maps hints to the utility that they add to answers of the judge's own vendor, `spread` is the sd of that
     over questions (mean 0). `named` adds the arm `swapped`: the utility of an answer under the own vendor's name, the
-    names being dealt out anew.
+    names being dealt out anew. Every judgment is made `repeats` times.
     """
     vendor, felt = world.vendor_of, latent(world, questions, rng)
     own = vendor[:, None] == vendor
-    parts = [frame(judged(world, felt, rng)).assign(named=None)]
+    turns = range(repeats)
+    parts = [frame(judged(world, felt, rng)).assign(named=None, repeat=turn) for turn in turns]
     for hint, effect in effects.items():
         size = effect + spread * rng.standard_normal((questions, 1, 1))
-        parts.append(frame(judged(world, felt, rng, size * own)).assign(condition=hint, named=None))
-    if named is not None:
+        for turn in turns:
+            told = frame(judged(world, felt, rng, size * own))
+            parts.append(told.assign(condition=hint, named=None, repeat=turn))
+    for turn in turns if named is not None else ():
         names = rng.permuted(np.broadcast_to(vendor, felt.utility.shape), axis=2)
         sample = judged(world, felt, rng, named * (names == vendor[:, None]))
         arm = frame(sample).assign(condition="swapped", named=np.array(world.vendors)[names].ravel())
-        parts.append(arm)
+        parts.append(arm.assign(repeat=turn))
     return pd.concat(parts, ignore_index=True)
 
 

@@ -1,0 +1,146 @@
+"""Which numbers of an experiment have a test, at which level, and how sure an estimate of them is."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from types import ModuleType
+
+from scipy.special import stdtrit
+
+from helpers.biases.cognitive import families as cognitive
+from helpers.biases.hinting.paired import CONFIRMATORY
+from helpers.biases.position import families as position
+from helpers.biases.self_preference import concluding as self_preference
+from helpers.config import load_config
+from helpers.power.precision import Precision
+from helpers.stats.intervals import MIN_CLUSTERS
+from helpers.types import Estimate
+
+LEVEL = 0.05
+#: Keys of `where` that tell a sensitivity or a part, not the headline.
+PARTS = {"variant", "category", "style", "weight"}
+Family = Callable[[Sequence[Estimate]], list[Estimate]]
+
+
+def _vendors(estimates: Sequence[Estimate]) -> list[Estimate]:
+    return [each for each in estimates if each.id == "self_preference_logit" and "variant" not in each.where]
+
+
+def _hints(id: str) -> Family:
+    def chosen(estimates: Sequence[Estimate]) -> list[Estimate]:
+        average = [each for each in estimates if each.id == id and each.where.get("vendor") == "average"]
+        return [each for each in average if each.where["hint"] in CONFIRMATORY]
+
+    return chosen
+
+
+#: The confirmatory families of each bias module; each is corrected by Holm on its own.
+FAMILIES: dict[str, tuple[Family, ...]] = {
+    "top_choice": (_vendors,),
+    "hinting": (_hints("hint_effect"), _hints("hint_effect_90")),
+    "self_preference": (lambda estimates: [*self_preference.family(estimates).values()],),
+    "position": (lambda estimates: [*position.family(estimates).values()],),
+    "cognitive": (lambda estimates: [*cognitive.family(estimates).values()],),
+}
+
+
+def module_of(name: str) -> ModuleType:
+    """The bias module of an experiment; an unknown name is a ConfigError that lists the known ones."""
+    return importlib.import_module(f"helpers.biases.{load_config(name).bias}")
+
+
+def of_run(estimates: Sequence[Estimate], name: str) -> list[Precision]:
+    """As `precisions`, of a run that may be too small for any interval: then there are none."""
+    try:
+        return precisions(estimates, name)
+    except NoStandardError:
+        return []
+
+
+class NoStandardError(ValueError):
+    """No number of a run has a standard error that could be planned with."""
+
+
+def precisions(
+    estimates: Sequence[Estimate], name: str, ids: Sequence[str] = (), asked: int = 0, draws: int = 0
+) -> list[Precision]:
+    """How sure each headline number of experiment `name` is, the confirmatory ones first.
+
+    `ids` keeps some of the headline numbers; one that is none of them is a ValueError. Published numbers, sensitivities
+    and numbers of single categories are left out, and so are those without a standard error: if none is left, the
+    ValueError says why. `asked`: how many questions were (0: as many as any of the estimates is from); `draws`: how
+    many simulated runs the estimates are of (see `simulated`), 0: a single one.
+    """
+    headline, bias = module_of(name).HEADLINE, load_config(name).bias
+    if unknown := [id for id in ids if id not in headline]:
+        raise ValueError(f"{', '.join(unknown)}: no headline number of {name}; there are: {', '.join(headline)}")
+    own = [each for each in estimates if each.data != "published"]
+    families = [of(own) for of in FAMILIES.get(bias, ())]
+    asked = asked or max((each.clusters for each in own), default=0)
+    found, why = [], []
+    for each in own:
+        if each.id not in (ids or headline) or PARTS & set(each.where) or each.where.get("filter", "all") != "all":
+            continue
+        if each.clusters < MIN_CLUSTERS:
+            why.append(f"{each.id}: {each.clusters} questions, {MIN_CLUSTERS} are the least")
+        elif not math.isfinite(se := standard_error(each)):
+            why.append(f"{each.id}: {each.method}")
+        else:
+            family = next((one for one in families if each in one), [])
+            error = se / math.sqrt(2 * (draws - 1)) if draws > 1 else 0.0
+            one = replace(_precision(each, se, family, own, bias), asked=asked, error=error, data=each.data)
+            found.append(one)
+    if not found:
+        # One reason a number: of many judges most have the same.
+        reasons = {told.split(": ")[0]: told for told in reversed(why)}
+        told = "; ".join(reversed(reasons.values())) or "none of its headline numbers is there"
+        raise NoStandardError(f"{name}: no standard error to plan with ({told})")
+    return sorted(found, key=lambda one: not one.confirmatory)
+
+
+def _precision(
+    each: Estimate, se: float, family: Sequence[Estimate], estimates: Sequence[Estimate], bias: str
+) -> Precision:
+    # Experiment 3 counts what was planned, the others what could be tested.
+    tests = len(family) if bias == "self_preference" else sum(_tested(one) for one in family)
+    level, words = LEVEL / max(1, tests), f"Holm's first step of {tests}" if tests > 1 else "one planned test"
+    if not family:
+        words = "exploratory, uncorrected"
+    kind, share = "equivalence" if each.id.endswith("_90") else "t", math.nan
+    if "one-sided p" in each.method:
+        level, words = 2 * level, f"{words}, one-sided"
+    if each.id == "first_position_effect" and each.n == each.clusters:
+        at = position.place(each.where)
+        sides = [position.of(estimates, id, at) for id in ("primacy_share", "recency_share")]
+        if all(side is not None and math.isfinite(side.value) for side in sides):
+            kind, share = "mcnemar", min(side.value for side in sides)
+    known = (each.id, dict(each.where), each.unit, se, each.clusters, level)
+    return Precision(*known, kind, words, bool(family), share=share)
+
+
+def _tested(each: Estimate) -> bool:
+    return math.isfinite(each.low) and "no test" not in each.method
+
+
+def standard_error(each: Estimate) -> float:
+    """The standard error of an estimate: its own, else back from its t interval; NaN where that is not to be had.
+
+    A stored interval is cut at 0 and 1 and keeps six digits. One that does not lie evenly around its number is no t
+    interval (Wilson, BCa): of a share of independent questions the binomial error is taken, of others none.
+    """
+    if math.isfinite(each.se):
+        return each.se if each.se > 0 else math.nan
+    if not (math.isfinite(each.low) and math.isfinite(each.high)) or each.clusters < MIN_CLUSTERS:
+        return math.nan
+    if "Wilson" in each.method:
+        return math.sqrt(each.value * (1 - each.value) / each.clusters) or math.nan
+    reach = [each.value - each.low, each.high - each.value]
+    ends = {"rate": (0.0, 1.0), "score": (-1.0, 1.0)}.get(each.unit, (-math.inf, math.inf))
+    cut = each.low <= ends[0] or each.high >= ends[1]
+    if not cut and abs(reach[0] - reach[1]) > 1e-3 * max(reach):
+        return math.nan
+    tail = 0.95 if each.id.endswith("_90") else 0.975
+    return max(reach) / float(stdtrit(each.clusters - 1, tail)) or math.nan
