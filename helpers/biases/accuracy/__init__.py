@@ -4,6 +4,7 @@ from helpers.biases.accuracy.agreement import agreement
 from helpers.biases.accuracy.estimands import ESTIMANDS
 from helpers.biases.accuracy.gold import accuracy, corrected
 from helpers.biases.accuracy.published import published
+from helpers.biases.accuracy.saying import finding, published_finding
 from helpers.biases.accuracy.tables import counted
 
 #: The numbers that conclusions rest on: calibrated, planned for, and shown on the judge card.
@@ -16,5 +17,7 @@ __all__ = [
     "agreement",
     "corrected",
     "counted",
+    "finding",
     "published",
+    "published_finding",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -52,12 +53,14 @@ def published(counts: Mapping[str, Any]) -> list[Estimate]:
 
 
 def _of_both_orders(block: Mapping[str, Any], source: Mapping[str, str]) -> Iterator[Estimate]:
-    for judge, grids in block[BOTH_ORDERS].items():
-        frame = _verdicts(judge, grids, source)
-        yield from accuracy(frame, "published", CHANCE)
-        pooled = accuracy(frame.assign(category=frame["category"].str.partition("/")[0]), "published", CHANCE)
-        by_category = (each for each in pooled if each.id == "gold_accuracy_by_category")
-        yield from (each for each in by_category if each.where["category"] == POOLED)
+    frame = pd.concat([_verdicts(judge, grids, source) for judge, grids in block[BOTH_ORDERS].items()])
+    # Counts do not tell which instance is which: every judge has its own, and no two are compared.
+    yield from accuracy(frame, "published", CHANCE, pairs=())
+    pooled = frame[frame["category"].str.startswith(POOLED)]
+    whole = accuracy(pooled.drop(columns="category"), "published", CHANCE, pairs=())
+    for each in whole:
+        if each.id == "gold_accuracy":
+            yield replace(each, id="gold_accuracy_by_category", where={**each.where, "category": POOLED})
     for names, cells in block.get("joint", {}).items():
         one, other = names.split()
         x, d, strata = _joint(cells)
@@ -66,13 +69,13 @@ def _of_both_orders(block: Mapping[str, Any], source: Mapping[str, str]) -> Iter
 
 
 def _verdicts(judge: str, grids: Mapping[str, Any], source: Mapping[str, str]) -> pd.DataFrame:
-    """A row a verdict; instances have numbers of their own, since counts do not tell which is which."""
+    """A row a verdict; the instances of each judge and category are numbered."""
     values = {RIGHT: 1.0, UNREADABLE: float("nan")}
     rows = []
     for category, grid in grids.items():
         cells = [(i, j) for i, row in enumerate(grid) for j, count in enumerate(row) for _ in range(count)]
         for at, cell in enumerate(cells):
-            rows += [(f"{category} {at}", category, values.get(KINDS[kind], 0.0)) for kind in cell]
+            rows += [(f"{judge} {category} {at}", category, values.get(KINDS[kind], 0.0)) for kind in cell]
     return pd.DataFrame(rows, columns=["question_id", "category", "correct"]).assign(judge=judge, **source)
 
 
