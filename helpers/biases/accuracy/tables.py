@@ -51,6 +51,7 @@ def counted(votes: pd.DataFrame) -> Counted:
     verdict, a person's vote without a verdict, and a judge's second verdict on a pair are ValueErrors.
     """
     _check(votes)
+    votes = votes.reset_index(drop=True)
     people = votes[votes["kind"] == "person"]
     codes, questions = pd.factorize(votes["question_id"], sort=True)
     at = pd.Series(codes, index=votes.index)
