@@ -48,9 +48,10 @@ def gold(questions: int = 30, seed: int = 1, skill: tuple[float, ...] = (0.8, 0.
 def test_every_number_is_declared_and_says_where_it_fails() -> None:
     assert all(each.id == id and each.fails and each.cluster == "question" for id, each in ESTIMANDS.items())
     assert set(HEADLINE) <= set(ESTIMANDS)
-    found = {each.id for each in (*bias.accuracy(gold(), "asked"), *bias.agreement(people(), "asked"))}
-    assert found <= set(ESTIMANDS)
-    for each in (*bias.accuracy(gold(), "asked"), *bias.agreement(people(), "asked")):
+    corrected = bias.people_rate(labelled(), "asked", random_sample=True)
+    found = [*bias.accuracy(gold(), "asked"), *bias.agreement(people(), "asked"), *corrected]
+    assert {each.id for each in found} <= set(ESTIMANDS)
+    for each in found:
         assert each.unit == ESTIMANDS[each.id].unit and each.data == "asked"
 
 
@@ -273,6 +274,54 @@ def test_holm_runs_over_the_family_asked_for() -> None:
     p = bias.corrected(found, "gold_accuracy_difference")
     plain = sorted(each.p for each in found if each.id == "gold_accuracy_difference")
     assert len(p) == 3 and min(p.values()) == pytest.approx(min(1.0, 3 * plain[0]))
+
+
+def labelled(random: bool = True, seed: int = 1) -> pd.DataFrame:
+    """A judge that says yes too often, on 400 items of 80 questions; people labelled a quarter of them."""
+    rng = np.random.default_rng(seed)
+    question = np.repeat(np.arange(80), 5)
+    latent = 0.5 * rng.normal(size=80)[question] + rng.normal(size=400)
+    judge = (latent + 0.6 + 0.7 * rng.normal(size=400) > 0).astype(float)
+    chance = np.full(400, 0.25) if random else np.where(judge > 0, 0.1, 0.6)
+    label = np.where(rng.random(400) < chance, (latent > 0).astype(float), NAN)
+    known = {"question_id": question, "item": np.arange(400), "judge": "judge"}
+    return pd.DataFrame({**known, "predicted": judge, "label": label})
+
+
+def test_a_judge_is_corrected_by_labels_of_a_random_sample() -> None:
+    found = bias.people_rate(labelled(), "simulated", random_sample=True)
+    people, labels, judge = (
+        of(found, id, judge="judge") for id in ("people_rate", "people_rate_labels", "people_rate_judge")
+    )
+    # People say yes to half of all.
+    assert people.low < 0.5 < people.high and judge.low > 0.55 and people.se < labels.se
+    assert people.n == labels.n == labelled()["label"].notna().sum() and judge.n == 400
+    told = bias.finding(found)
+    assert "SIMULATED: judge: people would say yes in **" in told and "the judge alone" in told
+
+
+@pytest.mark.parametrize(
+    ("frame", "random_sample", "words"),
+    [(labelled(), False, "drawn at random"), (labelled(False), True, "depends on the judge's verdict, from")],
+)
+def test_a_correction_is_refused_with_the_reason(frame: pd.DataFrame, random_sample: bool, words: str) -> None:
+    found = bias.people_rate(frame, "asked", random_sample=random_sample)
+    refused = of(found, "people_rate", judge="judge")
+    assert math.isnan(refused.value) and refused.method.startswith("refused: ") and words in refused.method
+    assert words in bias.finding(found) and not math.isnan(of(found, "people_rate_judge", judge="judge").value)
+
+
+def test_lost_verdicts_are_left_out_and_broken_items_refused() -> None:
+    frame = labelled()
+    frame.loc[frame.index[:5], "predicted"] = NAN
+    found = bias.people_rate(frame, "asked", random_sample=True)
+    assert of(found, "people_rate_judge", judge="judge").n == 395
+    with pytest.raises(ValueError, match="item 7: judge judge judged it twice"):
+        bias.people_rate(pd.concat([frame, frame[frame["item"] == 7]]), "asked", random_sample=True)
+    with pytest.raises(ValueError, match="'label' holds 3, expected 0 to 1"):
+        bias.people_rate(frame.assign(label=3.0), "asked", random_sample=True)
+    with pytest.raises(ValueError, match="lacks label"):
+        bias.people_rate(frame.drop(columns="label"), "asked", random_sample=True)
 
 
 def repeated(runs: int) -> tuple[list[Estimate], list[Estimate], list[Estimate]]:

@@ -189,4 +189,38 @@ _VOTED = (
     ),
 )
 
-ESTIMANDS: dict[str, Estimand] = {each.id: each for each in (*_GOLD, *_VOTED)}
+_PPI = "Angelopoulos et al. 2023 (Science 382:669; PPI++: arXiv 2311.01453); clusters: Miller 2024"
+_CORRECTED = (
+    _of(
+        "people_rate",
+        "How often people would say yes of all items: the judge's share, corrected by the labels of a random sample.",
+        "mean(label) + w (mean(judge, unlabelled) - mean(judge, labelled))",
+        "labels of the sample, and the judge's verdicts on all items",
+        "items with a verdict of the judge",
+        "unreadable verdicts are left out with their labels",
+        "holds only if the labelled items were drawn at random from those estimated: labels of easy items leave the "
+        "judge's errors in it, and nothing in the data need show it",
+        "prediction-powered question-clustered t",
+        _PPI,
+    ),
+    _of(
+        "people_rate_labels",
+        "How often people say yes of the labelled items.",
+        "mean(label)",
+        "labels that say yes",
+        "labels",
+        "unreadable verdicts are left out with their labels",
+        "speaks for all items only if the labelled ones were drawn at random",
+    ),
+    _of(
+        "people_rate_judge",
+        "How often the judge says yes of all items, corrected by nothing.",
+        "mean(judge)",
+        "verdicts that say yes",
+        "verdicts that can be read",
+        "unreadable verdicts are left out",
+        "is what the judge says, with its errors; a narrow interval about the wrong number",
+    ),
+)
+
+ESTIMANDS: dict[str, Estimand] = {each.id: each for each in (*_GOLD, *_VOTED, *_CORRECTED)}
