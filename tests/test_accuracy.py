@@ -221,6 +221,8 @@ def test_a_person_is_never_compared_with_itself() -> None:
     found = bias.agreement(pd.concat([votes, again]), "asked")
     assert of(found, "human_human_agreement", votes="all").n == 10
     assert of(found, "human_agreement", judge="judge", votes="all").n == 10
+    # Nor does its second vote stand beside the first: 6, 2 and 6 of the judge, 10 of the people, as without it.
+    assert of(found, "agreement_gap", judge="judge", votes="all").n == 24
 
 
 @pytest.mark.parametrize(

@@ -35,11 +35,20 @@ def small() -> Labels:
     return Labels(pd.Series(SEEN + UNSEEN, items), pd.Series(LABEL, items[:12]), pd.Series(items, items))
 
 
-def world(rng: np.random.Generator, how: str = "item", questions: int = 80, per: int = 5, share: float = 0.3) -> Labels:
+def world(
+    rng: np.random.Generator,
+    how: str = "item",
+    questions: int = 80,
+    per: int = 5,
+    share: float = 0.3,
+    effects: np.ndarray | None = None,
+    mean: float = 0.4,
+) -> Labels:
     """A judge that favours yes, its errors shared within a question, and labels drawn in one of several ways."""
     question = np.repeat(np.arange(questions), per)
     size = len(question)
-    latent = 0.4 + rng.normal(size=questions)[question] + rng.normal(size=size)
+    effects = rng.normal(size=questions) if effects is None else effects
+    latent = mean + effects[question] + rng.normal(size=size)
     noise = 0.5 * rng.normal(size=questions)[question] + rng.normal(size=size)
     said = (latent + noise + 0.5 > 0).astype(float)
     truth = (latent > 0).astype(float)
@@ -236,6 +245,20 @@ def test_random_labels_give_cover_and_a_gain() -> None:
 )
 def test_random_labels_keep_their_cover(how: str, size: dict) -> None:
     judged(simulate(how, 2000, **size), 2000, f"{how} {size}")
+
+
+@pytest.mark.slow
+def test_differences_of_two_models_on_the_same_questions_keep_their_cover() -> None:
+    truth, found = TRUTH - 0.5, []
+    for run in range(2000):
+        rng = np.random.default_rng([9, run])
+        effects = rng.normal(size=60)
+        one, other = (world(rng, questions=60, effects=effects, mean=mean) for mean in (0.4, 0.0))
+        with contextlib.suppress(NotRandomSample):
+            found.append(prediction_powered_difference(one, other, random_sample=True))
+    assert len(found) >= 1960
+    assert_within(sum(each.low <= truth <= each.high for each in found), len(found), 0.93, 0.97, "difference")
+    assert_unbiased(np.array([each.value for each in found]), truth, "difference")
 
 
 def test_labels_of_easy_items_mislead_and_no_check_sees_it() -> None:
