@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from helpers import datasets
+from helpers import datasets, paths
 from helpers.datasets.votes import COLUMNS, instructions, majority
 
 
@@ -112,6 +113,44 @@ def test_gold_of_games_knows_who_stood_first(tmp_path: Path) -> None:
     assert frame.groupby("question_id")["category"].first().to_dict() == {"Natural/1": "Natural", "Manual/2": "Manual"}
     with pytest.raises(ValueError, match=r"every game needs 'better'.*output_1, output_2"):
         datasets.gold_of_games(datasets.load_llmbar(tmp_path / "v.jsonl"))
+
+
+def test_the_better_answer_may_be_the_baseline() -> None:
+    games = pd.DataFrame(
+        {
+            "source": "s",
+            "question_id": ["q1", "q1", "q2", "q2"],
+            "category": "c",
+            "judge": "j",
+            "candidate": ["worse", "worse", "better", "better"],
+            "baseline": ["better", "better", "worse", "worse"],
+            "first": ["baseline", "candidate", "baseline", "candidate"],
+            "verdict": ["A>>B", "A>B", "A=B", "A>B"],
+            "outcome": "ok",
+        }
+    )
+    frame = datasets.gold_of_games(games)
+    assert frame["condition"].tolist() == ["better first", "better second", "better second", "better first"]
+    assert frame["correct"].tolist() == [1.0, 0.0, 0.0, 1.0]
+
+
+def test_the_samples_of_the_data_folder_are_read_as_it_says(tmp_path: Path) -> None:
+    section = (paths.DATA / "README.md").read_text(encoding="utf-8").split("## Votes of people")[1].split("\n## ")[0]
+    people, item = re.findall(r"```json\n(.*?)```", section, re.DOTALL)
+    for name, sample in (("people.jsonl", people), ("items.jsonl", item)):
+        (tmp_path / name).write_text(sample, encoding="utf-8")
+    (vote,) = datasets.load_votes(tmp_path / "people.jsonl").to_dict("records")
+    # other-model comes first in the alphabet, and won.
+    assert (vote["pair"], vote["verdict"], vote["voter"]) == (
+        "81, turn 1: other-model, some-model",
+        "first",
+        "expert_1",
+    )
+    frame = datasets.load_pandalm_votes(tmp_path / "items.jsonl").set_index("voter")
+    assert frame["verdict"].dropna().to_dict() == {
+        "annotator 1": "second", "annotator 2": "second", "annotator 3": "tie", "some-judge": "second",
+    }  # fmt: skip
+    assert frame.loc["other-judge", "outcome"] == "unreadable"
 
 
 def test_the_public_files_are_read_whole(real_data: Path) -> None:

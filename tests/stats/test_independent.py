@@ -24,7 +24,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 
 from helpers.calibrate.worlds.listwise import draw, frame
 from helpers.calibrate.worlds.listwise_worlds import WORLDS
-from helpers.stats.agreement import krippendorff_alpha
+from helpers.stats.agreement import alpha_of_coincidences, krippendorff_alpha
 from helpers.stats.bootstrap import bca_bounds, bca_totals, resampled
 from helpers.stats.intervals import cluster_sums, clustered, newcombe, wilson
 from helpers.stats.models import rank_ordered_logit
@@ -166,7 +166,11 @@ def test_krippendorffs_published_example() -> None:
     for level, distance in (("nominal", lambda c, k: Fraction(c != k)), ("ordinal", ordinal)):
         observed = sum(pairs[c, k] * distance(c, k) for c in given for k in given)
         expected = sum(given[c] * given[k] * distance(c, k) for c in given for k in given)
-        assert found[level].value == pytest.approx(float(1 - 39 * observed / expected), abs=1e-9)
+        exact = float(1 - 39 * observed / expected)
+        table = np.array([[float(pairs[c, k]) for k in given] for c in given])
+        assert found[level].value == pytest.approx(exact, abs=1e-9)
+        # That of the resampled ones is own code, not the package's.
+        assert alpha_of_coincidences(table.ravel(), level) == pytest.approx(exact, abs=1e-9)
 
 
 @pytest.mark.parametrize(("b", "c"), [(94, 34), (0, 6), (7, 7), (12, 1), (3, 4)])
