@@ -25,6 +25,7 @@ from helpers.datasets.pairs import load_pair_judgments
 from helpers.datasets.passages import load_passages
 from helpers.datasets.questions import load_questions, ranked
 from helpers.datasets.responses import Responses, load_responses, vendor_of
+from helpers.datasets.votes import gold_of_games, gold_of_votes, load_pandalm_votes, load_votes
 
 __all__ = [
     "Arena",
@@ -41,6 +42,8 @@ __all__ = [
     "disagreements",
     "fetch",
     "from_hub",
+    "gold_of_games",
+    "gold_of_votes",
     "label_v01",
     "label_v2",
     "load_answers",
@@ -58,12 +61,14 @@ __all__ = [
     "load_llmbar",
     "load_pair_judgments",
     "load_pandalm",
+    "load_pandalm_votes",
     "load_passages",
     "load_prefixes",
     "load_published_tests",
     "load_questions",
     "load_responses",
     "load_top1",
+    "load_votes",
     "mapping_audit",
     "normalised",
     "ranked",

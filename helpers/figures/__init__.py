@@ -1,6 +1,7 @@
 """Figures: one look for all, an interval on every point, and a caption that says n and what could not be read."""
 
 from helpers.figures.acceptance import show_acceptance
+from helpers.figures.accuracy import show_accuracy, show_agreement
 from helpers.figures.anchor_response import show_anchor_response
 from helpers.figures.baseline import show_baseline_gap
 from helpers.figures.bias_effects import show_bias_effects
@@ -33,6 +34,8 @@ __all__ = [
     "Style",
     "if_any",
     "show_acceptance",
+    "show_accuracy",
+    "show_agreement",
     "show_anchor_response",
     "show_baseline_gap",
     "show_bias_effects",

@@ -1,0 +1,218 @@
+"""A judge's verdicts on all items, corrected by people's labels of a random sample of them (prediction-powered).
+
+The package ppi-python has these estimators for independent items alone; verdicts come in clusters, and labels are often
+no random sample. So this is its mean (Angelopoulos et al. 2023, Science 382; tuned as in PPI++, arXiv 2311.01453) with
+errors over questions, behind checks that refuse.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from helpers.stats.intervals import NAN, Interval, clustered, no_interval, t_interval
+
+#: Below this p the labelled items are called no random sample.
+REFUSED_BELOW = 0.001
+#: A column with more different values than this is taken as a number, not as kinds.
+MOST_KINDS = 12
+
+
+class NotRandomSample(ValueError):
+    """The labelled items are no random sample of what is to be estimated: their labels correct nothing."""
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Items with a judge's value each, and labels of some of them.
+
+    `predicted`: the judge's value of every item, indexed by item (1/0, a score); `labels`: a person's value of some
+    items, indexed by item; `clusters`: the question of every item; `kinds`: any columns that are known of every item
+    (category, the pair of models), which a random sample does not depend on.
+    """
+
+    predicted: pd.Series
+    labels: pd.Series
+    clusters: pd.Series
+    kinds: pd.DataFrame | None = None
+
+
+def prediction_powered_mean(
+    given: Labels, *, random_sample: bool, weight: float | None = None, level: float = 0.95, null: float | None = None
+) -> Interval:
+    """The mean label that all items would have: the judge's mean, less the error it makes on the labelled items.
+
+    mean(Y) + w * (mean of f over unlabelled - mean of f over labelled items), Y labels and f the judge's values. The
+    `weight` w 1 believes the judge wholly, 0 is the mean of the labels alone; None takes the w between them with the
+    smallest variance, estimated on the same data. Question-clustered t with (labelled questions - 1) degrees of
+    freedom, less one where w was estimated. `n` counts labelled items, `clusters` the questions that have one: no
+    bounds below 10. `random_sample` is what only who labelled knows: False, and labels that contradict it (see
+    `contradictions`), are a NotRandomSample error. Where every item is labelled it is the mean of the labels.
+    """
+    return prediction_powered_contrast(
+        [given], [1.0], random_sample=random_sample, weight=weight, level=level, null=null
+    )
+
+
+def prediction_powered_difference(
+    one: Labels, other: Labels, *, random_sample: bool, weight: float | None = None, level: float = 0.95
+) -> Interval:
+    """The difference of two prediction-powered means over the same questions (two models' win rates, say); p tests 0.
+
+    Each has its own w, both chosen together for the smallest variance; clusters are matched by their labels. The rest
+    as in `prediction_powered_mean`.
+    """
+    return prediction_powered_contrast(
+        [one, other], [1.0, -1.0], random_sample=random_sample, weight=weight, level=level, null=0.0
+    )
+
+
+def prediction_powered_contrast(
+    parts: Sequence[Labels],
+    signs: Sequence[float],
+    *,
+    random_sample: bool,
+    weight: float | None = None,
+    level: float = 0.95,
+    null: float | None = None,
+) -> Interval:
+    """A weighted sum of prediction-powered means over common clusters: what mean and difference are made of."""
+    if not random_sample:
+        raise NotRandomSample(
+            "labels of items that were not drawn at random from all items correct nothing: what the judge gets wrong "
+            "on them says nothing on the others; pass random_sample=True only if they were drawn"
+        )
+    for part in parts:
+        reasons = contradictions(part)
+        if reasons:
+            raise NotRandomSample(f"the labelled items are no random sample: {'; '.join(reasons)}")
+    if weight is not None and not 0 <= weight <= 1:
+        raise ValueError(f"weight {weight!r} is not between 0 and 1")
+    columns = [_columns(part) for part in parts]
+    codes = pd.factorize(pd.concat([each["cluster"] for each in columns]), sort=False)[1]
+    n = sum(int(each["labelled"].sum()) for each in columns)
+    labelled = min(int(each.loc[each["labelled"], "cluster"].nunique()) for each in columns)
+    if not n or not labelled:
+        return no_interval(NAN, n, labelled, "no label")
+    value, fixed, moving, gaps = 0.0, np.zeros(len(codes)), [], []
+    for sign, each in zip(signs, columns, strict=True):
+        at = pd.Index(codes).get_indexer(each["cluster"])
+        mean, residual = _mean(each["label"], each["labelled"], at, len(codes))
+        value, fixed = value + sign * mean, fixed + sign * residual
+        seen, of_seen = _mean(each["value"], each["labelled"], at, len(codes))
+        unseen, of_unseen = _mean(each["value"], ~each["labelled"], at, len(codes))
+        # Where every item is labelled there is nothing that the judge could add.
+        moving.append(sign * (of_unseen - of_seen) if unseen == unseen else np.zeros(len(codes)))
+        gaps.append(sign * (unseen - seen) if unseen == unseen else 0.0)
+    w = np.full(len(parts), weight) if weight is not None else _best(fixed, np.array(moving))
+    residuals = fixed + w @ np.array(moving)
+    value += float(w @ gaps)
+    spent = 1 + (sum(bool(each.any()) for each in moving) if weight is None else 0)
+    if labelled <= spent:
+        return no_interval(value, n, labelled, "no interval: too few labelled questions")
+    # Not C / (C - 1) of all questions: it is the labelled ones that are few.
+    se = math.sqrt(float(residuals @ residuals) * labelled / (labelled - spent))
+    told = ", ".join(f"{each:.2f}" for each in w)
+    method = f"prediction-powered (weight {told}), question-clustered t"
+    return t_interval(value, se, labelled - spent, n, labelled, method, level, null)
+
+
+def _columns(part: Labels) -> pd.DataFrame:
+    items = part.predicted.index
+    label = part.labels.reindex(items).astype(float)
+    cluster = part.clusters.reindex(items)
+    return pd.DataFrame(
+        {"value": part.predicted.astype(float), "label": label, "labelled": label.notna(), "cluster": cluster}
+    )
+
+
+def _mean(values: pd.Series, chosen: pd.Series, at: np.ndarray, size: int) -> tuple[float, np.ndarray]:
+    """The mean of the chosen values, and its linearised residual of each cluster; NaN of none."""
+    kept = chosen.to_numpy()
+    if not kept.any():
+        return NAN, np.zeros(size)
+    numbers, where = values.to_numpy()[kept], at[kept]
+    mean = float(numbers.mean())
+    return mean, np.bincount(where, weights=(numbers - mean) / len(numbers), minlength=size)
+
+
+def _best(fixed: np.ndarray, moving: np.ndarray) -> np.ndarray:
+    """The weights that make the variance of the sum over clusters smallest, cut to 0 to 1."""
+    best, *_ = np.linalg.lstsq(moving.T, -fixed, rcond=None)
+    return np.clip(best, 0.0, 1.0)
+
+
+def contradictions(given: Labels) -> list[str]:
+    """Why the labelled items cannot be a random sample of all items, in words; nothing where nothing contradicts it.
+
+    Nothing contradicting is no proof. Told are: labels of items that are not estimated; and a share of labelled items
+    that depends on a column of `kinds` or on the judge's verdict (chi-square over questions, p < REFUSED_BELOW). Items
+    twice, items without a value, a label or a question are ValueErrors.
+    """
+    _check(given)
+    strange = given.labels.index.difference(given.predicted.index)
+    reasons = []
+    if len(strange):
+        shown = ", ".join(map(str, strange[:3])) + (" ..." if len(strange) > 3 else "")
+        reasons.append(f"{len(strange)} labelled items are none of the items estimated ({shown})")
+    table = _columns(given)
+    kinds = {} if given.kinds is None else {name: given.kinds[name].reindex(table.index) for name in given.kinds}
+    for name, column in {**kinds, "the judge's verdict": table["value"]}.items():
+        p = dependence(table["labelled"], column, table["cluster"])
+        if p < REFUSED_BELOW:
+            shares = table["labelled"].groupby(column).mean()
+            spread = (
+                f", from {100 * shares.min():.0f} to {100 * shares.max():.0f} %" if len(shares) <= MOST_KINDS else ""
+            )
+            reasons.append(f"the labelled share depends on {name}{spread} (chi-square p = {p:.1g})")
+    return reasons
+
+
+def _check(given: Labels) -> None:
+    for name in ("predicted", "labels"):
+        series = getattr(given, name)
+        if not series.index.is_unique:
+            raise ValueError(f"{name}: item {series.index[series.index.duplicated()][0]} occurs twice")
+        if series.isna().any():
+            raise ValueError(f"{name}: item {series.index[series.isna()][0]} has no value; leave it out, and count it")
+    lost = given.clusters.reindex(given.predicted.index).isna()
+    if lost.any():
+        raise ValueError(f"clusters: item {given.predicted.index[lost][0]} has no question")
+
+
+def dependence(chosen: pd.Series, column: pd.Series, clusters: pd.Series) -> float:
+    """The p of no dependence between being chosen and a column (kinds, or a number of many values), over clusters.
+
+    A score test: U = sum over clusters of (chosen - share) * (indicator - mean), chi-square = U' V^- U with V the sum
+    over clusters of their own outer products, so that whole questions may be drawn. 1 where nothing varies.
+    """
+    away = chosen.to_numpy(dtype=float) - float(chosen.mean())
+    at, names = pd.factorize(clusters.to_numpy())
+    if column.nunique(dropna=False) > MOST_KINDS and pd.api.types.is_numeric_dtype(column):
+        number = column.to_numpy(dtype=float)
+        sums = np.bincount(at, weights=away * (number - number.mean()))[:, None]
+    else:
+        kind, kinds = pd.factorize(column.astype(str).to_numpy())
+        cells = np.bincount(at * len(kinds) + kind, weights=away, minlength=len(names) * len(kinds))
+        of_all = np.outer(np.bincount(at, weights=away), np.bincount(kind) / len(kind))
+        sums = cells.reshape(len(names), len(kinds)) - of_all
+    total, spread = sums.sum(axis=0), sums.T @ sums
+    values, vectors = np.linalg.eigh(spread)
+    kept = values > 1e-10 * max(values.max(), 1e-300)
+    if not kept.any() or values.max() <= 1e-18:
+        return 1.0
+    from scipy.stats import chi2
+
+    return float(chi2.sf((((vectors.T @ total)[kept]) ** 2 / values[kept]).sum(), int(kept.sum())))
+
+
+def classical_mean(given: Labels, level: float = 0.95, null: float | None = None) -> Interval:
+    """The mean of the labels alone with its question-clustered interval: what the judge is to improve on."""
+    table = _columns(given)
+    kept = table[table["labelled"]]
+    groups = kept.groupby("cluster")["label"]
+    return clustered(groups.sum().to_numpy(), groups.size().to_numpy(), level=level, null=null)

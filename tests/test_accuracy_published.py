@@ -1,0 +1,223 @@
+"""Published gold labels and votes: the counts are those of the files, and every claim comes out as expected."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers import claims, datasets, paths
+from helpers.biases import accuracy as bias
+from helpers.biases.accuracy import counting
+from helpers.config import read_yaml
+from helpers.datasets.votes import majority
+from helpers.stats.prediction_powered import Labels, contradictions, dependence
+from helpers.types import Estimate
+from tests.test_accuracy import of
+
+FOLDER = paths.EXPERIMENTS / "overview"
+MT = {"source": "MT-Bench"}
+
+
+@pytest.fixture(scope="module")
+def counts() -> dict[str, Any]:
+    return read_yaml(FOLDER / "published" / "counts.yaml")
+
+
+@pytest.fixture(scope="module")
+def estimates(counts: dict[str, Any]) -> list[Estimate]:
+    return bias.published(counts)
+
+
+def test_every_claim_comes_out_as_expected(estimates: list[Estimate]) -> None:
+    every = claims.load_claims(read_yaml(FOLDER / "claims.yaml"), FOLDER / "claims.yaml")
+    checked = claims.check(every, estimates)
+    assert claims.unexpected(every, checked).empty
+    assert len(every) == 11 and (checked["status"] == "reproduced").sum() == 10
+
+
+def test_the_counts_are_facts_with_a_source(counts: dict[str, Any]) -> None:
+    for block in counts.values():
+        assert block["source"]["commit"] and block["licence"] and block["words"]
+    for grids in counts["llmbar"]["both_orders"].values():
+        assert {name: int(np.sum(grid)) for name, grid in grids.items()} == {
+            "Natural": 100, "Adversarial/Neighbor": 134, "Adversarial/GPTInst": 92, "Adversarial/GPTOut": 47,
+            "Adversarial/Manual": 46,
+        }  # fmt: skip
+    for cells in counts["llmbar"]["joint"].values():
+        assert sum(sum(by.values()) for by in cells.values()) == 419
+    items = counts["pandalm"]["items"]
+    assert sum(items["items"]) == 999 and len(items["items"]) == counts["pandalm"]["votes"]["none"]["questions"] == 165
+    labelled = counts["mt_bench"]["labelled"].values()
+    assert all(seen <= total == 80 * 2 for seen, total in labelled) and len(labelled) == 15
+
+
+def test_agreement_with_people_has_the_documents_counts(estimates: list[Estimate]) -> None:
+    # GPT-4 against expert votes: agreeing, compared.
+    for condition, votes, agree, n in (
+        ("turn 1", "all", 886, 1343),
+        ("turn 1", "decisive", 727, 859),
+        ("turn 2", "all", 871, 1325),
+        ("turn 2", "decisive", 731, 864),
+    ):
+        found = of(estimates, "human_agreement", **MT, condition=condition, judge="gpt4_pair", votes=votes)
+        assert (found.value, found.n) == (pytest.approx(agree / n), n) and found.clusters in (79, 80)
+        assert found.low < found.value < found.high
+    every = of(estimates, "human_agreement", **MT, condition="all", judge="gpt4_pair", votes="all")
+    assert (every.value, every.n) == (pytest.approx((886 + 871) / 2668), 2668)
+
+
+def test_agreement_with_the_majority_has_the_documents_counts(counts: dict[str, Any]) -> None:
+    judges = counts["pandalm"]["items"]["judges"]
+    # 692 where "Tie" is not read as a tie; 5 of the 38 ties were right.
+    assert sum(judges["pandalm-7b"]["right"]) == 667 and sum(judges["gpt-3.5-turbo"]["right"]) == 692 + 5
+    assert sum(judges["gpt-3.5-turbo"]["read"]) == 999 - 25
+    printed = counts["pandalm"]["items"]["right_as_printed"]
+    assert (round(sum(printed["gpt-3.5-turbo"]) / 999, 4), round(sum(printed["pandalm-7b"]) / 999, 4)) == (
+        0.7107,
+        0.6677,
+    )
+
+
+def test_published_numbers_are_declared_and_stand_once(estimates: list[Estimate]) -> None:
+    places = [(each.id, *sorted(each.where.items())) for each in estimates]
+    assert len(set(places)) == len(places)
+    assert {each.id for each in estimates} <= set(bias.ESTIMANDS)
+    assert all(each.data == "published" and each.unit == bias.ESTIMANDS[each.id].unit for each in estimates)
+
+
+def test_the_adversarial_instances_are_pooled(counts: dict[str, Any], estimates: list[Estimate]) -> None:
+    grids = counts["llmbar"]["both_orders"]["GPT-4/Vanilla"]
+    right = sum(2 * g[0][0] + sum(g[0][1:]) + g[1][0] + g[2][0] for name, g in grids.items() if name != "Natural")
+    found = of(estimates, "gold_accuracy_by_category", source="LLMBar", judge="GPT-4/Vanilla", category="Adversarial")
+    assert (found.value, found.n, found.clusters) == (pytest.approx(right / 638), 638, 319)
+    assert len([each for each in estimates if each.where.get("category") == "Adversarial"]) == 30
+
+
+def test_the_finding_follows_the_numbers(estimates: list[Estimate]) -> None:
+    told = bias.published_finding(estimates)
+    assert "**15 of 30 are right less often than a coin**" in told and "165 questions" in told
+    assert "gpt4_pair on MT-Bench: 65.9 %" in told and "No measurable difference from people" in told
+    assert "so none is corrected" in told
+    lucky = [
+        Estimate(each.id, each.where, 0.9, 0.85, 0.95, each.n, each.clusters, each.unit, p=1e-9)
+        if each.where.get("category") == "Adversarial"
+        else each
+        for each in estimates
+    ]
+    assert "**0 of 30 are right less often than a coin**" in bias.published_finding(lucky)
+    closer = [
+        Estimate(each.id, each.where, 0.2, 0.1, 0.3, each.n, each.clusters, each.unit, p=1e-9)
+        if each.id == "agreement_gap" and each.where["source"] == "MT-Bench"
+        else each
+        for each in estimates
+    ]
+    assert "It agrees with people more than they agree with each other (+20.0 pp" in bias.published_finding(closer)
+    assert bias.published_finding([each for each in estimates if each.where["source"] == "MT-Bench"]).startswith(
+        "**People"
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda c: c["mt_bench"]["votes"]["turn 1"]["people"]["tie tie"].pop(), "'tie tie' has 79 counts; expected 80"),
+        (lambda c: c["pandalm"]["votes"]["none"]["people"].update({"third tie": [0] * 165}), "'third tie'"),
+        (lambda c: c["mt_bench"].update(votes={}, labelled={}) or c["mt_bench"].pop("votes"), "mt_bench: holds name"),
+    ],
+)
+def test_counts_that_do_not_fit_are_refused(counts: dict[str, Any], change, words: str) -> None:
+    broken = copy.deepcopy({name: counts[name] for name in ("pandalm", "mt_bench")})
+    change(broken)
+    with pytest.raises(ValueError, match=words):
+        bias.published(broken)
+
+
+def votes_of(folder: Path) -> pd.DataFrame:
+    named = (folder / "mt_bench" / f"{name}.jsonl" for name in ("human_judgments", "gpt4_pair_judgments"))
+    return datasets.load_votes(*named, who="expert")
+
+
+def llmbar_of(folder: Path) -> pd.DataFrame:
+    place = folder / "pairwise" / "llmbar"
+    return datasets.gold_of_games(datasets.load_llmbar(place / "verdicts.jsonl", place / "instances.jsonl"))
+
+
+def test_the_counts_are_those_of_the_files(counts: dict[str, Any], real_data: Path) -> None:
+    gold, block = llmbar_of(real_data), counts["llmbar"]
+    assert counting.both_orders(gold) == block["both_orders"]
+    assert counting.joint(gold, [tuple(names.split()) for names in block["joint"]]) == block["joint"]
+    panda = datasets.load_pandalm_votes(real_data / "pairwise" / "pandalm" / "testset_verdicts.jsonl")
+    items = {name: counts["pandalm"]["items"][name] for name in ("items", "judges")}
+    assert counting.by_question(datasets.gold_of_votes(panda)) == items
+    assert counting.votes_of(panda) == counts["pandalm"]["votes"]["none"]
+    gold = panda[panda["kind"] == "person"].groupby("pair")["verdict"].agg(majority)
+    for judge, rows in panda[panda["kind"] == "judge"].groupby("voter"):
+        right = rows["verdict"].fillna("tie") == rows["pair"].map(gold)
+        assert (
+            right.groupby(rows["question_id"]).sum().tolist() == counts["pandalm"]["items"]["right_as_printed"][judge]
+        )
+    votes = votes_of(real_data)
+    for condition, rows in votes.groupby("condition"):
+        assert counting.votes_of(rows) == counts["mt_bench"]["votes"][condition]
+    assert counting.labelled(votes) == counts["mt_bench"]["labelled"]
+
+
+def test_all_cells_of_llmbar_have_its_own_statistics(counts: dict[str, Any], real_data: Path) -> None:
+    expected = json.loads((real_data / "pairwise" / "expected_values.json").read_text())["llmbar"]["stats"]
+    labels = pd.read_json(real_data / "pairwise" / "llmbar" / "instances.jsonl", lines=True).set_index("id")["label"]
+    gold = llmbar_of(real_data)
+    # correct_False is in the order as stored, where the better output stands first if its number is 1.
+    stored = gold["question_id"].map(labels).eq(1) == gold["condition"].eq("better first")
+    sums = gold.groupby(["category", "judge", stored])["correct"].sum()
+    seen = 0
+    for judge, grids in counts["llmbar"]["both_orders"].items():
+        for category, grid in grids.items():
+            printed = expected[f"{category}|{judge.replace('/', '|')}"]["published"]
+            agreeing = grid[0][0] + grid[1][1] + grid[2][2]
+            assert (grid[0][0], agreeing) == (printed["correct_both"], printed["equal"])
+            assert (sums[category, judge, True], sums[category, judge, False]) == (
+                printed["correct_False"],
+                printed["correct_True"],
+            )
+            seen += 1
+    assert seen == 150
+
+
+def test_counts_and_files_give_the_same_estimates(estimates: list[Estimate], real_data: Path) -> None:
+    panda = datasets.load_pandalm_votes(real_data / "pairwise" / "pandalm" / "testset_verdicts.jsonl")
+    pairs = [("GPT-4/CoT", "GPT-4/Vanilla"), ("PaLM2/Swap", "PaLM2/Vanilla")]
+    gold = llmbar_of(real_data)
+    gold = gold[gold["judge"].isin({judge for pair in pairs for judge in pair})].drop(columns="condition")
+    found = [
+        *bias.agreement(votes_of(real_data), "folder"),
+        *bias.agreement(panda, "folder"),
+        *bias.accuracy(datasets.gold_of_votes(panda), "folder"),
+        *bias.accuracy(gold, "folder", 0.5, pairs),
+    ]
+    assert len(found) > 80
+    for each in found:
+        other = of(estimates, each.id, **each.where)
+        for name in ("value", "low", "high", "se", "p", "n", "clusters"):
+            one, two = getattr(each, name), getattr(other, name)
+            assert one == pytest.approx(two, abs=1e-9) or (math.isnan(one) and math.isnan(two)), (each, name)
+
+
+def test_why_these_votes_correct_no_verdicts(real_data: Path) -> None:
+    """Both turns of a pair were voted on together: by rows the models look chosen, by questions hardly."""
+    votes = votes_of(real_data)
+    judge = votes[votes["kind"] == "judge"].set_index("pair")
+    voted = pd.Series(judge.index.isin(set(votes.loc[votes["kind"] == "person", "pair"])), judge.index)
+    models = pd.Series(judge.index.str.partition(": ").get_level_values(2), judge.index)
+    by_rows = dependence(voted, models, pd.Series(range(len(judge)), judge.index))
+    assert by_rows < 1e-3 < dependence(voted, models, judge["question_id"])
+    score = judge["verdict"].map({"first": 1.0, "tie": 0.5, "second": 0.0}).fillna(0.5)
+    people = votes[votes["kind"] == "person"]
+    mean = people["verdict"].map({"first": 1.0, "tie": 0.5, "second": 0.0}).groupby(people["pair"]).mean()
+    assert contradictions(Labels(score, mean, judge["question_id"], models.to_frame("models"))) == []

@@ -1,0 +1,135 @@
+"""Figures of accuracy and agreement: they show what was given, sorted, readable, people beside judges."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from helpers import figures, paths
+from helpers.biases import accuracy as bias
+from helpers.config import read_yaml
+from helpers.figures import style as styles
+from helpers.types import Estimate
+from tests.test_accuracy import people
+from tests.test_figures import EACH_STYLE, intervals, points, rate, texts
+from tests.test_figures_hinting import HOSTILE, assert_readable
+
+NAN = float("nan")
+CATEGORIES = ("Natural", "Adversarial")
+
+
+@pytest.fixture(scope="module")
+def published() -> list[Estimate]:
+    return bias.published(read_yaml(paths.EXPERIMENTS / "overview" / "published" / "counts.yaml"))
+
+
+def right(data: str = "simulated", judges: int = 4, source: str = "") -> list[Estimate]:
+    where = {"source": source} if source else {}
+    found = []
+    for i in range(judges):
+        at = {**where, "judge": f"sim_gpt_{i}"}
+        found.append(replace(rate("gold_accuracy", at, 40 + 7 * i, 80, data), p=0.5))
+        found.append(rate("gold_unreadable_share", at, i, 84, data))
+        for k, category in enumerate(CATEGORIES):
+            found.append(rate("gold_accuracy_by_category", {**at, "category": category}, 20 + 3 * i - 5 * k, 40, data))
+    return found
+
+
+def hostile() -> list[Estimate]:
+    found = right("asked", len(HOSTILE))
+    names = dict(zip([f"sim_gpt_{i}" for i in range(len(HOSTILE))], HOSTILE, strict=True))
+    return [replace(each, where={**each.where, "judge": names[each.where["judge"]]}) for each in found]
+
+
+def test_judges_are_sorted_and_every_number_has_its_interval(published: list[Estimate]) -> None:
+    figure = figures.show_accuracy(published, CATEGORIES)
+    axes = figure.figure.axes
+    assert [each.get_title(loc="left") for each in axes[:3]] == ["all", *CATEGORIES]
+    shown = [x for x, _ in sorted(points(axes[0]), key=lambda point: point[1])]
+    expected = [
+        100 * each.value for each in published if each.id == "gold_accuracy" and each.where["source"] == "LLMBar"
+    ]
+    assert len(shown) == 30 and shown == pytest.approx(sorted(expected, reverse=True))
+    assert [len(intervals(each)) for each in axes] == [30, 30, 30, 2, 0, 0]
+    order = [each.get_text() for each in axes[0].get_yticklabels()]
+    assert order[0] == "GPT-4/Vanilla" and order[-1] == "LLaMA2/Vanilla_NoRules"
+    assert [each.get_text() for each in axes[4].texts] == ["not split"]
+    # PandaLM's three verdicts have no coin to be compared with.
+    coins = [sum(list(line.get_xdata()) == [50, 50] for line in each.lines) for each in axes]
+    assert coins == [1, 1, 1, 0, 0, 0]
+    assert "unreadable 0.4 %" in figure.caption and "97 to 419 questions" in figure.caption
+    assert "judge GPT-4/Vanilla: 84.5 % [81.3, 87.7]" in figure.alt
+
+
+def test_people_stand_beside_judges(published: list[Estimate]) -> None:
+    figure = figures.show_agreement(published)
+    panda, decisive, bench, _ = figure.figure.axes
+    assert [each.get_text() for each in panda.get_yticklabels()] == ["gpt-3.5-turbo", "pandalm-7b"]
+    assert [each.get_text() for each in bench.get_yticklabels()] == ["gpt4_pair\nturn 1", "gpt4_pair\nturn 2"]
+    at = {round(y, 2): x for x, y in points(bench)}
+    assert at == pytest.approx({-0.17: 65.97, 0.17: 62.97, 0.83: 65.74, 1.17: 66.62}, abs=0.005)
+    assert len(points(panda)) == len(intervals(decisive)) == 4
+    assert "condition all" not in figure.alt and "another person" in [each.get_text() for each in texts(figure)]
+
+
+@pytest.fixture(scope="module")
+def paper(published: list[Estimate]) -> list[figures.Figure]:
+    return shapes(published, "paper")
+
+
+def shapes(published: list[Estimate], style: str) -> list[figures.Figure]:
+    votes = bias.agreement(people(30), "simulated", resamples=20)
+    return [
+        figures.show_accuracy(published, CATEGORIES, style=style, name="published"),
+        figures.show_accuracy(right() + right("asked", 2, "mine"), CATEGORIES, style=style, name="simulated"),
+        figures.show_accuracy(hostile(), CATEGORIES, style=style, name="hostile"),
+        figures.show_agreement(published, style=style, name="agreement"),
+        figures.show_agreement(votes, style=style, name="simulated_votes"),
+    ]
+
+
+@pytest.mark.parametrize("style", EACH_STYLE)
+def test_nothing_overlaps_or_leaves_the_figure_at_print_size(
+    published: list[Estimate], paper: list[figures.Figure], style: str
+) -> None:
+    look = styles.style(style)
+    for figure in paper if style == "paper" else shapes(published, style):
+        assert figure.figure.get_figwidth() == look.text, figure.name
+        assert_readable(figure, look)
+
+
+def test_simulated_is_said_on_the_face_and_only_there(paper: list[figures.Figure]) -> None:
+    for figure in paper:
+        simulated = figure.name.startswith("simulated")
+        faces = " ".join(each.get_text() for each in texts(figure))
+        assert (faces.count("SIMULATED judges") == 1) == simulated, figure.name
+        assert ("SIMULATED" in figure.caption) == ("SIMULATED" in figure.alt) == simulated, figure.name
+
+
+def test_what_cannot_be_estimated_is_said() -> None:
+    found = right("asked")
+    bare = [replace(e, low=NAN, high=NAN, method="too few") if e.where["judge"] == "sim_gpt_1" else e for e in found]
+    lost = [
+        replace(e, value=NAN, low=NAN, high=NAN) if e.where["judge"] == "sim_gpt_2" else e
+        for e in bare
+        if e.id == "gold_accuracy"
+    ]
+    axes = figures.show_accuracy(lost).figure.axes[0]
+    assert [each.get_text() for each in axes.get_yticklabels()][-1] == "sim_gpt_2"
+    assert "not estimable" in [each.get_text() for each in axes.texts]
+    assert len(points(axes)) == 3 and len(intervals(axes)) == 2
+
+
+def test_wrong_estimates_are_named() -> None:
+    with pytest.raises(ValueError, match=r"no estimates of gold_accuracy\[judge\]"):
+        figures.show_accuracy([])
+    with pytest.raises(ValueError, match="no estimates of human_agreement"):
+        figures.show_agreement(right())
+    with pytest.raises(ValueError, match="more than one estimate"):
+        figures.show_accuracy([*right(), *right()])
+
+
+def test_the_same_bytes_on_every_drawing(published: list[Estimate]) -> None:
+    one, two = (figures.show_agreement(published).render("png") for _ in range(2))
+    assert one == two
