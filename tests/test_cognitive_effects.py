@@ -12,7 +12,7 @@ import pytest
 
 from helpers import frames
 from helpers.biases.cognitive import concluding, effects, families, saying, seed_batches, showing, slopes, thresholds
-from helpers.biases.cognitive.estimands import ESTIMANDS
+from helpers.biases.cognitive.estimands import ASKED
 from helpers.biases.cognitive.measure import measure
 from helpers.biases.cognitive.pairs import PAIRS, pairs
 from helpers.biases.cognitive.seed_metrics import AnchoringBiasMetric, ConfirmationBiasMetric, LossAversionMetric
@@ -601,10 +601,10 @@ def test_every_number_is_declared_once_and_has_its_unit() -> None:
     known = {"k": -1.0, "x1": 0.0, "x2": 0.0, "flip_control": False, "flip_treatment": False}
     parts = [scale_frame(world, rng), scale_frame(replace(world, target="end"), rng).assign(**known)]
     found = measure(pd.concat([*parts, gamble_frame(world, rng), selection_frame(world, rng)]), "simulated", 1)
-    declared = {each.id: each for each in ESTIMANDS}
-    assert len(declared) == len(ESTIMANDS) and {each.id for each in found} == set(declared)
+    declared = {each.id: each for each in ASKED}
+    assert len(declared) == len(ASKED) and {each.id for each in found} == set(declared)
     assert all(each.unit == declared[each.id].unit for each in found)
-    assert all(each.cluster == "scenario" and each.words and each.formula and each.source for each in ESTIMANDS)
+    assert all(each.cluster == "scenario" and each.words and each.formula and each.source for each in ASKED)
 
 
 def test_nothing_readable_is_an_error_that_counts_what_became_of_the_replies() -> None:
