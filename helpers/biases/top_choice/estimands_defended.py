@@ -12,7 +12,7 @@ DEFENDED = (
         "first places of v",
         "valid judgments of v's judges, and of all others",
         "stratified question-clustered t of the paired difference (published counts: Newcombe)",
-        "own definition; descriptive: too small or large where the others prefer themselves",
+        "own definition; descriptive",
         "pp",
     ),
     of(
@@ -22,8 +22,7 @@ DEFENDED = (
         "first places",
         "first places of the third vendor",
         "question jackknife, t (published counts: delta method)",
-        "own definition; valid only if all judges discriminate equally: unequal sharpness alone gives up to 70 % "
-        "false positives",
+        "own definition; descriptive",
         "logit",
     ),
     of(
