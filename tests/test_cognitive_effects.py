@@ -539,15 +539,15 @@ def test_the_direction_of_an_anchor_is_told_by_the_repeat_and_scatter_makes_no_s
 def test_a_treatment_that_only_scatters_answers_is_not_said_to_move_them(world: tuple[bool, float, float]) -> None:
     """No pull, noise of another size in the treatment: bias_effect is off 0, scale_shift is not, nothing stands."""
     rejected = stood = 0
-    for run in range(60):
+    for run in range(30):
         table = scattered_pairs(np.random.default_rng([5, run]), *world)
         found = [*effects.bias_effect(table, "asked", run), *effects.scale_shift(table, "asked")]
         rejected += families.corrected(found)["a",] < 0.05
         stood += ("a",) in families.stands(found)
         scatter = one(effects.scatter_change(table, "asked"), "scatter_change", bias="a")
         assert families.direction(scatter) == (1 if world[2] > world[1] else -1)
-    assert rejected >= 9, "the signed share alone takes scatter for a move"
-    assert stood <= 6
+    assert rejected >= 4, "the signed share alone takes scatter for a move"
+    assert stood <= 4
 
 
 def test_five_scenarios_are_told_how_many_it_takes() -> None:
