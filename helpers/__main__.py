@@ -108,6 +108,21 @@ def power(name: str, pairs: tuple[tuple[str, str], ...], **options: Any) -> None
     click.echo(planned(name, _parameters(pairs), **options))
 
 
+@main.command()
+@click.argument("ids", nargs=-1)
+@click.option("--write", is_flag=True, help="Make the page figures/overview/estimands.md anew.")
+def explain(ids: tuple[str, ...], write: bool) -> None:
+    """Say what a number means, how it is counted and where it fails; without IDS list all numbers."""
+    from helpers import explain as room
+
+    if write:
+        click.echo(f"written: {room.write()}")
+    if ids:
+        click.echo("\n\n".join(room.explain(id) for id in ids))
+    elif not write:
+        click.echo(room.listed())
+
+
 def entry() -> None:
     """Run a command; what the user can mend is one line, not a traceback."""
     from helpers.judge import Incomplete, MissingKey, NoPrice, OverBudget

@@ -79,10 +79,15 @@ def render(template: Template, **variables: Any) -> tuple[str, str]:
 
 
 @lru_cache(maxsize=4096)
+def _names(source: str) -> frozenset[str]:
+    return frozenset(jinja2.meta.find_undeclared_variables(_environment().parse(source)))
+
+
 def used(source: str, where: str) -> frozenset[str]:
     """The names of the variables that a text with variables uses; a syntax error is a ValueError naming `where`."""
     try:
-        return frozenset(jinja2.meta.find_undeclared_variables(_environment().parse(source)))
+        # Known by the text alone: one wording serves many scenarios, which differ in `where`.
+        return _names(source)
     except jinja2.TemplateSyntaxError as error:
         raise ValueError(f"{where}, line {error.lineno} of the text: {error.message}") from error
 

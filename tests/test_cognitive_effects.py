@@ -12,7 +12,7 @@ import pytest
 
 from helpers import frames
 from helpers.biases.cognitive import concluding, effects, families, saying, seed_batches, showing, slopes, thresholds
-from helpers.biases.cognitive.estimands import ESTIMANDS
+from helpers.biases.cognitive.estimands import ASKED
 from helpers.biases.cognitive.measure import measure
 from helpers.biases.cognitive.pairs import PAIRS, pairs
 from helpers.biases.cognitive.seed_metrics import AnchoringBiasMetric, ConfirmationBiasMetric, LossAversionMetric
@@ -539,15 +539,15 @@ def test_the_direction_of_an_anchor_is_told_by_the_repeat_and_scatter_makes_no_s
 def test_a_treatment_that_only_scatters_answers_is_not_said_to_move_them(world: tuple[bool, float, float]) -> None:
     """No pull, noise of another size in the treatment: bias_effect is off 0, scale_shift is not, nothing stands."""
     rejected = stood = 0
-    for run in range(60):
+    for run in range(30):
         table = scattered_pairs(np.random.default_rng([5, run]), *world)
         found = [*effects.bias_effect(table, "asked", run), *effects.scale_shift(table, "asked")]
         rejected += families.corrected(found)["a",] < 0.05
         stood += ("a",) in families.stands(found)
         scatter = one(effects.scatter_change(table, "asked"), "scatter_change", bias="a")
         assert families.direction(scatter) == (1 if world[2] > world[1] else -1)
-    assert rejected >= 9, "the signed share alone takes scatter for a move"
-    assert stood <= 6
+    assert rejected >= 4, "the signed share alone takes scatter for a move"
+    assert stood <= 4
 
 
 def test_five_scenarios_are_told_how_many_it_takes() -> None:
@@ -601,10 +601,10 @@ def test_every_number_is_declared_once_and_has_its_unit() -> None:
     known = {"k": -1.0, "x1": 0.0, "x2": 0.0, "flip_control": False, "flip_treatment": False}
     parts = [scale_frame(world, rng), scale_frame(replace(world, target="end"), rng).assign(**known)]
     found = measure(pd.concat([*parts, gamble_frame(world, rng), selection_frame(world, rng)]), "simulated", 1)
-    declared = {each.id: each for each in ESTIMANDS}
-    assert len(declared) == len(ESTIMANDS) and {each.id for each in found} == set(declared)
+    declared = {each.id: each for each in ASKED}
+    assert len(declared) == len(ASKED) and {each.id for each in found} == set(declared)
     assert all(each.unit == declared[each.id].unit for each in found)
-    assert all(each.cluster == "scenario" and each.words and each.formula and each.source for each in ESTIMANDS)
+    assert all(each.cluster == "scenario" and each.words and each.formula and each.source for each in ASKED)
 
 
 def test_nothing_readable_is_an_error_that_counts_what_became_of_the_replies() -> None:

@@ -463,28 +463,30 @@ def check(reason: str, pairs: tuple[tuple[str, str], ...], dose: int) -> int:
     return dose
 
 
-def test_no_accepted_edit_of_a_reason_breaks_a_rule() -> None:
+@pytest.mark.parametrize("examples", [700, pytest.param(7_000, marks=pytest.mark.slow)])
+def test_no_accepted_edit_of_a_reason_breaks_a_rule(examples: int) -> None:
     accepted: list[int] = []
 
-    @settings(max_examples=7_000, deadline=None, derandomize=True, database=None)
+    @settings(max_examples=examples, deadline=None, derandomize=True, database=None)
     @given(pairs=PAIRS, dose=st.integers(1, 3))
     def run(pairs: tuple[tuple[str, str], ...], dose: int) -> None:
         accepted.append(check(REASON, pairs, dose))
 
     run()
-    assert len(accepted) >= 7_000 and sum(map(bool, accepted)) > 1_500, "most of them test something"
+    assert len(accepted) >= examples and sum(map(bool, accepted)) > 0.2 * examples, "most of them test something"
 
 
-def test_no_accepted_edit_of_any_text_breaks_a_rule() -> None:
+@pytest.mark.parametrize("examples", [400, pytest.param(3_000, marks=pytest.mark.slow)])
+def test_no_accepted_edit_of_any_text_breaks_a_rule(examples: int) -> None:
     accepted: list[int] = []
 
-    @settings(max_examples=3_000, deadline=None, derandomize=True, database=None)
+    @settings(max_examples=examples, deadline=None, derandomize=True, database=None)
     @given(reason=TEXTS, pairs=PAIRS, dose=st.integers(1, 2), more=st.text(max_size=6))
     def run(reason: str, pairs: tuple[tuple[str, str], ...], dose: int, more: str) -> None:
         accepted.append(check(more + reason + more, (*pairs, (more, "clue"), ("clue", more)), dose))
 
     run()
-    assert len(accepted) >= 3_000 and sum(map(bool, accepted)) > 300
+    assert len(accepted) >= examples and sum(map(bool, accepted)) > 0.1 * examples
 
 
 # --- the editor's replies --------------------------------------------------------------------------------------------
@@ -538,10 +540,11 @@ AROUND = st.sampled_from(
 )
 
 
-def test_a_reader_never_accepts_odd_json() -> None:
+@pytest.mark.parametrize("examples", [300, pytest.param(1_500, marks=pytest.mark.slow)])
+def test_a_reader_never_accepts_odd_json(examples: int) -> None:
     read: list[bool] = []
 
-    @settings(max_examples=1_500, deadline=None, derandomize=True, database=None)
+    @settings(max_examples=examples, deadline=None, derandomize=True, database=None)
     @given(fields=st.one_of(WHOLE, FIELDS), around=AROUND)
     def run(fields: list[tuple[str, object]], around: tuple[str, str]) -> None:
         said = dict(fields)
@@ -559,7 +562,7 @@ def test_a_reader_never_accepts_odd_json() -> None:
         read.append(regular)
 
     run()
-    assert sum(read) > 50
+    assert sum(read) > examples / 30
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["Asked", "answers_of", "ask", "bias_of", "plan", "questions_of"]
 
 
-@dataclass(frozen=True)
+# asyncio.run makes the repr of what it returns: of all judgments that would take half a second.
+@dataclass(frozen=True, repr=False)
 class Asked:
     """A run after its last reply: what was asked, what came back, and the frame that the metrics read.
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 MOST_QUESTIONS = 10_000_000
 
 
+# A notebook asks for the same numbers in its finding, its captions and its tables.
+@lru_cache(maxsize=4096)
 def detectable_effect(se: float, df: float, power: float = 0.8, level: float = 0.05) -> float:
     """The smallest true effect that a two-sided t-test with this standard error finds with probability `power`.
 
@@ -88,6 +91,7 @@ def provable_margin(se: float, df: float, power: float = 0.8, level: float = 0.0
     return float(se * (t.ppf(1 - level, df) + t.ppf((1 + power) / 2, df)))
 
 
+@lru_cache(maxsize=4096)
 def detectable_mcnemar(n: int, smaller: float, power: float = 0.8, level: float = 0.05) -> float:
     """The smallest difference of two shares of n pairs that the exact McNemar test finds with probability `power`.
 

@@ -36,32 +36,28 @@ def redeal(
     cards = pd.DataFrame({"deal": deal, "winner": np.asarray(winners), "own": own, "size": size})
     card = cards.groupby(["deal", "winner"], sort=True).ngroup().to_numpy()
     cards = cards.assign(card=card).drop_duplicates("card").sort_values("card")
-    turn = cards.groupby("deal").cumcount().to_numpy()
+    turn = cards.groupby("deal").cumcount()
     gain = weights * (1 / own + 1 / (size - own))
     base = -(weights / (size - own)).sum(axis=1)
     observed = np.abs(gain @ won + base)
     # Sums that are equal on paper differ in the last digits; they must count as equal.
     observed -= 1e-10 * np.abs(gain).sum(axis=1)
+    # What each statistic gains where a card bears the own name.
+    worth = np.zeros((len(cards), len(weights)))
+    np.add.at(worth, card, gain.T)
+    of, names, own_of, size_of = (each.to_numpy() for each in (cards["deal"], turn, cards["own"], cards["size"]))
+    turns = [np.flatnonzero(names == number) for number in range(names.max() + 1)]
     rng = np.random.default_rng(seed)
     hits = np.zeros(len(weights))
-    several, chances = bool(turn.any()), (cards["own"] / cards["size"]).to_numpy()
     for start in range(0, draws, BATCH):
         count = min(BATCH, draws - start)
-        held = _dealt(rng, count, cards, turn) if several else (rng.random((count, len(cards))) < chances).astype(float)
-        statistic = held[:, card] @ gain.T + base
+        statistic = np.tile(base, (count, 1))
+        left = np.zeros((count, deal.max() + 1)) if len(turns) > 1 else np.zeros((0, 0))
+        for number, now in enumerate(turns):  # the own names are dealt to the winners of one deal one after another
+            still = left[:, of[now]] if number else own_of[now]
+            held = (rng.random((count, len(now))) < still / (size_of[now] - number)).astype(float)
+            statistic += held @ worth[now]
+            if number + 1 < len(turns):
+                left[:, of[now]] = still - held
         hits += (np.abs(statistic) >= observed).sum(axis=0)
     return (1 + hits) / (1 + draws)
-
-
-def _dealt(rng: np.random.Generator, count: int, cards: pd.DataFrame, turn: np.ndarray) -> np.ndarray:
-    """(count, cards) 1.0 where a winner holds an own name: those are dealt to the winners of a deal one by one."""
-    held = np.zeros((count, len(cards)))
-    left = np.zeros((count, cards["deal"].max() + 1))
-    left[:, cards["deal"]] = cards["own"]
-    for number in range(turn.max() + 1):
-        now = np.flatnonzero(turn == number)
-        of = cards["deal"].to_numpy()[now]
-        chance = left[:, of] / (cards["size"].to_numpy()[now] - number)
-        held[:, now] = rng.random((count, len(now))) < chance
-        left[:, of] -= held[:, now]
-    return held

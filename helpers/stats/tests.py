@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -79,22 +79,29 @@ def holm(p: Sequence[float]) -> np.ndarray:
     >>> holm([0.01, float("nan"), 0.04])
     array([0.02,  nan, 0.04])
     """
-    return _corrected(p, "holm")
+    return _corrected(p, lambda ordered: np.maximum.accumulate(ordered * np.arange(len(ordered), 0, -1)))
 
 
 def benjamini_hochberg(p: Sequence[float]) -> np.ndarray:
     """Benjamini and Hochberg's corrected p (false discovery rate) of an exploratory grid; NaN as in `holm`."""
-    return _corrected(p, "fdr_bh")
+
+    def raised(ordered: np.ndarray) -> np.ndarray:
+        shares = np.arange(1, len(ordered) + 1) / len(ordered)
+        return np.minimum.accumulate((ordered / shares)[::-1])[::-1]
+
+    return _corrected(p, raised)
 
 
-def _corrected(p: Sequence[float], method: str) -> np.ndarray:
+def _corrected(p: Sequence[float], raised: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """The p that are not NaN, in order, corrected and put back; at most 1.
+
+    The numbers are those of statsmodels, whose function collects garbage at every call: most of a test's time.
+    """
     values = np.asarray(p, dtype=float)
-    asked = ~np.isnan(values)
+    asked = np.flatnonzero(~np.isnan(values))
+    order = asked[np.argsort(values[asked])]
     corrected = np.full(values.shape, NAN)
-    if asked.any():
-        from statsmodels.stats.multitest import multipletests
-
-        corrected[asked] = multipletests(values[asked], method=method)[1]
+    corrected[order] = np.minimum(raised(values[order]), 1.0)
     return corrected
 
 

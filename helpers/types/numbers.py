@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
 class Estimand:
     """What a number means: declared once, in the bias module that computes it.
 
-    `fails` says where it misleads: what it takes for the bias, what it needs, when it has no value.
+    `fails` says where it misleads: what it takes for the bias, what it needs, when it has no value. It has no default:
+    a number whose limits nobody wrote down is not declared.
     """
 
     id: str
@@ -23,7 +24,7 @@ class Estimand:
     interval: str
     source: str
     unit: str = "rate"
-    fails: str = ""
+    fails: str = field(kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,8 @@ def truth(world: str, runs: int) -> dict[tuple[str, str], float]:
     chunks = []
     for chunk in range(1 if runs < 100 else 12):
         rng = np.random.default_rng([62, list(WORLDS).index(world), chunk])
-        chunks.append(pd.DataFrame({who: defined(rows) for who, rows in _each(draw(planted, rng, 25_000))}))
+        size = 6_000 if runs < 100 else 25_000
+        chunks.append(pd.DataFrame({who: defined(rows) for who, rows in _each(draw(planted, rng, size))}))
     known = sum(chunks) / len(chunks)
     known[MEAN] = known.mean(axis=1)
     return {(id, who): float(known.loc[id, who]) for id in known.index for who in known}
@@ -255,7 +256,7 @@ def test_planted_strengths_are_covered_and_found(world: str, who: str, runs: int
         assert_covered(found[id, who], known[id, who], f"{id} of {who} in {world}")
         # The truth has an error of its own.
         value, error = found[id, who][:, 0].mean(), found[id, who][:, 0].std(ddof=1)
-        wide = error * np.sqrt(1 / runs + 1 / (1_000 if runs < 100 else 12_000))
+        wide = error * np.sqrt(1 / runs + 1 / (250 if runs < 100 else 12_000))
         assert abs(value - known[id, who]) <= 3.5 * wide, f"{id} of {who} in {world}: {value} for {known[id, who]}"
     if who == MEAN or who in ("much", "averse"):
         each = found["bias_effect", who]

@@ -24,7 +24,9 @@ from helpers.types import Estimate
 from tests.rule import assert_within, exact
 
 QUESTIONS = 80
-FAST, SLOW = 60, pytest.param(500, marks=pytest.mark.slow)
+FAST, SLOW = 24, pytest.param(500, marks=pytest.mark.slow)
+#: How many questions stand for all of them, where runs are few and where they are many.
+POPULATIONS = {FAST: 10_000, 500: 40_000}
 HINTS = ("self", "competitors", "full")
 MARGIN = 5.0
 
@@ -36,7 +38,7 @@ WORLDS = {
 }
 
 
-def paired_change(world: World, utility: float, spread: float, questions: int = 40_000) -> float:
+def paired_change(world: World, utility: float, spread: float, questions: int) -> float:
     """The average effect on a very large sample, as in `hinted`; the same draws whatever the utility."""
     rng = np.random.default_rng([3, questions])
     felt, vendor = latent(world, questions, rng), world.vendor_of
@@ -49,11 +51,13 @@ def paired_change(world: World, utility: float, spread: float, questions: int = 
 
 
 @cache
-def utility_of(world: str, effect: float, spread: float = 0.0) -> float:
+def utility_of(world: str, effect: float, runs: int, spread: float = 0.0) -> float:
     """The mean utility that moves the average of own first places by `effect`; without any, exactly none."""
     if not effect and not spread:
         return 0.0
-    return float(brentq(lambda u: paired_change(WORLDS[world], u, spread) - effect, -1.0, 3.0, xtol=1e-4))
+    return float(
+        brentq(lambda u: paired_change(WORLDS[world], u, spread, POPULATIONS[runs]) - effect, -1.0, 3.0, xtol=1e-4)
+    )
 
 
 def average(found: list[Estimate], hint: str, id: str = "hint_effect") -> Estimate:
@@ -68,7 +72,7 @@ def runs_of(
 
 @pytest.mark.parametrize("runs", [FAST, SLOW])
 def test_ten_points_planted_in_one_hint_are_found_after_holm(runs: int) -> None:
-    utility, hits, false = utility_of("unequal", 0.10), 0, 0
+    utility, hits, false = utility_of("unequal", 0.10, runs), 0, 0
     for run, frame in enumerate(runs_of("unequal", runs, {"self": 0.0, "competitors": 0.0, "full": utility})):
         p = corrected(hint_effect(frame, "simulated", run, MARGIN))
         hits += p["full"] < 0.05
@@ -82,7 +86,7 @@ def test_ten_points_planted_in_one_hint_are_found_after_holm(runs: int) -> None:
 @pytest.mark.parametrize("spread", [0.0, 0.8])
 def test_size_and_coverage_without_an_effect(world: str, spread: float, runs: int) -> None:
     """Effects that differ by question are shifted so that they are 0 on average over the population."""
-    utility, rejected, covered = utility_of(world, 0.0, spread), 0, 0
+    utility, rejected, covered = utility_of(world, 0.0, runs, spread), 0, 0
     for run, frame in enumerate(runs_of(world, runs, {"full": utility}, spread=spread)):
         each = average(hint_effect(frame, "simulated", run, MARGIN), "full")
         rejected += each.p < 0.05
@@ -93,7 +97,7 @@ def test_size_and_coverage_without_an_effect(world: str, spread: float, runs: in
 
 @pytest.mark.parametrize("runs", [FAST, SLOW])
 def test_a_planted_effect_is_covered(runs: int) -> None:
-    utility, covered = utility_of("unequal", 0.10), 0
+    utility, covered = utility_of("unequal", 0.10, runs), 0
     for run, frame in enumerate(runs_of("unequal", runs, {"self": utility})):
         each = average(hint_effect(frame, "simulated", run, MARGIN), "self")
         covered += each.low <= 0.10 <= each.high
@@ -119,7 +123,7 @@ def test_equivalence_is_concluded_about_as_often_as_its_power_says(questions: in
 @pytest.mark.parametrize("runs", [FAST, SLOW])
 @pytest.mark.parametrize("utility", [0.0, 0.8])
 def test_the_effect_of_a_name_is_recovered_and_zero_where_names_do_nothing(utility: float, runs: int) -> None:
-    truth = population_of_names(utility)
+    truth = population_of_names(utility, runs)
     found = covered = 0
     for run, frame in enumerate(runs_of("lost", runs, {}, named=utility)):
         each = next(e for e in name_effect(frame, "simulated", run) if e.where["vendor"] == "average")
@@ -145,11 +149,11 @@ def test_the_test_of_names_keeps_its_size_for_one_judge_on_few_questions(runs: i
 
 
 @cache
-def population_of_names(utility: float) -> float:
+def population_of_names(utility: float, runs: int) -> float:
     """The average effect of a name on a very large sample; 0 by design where names do nothing."""
     if not utility:
         return 0.0
-    frame = hinted(WORLDS["lost"], 20_000, np.random.default_rng([83, 1]), {}, named=utility)
+    frame = hinted(WORLDS["lost"], POPULATIONS[runs] // 2, np.random.default_rng([83, 1]), {}, named=utility)
     arm = frame[(frame["condition"] == "swapped") & frame["top"].notna()]
     own = arm["named"] == arm["judge_vendor"]
     by = [arm[rows].groupby("judge_vendor")["top"].mean() for rows in (own, ~own)]

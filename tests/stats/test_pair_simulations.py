@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from helpers.biases.self_preference import baseline, obfuscation, rates
@@ -18,7 +19,7 @@ from helpers.calibrate.worlds.pairs import BEFORE, NAMES, REPEAT, PairWorld, sam
 from helpers.types import Estimate
 from tests.rule import assert_unbiased, assert_within, exact
 
-FAST, SLOW = 30, pytest.param(2000, marks=pytest.mark.slow)
+FAST, SLOW = 16, pytest.param(2000, marks=pytest.mark.slow)
 ARMS = (BEFORE, REPEAT, ("wrong", 2, 0), ("right", 2, 0))
 DOSES = (BEFORE, REPEAT, ("wrong", 2, 0), ("wrong", 4, 0), ("wrong", 8, 0))
 #: Judges that differ in all ways but in what an edit does to them: eye for quality, knowledge, base rate, habit, taste.
@@ -85,11 +86,16 @@ def covered(each: np.ndarray, truth: float) -> int:
 
 
 @cache
+def population(world: str, dose: str) -> pd.DataFrame:
+    """A very large sample, verdicts taken as probabilities."""
+    arms = (REPEAT, ("wrong", int(dose), 0))
+    return sample(WORLDS[world], np.random.default_rng([32, 1]), arms, 20_000, expected=True)
+
+
+@cache
 def truth(world: str, judge: str, dose: str) -> float:
-    """The obfuscation effect of a very large sample, verdicts taken as probabilities."""
-    table = sample(
-        WORLDS[world], np.random.default_rng([32, 1]), (REPEAT, ("wrong", int(dose), 0)), 20_000, expected=True
-    )
+    """The obfuscation effect of a very large sample."""
+    table = population(world, dose)
     own = table[table["wrong"] == judge]
     found = obfuscation.obfuscation_effect(own, "simulated")
     return next(e.value for e in found if e.id == "obfuscation_effect" and e.where["judge"] == judge)
@@ -97,7 +103,7 @@ def truth(world: str, judge: str, dose: str) -> float:
 
 def test_a_difference_of_plain_log_odds_is_not_zero_where_nothing_but_damage_happened() -> None:
     """Why matched pairs decide: without any noise, unequal judges alone move the plain contrast, not the paired one."""
-    table = sample(WORLDS["unequal"], np.random.default_rng([33, 1]), (REPEAT, ("wrong", 2, 0)), 5_000, expected=True)
+    table = population("unequal", "2")
     plain = {}
     for judge in ("deepseek", "llama"):
         harmful = table[table["wrong"] == judge]

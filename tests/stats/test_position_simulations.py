@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from helpers.biases.position import effects, flips, winrates
@@ -19,7 +20,7 @@ from helpers.calibrate.worlds.games import CANDIDATE, GameJudge, GameWorld, name
 from helpers.types import Estimate
 from tests.rule import assert_unbiased, assert_within, exact
 
-FAST, SLOW = 30, pytest.param(2000, marks=pytest.mark.slow)
+FAST, SLOW = 16, pytest.param(2000, marks=pytest.mark.slow)
 #: Judges that favour no place on any question, but differ in all else.
 FAIR = (
     GameJudge("steady", sharpness=1.5, noise=0.5),
@@ -183,16 +184,20 @@ def test_a_letter_bias_shows_on_identical_texts(runs: int) -> None:
 
 
 @cache
-def at_equal_style(judge: str, style: str, weight: int) -> float:
-    """The win rate of a very large sample."""
+def styled(judge: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The verdicts of a very large sample, and how the answers differ in style."""
     (only,) = (each for each in STYLED if each.name == judge)
     frame, lengths = sample(GameWorld((only,), lead=0.4), np.random.default_rng([45, 1]), 100_000, 1)
     rows = valid(pairs(frame))
     each = effects.verdicts(rows)
-    each = each.assign(won=(each["for_candidate"] + 1) / 2)
-    if style == "raw":
-        return winrates.raw(each, weight).value
-    return winrates.controlled(each, winrates.differences(rows, lengths), weight).value
+    return each.assign(won=(each["for_candidate"] + 1) / 2), winrates.differences(rows, lengths)
+
+
+@cache
+def at_equal_style(judge: str, style: str, weight: int) -> float:
+    """The win rate of a very large sample."""
+    each, differences = styled(judge)
+    return winrates.raw(each, weight).value if style == "raw" else winrates.controlled(each, differences, weight).value
 
 
 def test_control_takes_away_what_length_alone_did() -> None:

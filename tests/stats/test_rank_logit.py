@@ -70,21 +70,21 @@ class Packed:
         self.scale = np.array([of(f"log_scale[{j}]") for j in self.rows.judge])
         self.slot = np.array([of(f"slot[{s}]") for s in self.rows.slot])
         self.own = np.array([of(f"own_vendor[{v}]") for v in self.rows.judge_vendor])
+        self.bonus = [self.rows[name].to_numpy(dtype=float) for name in ("own_vendor", "own_model")]
         sizes = self.rows.groupby(["question_id", "judge"], sort=False).size().to_numpy()
-        self.bounds = np.cumsum(sizes)[:-1]
+        starts = np.cumsum(sizes) - sizes
+        #: The rows of the rankings of each length, (rankings, length).
+        self.rankings = [starts[sizes == size][:, None] + np.arange(size) for size in np.unique(sizes)]
 
     def minus_loglik(self, x: np.ndarray, depth: int) -> float:
         u = np.exp(x[self.scale]) * x[self.quality] + x[self.slot]
-        u = (
-            u
-            + x[self.own] * self.rows.own_vendor.to_numpy()
-            + x[self.where["own_model"]] * self.rows.own_model.to_numpy()
-        )
+        u = u + x[self.own] * self.bonus[0] + x[self.where["own_model"]] * self.bonus[1]
         total = 0.0
-        for part in np.split(u, self.bounds):
-            tails = np.log(np.cumsum(np.exp(part[::-1])))[::-1]
-            last = min(depth, len(part) - 1)
-            total -= float((part[:last] - tails[:last]).sum())
+        for at in self.rankings:
+            parts = u[at]
+            tails = np.log(np.cumsum(np.exp(parts[:, ::-1]), axis=1))[:, ::-1]
+            last = min(depth, parts.shape[1] - 1)
+            total -= float((parts[:, :last] - tails[:, :last]).sum())
         return total
 
 
@@ -216,21 +216,25 @@ def test_the_marginal_effect_is_the_change_of_first_places() -> None:
     rows = sample(questions=40)
     fit = rank_ordered_logit(rows)
     expand = fit.design.expand
-    parts = list(rows[rows.judge_vendor == "gemini"].groupby(["question_id", "judge"]))
+    place = fit.names.index
+    parts = [
+        (
+            place(f"log_scale[{judge}]"),
+            [place(f"quality[{r.candidate}]") for r in part.itertuples()],
+            [place(f"slot[{r.slot}]") for r in part.itertuples()],
+            part.own_vendor.to_numpy(),
+            part.own_model.to_numpy(),
+        )
+        for (_, judge), part in rows[rows.judge_vendor == "gemini"].groupby(["question_id", "judge"])
+    ]
 
     def effect(full: np.ndarray) -> float:
-        at = dict(zip(fit.names, full, strict=True))
         changes = []
-        for (_, judge), part in parts:
-            base = np.array(
-                [
-                    math.exp(at[f"log_scale[{judge}]"]) * at[f"quality[{r.candidate}]"] + at[f"slot[{r.slot}]"]
-                    for r in part.itertuples()
-                ]
-            )
-            bonus = at["own_vendor[gemini]"] * part.own_vendor.to_numpy() + at["own_model"] * part.own_model.to_numpy()
+        for scale, quality, slot, own_vendor, own_model in parts:
+            base = math.exp(full[scale]) * full[quality] + full[slot]
+            bonus = full[place("own_vendor[gemini]")] * own_vendor + full[place("own_model")] * own_model
             tops = [np.exp(u) / np.exp(u).sum() for u in (base + bonus, base)]
-            changes.append((tops[0] - tops[1])[part.own_vendor.to_numpy()].sum())
+            changes.append((tops[0] - tops[1])[own_vendor].sum())
         return float(np.mean(changes))
 
     found = models.marginal_effect(fit, "gemini")

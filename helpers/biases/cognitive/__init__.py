@@ -4,7 +4,7 @@ from helpers.biases.cognitive.asking import CONTROL, NEEDS, STAGES, answers, tri
 from helpers.biases.cognitive.building import questions
 from helpers.biases.cognitive.concluding import finding
 from helpers.biases.cognitive.design import caution, check
-from helpers.biases.cognitive.estimands import ESTIMANDS as ASKED
+from helpers.biases.cognitive.estimands import ASKED
 from helpers.biases.cognitive.families import corrected, exploratory, smallest_detectable
 from helpers.biases.cognitive.measure import measure
 from helpers.biases.cognitive.pairs import pairs
@@ -23,7 +23,7 @@ from helpers.biases.cognitive.seed_metrics import (
 from helpers.biases.cognitive.showing import paper_tables, stars
 from helpers.frames import decisions as tidy
 
-ESTIMANDS = (*ASKED, *PUBLISHED)
+ESTIMANDS = {each.id: each for each in (*ASKED, *PUBLISHED)}
 
 #: The numbers that conclusions rest on: calibrated, planned for, and shown on the judge card.
 HEADLINE = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from helpers.biases.cognitive.fails import FAILS
 from helpers.types import Estimand
 
 T = "scenario-clustered t, no interval below 10 scenarios"
@@ -27,12 +28,20 @@ def of(
     lost: str = _LOST,
 ) -> Estimand:
     """An estimand of this experiment, clustered by scenario."""
-    return Estimand(id, words, formula, numerator, denominator, lost, "scenario", interval, source, unit)
+    facts = (words, formula, numerator, denominator, lost, "scenario", interval, source, unit)
+    return Estimand(id, *facts, fails=FAILS[id])
 
 
-def _published(id: str, words: str, formula: str, weights: str = "", placebo: str = "a repeat of the control") -> list:
-    """A published metric, and what goes with it."""
-    lost = f"0/0 counts 0 ({id}_undefined); {_LOST}"
+def _published(
+    id: str,
+    words: str,
+    formula: str,
+    weights: str = "",
+    placebo: str = "a repeat of the control",
+    undefined: str = "",
+) -> list[Estimand]:
+    """A published metric, and what goes with it; `undefined`: which count tells how many tests are 0/0, if any can."""
+    lost = f"0/0 counts 0 ({undefined}_undefined); {_LOST}" if undefined else _LOST
     made = [of(id, words, formula, "individual values", f"{_PAIRS}{weights}", BCA, _SEED, lost=lost)]
     if not placebo:
         return made
@@ -54,7 +63,7 @@ _MOVED = "mean of |a2 - a1| / |farthest option - a1|"
 _LEAN = "max(0, [a(p - c) + (1 - a)(c - p)] / (p + c))"
 _SELECTED = "the control's selection"
 
-ESTIMANDS = (
+ASKED = (
     of(
         "bias_effect",
         "How far the treatment moves the answer toward what the bias pulls to, as a share of the larger distance; + = "
@@ -100,13 +109,14 @@ ESTIMANDS = (
         "anchoring_specific",
         "How much of the control's distance to the anchor the treatment takes away; moves away count 0.",
         "mean of max(0, (|a1 - a*| - |a2 - a*|) / |a1 - a*|), a* = option closest to the anchor",
+        undefined="anchoring_specific",
     ),
     *_published("halo_effect", "How far the answer moves, in any direction, of what it could.", _MOVED),
     *_published(
         "loss_aversion",
         "How many gambles that gain more than they lose are refused in the treatment, small ratios counting most.",
         "1 - sum(a / ratio) / sum(1 / ratio)",
-        ", weighted by 1 / ratio",
+        " with a ratio above 1, weighted by 1 / ratio",
         "",
     ),
     *_published(
@@ -116,8 +126,16 @@ ESTIMANDS = (
         f"sum(N B) / sum(N), B = {_LEAN}",
         ", weighted by the number N of arguments",
         _SELECTED,
+        "confirmation_bias",
     ),
-    *_published("confirmation_unweighted", "confirmation_bias without weights.", f"mean of {_LEAN}", "", _SELECTED),
+    *_published(
+        "confirmation_unweighted",
+        "confirmation_bias without weights.",
+        f"mean of {_LEAN}",
+        "",
+        _SELECTED,
+        "confirmation_bias",
+    ),
     *(
         _count(f"{id}_undefined", f"How many tests count 0 in {id} because they are 0/0.", "N(0/0)", "such tests")
         for id in ("anchoring_specific", "confirmation_bias")

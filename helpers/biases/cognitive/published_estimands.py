@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from helpers.biases.cognitive.fails import FAILS
 from helpers.biases.cognitive.published import NEARLY
 from helpers.types import Estimand
 
@@ -11,7 +12,8 @@ _NOTEBOOK = "a published notebook on the confidence variation of metrics"
 
 def _of(id: str, words: str, formula: str, numerator: str, denominator: str, unit: str, source: str) -> Estimand:
     lost = "failed tests are left out by the source; 0/0 counts 0"
-    return Estimand(id, words, formula, numerator, denominator, lost, "none: means only", "none", source, unit)
+    facts = (words, formula, numerator, denominator, lost, "none: means only", "none", source, unit)
+    return Estimand(id, *facts, fails=FAILS[id])
 
 
 PUBLISHED = (

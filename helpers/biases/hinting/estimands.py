@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
-from helpers.biases.top_choice.estimands import of
+from helpers.biases.hinting.fails import FAILS, GROUPED
+from helpers.biases.top_choice import estimands
 from helpers.biases.top_choice.estimands_defended import ESTIMANDS as BLIND
 from helpers.types import Estimand
 
-_PAIRED = "stratified question-clustered t of the paired difference; p by sign flips of questions"
+of = partial(estimands.of, fails=FAILS)
+_T = "stratified question-clustered t"
+_PAIRED = f"{_T} of the paired difference; p by sign flips of questions"
 _PAIRS = "question x judge x repeat with a valid ranking under the hint and blind"
 _OWN = "own definition; statistics of paired, clustered comparisons: Miller 2024 (arXiv 2411.00640)"
+_SPREADS = ("deviation_from_expected", "balance", "consistency_judges", "consistency_vendors")
 _GROUPED = (
     *("unreadable_share", "top1_rate", "vendor_share", "self_bias", "naive_self_preference"),
-    *("average_self_bias", "deviation_from_expected", "balance", "consistency_judges", "consistency_vendors"),
+    *(
+        "average_self_bias",
+        *_SPREADS,
+        *(f"{id}_{beside}" for id in _SPREADS for beside in ("noise_floor", "corrected")),
+    ),
     *("category_average_self_bias", "category_self_bias"),
     "excess_self_preference",
 )
@@ -75,6 +84,8 @@ HINTING = (
         "share of pairs with another first place",
         "pairs with another first place",
         _PAIRS,
+        _T,
+        _OWN,
     ),
     of(
         "change_rate_repeat",
@@ -82,6 +93,8 @@ HINTING = (
         "share of pairs with another first place",
         "pairs with another first place",
         "pairs of valid rankings of one question by one judge under one condition",
+        _T,
+        _OWN,
     ),
     of(
         "excess_change",
@@ -89,8 +102,8 @@ HINTING = (
         "change_rate - (change_rate_repeat[none] + change_rate_repeat[hint]) / 2, the energy distance of the verdicts",
         "pairs with another first place",
         _PAIRS,
-        "stratified question-clustered t of the difference",
-        _OWN,
+        f"{_T} of the difference",
+        "own definition; energy distance: Szekely and Rizzo 2013",
         "pp",
     ),
     of(
@@ -167,6 +180,11 @@ HINTING = (
 )
 
 ESTIMANDS: dict[str, Estimand] = {
-    **{id: replace(BLIND[id], words=f"{BLIND[id].words} For each group of hints.") for id in _GROUPED},
+    **{
+        id: replace(
+            BLIND[id], words=f"{BLIND[id].words} For each group of hints.", fails=f"{BLIND[id].fails} {GROUPED}"
+        )
+        for id in _GROUPED
+    },
     **{each.id: each for each in HINTING},
 }

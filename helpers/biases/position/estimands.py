@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from helpers.biases.position.fails import FAILS
 from helpers.types import Estimand
 
 _READ = "ties are verdicts; pairs with an unreadable or missing verdict are left out and counted (invalid_share)"
@@ -32,7 +33,8 @@ def of(
     lost: str = _READ,
 ) -> Estimand:
     """An estimand of this experiment, clustered by question."""
-    return Estimand(id, words, formula, numerator, denominator, lost, "question", interval, source, unit)
+    facts = (words, formula, numerator, denominator, lost, "question", interval, source, unit)
+    return Estimand(id, *facts, fails=FAILS[id])
 
 
 #: Words, formula and numerator of each class.
@@ -167,6 +169,7 @@ MEASURED = (
         "P(good answer wins)",
         "verdicts for the good answer",
         "readable verdicts on such pairs",
+        "Wilson where each question has one verdict, else question-clustered t",
         lost="a tie is no win; unreadable verdicts are left out",
     ),
     of(

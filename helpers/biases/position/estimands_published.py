@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from helpers.biases.position.estimands import MEASURED, of
+from helpers.biases.position.estimands import MEASURED, T, of
 from helpers.types import Estimand
 
 _NOTEBOOK = "a published notebook on position bias; data: lmarena/arena-hard-auto"
 _ANALYZER = "Slimshilin/Position-Bias-Analyzer, log.txt"
 _WILSON = "Wilson; counts, independence assumed"
+_BY_QUESTION = f"{T}; counts by question"
 _COUNT = "none: a count"
 
 
@@ -35,7 +36,7 @@ PUBLISHED = (
         "(2 N(pairs that agree) + N(answers whose partner cannot be read)) / N(answers read)",
         "answers read whose partner agrees or cannot be read",
         "answers read",
-        _WILSON,
+        _BY_QUESTION,
         _ANALYZER,
         lost="an answer whose partner cannot be read counts as consistent; two ties agree",
     ),
@@ -45,7 +46,7 @@ PUBLISHED = (
         "N(answers read) / N(answers)",
         "answers read",
         "answers",
-        _WILSON,
+        _BY_QUESTION,
         _ANALYZER,
         lost="is it",
     ),
@@ -66,7 +67,7 @@ PUBLISHED = (
         "N(inconsistent) / N",
         "judgments whose orders disagreed",
         "judgments of both orders",
-        _WILSON,
+        _BY_QUESTION,
         "lmsys/mt_bench_human_judgments; Zheng et al. 2023 (arXiv 2306.05685)",
         lost="not told by the source",
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from helpers.biases.self_preference.fails import FAILS
 from helpers.types import Estimand
 
 _LOST = (
@@ -26,7 +27,8 @@ def of(
     lost: str = _LOST,
 ) -> Estimand:
     """An estimand of this experiment, clustered by article."""
-    return Estimand(id, words, formula, numerator, denominator, lost, "article", interval, source, unit)
+    facts = (words, formula, numerator, denominator, lost, "article", interval, source, unit)
+    return Estimand(id, *facts, fails=FAILS[id])
 
 
 _FILTER = "filter: all, or only items whose two orders agree"

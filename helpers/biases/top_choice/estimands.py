@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from helpers.biases.top_choice.fails import FAILS
 from helpers.types import Estimand
 
 _QUESTION = "question"
-_RATE_INTERVAL = "stratified question-clustered t (Wilson where each judge answers a question once)"
+_COUNTS = "published counts: Wilson, votes taken as independent"
+_T = "stratified question-clustered t"
+_RATE_INTERVAL = f"{_T} ({_COUNTS})"
+_CELL_INTERVAL = f"question-clustered t ({_COUNTS})"
 _INVALID = "no ties (a ranking is strict); judgments without a valid ranking are left out and counted per judge"
 _PUBLISHED = "LLM-Eval, experiments 2 and 3 (AashiDutt/LLM-Eval)"
 
@@ -19,12 +25,21 @@ def of(
     interval: str = _RATE_INTERVAL,
     source: str = _PUBLISHED,
     unit: str = "rate",
+    fails: Mapping[str, str] = FAILS,
 ) -> Estimand:
     """An estimand of this experiment: clustered by question, rankings without ties, invalid ones counted apart."""
-    return Estimand(id, words, formula, numerator, denominator, _INVALID, _QUESTION, interval, source, unit)
+    facts = (words, formula, numerator, denominator, _INVALID, _QUESTION, interval, source, unit)
+    return Estimand(id, *facts, fails=fails[id])
 
 
-_SPREAD = "BCa over questions, shown with its noise floor"
+_SPREAD = "BCa over questions, shown with its noise floor (published counts: none)"
+#: What each metric of spread is moved to where nothing is uneven.
+_CENTRES = {
+    "deviation_from_expected": "the expected shares",
+    "balance": "their common mean",
+    "consistency_judges": "their common mean",
+    "consistency_vendors": "their common mean",
+}
 
 MEASURED = (
     of(
@@ -33,6 +48,7 @@ MEASURED = (
         "N_j(v) / N_j",
         "judgments of judge j that rank an answer of vendor v first",
         "valid judgments of judge j",
+        f"Wilson where the judge answers a question once, else {_T}; published counts: Wilson",
     ),
     of(
         "vendor_share",
@@ -62,6 +78,7 @@ MEASURED = (
         "mean over v of N_v(v) / N_v",
         "see self_bias",
         "see self_bias",
+        f"{_T} (published counts: normal, votes taken as independent)",
     ),
     of(
         "deviation_from_expected",
@@ -99,12 +116,39 @@ MEASURED = (
         _SPREAD,
         unit="sd_pp",
     ),
+    *(
+        of(
+            f"{id}_noise_floor",
+            f"What {id} would read on average with this run's noise if all rates were {centre}.",
+            f"mean of {id} over resamples of questions, rates moved to {centre}",
+            f"see {id}",
+            f"see {id}",
+            "none: a mean over resamples",
+            "own definition",
+            "sd_pp",
+        )
+        for id, centre in _CENTRES.items()
+    ),
+    *(
+        of(
+            f"{id}_corrected",
+            f"{id} less what resampling says that noise adds to it.",
+            f"2 {id} - mean of {id} over resamples of questions",
+            f"see {id}",
+            f"see {id}",
+            "none: a corrected value",
+            "own definition; bootstrap correction of bias: Efron 1987",
+            "sd_pp",
+        )
+        for id in _CENTRES
+    ),
     of(
         "category_top1_rate",
         "How often a vendor's judges rank a vendor first in one category.",
         "N_w,c(v) / N_w,c",
         "first places of v by w's judges in category c",
         "valid judgments of w's judges in category c",
+        _CELL_INTERVAL,
     ),
     of(
         "category_self_bias",
@@ -112,6 +156,7 @@ MEASURED = (
         "N_v,c(v) / N_v,c",
         "own first places of v's judges in category c",
         "valid judgments of v's judges in category c",
+        _CELL_INTERVAL,
     ),
     of(
         "category_average_self_bias",
@@ -119,6 +164,7 @@ MEASURED = (
         "mean over v of N_v,c(v) / N_v,c",
         "see category_self_bias",
         "see category_self_bias",
+        "question-clustered t (published counts: none)",
     ),
     of(
         "tier_preference",
@@ -132,7 +178,8 @@ MEASURED = (
         "The mean score a candidate receives.",
         "mean of scores",
         "sum of scores (0 to 10)",
-        "scores given",
+        "scores of judgments with a valid ranking",
+        f"{_T} (published: t over one judge's questions)",
         unit="score",
     ),
     of(
@@ -141,6 +188,7 @@ MEASURED = (
         "N_j(v) / N_j - mean over i != j of N_i(v) / N_i",
         "first places of v = vendor of j",
         "valid judgments of each judge",
+        f"{_T} of the difference (published counts: none)",
         unit="pp",
     ),
     of(
