@@ -28,7 +28,7 @@ class Cost:
     usd: float
 
     def of(self, questions: float) -> Cost:
-        """The same for another number of questions, in proportion; NaN stays NaN, and infinity dear."""
+        """The same for another number of questions, in proportion."""
         share = questions / self.questions
         # Simulated models cost nothing, however often they are asked.
         usd = self.usd * share if self.usd else 0.0

@@ -22,7 +22,7 @@ from helpers.biases.position.pairs import pairs as game_pairs
 from helpers.biases.self_preference import baseline, obfuscation
 from helpers.biases.self_preference import rates as accuracy
 from helpers.biases.top_choice import defended, rates
-from helpers.calibrate import cognitive_biases as tests
+from helpers.calibrate import cognitive_biases as bias_tests
 from helpers.calibrate.worlds import games, listwise, pairs
 from helpers.calibrate.worlds.decision_frames import frame as decision_frame
 from helpers.calibrate.worlds.decisions import Answerer, gamble_sample, scale_sample, selection_sample
@@ -175,7 +175,7 @@ def _cognitive(questions: int, judges: int, repeats: int, rng: np.random.Generat
         for bias, (draw, target) in BIASES.items()
     ]
     frame = pd.concat(parts, ignore_index=True)
-    return {HEADLINE: lambda: tests.measure(frame, 1, beside=False)}
+    return {HEADLINE: lambda: bias_tests.measure(frame, 1, beside=False)}
 
 
 #: How a bias module's numbers are drawn, with how many judges by default and at most.
