@@ -22,7 +22,8 @@ class Target:
     """One number whose truth is known in a world: the estimate with this `id` and `where`.
 
     `truth` is the estimand on a very large population of the same world (NaN: not defined, only the size of the test is
-    looked at), `null` is what its test holds against it.
+    looked at) and `error` its own Monte-Carlo standard error, `null` is what its test holds against it. `level` is that
+    of its interval.
     """
 
     id: str
@@ -30,6 +31,8 @@ class Target:
     truth: float
     role: str
     null: float = 0.0
+    error: float = 0.0
+    level: float = 0.95
 
 
 @dataclass(frozen=True)
