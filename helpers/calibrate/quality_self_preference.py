@@ -103,7 +103,7 @@ WORLDS = {
     ),
     "recognised": _World(
         PairWorld(damage=EDITS, self_preference=(0.0, 0.0, 1.5, 1.5), **UNEQUAL),
-        "As unequal, and mistral and qwen prefer their own words, half of which an edit takes away; all know their own.",
+        "As unequal, and mistral and qwen prefer their own words, half of which an edit takes; all know theirs.",
         _PAIRED,
         planted=("mistral", "qwen"),
     ),
