@@ -124,16 +124,24 @@ def signed_rates(table: pd.DataFrame, data: str) -> list[Estimate]:
         }
         found += [estimate(id, where, share(rows, values), data) for id, values in shares.items()]
         each = verdicts(rows)
-        decisive = each[each["sign"] != 0]
-        found.append(
-            estimate("first_win_rate", where, _mean(decisive, decisive["sign"] > 0, "no decisive verdict"), data)
-        )
+        found.append(_first_win_rate(where, each, data))
         found.append(estimate("graded_position_effect", where, _mean(each, each["grade"]), data, "score"))
         lean = leaning(rows)
         found.append(
             estimate("preference_fairness", where, _mean(rows, -(lean > 0).astype(float) + (lean < 0)), data, "score")
         )
     return found
+
+
+def first_win_rate(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """Of `signed_rates` the `first_win_rate` alone. Takes `pairs`."""
+    every = [(where, rows) for where, rows in _readable(table) if "category" not in where]
+    return [_first_win_rate(where, verdicts(rows), data) for where, rows in every]
+
+
+def _first_win_rate(where: dict[str, str], each: pd.DataFrame, data: str) -> Estimate:
+    decisive = each[each["sign"] != 0]
+    return estimate("first_win_rate", where, _mean(decisive, decisive["sign"] > 0, "no decisive verdict"), data)
 
 
 def _mean(rows: pd.DataFrame, values: pd.Series, reason: str = NO_PAIR) -> Interval:
