@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from helpers.biases.position import effects, flips, winrates
-from helpers.biases.position.classes import class_rates
-from helpers.biases.position.pairs import comparisons, pairs, valid
+from helpers.biases.position.classes import share
+from helpers.biases.position.pairs import SIGNIFICANT, comparisons, pairs, valid
 from helpers.calibrate.arena_hard_position_bias_spoken import spoken
 from helpers.calibrate.cases import Case, Target
 from helpers.calibrate.worlds.game_frames import Games, features, frame, sample
@@ -107,7 +107,6 @@ def _measure(at: _World, verdicts: pd.DataFrame, seed: int) -> list[Estimate]:
     if at.repeats > 1:
         found += [*flips.excess_flip(table, data, seed), *winrates.win_rate(table, data, features(verdicts))]
     if at.published:
-        found += [each for each in class_rates(table, data) if each.id == "significant_bias"]
         found += flip_rates(table, data)
     return found
 
@@ -115,13 +114,15 @@ def _measure(at: _World, verdicts: pd.DataFrame, seed: int) -> list[Estimate]:
 def flip_rates(table: pd.DataFrame, data: str) -> list[Estimate]:
     """Flips taken for a bias, `where`: judge, candidate. Takes `pairs`.
 
-    `flip_rate`: how often the two orders name different winners, readable pairs. `flips_beyond_stability`: that less
-    1 - (r^2 + (1 - r)^2), r being the share of the more frequent verdict in the repeats of an order.
+    `significant_bias` of readable pairs, as everywhere. `flip_rate`: how often the two orders name different winners,
+    readable pairs. `flips_beyond_stability`: that less 1 - (r^2 + (1 - r)^2), r being the share of the more frequent
+    verdict in the repeats of an order.
     """
     found = []
     for where, rows in comparisons(valid(table)):
         flipped = clustered_mean(1.0 - rows["agree"], rows["question_id"], null=0.0)
         found.append(estimate("flip_rate", where, flipped, data))
+        found.append(estimate("significant_bias", where, share(rows, rows["kind"] == SIGNIFICANT), data))
     for where, rows in comparisons(flips.winners(table)):
         one, two = (rows[[f"{who}_{game}" for who in ("baseline", "tie", "candidate")]].to_numpy() for game in (1, 2))
         read = (one.sum(axis=1) > 1) & (two.sum(axis=1) > 1)

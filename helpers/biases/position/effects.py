@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
 from helpers.biases.position.classes import share
-from helpers.biases.position.pairs import GRADES, INVALID, SIGNS, comparisons, places, valid
+from helpers.biases.position.pairs import GRADES, INVALID, SIGNS, comparisons, places, signs, valid
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import Interval, cluster_sums, clustered, clustered_mean, no_interval
 from helpers.stats.tests import mcnemar_exact, sign_flip
@@ -55,24 +56,24 @@ def verdicts(rows: pd.DataFrame) -> pd.DataFrame:
     Columns: question_id, category, baseline, game; `sign` (1, 0, -1) and `grade` (2 to -2) in favour of the first;
     `for_candidate` (1, 0, -1); `strong`.
     """
-    parts = []
-    for game, side in ((1, -1), (2, 1)):
-        label = rows[f"verdict_{game}"]
-        sign, grade = label.map(SIGNS).astype(float), label.map(GRADES).astype(float)
-        kept = rows[["question_id", "category", "baseline"]]
-        parts.append(kept.assign(game=game, sign=sign, grade=grade, for_candidate=side * sign, strong=grade.abs() == 2))
-    return pd.concat(parts, ignore_index=True)
+    kept = rows[["question_id", "category", "baseline"]]
+    label = pd.concat([rows["verdict_1"], rows["verdict_2"]], ignore_index=True)
+    sign, grade, game = signs(label), signs(label, GRADES), np.repeat([1, 2], len(rows))
+    return pd.concat([kept, kept], ignore_index=True).assign(
+        game=game, sign=sign, grade=grade, for_candidate=np.where(game == 1, -1, 1) * sign, strong=np.abs(grade) == 2
+    )
 
 
 def signed(rows: pd.DataFrame) -> pd.Series:
     """1 where the first won both games, -1 where the second did, else 0."""
-    return rows["both"].map({"first": 1.0, "second": -1.0, "": 0.0})
+    both = rows["both"].to_numpy(dtype=object)
+    return pd.Series((both == "first").astype(float) - (both == "second"), rows.index, name="both")
 
 
 def leaning(rows: pd.DataFrame) -> pd.Series:
     """As `signed`, and 1/2 for the place that won one game where the other was a tie."""
-    signs = zip(rows["verdict_1"].map(SIGNS), rows["verdict_2"].map(SIGNS), strict=True)
-    return pd.Series([LEANS.get(pair, 0.0) for pair in signs], rows.index, dtype=float)
+    said = zip(rows["verdict_1"].map(SIGNS), rows["verdict_2"].map(SIGNS), strict=True)
+    return pd.Series([LEANS.get(pair, 0.0) for pair in said], rows.index, dtype=float)
 
 
 def corrected_level(table: pd.DataFrame) -> float:

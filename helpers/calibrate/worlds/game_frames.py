@@ -6,7 +6,7 @@ beside the games frame, one a side and kind ("candidate_length", ...).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,8 @@ CATEGORY = "hard_prompt"
 NONE, IDENTICAL = "none", "identical"
 #: Questions of the ranked order whose answers are also compared with themselves, as the experiment has it by default.
 CONTROL_LIMIT = 250
+#: How many headers, list items and bold phrases an answer has on average.
+MARKED = (1.0, 2.0, 2.0)
 #: Words of an answer without list items and the like, and tokens of what marks it (see `text`).
 WORDS, MARKS = 40, np.array([2, 2, 5])
 SIGNED = 3
@@ -53,7 +55,7 @@ def sample(world: GameWorld, questions: int, rng: np.random.Generator, repeats: 
     """So many questions, all judges, both orders, each `repeats` times; identical texts are asked in one order."""
     seen = felt(world, rng, questions)
     words = {side: written(seen.longer, side) for side in SIDES}
-    marks = {side: rng.poisson([1.0, 2.0, 2.0], (questions, 3)) for side in SIDES}
+    marks = {side: rng.poisson(MARKED, (questions, 3)) for side in SIDES}
     said = {}
     for judge in world.judges:
         odds = chances(judge, seen, rng, world.shared)
@@ -113,28 +115,33 @@ def frame(made: Games) -> pd.DataFrame:
     sizes = [len(verdict) for verdict in made.verdicts.values()]
     number = np.concatenate([np.arange(size) for size in sizes])
     verdict = np.concatenate(list(made.verdicts.values()))
-    judge, condition, first, repeat = (np.repeat(each, sizes) for each in zip(*made.verdicts, strict=True))
-    labels = np.array([*LABELS, None], dtype=object)[verdict]
-    ids = np.array([question_id(each) for each in range(made.questions)], dtype=object)
+    judge, condition, first, repeat = zip(*made.verdicts, strict=True)
+    judges = _named(judge, sizes)
+    baseline = [CANDIDATE if each == IDENTICAL else BASELINE for each in condition]
+    labels = pd.Categorical.from_codes(verdict, list(LABELS))
     known = {
-        "experiment": "arena_hard_position_bias",
-        "source": "asked",
-        "question_id": ids[number],
-        "category": CATEGORY,
-        **dict.fromkeys(("judge", "judge_vendor", "judge_model"), judge.astype(object)),
-        "candidate": CANDIDATE,
-        "candidate_vendor": CANDIDATE,
-        "baseline": np.where(condition == IDENTICAL, CANDIDATE, BASELINE).astype(object),
-        "condition": condition.astype(object),
-        "first": first.astype(object),
-        "repeat": repeat,
+        "experiment": _named(["arena_hard_position_bias"], [len(number)]),
+        "source": _named(["asked"], [len(number)]),
+        "question_id": pd.Categorical.from_codes(number, [question_id(each) for each in range(made.questions)]),
+        "category": _named([CATEGORY], [len(number)]),
+        **dict.fromkeys(("judge", "judge_vendor", "judge_model"), judges),
+        **dict.fromkeys(("candidate", "candidate_vendor"), _named([CANDIDATE], [len(number)])),
+        "baseline": _named(baseline, sizes),
+        "condition": _named(condition, sizes),
+        "first": _named(first, sizes),
+        "repeat": np.repeat(repeat, sizes),
         "games": 2,
         "score": labels,
         "verdict": labels,
-        "outcome": np.where(verdict < 0, "unparsed", "ok").astype(object),
+        "outcome": pd.Categorical.from_codes((verdict < 0).astype(int), ["ok", "unparsed"]),
     }
     counted = np.hstack([style(made.words[side], made.marks[side]) for side in SIDES])[number]
     return pd.DataFrame(known)[list(GAMES)].assign(**dict(zip(STYLED, counted.T, strict=True)))
+
+
+def _named(names: Sequence[str], sizes: Sequence[int]) -> pd.Categorical:
+    known = sorted(set(names))
+    return pd.Categorical.from_codes(np.repeat([known.index(name) for name in names], sizes), known)
 
 
 def features(verdicts: pd.DataFrame) -> pd.DataFrame:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit, ndtri
 from scipy.stats import poisson, qmc
 
-from helpers.calibrate.worlds.game_frames import IDENTICAL, SIDES, lost_alike, style, written
+from helpers.calibrate.worlds.game_frames import IDENTICAL, MARKED, SIDES, lost_alike, style, written
 from helpers.calibrate.worlds.games import ALIKE, BASELINE, CANDIDATE, Felt, GameJudge, GameWorld, odds
 
 #: Scrambled nets of so many questions (a power of 2); how much they differ tells the error of the whole.
@@ -48,13 +48,18 @@ def _of(world: GameWorld, judge: GameJudge, seed: int) -> dict[tuple[str, ...], 
     chances = odds(judge, seen, tastes, wobble)
     found = _orders(judge, chances)
     whole = {first: chances[first] for first in (BASELINE, CANDIDATE)}
-    marks = [poisson.ppf(net[:, at : at + 3], [1.0, 2.0, 2.0]) for at in (6, 9)]
+    marks = [_marks(net[:, at : at + 3]) for at in (6, 9)]
     one, two = (style(written(longer, side), each) for side, each in zip(SIDES, marks, strict=True))
-    total = one + two
-    apart = np.divide(one - two, total, out=np.zeros_like(total), where=total != 0)
+    apart = (one - two) / np.maximum(one + two, 1)
     for weight in (1, 3):
         found |= {("win_rate", kind, str(weight)): rate for kind, rate in _wins(whole, apart, weight).items()}
     return found
+
+
+def _marks(share: np.ndarray) -> np.ndarray:
+    """Numbers of headers, list items and bold phrases at these shares of their distributions."""
+    below = poisson.cdf(np.arange(30)[:, None], MARKED)
+    return np.column_stack([np.searchsorted(below[:, kind], share[:, kind]) for kind in range(len(MARKED))])
 
 
 def _orders(judge: GameJudge, chances: Mapping[str, np.ndarray]) -> dict[tuple[str, ...], float]:
