@@ -12,7 +12,7 @@ import pandas as pd
 from helpers.biases.position.classes import share
 from helpers.biases.position.pairs import GRADES, INVALID, SIGNS, comparisons, places, signs, valid
 from helpers.stats.estimates import estimate
-from helpers.stats.intervals import Interval, cluster_sums, clustered, clustered_mean, no_interval
+from helpers.stats.intervals import Interval, cluster_sums, clustered, no_interval
 from helpers.stats.tests import mcnemar_exact, sign_flip
 from helpers.types import Estimate
 
@@ -32,16 +32,16 @@ def tested(values: pd.Series, questions: pd.Series, seed: int, reason: str, leve
     """
     if values.empty:
         return no_interval(math.nan, 0, 0, reason)
-    interval = clustered_mean(values.to_numpy(), questions.to_numpy(), null=0.0)
+    each = cluster_sums(pd.DataFrame({"value": values, "question": questions}), "value", "question")
+    interval = clustered(each.numerators, each.denominators)
     if math.isnan(interval.low):
         return interval
     if not questions.duplicated().any() and values.isin([-1, 0, 1]).all():
         up, down = int((values > 0).sum()), int((values < 0).sum())
         p, smallest, changed, name = mcnemar_exact(up, down), 2.0 ** (1 - up - down), up + down, "exact McNemar p"
     else:
-        sums = values.groupby(questions.to_numpy(), observed=True).sum().to_numpy()
         # Enough draws that the smallest p lies well below the corrected level of a large family.
-        test = sign_flip(sums, seed, max(9999, math.ceil(20 / level)))
+        test = sign_flip(each.numerators[:, 0], seed, max(9999, math.ceil(20 / level)))
         floor = f" {FLOOR}" if not test.exact and test.p <= test.smallest_p else ""
         p, smallest, changed, name = test.p, test.smallest_p, test.clusters, f"sign-flip p{floor}"
     if smallest > level:

@@ -112,11 +112,19 @@ def arms(table: pd.DataFrame, target: str) -> list[tuple[str, pd.DataFrame]]:
 
 def averaged(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     """One row a pair and judge: these columns averaged over repeats, beside the columns that describe the pair."""
-    key = [*PAIR, "judge"]
-    if not table.duplicated(key).any():
+    number = _numbered(table, [*PAIR, "judge"])
+    size = int(number.max(initial=-1)) + 1
+    if size == len(table):
         return table
-    means = table.groupby(key, observed=True, sort=False)[columns].mean().reset_index()
-    return table.drop_duplicates(key).drop(columns=columns).merge(means, on=key)
+    means = {}
+    for name in columns:
+        values = table[name].to_numpy(dtype=float)
+        known = ~np.isnan(values)
+        counts = np.bincount(number[known], minlength=size)
+        sums = np.bincount(number[known], values[known], size)
+        means[name] = np.divide(sums, counts, out=np.full(size, np.nan), where=counts > 0)
+    first = np.unique(number, return_index=True)[1]
+    return table.drop(columns=columns).iloc[first].reset_index(drop=True).assign(**means)
 
 
 def third_parties(table: pd.DataFrame) -> pd.DataFrame:

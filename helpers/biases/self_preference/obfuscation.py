@@ -14,11 +14,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
 from helpers.biases.self_preference.items import PAIR, arms, averaged, before, complete, differ, third_parties
 from helpers.biases.self_preference.rates import made, nothing
-from helpers.stats.intervals import Interval, cluster_sums, clustered, clustered_mean, no_interval
+from helpers.stats.intervals import Interval, cluster_sums, clustered, no_interval, numbered
 from helpers.stats.paired_odds import paired_log_odds
 from helpers.stats.tests import sign_flip
 from helpers.types import Estimate
@@ -57,7 +58,9 @@ def _logit(both: pd.DataFrame, reason: str) -> Interval:
     """Own minus other, in log-odds of matched pairs."""
     if both.empty:
         return no_interval(math.nan, 0, 0, reason)
-    sums = both.groupby("article", observed=True)[["up", "up_other", "down", "down_other"]].sum().to_numpy()
+    codes, articles = numbered(both["article"])
+    names = ("up", "up_other", "down", "down_other")
+    sums = np.column_stack([np.bincount(codes, both[name].to_numpy(), len(articles)) for name in names])
     return paired_log_odds(sums[:, :2], sums[:, 2:], len(both), (1.0, -1.0), counted=(True, False))
 
 
@@ -68,10 +71,11 @@ def tested(values: pd.Series, articles: pd.Series, seed: int, reason: str, tests
     """
     if values.empty:
         return no_interval(math.nan, 0, 0, reason)
-    interval = clustered_mean(values.to_numpy(), articles.to_numpy(), null=0.0)
+    sums = cluster_sums(pd.DataFrame({"value": values, "article": articles}), "value", "article")
+    interval = clustered(sums.numerators, sums.denominators)
     if math.isnan(interval.low):
         return interval
-    test = sign_flip(values.groupby(articles, observed=True).sum().to_numpy(), seed)
+    test = sign_flip(sums.numerators[:, 0], seed)
     if test.smallest_p > LEVEL / tests:
         why = f"no test: {test.clusters} articles changed, whose smallest p is {test.smallest_p:.2g}"
         return replace(interval, p=math.nan, method=f"{interval.method}; {why}")
