@@ -7,7 +7,7 @@ authors are asked which answer they wrote.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 
@@ -67,9 +67,10 @@ _READ = [
 class _World:
     """A world, and which of its numbers are `null` there: nothing is planted, which is an exact value.
 
-    `failing` ones are known to find something all the same, `lossy` ones to miss what they would be if no verdict were
-    lost; `published` comparisons are shown beside. All other headline numbers are to cover the value of a very large
-    population. Of the judges in `planted`, in whom self-preference is planted, nothing is null.
+    `failing` ones are known to find something all the same, which is shown, and do cover the value that they have in a
+    very large population; so are all other headline numbers to do. `lossy` ones miss what they would be if no verdict
+    were lost; `published` comparisons are shown beside. Of the judges in `planted`, in whom self-preference is planted,
+    nothing is null. `edits`: nothing but the effects of edits is measured.
     """
 
     world: PairWorld
@@ -79,6 +80,7 @@ class _World:
     lossy: tuple[str, ...] = ()
     published: tuple[str, ...] = ()
     planted: tuple[str, ...] = ()
+    edits: bool = False
 
 
 _PAIRED = ("obfuscation_effect", "obfuscation_against_other_author", "evaluator_quality_gap")
@@ -107,7 +109,9 @@ WORLDS = {
     "siblings": _World(
         PairWorld(damage=EDITS, siblings=0.9, kin=0.8, **UNEQUAL, **BLIND),
         "As unequal; two models are near-duplicates in beliefs, texts and style, and two judges share most of a taste.",
-        (*_PAIRED, "recognition_balanced"),
+        (*_PAIRED[:2], "recognition_balanced"),
+        # A right answer that is a near-duplicate of the other wrong one is not the same opponent to both.
+        failing=("evaluator_quality_gap",),
     ),
     "recognised": _World(
         PairWorld(damage=EDITS, self_preference=(0.0, 0.0, 1.5, 1.5), **UNEQUAL),
@@ -118,8 +122,9 @@ WORLDS = {
     "scaled": _World(
         PairWorld(damage=EDITS, scaled=True, sharpness=(2.0, 0.6, 1.5, 0.5), **BLIND),
         "Edits damage texts, and judges feel it in proportion to their sharpness: what the primary contrast rules out.",
-        ("obfuscation_against_other_author", "evaluator_quality_gap", "recognition_balanced"),
+        ("obfuscation_against_other_author",),
         failing=("obfuscation_effect", "obfuscation_effect_pp"),
+        edits=True,
     ),
 }
 
@@ -128,33 +133,37 @@ def _draw(world: PairWorld, articles: int, rng: np.random.Generator) -> Drawn:
     return drawn(world, rng, (BEFORE, REPEAT, EDIT), articles, EACH, (BEFORE, EDIT))
 
 
-def _measure(published: Sequence[str], verdicts: pd.DataFrame, seed: int) -> list[Estimate]:
+def _measure(at: _World, verdicts: pd.DataFrame, seed: int) -> list[Estimate]:
     """The headline numbers of every judge, and the published comparisons that this world is about."""
     table, data = items(verdicts)[_READ], "simulated"
     found = [
         *obfuscation.obfuscation_effect(table, data, seed, parts=False),
         *obfuscation.against_other_author(table, data),
+    ]
+    if at.edits:
+        return found
+    found += [
         *baseline.evaluator_quality_gap(table, data, seed, (baseline.PRIMARY,)),
         *recognition.recognition_balanced(table, data),
         *rates.accuracy_harmful(table, data),
     ]
-    if "naive_filtered_change" in published:
+    if "naive_filtered_change" in at.published:
         found += [*obfuscation.naive_filtered(table, data), *filtered_one_order(table, data)]
-    if "naive_harmful_rate" in published:
+    if "naive_harmful_rate" in at.published:
         found += rates.naive_harmful_rate(table, data)
     return found
 
 
 def filtered_one_order(table: pd.DataFrame, data: str) -> list[Estimate]:
-    """What filtering finds if judges are simply asked again, the own answer first: nothing was changed, in pp.
+    """What filtering finds if judges are simply asked again, the right answer first: nothing was changed, in pp.
 
     Harmful items whose two orders agreed at first asking, as published; later verdicts in one order. `where`: judge.
     """
     first = complete(before(table))
     first = first[first["consistent"] & (first["own"] == "wrong")]
-    again = table[(table["condition"] == "none") & (table["repeat"] == 1)][[*_PAIR, "wrong_first"]]
-    both = first[[*_PAIR, "article", "score"]].merge(again[again["wrong_first"].notna()], on=_PAIR)
-    both = both.assign(moved=both["wrong_first"] - both["score"])
+    again = table[(table["condition"] == "none") & (table["repeat"] == 1)][[*_PAIR, "right_first"]]
+    both = first[[*_PAIR, "article", "score"]].merge(again[again["right_first"].notna()], on=_PAIR)
+    both = both.assign(moved=both["right_first"] - both["score"])
     return [
         rates.made("filtered_one_order_change", {"judge": str(judge)}, rates.share(rows, "moved"), data, "pp")
         for judge, rows in both.groupby("judge", observed=True, sort=True)
@@ -170,13 +179,17 @@ def _targets(name: str) -> tuple[Target, ...]:
     known = truths(at.world, EDIT)
     for judge in NAMES:
         for id, place in PLACES.items():
+            if at.edits and not id.startswith("obfuscation"):
+                continue
             nothing = 0.5 if id in ("recognition_balanced", "accuracy_harmful") else 0.0
             where = {"judge": judge, **place}
             # Recognition is planted in every judge or in none; all else in some.
             null = id in at.null and judge not in at.planted
-            value, error = (nothing, 0.0) if null or id in at.failing else known[id, judge]
-            role = "failure" if id in (*at.failing, *at.lossy) else "null" if null else "planted"
+            value, error = (nothing, 0.0) if null else known[id, judge]
+            role = "failure" if id in at.lossy else "null" if null else "planted"
             found.append(Target(id, where, value, role, nothing, error))
+            if id in at.failing:
+                found.append(Target(id, where, nothing, "failure", nothing))
         for id in at.published:
             place, nothing = PUBLISHED[id]
             found.append(Target(id, {"judge": judge, **place}, nothing, "failure", nothing))
@@ -186,7 +199,7 @@ def _targets(name: str) -> tuple[Target, ...]:
 def _case(name: str) -> Case:
     at = WORLDS[name]
     draw: Callable[[int, np.random.Generator], Drawn] = partial(_draw, at.world)
-    measure = partial(_measure, at.published)
+    measure = partial(_measure, at)
     return Case(NAME, name, at.words, draw, frame, spoken, measure, partial(_targets, name))
 
 
