@@ -57,12 +57,13 @@ STYLED = (
 
 @dataclass(frozen=True)
 class _World:
-    """A world, how often each order is asked, and whether what published analyses take for a bias is shown beside."""
+    """A world, how often each order is asked, whether win rates are measured and what is published shown beside."""
 
     world: GameWorld
     words: str
     repeats: int = 2
     published: bool = False
+    wins: bool = True
 
 
 WORLDS = {
@@ -74,6 +75,7 @@ WORLDS = {
     "places": _World(
         GameWorld(PLACED),
         "Judges favour a place, a letter, or a place that differs by question; one has sharper eyes and more noise.",
+        wins=False,
     ),
     "losses": _World(
         GameWorld(LOSSY),
@@ -91,6 +93,7 @@ WORLDS = {
         GameWorld((FAIR[0], FAIR[1], PLACED[0], PLACED[2])),
         "Each order is asked once, as where verdicts are published: exact McNemar tests, no excess of flips.",
         repeats=1,
+        wins=False,
     ),
 }
 
@@ -105,7 +108,9 @@ def _measure(at: _World, verdicts: pd.DataFrame, seed: int) -> list[Estimate]:
     found = [*effects.first_position_effect(table, data, seed), *effects.first_win_rate(table, data)]
     found += flips.control_arms(table, data, seed)
     if at.repeats > 1:
-        found += [*flips.excess_flip(table, data, seed), *winrates.win_rate(table, data, features(verdicts))]
+        found += flips.excess_flip(table, data, seed)
+    if at.wins:
+        found += winrates.win_rate(table, data, features(verdicts))
     if at.published:
         found += flip_rates(table, data)
     return found
@@ -147,6 +152,7 @@ def _targets(name: str) -> tuple[Target, ...]:
             found.append(_target(id, where, known[id,], fair, 0.5 if id == "first_win_rate" else 0.0))
         if at.repeats > 1:
             found.append(_target("excess_flip", where, known["excess_flip",], fair and not judge.wobble, 0.0))
+        if at.wins:
             for place in WINS:
                 truth = known["win_rate", place["style"], place["weight"]]
                 target = _target("win_rate", {**where, **place}, truth, not at.world.lead, 0.5)
