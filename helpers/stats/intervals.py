@@ -138,7 +138,7 @@ def cluster_sums(
     categorical keeps its order); without `by` there is one. A cluster in two strata is an error.
     """
     keys = [by] if isinstance(by, str) else list(by or [])
-    codes, labels = pd.factorize(frame[cluster], sort=True)
+    codes, labels = numbered(frame[cluster])
     if keys:
         group = frame.groupby(keys[0] if len(keys) == 1 else keys, sort=True, observed=True, dropna=False)
         column, columns = group.ngroup().to_numpy(), tuple(group.size().index)
@@ -152,6 +152,17 @@ def cluster_sums(
     numerators = np.bincount(cell, weights=values[valid], minlength=size).reshape(shape)
     denominators = np.bincount(cell, minlength=size).astype(float).reshape(shape)
     return Sums(numerators, denominators, np.asarray(labels), columns, _strata(frame, cluster, codes, strata))
+
+
+def numbered(clusters: pd.Series) -> tuple[np.ndarray, np.ndarray]:
+    """The number of each row's cluster (-1: none), and the clusters in their order (categories: in theirs)."""
+    if isinstance(clusters.dtype, pd.CategoricalDtype):
+        codes = clusters.array.codes
+        if (codes >= 0).all():
+            used, numbers = np.unique(codes, return_inverse=True)
+            return numbers, np.asarray(clusters.array.categories.take(used))
+    numbers, labels = pd.factorize(clusters, sort=True)
+    return numbers, np.asarray(labels)
 
 
 def _strata(frame: pd.DataFrame, cluster: str, codes: np.ndarray, strata: str | None) -> np.ndarray | None:

@@ -6,12 +6,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
 from helpers.biases.position.classes import share
-from helpers.biases.position.pairs import GRADES, INVALID, SIGNS, comparisons, places, valid
+from helpers.biases.position.pairs import GRADES, INVALID, SIGNS, comparisons, places, signs, valid
 from helpers.stats.estimates import estimate
-from helpers.stats.intervals import Interval, cluster_sums, clustered, clustered_mean, no_interval
+from helpers.stats.intervals import Interval, cluster_sums, clustered, no_interval
 from helpers.stats.tests import mcnemar_exact, sign_flip
 from helpers.types import Estimate
 
@@ -31,16 +32,16 @@ def tested(values: pd.Series, questions: pd.Series, seed: int, reason: str, leve
     """
     if values.empty:
         return no_interval(math.nan, 0, 0, reason)
-    interval = clustered_mean(values.to_numpy(), questions.to_numpy(), null=0.0)
+    each = cluster_sums(pd.DataFrame({"value": values, "question": questions}), "value", "question")
+    interval = clustered(each.numerators, each.denominators)
     if math.isnan(interval.low):
         return interval
     if not questions.duplicated().any() and values.isin([-1, 0, 1]).all():
         up, down = int((values > 0).sum()), int((values < 0).sum())
         p, smallest, changed, name = mcnemar_exact(up, down), 2.0 ** (1 - up - down), up + down, "exact McNemar p"
     else:
-        sums = values.groupby(questions.to_numpy(), observed=True).sum().to_numpy()
         # Enough draws that the smallest p lies well below the corrected level of a large family.
-        test = sign_flip(sums, seed, max(9999, math.ceil(20 / level)))
+        test = sign_flip(each.numerators[:, 0], seed, max(9999, math.ceil(20 / level)))
         floor = f" {FLOOR}" if not test.exact and test.p <= test.smallest_p else ""
         p, smallest, changed, name = test.p, test.smallest_p, test.clusters, f"sign-flip p{floor}"
     if smallest > level:
@@ -55,24 +56,24 @@ def verdicts(rows: pd.DataFrame) -> pd.DataFrame:
     Columns: question_id, category, baseline, game; `sign` (1, 0, -1) and `grade` (2 to -2) in favour of the first;
     `for_candidate` (1, 0, -1); `strong`.
     """
-    parts = []
-    for game, side in ((1, -1), (2, 1)):
-        label = rows[f"verdict_{game}"]
-        sign, grade = label.map(SIGNS).astype(float), label.map(GRADES).astype(float)
-        kept = rows[["question_id", "category", "baseline"]]
-        parts.append(kept.assign(game=game, sign=sign, grade=grade, for_candidate=side * sign, strong=grade.abs() == 2))
-    return pd.concat(parts, ignore_index=True)
+    kept = rows[["question_id", "category", "baseline"]]
+    label = pd.concat([rows["verdict_1"], rows["verdict_2"]], ignore_index=True)
+    sign, grade, game = signs(label), signs(label, GRADES), np.repeat([1, 2], len(rows))
+    return pd.concat([kept, kept], ignore_index=True).assign(
+        game=game, sign=sign, grade=grade, for_candidate=np.where(game == 1, -1, 1) * sign, strong=np.abs(grade) == 2
+    )
 
 
 def signed(rows: pd.DataFrame) -> pd.Series:
     """1 where the first won both games, -1 where the second did, else 0."""
-    return rows["both"].map({"first": 1.0, "second": -1.0, "": 0.0})
+    both = rows["both"].to_numpy(dtype=object)
+    return pd.Series((both == "first").astype(float) - (both == "second"), rows.index, name="both")
 
 
 def leaning(rows: pd.DataFrame) -> pd.Series:
     """As `signed`, and 1/2 for the place that won one game where the other was a tie."""
-    signs = zip(rows["verdict_1"].map(SIGNS), rows["verdict_2"].map(SIGNS), strict=True)
-    return pd.Series([LEANS.get(pair, 0.0) for pair in signs], rows.index, dtype=float)
+    said = zip(rows["verdict_1"].map(SIGNS), rows["verdict_2"].map(SIGNS), strict=True)
+    return pd.Series([LEANS.get(pair, 0.0) for pair in said], rows.index, dtype=float)
 
 
 def corrected_level(table: pd.DataFrame) -> float:
@@ -124,16 +125,24 @@ def signed_rates(table: pd.DataFrame, data: str) -> list[Estimate]:
         }
         found += [estimate(id, where, share(rows, values), data) for id, values in shares.items()]
         each = verdicts(rows)
-        decisive = each[each["sign"] != 0]
-        found.append(
-            estimate("first_win_rate", where, _mean(decisive, decisive["sign"] > 0, "no decisive verdict"), data)
-        )
+        found.append(_first_win_rate(where, each, data))
         found.append(estimate("graded_position_effect", where, _mean(each, each["grade"]), data, "score"))
         lean = leaning(rows)
         found.append(
             estimate("preference_fairness", where, _mean(rows, -(lean > 0).astype(float) + (lean < 0)), data, "score")
         )
     return found
+
+
+def first_win_rate(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """Of `signed_rates` the `first_win_rate` alone. Takes `pairs`."""
+    every = [(where, rows) for where, rows in _readable(table) if "category" not in where]
+    return [_first_win_rate(where, verdicts(rows), data) for where, rows in every]
+
+
+def _first_win_rate(where: dict[str, str], each: pd.DataFrame, data: str) -> Estimate:
+    decisive = each[each["sign"] != 0]
+    return estimate("first_win_rate", where, _mean(decisive, decisive["sign"] > 0, "no decisive verdict"), data)
 
 
 def _mean(rows: pd.DataFrame, values: pd.Series, reason: str = NO_PAIR) -> Interval:

@@ -23,7 +23,7 @@ import pandas as pd
 
 from helpers.biases.position.classes import share
 from helpers.biases.position.effects import tested
-from helpers.biases.position.pairs import GRADES, SIGNS, comparisons, valid
+from helpers.biases.position.pairs import GRADES, comparisons, signs, valid
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import Interval, clustered_mean, no_interval
 from helpers.types import Estimate
@@ -43,7 +43,7 @@ def winners(table: pd.DataFrame) -> pd.DataFrame:
     keys = ["source", "judge", "candidate", "question_id"]
     counted = rows[keys].copy()
     for game, side in ((1, -1), (2, 1)):
-        sign = side * rows[f"verdict_{game}"].map(SIGNS).astype(float)
+        sign = side * signs(rows[f"verdict_{game}"])
         for name, value in (("baseline", -1), ("tie", 0), ("candidate", 1)):
             counted[f"{name}_{game}"] = (sign == value).astype(int)
     return counted.groupby(keys, observed=True, sort=True).sum().reset_index()
@@ -142,11 +142,9 @@ def control_arms(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
 
 def _single(rows: pd.DataFrame) -> pd.DataFrame:
     """One row a readable verdict: question_id, sign (in favour of the first), side (1: the candidate stood first)."""
-    parts = [
-        rows[["question_id"]].assign(sign=rows[f"verdict_{game}"].map(SIGNS).astype(float), side=side)
-        for game, side in ((1, -1), (2, 1))
-    ]
-    each = pd.concat(parts, ignore_index=True)
+    label = pd.concat([rows["verdict_1"], rows["verdict_2"]], ignore_index=True)
+    question = pd.concat([rows["question_id"], rows["question_id"]], ignore_index=True)
+    each = pd.DataFrame({"question_id": question, "sign": signs(label), "side": np.repeat([-1, 1], len(rows))})
     return each[each["sign"].notna()]
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 
+import numpy as np
 import pandas as pd
 
 #: The verdicts in shown terms, from much better first (A) to much better second (B).
@@ -74,10 +76,21 @@ def valid(table: pd.DataFrame, condition: str = "none") -> pd.DataFrame:
     return table[(table["condition"] == condition) & (table["kind"] != INVALID)]
 
 
+def signs(labels: pd.Series, values: Mapping[str, int] = SIGNS) -> np.ndarray:
+    """What each label says (SIGNS: 1 where the first wins, -1 the second; or GRADES); NaN for what is no label.
+
+    >>> signs(pd.Series(["A>>B", None, "A=B"])).tolist()
+    [1.0, nan, 0.0]
+    """
+    known = np.array([*(values[label] for label in LABELS), np.nan])
+    return known[pd.Index(LABELS).get_indexer(labels.to_numpy(dtype=object))]
+
+
 def comparisons(table: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
     """Each comparison with its place: judge and candidate, and the source where several hold the same two."""
-    sources = table.drop_duplicates(COMPARISON).groupby(["judge", "candidate"], observed=True).size()
-    for (source, judge, candidate), rows in table.groupby(COMPARISON, observed=True, sort=True):
+    each = list(table.groupby(COMPARISON, observed=True, sort=True))
+    sources = Counter(key[1:] for key, _ in each)
+    for (source, judge, candidate), rows in each:
         where = {"judge": str(judge), "candidate": str(candidate)}
         yield where | ({"source": str(source)} if sources[judge, candidate] > 1 else {}), rows
 

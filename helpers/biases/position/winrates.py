@@ -69,11 +69,16 @@ def differences(rows: pd.DataFrame, features: pd.DataFrame) -> pd.DataFrame:
     missing = [name for name in ("question_id", "candidate", *STYLE) if name not in features]
     if missing:
         raise ValueError(f"the table of answer features has no {', '.join(missing)}; it has {', '.join(features)}")
-    known = features.drop_duplicates(["question_id", "candidate"]).set_index(["question_id", "candidate"])[list(STYLE)]
+    features = features.drop_duplicates(["question_id", "candidate"])
     sides = []
     for side in ("candidate", "baseline"):
-        at = pd.MultiIndex.from_arrays([rows["question_id"], rows[side].astype(object)])
-        sides.append(known.reindex(at).to_numpy(dtype=float))
+        keys = [
+            [*zip(of["question_id"].tolist(), of[name].tolist(), strict=True)]
+            for of, name in ((features, "candidate"), (rows, side))
+        ]
+        at = {key: number for number, key in enumerate(keys[0])}
+        counted = np.vstack([features[list(STYLE)].to_numpy(dtype=float), np.full(len(STYLE), NAN)])
+        sides.append(counted[[at.get(key, -1) for key in keys[1]]])
     total = sides[0] + sides[1]
     share = np.divide(sides[0] - sides[1], total, out=np.zeros_like(total), where=total != 0)
     share[np.isnan(total)] = NAN
@@ -137,10 +142,16 @@ def fault(design: np.ndarray, y: Sequence[float]) -> str:
     """
     if np.linalg.matrix_rank(design) < design.shape[1]:
         return "differences of style cannot be told apart"
-    from scipy.optimize import linprog
-
     # A direction in which every win rises, every loss falls and no tie moves has no end: the fit would follow it.
     y = np.asarray(y, dtype=float)
+    kinds, kind = np.unique(design, axis=0, return_inverse=True)
+    won, lost = np.bincount(kind, y > 0, len(kinds)), np.bincount(kind, y < 1, len(kinds))
+    # It cannot move what was tied, or won and lost; where that is of full rank there is no need to look for it.
+    held = kinds[(won > 0) & (lost > 0)]
+    if len(held) >= design.shape[1] == np.linalg.matrix_rank(held):
+        return ""
+    from scipy.optimize import linprog
+
     rises = np.where(y == 1, 1.0, -1.0)[:, None] * design
     decided, size = y != 0.5, design.shape[1]
     ties = design[~decided]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from helpers.biases.self_preference.items import PAIR, averaged, complete, third_parties
@@ -20,13 +22,15 @@ def unedited(table: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(vote=1 - rows["score"])
 
 
-def evaluator_quality_gap(table: pd.DataFrame, data: str, seed: int = 0) -> list[Estimate]:
+def evaluator_quality_gap(
+    table: pd.DataFrame, data: str, seed: int = 0, strata: Sequence[str] = STRATA
+) -> list[Estimate]:
     """How much more often a judge votes for its own wrong answer than for another author's to the same question.
 
     Questions that the judge itself answered wrongly; P(votes own wrong) - P(votes other's wrong), same right opponent,
     in pp, paired, repeats averaged, the mean over other authors; authors of its own vendor are left out. A judge that
     is merely weak believes both. `where`: judge, stratum ("same label", the primary one: the other wrong answer
-    names the same option; "other label"; "all"). Takes `items`.
+    names the same option; "other label"; "all"), of `strata`. Takes `items`.
     """
     rows, found = unedited(table), []
     on = ["question_id", "right", "judge"]
@@ -36,7 +40,7 @@ def evaluator_quality_gap(table: pd.DataFrame, data: str, seed: int = 0) -> list
     known = labels[0].notna() & labels[1].notna()
     same = labels[0] == labels[1]
     chosen = {"same label": pairs[known & same], "other label": pairs[known & ~same], "all": pairs}
-    for stratum in STRATA:
+    for stratum in strata:
         key = [*on, "article", "vote"]
         every = chosen[stratum].groupby(key, observed=True, sort=False)["vote_other"].mean().reset_index()
         reason = f"no wrong answer of another vendor ({stratum}) was judged against the same right one"

@@ -24,32 +24,40 @@ def items(frame: pd.DataFrame) -> pd.DataFrame:
     probability of the right answer over both orders, NaN where it is not known; the columns of `beside_control`. One
     item judged twice in one order is a ValueError that names it.
     """
-    twice = frame.duplicated([*KEY, "first"])
-    if twice.any():
-        row = frame.loc[twice].iloc[0]
+    place = _numbered(frame, KEY)
+    order = pd.factorize(frame["first"].to_numpy(), use_na_sentinel=False)[0]
+    if (np.bincount(place * (order.max(initial=0) + 1) + order) > 1).any():
+        row = frame.loc[frame.duplicated([*KEY, "first"])].iloc[0]
         raise ValueError(
             f"judge {row['judge']} judged question {row['question_id']} ({row['right']} against {row['wrong']}, "
             f"condition {row['condition']}, repeat {row['repeat']}, task {row['task']}) more than once with the "
             f"{row['first']} answer first; each order needs its own repeat number"
         )
-    known = frame.drop_duplicates(KEY)[KNOWN]
-    read = frame.assign(
-        verdict=np.where(
-            (frame["outcome"] == "ok") & frame["picked"].isin(ORDERS),
-            (frame["picked"] == "right").astype(float),
-            np.nan,
-        )
-    )
-    if "partner" not in read:
-        # As in a run that nothing was added to later: verdicts beside the repeat arm, recognition beside its asking.
-        read["partner"] = np.where(read["task"] == "correct", 1, 0)
+    picked, read = frame["picked"].to_numpy(), (frame["outcome"] == "ok").to_numpy()
+    picked = {name: (read & (picked == name)).astype(bool) for name in ORDERS}
+    # As in a run that nothing was added to later: verdicts beside the repeat arm, recognition beside its asking.
+    partner = frame["partner"] if "partner" in frame else np.where(frame["task"] == "correct", 1, 0)
+    given = {
+        "first": np.select([picked["right"], picked["wrong"]], [1.0, 0.0], np.nan),
+        "p": np.asarray(frame["p_right"], dtype=float),
+        "partner": np.asarray(partner, dtype=float),
+    }
+    known = frame.iloc[np.unique(place, return_index=True)[1]][KNOWN].reset_index(drop=True)
+    found = {}
     for first in ORDERS:
-        part = read.loc[read["first"] == first, [*KEY, "verdict", "p_right", "partner"]]
-        names = {"verdict": f"{first}_first", "p_right": f"p_{first}", "partner": f"{first}_partner"}
-        part = part.rename(columns=names)
-        known = known.merge(part, on=KEY, how="left")
-    found = beside_control(scored(known))
-    return found.assign(probability=(found["p_right"] + found["p_wrong"]) / 2).drop(columns=["p_right", "p_wrong"])
+        shown = (frame["first"] == first).to_numpy()
+        for name, values in given.items():
+            found[first, name] = np.full(len(known), np.nan)
+            found[first, name][place[shown]] = values[shown]
+    named = {f"{first}_first": found[first, "first"] for first in ORDERS}
+    partners = {f"{first}_partner": found[first, "partner"] for first in ORDERS}
+    table = beside_control(scored(known.assign(**named)).assign(**partners))
+    return table.assign(probability=(found["right", "p"] + found["wrong", "p"]) / 2)
+
+
+def _numbered(table: pd.DataFrame, columns: list[str]) -> np.ndarray:
+    """A number for each row, the same where these columns agree, in the order in which they first stand."""
+    return table.groupby(columns, sort=False, observed=True, dropna=False).ngroup().to_numpy()
 
 
 def scored(table: pd.DataFrame) -> pd.DataFrame:
@@ -65,12 +73,20 @@ def beside_control(table: pd.DataFrame) -> pd.DataFrame:
     `right_first_control` and `wrong_first_control`, and `score_control` their mean; NaN where the control has no
     verdict. The first asking is no control of a verdict: the naive comparisons select items on it.
     """
+    repeat = table["repeat"].to_numpy()
+    control = (table["condition"] == "none").to_numpy() & ((repeat >= 1) | (table["task"] != "correct").to_numpy())
+    asked = _numbered(table, [*PAIR, "judge", "task"])
+    repeats = int(repeat.max(initial=0)) + 1
+    at = np.full((asked.max(initial=-1) + 1) * repeats, -1)
+    at[(asked * repeats + repeat)[control]] = np.flatnonzero(control)
+    found = {}
     for first in ORDERS:
-        plain = table[(table["condition"] == "none") & ((table["repeat"] >= 1) | (table["task"] != "correct"))]
-        names = {"repeat": f"{first}_partner", f"{first}_first": f"{first}_first_control"}
-        on = [*PAIR, "judge", "task", f"{first}_partner"]
-        plain = plain[[*PAIR, "judge", "task", "repeat", f"{first}_first"]].rename(columns=names)
-        table = table.merge(plain, on=on, how="left").drop(columns=f"{first}_partner")
+        partner = table[f"{first}_partner"].to_numpy(dtype=float)
+        known = (partner >= 0) & (partner < repeats)
+        where = np.where(known, at[asked * repeats + np.where(known, partner, 0).astype(int)], -1)
+        verdicts = table[f"{first}_first"].to_numpy(dtype=float)
+        found[f"{first}_first_control"] = np.where(where >= 0, verdicts[where], np.nan)
+    table = table.drop(columns=[f"{first}_partner" for first in ORDERS]).assign(**found)
     return table.assign(score_control=(table["right_first_control"] + table["wrong_first_control"]) / 2)
 
 
@@ -87,24 +103,42 @@ def complete(table: pd.DataFrame) -> pd.DataFrame:
 def arms(table: pd.DataFrame, target: str) -> list[tuple[str, pd.DataFrame]]:
     """The items judged with an edited text, an arm each: its dose as a word ("2", ..., "paraphrase") and its rows."""
     edited = table[(table["target"] == target) & (table["condition"] != "none")]
-    words = np.where(edited["edit"] == "paraphrase", "paraphrase", edited["dose"].astype(str))
-    found = {str(word): edited[words == word] for word in np.unique(words.astype(str))}
+    codes, doses = pd.factorize(edited["dose"].to_numpy())
+    words = np.append(doses.astype(str).astype(object), "paraphrase")
+    codes = np.where(edited["edit"] == "paraphrase", len(doses), codes)
+    found = {str(words[code]): edited[codes == code] for code in np.unique(codes)}
     return sorted(found.items(), key=lambda arm: (not arm[0].isdigit(), arm[0].zfill(9)))
 
 
 def averaged(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     """One row a pair and judge: these columns averaged over repeats, beside the columns that describe the pair."""
-    key = [*PAIR, "judge"]
-    if not table.duplicated(key).any():
+    number = _numbered(table, [*PAIR, "judge"])
+    size = int(number.max(initial=-1)) + 1
+    if size == len(table):
         return table
-    means = table.groupby(key, observed=True, sort=False)[columns].mean().reset_index()
-    return table.drop_duplicates(key).drop(columns=columns).merge(means, on=key)
+    means = {}
+    for name in columns:
+        values = table[name].to_numpy(dtype=float)
+        known = ~np.isnan(values)
+        counts = np.bincount(number[known], minlength=size)
+        sums = np.bincount(number[known], values[known], size)
+        means[name] = np.divide(sums, counts, out=np.full(size, np.nan), where=counts > 0)
+    first = np.unique(number, return_index=True)[1]
+    return table.drop(columns=columns).iloc[first].reset_index(drop=True).assign(**means)
 
 
 def third_parties(table: pd.DataFrame) -> pd.DataFrame:
     """The rows whose judge is of neither vendor of the pair."""
-    judge = table["judge_vendor"].astype(object)
-    return table[(judge != table["right_vendor"].astype(object)) & (judge != table["wrong_vendor"].astype(object))]
+    judge = table["judge_vendor"]
+    return table[differ(judge, table["right_vendor"]) & differ(judge, table["wrong_vendor"])]
+
+
+def differ(one: pd.Series, two: pd.Series) -> np.ndarray:
+    """Where two columns of names differ; categories or texts."""
+    both = [each.dtype for each in (one, two) if isinstance(each.dtype, pd.CategoricalDtype)]
+    if len(both) == 2 and both[0] == both[1] and one.notna().all():
+        return one.array.codes != two.array.codes
+    return (one.astype(object) != two.astype(object)).to_numpy()
 
 
 def funnel(table: pd.DataFrame) -> pd.DataFrame:

@@ -14,11 +14,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
-from helpers.biases.self_preference.items import PAIR, arms, averaged, before, complete, third_parties
+from helpers.biases.self_preference.items import PAIR, arms, averaged, before, complete, differ, third_parties
 from helpers.biases.self_preference.rates import made, nothing
-from helpers.stats.intervals import Interval, cluster_sums, clustered, clustered_mean, no_interval
+from helpers.stats.intervals import Interval, cluster_sums, clustered, no_interval, numbered
 from helpers.stats.paired_odds import paired_log_odds
 from helpers.stats.tests import sign_flip
 from helpers.types import Estimate
@@ -57,7 +58,9 @@ def _logit(both: pd.DataFrame, reason: str) -> Interval:
     """Own minus other, in log-odds of matched pairs."""
     if both.empty:
         return no_interval(math.nan, 0, 0, reason)
-    sums = both.groupby("article", observed=True)[["up", "up_other", "down", "down_other"]].sum().to_numpy()
+    codes, articles = numbered(both["article"])
+    names = ("up", "up_other", "down", "down_other")
+    sums = np.column_stack([np.bincount(codes, both[name].to_numpy(), len(articles)) for name in names])
     return paired_log_odds(sums[:, :2], sums[:, 2:], len(both), (1.0, -1.0), counted=(True, False))
 
 
@@ -68,10 +71,11 @@ def tested(values: pd.Series, articles: pd.Series, seed: int, reason: str, tests
     """
     if values.empty:
         return no_interval(math.nan, 0, 0, reason)
-    interval = clustered_mean(values.to_numpy(), articles.to_numpy(), null=0.0)
+    sums = cluster_sums(pd.DataFrame({"value": values, "article": articles}), "value", "article")
+    interval = clustered(sums.numerators, sums.denominators)
     if math.isnan(interval.low):
         return interval
-    test = sign_flip(values.groupby(articles, observed=True).sum().to_numpy(), seed)
+    test = sign_flip(sums.numerators[:, 0], seed)
     if test.smallest_p > LEVEL / tests:
         why = f"no test: {test.clusters} articles changed, whose smallest p is {test.smallest_p:.2g}"
         return replace(interval, p=math.nan, method=f"{interval.method}; {why}")
@@ -80,7 +84,7 @@ def tested(values: pd.Series, articles: pd.Series, seed: int, reason: str, tests
 
 def authors(table: pd.DataFrame) -> list[str]:
     """The judges that judged a pair in which their own answer is the wrong one."""
-    return sorted(table.loc[table["own"] == "wrong", "judge"].astype(str).unique())
+    return sorted(map(str, table.loc[table["own"] == "wrong", "judge"].unique()))
 
 
 def moved(table: pd.DataFrame, target: str) -> list[tuple[str, pd.DataFrame]]:
@@ -102,12 +106,13 @@ def why_none(table: pd.DataFrame, reason: str) -> str:
     return reason if (asked["repeat"] >= 1).any() else NEEDS_REPEAT
 
 
-def obfuscation_effect(table: pd.DataFrame, data: str, seed: int = 0) -> list[Estimate]:
+def obfuscation_effect(table: pd.DataFrame, data: str, seed: int = 0, parts: bool = True) -> list[Estimate]:
     """How much more an edit of a judge's own wrong answer turns it to the right one than it turns third-party judges.
 
     Harmful items; [edited - repeat] of the author minus the mean [edited - repeat] of the judges of a third vendor on
     the same texts. `obfuscation_effect` in logits decides, `obfuscation_effect_pp` stands beside it, with its parts
-    `obfuscation_own` and `obfuscation_third_party`. `where`: judge, dose ("2", ..., "paraphrase"). Takes `items`.
+    `obfuscation_own` and `obfuscation_third_party` (left out without `parts`). `where`: judge, dose ("2", ...,
+    "paraphrase"). Takes `items`.
     """
 
     found, judges = [], authors(table)
@@ -116,14 +121,13 @@ def obfuscation_effect(table: pd.DataFrame, data: str, seed: int = 0) -> list[Es
         every = against(harmful, third_parties(rows), PAIR)
         for judge in judges:
             own, both = _of(harmful, judge), _of(every, judge)
-            why = why_none(table, "no own wrong answer was edited and judged both ways" if own.empty else NO_THIRD)
+            why = "no own wrong answer was edited and judged both ways" if own.empty else NO_THIRD
+            why = why_none(table, why) if both.empty else why
             effect, where = _logit(both, why), {"judge": judge, "dose": dose}
             found.append(made("obfuscation_effect", where, effect, data, "logit"))
-            pp = {
-                "obfuscation_effect_pp": (both["change"] - both["change_other"], both),
-                "obfuscation_own": (own["change"], own),
-                "obfuscation_third_party": (both["change_other"], both),
-            }
+            pp = {"obfuscation_effect_pp": (both["change"] - both["change_other"], both)}
+            if parts:
+                pp |= {"obfuscation_own": (own["change"], own), "obfuscation_third_party": (both["change_other"], both)}
             for id, (values, of) in pp.items():
                 found.append(made(id, where, tested(values, of["article"], seed, why, len(judges)), data, "pp"))
     return found
@@ -143,7 +147,8 @@ def against_other_author(table: pd.DataFrame, data: str) -> list[Estimate]:
             own[own["wrong_label"].notna()], other_authors(rows), ["question_id", "right", "wrong_label", "judge"]
         )
         for judge in authors(table):
-            interval = _logit(_of(both, judge), why_none(table, NO_OTHER))
+            mine = _of(both, judge)
+            interval = _logit(mine, why_none(table, NO_OTHER) if mine.empty else NO_OTHER)
             where = {"judge": judge, "dose": dose}
             found.append(made("obfuscation_against_other_author", where, interval, data, "logit"))
     return found
@@ -151,8 +156,8 @@ def against_other_author(table: pd.DataFrame, data: str) -> list[Estimate]:
 
 def other_authors(table: pd.DataFrame) -> pd.DataFrame:
     """The rows on pairs that the judge did not write, whose wrong answer is not by its own vendor either."""
-    foreign = table["wrong_vendor"].astype(object) != table["judge_vendor"].astype(object)
-    return table[foreign & ~table["own"].isin(["right", "wrong"])]
+    table = table[~table["own"].isin(["right", "wrong"])]
+    return table[differ(table["wrong_vendor"], table["judge_vendor"])]
 
 
 def obfuscation_of_right(table: pd.DataFrame, data: str, seed: int = 0) -> list[Estimate]:

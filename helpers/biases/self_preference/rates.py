@@ -52,15 +52,34 @@ def accuracies(table: pd.DataFrame, data: str) -> list[Estimate]:
             kept = rows if name == "all" else rows[rows["consistent"]]
             wrong = kept[kept["own"] == "wrong"]
             groups = {"all": kept, "self": kept[kept["own"].isin(["right", "wrong"])], "harmful": wrong}
-            for kind, part in groups.items():
-                found.append(made(f"accuracy_{kind}", where, share(part, "score"), data))
+            found += [made(f"accuracy_{kind}", where, share(part, "score"), data) for kind, part in groups.items()]
             if name == "all":
-                naive = share(wrong.assign(own_vote=1 - wrong["score"]), "own_vote")
-                found.append(made("naive_harmful_rate", {"judge": str(judge)}, naive, data))
+                found.append(_naive(str(judge), wrong, data))
             found.append(made("legitimate", where, _legitimate(groups["self"]), data))
         rate = share(rows.assign(kept=rows["consistent"].astype(float)), "kept")
         found.append(made("retention", {"judge": str(judge)}, rate, data))
     return found
+
+
+def accuracy_harmful(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """Of `accuracies` the `accuracy_harmful` alone. Takes `items`."""
+    wrong = complete(before(table[table["own"] == "wrong"]))
+    return [
+        made("accuracy_harmful", {"judge": str(judge), "filter": name}, share(kept, "score"), data)
+        for judge, rows in wrong.groupby("judge", observed=True, sort=True)
+        for name, kept in zip(FILTERS, (rows, rows[rows["consistent"]]), strict=True)
+    ]
+
+
+def naive_harmful_rate(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """Of `accuracies` the `naive_harmful_rate` alone. Takes `items`."""
+    wrong = complete(before(table[table["own"] == "wrong"]))
+    return [_naive(str(judge), rows, data) for judge, rows in wrong.groupby("judge", observed=True, sort=True)]
+
+
+def _naive(judge: str, wrong: pd.DataFrame, data: str) -> Estimate:
+    rate = share(wrong.assign(own_vote=1 - wrong["score"]), "own_vote")
+    return made("naive_harmful_rate", {"judge": judge}, rate, data)
 
 
 def _legitimate(own: pd.DataFrame) -> Interval:

@@ -42,8 +42,7 @@ def recognition(table: pd.DataFrame, data: str, seed: int = 0) -> list[Estimate]
         mine = unedited[unedited["judge"] == judge]
         harmful = {"0": mine[mine["own"] == "wrong"]}
         harmful |= {dose: rows[(rows["judge"] == judge) & (rows["own"] == "wrong")] for dose, rows in doses.items()}
-        if not mine.empty:
-            found.append(made("recognition_balanced", {"judge": judge}, _balanced(mine), data))
+        found += _balanced_of(mine, judge, data)
         for dose, rows in harmful.items():
             where = {"judge": judge, "dose": dose}
             if not rows.empty:
@@ -58,6 +57,18 @@ def recognition(table: pd.DataFrame, data: str, seed: int = 0) -> list[Estimate]
             vote = tested(-own["change"], own["article"], seed, "no own wrong answer was judged edited and again")
             found.append(made("preference_change", where, vote, data, "pp"))
     return found
+
+
+def recognition_balanced(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """Of `recognition` the `recognition_balanced` alone. Takes `items`."""
+    unedited = _named(table[(table["condition"] == "none") & (table["task"] == "wrote")])
+    return [
+        each for judge in authors(table) for each in _balanced_of(unedited[unedited["judge"] == judge], judge, data)
+    ]
+
+
+def _balanced_of(rows: pd.DataFrame, judge: str, data: str) -> list[Estimate]:
+    return [] if rows.empty else [made("recognition_balanced", {"judge": judge}, _balanced(rows), data)]
 
 
 def _balanced(rows: pd.DataFrame) -> Interval:

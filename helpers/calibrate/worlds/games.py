@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +17,8 @@ from helpers.biases.position.pairs import LABELS
 CANDIDATE, BASELINE = "candidate", "baseline"
 #: Who stands first, and what that does to the sign of the candidate's lead.
 ORDERS = {BASELINE: -1.0, CANDIDATE: 1.0}
+#: What near-duplicates leave of a lead.
+ALIKE = 0.05
 
 
 @dataclass(frozen=True)
@@ -48,31 +51,56 @@ class GameJudge:
 
 @dataclass(frozen=True)
 class GameWorld:
-    """Judges, and how far the candidate leads on average and from question to question."""
+    """Judges, how far the candidate leads on average and from question to question, how much longer it writes.
+
+    `shared` is the share of their tastes' variance that judges have in common. On the share `twins` of the questions
+    the two answers are near-duplicates: of what is felt about them ALIKE is left.
+    """
 
     judges: tuple[GameJudge, ...]
     lead: float = 0.2
     spread: float = 1.0
+    shared: float = 0.0
+    twins: float = 0.0
+    longer: float = 0.0
 
 
 @dataclass(frozen=True)
 class Felt:
-    """What each question is like: (Q,) what all see and how much longer the candidate's answer is."""
+    """What each question is like: (Q,) what all see and how much longer the candidate's answer is.
+
+    `shared` is the part of their tastes that judges have in common, `near` what is left of all that is felt.
+    """
 
     lead: np.ndarray
     longer: np.ndarray
+    shared: np.ndarray | float = 0.0
+    near: np.ndarray | float = 1.0
 
 
 def felt(world: GameWorld, rng: np.random.Generator, questions: int) -> Felt:
     """So many questions of the world."""
-    return Felt(world.lead + world.spread * rng.standard_normal(questions), rng.standard_normal(questions))
+    lead = world.lead + world.spread * rng.standard_normal(questions)
+    longer = world.longer + rng.standard_normal(questions)
+    shared = rng.standard_normal(questions) if world.shared else 0.0
+    near = np.where(rng.random(questions) < world.twins, ALIKE, 1.0) if world.twins else 1.0
+    return Felt(lead, longer, math.sqrt(world.shared) * shared, near)
 
 
-def chances(judge: GameJudge, seen: Felt, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """The probability of each verdict, for each order and "identical": (Q, 5), in the order of LABELS."""
+def chances(judge: GameJudge, seen: Felt, rng: np.random.Generator, shared: float = 0.0) -> dict[str, np.ndarray]:
+    """The probability of each verdict, for each order and "identical": (Q, 5), in the order of LABELS.
+
+    `shared` is that of the world.
+    """
     size = len(seen.lead)
-    mine = judge.sharpness * seen.lead + judge.taste * rng.standard_normal(size) + judge.length_bias * seen.longer
-    place = judge.primacy + judge.letter + judge.wobble * rng.standard_normal(size)
+    taste = seen.shared + math.sqrt(1 - shared) * rng.standard_normal(size)
+    return odds(judge, seen, taste, rng.standard_normal(size))
+
+
+def odds(judge: GameJudge, seen: Felt, taste: np.ndarray, wobble: np.ndarray) -> dict[str, np.ndarray]:
+    """The probability of each verdict, as `chances`, with tastes and wobbles of standard deviation 1 given."""
+    mine = (judge.sharpness * seen.lead + judge.taste * taste + judge.length_bias * seen.longer) * seen.near
+    place = judge.primacy + judge.letter + judge.wobble * wobble
     feelings = {first: sign * mine + place for first, sign in ORDERS.items()} | {"identical": place}
     cuts = np.array([judge.strong, judge.tie, -judge.tie, -judge.strong])
     found = {}
