@@ -2,8 +2,8 @@
 
 from helpers.types.asked import SITUATION, Answer, Experiment, Question, Request, Trial, short_hash
 from helpers.types.models import Model, Price
-from helpers.types.naming import display_name, plain
-from helpers.types.numbers import CARD_VERDICTS, CardLine, Estimand, Estimate
+from helpers.types.naming import display_name, listed, plain, sentence
+from helpers.types.numbers import CARD_VERDICTS, CardLine, Estimand, Estimate, Headline
 from helpers.types.replies import (
     FINISHES,
     OUTCOMES,
@@ -33,6 +33,7 @@ __all__ = [
     "Estimand",
     "Estimate",
     "Experiment",
+    "Headline",
     "Judgment",
     "Model",
     "Price",
@@ -47,6 +48,8 @@ __all__ = [
     "Wording",
     "check_form",
     "display_name",
+    "listed",
     "plain",
+    "sentence",
     "short_hash",
 ]
