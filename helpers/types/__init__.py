@@ -1,6 +1,6 @@
 """The nouns of the project: frozen records that every room may use and that import nothing of ours."""
 
-from helpers.types.asked import SITUATION, Answer, Experiment, Question, Request, Trial, short_hash
+from helpers.types.asked import SITUATION, Answer, Collection, Experiment, Question, Request, Trial, short_hash
 from helpers.types.models import Model, Price
 from helpers.types.naming import display_name, listed, plain, sentence
 from helpers.types.numbers import CARD_VERDICTS, CardLine, Estimand, Estimate, Headline
@@ -29,6 +29,7 @@ __all__ = [
     "VERSIONS",
     "Answer",
     "CardLine",
+    "Collection",
     "Completion",
     "Estimand",
     "Estimate",

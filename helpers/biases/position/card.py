@@ -9,7 +9,7 @@ from helpers.biases.position.families import Place, corrected, family, place, sm
 from helpers.stats.standing import standing, together, worst
 from helpers.types import CardLine, Estimate, Headline, sentence
 
-PLACE, AGREEMENT, UNREADABLE = "first place", "same verdict in both orders", "unreadable"
+PLACE, AGREEMENT, UNREADABLE = "first position", "both orders agree", "unreadable"
 #: What is told of a judge over all its comparisons: id of the shares, measure, words.
 SHARES = (
     ("position_consistency", AGREEMENT, "names the same winner in both orders in this share of pairs"),

@@ -13,7 +13,7 @@ from helpers.stats.tests import benjamini_hochberg
 from helpers.types import CardLine, Estimate, Headline, listed, sentence
 
 HARMFUL, GAP, HIDING = "harmful self-preference", "evaluator-quality gap", "hidden authorship"
-AGREEMENT, UNREADABLE = "same verdict in both orders", "unreadable"
+AGREEMENT, UNREADABLE = "both orders agree", "unreadable"
 
 
 def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None) -> list[CardLine]:
