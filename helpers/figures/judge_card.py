@@ -142,15 +142,13 @@ def _caption(lines: Sequence[CardLine], chosen: Mapping[str, Sequence[str]]) -> 
         "Columns without marks only describe. Of several comparisons of a judge the gravest is shown; self-preference "
         "is that of all judges of a vendor together."
     )
-    left = []
-    for data, judges in cards.ranked(lines).items():
-        rest = len(judges) - len(chosen[data])
-        if rest:
-            left.append(
-                f"{rest} of {len(judges)} {panels.SOURCES.get(data, data)} judges".replace("judges judges", "judges")
-            )
+    left = [
+        f"{len(judges) - len(chosen[data])} of {len(judges)} ({panels.SOURCES.get(data, data)})"
+        for data, judges in cards.ranked(lines).items()
+        if len(judges) > len(chosen[data])
+    ]
     if left:
-        words += f" Left out, with less evidence or only described: {', '.join(left)}; they are in the table."
+        words += f" Left out, with less evidence or only described: {', '.join(left)}; the table has all."
     return words
 
 

@@ -11,7 +11,9 @@ from typing import Any
 
 import pandas as pd
 
+from helpers import paths
 from helpers.export import PROTOCOL
+from helpers.run.notebooks import available, experiment_of
 from helpers.types import CARD_VERDICTS, CardLine, Collection, Estimate
 
 SUMMARY = "summary.json"
@@ -43,25 +45,27 @@ class Found:
     cost: Mapping[str, Any] | None
 
 
-def collect(collection: Collection, order: Sequence[str] = ()) -> list[Found]:
-    """What the folders of `collection.results` hold, experiments in `order` (others follow by name).
+def collect(collection: Collection) -> list[Found]:
+    """What the folders of `collection.results` hold, experiments in the order of their notebooks.
 
-    A folder without a summary.json stands for its folders that have one (a matrix of runs). Default folders that hold
-    none are experiments that have not been run, and so are all results of an experiment that failed; of folders that
-    were named each must hold one, else a ValueError names it.
+    A folder without a summary.json stands for its folders that have one (a matrix of runs). An experiment's own folder
+    that holds none is an experiment that has not been run; any other one is a ValueError that names it. Nothing of an
+    experiment that failed is read: what it left before must not pass for new.
     """
-    known = {collection.out.parent / name for name in collection.experiments}
+    own = {paths.FIGURES / name for name in collection.experiments}
     found = []
     for folder in collection.results:
-        inner = (
-            [folder] if (folder / SUMMARY).is_file() else sorted(path.parent for path in folder.glob(f"*/{SUMMARY}"))
-        )
-        if not inner and not (collection.default or folder in known):
+        inner = [folder] if _holds(folder) else sorted(each for each in folder.glob("*") if _holds(each))
+        if not inner and folder not in own:
             raise ValueError(f"{folder}: neither it nor a folder in it holds a {SUMMARY}; run the notebooks first")
         found += [_read(each) for each in inner]
+    place = {experiment_of(notebook): i for i, notebook in enumerate(available().values())}
     found = [each for each in found if each.name not in collection.failed]
-    place = {name: i for i, name in enumerate(order)}
     return sorted(found, key=lambda each: (place.get(each.name, len(place)), each.name, each.run))
+
+
+def _holds(folder: Path) -> bool:
+    return (folder / SUMMARY).is_file()
 
 
 def absent(collection: Collection, found: Sequence[Found]) -> dict[str, str]:

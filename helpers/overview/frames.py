@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pandas as pd
 
 from helpers.claims import COLUMNS as CLAIM_COLUMNS
+from helpers.claims import exceptions as odd
 from helpers.figures import cards
 from helpers.overview.collecting import Found
 from helpers.types import CardLine, Estimate
@@ -15,6 +18,7 @@ from helpers.types import CardLine, Estimate
 #: Statuses of claims in the order of the table.
 STATUSES = ("reproduced", "within interval", "differs", "not comparable", "not derivable")
 UNKNOWN = "not known"
+COLUMNS = ("experiment", "data", "finding", "estimate", "n", "clusters", "unreadable", "usd")
 
 
 def rows(found: Sequence[Found], absent: Mapping[str, str] | None = None) -> pd.DataFrame:
@@ -27,6 +31,8 @@ def rows(found: Sequence[Found], absent: Mapping[str, str] | None = None) -> pd.
     for each in found:
         for row in each.rows:
             estimate = row.estimate
+            if estimate.data == "published" and not _first(found, each):
+                continue
             free = estimate.data in ("published", "hub", "folder")
             table.append(
                 {
@@ -45,9 +51,6 @@ def rows(found: Sequence[Found], absent: Mapping[str, str] | None = None) -> pd.
     return pd.DataFrame(table, columns=list(COLUMNS))
 
 
-COLUMNS = ("experiment", "data", "finding", "estimate", "n", "clusters", "unreadable", "usd")
-
-
 def _titled(each: Found) -> str:
     return f"{each.name} ({each.run})" if each.run else each.name
 
@@ -60,26 +63,27 @@ def _usd(each: Found) -> str:
 
 
 def lines(found: Sequence[Found]) -> list[CardLine]:
-    """All lines of all cards, in the order of the experiments; those of several runs of one name their run.
+    """All lines of all cards, in the order of the experiments.
 
-    A judge that several runs measured has a row a run: "judge (run)".
+    Of several runs of one experiment each judge has a row a run, "judge (run)"; published data, which these runs share,
+    have one.
     """
-    from dataclasses import replace
-
+    several = {name for name, n in Counter(each.name for each in found).items() if n > 1}
     return [
-        replace(line, judge=f"{line.judge} ({each.run})") if each.run and _several(found, each) and own(line) else line
+        line if line.estimate.data == "published" or each.name not in several else _of(line, each.run or each.name)
         for each in found
         for line in each.lines
+        if line.estimate.data != "published" or _first(found, each)
     ]
 
 
-def own(line: CardLine) -> bool:
-    """Whether a line is of the run itself, and not of published data that all runs share."""
-    return line.estimate.data != "published"
+def _of(line: CardLine, run: str) -> CardLine:
+    return replace(line, judge=f"{line.judge} ({run})")
 
 
-def _several(found: Sequence[Found], each: Found) -> bool:
-    return sum(other.name == each.name for other in found) > 1
+def _first(found: Sequence[Found], each: Found) -> bool:
+    """Whether this is the first of all runs of its experiment."""
+    return next(other for other in found if other.name == each.name) is each
 
 
 def card(found: Sequence[Found]) -> pd.DataFrame:
@@ -101,17 +105,19 @@ def _cell(line: CardLine | None) -> str:
     return "" if line is None else f"{cards.MARKS[line.verdict]} {line.estimate}".strip()
 
 
-def words(found: Sequence[Found]) -> pd.DataFrame:
+def words(found: Sequence[Found], judged: bool = False) -> pd.DataFrame:
     """Every line of the card with its words: judge, data, measure, verdict, estimate, p, smallest, n, clusters, words.
 
-    `p` is what the correction left of it, `smallest` the smallest effect found in 80 % of such runs, both "" where
-    there was no test. Sorted as the card; of several experiments each has its line.
+    `judged`: without the lines that only describe. `p` is what the correction left of it, `smallest` the smallest
+    effect found in 80 % of such runs, both "" where there was no test. Sorted as the card; of several experiments each
+    has its line.
     """
     every = lines(found)
     ranked = [(data, judge) for data, judges in cards.ranked(every).items() for judge in judges]
     place = {who: i for i, who in enumerate(ranked)}
     measures = cards.measures(every)
-    ordered = sorted(every, key=lambda line: (place[cards.judge(line)], measures.index(line.measure)))
+    shown = [line for line in every if line.verdict != "described" or not judged]
+    ordered = sorted(shown, key=lambda line: (place[cards.judge(line)], measures.index(line.measure)))
     columns = ["judge", "data", "measure", "verdict", "estimate", "p", "smallest", "n", "clusters", "words"]
     return pd.DataFrame([_worded(line) for line in ordered], columns=columns)
 
@@ -138,11 +144,8 @@ def claims(found: Sequence[Found]) -> pd.DataFrame:
 
     Claims are about published data, so that of several runs of one experiment the first speaks.
     """
-    parts, seen = [], set()
-    for each in found:
-        if each.claims is not None and each.name not in seen:
-            parts.append(each.claims.assign(experiment=each.name))
-            seen.add(each.name)
+    some = [each for each in found if each.claims is not None and _first(found, each)]
+    parts = [each.claims.assign(experiment=each.name) for each in some]
     columns = ["experiment", *CLAIM_COLUMNS]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 
@@ -154,9 +157,17 @@ def statuses(table: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([counts, counts.sum().to_frame("all").T]).rename_axis("experiment").reset_index()
 
 
-def costs(found: Sequence[Found]) -> pd.DataFrame:
-    """Calls, tokens and dollars by experiment and model, and a last row for all; experiments without run.json are not in it.
+def exceptions(table: pd.DataFrame) -> pd.DataFrame:
+    """The claims that do not simply come out, with their experiment and the reason; many of one reason are one row."""
+    parts = [odd(group).assign(experiment=name) for name, group in table.groupby("experiment", sort=False)]
+    columns = ["experiment", "quantity", "published", "recomputed", "unit", "status", "reason"]
+    return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 
+
+def costs(found: Sequence[Found]) -> pd.DataFrame:
+    """Calls, tokens and dollars by experiment and model, and a last row for all.
+
+    Experiments without run.json are not in it. Replies that two experiments share count in both.
     Columns: experiment, model, calls, input, output, usd (what these replies cost; NaN where no price is known).
     """
     table = [
@@ -170,5 +181,6 @@ def costs(found: Sequence[Found]) -> pd.DataFrame:
     if frame.empty:
         return frame
     frame["usd"] = frame["usd"].astype(float)
-    total = {c: frame[c].sum(skipna=c != "usd") if c == "usd" else int(frame[c].sum()) for c in columns[2:]}
-    return pd.concat([frame, pd.DataFrame([{"experiment": "all", "model": "", **total}])], ignore_index=True)
+    total = {column: int(frame[column].sum()) for column in ("calls", "input", "output")}
+    total["usd"] = frame["usd"].sum(skipna=False)
+    return pd.concat([frame, pd.DataFrame([{"experiment": "all", "model": "all", **total}])], ignore_index=True)
