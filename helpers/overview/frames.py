@@ -36,7 +36,7 @@ def rows(found: Sequence[Found], absent: Mapping[str, str] | None = None) -> pd.
             free = estimate.data in ("published", "hub", "folder")
             table.append(
                 {
-                    "experiment": _titled(each),
+                    "experiment": _titled(found, each),
                     "data": estimate.data,
                     "finding": row.sentence,
                     "estimate": f"{estimate}" + {"logit": " logits"}.get(estimate.unit, ""),
@@ -51,8 +51,9 @@ def rows(found: Sequence[Found], absent: Mapping[str, str] | None = None) -> pd.
     return pd.DataFrame(table, columns=list(COLUMNS))
 
 
-def _titled(each: Found) -> str:
-    return f"{each.name} ({each.run})" if each.run else each.name
+def _titled(found: Sequence[Found], each: Found) -> str:
+    """The experiment, and its run where there are several."""
+    return f"{each.name} ({each.run})" if each.run and sum(x.name == each.name for x in found) > 1 else each.name
 
 
 def _usd(each: Found) -> str:
@@ -171,7 +172,7 @@ def costs(found: Sequence[Found]) -> pd.DataFrame:
     Columns: experiment, model, calls, input, output, usd (what these replies cost; NaN where no price is known).
     """
     table = [
-        {"experiment": _titled(each), **model}
+        {"experiment": _titled(found, each), **model}
         for each in found
         if each.cost is not None
         for model in each.cost["models"]

@@ -58,7 +58,8 @@ def _source(every: Sequence[CardLine], data: str, judges: Sequence[str]) -> str:
     counted += f", {rest} of them without a verdict" if rest else ""
     source = panels.SOURCES.get(data, data)
     about = " This says nothing of real models." if data == "simulated" else ""
-    return f"- **{source[0].upper()}{source[1:]}** ({counted}): {'. '.join(said) or 'no bias is shown'}.{about}"
+    none = "no bias is shown" if rest < len(judges) else "of no bias anything can be told"
+    return f"- **{source[0].upper()}{source[1:]}** ({counted}): {'. '.join(said) or none}.{about}"
 
 
 def _names(some: Sequence[CardLine], order: Sequence[str]) -> str:
