@@ -230,7 +230,16 @@ def test_a_judge_s_place_is_that_of_its_gravest_comparison_after_holm():
     assert only(lines, "a", "unreadable").estimate.value == pytest.approx(0.1), "categories are parts of these"
     found = position.headline(two_orders())
     assert found.sentence.startswith("Of 4 comparisons tested 0 favour the answer shown first, 1 the one shown second")
+    assert ", 1 leans to one without standing; largest: a on x" in found.sentence
     assert found.unreadable == pytest.approx(0.1)
+
+
+def test_a_comparison_without_a_number_does_not_hide_one_with() -> None:
+    lost = number("first_position_effect", NAN, where={"judge": "a", "candidate": "w"})
+    few = number("first_position_effect", 0.3, where={"judge": "a", "candidate": "x"})
+    (line,) = position.card([lost, few])
+    assert (line.verdict, line.estimate.value) == ("untold", 0.3)
+    assert position.headline([lost, few]).sentence == "A preference for a place was tested in no comparison."
 
 
 def test_evaluators_that_are_one_model_are_one_judge_and_no_source_is_forgotten():

@@ -31,6 +31,11 @@ def worst(verdicts: Iterable[str]) -> str:
     return min(verdicts, key=CARD_VERDICTS.index)
 
 
+def size(each: Estimate) -> float:
+    """How far a number is from 0, so that the largest can be picked; one without a value is the smallest of all."""
+    return -1.0 if math.isnan(each.value) else abs(each.value)
+
+
 def together(estimates: Sequence[Estimate], id: str, judge: str, over: str) -> Estimate:
     """Shares of one judge over several parts as one, weighted by n; no interval, since parts share their questions.
 

@@ -9,7 +9,7 @@ from helpers.biases.cognitive.averages import LEVEL
 from helpers.biases.cognitive.families import Place, by_judge, corrected, family, stands
 from helpers.biases.cognitive.published import BIASES_WORD, WITHOUT
 from helpers.stats.power import detectable_effect
-from helpers.stats.standing import standing, together, worst
+from helpers.stats.standing import size, standing, together, worst
 from helpers.types import CardLine, Estimate, Headline, listed, sentence
 
 PROFILE, ABSOLUTE, UNREADABLE = "cognitive profile", "mean |B|", "unreadable"
@@ -57,7 +57,7 @@ def _profile(
     judge: str, own: Mapping[Place, Estimate], verdicts: Mapping[Place, str], p: Mapping[Place, float], tests: int
 ) -> CardLine:
     gravest = worst(verdicts[at] for at in own)
-    top = max((at for at in own if verdicts[at] == gravest), key=lambda at: abs(own[at].value))
+    top = max((at for at in own if verdicts[at] == gravest), key=lambda at: size(own[at]))
     each = own[top]
     moved = {
         word: [_name(at) for at in own if verdicts[at] == "bias" and sign * own[at].value > 0]
@@ -92,7 +92,7 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
     known, p, shown = family(estimates), corrected(estimates), stands(estimates)
     if not known:
         return _published(estimates)
-    order = sorted(known, key=lambda at: (at not in shown, math.isnan(known[at].value), -abs(known[at].value)))
+    order = sorted(known, key=lambda at: (at not in shown, -size(known[at])))
     each = known[order[0]]
     told = []
     for sign, way in ((1, "toward"), (-1, "away from")):

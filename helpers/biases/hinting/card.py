@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from helpers.biases.hinting.concluding import conclusions, corrected, effect_of, smallest_shown
-from helpers.stats.standing import standing, together
+from helpers.stats.standing import size, standing, together
 from helpers.stats.tests import benjamini_hochberg
 from helpers.types import CardLine, Estimate, Headline, listed, sentence
 
@@ -58,7 +58,7 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
     bare = [each for each in estimates if each.id == "hint_change" and each.where["vendor"] == "average"]
     verdicts = conclusions(estimates)
     if bare:
-        each = max(bare, key=lambda e: abs(e.value))
+        each = max(bare, key=size)
         said = "named authors moved own first places by {} pp on average; how many verdicts changed was not published, "
         ends = sorted(100 * e.value for e in bare)
         moved = " to ".join(f"{end:+.1f}" for end in dict.fromkeys((ends[0], ends[-1])))
@@ -67,7 +67,7 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
     if not verdicts:
         return None
     p = {hint: 2.0 if math.isnan(value) else value for hint, value in corrected(estimates).items()}
-    each = effect_of(estimates, min(p, key=lambda hint: (p[hint], -abs(effect_of(estimates, hint).value))))
+    each = effect_of(estimates, min(p, key=lambda hint: (p[hint], -size(effect_of(estimates, hint)))))
     words = {
         "different": "{} change{s} how often judges put their own vendor first",
         "equivalent": "{} change{s} nothing that matters",

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from helpers.biases.position.families import Place, corrected, family, place, smallest_detectable
-from helpers.stats.standing import standing, together, worst
+from helpers.stats.standing import size, standing, together, worst
 from helpers.types import CardLine, Estimate, Headline, sentence
 
 PLACE, AGREEMENT, UNREADABLE = "first position", "both orders agree", "unreadable"
@@ -53,7 +53,7 @@ def _place(
 ) -> CardLine:
     verdicts = {at: standing(each, p[at]) for at, each in mine.items()}
     gravest = worst(verdicts.values())
-    at = max((at for at in mine if verdicts[at] == gravest), key=lambda at: abs(mine[at].value))
+    at = max((at for at in mine if verdicts[at] == gravest), key=lambda at: size(mine[at]))
     each, side = mine[at], "first" if mine[at].value > 0 else "second"
     words = {
         "bias": f"favours the answer shown {side}",
@@ -82,10 +82,14 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
         return None
     verdicts = {at: standing(each, p[at]) for at, each in known.items()}
     gravest = worst(verdicts.values())
-    each = max((e for at, e in known.items() if verdicts[at] == gravest), key=lambda e: abs(e.value))
+    each = max((e for at, e in known.items() if verdicts[at] == gravest), key=size)
     tested = sum(not math.isnan(p[at]) for at in known)
     first, second = (_favouring(known, verdicts, sign) for sign in (1, -1))
-    said = f"of {tested} comparisons tested {first} favour the answer shown first, {second} the one shown second"
+    leans = sum(verdict == "hint" and not math.isnan(p[at]) for at, verdict in verdicts.items())
+    said = f"of {tested} comparison{'s' * (tested != 1)} tested {first} favour{'s' * (first == 1)} the answer shown "
+    said += f"first, {second} the one shown second"
+    if leans:
+        said += f", {leans} lean{'s' * (leans == 1)} to one without standing"
     if not tested:
         said = "a preference for a place was tested in no comparison"
     largest = f"; largest: {each.where['judge']} on {each.where['candidate']}"

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from helpers.biases.top_choice import defended
 from helpers.biases.top_choice.measure import pick
 from helpers.stats.power import detectable_effect
-from helpers.stats.standing import LEVEL, standing
+from helpers.stats.standing import LEVEL, size, standing
 from helpers.types import CardLine, Estimate, Headline, display_name, listed, sentence
 
 SELF_PREFERENCE, UNREADABLE = "self-preference", "unreadable"
@@ -119,5 +119,5 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
         said += ("; " if said else "") + f"of {listed(map(display_name, shown['untold']))} nothing can be told"
     order = [n for v in ("bias", "hint", "not shown", "untold") for n in shown[v]]
     top = [n for n in order if found[n][2] == found[order[0]][2]]
-    each = max((found[n][0] for n in top), key=lambda e: abs(e.value))
+    each = max((found[n][0] for n in top), key=size)
     return Headline(sentence(said, each.data), each)
