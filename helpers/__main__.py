@@ -60,9 +60,12 @@ def plan(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...]) -> None:
     from helpers.config import load_experiment
     from helpers.run import caution
     from helpers.run import plan as plan_of
-    from helpers.run.notebooks import check_parameters, chosen, experiment_of
+    from helpers.run.notebooks import check_parameters, chosen, collects, experiment_of
 
     for notebook in chosen(names):
+        if collects(notebook):
+            click.echo(f"{notebook.stem}\nasks nothing: it collects what the other notebooks found")
+            continue
         values = _parameters(pairs)
         check_parameters(notebook, values)
         experiment = load_experiment(experiment_of(notebook), **values)

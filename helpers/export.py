@@ -48,18 +48,22 @@ def export(
     provenance: Mapping[str, Any],
     claims: pd.DataFrame | None = None,
     run: Mapping[str, Any] | None = None,
+    summary: Mapping[str, Any] | None = None,
 ) -> None:
     """Write everything that an experiment found into `folder`, and nothing outside it.
 
     Files: <figure>.png .pdf .svg, <table>.csv .tex, numbers.json, numbers.tex, claims.csv (if `claims`, the
-    frame of `claims.check`), captions.md, and run.json with commit, time, versions and `run`, the only file that
-    differs between runs. All bytes are made before the first is written: an export that fails leaves the former files
-    as they were. Unsafe or double names, infinite numbers and two estimates for one place are a ValueError.
+    frame of `claims.check`), summary.json (if `summary`, which the overview collects), captions.md, and run.json with
+    commit, time, versions and `run`, the only file that differs between runs. All bytes are made before the first is
+    written: an export that fails leaves the former files as they were. Unsafe or double names, infinite numbers and two
+    estimates for one place are a ValueError.
     """
     # The experiment's name, so that two experiments have different macros wherever they are written to.
     name = str(provenance.get("experiment") or folder.resolve().name.split("-")[0])
     experiment = re.sub(r"[^A-Za-z0-9]+", "_", name)
     files = contents(experiment, figures, tables, list(estimates), provenance, claims)
+    if summary is not None:
+        files["summary.json"] = _json({"protocol": PROTOCOL, **summary})
     files["run.json"] = _json({**this_run(), **(run or {})})
     folder.mkdir(parents=True, exist_ok=True)
     parts = {name: folder / f".{name}.part" for name in files}

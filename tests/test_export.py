@@ -195,6 +195,14 @@ def test_run_json_says_commit_time_versions_and_what_was_given(tmp_path, results
     assert run["commit"] is None or re.fullmatch(r"[0-9a-f]{40}(-dirty)?", run["commit"])
 
 
+def test_a_summary_is_written_beside_with_the_protocol_and_only_if_given(tmp_path, results):
+    export(tmp_path / "with", **results, summary={"title": "x", "rows": [{"value": 0.123456789, "low": NAN}]})
+    content = json.loads((tmp_path / "with" / "summary.json").read_text())
+    assert content == {"protocol": "1.0", "title": "x", "rows": [{"value": 0.123457, "low": None}]}
+    export(tmp_path / "without", **results)
+    assert not (tmp_path / "without" / "summary.json").exists()
+
+
 def test_without_git_the_commit_is_null(monkeypatch):
     monkeypatch.setenv("PATH", "")
     assert exporting.this_run()["commit"] is None

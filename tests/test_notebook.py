@@ -59,7 +59,7 @@ def test_plain_papermill_runs_it_from_any_folder_and_touches_no_tracked_file(ran
     assert ran.touched == []
     expected = {f"{name}.{kind}" for name in (*FIGURES, "published_self_preference") for kind in ("png", "pdf", "svg")}
     expected |= {f"{name}.{kind}" for name in TABLES for kind in ("csv", "tex")}
-    expected |= {"numbers.json", "numbers.tex", "claims.csv", "captions.md", "run.json"}
+    expected |= {"numbers.json", "numbers.tex", "claims.csv", "captions.md", "summary.json", "run.json"}
     assert set(ran.first) == expected
 
 
@@ -363,6 +363,36 @@ def test_notebooks_wait_for_others_and_fall_with_them(monkeypatch: pytest.Monkey
     after["d"] = ["e"]
     with pytest.raises(ConfigError, match="wait for each other: d, e"):
         notebooks.run_all(some[3:], {}, processes=2)
+
+
+@pytest.mark.parametrize("bad", [(), ("01_a",), ("01_a", "02_b")])
+def test_what_collects_runs_last_on_what_ran_through(monkeypatch: pytest.MonkeyPatch, bad: tuple[str, ...]) -> None:
+    begun: list[tuple[str, Any]] = []
+
+    def execute(notebook: Path, report: Path, given: Any) -> notebooks.Result:
+        begun.append((notebook.stem, given))
+        return notebooks.Result(notebook.stem, report, 0.0, "failed" if notebook.stem in bad else None)
+
+    monkeypatch.setattr(notebooks, "ProcessPoolExecutor", ThreadPoolExecutor)
+    monkeypatch.setattr(notebooks, "check_parameters", lambda *_: None)
+    monkeypatch.setattr(notebooks, "collection_names", lambda: ["all"])
+    monkeypatch.setattr(notebooks, "load_config", lambda _: SimpleNamespace(after=[]))
+    monkeypatch.setattr(notebooks, "report_of", lambda notebook, _: Path(notebook.stem))
+    monkeypatch.setattr(notebooks, "collected", lambda *told: dict(zip("pqr", told, strict=True)))
+    monkeypatch.setattr(notebooks, "execute", execute)
+    some = [Path(f"0{n}_{name}.ipynb") for n, name in enumerate(("all", "a", "b"))]
+    results = notebooks.run_all(some, {"seed": 7}, processes=2)
+    assert [result.name for result in results] == ["00_all", "01_a", "02_b"]
+    assert sorted(begun[:2]) == [("01_a", {"seed": 7}), ("02_b", {"seed": 7})]
+    if len(bad) == 2:
+        assert results[0].error == "not run: a, b failed before it" and len(begun) == 2
+    else:
+        told = {"p": {"seed": 7}, "q": ["a", "b"], "r": [name[3:] for name in bad]}
+        assert begun[2:] == [("00_all", told)]
+        assert results[0].error is None
+    begun.clear()
+    notebooks.run_all(some[:1], {"out": "here"}, processes=1)
+    assert begun == [("00_all", {"out": "here"})], "alone it takes parameters of its own"
 
 
 def _killed(*_: Any) -> None:

@@ -108,7 +108,14 @@ def test_plain_papermill_runs_it_from_any_folder_and_touches_no_tracked_file(ran
     assert ran.touched == []
     expected = {f"{name}.{kind}" for name in FIGURES for kind in ("png", "pdf", "svg")}
     expected |= {f"{name}.{kind}" for name in TABLES for kind in ("csv", "tex")}
-    assert set(ran.first) == expected | {"numbers.json", "numbers.tex", "claims.csv", "captions.md", "run.json"}
+    assert set(ran.first) == expected | {
+        "numbers.json",
+        "numbers.tex",
+        "claims.csv",
+        "captions.md",
+        "summary.json",
+        "run.json",
+    }
 
 
 def test_a_second_run_gives_the_same_bytes_and_asks_nobody(ran: SimpleNamespace) -> None:

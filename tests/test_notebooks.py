@@ -16,14 +16,16 @@ import nbformat
 import pytest
 
 from helpers import paths
-from helpers.config import COMMON, experiment_names, load_config
-from helpers.run.notebooks import available, experiment_of
+from helpers.config import COLLECTING, COMMON, collection_names, experiment_names, load_collection, load_config
+from helpers.run.notebooks import available, collects, experiment_of
 from tests.cells import code_cells, parameters_of
 from tests.kernels import command
 from tests.runs import full_estimates
 
 NOTEBOOKS = available()
+ASKING = {name: path for name, path in NOTEBOOKS.items() if not collects(path)}
 every_notebook = pytest.mark.parametrize("name", NOTEBOOKS)
+every_asking_one = pytest.mark.parametrize("name", ASKING)
 
 
 # --- shape ------------------------------------------------------------------------------------------------------------
@@ -36,7 +38,7 @@ def tagged(name: str, tag: str) -> Any:
 
 
 def test_each_experiment_has_a_notebook_and_no_other_file_lies_beside_them() -> None:
-    assert sorted(map(experiment_of, NOTEBOOKS.values())) == experiment_names()
+    assert sorted(map(experiment_of, NOTEBOOKS.values())) == sorted([*experiment_names(), *collection_names()])
     assert {path.stem for path in paths.NOTEBOOKS.iterdir() if not path.name.startswith(".")} == set(NOTEBOOKS)
     numbers = [int(name.partition("_")[0]) for name in NOTEBOOKS]
     assert numbers == sorted(set(numbers))
@@ -50,7 +52,8 @@ def test_a_notebook_is_short_clean_and_in_order(name: str) -> None:
     assert book.metadata.kernelspec.name == "python3"
     assert len({cell.id for cell in book.cells}) == len(book.cells)
     title, last = book.cells[0].source, book.cells[-1].source
-    assert title == f"# {load_config(experiment_of(NOTEBOOKS[name])).title}" and title.endswith("?")
+    load = load_collection if collects(NOTEBOOKS[name]) else load_config
+    assert title == f"# {load(experiment_of(NOTEBOOKS[name])).title}" and title.endswith("?")
     assert last.startswith("## Limits")
     lines = 0
     for cell in code_cells(NOTEBOOKS[name]):
@@ -83,7 +86,9 @@ def test_no_number_is_typed_into_a_computed_sentence(name: str) -> None:
 
 @every_notebook
 def test_parameters_are_those_of_every_notebook_and_of_its_experiment_with_the_same_defaults(name: str) -> None:
-    assert parameters_of(NOTEBOOKS[name]) == {**COMMON, **load_config(experiment_of(NOTEBOOKS[name])).parameters}
+    collecting = collects(NOTEBOOKS[name])
+    known = COLLECTING if collecting else {**COMMON, **load_config(experiment_of(NOTEBOOKS[name])).parameters}
+    assert parameters_of(NOTEBOOKS[name]) == known
 
 
 @every_notebook
@@ -91,8 +96,11 @@ def test_each_parameter_says_what_it_takes(name: str) -> None:
     lines = tagged(name, "parameters").source.splitlines()
     assert all(re.search(r"\S  +# \S", line) for line in lines)
     said = {line.partition(" =")[0]: line.partition("  # ")[2] for line in lines}
+    assert f"figures/{experiment_of(NOTEBOOKS[name])}," in said["out"]
+    if collects(NOTEBOOKS[name]):
+        return
     config = load_config(experiment_of(NOTEBOOKS[name]))
-    assert f"figures/{experiment_of(NOTEBOOKS[name])}," in said["out"] and "data/replies" in said["store"]
+    assert "data/replies" in said["store"]
     assert f"({config.repeats})" in said["repeats"]
     for word in ("builtin", "hub"):
         assert f'"{word}"' in said["questions"]
@@ -120,6 +128,12 @@ def test_every_parameter_is_passed_on(name: str) -> None:
     (call,) = calls
     passed = {word.arg: ast.unparse(word.value) for word in call.keywords}
     assert passed == {parameter: parameter for parameter in parameters_of(NOTEBOOKS[name])}
+
+
+@every_asking_one
+def test_what_a_notebook_found_goes_to_the_overview_too(name: str) -> None:
+    export = tagged(name, "export").source
+    assert "summary=run.summary(asked, published, estimates)" in export and "run.costs(asked)" in export
 
 
 @every_notebook
@@ -154,7 +168,7 @@ def not_locked() -> list[str]:
 
 def results(root: Path) -> Iterator[tuple[str, bytes]]:
     """What git keeps of the default runs: figures, tables, numbers and the executed report."""
-    for name in experiment_names():
+    for name in [*experiment_names(), *collection_names()]:
         kept = (
             f for f in (root / "figures" / name).iterdir() if f.suffix not in (".pdf", ".svg") and f.name != "run.json"
         )

@@ -36,7 +36,7 @@ MAY_IMPORT |= {room: ALL for room in ("run", "calibrate", "power", "analyze", "e
 #: export puts figures and tables into files.
 MAY_IMPORT["export"] |= {"figures", "tables"}
 NO_PANDAS_AT_START = ("types", "paths", "store", "verdicts", "judge", "providers", "prompts", "config")
-DISK = {"calibrate", "config", "datasets", "explain", "export", "paths", "power", "prompts", "run", "store"}
+DISK = {"calibrate", "config", "datasets", "explain", "export", "overview", "paths", "power", "prompts", "run", "store"}
 MODULES = sorted(HELPERS.rglob("*.py"))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from helpers import paths
 from helpers.config.chosen import baselines_of, editor_of, known_models, refuse_made_up
+from helpers.config.collecting import COLLECTING, collection_names, experiment_names, load_collection
 from helpers.config.schema import (
     COMMON,
     NAME,
@@ -22,7 +23,19 @@ from helpers.config.schema import (
 )
 from helpers.types import Experiment, Model, Price, Question, short_hash
 
-__all__ = ["COMMON", "ConfigError", "Experiment", "load_config", "load_experiment", "load_models", "read_yaml"]
+__all__ = [
+    "COLLECTING",
+    "COMMON",
+    "ConfigError",
+    "Experiment",
+    "collection_names",
+    "experiment_names",
+    "load_collection",
+    "load_config",
+    "load_experiment",
+    "load_models",
+    "read_yaml",
+]
 
 
 #: What each provider calls the limit of a reply; servers that speak OpenAI's older dialect know only max_tokens.
@@ -90,11 +103,6 @@ def load_models(path: Path = paths.MODELS, knowledge: Mapping[str, Question] | N
             fields["knowledge"] = knowledge or {}
         models[name] = Model(name=name, **fields)
     return models
-
-
-def experiment_names() -> list[str]:
-    """The experiments that exist: folders of experiments/ with a config.yaml, in order of name."""
-    return sorted(folder.parent.name for folder in paths.EXPERIMENTS.glob("*/config.yaml"))
 
 
 def load_config(name: str) -> ExperimentConfig:

@@ -12,6 +12,8 @@ from helpers.figures.doses import show_dose_curve
 from helpers.figures.heatmap import show_judge_vendor_heatmap
 from helpers.figures.hinting import show_hint_effects, show_hint_slopes
 from helpers.figures.hinting_groups import show_category_groups, show_group_metrics
+from helpers.figures.judge_card import show_judge_card
+from helpers.figures.judge_forest import show_judge_forest
 from helpers.figures.leaderboard import show_leaderboard_contrast
 from helpers.figures.noise_metrics import show_noise_metrics
 from helpers.figures.obfuscation import show_obfuscation_slopes
@@ -50,6 +52,8 @@ __all__ = [
     "show_group_metrics",
     "show_hint_effects",
     "show_hint_slopes",
+    "show_judge_card",
+    "show_judge_forest",
     "show_judge_vendor_heatmap",
     "show_leaderboard_contrast",
     "show_noise_metrics",

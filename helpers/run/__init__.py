@@ -3,6 +3,7 @@
 from helpers.run.asking import Asked, ask, caution, plan
 from helpers.run.game_sources import features, write_arena
 from helpers.run.showing import control_gap, controls_told, example, losses, machine_provenance, provenance, say, show
+from helpers.run.summing import costs, summary
 
 __all__ = [
     "Asked",
@@ -10,6 +11,7 @@ __all__ = [
     "caution",
     "control_gap",
     "controls_told",
+    "costs",
     "example",
     "features",
     "losses",
@@ -18,5 +20,6 @@ __all__ = [
     "provenance",
     "say",
     "show",
+    "summary",
     "write_arena",
 ]

@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from helpers import paths
-from helpers.config import ConfigError, load_config, load_experiment
+from helpers.config import ConfigError, collection_names, load_collection, load_config, load_experiment
 from helpers.providers.environment import leave_browser
 from helpers.run.asking import check
+from helpers.run.collected import collected
 
 #: Per-run traces that papermill and the kernel leave in a notebook; without them a rerun gives the same bytes.
 NOISE = {"papermill", "execution"}
@@ -55,6 +56,11 @@ def experiment_of(notebook: Path) -> str:
     return re.sub(r"^\d+_", "", notebook.stem)
 
 
+def collects(notebook: Path) -> bool:
+    """Whether a notebook asks nothing and collects what others found."""
+    return experiment_of(notebook) in collection_names()
+
+
 def check_parameters(notebook: Path, parameters: Mapping[str, Any]) -> None:
     """Refuse parameters that the notebook does not have: papermill itself would only log them."""
     from papermill import inspect_notebook
@@ -63,12 +69,16 @@ def check_parameters(notebook: Path, parameters: Mapping[str, Any]) -> None:
     unknown = sorted(set(parameters) - set(known))
     if unknown:
         raise ConfigError(f"{notebook.stem} has no parameter {', '.join(unknown)}; it has: {', '.join(known)}")
-    check(load_experiment(experiment_of(notebook), **parameters))
+    if collects(notebook):
+        load_collection(experiment_of(notebook), **parameters)
+    else:
+        check(load_experiment(experiment_of(notebook), **parameters))
 
 
 def report_of(notebook: Path, parameters: Mapping[str, Any]) -> Path:
     """Where the executed notebook goes: the experiment's report, or beside the figures of a run of one's own."""
-    experiment = load_experiment(experiment_of(notebook), **parameters)
+    load = load_collection if collects(notebook) else load_experiment
+    experiment = load(experiment_of(notebook), **parameters)
     return (paths.EXPERIMENTS / experiment.name if experiment.default else experiment.out) / "report.ipynb"
 
 
@@ -180,14 +190,18 @@ def _stopping(pool: ProcessPoolExecutor, running: Mapping[Future, str]) -> Itera
 def run_all(notebooks: list[Path], parameters: Mapping[str, Any], processes: int | None = None) -> list[Result]:
     """Run notebooks in parallel processes; one whose config says `after:` waits for those, and falls with them.
 
+    One that collects waits for all the others and runs if any of them ran through, on what they made (`collected`).
     The results come in the order of `notebooks`. Parameters that any of them does not have are refused before the first
-    is run.
+    is run; one that collects beside others has no parameters of its own.
     """
+    gathering = {experiment_of(n) for n in notebooks if collects(n)}
+    asking = [experiment_of(n) for n in notebooks if not collects(n)]
     for notebook in notebooks:
-        check_parameters(notebook, parameters)
+        if not asking or not collects(notebook):
+            check_parameters(notebook, parameters)
     waiting = {experiment_of(n): n for n in notebooks}
     order = list(waiting)
-    after = {name: [a for a in load_config(name).after if a in waiting] for name in waiting}
+    after = {n: [a for a in load_config(n).after if a in waiting] for n in asking} | dict.fromkeys(gathering, asking)
     results: dict[str, Result] = {}
     running: dict[Future, str] = {}
     lost: dict[str, Result] = {}
@@ -198,12 +212,16 @@ def run_all(notebooks: list[Path], parameters: Mapping[str, Any], processes: int
                 raise ConfigError(f"by their `after:` these wait for each other: {', '.join(waiting)}")
             for name in ready:
                 notebook = waiting.pop(name)
-                report = report_of(notebook, parameters)
                 broken = [a for a in after[name] if results[a].error]
+                if name in gathering and len(broken) < len(asking):
+                    given, broken = collected(parameters, asking, broken), []
+                else:
+                    given = {} if broken and name in gathering else parameters
+                report = report_of(notebook, given)
                 if broken:
                     results[name] = Result(notebook.stem, report, 0.0, f"not run: {', '.join(broken)} failed before it")
                 else:
-                    running[_submit(pool, notebook, report, parameters)] = name
+                    running[_submit(pool, notebook, report, given)] = name
                     lost[name] = Result(notebook.stem, report, 0.0, "a process died (killed, or out of memory)")
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 name = running.pop(future)

@@ -1,9 +1,9 @@
 """The nouns of the project: frozen records that every room may use and that import nothing of ours."""
 
-from helpers.types.asked import SITUATION, Answer, Experiment, Question, Request, Trial, short_hash
+from helpers.types.asked import SITUATION, Answer, Collection, Experiment, Question, Request, Trial, short_hash
 from helpers.types.models import Model, Price
-from helpers.types.naming import display_name, plain
-from helpers.types.numbers import CARD_VERDICTS, CardLine, Estimand, Estimate
+from helpers.types.naming import display_name, listed, plain, sentence
+from helpers.types.numbers import CARD_VERDICTS, CardLine, Estimand, Estimate, Headline
 from helpers.types.replies import (
     FINISHES,
     OUTCOMES,
@@ -29,10 +29,12 @@ __all__ = [
     "VERSIONS",
     "Answer",
     "CardLine",
+    "Collection",
     "Completion",
     "Estimand",
     "Estimate",
     "Experiment",
+    "Headline",
     "Judgment",
     "Model",
     "Price",
@@ -47,6 +49,8 @@ __all__ = [
     "Wording",
     "check_form",
     "display_name",
+    "listed",
     "plain",
+    "sentence",
     "short_hash",
 ]

@@ -215,3 +215,20 @@ class Trial:
     where: Mapping[str, str] = field(default_factory=dict)
     partner: int | None = None
     wording: Wording | None = None
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A notebook that asks nothing, fully settled: which folders of results it reads and where its own go.
+
+    `experiments` are all that ask judges, `failed` those of them that failed in the run that is collected.
+    """
+
+    name: str
+    title: str
+    experiments: tuple[str, ...]
+    results: tuple[Path, ...]
+    failed: tuple[str, ...]
+    figure_style: str
+    out: Path
+    default: bool

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 
 #: Vendors whose names are not written as their ids are.
 VENDOR_NAMES = {
@@ -35,3 +36,22 @@ def display_name(vendor: object) -> str:
     ('GPT', 'acme')
     """
     return VENDOR_NAMES.get(str(vendor), plain(vendor))
+
+
+def listed(names: Iterable[object]) -> str:
+    """Names in a row, as a sentence has them; "" for none.
+
+    >>> listed(["Claude", "GPT", "Gemini"]), listed(["Claude"])
+    ('Claude, GPT and Gemini', 'Claude')
+    """
+    found = [plain(name) for name in names]
+    return " and ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found)
+
+
+def sentence(said: str, data: str) -> str:
+    """Clauses as a sentence of its own, so that a simulated finding is never taken for a real one, even quoted.
+
+    >>> sentence("no effect is shown", "asked"), sentence("no effect is shown", "simulated")
+    ('No effect is shown.', 'SIMULATED: no effect is shown.')
+    """
+    return f"SIMULATED: {said}." if data == "simulated" else f"{said[:1].upper()}{said[1:]}."

@@ -97,3 +97,15 @@ class CardLine:
     words: str
     p: float = float("nan")
     smallest: float = float("nan")
+
+
+@dataclass(frozen=True)
+class Headline:
+    """What an experiment found in one source of data, in one plain sentence, and the number that carries it.
+
+    `unreadable` is the share of verdicts that could not be read, NaN where nobody published it.
+    """
+
+    sentence: str
+    estimate: Estimate
+    unreadable: float = float("nan")

@@ -2,6 +2,7 @@
 
 from helpers.biases.cognitive.asking import CONTROL, NEEDS, STAGES, answers, trials, unfit
 from helpers.biases.cognitive.building import questions
+from helpers.biases.cognitive.card import card, headline
 from helpers.biases.cognitive.concluding import finding
 from helpers.biases.cognitive.design import caution, check
 from helpers.biases.cognitive.estimands import ASKED
@@ -49,6 +50,7 @@ __all__ = [
     "HaloEffectMetric",
     "LossAversionMetric",
     "answers",
+    "card",
     "caution",
     "check",
     "corrected",
@@ -56,6 +58,7 @@ __all__ = [
     "exploratory",
     "finding",
     "from_published",
+    "headline",
     "measure",
     "noise_words",
     "odd_words",

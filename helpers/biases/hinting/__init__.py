@@ -1,6 +1,7 @@
 """Whether naming the authors changes what a judge puts first: experiment 2, built on experiment 1's top choice."""
 
 from helpers.biases.hinting.asking import CONTROL, caution, check, hints_of, trials
+from helpers.biases.hinting.card import card, headline
 from helpers.biases.hinting.changes import changes_words
 from helpers.biases.hinting.concluding import conclusions, corrected
 from helpers.biases.hinting.estimands import ESTIMANDS
@@ -36,6 +37,7 @@ __all__ = [
     "STAGES",
     "answers",
     "best_groups",
+    "card",
     "caution",
     "changes_words",
     "check",
@@ -45,6 +47,7 @@ __all__ = [
     "few",
     "finding",
     "from_published",
+    "headline",
     "hints_of",
     "margins_words",
     "measure",

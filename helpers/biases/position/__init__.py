@@ -1,6 +1,7 @@
 """Whether the order of two answers changes the verdict: experiment 4."""
 
 from helpers.biases.position.asking import NEEDS, STAGES, answers, trials, unfit
+from helpers.biases.position.card import card, headline
 from helpers.biases.position.classes import grid, patterns
 from helpers.biases.position.concluding import finding, identical_words
 from helpers.biases.position.counts import from_pairs, games_of
@@ -42,6 +43,7 @@ __all__ = [
     "STAGES",
     "answers",
     "by_category",
+    "card",
     "caution",
     "check",
     "choices_of",
@@ -54,6 +56,7 @@ __all__ = [
     "from_published",
     "games_of",
     "grid",
+    "headline",
     "identical_words",
     "leaderboard_contrast",
     "leaderboard_points",

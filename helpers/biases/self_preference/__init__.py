@@ -2,6 +2,7 @@
 
 from helpers.biases.self_preference.arms import CONTROL, caution, check
 from helpers.biases.self_preference.asking import NEEDS, STAGES, trials
+from helpers.biases.self_preference.card import card, headline
 from helpers.biases.self_preference.concluding import corrected, finding, smallest_detectable
 from helpers.biases.self_preference.estimands_defended import ESTIMANDS
 from helpers.biases.self_preference.funnel import funnel_of, outcomes
@@ -39,6 +40,7 @@ __all__ = [
     "STAGES",
     "accuracy_rows",
     "answers",
+    "card",
     "caution",
     "check",
     "corrected",
@@ -48,6 +50,7 @@ __all__ = [
     "from_published",
     "funnel_of",
     "gap_words",
+    "headline",
     "lost_by_pick",
     "measure",
     "outcomes",

@@ -1,6 +1,7 @@
 """Which of several anonymous answers a judge puts first: experiment 1, and what experiment 2 builds on."""
 
 from helpers.biases.top_choice.asking import NEEDS, STAGES, answers, caution, trials, unfit
+from helpers.biases.top_choice.card import card, headline
 from helpers.biases.top_choice.checks import planted, sensitivity_rows, sensitivity_words
 from helpers.biases.top_choice.defended import balance_of_orders, corrected
 from helpers.biases.top_choice.estimands_defended import ESTIMANDS
@@ -42,12 +43,14 @@ __all__ = [
     "agreement_words",
     "answers",
     "balance_of_orders",
+    "card",
     "caution",
     "corrected",
     "detectable",
     "expected_shares",
     "finding",
     "from_published",
+    "headline",
     "measure",
     "metric_rows",
     "naive_against_defended",

@@ -1,0 +1,132 @@
+"""The results of other notebooks, read back from their folders: nothing is computed anew, nothing is known by name."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from helpers import paths
+from helpers.export import PROTOCOL
+from helpers.run.notebooks import available, experiment_of
+from helpers.types import CARD_VERDICTS, CardLine, Collection, Estimate
+
+SUMMARY = "summary.json"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One finding of one experiment in one source of data; `unreadable` is NaN where nobody published it."""
+
+    sentence: str
+    estimate: Estimate
+    unreadable: float
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one folder of results holds. `run` is the folder's name where it is not the experiment's, else "".
+
+    `claims` is None where nothing was claimed; `cost` holds run.json's dollars and models, None where there is no such
+    file (git does not keep it) or one that was written before these stood in it.
+    """
+
+    name: str
+    question: str
+    run: str
+    rows: tuple[Row, ...]
+    lines: tuple[CardLine, ...]
+    claims: pd.DataFrame | None
+    cost: Mapping[str, Any] | None
+
+
+def collect(collection: Collection) -> list[Found]:
+    """What the folders of `collection.results` hold, experiments in the order of their notebooks.
+
+    A folder without a summary.json stands for its folders that have one (a matrix of runs). An experiment's own folder
+    that holds none is an experiment that has not been run; any other one is a ValueError that names it. Nothing of an
+    experiment that failed is read: what it left before must not pass for new.
+    """
+    own = {paths.FIGURES / name for name in collection.experiments}
+    found = []
+    for folder in collection.results:
+        inner = [folder] if _holds(folder) else sorted(each for each in folder.glob("*") if _holds(each))
+        if not inner and folder not in own:
+            raise ValueError(f"{folder}: neither it nor a folder in it holds a {SUMMARY}; run the notebooks first")
+        found += [_read(each) for each in inner]
+    place = {experiment_of(notebook): i for i, notebook in enumerate(available().values())}
+    found = [each for each in found if each.name not in collection.failed]
+    return sorted(found, key=lambda each: (place.get(each.name, len(place)), each.name, each.run))
+
+
+def _holds(folder: Path) -> bool:
+    return (folder / SUMMARY).is_file()
+
+
+def absent(collection: Collection, found: Sequence[Found]) -> dict[str, str]:
+    """The experiments of which there is nothing here, with the reason: "failed in this run" or "not run"."""
+    there = {each.name for each in found}
+    return {
+        name: "failed in this run" if name in collection.failed else "not run"
+        for name in collection.experiments
+        if name not in there
+    }
+
+
+def _read(folder: Path) -> Found:
+    path = folder / SUMMARY
+    content = _json(path)
+    try:
+        if content["protocol"] != PROTOCOL:
+            raise ValueError(f"protocol {content['protocol']!r}, this program reads {PROTOCOL!r}")
+        rows = tuple(Row(row["sentence"], _estimate(row), _number(row["unreadable"])) for row in content["rows"])
+        lines = tuple(_line(line) for line in content["card"])
+        name, question = content["title"], content["question"]
+    except (KeyError, TypeError, ValueError) as error:
+        what = f"key {error} is missing" if isinstance(error, KeyError) else error
+        raise ValueError(f"{path}: {what}; run its notebook again") from None
+    claims = folder / "claims.csv"
+    return Found(
+        name=name,
+        question=question,
+        run="" if folder.name == name else folder.name,
+        rows=rows,
+        lines=lines,
+        claims=pd.read_csv(claims) if claims.is_file() else None,
+        cost=_cost(folder / "run.json"),
+    )
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ValueError(f"{path}: no JSON ({error}); run its notebook again") from None
+
+
+def _cost(path: Path) -> Mapping[str, Any] | None:
+    content = _json(path) if path.is_file() else {}
+    return content if "models" in content else None
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else float(value)
+
+
+def _estimate(record: Mapping[str, Any]) -> Estimate:
+    bounds = {key: _number(record[key]) for key in ("value", "low", "high")}
+    rest = {key: record[key] for key in ("id", "where", "n", "clusters", "unit", "method", "data")}
+    return Estimate(**rest, **bounds)
+
+
+def _line(record: Mapping[str, Any]) -> CardLine:
+    if record["verdict"] not in CARD_VERDICTS:
+        raise ValueError(f"verdict {record['verdict']!r}; there are: {', '.join(CARD_VERDICTS)}")
+    words = {key: record[key] for key in ("judge", "measure", "verdict", "words")}
+    numbers = {key: _number(record[key]) for key in ("p", "smallest")}
+    return CardLine(estimate=_estimate(record["estimate"]), **words, **numbers)

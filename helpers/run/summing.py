@@ -1,0 +1,83 @@
+"""What a notebook hands on to the overview: its findings in one sentence each, the judge card, tokens and dollars."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from helpers import frames
+from helpers.export import numbers
+from helpers.judge.money import NoPrice, actual
+from helpers.run.asking import Asked, bias_of
+from helpers.types import CardLine, Estimate, Headline, Judgment
+
+
+def summary(asked: Asked, published: Sequence[Estimate], estimates: Sequence[Estimate]) -> dict[str, Any]:
+    """The content of summary.json: one row for published and one for this run's data, and the card's lines.
+
+    Keys: title (the experiment's name), question, rows (data, sentence, the fields of its estimate, unreadable: a share
+    or None where nobody published it), card (the fields of CardLine). A source of data without anything to say has no
+    row.
+    """
+    bias, experiment = bias_of(asked.experiment), asked.experiment
+    judgments = frames.one_row_each(asked.frame)
+    lost = float((judgments["outcome"] != "ok").mean())
+    rows = [_row(found, found.unreadable) for found in [bias.headline(published)] if found]
+    rows += [_row(found, lost) for found in [bias.headline(estimates)] if found]
+    lines = [*bias.card(published), *bias.card(estimates, _vendors(asked))]
+    return {
+        "title": experiment.name,
+        "question": experiment.title,
+        "rows": rows,
+        "card": [_line(line) for line in lines],
+    }
+
+
+def _vendors(asked: Asked) -> dict[str, str]:
+    """The vendor of each judge, where the frame knows it."""
+    if "judge_vendor" not in asked.frame:
+        return {}
+    known = asked.frame[["judge", "judge_vendor"]].dropna().drop_duplicates("judge")
+    return dict(zip(known["judge"], known["judge_vendor"], strict=True))
+
+
+def _row(found: Headline, unreadable: float) -> dict[str, Any]:
+    return {"sentence": found.sentence, **_number(found.estimate), "unreadable": unreadable}
+
+
+def _number(each: Estimate) -> dict[str, Any]:
+    (record,) = numbers([each])
+    return record
+
+
+def _line(line: CardLine) -> dict[str, Any]:
+    return {**asdict(line), "estimate": _number(line.estimate)}
+
+
+def costs(asked: Asked) -> dict[str, Any]:
+    """For run.json: the dollars spent in this run, and of each model calls, tokens and what its replies cost.
+
+    All replies that the run reads count, stored ones too; those that two experiments share count in both. `usd` is at
+    today's price, None where none is known. Published judgments have no models.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for each in _replied([*asked.said.values(), *asked.judgments]):
+        request, reply = each.trial.request, each.completion
+        name = request.model.name
+        row = found.setdefault(name, {"model": name, "calls": 0, "input": 0, "output": 0, "usd": 0.0})
+        row["calls"] += 1
+        row["input"] += reply.usage.input or 0
+        row["output"] += reply.usage.output or 0
+        try:
+            row["usd"] += actual(request, reply)
+        except NoPrice:
+            row["usd"] = math.nan
+    return {"spent_usd": asked.spent_usd, "models": [found[name] for name in sorted(found)]}
+
+
+def _replied(judgments: Iterable[Judgment]) -> Iterable[Judgment]:
+    """One judgment a reply: trials that share a request share its reply."""
+    known: Mapping[str, Judgment] = {each.trial.request.key: each for each in judgments if each.completion is not None}
+    return known.values()

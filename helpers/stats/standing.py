@@ -1,0 +1,52 @@
+"""What may be said of one number on a judge card: a bias, a hint of one, none shown, nothing, or a mere description."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from helpers.types import CARD_VERDICTS, Estimate
+
+LEVEL = 0.05
+
+
+def standing(each: Estimate, p: float, null: float = 0.0) -> str:
+    """One of CARD_VERDICTS for a number with its p after the correction for its family, NaN where there was no test.
+
+    A *bias* needs both, p below LEVEL and (where there is one) an interval that leaves out `null`; one of the two alone
+    is a *hint*, so that a number without a test can at most be one. *untold*: neither an interval nor a small p.
+    """
+    if math.isnan(each.value):
+        return "untold"
+    known = not math.isnan(each.low)
+    apart = known and (each.low > null or each.high < null)
+    if p < LEVEL:
+        return "bias" if apart or not known else "hint"
+    return "untold" if not known else "hint" if apart else "not shown"
+
+
+def worst(verdicts: Iterable[str]) -> str:
+    """The verdict that a reader must not miss, in the order of CARD_VERDICTS; none given is a ValueError."""
+    return min(verdicts, key=CARD_VERDICTS.index)
+
+
+def size(each: Estimate) -> float:
+    """How far a number is from 0, so that the largest can be picked; one without a value is the smallest of all."""
+    return -1.0 if math.isnan(each.value) else abs(each.value)
+
+
+def together(estimates: Sequence[Estimate], id: str, judge: str, over: str) -> Estimate:
+    """Shares of one judge over several parts as one, weighted by n; no interval, since parts share their questions.
+
+    `over` says what the parts are ("hints"). One part stays as it is; no part that has an n gives NaN.
+    """
+    counted = [each for each in estimates if each.n and not math.isnan(each.value)]
+    if len(counted) == 1:
+        return replace(counted[0], id=id, where={"judge": judge})
+    n = sum(each.n for each in counted)
+    value = sum(each.value * each.n for each in counted) / n if n else math.nan
+    clusters = max((each.clusters for each in counted), default=0)
+    method = f"over all {over}; no interval: they share their questions"
+    data = estimates[0].data if estimates else ""
+    return Estimate(id, {"judge": judge}, value, n=n, clusters=clusters, method=method, data=data)

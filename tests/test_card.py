@@ -1,0 +1,305 @@
+"""The lines of the judge card: each verdict follows the module's own correction, and says no more than it can."""
+
+from __future__ import annotations
+
+import math
+import re
+from statistics import fmean
+
+import pytest
+
+from helpers import paths
+from helpers.biases import cognitive, hinting, position, self_preference, top_choice
+from helpers.config import read_yaml
+from helpers.stats.standing import standing, together, worst
+from helpers.types import CARD_VERDICTS, CardLine, Estimate, listed
+
+NAN = float("nan")
+
+
+def counts(name: str) -> dict:
+    return read_yaml(paths.EXPERIMENTS / name / "published" / "counts.yaml")
+
+
+def number(id: str, value: float, low: float = NAN, high: float = NAN, p: float = NAN, **more: object) -> Estimate:
+    """An estimate asked of 40 questions; `where` and the rest by name."""
+    facts = {"n": 80, "clusters": 40, "unit": "pp", "se": 0.03, "data": "asked", "method": "t"} | more
+    return Estimate(id, facts.pop("where"), value, low, high, p=p, **facts)
+
+
+def only(lines: list[CardLine], judge: str, measure: str) -> CardLine:
+    (line,) = (line for line in lines if line.judge == judge and line.measure == measure)
+    return line
+
+
+# --- what may be said -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "p", "said"),
+    [
+        (0.2, 0.1, 0.3, 0.01, "bias"),
+        (-0.2, -0.3, -0.1, 0.01, "bias"),
+        (0.2, 0.1, 0.3, 0.05, "hint"),
+        (0.2, 0.1, 0.3, NAN, "hint"),
+        (0.2, -0.1, 0.5, 0.01, "hint"),
+        (0.2, -0.1, 0.5, 0.4, "not shown"),
+        (0.2, -0.1, 0.5, NAN, "not shown"),
+        (0.2, NAN, NAN, 0.4, "untold"),
+        (0.2, NAN, NAN, NAN, "untold"),
+        (0.2, NAN, NAN, 0.01, "bias"),
+        (NAN, NAN, NAN, NAN, "untold"),
+    ],
+)
+def test_a_bias_needs_test_and_interval_and_without_a_test_it_is_a_hint_at_most(value, low, high, p, said):
+    assert standing(number("x", value, low, high, where={}), p) == said
+
+
+def test_the_gravest_verdict_is_the_first_in_the_order_of_verdicts():
+    assert worst(reversed(CARD_VERDICTS)) == "bias" and worst(["untold", "not shown"]) == "not shown"
+    with pytest.raises(ValueError):
+        worst([])
+
+
+def test_shares_of_parts_are_weighted_by_n_and_carry_no_interval():
+    parts = [number("s", 0.1, 0.05, 0.2, where={"judge": "a"}, n=n, unit="rate") for n in (10, 30)]
+    parts[1] = number("s", 0.5, where={"judge": "a"}, n=30, unit="rate")
+    both = together(parts, "s", "a", "hints")
+    assert both.value == pytest.approx((0.1 * 10 + 0.5 * 30) / 40) and both.n == 40 and math.isnan(both.low)
+    alone = together(parts[:1], "share", "b", "hints")
+    assert (alone.id, alone.where, alone.value, alone.low) == ("share", {"judge": "b"}, 0.1, 0.05)
+    assert math.isnan(together([], "s", "a", "hints").value)
+
+
+# --- experiment 1 -----------------------------------------------------------------------------------------------------
+
+
+def test_published_self_preference_is_the_excess_of_the_vendor_and_a_hint_at_most():
+    published = counts("mt_bench_blind")
+    blind = published["blind_top1_by_judge"]["counts"]
+    lines = top_choice.card(top_choice.from_published(published))
+    assert {line.judge for line in lines} == set(blind)
+    for judge in blind:
+        vendor = judge.split("_")[0]
+        own = [row[vendor] / sum(row.values()) for name, row in blind.items() if name.startswith(vendor)]
+        others = [row[vendor] / sum(row.values()) for name, row in blind.items() if not name.startswith(vendor)]
+        line = only(lines, judge, "self-preference")
+        assert line.estimate.value == pytest.approx(fmean(own) - fmean(others))
+        assert line.verdict == ("not shown" if line.estimate.low < 0 < line.estimate.high else "hint")
+        assert math.isnan(line.p) and "whose judges" in line.words and "other vendors' judges" in line.words
+    assert {line.verdict for line in lines} == {"hint", "not shown"}
+
+
+def asked_vendors(method: str = "sandwich", data: str = "asked") -> list[Estimate]:
+    """Three vendors: raw p of 0.001, 0.03 and 0.5; by hand, Holm makes of them 0.003, 0.06 and 0.5."""
+    found = []
+    for vendor, value, p in (("claude", 0.2, 0.001), ("gpt", 0.1, 0.03), ("gemini", 0.02, 0.5)):
+        where, ends = {"vendor": vendor}, (value - 0.08, value + 0.08)
+        found.append(number("self_preference_logit", value, *ends, p, where=where, data=data))
+        found.append(number("self_preference_effect", value, *ends, p, where=where, method=method, data=data))
+        found.append(number("top1_rate", 0.4, where={"judge": f"{vendor}_fast", "vendor": vendor}, data=data))
+    found.append(number("top1_rate", 0.4, where={"judge": "mine", "vendor": "gpt"}, data=data))
+    found.append(number("unreadable_share", 0.1, where={"judge": "mine"}, unit="rate", data=data))
+    return found
+
+
+def test_asked_self_preference_stands_by_holm_over_the_vendors():
+    lines = top_choice.card(asked_vendors())
+    found = {line.judge: (line.verdict, round(line.p, 6)) for line in lines if line.measure == "self-preference"}
+    assert found == {"claude_fast": ("bias", 0.003), "gpt_fast": ("hint", 0.06), "gemini_fast": ("not shown", 0.5)}
+    share = only(lines, "mine", "unreadable")
+    assert (share.verdict, share.estimate.value) == ("described", 0.1)
+    known = top_choice.card(asked_vendors(), {"mine": "gpt"})
+    assert only(known, "mine", "self-preference").estimate.where == {"vendor": "gpt"}
+    assert not any(math.isnan(line.smallest) for line in known if line.measure == "self-preference")
+
+
+def test_one_slot_for_each_candidate_makes_a_hint_of_a_bias():
+    from helpers.biases.top_choice.defended import ONE_SLOT
+
+    lines = top_choice.card(asked_vendors(f"sandwich; {ONE_SLOT}"))
+    assert only(lines, "claude_fast", "self-preference").verdict == "hint"
+
+
+def test_the_sentence_names_who_is_shown_and_who_is_not():
+    found = top_choice.headline(asked_vendors(data="simulated"))
+    assert found.sentence.startswith(
+        "SIMULATED: judges of Claude favour and judges of GPT seem to favour their own vendor"
+    )
+    assert "of Gemini this is not shown" in found.sentence and found.estimate.where == {"vendor": "claude"}
+    assert top_choice.headline([]) is None
+
+
+# --- experiment 2 -----------------------------------------------------------------------------------------------------
+
+
+def named_judges() -> list[Estimate]:
+    """Raw p of 0.01, 0.04 and 0.9: by hand, Benjamini and Hochberg make of them 0.03, 0.06 and 0.9."""
+    rows = (("a", 0.2, 0.01), ("b", -0.2, 0.04), ("c", 0.0, 0.9))
+    by = [number("name_effect_by_judge", v, v - 0.1, v + 0.1, p, where={"judge": j}) for j, v, p in rows]
+    lost = [
+        number("unreadable_share", share, where={"judge": "a", "hint": hint}, unit="rate", n=n)
+        for hint, share, n in (("none", 0.0, 100), ("self", 0.3, 50))
+    ]
+    return by + lost
+
+
+def test_the_name_effect_of_judges_stands_by_benjamini_and_hochberg():
+    lines = hinting.card(named_judges())
+    found = {line.judge: (line.verdict, round(line.p, 6)) for line in lines if line.measure == "name effect"}
+    assert found == {"a": ("bias", 0.03), "b": ("hint", 0.06), "c": ("not shown", 0.9)}
+    assert "for answers" in only(lines, "a", "name effect").words
+    assert "against answers" in only(lines, "b", "name effect").words
+    assert only(lines, "a", "unreadable").estimate.value == pytest.approx(15 / 150)
+
+
+def test_published_hints_leave_it_open_and_have_no_lines():
+    published = hinting.from_published(counts("hinting_groups"), counts("mt_bench_blind"))
+    assert hinting.card(published) == []
+    own = {"none": {}, **counts("hinting_groups")["own_top1_by_group"]["counts"]}
+    blind = counts("mt_bench_blind")["blind_top1_by_judge"]["counts"]
+    base = sum(row[judge.split("_")[0]] for judge, row in blind.items())
+    moved = sorted(100 * (sum(own[hint].values()) - base) / 480 for hint in ("self", "competitors", "full"))
+    found = hinting.headline(published)
+    told = [float(end) for end in re.search(r"by (\S+) to (\S+) pp", found.sentence).groups()]
+    assert told == pytest.approx([moved[0], moved[-1]], abs=0.0501) and "neither" in found.sentence
+    assert found.estimate.value == pytest.approx(max(moved, key=abs) / 100)
+
+
+# --- experiment 3 -----------------------------------------------------------------------------------------------------
+
+
+def test_a_rate_of_own_wrong_answers_is_described_and_the_gap_is_judged():
+    rows = [number("naive_harmful_rate", 0.8, 0.7, 0.9, where={"judge": j}, unit="rate") for j in "ab"]
+    gaps = [
+        number("evaluator_quality_gap", v, v - 0.1, v + 0.1, p, where={"judge": j, "stratum": "same label"})
+        for j, v, p in (("a", 0.3, 0.001), ("b", 0.05, 0.3))
+    ]
+    gaps.append(number("evaluator_quality_gap", 0.9, 0.8, 1.0, 0.0001, where={"judge": "b", "stratum": "all"}))
+    edits = [
+        number("obfuscation_effect", 1.0, *bounds, p, where={"judge": j, "dose": "2"}, unit="logit", se=0.3)
+        for j, bounds, p in (("a", (0.5, 1.5), 0.02), ("b", (NAN, NAN), NAN))
+    ]
+    lines = self_preference.card(rows + gaps + edits)
+    assert {only(lines, j, "harmful self-preference").verdict for j in "ab"} == {"described"}
+    assert [only(lines, j, "evaluator-quality gap").verdict for j in "ab"] == ["bias", "not shown"]
+    hidden = only(lines, "a", "hidden authorship")
+    # The family is what was planned: two contrasts, of which one could not be tested.
+    assert (hidden.verdict, round(hidden.p, 6)) == ("bias", 0.04)
+    assert only(lines, "b", "hidden authorship").verdict == "untold"
+    found = self_preference.headline(edits)
+    assert found.estimate.where["judge"] == "a" and "cannot be told of b" in found.sentence
+
+
+def test_published_rates_of_own_wrong_answers_are_those_of_most_pairs():
+    lines = self_preference.card(self_preference.from_published(counts("quality_self_preference")))
+    blocks = [block for block in counts("quality_self_preference").values() if "before" in (block["counts"] or {})]
+    wrong: dict[str, dict[int, set[float]]] = {}
+    for row in (row for block in blocks for row in block["counts"]["before"]):
+        pairs = row["records"] - row["own_right"]
+        wrong.setdefault(row["judge"], {}).setdefault(pairs, set()).add(row["own_wrong_selected"] / pairs)
+    assert {line.judge for line in lines} == set(wrong) and {line.verdict for line in lines} == {"described"}
+    for line in lines:
+        assert line.estimate.value in wrong[line.judge][max(wrong[line.judge])]
+
+
+# --- experiment 4 -----------------------------------------------------------------------------------------------------
+
+
+def two_orders() -> list[Estimate]:
+    """Two judges on two candidates; raw p of 0.01, 0.5, 0.02 and 0.5: by hand, Holm makes of them 0.04, 1, 0.06, 1."""
+    rows = (("a", "x", -0.2, 0.01), ("a", "y", 0.01, 0.5), ("b", "x", 0.2, 0.02), ("b", "y", 0.02, 0.5))
+    found = []
+    for judge, candidate, value, p in rows:
+        where = {"judge": judge, "candidate": candidate}
+        found.append(number("first_position_effect", value, value - 0.1, value + 0.1, p, where=where))
+        found.append(number("invalid_share", 0.1, where=where, n=100, unit="rate"))
+        cell = where | {"category": "coding"}
+        found.append(number("invalid_share", 0.9, where=cell, n=100, unit="rate"))
+    return found
+
+
+def test_a_judge_s_place_is_that_of_its_gravest_comparison_after_holm():
+    lines = position.card(two_orders())
+    first, second = (only(lines, judge, "first position") for judge in "ab")
+    assert (first.verdict, round(first.p, 6), first.estimate.value) == ("bias", 0.04, -0.2)
+    assert first.words == (
+        "favours the answer shown second; of 2 comparisons 0 favour the first place, 1 the second (here: on x)"
+    )
+    assert (second.verdict, second.estimate.value) == ("hint", 0.2)
+    assert only(lines, "a", "unreadable").estimate.value == pytest.approx(0.1), "categories are parts of these"
+    found = position.headline(two_orders())
+    assert found.sentence.startswith("Of 4 comparisons tested 0 favour the answer shown first, 1 the one shown second")
+    assert ", 1 leans to one without standing; largest: a on x" in found.sentence
+    assert found.unreadable == pytest.approx(0.1)
+
+
+def test_a_comparison_without_a_number_does_not_hide_one_with() -> None:
+    lost = number("first_position_effect", NAN, where={"judge": "a", "candidate": "w"})
+    few = number("first_position_effect", 0.3, where={"judge": "a", "candidate": "x"})
+    (line,) = position.card([lost, few])
+    assert (line.verdict, line.estimate.value) == ("untold", 0.3)
+    assert position.headline([lost, few]).sentence == "A preference for a place was tested in no comparison."
+
+
+def test_evaluators_that_are_one_model_are_one_judge_and_no_source_is_forgotten():
+    published = position.from_published(counts("arena_hard_position_bias"))
+    lines = [line for line in position.card(published) if line.measure == "first position"]
+    names = {name.split("/")[0] for name in counts("arena_hard_position_bias")["llmbar"]["counts"]}
+    falcon = only(lines, "Falcon", "first position")
+    assert names < {line.judge for line in lines} and len({line.judge for line in lines}) == len(lines)
+    assert "of 5 comparisons 5 favour the first place" in falcon.words and "Falcon/" in falcon.words
+    judged = {e.where["judge"] for e in published if e.id == "first_position_effect"}
+    assert {line.judge for line in lines} == {j for j in judged if j.split("/")[0] not in names} | names
+
+
+# --- experiment 5 -----------------------------------------------------------------------------------------------------
+
+
+def moved(data: str = "asked") -> list[Estimate]:
+    """Two models, two biases: m is moved by halo along the scale, and its anchoring only scatters."""
+    found = []
+    for judge, bias, effect, p, shift in (
+        ("m", "halo", 0.4, 0.001, 0.2),
+        ("m", "anchoring", 0.5, 0.001, 0.0),
+        ("w", "halo", 0.05, 0.6, 0.0),
+        ("w", "anchoring", -0.1, 0.4, 0.0),
+    ):
+        where = {"judge": judge, "bias": bias}
+        more = {"where": where, "unit": "score", "data": data}
+        found.append(number("bias_effect", effect, effect - 0.1, effect + 0.2, p, **more))
+        found.append(number("scale_shift", shift, shift - 0.1, shift + 0.1, **more))
+    return found
+
+
+def test_what_only_scatters_is_a_hint_and_the_words_name_what_stands():
+    lines = cognitive.card(moved())
+    first, second = (only(lines, judge, "cognitive profile") for judge in "mw")
+    assert (first.verdict, first.estimate.where["bias"]) == ("bias", "halo")
+    assert first.words == "is moved by halo (of 2 biases); here: halo"
+    assert second.verdict == "not shown" and "not measurably moved by any of 2 biases" in second.words
+    without = [e for e in moved() if e.where["bias"] == "anchoring"]
+    assert only(cognitive.card(without), "m", "cognitive profile").verdict == "hint"
+
+
+def test_published_means_of_b_are_described_and_their_sentence_says_what_chance_gives():
+    published = cognitive.from_published(counts("cognitive_biases"))
+    models = counts("cognitive_biases")["by_model"]["counts"]
+    lines = cognitive.card(published)
+    assert {line.judge: line.estimate.value for line in lines} == models
+    assert {line.verdict for line in lines} == {"described"}
+    found = cognitive.headline(published)
+    others = [value for model, value in models.items() if model != counts("cognitive_biases")["by_model"]["random"]]
+    assert found.estimate.value == pytest.approx(fmean(others)) and "answers at random" in found.sentence
+
+
+# --- all of them ------------------------------------------------------------------------------------------------------
+
+
+def test_names_are_listed_as_a_sentence_has_them():
+    assert (listed([]), listed(["a"]), listed("abc")) == ("", "a", "a, b and c")
+
+
+@pytest.mark.parametrize("bias", [top_choice, hinting, self_preference, position, cognitive])
+def test_nothing_measured_gives_no_line_and_no_sentence(bias):
+    assert bias.card([]) == [] and bias.headline([]) is None

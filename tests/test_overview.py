@@ -1,0 +1,285 @@
+"""The overview: it reads what it is given, names no experiment, and never passes off old results as new."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from helpers import overview, paths
+from helpers.config import ConfigError, collection_names, experiment_names, load_collection, load_experiment
+from helpers.export import export, numbers
+from helpers.run.collected import collected
+from helpers.types import CardLine, Estimate
+from tests.cells import run_cells, tables
+
+NAN = float("nan")
+NOTEBOOK = paths.NOTEBOOKS / "00_overview.ipynb"
+
+
+def line(judge: str, measure: str, verdict: str, value: float = 0.1, data: str = "asked") -> CardLine:
+    estimate = Estimate(
+        "effect",
+        {"judge": judge},
+        value,
+        value - 0.05,
+        value + 0.05,
+        n=80,
+        clusters=40,
+        unit="pp",
+        method="t",
+        data=data,
+    )
+    return CardLine(judge, measure, estimate, verdict, f"is {verdict}", 0.01, 0.07)
+
+
+def record(each: Estimate) -> dict[str, Any]:
+    (found,) = numbers([each])
+    return found
+
+
+def results(folder: Path, name: str, lines: list[CardLine], cost: float | None = 0.5, **changes: Any) -> Path:
+    """A folder as an experiment's notebook leaves it, with one row for each source of data of `lines`."""
+    card = [{**asdict(each), "estimate": record(each.estimate)} for each in lines]
+    first: dict[str, Estimate] = {}
+    for each in lines:
+        first.setdefault(each.estimate.data, each.estimate)
+    rows = [{"sentence": f"{name} says it.", **record(e), "unreadable": 0.25} for e in first.values()]
+    claims = pd.DataFrame(
+        [
+            {"id": "x", "quantity": "a", "published": 1.0, "recomputed": 1.0, "unit": "%", "tolerance": 0.1}
+            | {"status": "reproduced", "reason": "", "source": "s"},
+            {"id": "y", "quantity": "b", "published": 1.0, "recomputed": 2.0, "unit": "%", "tolerance": 0.1}
+            | {"status": "differs", "reason": "a slip", "source": "s"},
+        ]
+    )
+    run = None
+    if cost is not None:
+        run = {"spent_usd": 0.0, "models": [{"model": "m", "calls": 2, "input": 30, "output": 4, "usd": cost}]}
+    summary = {"title": name, "question": f"{name}?", "rows": rows, "card": card} | changes
+    export(folder, [], [], [], {"experiment": name}, claims, run, summary)
+    return folder
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> list[str]:
+    published = line("old", "place", "bias", -0.3, "published")
+    mine = [published, line("a", "place", "bias"), line("a", "unreadable", "described", 0.02)]
+    other = [line("a", "unreadable", "described", 0.3), line("b", "kin", "hint", 0.2)]
+    return [
+        str(results(tmp_path / "one", "mt_bench_blind", mine)),
+        str(results(tmp_path / "two", "cognitive_biases", other, cost=None)),
+    ]
+
+
+def collected_of(folders: list[str], **more: Any) -> list[overview.Found]:
+    return overview.collect(load_collection("overview", results=folders, **more))
+
+
+# --- what is collected ------------------------------------------------------------------------------------------------
+
+
+def test_the_code_of_the_overview_names_no_experiment() -> None:
+    files = [
+        *(paths.ROOT / "helpers" / "overview").glob("*.py"),
+        NOTEBOOK,
+        paths.ROOT / "helpers/figures/judge_card.py",
+    ]
+    assert len(files) > 5
+    for file in files:
+        assert not [name for name in experiment_names() if name in file.read_text(encoding="utf-8")], file
+
+
+def test_experiments_come_in_the_order_of_their_notebooks_published_data_first(two: list[str]) -> None:
+    found = collected_of(two[::-1])
+    assert [each.name for each in found] == ["mt_bench_blind", "cognitive_biases"]
+    table = overview.rows(found)
+    assert table["data"].tolist() == ["published", "asked", "asked"]
+    assert table["unreadable"].tolist() == ["25.0%"] * 3
+    assert table["usd"].tolist() == ["", "0.50", "not known"]
+
+
+def test_what_has_no_results_is_listed_and_what_failed_is_not_read(two: list[str]) -> None:
+    collection = load_collection("overview", results=two, failed=["mt_bench_blind"])
+    found = overview.collect(collection)
+    assert [each.name for each in found] == ["cognitive_biases"]
+    absent = overview.absent(collection, found)
+    assert absent["mt_bench_blind"] == "failed in this run" and absent["hinting_groups"] == "not run"
+    assert set(absent) == set(experiment_names()) - {"cognitive_biases"}
+    table = overview.rows(found, absent)
+    assert table.loc[table["experiment"] == "mt_bench_blind", "finding"].tolist() == ["failed in this run."]
+    assert "mt_bench_blind (failed in this run)" in overview.bottom_line(found, absent)
+    assert "old" not in overview.bottom_line(found, absent)
+
+
+def test_a_folder_of_runs_is_all_its_runs_and_each_judge_has_a_row_a_run(tmp_path: Path) -> None:
+    shared = line("old", "place", "bias", -0.3, "published")
+    for run, value in (("seed1", 0.1), ("seed2", 0.2)):
+        results(tmp_path / "matrix" / run, "mt_bench_blind", [shared, line("a", "place", "bias", value)])
+    (tmp_path / "matrix" / "notes").mkdir()
+    found = collected_of([str(tmp_path / "matrix")])
+    assert [each.run for each in found] == ["seed1", "seed2"]
+    card = overview.card(found)
+    assert card["judge"].tolist() == ["old", "a (seed2)", "a (seed1)"]
+    assert overview.rows(found)["experiment"].tolist()[1:] == ["mt_bench_blind (seed1)", "mt_bench_blind (seed2)"]
+    assert (overview.rows(found)["data"] == "published").sum() == 1
+    assert len(overview.claims(found)) == 2, "claims are about published data, which the runs share"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"rows": [{"sentence": "x"}]}, "'unreadable' is missing|key 'id' is missing|is missing"),
+        ({"card": [{"judge": "a", "measure": "m", "verdict": "guilty", "estimate": {}, "words": ""}]}, "guilty"),
+    ],
+)
+def test_a_damaged_summary_is_an_error_that_names_the_file(tmp_path: Path, changes: dict, said: str) -> None:
+    folder = results(tmp_path / "bad", "mt_bench_blind", [line("a", "place", "bias")], **changes)
+    with pytest.raises(ValueError, match=f"summary.json: .*({said}).*run its notebook again"):
+        collected_of([str(folder)])
+
+
+def test_another_protocol_no_json_and_an_empty_folder_are_errors_that_say_so(tmp_path: Path) -> None:
+    folder = results(tmp_path / "bad", "mt_bench_blind", [line("a", "place", "bias")])
+    path = folder / "summary.json"
+    path.write_text(path.read_text().replace('"1.0"', '"9.0"'))
+    with pytest.raises(ValueError, match=r"protocol '9\.0', this program reads '1\.0'"):
+        collected_of([str(folder)])
+    path.write_text("{")
+    with pytest.raises(ValueError, match="no JSON"):
+        collected_of([str(folder)])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match=r"empty: neither it nor a folder in it holds a summary\.json"):
+        collected_of([str(tmp_path / "empty")])
+
+
+# --- what is said -----------------------------------------------------------------------------------------------------
+
+
+def test_of_several_experiments_a_cell_shows_the_gravest_line(two: list[str]) -> None:
+    card = overview.card(collected_of(two)).set_index("judge")
+    assert list(card.columns) == ["data", "place", "kin", "unreadable"]
+    assert card.loc["a", "unreadable"].startswith("+30.0 pp") and card.loc["b", "place"] == ""
+    assert card.loc["old", "place"].startswith("\N{BLACK CIRCLE} -30.0 pp")
+    words = overview.words(collected_of(two))
+    assert len(words) == 5 and len(overview.words(collected_of(two), judged=True)) == 3
+
+
+def test_the_bottom_line_says_who_is_distrusted_for_what_and_what_is_simulated(tmp_path: Path, two: list[str]) -> None:
+    lines = [line("sim_a", "place", "bias", 0.2, "simulated"), line("sim_b", "place", "untold", 0.2, "simulated")]
+    third = str(results(tmp_path / "three", "hinting_groups", lines))
+    told = overview.bottom_line(collected_of([*two, third])).splitlines()
+    assert told[0].startswith("- **Published counts** (1 judge): bias **shown** in *place*: old \N{MINUS SIGN}30.0 pp.")
+    assert "*place*: a +10.0 pp" in told[1] and "**hinted at** in *kin*: b +20.0 pp" in told[1]
+    assert told[2].startswith("- **SIMULATED judges** (2 judges, 1 of them without a verdict)")
+    assert told[2].endswith("This says nothing of real models.")
+    assert told[3] == "- **Published numbers**: of 6 checked 3 come out, 3 differ."
+    assert "recuse run" in overview.bottom_line([])
+    few = str(results(tmp_path / "few", "hinting_groups", [line("c", "place", "untold")]))
+    assert "(1 judge, 1 of them without a verdict): of no bias anything can be told." in overview.bottom_line(
+        collected_of([few])
+    )
+
+
+def test_claims_are_counted_by_status_and_told_with_their_reason(two: list[str]) -> None:
+    found = collected_of(two)
+    counted = overview.statuses(overview.claims(found)).set_index("experiment")
+    assert counted.loc["all", ["reproduced", "differs", "claims"]].tolist() == [2, 2, 4]
+    odd = overview.exceptions(overview.claims(found))
+    assert odd["experiment"].tolist() == ["mt_bench_blind", "cognitive_biases"] and set(odd["reason"]) == {"a slip"}
+    assert "4 published numbers" in overview.claims_words(found)
+    assert overview.claims([]).empty and overview.exceptions(overview.claims([])).empty
+    assert overview.claims_words([]) == "No published number was checked."
+
+
+def test_tokens_are_summed_and_what_is_not_known_is_said(tmp_path: Path, two: list[str]) -> None:
+    third = str(results(tmp_path / "three", "hinting_groups", [line("a", "place", "bias")], cost=0.25))
+    found = collected_of([*two, third])
+    total = overview.costs(found).iloc[-1]
+    assert (total["calls"], total["input"], total["output"], total["usd"]) == (4, 60, 8, 0.75)
+    told = overview.costs_words(found)
+    assert "4 replies, 60 tokens in and 8 out, for $0.75" in told and "Not known of cognitive_biases" in told
+    dear = str(results(tmp_path / "four", "hinting_groups", [line("a", "place", "bias")], cost=NAN))
+    found = collected_of([two[0], dear])
+    assert math.isnan(overview.costs(found).iloc[-1]["usd"]) and "price that is not known" in overview.costs_words(
+        found
+    )
+    assert overview.rows(found)["usd"].tolist()[-1] == "not known"
+
+
+def test_a_table_in_markdown_keeps_every_cell_whole_and_within_its_column() -> None:
+    table = pd.DataFrame({"a": ["mean |B|\nover all", "x" * 80], "n": [1234, 5], "usd": [0.5, NAN]})
+    rows = overview.markdown(table).splitlines()[2:]
+    assert rows == ["| mean \\|B\\| over all | 1,234 | 0.5 |", f"| {'x' * 80} | 5 |  |"]
+
+
+# --- its config, and the run it belongs to ----------------------------------------------------------------------------
+
+
+def test_a_collection_is_no_experiment_and_the_other_way_round() -> None:
+    assert collection_names() == ["overview"] and "overview" not in experiment_names()
+    with pytest.raises(ConfigError, match=r"no experiment 'overview'; there are: arena_hard"):
+        load_experiment("overview")
+    with pytest.raises(ConfigError, match="'mt_bench_blind' collects nothing; these do: overview"):
+        load_collection("mt_bench_blind")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"question_limit": 5}, "no parameter question_limit; it has: results, failed, figure_style, out"),
+        ({"results": "figures"}, "results = 'figures'"),
+        ({"results": []}, "results is an empty list"),
+        ({"results": ["nowhere"]}, "nowhere: no such folder"),
+        ({"failed": ["nobody"]}, "failed = nobody: there are: arena_hard"),
+        ({"figure_style": "loud"}, "figure_style = 'loud'"),
+    ],
+)
+def test_a_wrong_parameter_is_refused_by_name(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        load_collection("overview", **given)
+
+
+def test_only_the_default_goes_where_tracked_results_are(tmp_path: Path) -> None:
+    usual, styled = load_collection("overview"), load_collection("overview", figure_style="talk")
+    assert usual.default and usual.out == paths.FIGURES / "overview"
+    assert usual.results == tuple(paths.FIGURES / name for name in experiment_names())
+    assert not styled.default and styled.out.parent == paths.RUNS and styled.results == usual.results
+    assert load_collection("overview", out=str(tmp_path)).out == tmp_path.resolve()
+
+
+def test_after_a_run_with_parameters_its_own_folders_are_collected_and_no_others() -> None:
+    names = ["mt_bench_blind", "cognitive_biases"]
+    assert collected({}, names, []) == {}
+    given = collected({"question_limit": 5, "figure_style": "talk"}, names, [])
+    wanted = [load_experiment(name, question_limit=5, figure_style="talk").out for name in names]
+    assert given == {"results": list(map(str, wanted)), "figure_style": "talk"}
+    failed = collected({}, names, ["mt_bench_blind"])
+    assert failed == {"results": [str(paths.FIGURES / "cognitive_biases")], "failed": ["mt_bench_blind"]}
+
+
+# --- the notebook -----------------------------------------------------------------------------------------------------
+
+
+def test_the_notebook_goes_through_on_a_run_of_one_s_own(tmp_path: Path, two: list[str]) -> None:
+    names, shown = run_cells(NOTEBOOK, results=two, out=str(tmp_path / "out"), failed=["hinting_groups"])
+    files = {file.name for file in (tmp_path / "out").iterdir()}
+    assert {"judge_card.png", "judge_card.csv", "experiments.csv", "claims.csv", "numbers.json"} <= files
+    content = json.loads((tmp_path / "out" / "numbers.json").read_text())
+    assert content["provenance"]["absent"]["hinting_groups"] == "failed in this run"
+    assert str(tmp_path) not in json.dumps(content) and len(content["numbers"]) == 3
+    assert not tables(shown) and names["absent"]["hinting_groups"] == "failed in this run"
+
+
+def test_the_notebook_goes_through_where_there_is_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from helpers.config import collecting
+
+    monkeypatch.setattr(collecting.paths, "FIGURES", tmp_path / "figures")
+    names, _ = run_cells(NOTEBOOK, out=str(tmp_path / "out"))
+    assert set(names["absent"].values()) == {"not run"} and names["card"] == []
+    assert (tmp_path / "out" / "numbers.json").is_file()
