@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from helpers import datasets
-from helpers.calibrate.worlds import listwise as worlds
+from helpers.calibrate.worlds.listwise import draw
+from helpers.calibrate.worlds.listwise_frames import frame as frame_of
 from helpers.calibrate.worlds.listwise_worlds import WORLDS
 
 CANNOT = "which model wins and which letter wins cannot be told apart."
@@ -39,7 +40,7 @@ def test_one_order_throughout_is_told_in_one_sentence():
 
 
 def test_a_balanced_design_is_called_balanced():
-    frame = worlds.frame(worlds.draw(WORLDS["plain"], 12, np.random.default_rng(0)))
+    frame = frame_of(draw(WORLDS["plain"], 12, np.random.default_rng(0)))
     audit = datasets.audit_places(frame)
     assert (audit.table == 12).to_numpy().all() and audit.deviation == 0 and audit.chi2 == 0
     assert audit.sentence == (

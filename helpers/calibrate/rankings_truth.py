@@ -8,7 +8,8 @@ from functools import lru_cache
 import numpy as np
 
 from helpers.calibrate.rankings import Arm, taken
-from helpers.calibrate.worlds.listwise import Latent, World, draw, latent, panel
+from helpers.calibrate.worlds.listwise import Latent, World, draw, latent
+from helpers.calibrate.worlds.listwise_frames import panel
 from helpers.stats import models
 from helpers.stats.intervals import Interval, clustered
 

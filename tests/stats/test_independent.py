@@ -22,7 +22,8 @@ from scipy import optimize, stats
 from statsmodels.duration.hazard_regression import PHReg
 from statsmodels.stats.contingency_tables import mcnemar
 
-from helpers.calibrate.worlds.listwise import draw, frame
+from helpers.calibrate.worlds.listwise import draw
+from helpers.calibrate.worlds.listwise_frames import frame
 from helpers.calibrate.worlds.listwise_worlds import WORLDS
 from helpers.stats.agreement import alpha_of_coincidences, krippendorff_alpha
 from helpers.stats.bootstrap import bca_bounds, bca_totals, resampled

@@ -11,7 +11,8 @@ import pytest
 from scipy import optimize, stats
 from statsmodels.discrete.conditional_models import ConditionalLogit
 
-from helpers.calibrate.worlds.listwise import World, draw, frame, panel
+from helpers.calibrate.worlds.listwise import World, draw
+from helpers.calibrate.worlds.listwise_frames import frame, panel
 from helpers.calibrate.worlds.listwise_worlds import WORLDS
 from helpers.stats import models
 from helpers.stats.models import RankLogit, fit_panel, rank_ordered_logit

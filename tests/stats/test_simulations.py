@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from helpers.calibrate.worlds.listwise import Draw, draw, panel
+from helpers.calibrate.worlds.listwise import Draw, draw
+from helpers.calibrate.worlds.listwise_frames import panel
 from helpers.calibrate.worlds.listwise_worlds import WORLDS
 from helpers.stats import models
 from helpers.stats.bootstrap import bca
