@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
 from helpers.biases.position.classes import share
@@ -55,18 +56,20 @@ def verdicts(rows: pd.DataFrame) -> pd.DataFrame:
     Columns: question_id, category, baseline, game; `sign` (1, 0, -1) and `grade` (2 to -2) in favour of the first;
     `for_candidate` (1, 0, -1); `strong`.
     """
-    parts = []
-    for game, side in ((1, -1), (2, 1)):
-        label = rows[f"verdict_{game}"]
-        sign, grade = label.map(SIGNS).astype(float), label.map(GRADES).astype(float)
-        kept = rows[["question_id", "category", "baseline"]]
-        parts.append(kept.assign(game=game, sign=sign, grade=grade, for_candidate=side * sign, strong=grade.abs() == 2))
-    return pd.concat(parts, ignore_index=True)
+    count = len(rows)
+    both = rows[["question_id", "category", "baseline"]].iloc[np.tile(np.arange(count), 2)].reset_index(drop=True)
+    sign, grade = (
+        np.concatenate([rows[f"verdict_{game}"].map(of).to_numpy(dtype=float, na_value=np.nan) for game in (1, 2)])
+        for of in (SIGNS, GRADES)
+    )
+    game = np.repeat([1, 2], count)
+    for_candidate = np.where(game == 2, sign, -sign)
+    return both.assign(game=game, sign=sign, grade=grade, for_candidate=for_candidate, strong=np.abs(grade) == 2)
 
 
 def signed(rows: pd.DataFrame) -> pd.Series:
     """1 where the first won both games, -1 where the second did, else 0."""
-    return rows["both"].map({"first": 1.0, "second": -1.0, "": 0.0})
+    return rows["both"].map({"first": 1.0, "second": -1.0, "": 0.0}).astype(float)
 
 
 def leaning(rows: pd.DataFrame) -> pd.Series:
