@@ -36,7 +36,7 @@ MAY_IMPORT |= {room: ALL for room in ("run", "calibrate", "power", "analyze", "e
 #: export puts figures and tables into files.
 MAY_IMPORT["export"] |= {"figures", "tables"}
 NO_PANDAS_AT_START = ("types", "paths", "store", "verdicts", "judge", "providers", "prompts", "config")
-DISK = {"store", "config", "prompts", "datasets", "export", "run", "paths"}
+DISK = {"store", "config", "prompts", "datasets", "export", "run", "paths", "analyze"}
 MODULES = sorted(HELPERS.rglob("*.py"))
 
 

@@ -92,7 +92,7 @@ def resampled(sums: np.ndarray, statistic: Statistic, seed: int, resamples: int)
 
 @lru_cache(maxsize=4)
 def _drawn(content: bytes, shape: tuple[int, int], seed: int, resamples: int) -> np.ndarray:
-    """The totals of each draw, (resamples, M). Kept for a moment: a metric, its bias and its floor share their draws."""
+    """The totals of each draw, (resamples, M); kept, for a metric, its bias and its floor share their draws."""
     sums = np.frombuffer(content).reshape(shape)
     rng = np.random.default_rng(seed)
     clusters = len(sums)
