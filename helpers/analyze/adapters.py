@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from helpers import datasets
-from helpers.analyze import tidy, tidy_pairs
+from helpers.analyze import every, tidy, tidy_pairs
 from helpers.analyze.cells import cells
 from helpers.analyze.columns import REQUIRED
 from helpers.analyze.held import Held
@@ -21,8 +22,6 @@ from helpers.datasets.game_rows import maker
 from helpers.datasets.games import LLMBAR_LABELS
 from helpers.datasets.passages import UNKNOWN
 from helpers.datasets.reading import number_or_nan, text_field
-from helpers.stats.estimates import estimate
-from helpers.stats.intervals import wilson
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -80,11 +79,12 @@ def votes(path: Path) -> Held:
     held = games(datasets.load_vote_games(path), "votes", path.stem)
     if not (held.frame["score"] == "tie (inconsistent)").any():
         return held
-    extra = [
-        estimate("both_order_inconsistent", {"turn": row.turn}, wilson(row.inconsistent, row.judgments), "folder")
-        for row in datasets.both_order_counts(path).itertuples()
-    ]
-    return Held(**{**vars(held), "extra": tuple(extra)})
+    disagreed = (held.frame["score"] == "tie (inconsistent)").to_numpy(dtype=float)
+    turns = held.frame["source"].astype(str).str.rpartition(", turn ")[2]
+    rows = held.frame.assign(turn=turns.astype("category"))
+    extra = [*every.by("both_order_inconsistent", rows, disagreed, ["turn"], "folder")]
+    whole = every.by("both_order_inconsistent", rows.assign(turn="all"), disagreed, ["turn"], "folder")
+    return replace(held, extra=(*extra, *whole))
 
 
 def fastchat_pair(path: Path) -> Held:
@@ -161,7 +161,7 @@ def _tidy(path: Path, name: str, format: str, rows: list[dict[str, Any]], lines:
     table["candidate_vendors"] = texts(_makers(row["candidates"]) for row in rows)
     found = cells(Raw(path, pd.DataFrame(table), lines))
     held = tidy.SHAPES[found.style](found, name, frozenset(table))
-    return Held(**{**vars(held), "format": format, "notes": (BY_NAMES,)})
+    return replace(held, format=format, notes=(BY_NAMES,))
 
 
 def _makers(candidates: Any) -> Any:

@@ -66,6 +66,10 @@ def gold_accuracy(frame: pd.DataFrame, data: str) -> list[Estimate]:
     return list(by("gold_accuracy", frame, frame["correct"].to_numpy(dtype=float), ["judge"], data))
 
 
-def cells_of(frame: pd.DataFrame, keys: Sequence[str]) -> int:
-    """How many combinations of the values of `keys` there are."""
-    return len(frame[list(keys)].drop_duplicates())
+def by_candidate(id: str, frame: pd.DataFrame, values: np.ndarray, data: str, unit: str = "rate") -> list[Estimate]:
+    """The mean of each candidate over all judges, then judge by judge where there are several and not too many."""
+    found = list(by(id, frame, values, ["candidate"], data, unit))
+    cells = len(frame[["judge", "candidate"]].drop_duplicates())
+    if frame["judge"].nunique() > 1 and cells <= MOST_CELLS:
+        found += by(id, frame, values, ["judge", "candidate"], data, unit)
+    return found

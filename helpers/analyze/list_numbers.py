@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from helpers.analyze.every import MOST_CELLS, by, cells_of
+from helpers.analyze.every import by, by_candidate
 from helpers.stats.agreement import krippendorff_alpha
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import cluster_sums, clustered
@@ -18,17 +18,14 @@ MOST_SCORES = 25
 
 
 def candidate_top1_rate(frame: pd.DataFrame, data: str) -> list[Estimate]:
-    """How often each judge ranks each candidate first (`where`: judge, candidate)."""
-    keys = ["judge", "candidate"] if cells_of(frame, ["judge", "candidate"]) <= MOST_CELLS else ["candidate"]
-    return list(by("candidate_top1_rate", frame, frame["top"].to_numpy(dtype=float), keys, data))
+    """How often each candidate is ranked first (`where`: candidate, and judge where there are several)."""
+    return by_candidate("candidate_top1_rate", frame, frame["top"].to_numpy(dtype=float), data)
 
 
 def score_numbers(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """Every number of scores: means, own-vendor excess, error against gold, agreement."""
     values = frame["score"].to_numpy(dtype=float)
-    found = list(by("candidate_score_mean", frame, values, ["candidate"], data, "score"))
-    if frame["judge"].nunique() > 1 and cells_of(frame, ["judge", "candidate"]) <= MOST_CELLS:
-        found += by("candidate_score_mean", frame, values, ["judge", "candidate"], data, "score")
+    found = by_candidate("candidate_score_mean", frame, values, data, "score")
     error = values - frame["gold"].to_numpy(dtype=float)
     found += by("score_error", frame, error, ["judge"], data, "score")
     return [*found, *own_vendor_score_excess(frame, data), *agreement_scores(frame, data, seed)]

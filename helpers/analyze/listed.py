@@ -77,18 +77,21 @@ def vendors(cells: Cells) -> dict[str, str]:
 
 
 def judge_vendors(raw: Raw) -> pd.Categorical:
-    """The vendor of each row's judge ("": not told); a judge with two is a ValueError."""
+    """The vendor of each row's judge ("": told nowhere); a judge with two is a ValueError."""
     found = labels(raw, "judge_vendor", "")
     judges = raw.table["judge"].cat.codes.to_numpy(dtype=np.int64)
     keys, at = combined([judges, found.codes.astype(np.int64)])
-    who = pd.Series(keys[:, 0])
-    if who.duplicated().any():
-        twice = int(who.duplicated().to_numpy().argmax())
-        row = int((at == twice).argmax())
-        names = sorted(found.categories[keys[keys[:, 0] == keys[twice, 0], 1]])
-        told = f"judge {raw.table['judge'].iloc[row]!r} has several vendors: {', '.join(map(repr, names))}; need one"
-        raise ValueError(f"{raw.place(row)}: {told}")
-    return found
+    known: dict[int, str] = {}
+    for number, (judge, code) in enumerate(keys):
+        made = found.categories[code]
+        if made and known.setdefault(judge, made) != made:
+            row = int((at == number).argmax())
+            told = f"judge {raw.table['judge'].iloc[row]!r} is of the vendor {made!r}, and of {known[judge]!r} before"
+            raise ValueError(f"{raw.place(row)}: {told}")
+    # What one row tells of a judge holds for those that leave it empty.
+    vendors = ["", *sorted(set(known.values()))]
+    of = np.array([vendors.index(known.get(judge, "")) for judge in range(int(judges.max()) + 1)])
+    return pd.Categorical.from_codes(of[judges], pd.Index(vendors, dtype=object))
 
 
 def repeats(raw: Raw) -> np.ndarray:

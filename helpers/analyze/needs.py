@@ -183,8 +183,7 @@ def lacking(module: str, id: str, facts: Facts) -> list[str]:
     Floors and corrected values (`<id>_noise_floor`, `<id>_corrected`) need what their number needs.
     """
     bare = id.removesuffix("_noise_floor").removesuffix("_corrected")
-    wanted = NEEDS.get((module, id)) or NEEDS.get((module, bare))
-    wanted = MODULES.get(module, ("asked",)) if wanted is None else wanted
+    wanted = NEEDS.get((module, id), NEEDS.get((module, bare), MODULES.get(module, ("asked",))))
     told = []
     for name in wanted:
         there, words = TESTS[name]

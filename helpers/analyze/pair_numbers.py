@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from helpers.analyze.every import MOST_CELLS, by, cells_of
+from helpers.analyze.every import by, by_candidate
 from helpers.biases.position.pairs import SIGNS
 from helpers.stats.agreement import krippendorff_alpha
 from helpers.stats.estimates import estimate
@@ -45,13 +45,12 @@ def first_place_share(rows: pd.DataFrame, data: str) -> list[Estimate]:
 
 
 def candidate_win_rate(rows: pd.DataFrame, data: str) -> list[Estimate]:
-    """How often each candidate wins (`where`: judge, candidate), baselines too; by candidate alone where too many."""
+    """How often each candidate wins, baselines too (`where`: candidate, and judge where there are several)."""
     won = rows["won"].to_numpy(dtype=float)
     both = [rows[["question_id", "judge"]].assign(candidate=rows[side].astype(object), won=share)
             for side, share in (("candidate", won), ("baseline", 1 - won))]  # fmt: skip
     long = pd.concat(both, ignore_index=True).astype({"candidate": "category"})
-    keys = ["judge", "candidate"] if cells_of(long, ["judge", "candidate"]) <= MOST_CELLS else ["candidate"]
-    return list(by("candidate_win_rate", long, long["won"].to_numpy(), keys, data))
+    return by_candidate("candidate_win_rate", long, long["won"].to_numpy(), data)
 
 
 def longer_win_rate(rows: pd.DataFrame, data: str) -> list[Estimate]:

@@ -25,7 +25,8 @@ def numbers(held: Held, frame: pd.DataFrame, data: str, seed: int, notes: list[s
     order are left out, and counted in `notes`.
     """
     known = frame[frame["ordered"].to_numpy(dtype=bool)]
-    both = known[known["games"] == 2] if held.format == "tidy" else known
+    control = known["condition"].isin(["identical", "quality_gap"])
+    both = known[(known["games"] == 2) | control] if held.format == "tidy" else known
     if len(both) < len(known):
         told = f"{len(known) - len(both):,} of {len(frame):,} verdicts have no partner in the other order"
         notes.append(f"{told}: numbers of both orders are made without them.")
@@ -33,7 +34,7 @@ def numbers(held: Held, frame: pd.DataFrame, data: str, seed: int, notes: list[s
         return []
     table = coded(pairs(both))
     if not (table["kind"] != INVALID).any():
-        return []
+        return flips.control_arms(table, data, seed)
     found: list[Estimate] = []
     count = len(table.drop_duplicates(COMPARISON))
     if held.baseline and count <= MOST_COMPARISONS:

@@ -24,7 +24,8 @@ def numbers(held: Held, data: str, seed: int, margin_pp: float, notes: list[str]
     conditions, each is a hint that is compared with none. Numbers by category need categories, those of vendors vendors
     of judges and candidates.
     """
-    frame = held.frame
+    # A category that no row has would become a number that is none where vendors are counted.
+    frame = held.frame.astype({"judge_vendor": object, "candidate_vendor": object})
     if not (frame["top"] == 1.0).any():
         return []
     names = set(map(str, frame["condition"].unique()))

@@ -164,7 +164,9 @@ def absent(analysis: Analysis) -> list[str]:
         "lists all of them. The others, by what they miss:",
         "",
     ]
-    for why, rows in status[status["status"] == MISSING].groupby("why", sort=False):
+    there = set(status.loc[status["status"] == COMPUTED, "id"])
+    missing = status[(status["status"] == MISSING) & ~status["id"].isin(there)]
+    for why, rows in missing.groupby("why", sort=False):
         names = list(dict.fromkeys(rows["id"]))
         more = f" and {len(names) - MOST_LINES} more" if len(names) > MOST_LINES else ""
         lines.append(f"- {why}: {', '.join(names[:MOST_LINES])}{more}")

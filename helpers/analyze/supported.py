@@ -58,7 +58,7 @@ def _of(made: Mapping[tuple[bool, str], list[Estimate]], module: str, id: str) -
     """The estimates of one declared number."""
     hinted, plain = made.get((True, id), []), made.get((False, id), [])
     if module == "hinting":
-        return hinted or (plain if id in ("change_rate_repeat",) else [])
+        return hinted or (plain if id in ("change_rate_repeat", "unreadable_share") else [])
     if module in ("self_preference", "cognitive"):
         return []
     return plain

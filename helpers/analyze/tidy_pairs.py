@@ -18,12 +18,14 @@ FIRSTS = ("baseline", "candidate")
 def sides(shown: list[tuple[str, ...]]) -> tuple[list[tuple[str, str]], bool]:
     """Baseline and candidate of each pair, and whether one name is the baseline of all.
 
-    That is the name that stands in every pair, the first by name where two do; else of each pair the first by name.
+    That is the name that stands in every pair, the first by name where two do; else of each pair the first by name. The
+    same text twice is no pair of names.
     """
-    common = set.intersection(*(set(pair) for pair in shown))
+    names = [set(pair) for pair in shown if pair[0] != pair[1]] or [set(shown[0])]
+    common = set.intersection(*names)
     if common:
         base = min(common)
-        return [(base, next((name for name in pair if name != base), base)) for pair in shown], True
+        return [pair if pair[0] == pair[1] else (base, pair[pair[0] == base]) for pair in shown], True
     return [(min(pair), max(pair)) for pair in shown], False
 
 

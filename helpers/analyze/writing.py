@@ -66,7 +66,8 @@ def name_of(source: str | Path) -> str:
 def _provenance(analysis: Analysis) -> dict[str, Any]:
     """Where the numbers are from: never the rows themselves, and no path."""
     frame = analysis.held.frame
-    hashed = pd.util.hash_pandas_object(frame.astype(object).astype(str), index=False).to_numpy()
+    coded = frame.assign(**{name: frame[name].astype(str) for name in frame if frame[name].dtype == object})
+    hashed = pd.util.hash_pandas_object(coded, index=False).to_numpy()
     return {
         "experiment": "analyze",
         "data": "folder",

@@ -52,6 +52,8 @@ def show_sorted(
 
 
 def _named(each: Estimate) -> str:
-    """A row's name: whoever was judged first, then by whom."""
-    order = sorted(each.where, key=lambda key: (key == "judge", key))
-    return ", ".join(display_name(each.where[key]) if "vendor" in key else plain(each.where[key]) for key in order)
+    """A row's name: what was judged, by whom."""
+    places = [(key, display_name(value) if "vendor" in key else plain(value)) for key, value in each.where.items()]
+    told = ", ".join(value for key, value in places if key != "judge")
+    by = next((value for key, value in places if key == "judge"), "")
+    return f"{told} by {by}" if told and by else told or by
