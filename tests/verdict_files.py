@@ -40,15 +40,15 @@ def pair_rows(first: float = 0.0, own: float = 0.0, questions: int = 80, seed: i
 
 
 def ranking_rows(own: float = 0.0, questions: int = 60, seed: int = 2) -> list[dict[str, Any]]:
-    """Rankings of three candidates by three judges, one a vendor; `own`: what own answers gain in utility."""
+    """Rankings of two candidates a vendor by a judge of each of three; `own`: what own answers gain in utility."""
     rng = np.random.default_rng(seed)
-    names = ["a_one", "b_two", "c_three"]
+    names = ["a1", "a2", "b1", "b2", "c1", "c2"]
     rows = []
     for question in range(questions):
-        quality = rng.normal(size=3) * 0.5 + [1.0, 0.0, -0.5]
+        quality = rng.normal(size=6) * 0.5 + [1.2, 0.0, 0.6, -0.6, 0.9, -0.3]
         for vendor in "abc":
-            utility = quality + rng.gumbel(size=3) + [own * (name[0] == vendor) for name in names]
-            shown = [names[i] for i in rng.permutation(3)]
+            utility = quality + rng.gumbel(size=6) + [own * (name[0] == vendor) for name in names]
+            shown = [names[i] for i in rng.permutation(6)]
             ranked = [names[i] for i in np.argsort(-utility)]
             rows.append(
                 {

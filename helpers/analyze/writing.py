@@ -90,16 +90,24 @@ def tables(analysis: Analysis) -> list[Table]:
     for keys, group in groups.items():
         name = re.sub("[^a-z0-9]+", "_", f"by_{'_'.join(keys)}".lower())[:60] if keys else "overall"
         words = f"All numbers by {', '.join(keys)}." if keys else "All numbers of the whole file."
-        made.append(table(name, words, group, keys, ["id"]))
+        made.append(_short(table(name, words, group, keys, ["id"])))
     status = analysis.status.assign(data="folder")
     counts = analysis.held.counts.assign(data="folder")
     losses = analysis.losses.assign(data="folder")
     return [
         *made,
-        Table("estimands", status, "Every declared number: computed, or what is missing."),
-        Table("verdicts", counts, "Verdicts as they are written, and what became of the others."),
-        Table("losses", losses, "Judgments and what became of them."),
+        _short(Table("estimands", status, "Every declared number: computed, or what is missing.", status)),
+        _short(Table("verdicts", counts, "Verdicts as they are written, and what became of the others.", counts)),
+        _short(Table("losses", losses, "Judgments and what became of them.", losses)),
     ]
+
+
+def _short(whole: Table) -> Table:
+    """A table of which no more is read than its first rows; its CSV holds all."""
+    if len(whole.frame) <= MOST_ROWS:
+        return whole
+    words = f"{whole.caption} The first {MOST_ROWS} of {len(whole.frame):,} rows; the CSV file holds all."
+    return replace(whole, frame=whole.frame.head(MOST_ROWS), caption=words)
 
 
 def drawn(analysis: Analysis) -> list[Figure]:
