@@ -86,8 +86,7 @@ def test_single_scores(real_data: Path) -> None:
     found_means = {e.where["candidate"]: e for e in bench.estimates if e.id == "candidate_score_mean"}
     assert len(found_means) == 15 and sum(each.n for each in found_means.values()) == 4500 - 38
     for model, value in means.items():
-        (each,) = [each for name, each in found_means.items() if name.endswith(model)]
-        assert each.value == pytest.approx(value, abs=5e-5)
+        assert found_means[model].value == pytest.approx(value, abs=5e-5)
     assert bench.losses["unparsed"].sum() == 38
 
 

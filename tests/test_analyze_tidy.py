@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+from helpers import figures
 from helpers.__main__ import main
 from helpers.analyze import analyze, summary, write
 from helpers.analyze.needs import MODULES, NEEDS, TESTS
@@ -224,3 +226,22 @@ def test_a_million_rows_take_seconds(tmp_path: Path) -> None:
     each = only(found.estimates, "first_position_effect", judge="judge_3")
     # 0.5 * 0.5 for the first twice, less 0.3 * 0.3 for the second
     assert each.low < 0.16 < each.high and each.n == 50_000
+
+
+def test_the_sorted_figure_says_what_it_shows() -> None:
+    def rate(name: str, value: float, judge: str = "j") -> Estimate:
+        where = {"judge": judge, "candidate": name}
+        bounds = (value - 0.1, value + 0.1) if value == value else (float("nan"), float("nan"))
+        return Estimate("candidate_win_rate", where, value, *bounds, n=40, clusters=20, data="folder")
+
+    lost = Estimate("unreadable_share", {"judge": "j"}, 0.25, n=80, clusters=20, data="folder")
+    rows = [rate("low", 0.2), rate("none", float("nan")), rate("high\u202e", 0.9)]
+    drawn = figures.show_sorted(rows, "candidate_win_rate", 0.5, [lost])
+    assert drawn.name == "candidate_win_rate" and "Dashed: 50 %" in drawn.caption
+    assert "n = 40" in drawn.caption and "unreadable 25.0 % (20 of 80 judgments)" in drawn.caption
+    assert drawn.alt.index("high") < drawn.alt.index("low") and "\u202e" not in drawn.alt
+    assert drawn.render("png")[:4] == b"\x89PNG"
+    with pytest.raises(ValueError, match="no estimates"):
+        figures.show_sorted([lost], "candidate_win_rate")
+    with pytest.raises(ValueError, match="give one unit"):
+        figures.show_sorted([rows[0], replace(rows[2], unit="score")], "candidate_win_rate")
