@@ -29,6 +29,8 @@ TOLD = {
     "both_order_inconsistent": "verdicts whose two orders disagreed",
     "self_bias_as_counted": "own first places as their source counts them",
 }
+#: Numbers that no sentence about places needs, and of which there may be thousands.
+UNSAID = ("win_rate", "first_position_sensitivity", "flip_by_gap", "candidate_win_rate")
 EXCESS = {
     "own_vendor_win_excess": "prefer their own vendor's answers {} more often than other vendors' judges do on the "
     "same pairs",
@@ -89,6 +91,7 @@ def _of(analysis: Analysis, estimates: Sequence[Estimate]) -> Iterator[str]:
 
 def _places(estimates: Sequence[Estimate]) -> Iterator[str]:
     """Which place each judge favours: over all its pairs, then by candidate while those can be read."""
+    estimates = [each for each in estimates if each.id not in UNSAID]
     whole = [each for each in estimates if set(each.where) - {"category"} == {"judge"}]
     whole = [replace(each, where={**each.where, "candidate": EVERYBODY}) for each in whole]
     single = [each for each in estimates if {"judge", "candidate"} <= set(each.where)]
