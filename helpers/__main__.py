@@ -126,6 +126,35 @@ def explain(ids: tuple[str, ...], write: bool) -> None:
         click.echo(room.listed())
 
 
+@main.command()
+@click.argument("file", type=click.Path())
+@click.option("--format", help="tidy, arena-hard, fastchat-pair, ...: where the fields of the file do not tell it.")
+@click.option("--out", type=click.Path(), help="Folder for the results; default: <name of FILE>-recuse here.")
+@click.option("--force", is_flag=True, help="Write into a folder that holds something else.")
+@click.option("--ignore-extra", is_flag=True, help="Leave columns unread that are not known.")
+@click.option("--seed", type=int, default=42, show_default=True, help="Resampling and sign flips.")
+@click.option("--margin-pp", type=float, default=5.0, show_default=True, help="A hint that changes less is no matter.")
+def analyze(
+    file: str, format: str | None, out: str | None, force: bool, ignore_extra: bool, seed: int, margin_pp: float
+) -> None:
+    """Compute every number that the verdicts in FILE can carry, and say of each other one what is missing.
+
+    FILE: one row a verdict with columns judge, question, candidates, verdict (.csv, .tsv, .jsonl, .json, .parquet), or
+    a file or folder of Arena-Hard, FastChat, AlpacaEval, Inspect, LLM-Eval and others. No keys, no config.
+    """
+    from pathlib import Path
+
+    from helpers.analyze import writing
+    from helpers.analyze.analysis import analyze as of
+    from helpers.analyze.saying import summary
+
+    folder = Path(out).expanduser() if out else Path.cwd() / writing.name_of(file)
+    writing.check(folder, force)
+    found = of(file, format, ignore_extra=ignore_extra, seed=seed, margin_pp=margin_pp)
+    written = writing.write(found, folder, force)
+    click.echo(f"{summary(found)}\n\n{len(written)} files in {folder}")
+
+
 def entry() -> None:
     """Run a command; what the user can mend is one line, not a traceback."""
     from helpers.judge import Incomplete, MissingKey, NoPrice, OverBudget

@@ -7,6 +7,7 @@ import math
 import os
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -122,7 +123,7 @@ def _place(estimate: Estimate) -> tuple[str, str, str]:
 def _ordered(estimates: Iterable[Estimate]) -> list[Estimate]:
     ordered = sorted(estimates, key=_place)
     places = [_place(each) for each in ordered]
-    double = sorted({" ".join(place) for place in places if places.count(place) > 1})
+    double = sorted(" ".join(place) for place, count in Counter(places).items() if count > 1)
     if double:
         raise ValueError(f"more than one estimate for {'; '.join(double)}")
     return ordered
@@ -174,8 +175,9 @@ def macro_names(experiment: str, estimates: Sequence[Estimate]) -> list[str]:
     ]
     # Names that differ only in signs that LaTeX does not allow are told apart by a hash of what they name.
     hashes = [short_hash(*_place(each)).translate(str.maketrans("0123456789", "ghijklmnop")) for each in estimates]
-    names = [name + digest if plain.count(name) > 1 else name for name, digest in zip(plain, hashes, strict=True)]
-    double = sorted({name for name in names if names.count(name) > 1})
+    counts = Counter(plain)
+    names = [name + digest if counts[name] > 1 else name for name, digest in zip(plain, hashes, strict=True)]
+    double = sorted(name for name, count in Counter(names).items() if count > 1)
     if double or not all(names):
         raise ValueError(f"numbers.tex: no different macro names for {', '.join(double) or 'a number without letters'}")
     return names

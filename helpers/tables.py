@@ -94,7 +94,8 @@ def estimates_table(
         if (key, name) in cells:
             raise ValueError(f"two estimates for {dict(zip((*rows, 'data'), key, strict=True))}, column '{name}'")
         cells[key, name] = each
-        keys, names = [*keys, key], [*names, name]
+        keys.append(key)
+        names.append(name)
     table = pd.DataFrame(list(dict.fromkeys(keys)), columns=[*rows, "data"])
     for name in dict.fromkeys(names):
         column = [cells.get((key, name)) for key in dict.fromkeys(keys)]

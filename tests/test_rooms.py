@@ -36,7 +36,20 @@ MAY_IMPORT |= {room: ALL for room in ("run", "calibrate", "power", "analyze", "e
 #: export puts figures and tables into files.
 MAY_IMPORT["export"] |= {"figures", "tables"}
 NO_PANDAS_AT_START = ("types", "paths", "store", "verdicts", "judge", "providers", "prompts", "config")
-DISK = {"calibrate", "config", "datasets", "explain", "export", "overview", "paths", "power", "prompts", "run", "store"}
+DISK = {
+    "analyze",
+    "calibrate",
+    "config",
+    "datasets",
+    "explain",
+    "export",
+    "overview",
+    "paths",
+    "power",
+    "prompts",
+    "run",
+    "store",
+}
 MODULES = sorted(HELPERS.rglob("*.py"))
 
 

@@ -13,8 +13,10 @@ from helpers.datasets.code_pairs import CodePairs, load_code_pairs
 from helpers.datasets.game_outcomes import both_order_counts, load_battles
 from helpers.datasets.game_pairs import load_fastchat_pairs, load_letter_pairs, load_llmbar, load_pandalm
 from helpers.datasets.game_rows import normalised
+from helpers.datasets.game_votes import NO_ORDER, load_alpaca, load_vote_games, pandalm_gold
 from helpers.datasets.games import load_games
 from helpers.datasets.hub import fetch, from_hub, recorded
+from helpers.datasets.inspect_logs import load_inspect
 from helpers.datasets.listwise import (
     load_errors,
     load_judgments,
@@ -28,6 +30,7 @@ from helpers.datasets.responses import Responses, load_responses, vendor_of
 from helpers.datasets.votes import gold_of_games, gold_of_votes, load_pandalm_votes, load_votes
 
 __all__ = [
+    "NO_ORDER",
     "Arena",
     "ArenaAnswers",
     "Audit",
@@ -46,6 +49,7 @@ __all__ = [
     "gold_of_votes",
     "label_v01",
     "label_v2",
+    "load_alpaca",
     "load_answers",
     "load_arena",
     "load_arena_answers",
@@ -56,6 +60,7 @@ __all__ = [
     "load_errors",
     "load_fastchat_pairs",
     "load_games",
+    "load_inspect",
     "load_judgments",
     "load_letter_pairs",
     "load_llmbar",
@@ -68,9 +73,11 @@ __all__ = [
     "load_questions",
     "load_responses",
     "load_top1",
+    "load_vote_games",
     "load_votes",
     "mapping_audit",
     "normalised",
+    "pandalm_gold",
     "ranked",
     "read_published_tests",
     "recorded",

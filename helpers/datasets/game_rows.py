@@ -24,8 +24,18 @@ ORDERS = ("baseline", "candidate")
 FIRST, EVEN, SECOND = "A>B", "A=B", "B>A"
 
 _REVERSED = {"A<B": "B>A", "A<<B": "B>>A", "B<A": "A>B", "B<<A": "A>>B", "B=A": "A=B"}
-#: Models whose names hold no word that tells their vendor; as a name begins.
-_VENDORS = {r"o\d": "gpt", "davinci": "gpt", "gemma": "gemini", "palm": "gemini", "qwq": "qwen"}
+#: Models whose names hold no word that tells their vendor, or that of another one; as a name begins.
+_VENDORS = {
+    "cerebras": "cerebras",
+    "gpt4all": "nomic",
+    "h2ogpt": "h2o",
+    r"gpt-?(?:j|neo)": "eleutherai",
+    r"o\d": "gpt",
+    "davinci": "gpt",
+    "gemma": "gemini",
+    "palm": "gemini",
+    "qwq": "qwen",
+}
 
 
 class Game(NamedTuple):

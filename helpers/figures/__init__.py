@@ -24,6 +24,7 @@ from helpers.figures.patterns import show_patterns
 from helpers.figures.position import show_category_effects, show_position_effects
 from helpers.figures.power import show_power
 from helpers.figures.published_biases import show_published_biases, show_published_models
+from helpers.figures.ranked import show_sorted
 from helpers.figures.recognition import show_recognition_against_preference
 from helpers.figures.replication import show_replication
 from helpers.figures.sensitivity import show_sensitivity
@@ -70,5 +71,6 @@ __all__ = [
     "show_replication",
     "show_self_preference",
     "show_sensitivity",
+    "show_sorted",
     "show_tiers",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +56,7 @@ def pick(estimates: Iterable[Estimate], ids: Sequence[str], *keys: Sequence[str]
         needed = " or ".join(f"{id_}[{', '.join(each)}]" for id_ in ids for each in keys)
         raise NothingToDraw(f"no estimates of {needed}; given: {', '.join(there) or 'none'}")
     places = [(tuple(sorted(each.where.items())), each.data) for each in found]
-    double = sorted({f"{dict(where)} ({data})" for where, data in places if places.count((where, data)) > 1})
+    double = sorted(f"{dict(where)} ({data})" for (where, data), count in Counter(places).items() if count > 1)
     if double:
         raise ValueError(f"{found[0].id}: more than one estimate for {', '.join(double)}; filter them first")
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 
@@ -85,6 +86,14 @@ def bca_bounds(value: float, replicates: np.ndarray, jackknife: np.ndarray, leve
 
 def resampled(sums: np.ndarray, statistic: Statistic, seed: int, resamples: int) -> np.ndarray:
     """The statistic of `resamples` draws of C clusters with replacement: (resamples,), some may be NaN."""
+    sums = np.ascontiguousarray(sums, dtype=float)
+    return statistic(_drawn(sums.tobytes(), sums.shape, seed, resamples))
+
+
+@lru_cache(maxsize=4)
+def _drawn(content: bytes, shape: tuple[int, int], seed: int, resamples: int) -> np.ndarray:
+    """The totals of each draw, (resamples, M); kept, for a metric, its bias and its floor share their draws."""
+    sums = np.frombuffer(content).reshape(shape)
     rng = np.random.default_rng(seed)
     clusters = len(sums)
     share = np.full(clusters, 1 / clusters)
@@ -92,8 +101,10 @@ def resampled(sums: np.ndarray, statistic: Statistic, seed: int, resamples: int)
     parts = []
     for start in range(0, resamples, batch):
         weights = rng.multinomial(clusters, share, size=min(batch, resamples - start))
-        parts.append(statistic(weights @ sums))
-    return np.concatenate(parts)
+        parts.append(weights @ sums)
+    drawn = np.concatenate(parts)
+    drawn.flags.writeable = False
+    return drawn
 
 
 def noise_floor(

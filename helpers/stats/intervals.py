@@ -83,13 +83,15 @@ def wilson(k: int, n: int, level: float = 0.95) -> Interval:
         return no_interval(
             k / n if n else NAN, n, n, f"no interval below {MIN_CLUSTERS} questions" if n else "no valid row"
         )
-    from scipy.stats import binomtest
+    from scipy.special import ndtri
 
-    bounds = binomtest(int(k), int(n)).proportion_ci(level, method="wilson")
-    share = k / n
-    return Interval(
-        share, float(bounds.low), float(bounds.high), math.sqrt(share * (1 - share) / n), int(n), int(n), "Wilson"
-    )
+    # scipy has this only behind an exact test, whose p costs a hundred times as much.
+    share, z = k / n, float(ndtri(0.5 + 0.5 * level))
+    whole = 2 * (n + z**2)
+    middle = (2 * n * share + z**2) / whole
+    reach = z / whole * math.sqrt(4 * n * share * (1 - share) + z**2)
+    low, high = 0.0 if k == 0 else middle - reach, 1.0 if k == n else middle + reach
+    return Interval(share, low, high, math.sqrt(share * (1 - share) / n), int(n), int(n), "Wilson")
 
 
 def newcombe(k1: int, n1: int, k2: int, n2: int, level: float = 0.95) -> Interval:

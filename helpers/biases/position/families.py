@@ -22,8 +22,9 @@ def place(where: Mapping[str, str]) -> Place:
 def of(estimates: Sequence[Estimate], id: str, at: Place, **more: str) -> Estimate | None:
     """The one estimate with this id, comparison and further keys; None where there is none."""
     for each in estimates:
-        rest = {key: value for key, value in each.where.items() if key not in ("judge", "candidate", "source")}
-        if each.id == id and place(each.where) == at and rest == more:
+        if each.id != id or place(each.where) != at:
+            continue
+        if {key: value for key, value in each.where.items() if key not in ("judge", "candidate", "source")} == more:
             return each
     return None
 

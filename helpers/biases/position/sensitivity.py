@@ -76,9 +76,8 @@ def _choices(rows: pd.DataFrame) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 def _mean(questions: pd.Series, values: np.ndarray, weights: np.ndarray) -> Interval:
     if not weights.sum():
         return no_interval(float("nan"), 0, 0, "no pair with two readable verdicts")
-    sums = pd.DataFrame({"question": questions.to_numpy(), "x": values * (weights > 0), "w": weights})
-    sums = sums.groupby("question", observed=True).sum()
-    interval = clustered(sums["x"].to_numpy(), sums["w"].to_numpy(), null=None)
+    codes, _ = pd.factorize(questions, sort=True)
+    interval = clustered(np.bincount(codes, values * (weights > 0)), np.bincount(codes, weights), null=None)
     return replace(interval, n=int((weights > 0).sum()))
 
 

@@ -55,8 +55,8 @@ def raw(each: pd.DataFrame, weight: int) -> Interval:
     if each.empty:
         return no_interval(NAN, 0, 0, NO_PAIR)
     w = _weights(each, weight)
-    sums = pd.DataFrame({"question": each["question_id"], "won": w * each["won"], "all": w}).groupby("question").sum()
-    interval = clustered(sums["won"].to_numpy(), sums["all"].to_numpy(), null=None)
+    codes, _ = pd.factorize(each["question_id"], sort=True)
+    interval = clustered(np.bincount(codes, w * each["won"].to_numpy()), np.bincount(codes, w), null=None)
     return replace(interval, n=len(each))
 
 

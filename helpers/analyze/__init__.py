@@ -1,0 +1,9 @@
+"""Anybody's own verdicts: every number of ours that they can carry, and of each other one what is missing."""
+
+from helpers.analyze.analysis import Analysis, analyze
+from helpers.analyze.estimands import ESTIMANDS
+from helpers.analyze.formats import NAMES as FORMATS
+from helpers.analyze.saying import summary
+from helpers.analyze.writing import write
+
+__all__ = ["ESTIMANDS", "FORMATS", "Analysis", "analyze", "summary", "write"]

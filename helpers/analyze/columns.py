@@ -1,0 +1,83 @@
+"""The columns of a file of verdicts: which there are, which it takes, and what is said of those that are not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+REQUIRED = {
+    "judge": "who judged",
+    "question": "the id of what was asked",
+    "candidates": "who was judged, in shown order: a JSON list, or names with | between them",
+    "verdict": "a label (A>>B, A>B, A=B, B>A, B>>A, A, B, tie, a candidate's name), a ranking (a JSON list, or "
+    "x > y > z) or a score for each candidate; empty where it could not be read",
+}
+OPTIONAL = {
+    "repeat": "which asking of the same this is, a whole number from 0",
+    "condition": "under which condition: none, identical, quality_gap, or a name (a hint, a prompt)",
+    "order": "shown (as `candidates` stand), reversed, or unknown",
+    "gold": "the true verdict: a label, a candidate's name, or the true score",
+    "category": "of the question",
+    "judge_vendor": "who made the judge",
+    "candidate_vendors": "who made each candidate, in the order of `candidates`",
+    "length": "how long each answer is, in the order of `candidates`",
+    "named": "under whose vendor's name each answer was shown, in the order of `candidates`; empty: under none",
+}
+ALL = REQUIRED | OPTIONAL
+#: Columns with a value for each candidate.
+LISTED = ("candidate_vendors", "length", "named")
+#: More rows, bytes, candidates of a row, letters of a cell or of a name than any file of verdicts holds.
+MOST_ROWS = 5_000_000
+MOST_BYTES = 4_000_000_000
+MOST_CANDIDATES = 64
+LONGEST_CELL = 20_000
+LONGEST_NAME = 200
+
+
+def check(found: Sequence[str], where: str, ignore_extra: bool) -> list[str]:
+    """The columns to read, of those found; one that is missing, unknown or named twice is a ValueError.
+
+    `ignore_extra` leaves unknown ones unread. The error names every one of them, the nearest valid name, and all valid
+    columns.
+    """
+    twice = sorted({name for name in found if list(found).count(name) > 1})
+    if twice:
+        raise ValueError(f"{where}: column {', '.join(map(repr, twice))} stands there more than once")
+    unknown = [name for name in found if name not in ALL]
+    missing = [name for name in REQUIRED if name not in found]
+    told = [f"no column {name!r} ({REQUIRED[name]}){_perhaps(name, unknown)}" for name in missing]
+    if not ignore_extra:
+        told += [f"unknown column {name!r}{_nearest(name, found)}" for name in unknown]
+    if told:
+        extra = "" if ignore_extra or not unknown else "; --ignore-extra leaves unknown columns unread"
+        raise ValueError(
+            f"{where}: {'; '.join(told)}. Found: {', '.join(map(repr, found)) or 'none'}. {valid()}{extra}"
+        )
+    return [name for name in found if name in ALL]
+
+
+def valid() -> str:
+    """All columns in one sentence."""
+    return f"Valid: {', '.join(REQUIRED)} (needed), {', '.join(OPTIONAL)}"
+
+
+def _nearest(name: str, found: Iterable[str]) -> str:
+    close = get_close_matches(name.strip().lower(), [each for each in ALL if each not in found], 1, 0.6)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def _perhaps(name: str, unknown: Sequence[str]) -> str:
+    close = get_close_matches(name, unknown, 1, 0.6)
+    return f", perhaps {close[0]!r}" if close else ""
+
+
+def name_of(text: str, what: str) -> str:
+    """A name as sentences and figures can hold it; empty, too long or with signs nobody sees is a ValueError."""
+    name = text.strip()
+    if not name:
+        raise ValueError(f"{what} is empty")
+    if len(name) > LONGEST_NAME:
+        raise ValueError(f"{what} {name[:40]!r}... has {len(name)} letters; at most {LONGEST_NAME}")
+    if not name.isprintable():
+        raise ValueError(f"{what} {name[:40]!a} holds signs that cannot be printed")
+    return name

@@ -1,0 +1,169 @@
+"""What the numbers mean that only a file of verdicts of one's own has; all others are those of the experiments."""
+
+from __future__ import annotations
+
+from helpers.types import Estimand
+
+T = "question-clustered t (Wilson where each question has one)"
+_OWN = "own definition; clusters: Miller 2024 (arXiv 2411.00640)"
+_LOST = "ties count half; unreadable verdicts are left out and counted (unreadable_share)"
+_QUALITY = "Quality and taste together: where the candidates differ in quality it is no bias."
+
+
+def _of(
+    id: str,
+    words: str,
+    formula: str,
+    numerator: str,
+    denominator: str,
+    fails: str,
+    lost: str = _LOST,
+    interval: str = T,
+    unit: str = "rate",
+    source: str = _OWN,
+) -> Estimand:
+    return Estimand(id, words, formula, numerator, denominator, lost, "question", interval, source, unit, fails)
+
+
+_EVERY = (
+    _of(
+        "unreadable_share",
+        "How many of a judge's verdicts could not be read (by condition, where there are several).",
+        "N(unreadable) / N",
+        "verdicts that say nothing that can be read",
+        "all verdicts, read or not",
+        "Says nothing of why they were lost; verdicts lost because of what they would have said bias every other "
+        "number.",
+        "is it",
+    ),
+    _of(
+        "gold_accuracy",
+        "How often a judge says what the gold label says.",
+        "N(verdict = gold) / N(readable)",
+        "readable verdicts that name the gold label",
+        "readable verdicts with a gold label",
+        "A judge that favours a place or a length is right by luck where gold labels do so too; wrong labels cap it.",
+        "a tie is right where gold is a tie; unreadable verdicts are left out and counted",
+    ),
+)
+PAIRS = (
+    _of(
+        "first_place_share",
+        "How often the answer shown first wins, of single verdicts that name a winner.",
+        "N(first wins) / N(decisive)",
+        "verdicts for the first",
+        "decisive verdicts whose order is known",
+        "Place and quality together, unless who stands first was drawn by lot or every pair was shown in both orders.",
+        "ties and unreadable verdicts are left out",
+    ),
+    _of(
+        "candidate_win_rate",
+        "How often a candidate beats whoever it is compared with, in all orders that were asked.",
+        "mean of [win] + [tie] / 2",
+        "verdicts for the candidate, ties half (or the shares that the file gives)",
+        "readable verdicts on pairs with the candidate",
+        _QUALITY + " Rates against different opponents do not compare.",
+    ),
+    _of(
+        "longer_win_rate",
+        "How often the longer answer wins, of verdicts that name a winner.",
+        "N(longer wins) / N(decisive, lengths differ)",
+        "verdicts for the longer answer",
+        "decisive verdicts on answers of different length",
+        "Length and quality together: longer answers may be better ones.",
+        "ties, unreadable verdicts and equal lengths are left out",
+    ),
+    _of(
+        "own_vendor_win_excess",
+        "How much more often a vendor's judges prefer its answer than other vendors' judges do on the same pairs.",
+        "mean win of v's answer by v's judges - by other vendors' judges, pairs with one answer of v, judged by both",
+        "verdicts for v's answer, ties half",
+        "readable verdicts of either group on pairs that both judged",
+        "Too small or large where the others prefer their own, and where judges differ in how well they tell quality.",
+        unit="pp",
+        interval="question-clustered t of the paired difference",
+    ),
+    _of(
+        "agreement_winners",
+        "How far judges agree on who wins the same pair in the same order, beyond chance.",
+        "Krippendorff's alpha, nominal (candidate, tie, baseline)",
+        "pairs of verdicts that name the same winner",
+        "question x pair x order judged by two or more",
+        "Agreement is no evidence of fairness: judges can share a bias.",
+        "a tie is a winner of its own; unreadable verdicts are left out",
+        "BCa over questions",
+        "alpha",
+        "Krippendorff 2004",
+    ),
+    _of(
+        "raw_agreement_winners",
+        "How often two judges name the same winner of the same pair in the same order, chance included.",
+        "N(pairs of verdicts that agree) / N(pairs of verdicts)",
+        "pairs of verdicts that name the same winner",
+        "pairs of verdicts by two judges on the same pair in the same order",
+        "High where most pairs are won by one side, whatever judges do.",
+        "a tie is a winner of its own; unreadable verdicts are left out",
+    ),
+)
+RANKINGS = (
+    _of(
+        "candidate_top1_rate",
+        "How often a judge ranks a candidate first.",
+        "N_j(c first) / N_j",
+        "judgments of j that rank c first",
+        "valid judgments of j that were shown c",
+        _QUALITY,
+        "no ties (a ranking is strict); judgments without a valid ranking are left out and counted",
+    ),
+)
+SCORES = (
+    _of(
+        "candidate_score_mean",
+        "The mean score that a candidate is given, by all judges or by one.",
+        "mean of scores",
+        "scores",
+        "scores that could be read",
+        _QUALITY + " Judges use scales differently: compare candidates that the same judges scored.",
+        "scores that could not be read are left out and counted",
+        "question-clustered t",
+        "score",
+    ),
+    _of(
+        "own_vendor_score_excess",
+        "How much higher a vendor's judges score its answers than others do, less what they do to everybody's.",
+        "(own judges - other judges on v's answers) - (own judges - other judges on other answers)",
+        "scores of answers that both groups scored",
+        "scores of either group",
+        "Leniency of a judge is taken out; a shared taste is not, and others who favour their own make it too large or "
+        "small.",
+        "scores that could not be read are left out and counted",
+        "question-clustered t of the paired difference",
+        "score",
+    ),
+    _of(
+        "score_error",
+        "How far above the true score a judge's scores lie on average.",
+        "mean of score - gold",
+        "score less gold",
+        "scores that could be read and have a gold score",
+        "Errors in both directions cancel: 0 does not mean right.",
+        "scores that could not be read are left out and counted",
+        "question-clustered t",
+        "score",
+    ),
+    _of(
+        "agreement_scores",
+        "How far judges agree on the scores of the same answers, beyond chance.",
+        "Krippendorff's alpha, ordinal",
+        "squared differences of scores by order",
+        "answers scored by two or more judges",
+        "Agreement is no evidence of fairness; a judge that uses one score only makes it undefined.",
+        "scores that could not be read are left out and counted",
+        "BCa over questions",
+        "alpha",
+        "Krippendorff 2004",
+    ),
+)
+
+#: All estimands of this room by id.
+ESTIMANDS = {each.id: each for each in (*_EVERY, *PAIRS, *RANKINGS, *SCORES)}

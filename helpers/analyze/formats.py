@@ -1,0 +1,111 @@
+"""Which format a file of verdicts has: told by its fields, its name, or whoever calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from helpers.analyze import adapters, columns
+from helpers.analyze.held import Held
+from helpers.analyze.raw import content
+from helpers.analyze.reading import end_of
+from helpers.analyze.tidy import load_tidy
+from helpers.datasets.arena_lines import Place, Problem, read_lines
+from helpers.datasets.files import ERROR_FILES, JUDGMENT_FILES
+from helpers.datasets.reading import read_records
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a format is known, by sets of fields of its first record, and what loads it."""
+
+    fields: tuple[frozenset[str], ...]
+    load: Callable[[Path], Held]
+    words: str
+
+
+def _of(load: Callable[[Path], Held], words: str, *fields: str) -> Format:
+    return Format(tuple(frozenset(each.split()) for each in fields), load, words)
+
+
+#: Formats in the order in which they are tried: whose fields hold another's comes first.
+FORMATS = {
+    "fastchat-pair": _of(adapters.fastchat_pair, "FastChat's pair judgments", "g1_winner g2_winner"),
+    "analyzer": _of(adapters.analyzer, "Position-Bias-Analyzer", "verdict_12 verdict_21"),
+    "llmbar": _of(adapters.llmbar, "LLMBar", "evaluator winner_swapped"),
+    "pandalm": _of(adapters.pandalm, "PandaLM", "cmp_key annotators"),
+    "alpaca-eval": _of(adapters.alpaca_eval, "AlpacaEval's annotations", "generator_1 generator_2 preference"),
+    "llm-eval": _of(adapters.llm_eval, "LLM-Eval", "prompt_id judge top_answer_id", "prompt_id judge_model"),
+    "inspect": _of(adapters.inspect, "logs of Inspect", "eval samples", "eval plan"),
+    "arena-hard": _of(adapters.arena_hard, "Arena-Hard's judgments", "uid games", "question_id games"),
+    "votes": _of(adapters.votes, "votes on two models", "judge model_a model_b question_id winner"),
+    "arena-battles": _of(adapters.arena_battles, "Arena-Hard's battles", "question_id model_a model_b winner"),
+    "fastchat-single": _of(adapters.fastchat_single, "FastChat's scores", "question_id model score"),
+}
+TIDY = "tidy"
+NAMES = (TIDY, *FORMATS)
+
+
+def load(source: str | Path, format: str | None = None, ignore_extra: bool = False) -> Held:
+    """The verdicts of a file or folder in a known format; which one, its fields tell unless `format` does.
+
+    CSV and Parquet are tidy; JSON is known by the fields of its first record, a folder by what lies in it. An unknown
+    format is a ValueError that lists what was found and what is valid; a path that is not there a FileNotFoundError.
+    """
+    path = Path(source).expanduser()
+    if format is not None and format not in NAMES:
+        raise ValueError(f"format {format!r}; valid: {', '.join(NAMES)}")
+    if not path.exists():
+        raise FileNotFoundError(f"{path}: no such file or folder")
+    chosen = format or (_of_folder(path) if path.is_dir() else _of_file(path))
+    if chosen == TIDY:
+        if path.is_dir():
+            raise ValueError(f"{path}: tidy verdicts are one file, this is a folder")
+        return load_tidy(path, ignore_extra)
+    return FORMATS[chosen].load(path)
+
+
+def _of_folder(path: Path) -> str:
+    names = {each.name for each in path.iterdir()}
+    if names & {*JUDGMENT_FILES, *ERROR_FILES}:
+        return "llm-eval"
+    if any(path.rglob("*.eval")):
+        return "inspect"
+    if any(path.rglob("*.jsonl")):
+        return "arena-hard"
+    if any(path.rglob("*.json")):
+        return "inspect"
+    told = ", ".join(sorted(names)[:20]) or "nothing"
+    expected = "Arena-Hard's judgments (<judge>/<model>.jsonl), logs of Inspect (.eval, .json), or LLM-Eval's groups"
+    raise ValueError(f"{path}: found {told}; expected {expected}; a tidy file is named itself")
+
+
+def _of_file(path: Path) -> str:
+    if path.suffix.lower() == ".eval":
+        return "inspect"
+    if end_of(path) not in (".json", ".jsonl"):
+        return TIDY
+    found = _first(path)
+    for name, format in FORMATS.items():
+        if any(fields <= found for fields in format.fields):
+            return name
+    # With two of its columns a file means to be tidy: what is wrong with it is told column by column.
+    if len(found & {*columns.REQUIRED}) >= 2 or not found:
+        return TIDY
+    fields = {name: " or ".join(", ".join(sorted(each)) for each in format.fields) for name, format in FORMATS.items()}
+    known = "; ".join(f"{name} ({told})" for name, told in {TIDY: ", ".join(columns.REQUIRED), **fields}.items())
+    raise ValueError(f"{path}: fields {', '.join(sorted(found)[:30])} are of no known format: {known}")
+
+
+def _first(path: Path) -> frozenset[str]:
+    """The fields of the first record of a JSON file; none where it has no readable one."""
+    if path.suffix.lower() == ".gz":
+        return frozenset(columns.REQUIRED) if content(path) else frozenset()
+    if path.suffix.lower() == ".jsonl":
+        for _, record in read_lines(Place(path, path.name, path.stem)):
+            return frozenset() if isinstance(record, Problem) else frozenset(record)
+        return frozenset()
+    record: Any = read_records(path).rows[0]
+    return frozenset(record) if isinstance(record, dict) else frozenset()

@@ -1,0 +1,68 @@
+"""Every number that the verdicts of a file can carry, whatever their style."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from helpers.analyze import every, list_numbers, pair_numbers, placing, ranking
+from helpers.analyze.held import Held
+from helpers.types import Estimate
+
+#: Conditions that are no manipulation of their own but belong to the main one, as its controls.
+CONTROLS = ("identical", "quality_gap")
+
+
+def measured(held: Held, data: str, seed: int, margin_pp: float) -> tuple[list[Estimate], tuple[str, ...]]:
+    """All estimates, and what is to be said of how they were made."""
+    notes: list[str] = []
+    found = [*every.unreadable_share(held.frame, data), *held.extra]
+    if held.style == "ranking":
+        found += ranking.numbers(held, data, seed, margin_pp, notes)
+    for condition, part in conditions(held.frame):
+        here: list[Estimate] = []
+        if held.style == "pairwise":
+            here = [*pair_numbers.pair_numbers(part, data, seed), *placing.numbers(held, part, data, seed, notes)]
+        elif held.style == "score":
+            here = list_numbers.score_numbers(part, data, seed)
+        here += _accuracy(held, part, data)
+        found += [replace(each, where={**each.where, "condition": condition}) if condition else each for each in here]
+    return found, tuple(dict.fromkeys([*held.notes, *notes]))
+
+
+def conditions(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The verdicts under each condition: first the main one, called "", with its controls, then each other by name.
+
+    The main one is "none", or that of the most verdicts where there is none.
+    """
+    every_name = frame["condition"].value_counts()
+    names = [str(name) for name in every_name.index[every_name > 0] if name not in CONTROLS]
+    main = "none" if "none" in names or not names else names[0]
+    here = frame["condition"].astype(object)
+    if not names or len(names) == 1:
+        yield "", frame.assign(condition=here.where(here.isin(CONTROLS), "none"))
+        return
+    for name in [main, *sorted(set(names) - {main})]:
+        kept = (here == name) | here.isin(CONTROLS if name == main else ())
+        part = frame[kept]
+        renamed = here[kept].where(here[kept].isin(CONTROLS), "none")
+        yield "" if name == main else name, part.assign(condition=renamed).reset_index(drop=True)
+
+
+def _accuracy(held: Held, part: pd.DataFrame, data: str) -> list[Estimate]:
+    """How often judges are right, where the file tells what is right; by category too."""
+    if "gold" not in part or held.style == "score" or not part["gold"].notna().any():
+        return []
+    gold = part["gold"].to_numpy(dtype=float)
+    if held.style == "pairwise":
+        correct = np.where(part["won"].isna() | np.isnan(gold), np.nan, part["won"] == gold)
+        rows = part.assign(correct=correct)
+    else:
+        rows = part[part["top"] == 1.0].assign(correct=gold[(part["top"] == 1.0).to_numpy()])
+    found = every.gold_accuracy(rows, data)
+    if rows["category"].nunique() > 1:
+        found += every.by("gold_accuracy", rows, rows["correct"].to_numpy(dtype=float), ["judge", "category"], data)
+    return found

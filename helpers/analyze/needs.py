@@ -1,0 +1,194 @@
+"""What each declared number needs of a file of verdicts, in words that name the column or what else is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from helpers.analyze.held import STYLES, Held
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a file told: its style, its columns, and what its rows make possible."""
+
+    style: str
+    columns: frozenset[str]
+    ordered: bool
+    both_orders: bool
+    asked_again: bool
+    baseline: bool
+    judges: int
+    conditions: frozenset[str]
+    several_own: bool
+    scored: bool
+
+
+def facts_of(held: Held) -> Facts:
+    """The facts of held verdicts."""
+    frame = held.frame
+    pairs = held.style == "pairwise"
+    ordered = bool(frame["ordered"].any()) if pairs else bool("slot" in frame and frame["slot"].notna().any())
+    conditions = frozenset(map(str, frame["condition"].unique()))
+    own: set[str] = set()
+    if {"judge_vendor", "candidate_vendors"} <= held.columns:
+        made = {*map(str, frame["candidate_vendor"].dropna().unique())}
+        made |= {*map(str, frame["baseline_vendor"].dropna().unique())} if pairs else set()
+        own = made & {*map(str, frame["judge_vendor"].unique())} - {""}
+    return Facts(
+        held.style,
+        held.columns,
+        ordered,
+        pairs and ordered and frame.loc[frame["ordered"].astype(bool), "first"].nunique() > 1,
+        bool(frame["repeat"].astype(int).max() > 0),
+        held.baseline,
+        frame["judge"].nunique(),
+        conditions,
+        bool(own),
+        held.style == "score" or bool("score" in frame and not pairs and frame["score"].notna().any()),
+    )
+
+
+def _column(name: str) -> tuple[Callable[[Facts], bool], str]:
+    return (lambda facts: name in facts.columns), f"column {name} is missing"
+
+
+def _style(name: str) -> tuple[Callable[[Facts], bool], str]:
+    return (lambda facts: facts.style == name), f"needs {STYLES[name]}"
+
+
+#: What can be needed: the test that it is there, and the words where it is not.
+TESTS: dict[str, tuple[Callable[[Facts], bool], str]] = {
+    **{name: _style(name) for name in STYLES},
+    **{name: _column(name) for name in ("gold", "judge_vendor", "candidate_vendors", "category", "length", "named")},
+    "order": (lambda facts: facts.ordered, "column order: the shown order is not known"),
+    "both_orders": (lambda facts: facts.both_orders, "needs the same pair in the other order"),
+    "repeat": (lambda facts: facts.asked_again, "column repeat: each order asked twice on the same question"),
+    "baseline": (lambda facts: facts.baseline, "needs one candidate that all others are compared with"),
+    "judges": (lambda facts: facts.judges > 1, "needs two judges of the same"),
+    "own": (lambda facts: facts.several_own, "needs a judge and a candidate of one vendor"),
+    "hint": (
+        lambda facts: "none" in facts.conditions and len(facts.conditions) > 1,
+        "column condition: none, and a hint to compare it with",
+    ),
+    "swapped": (lambda facts: "swapped" in facts.conditions, "column condition: swapped (names dealt out at random)"),
+    "identical": (lambda facts: "identical" in facts.conditions, "column condition: identical (one text twice)"),
+    "quality_gap": (lambda facts: "quality_gap" in facts.conditions, "column condition: quality_gap (a known loser)"),
+    "scored": (lambda facts: facts.scored, "needs scores beside the rankings"),
+    "tier": (lambda facts: False, "needs tiers of the candidates: an experiment of our own, or LLM-Eval's files, tell"),
+    "model": (lambda facts: False, "needs the model ids that judges and candidates returned: an own run tells"),
+    "inconsistent": (lambda facts: False, "needs verdicts of both orders together, as MT-Bench publishes them"),
+    "published": (lambda facts: False, "made of published counts only"),
+    "asked": (lambda facts: False, "needs a run of the experiment itself: verdicts alone do not hold what it shows"),
+}
+_VENDORS = ("ranking", "judge_vendor", "candidate_vendors", "own")
+#: What the numbers of each module need, unless they are named below.
+MODULES: dict[str, tuple[str, ...]] = {
+    "top_choice": _VENDORS,
+    "hinting": (*_VENDORS, "hint"),
+    "position": ("pairwise", "order", "both_orders"),
+    "self_preference": ("asked",),
+    "cognitive": ("asked",),
+    "accuracy": ("gold",),
+    "analyze": (),
+}
+#: What single numbers need, by module and id.
+NEEDS: dict[tuple[str, str], tuple[str, ...]] = {
+    **dict.fromkeys(
+        [("top_choice", id) for id in ("agreement_top1", "agreement_ranks", "raw_agreement")], ("ranking", "judges")
+    ),
+    ("top_choice", "position_effect"): ("ranking", "order"),
+    ("top_choice", "unreadable_share"): (),
+    ("top_choice", "tier_preference"): ("ranking", "candidate_vendors", "tier"),
+    ("top_choice", "score_mean"): ("ranking", "candidate_vendors", "scored"),
+    **dict.fromkeys(
+        [("top_choice", id) for id in ("top1_rate", "vendor_share", "balance")],
+        ("ranking", "judge_vendor", "candidate_vendors"),
+    ),
+    **dict.fromkeys(
+        [("top_choice", id) for id in ("category_top1_rate", "category_self_bias", "category_average_self_bias")],
+        (*_VENDORS, "category"),
+    ),
+    **dict.fromkeys(
+        [("top_choice", id) for id in ("self_preference_logit", "self_preference_effect", "family_preference_logit")],
+        (*_VENDORS, "order"),
+    ),
+    ("top_choice", "judge_sharpness_log"): ("ranking", "judge_vendor", "candidate_vendors", "order", "judges"),
+    ("top_choice", "own_model_logit"): (*_VENDORS, "order", "model"),
+    ("top_choice", "pilot_bias_difference"): ("published",),
+    **dict.fromkeys(
+        [("hinting", id) for id in ("name_effect", "name_effect_by_judge")], (*_VENDORS, "swapped", "named")
+    ),
+    **dict.fromkeys([("hinting", id) for id in ("change_rate_repeat", "excess_change")], (*_VENDORS, "hint", "repeat")),
+    **dict.fromkeys(
+        [("hinting", id) for id in ("category_hint_effect", "category_self_bias", "category_average_self_bias")],
+        (*_VENDORS, "hint", "category"),
+    ),
+    **dict.fromkeys(
+        [
+            ("hinting", id)
+            for id in (
+                "hint_change",
+                "judgments",
+                "is_lowest",
+                "is_highest",
+                "lowest_groups",
+                "self_bias_as_counted",
+                "lost_as_counted",
+            )
+        ],
+        ("published",),
+    ),
+    ("position", "excess_flip"): ("pairwise", "order", "both_orders", "baseline", "repeat"),
+    ("position", "win_rate"): ("pairwise", "order", "both_orders", "baseline"),
+    ("position", "first_position_sensitivity"): ("pairwise", "order", "both_orders", "baseline"),
+    ("position", "flip_by_gap"): ("pairwise", "order", "both_orders", "baseline", "judges"),
+    ("position", "identical_pair_effect"): ("pairwise", "identical"),
+    ("position", "quality_gap_accuracy"): ("pairwise", "quality_gap"),
+    ("position", "both_order_inconsistent"): ("inconsistent",),
+    **dict.fromkeys(
+        [
+            ("position", id)
+            for id in (
+                "leaderboard_contrast",
+                "published_lines",
+                "class_lines",
+                "pattern_lines",
+                "significant_bias_of_planned",
+                "consistent_answer_rate",
+                "answers_read",
+                "equal_verdicts",
+            )
+        ],
+        ("published",),
+    ),
+    ("analyze", "gold_accuracy"): ("gold",),
+    ("analyze", "first_place_share"): ("pairwise", "order"),
+    ("analyze", "candidate_win_rate"): ("pairwise",),
+    ("analyze", "longer_win_rate"): ("pairwise", "length"),
+    ("analyze", "own_vendor_win_excess"): ("pairwise", "judge_vendor", "candidate_vendors", "own", "judges"),
+    ("analyze", "agreement_winners"): ("pairwise", "judges"),
+    ("analyze", "raw_agreement_winners"): ("pairwise", "judges"),
+    ("analyze", "candidate_top1_rate"): ("ranking",),
+    ("analyze", "candidate_score_mean"): ("score",),
+    ("analyze", "own_vendor_score_excess"): ("score", "judge_vendor", "candidate_vendors", "own", "judges"),
+    ("analyze", "score_error"): ("score", "gold"),
+    ("analyze", "agreement_scores"): ("score", "judges"),
+}
+
+
+def lacking(module: str, id: str, facts: Facts) -> list[str]:
+    """What a number needs and the file does not have, in words; a wrong style of verdicts hides all else.
+
+    Floors and corrected values (`<id>_noise_floor`, `<id>_corrected`) need what their number needs.
+    """
+    bare = id.removesuffix("_noise_floor").removesuffix("_corrected")
+    wanted = NEEDS.get((module, id), NEEDS.get((module, bare), MODULES.get(module, ("asked",))))
+    told = []
+    for name in wanted:
+        there, words = TESTS[name]
+        if not there(facts):
+            if name in STYLES:
+                return [f"{words}, these are {STYLES[facts.style]}"]
+            told.append(words)
+    return told

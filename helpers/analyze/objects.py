@@ -1,0 +1,66 @@
+"""Verdicts as JSON objects with named fields: one a line, or in an array."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from helpers.analyze import columns
+from helpers.analyze.raw import Raw, content, texts
+from helpers.datasets.arena_lines import Place, Problem, read_lines
+from helpers.datasets.reading import read_records, show
+
+
+def objects(path: Path, end: str, ignore_extra: bool) -> Raw:
+    """Objects with named fields, one a line or in an array."""
+    lines, rows = [], []
+    seen: dict[str, None] = {}
+    for line, record in _records(path, end):
+        lines.append(line)
+        rows.append(record)
+        seen.update(dict.fromkeys(record))
+        if len(rows) > columns.MOST_ROWS:
+            raise ValueError(f"{path}: more than {columns.MOST_ROWS:,} rows")
+    kept = columns.check(list(seen), str(path), ignore_extra)
+    lacking = next(((line, name) for line, row in zip(lines, rows, strict=True) for name in columns.REQUIRED
+                    if name not in row), None)  # fmt: skip
+    if lacking:
+        raise ValueError(f"{path}, line {lacking[0]}: field {lacking[1]!r} is missing; null where it is not known")
+    table = pd.DataFrame({name: texts(row.get(name) for row in rows) for name in kept})
+    return Raw(path, table, tuple(lines))
+
+
+def _records(path: Path, end: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    if end == ".json":
+        records, line, before = read_records(path), 1, 0
+        for index, row in enumerate(records.rows):
+            if not isinstance(row, dict):
+                raise ValueError(f"{records.place(index)}: found {show(row)}, expected an object with named fields")
+            line += records.text.count("\n", before, records.offsets[index])
+            before = records.offsets[index]
+            yield line, row
+        return
+    if path.suffix.lower() == ".gz":
+        yield from _unpacked(path)
+        return
+    for line, record in read_lines(Place(path, str(path), path.stem)):
+        if isinstance(record, Problem):
+            raise ValueError(str(record))
+        yield line, record
+
+
+def _unpacked(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    for line, text in enumerate(content(path).split(b"\n"), 1):
+        if not text.strip():
+            continue
+        try:
+            record = json.loads(text.decode("utf-8-sig"))
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{path}, line {line}: not readable as JSON: {error}") from None
+        if not isinstance(record, dict):
+            raise ValueError(f"{path}, line {line}: found {show(record)}, expected an object with named fields")
+        yield line, record

@@ -1,0 +1,118 @@
+"""Numbers of verdicts on two answers, one by one: who wins, in which place, of which length, by whose judge."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from helpers.analyze.every import by, by_candidate
+from helpers.biases.position.pairs import SIGNS
+from helpers.stats.agreement import krippendorff_alpha
+from helpers.stats.estimates import estimate
+from helpers.stats.intervals import Interval, cluster_sums, clustered
+from helpers.types import Estimate
+
+#: A table of judges by pairs with more cells takes more memory than it is worth.
+MOST_TABLE = 20_000_000
+#: What is the same where two judges are compared.
+SAME = ["source", "condition", "question_id", "baseline", "candidate", "first"]
+
+
+def real(frame: pd.DataFrame) -> pd.DataFrame:
+    """The verdicts on different answers: not those on one text twice, nor on a grossly bad one."""
+    return frame[~frame["condition"].isin(["identical", "quality_gap"])].reset_index(drop=True)
+
+
+def pair_numbers(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+    """Every number of this module from a games frame with `ordered`, `won` and vendors of both sides."""
+    rows = real(frame)
+    return [
+        *first_place_share(rows, data),
+        *candidate_win_rate(rows, data),
+        *longer_win_rate(rows, data),
+        *own_vendor_win_excess(rows, data),
+        *agreement_winners(rows, data, seed),
+    ]
+
+
+def first_place_share(rows: pd.DataFrame, data: str) -> list[Estimate]:
+    """How often the first place wins, a judge each; verdicts whose order is known, ties left out."""
+    sign = rows["verdict"].map(SIGNS).astype(float).to_numpy()
+    values = np.where(rows["ordered"].to_numpy(dtype=bool) & (sign != 0), (sign + 1) / 2, np.nan)
+    return list(by("first_place_share", rows, values, ["judge"], data))
+
+
+def candidate_win_rate(rows: pd.DataFrame, data: str) -> list[Estimate]:
+    """How often each candidate wins, baselines too (`where`: candidate, and judge where there are several)."""
+    won = rows["won"].to_numpy(dtype=float)
+    both = [rows[["question_id", "judge"]].assign(candidate=rows[side].astype(object), won=share)
+            for side, share in (("candidate", won), ("baseline", 1 - won))]  # fmt: skip
+    long = pd.concat(both, ignore_index=True).astype({"candidate": "category"})
+    return by_candidate("candidate_win_rate", long, long["won"].to_numpy(), data)
+
+
+def longer_win_rate(rows: pd.DataFrame, data: str) -> list[Estimate]:
+    """How often the longer answer wins, a judge each; nothing where lengths are not told."""
+    if "length_candidate" not in rows:
+        return []
+    gap = np.sign((rows["length_candidate"] - rows["length_baseline"]).to_numpy(dtype=float))
+    lean = np.sign(2 * rows["won"].to_numpy(dtype=float) - 1)
+    product = gap * lean
+    return list(by("longer_win_rate", rows, np.where(product == 0, np.nan, (product + 1) / 2), ["judge"], data))
+
+
+def own_vendor_win_excess(rows: pd.DataFrame, data: str) -> list[Estimate]:
+    """How much more often a vendor's judges prefer its answer than others do on the same pairs, in pp (vendor)."""
+    made = {side: rows[f"{side}_vendor"].astype(object) for side in ("judge", "candidate", "baseline")}
+    shown = {*map(str, made["candidate"].unique()), *map(str, made["baseline"].unique())}
+    judging = sorted({str(name) for name in made["judge"].unique() if name} & shown)
+    found = []
+    for vendor in judging:
+        one = (made["candidate"] == vendor).to_numpy()
+        other = (made["baseline"] == vendor).to_numpy()
+        won = rows["won"].to_numpy(dtype=float)
+        share = np.where(one, won, 1 - won)
+        known = (one != other) & ~np.isnan(won) & (made["judge"] != "").to_numpy()
+        part = rows.loc[known, SAME].assign(share=share[known], mine=(made["judge"] == vendor).to_numpy()[known])
+        group = part.groupby(SAME, observed=True)["mine"]
+        shared = part[(group.transform("max").astype(int) - group.transform("min").astype(int)) == 1]
+        if shared.empty:
+            continue
+        sums = cluster_sums(shared, "share", "question_id", "mine")
+        weights = [1.0 if mine else -1.0 for mine in sums.columns]
+        interval = clustered(sums.numerators, sums.denominators, weights)
+        found.append(estimate("own_vendor_win_excess", {"vendor": vendor}, interval, data, "pp"))
+    return found
+
+
+def agreement_winners(rows: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+    """How far judges agree on winners, alpha and raw: their first verdicts on the same pair in the same order."""
+    first = rows[(rows["repeat"] == 0) & rows["won"].notna()]
+    judges = first["judge"].nunique()
+    units = first.groupby(SAME, observed=True).ngroup().to_numpy()
+    if judges < 2 or (len(units) and (units.max() + 1) * judges > MOST_TABLE):
+        return []
+    codes, _ = pd.factorize(first["judge"])
+    table = np.full((units.max() + 1, judges), math.nan)
+    table[units, codes] = np.sign(2 * first["won"].to_numpy() - 1)
+    questions = np.zeros(len(table), dtype=int)
+    questions[units] = pd.factorize(first["question_id"])[0]
+    several = (~np.isnan(table)).sum(axis=1) > 1
+    if not several.any():
+        return []
+    table, questions = table[several], questions[several]
+    alpha = krippendorff_alpha(table, "nominal", seed, questions)
+    return [
+        estimate("agreement_winners", {}, alpha, data, "alpha"),
+        estimate("raw_agreement_winners", {}, _raw(table, questions), data),
+    ]
+
+
+def _raw(table: np.ndarray, questions: np.ndarray) -> Interval:
+    """The share of pairs of judges that agree, clustered by question."""
+    given = (~np.isnan(table)).sum(axis=1)
+    same = sum(((table == value).sum(axis=1) * ((table == value).sum(axis=1) - 1) / 2) for value in (-1, 0, 1))
+    pairs = given * (given - 1) / 2
+    return clustered(np.bincount(questions, weights=same), np.bincount(questions, weights=pairs), null=None)

@@ -1,0 +1,180 @@
+"""The bottom line of an analysis in sentences: what was found, how sure it is, and what could not be computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from helpers.analyze.analysis import Analysis
+from helpers.analyze.held import STYLES
+from helpers.analyze.placing import EVERYBODY
+from helpers.analyze.supported import COMPUTED, MISSING
+from helpers.biases import hinting, position, top_choice
+from helpers.stats.tests import benjamini_hochberg
+from helpers.types import Estimate, display_name, plain
+
+#: More lines of one kind are counted and left to the tables.
+MOST_LINES = 12
+LEVEL = 0.05
+#: Numbers that are told one a line, with the words before them.
+TOLD = {
+    "first_place_share": "the answer shown first wins, of verdicts that name a winner (place and quality together "
+    "unless orders were drawn by lot or both were asked)",
+    "longer_win_rate": "the longer answer wins (length and quality together)",
+    "gold_accuracy": "right, by the gold labels",
+    "score_error": "above the gold score on average",
+    "agreement_winners": "agreement of judges on winners, Krippendorff's alpha",
+    "raw_agreement_winners": "agreement of judges on winners, chance included",
+    "agreement_scores": "agreement of judges on scores, Krippendorff's alpha",
+    "both_order_inconsistent": "verdicts whose two orders disagreed",
+    "self_bias_as_counted": "own first places as their source counts them",
+}
+#: Numbers that no sentence about places needs, and of which there may be thousands.
+UNSAID = ("win_rate", "first_position_sensitivity", "flip_by_gap", "candidate_win_rate")
+EXCESS = {
+    "own_vendor_win_excess": "prefer their own vendor's answers {} more often than other vendors' judges do on the "
+    "same pairs",
+    "own_vendor_score_excess": "score their own vendor's answers {} higher than other judges do, leniency taken out",
+}
+RANKED = {
+    "candidate_win_rate": "win rates, over all opponents",
+    "candidate_score_mean": "mean scores",
+    "candidate_top1_rate": "first places",
+}
+
+
+def summary(analysis: Analysis) -> str:
+    """The whole of it as Markdown: data, findings with intervals, and which numbers are missing for want of what."""
+    parts = [head(analysis), *(f"- {note}" for note in analysis.notes), "", "## Found", "", *findings(analysis)]
+    return "\n".join([*parts, "", "## Not computed", "", *absent(analysis)])
+
+
+def head(analysis: Analysis) -> str:
+    """What the file holds, in one line."""
+    held, losses = analysis.held, analysis.losses
+    lost = int((losses["unreadable"] * losses["judgments"]).round().sum())
+    frame = held.frame
+    share = lost / max(1, analysis.judgments)
+    return (
+        f"**{plain(held.name)}** ({held.format}): {_count(analysis.judgments, 'judgment')} "
+        f"({STYLES[held.style]}) by {_count(frame['judge'].nunique(), 'judge')} on "
+        f"{_count(frame['question_id'].nunique(), 'question')}; {lost:,} ({share:.1%}) could not be read."
+    )
+
+
+def findings(analysis: Analysis) -> list[str]:
+    """The sentences: of the main condition, then of each other one under its name."""
+    lines = list(_of(analysis, [each for each in analysis.estimates if "condition" not in each.where]))
+    for name in dict.fromkeys(each.where["condition"] for each in analysis.estimates if "condition" in each.where):
+        here = [
+            replace(each, where={k: v for k, v in each.where.items() if k != "condition"})
+            for each in analysis.estimates
+            if each.where.get("condition") == name and each.id not in ("unreadable_share", "change_rate_repeat")
+        ]
+        if here:
+            lines += ["", f"### Condition {plain(name)}", "", *_of(analysis, here)]
+    return lines or ["Nothing could be measured."]
+
+
+def _of(analysis: Analysis, estimates: Sequence[Estimate]) -> Iterator[str]:
+    yield from _places(estimates)
+    if analysis.held.style == "ranking":
+        yield from _ranked(analysis, estimates)
+    for id, words in EXCESS.items():
+        yield from _excess(estimates, id, words)
+    for id, words in TOLD.items():
+        some = [each for each in estimates if each.id == id and "category" not in each.where]
+        yield from _limited([f"- {_who(each)}{words}: {_sure(each)}." for each in some])
+    for id, words in RANKED.items():
+        yield from _table(estimates, id, words)
+
+
+def _places(estimates: Sequence[Estimate]) -> Iterator[str]:
+    """Which place each judge favours: over all its pairs, then by candidate while those can be read."""
+    estimates = [each for each in estimates if each.id not in UNSAID]
+    whole = [each for each in estimates if set(each.where) - {"category"} == {"judge"}]
+    whole = [replace(each, where={**each.where, "candidate": EVERYBODY}) for each in whole]
+    single = [each for each in estimates if {"judge", "candidate"} <= set(each.where)]
+    for some in (whole, single):
+        if any(each.id == "first_position_effect" for each in some):
+            yield from _limited(position.finding(some).split("\n"))
+            yield ""
+    if any(each.id == "identical_pair_effect" for each in single):
+        yield from _limited(position.identical_words(single).split("\n"))
+
+
+def _ranked(analysis: Analysis, estimates: Sequence[Estimate]) -> Iterator[str]:
+    blind = [each for each in estimates if "hint" not in each.where]
+    if any(each.id == "self_preference_logit" for each in blind):
+        yield top_choice.finding(blind)
+        yield top_choice.naive_against_defended(blind)
+    if any(each.id == "position_effect" for each in blind):
+        yield f"- {top_choice.positions(blind)}"
+    if {"raw_agreement", "agreement_top1", "agreement_ranks"} <= {each.id for each in blind}:
+        yield f"- {top_choice.agreement_words(blind)}"
+    if any(each.id == "hint_effect" for each in estimates):
+        yield hinting.finding(estimates, analysis.margin_pp)
+
+
+def _excess(estimates: Sequence[Estimate], id: str, words: str) -> Iterator[str]:
+    """Own-vendor excess, a vendor a line, p by Benjamini and Hochberg over vendors."""
+    some = [each for each in estimates if each.id == id]
+    adjusted = benjamini_hochberg([each.p for each in some]) if some else ()
+    for each, p in zip(some, adjusted, strict=True):
+        if each.low != each.low:
+            told = f"not told ({each.method})"
+        elif p < LEVEL:
+            told = "**more than the others**" if each.value > 0 else "**less than the others**"
+        else:
+            told = "**no measurable excess**"
+        shown = f" (exploratory, p = {p:.2g} of {len(some)} vendors)" if p == p else ""
+        yield f"- {display_name(each.where['vendor'])} judges {words.format(_sure(each))}: {told}{shown}."
+
+
+def _table(estimates: Sequence[Estimate], id: str, words: str) -> Iterator[str]:
+    """Candidates from best to worst, by all judges where that is told, else judge by judge."""
+    some = [each for each in estimates if each.id == id and each.value == each.value]
+    whole = [each for each in some if "judge" not in each.where]
+    for judge in [None] if whole else list(dict.fromkeys(each.where["judge"] for each in some))[:3]:
+        here = whole or [each for each in some if each.where["judge"] == judge]
+        here = sorted(here, key=lambda each: -each.value)
+        told = ", ".join(f"{plain(each.where['candidate'])} {each}" for each in here[:MOST_LINES])
+        more = f" and {len(here) - MOST_LINES} more" if len(here) > MOST_LINES else ""
+        yield f"- {f'{plain(judge)}: ' if judge else ''}{words}: {told}{more}."
+
+
+def _who(each: Estimate) -> str:
+    told = ", ".join(plain(value) for value in each.where.values())
+    return f"{told}: " if told else ""
+
+
+def _sure(each: Estimate) -> str:
+    why = "" if each.low == each.low else f", {each.method}"
+    return f"{each} (n = {each.n:,} on {_count(each.clusters, 'question')}{why})"
+
+
+def _limited(lines: Sequence[str]) -> list[str]:
+    if len(lines) <= MOST_LINES + 2:
+        return list(lines)
+    return [*lines[:MOST_LINES], f"- ... and {len(lines) - MOST_LINES} more lines: the tables hold them."]
+
+
+def absent(analysis: Analysis) -> list[str]:
+    """Which declared numbers could not be computed, by what is missing; each reason once."""
+    status = analysis.status
+    lines = [
+        f"{int((status['status'] == COMPUTED).sum())} of {len(status)} declared numbers are computed; estimands.csv "
+        "lists all of them. The others, by what they miss:",
+        "",
+    ]
+    there = set(status.loc[status["status"] == COMPUTED, "id"])
+    missing = status[(status["status"] == MISSING) & ~status["id"].isin(there)]
+    for why, rows in missing.groupby("why", sort=False):
+        names = list(dict.fromkeys(rows["id"]))
+        more = f" and {len(names) - MOST_LINES} more" if len(names) > MOST_LINES else ""
+        lines.append(f"- {why}: {', '.join(names[:MOST_LINES])}{more}")
+    return lines
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"

@@ -1,0 +1,28 @@
+"""A tidy file of verdicts: read, checked, and put into the frame of its style."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from helpers.analyze import columns, tidy_lists, tidy_pairs
+from helpers.analyze.cells import cells
+from helpers.analyze.held import Held
+from helpers.analyze.reading import read
+
+SHAPES = {"label": tidy_pairs.pairwise, "ranking": tidy_lists.rankings, "scores": tidy_lists.scores}
+
+
+def load_tidy(path: Path, ignore_extra: bool = False) -> Held:
+    """The verdicts of a tidy file (columns: `columns.ALL`), in the frame of their style.
+
+    Everything is checked before anything is computed: columns, names, verdicts, one style a file, no asking twice. A
+    ValueError names file, line and field, what was found and what is valid.
+    """
+    raw = read(path, ignore_extra)
+    for name in ("judge", "question"):
+        empty = raw.table[name].isna().to_numpy()
+        if empty.any():
+            raise ValueError(f"{raw.place(int(empty.argmax()))}: {name} is empty")
+    found = cells(raw)
+    told = frozenset(name for name in columns.ALL if name in raw.table and raw.table[name].notna().any())
+    return SHAPES[found.style](found, path.name.removesuffix(".gz").rpartition(".")[0], told)

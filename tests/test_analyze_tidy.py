@@ -1,0 +1,247 @@
+"""Verdicts of one's own: a planted bias is found in every format, a fair judge is left in peace, files are complete."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from helpers import figures
+from helpers.__main__ import main
+from helpers.analyze import analyze, summary, write
+from helpers.analyze.needs import MODULES, NEEDS, TESTS
+from helpers.analyze.supported import declared
+from helpers.analyze.writing import check
+from helpers.types import Estimate
+from tests.verdict_files import pair_rows, ranking_rows, score_rows, written
+
+ENDS = ("csv", "tsv", "jsonl", "json", "parquet", "csv.gz")
+
+
+def only(estimates: tuple[Estimate, ...], id: str, **where: str) -> Estimate:
+    found = [each for each in estimates if each.id == id and dict(each.where) == where]
+    assert len(found) == 1, f"{id} {where}: {[dict(e.where) for e in estimates if e.id == id]}"
+    return found[0]
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_every_format_gives_the_same_numbers(tmp_path: Path, end: str) -> None:
+    rows = pair_rows(first=0.4, questions=30)
+    one = analyze(written(rows, tmp_path / "verdicts.jsonl"))
+    other = analyze(written(rows, tmp_path / f"verdicts.{end}"))
+    assert [(e.id, e.where, e.value, e.low) for e in one.estimates if e.low == e.low] == [
+        (e.id, e.where, e.value, e.low) for e in other.estimates if e.low == e.low
+    ]
+
+
+def test_a_planted_place_is_found_and_counted_by_hand(tmp_path: Path) -> None:
+    rows = pair_rows(first=0.4)
+    found = analyze(written(rows, tmp_path / "v.csv"))
+    for judge in ("judge_x", "judge_y"):
+        mine = [row for row in rows if row["judge"] == judge]
+        both = [(one["verdict"], two["verdict"]) for one, two in zip(mine[::2], mine[1::2], strict=True)]
+        net = both.count(("A", "A")) - both.count(("B", "B"))
+        each = only(found.estimates, "first_position_effect", judge=judge, candidate="model_y")
+        assert each.value == pytest.approx(net / len(both)) and each.low > 0 and each.n == 80
+        share = only(found.estimates, "first_place_share", judge=judge)
+        assert share.value == pytest.approx(sum(row["verdict"] == "A" for row in mine) / len(mine)) and share.low > 0.5
+    assert "**favours the answer shown first**" in summary(found)
+
+
+def test_a_fair_judge_favours_no_place_and_nobody(tmp_path: Path) -> None:
+    found = analyze(written(pair_rows(), tmp_path / "v.csv"))
+    for judge in ("judge_x", "judge_y"):
+        each = only(found.estimates, "first_position_effect", judge=judge, candidate="model_y")
+        assert each.value == 0  # the same answer in both orders, always
+    excess = [only(found.estimates, "own_vendor_win_excess", vendor=vendor) for vendor in "xy"]
+    assert all(each.low < 0 < each.high for each in excess)
+    assert "no measurable excess" in summary(found)
+
+
+def test_a_planted_taste_for_ones_own_is_found_and_is_no_place(tmp_path: Path) -> None:
+    rows = pair_rows(own=0.5)
+    found = analyze(written(rows, tmp_path / "v.jsonl"))
+    frame = pd.DataFrame(rows).assign(
+        won=[row["candidates"]["AB".index(row["verdict"])] == "model_x" for row in rows]
+    )  # fmt: skip
+    rates = frame.groupby("judge")["won"].mean()
+    each = only(found.estimates, "own_vendor_win_excess", vendor="x")
+    assert each.value == pytest.approx(rates["judge_x"] - rates["judge_y"]) and each.low > 0
+    assert each.clusters == 80
+    assert only(found.estimates, "first_position_effect", judge="judge_x", candidate="model_y").low < 0
+
+
+def test_rankings_carry_self_preference_and_conditions_are_hints(tmp_path: Path) -> None:
+    rows = [row | {"condition": "none"} for row in ranking_rows(own=2.0)]
+    rows += [row | {"condition": "full"} for row in ranking_rows(own=0.0, seed=9)]
+    found = analyze(written(rows, tmp_path / "v.csv"))
+    assert only(found.estimates, "self_preference_logit", vendor="a").low > 0
+    effect = only(found.estimates, "hint_effect", hint="full", vendor="average")
+    own = {
+        name: np.mean([row["verdict"][0][0] == row["judge_vendor"] for row in rows if row["condition"] == name])
+        for name in ("none", "full")
+    }
+    assert effect.value == pytest.approx(own["full"] - own["none"]) and effect.high < 0
+    assert only(found.estimates, "average_self_bias").value == pytest.approx(own["none"])
+    fair = analyze(written(ranking_rows(), tmp_path / "fair.csv"))
+    logits = [only(fair.estimates, "self_preference_logit", vendor=vendor) for vendor in "abc"]
+    assert sum(each.low < 0 < each.high for each in logits) >= 2
+
+
+def test_own_scores_are_compared_after_leniency(tmp_path: Path) -> None:
+    lenient = analyze(written(score_rows(lenient=3.0), tmp_path / "a.csv"))
+    assert only(lenient.estimates, "own_vendor_score_excess", vendor="x").low < 0
+    rows = score_rows(own=2.0, lenient=3.0)
+    found = analyze(written(rows, tmp_path / "b.csv"))
+    frame = pd.DataFrame(rows).assign(name=lambda f: f["candidates"].str[0])
+    means = frame.groupby(["judge", "name"])["verdict"].mean()
+    gap = {name: means["judge_x", name] - means["judge_y", name] for name in ("model_x", "model_y")}
+    each = only(found.estimates, "own_vendor_score_excess", vendor="x")
+    assert each.value == pytest.approx(gap["model_x"] - gap["model_y"]) and each.low > 0
+    mean = only(found.estimates, "candidate_score_mean", candidate="model_x")
+    assert mean.value == pytest.approx(frame[frame["name"] == "model_x"]["verdict"].mean())
+
+
+def test_gold_lengths_losses_and_repeats_are_counted(tmp_path: Path) -> None:
+    rows = []
+    for row in pair_rows(questions=20):
+        for repeat in (0, 1):
+            longer = row["candidates"][0] == "model_x"
+            rows.append(row | {"repeat": repeat, "gold": "model_x", "length": [9, 3] if longer else [3, 9]})
+    rows[0]["verdict"], rows[1]["verdict"] = None, "refused"
+    found = analyze(written(rows, tmp_path / "v.jsonl"))
+    read = [row for row in rows if row["verdict"] in ("A", "B")]
+    mine = [row for row in read if row["judge"] == "judge_x"]
+    right = np.mean([row["candidates"]["AB".index(row["verdict"])] == "model_x" for row in mine])
+    assert only(found.estimates, "gold_accuracy", judge="judge_x").value == pytest.approx(right)
+    assert only(found.estimates, "longer_win_rate", judge="judge_x").value == pytest.approx(right)
+    assert only(found.estimates, "unreadable_share", judge="judge_x").value == pytest.approx(2 / 80)
+    lost = found.losses.set_index("judge").loc["judge_x"]
+    assert (lost["unparsed"], lost["refused"]) == (1, 1)
+    assert only(found.estimates, "excess_flip", judge="judge_x", candidate="model_y").value == pytest.approx(0)
+
+
+def test_one_text_twice_is_a_control(tmp_path: Path) -> None:
+    rows = [
+        {"judge": "j", "question": f"q{q}", "candidates": "same|same", "verdict": "A" if q % 4 else "B"}
+        for q in range(40)
+    ] + [row | {"judge": "j"} for row in pair_rows(questions=12) if row["judge"] == "judge_x"]
+    found = analyze(written(rows, tmp_path / "v.jsonl"))
+    each = only(found.estimates, "identical_pair_effect", judge="j", candidate="same")
+    assert each.value == pytest.approx(0.5) and each.low > 0
+
+
+def test_many_pairs_without_a_common_baseline_are_told_a_judge_at_a_time(tmp_path: Path) -> None:
+    names = ["m1", "m2", "m3", "m4"]
+    rng, rows = np.random.default_rng(5), []
+    for q in range(60):
+        one, two = rng.choice(names, 2, replace=False)
+        for shown in ((one, two), (two, one)):
+            rows.append({"judge": "j", "question": f"q{q}", "candidates": list(shown), "verdict": "first"})
+    found = analyze(written(rows, tmp_path / "v.jsonl"))
+    assert only(found.estimates, "first_position_effect", judge="j").value == 1.0
+    assert not [each for each in found.estimates if each.id == "win_rate"]
+    rates = [each for each in found.estimates if each.id == "candidate_win_rate" and "judge" not in each.where]
+    assert {each.value for each in rates} == {0.5} and len(rates) == 4
+
+
+def test_every_declared_number_has_a_status_and_a_reason(tmp_path: Path) -> None:
+    status = analyze(written(pair_rows(questions=12), tmp_path / "v.csv")).status
+    assert len(status) == sum(map(len, declared().values()))
+    assert (status.loc[status["status"] == "not computed", "why"] != "").all()
+    row = status.set_index(["module", "id"])
+    assert row.loc[("analyze", "gold_accuracy"), "why"] == "column gold is missing"
+    assert "column repeat" in row.loc[("position", "excess_flip"), "why"]
+    assert row.loc[("top_choice", "self_bias"), "why"] == "needs rankings, these are verdicts on two answers"
+    assert row.loc[("position", "first_position_effect"), "status"] == "computed"
+
+
+def test_needs_name_only_what_is_declared() -> None:
+    every = declared()
+    assert set(MODULES) >= set(every)
+    unknown = [key for key in NEEDS if key[1] not in every[key[0]]]
+    assert unknown == []
+    assert {name for wanted in [*NEEDS.values(), *MODULES.values()] for name in wanted} <= set(TESTS)
+
+
+def test_the_command_writes_what_an_experiment_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = written(pair_rows(first=0.4, questions=20), tmp_path / "my verdicts.csv")
+    told = CliRunner().invoke(main, ["analyze", str(file)], catch_exceptions=False)
+    folder = tmp_path / "my_verdicts-recuse"
+    assert told.exit_code == 0 and "favours the answer shown first" in told.output
+    names = {each.name for each in folder.iterdir()}
+    assert {"numbers.json", "numbers.tex", "captions.md", "estimands.csv", "summary.md", "verdicts.csv"} <= names
+    assert {"position_effects.png", "position_effects.pdf", "candidate_win_rate.svg", "losses.csv"} <= names
+    numbers = json.loads((folder / "numbers.json").read_text(encoding="utf-8"))
+    assert numbers["protocol"] == "1.0" and numbers["provenance"]["data"] == "folder"
+    assert str(tmp_path) not in (folder / "numbers.json").read_text(encoding="utf-8")
+    before = {each.name: each.read_bytes() for each in folder.iterdir() if each.name != "run.json"}
+    write(analyze(file), folder)  # an earlier analysis may be written anew
+    assert before == {each.name: each.read_bytes() for each in folder.iterdir() if each.name != "run.json"}
+
+
+def test_a_folder_of_others_is_left_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "thesis"
+    folder.mkdir()
+    check(folder)
+    (folder / "chapter.tex").write_text("mine", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"not empty \(chapter.tex\).*--force"):
+        check(folder)
+    check(folder, force=True)
+    with pytest.raises(ValueError, match="a file, expected a folder"):
+        check(folder / "chapter.tex", force=True)
+    file = written(pair_rows(questions=2), tmp_path / "v.csv")
+    told = CliRunner().invoke(main, ["analyze", str(file), "--out", str(folder)])
+    assert isinstance(told.exception, ValueError) and {each.name for each in folder.iterdir()} == {"chapter.tex"}
+
+
+@pytest.mark.slow
+def test_a_million_rows_take_seconds(tmp_path: Path) -> None:
+    import time
+
+    rng = np.random.default_rng(0)
+    judge, question, name, order = (x.ravel() for x in np.indices((10, 2500, 20, 2)))
+    candidate = np.char.add("model_", name.astype(str)).astype(object)
+    said = rng.choice(["A", "B", "C"], len(judge), p=[0.5, 0.3, 0.2])
+    frame = pd.DataFrame(
+        {
+            "judge": np.char.add("judge_", judge.astype(str)),
+            "question": np.char.add("q", question.astype(str)),
+            "candidates": np.where(order == 0, "base|" + candidate, candidate + "|base"),
+            "verdict": said,
+        }
+    )
+    path = tmp_path / "v.parquet"
+    frame.to_parquet(path)
+    start = time.process_time()
+    found = analyze(path)
+    assert time.process_time() - start < 60
+    assert found.judgments == 1_000_000
+    each = only(found.estimates, "first_position_effect", judge="judge_3")
+    # 0.5 * 0.5 for the first twice, less 0.3 * 0.3 for the second
+    assert each.low < 0.16 < each.high and each.n == 50_000
+
+
+def test_the_sorted_figure_says_what_it_shows() -> None:
+    def rate(name: str, value: float, judge: str = "j") -> Estimate:
+        where = {"judge": judge, "candidate": name}
+        bounds = (value - 0.1, value + 0.1) if value == value else (float("nan"), float("nan"))
+        return Estimate("candidate_win_rate", where, value, *bounds, n=40, clusters=20, data="folder")
+
+    lost = Estimate("unreadable_share", {"judge": "j"}, 0.25, n=80, clusters=20, data="folder")
+    rows = [rate("low", 0.2), rate("none", float("nan")), rate("high\u202e", 0.9)]
+    drawn = figures.show_sorted(rows, "candidate_win_rate", 0.5, [lost])
+    assert drawn.name == "candidate_win_rate" and "Dashed: 50 %" in drawn.caption
+    assert "n = 40" in drawn.caption and "unreadable 25.0 % (20 of 80 judgments)" in drawn.caption
+    assert drawn.alt.index("high") < drawn.alt.index("low") and "\u202e" not in drawn.alt
+    assert drawn.render("png")[:4] == b"\x89PNG"
+    with pytest.raises(ValueError, match="no estimates"):
+        figures.show_sorted([lost], "candidate_win_rate")
+    with pytest.raises(ValueError, match="give one unit"):
+        figures.show_sorted([rows[0], replace(rows[2], unit="score")], "candidate_win_rate")
