@@ -36,7 +36,8 @@ MAY_IMPORT |= {room: ALL for room in ("run", "calibrate", "power", "analyze", "e
 #: export puts figures and tables into files.
 MAY_IMPORT["export"] |= {"figures", "tables"}
 NO_PANDAS_AT_START = ("types", "paths", "store", "verdicts", "judge", "providers", "prompts", "config")
-DISK = {
+DISK = {"store", "config", "prompts", "datasets", "export", "run", "paths"}
+DISK |= {"calibrate", "power", "analyze", "explain", "overview"}
     "analyze",
     "calibrate",
     "config",
