@@ -365,7 +365,7 @@ def test_words_tell_what_was_tried_what_held_and_each_miss(tmp_path: Path) -> No
     results.store(example(name), facts_of(name), tmp_path)
     told = calibrate.words(name, tmp_path)
     for words in (
-        "SIMULATED judges of known truth in 2 worlds (nobody prefers its own; some do)",
+        "SIMULATED judges of known truth in 2 worlds (fair: nobody prefers its own; planted: some do)",
         "2,000 at 80 questions, 500 at 20 questions",
         "1 of 3 numbers hold the rule at 80 questions, 1 more are conservative",
         "Limit: self preference logit (planted Gemini) is biased by up to 0.15 standard deviations of one estimate.",

@@ -33,7 +33,7 @@ def words(experiment: str, folder: Path = FOLDER) -> str:
 
 
 def _tried(rows: pd.DataFrame, facts: Mapping[str, Any]) -> str:
-    worlds = "; ".join(facts["worlds"].values())
+    worlds = "; ".join(f"{name}: {said.replace(';', ',')}" for name, said in facts["worlds"].items())
     judged = rows[(rows["questions"] == MAIN) & (rows["role"] != "failure") & (rows["given"] > 0)]
     counts = judged["verdict"].map(lambda verdict: verdict.split(":")[0]).value_counts()
     runs = ", ".join(f"{runs:,} at {questions} questions" for questions, runs in facts["runs"].items())
