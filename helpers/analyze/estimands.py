@@ -22,7 +22,7 @@ def _of(
     unit: str = "rate",
     source: str = _OWN,
 ) -> Estimand:
-    return Estimand(id, words, formula, numerator, denominator, lost, "question", interval, source, unit, fails)
+    return Estimand(id, words, formula, numerator, denominator, lost, "question", interval, source, unit, fails=fails)
 
 
 _EVERY = (
@@ -35,15 +35,6 @@ _EVERY = (
         "Says nothing of why they were lost; verdicts lost because of what they would have said bias every other "
         "number.",
         "is it",
-    ),
-    _of(
-        "gold_accuracy",
-        "How often a judge says what the gold label says.",
-        "N(verdict = gold) / N(readable)",
-        "readable verdicts that name the gold label",
-        "readable verdicts with a gold label",
-        "A judge that favours a place or a length is right by luck where gold labels do so too; wrong labels cap it.",
-        "a tie is right where gold is a tie; unreadable verdicts are left out and counted",
     ),
 )
 PAIRS = (

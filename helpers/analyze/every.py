@@ -61,11 +61,6 @@ def unreadable_share(frame: pd.DataFrame, data: str) -> list[Estimate]:
     return found
 
 
-def gold_accuracy(frame: pd.DataFrame, data: str) -> list[Estimate]:
-    """How often each judge says what the gold label says; columns judge, question_id, correct (1, 0, NaN), outcome."""
-    return list(by("gold_accuracy", frame, frame["correct"].to_numpy(dtype=float), ["judge"], data))
-
-
 def by_candidate(id: str, frame: pd.DataFrame, values: np.ndarray, data: str, unit: str = "rate") -> list[Estimate]:
     """The mean of each candidate over all judges, then judge by judge where there are several and not too many."""
     found = list(by(id, frame, values, ["candidate"], data, unit))

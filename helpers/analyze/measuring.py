@@ -10,6 +10,7 @@ import pandas as pd
 
 from helpers.analyze import every, list_numbers, pair_numbers, placing, ranking
 from helpers.analyze.held import Held
+from helpers.biases.accuracy import accuracy
 from helpers.types import Estimate
 
 #: Conditions that are no manipulation of their own but belong to the main one, as its controls.
@@ -62,7 +63,5 @@ def _accuracy(held: Held, part: pd.DataFrame, data: str) -> list[Estimate]:
         rows = part.assign(correct=correct)
     else:
         rows = part[part["top"] == 1.0].assign(correct=gold[(part["top"] == 1.0).to_numpy()])
-    found = every.gold_accuracy(rows, data)
-    if rows["category"].nunique() > 1:
-        found += every.by("gold_accuracy", rows, rows["correct"].to_numpy(dtype=float), ["judge", "category"], data)
-    return found
+    known = rows["gold"].notna() if held.style == "pairwise" else rows["correct"].notna() | (rows["outcome"] != "ok")
+    return accuracy(rows.loc[known, ["question_id", "judge", "category", "outcome", "correct"]], data)

@@ -78,6 +78,7 @@ TESTS: dict[str, tuple[Callable[[Facts], bool], str]] = {
     "tier": (lambda facts: False, "needs tiers of the candidates: an experiment of our own, or LLM-Eval's files, tell"),
     "model": (lambda facts: False, "needs the model ids that judges and candidates returned: an own run tells"),
     "inconsistent": (lambda facts: False, "needs verdicts of both orders together, as MT-Bench publishes them"),
+    "people": (lambda facts: False, "needs people's votes on the same pairs (helpers.biases.accuracy takes them)"),
     "published": (lambda facts: False, "made of published counts only"),
     "asked": (lambda facts: False, "needs a run of the experiment itself: verdicts alone do not hold what it shows"),
 }
@@ -89,7 +90,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "position": ("pairwise", "order", "both_orders"),
     "self_preference": ("asked",),
     "cognitive": ("asked",),
-    "accuracy": ("gold",),
+    "accuracy": ("people",),
     "analyze": (),
 }
 #: What single numbers need, by module and id.
@@ -162,7 +163,12 @@ NEEDS: dict[tuple[str, str], tuple[str, ...]] = {
         ],
         ("published",),
     ),
-    ("analyze", "gold_accuracy"): ("gold",),
+    **dict.fromkeys(
+        [("accuracy", id) for id in ("gold_accuracy", "gold_accuracy_of_all", "gold_unreadable_share")], ("gold",)
+    ),
+    ("accuracy", "gold_accuracy_by_category"): ("gold", "category"),
+    ("accuracy", "gold_accuracy_difference"): ("gold", "judges"),
+    ("accuracy", "gold_accuracy_as_printed"): ("published",),
     ("analyze", "first_place_share"): ("pairwise", "order"),
     ("analyze", "candidate_win_rate"): ("pairwise",),
     ("analyze", "longer_win_rate"): ("pairwise", "length"),

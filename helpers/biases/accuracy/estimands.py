@@ -33,7 +33,7 @@ def _of(
     source: str = _MILLER,
     unit: str = "rate",
 ) -> Estimand:
-    return Estimand(id, words, formula, numerator, denominator, lost, "question", interval, source, unit, fails)
+    return Estimand(id, words, formula, numerator, denominator, lost, "question", interval, source, unit, fails=fails)
 
 
 _GOLD = (
