@@ -58,13 +58,17 @@ def test_every_case_speaks_as_it_is_drawn_and_measures_its_targets(experiment: s
     assert set(rows["world"]) == {case.world for case in cases} and (rows["runs"] == 2).all()
 
 
+#: A share of verdicts has no value that means nothing is there, and a control's repeat is never moved.
+NEVER = {("null", "accuracy_harmful"), ("planted", "bias_placebo")}
+
+
 @pytest.mark.parametrize("experiment", CALIBRATED)
 def test_every_headline_number_has_a_world_where_nothing_is_there_and_one_where_something_is(
     experiment: str, small_populations: None
 ) -> None:
     found = {(t.role, t.id) for case in running.cases_of(experiment) for t in case.targets()}
     for id in importlib.import_module(f"helpers.biases.{load_experiment(experiment).bias}").HEADLINE:
-        assert {("null", id), ("planted", id)} <= found, id
+        assert {("null", id), ("planted", id)} - NEVER <= found, id
 
 
 @pytest.mark.parametrize(

@@ -38,19 +38,6 @@ MAY_IMPORT["export"] |= {"figures", "tables"}
 NO_PANDAS_AT_START = ("types", "paths", "store", "verdicts", "judge", "providers", "prompts", "config")
 DISK = {"store", "config", "prompts", "datasets", "export", "run", "paths"}
 DISK |= {"calibrate", "power", "analyze", "explain", "overview"}
-    "analyze",
-    "calibrate",
-    "config",
-    "datasets",
-    "explain",
-    "export",
-    "overview",
-    "paths",
-    "power",
-    "prompts",
-    "run",
-    "store",
-}
 MODULES = sorted(HELPERS.rglob("*.py"))
 
 

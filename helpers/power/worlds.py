@@ -23,7 +23,7 @@ from helpers.biases.self_preference import baseline, obfuscation
 from helpers.biases.self_preference import rates as accuracy
 from helpers.biases.top_choice import defended, rates
 from helpers.calibrate import cognitive_biases as bias_tests
-from helpers.calibrate.worlds import games, listwise, pairs
+from helpers.calibrate.worlds import games, listwise, listwise_frames, pairs
 from helpers.calibrate.worlds.decision_frames import frame as decision_frame
 from helpers.calibrate.worlds.decisions import Answerer, gamble_sample, scale_sample, selection_sample
 from helpers.calibrate.worlds.decisions import World as Decisions
@@ -119,7 +119,7 @@ def _some(world: listwise.World, judges: int) -> list[str]:
 
 def _top_choice(questions: int, judges: int, repeats: int, rng: np.random.Generator) -> Measures:
     felt = listwise.latent(FITTED, questions, rng)
-    parts = [listwise.frame(listwise.judged(FITTED, felt, rng)).assign(repeat=turn) for turn in range(repeats)]
+    parts = [listwise_frames.frame(listwise.judged(FITTED, felt, rng)).assign(repeat=turn) for turn in range(repeats)]
     frame = pd.concat(parts, ignore_index=True)
     frame = frame[frame["judge"].isin(_some(FITTED, judges))]
     fitted = ("self_preference_logit", "self_preference_effect", "own_model_logit")
@@ -134,7 +134,7 @@ def _top_choice(questions: int, judges: int, repeats: int, rng: np.random.Genera
 
 def _hinting(questions: int, judges: int, repeats: int, rng: np.random.Generator) -> Measures:
     hints = dict.fromkeys(paired.CONFIRMATORY, 0.0)
-    frame = listwise.hinted(FITTED, questions, rng, hints, named=0.0, repeats=repeats)
+    frame = listwise_frames.hinted(FITTED, questions, rng, hints, named=0.0, repeats=repeats)
     frame = frame[frame["judge"].isin(_some(FITTED, judges))]
     return {
         ("hint_effect", "hint_effect_90"): lambda: paired.hint_effect(frame, DATA, 1, 5.0),
