@@ -3,7 +3,7 @@
 from helpers.analyze.analysis import Analysis, analyze
 from helpers.analyze.estimands import ESTIMANDS
 from helpers.analyze.formats import NAMES as FORMATS
-from helpers.analyze.saying import summary
+from helpers.analyze.saying import summary, told
 from helpers.analyze.writing import write
 
-__all__ = ["ESTIMANDS", "FORMATS", "Analysis", "analyze", "summary", "write"]
+__all__ = ["ESTIMANDS", "FORMATS", "Analysis", "analyze", "summary", "told", "write"]

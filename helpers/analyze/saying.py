@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from helpers.analyze.analysis import Analysis
+from helpers.analyze.analysis import Analysis, analyze
 from helpers.analyze.held import STYLES
 from helpers.analyze.placing import EVERYBODY
 from helpers.analyze.supported import COMPUTED, MISSING
@@ -47,6 +47,13 @@ def summary(analysis: Analysis) -> str:
     """The whole of it as Markdown: data, findings with intervals, and which numbers are missing for want of what."""
     parts = [head(analysis), *(f"- {note}" for note in analysis.notes), "", "## Found", "", *findings(analysis)]
     return "\n".join([*parts, "", "## Not computed", "", *absent(analysis)])
+
+
+def told(source: str | None) -> str:
+    """The summary of a file or folder of verdicts, for a notebook; how to have one where none is named."""
+    if source is None:
+        return "No verdicts of your own were given (`verdicts = None`)."
+    return summary(analyze(source)).replace("\n## ", "\n### ")
 
 
 def head(analysis: Analysis) -> str:

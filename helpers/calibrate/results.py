@@ -15,10 +15,11 @@ from helpers.calibrate.running import COLUMNS
 from helpers.tables import csv_text
 
 FOLDER = paths.FIGURES / "overview"
-#: In the order of the notebooks.
-EXPERIMENTS = (
-    *("mt_bench_blind", "hinting_groups", "quality_self_preference", "arena_hard_position_bias"),
-    "cognitive_biases",
+#: Those that have cases, in the order of the notebooks.
+EXPERIMENTS = tuple(
+    name
+    for name in (path.stem.partition("_")[2] for path in sorted(paths.NOTEBOOKS.glob("[0-9]*.ipynb")))
+    if (Path(__file__).parent / f"{name}.py").is_file()
 )
 Facts = Mapping[str, Mapping[str, Any]]
 

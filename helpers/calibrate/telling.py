@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from helpers.calibrate.fingerprint import fingerprint
-from helpers.calibrate.results import FOLDER, stored
+from helpers.calibrate.results import EXPERIMENTS, FOLDER, stored
 from helpers.types import display_name
+
+if TYPE_CHECKING:
+    from helpers.figures.style import Figure
 
 #: The size at which all replications are made, and that the limits are told for.
 MAIN = 80
@@ -30,6 +33,33 @@ def words(experiment: str, folder: Path = FOLDER) -> str:
     if stale:
         lines.insert(0, f"**The calibration is of older code** (`recuse calibrate {experiment}` renews it).")
     return "\n".join(f"- {line}" for line in lines)
+
+
+def summary(folder: Path = FOLDER) -> str:
+    """A line an experiment: how many of its headline numbers hold the rule, which miss it, and whether it is stale."""
+    rows, facts = stored(folder)
+    return "\n".join(f"- *{name}*: {_held(rows[rows['experiment'] == name], facts, name)}" for name in EXPERIMENTS)
+
+
+def shown(folder: Path = FOLDER, style: str = "paper") -> list[Figure]:
+    """The figure of the stored results; none where there are none."""
+    from helpers.figures import if_any
+    from helpers.figures.calibration import show_calibration
+
+    return if_any(show_calibration, stored(folder)[0], style=style)
+
+
+def _held(rows: pd.DataFrame, facts: Mapping[str, Any], name: str) -> str:
+    judged = rows[(rows["questions"] == MAIN) & (rows["role"] != "failure") & (rows["given"] > 0)]
+    if judged.empty or name not in facts:
+        return f"not calibrated (`recuse calibrate {name}`)"
+    kinds = judged["verdict"].map(lambda verdict: verdict.split(":")[0])
+    missed = judged[kinds == "misses"]
+    told = f"in {judged['world'].nunique()} worlds at {MAIN} questions {(kinds == 'holds').sum()} of {len(judged)} hold"
+    told += f", {(kinds == 'conservative').sum()} are conservative"
+    told += f", {len(missed)} miss" + (f" ({', '.join(map(_named, missed['id'].unique()))})" if len(missed) else "")
+    stale = facts[name]["hash"] != fingerprint(name)
+    return f"{told}; {'**of older code**, to be renewed' if stale else 'of the present code'}."
 
 
 def _tried(rows: pd.DataFrame, facts: Mapping[str, Any]) -> str:
@@ -109,7 +139,11 @@ def _worst(part: pd.DataFrame, column: str) -> str:
 
 
 def _id(part: pd.DataFrame) -> str:
-    return str(part["id"].iloc[0]).replace("_", " ")
+    return _named(str(part["id"].iloc[0]))
+
+
+def _named(id: str) -> str:
+    return id.replace("_", " ")
 
 
 def _place(where: str) -> str:

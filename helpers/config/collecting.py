@@ -11,7 +11,10 @@ from helpers.config.schema import STYLES, ConfigError, Strict, checked, read_yam
 from helpers.types import Collection, short_hash
 
 #: Parameters of a notebook that collects, with their defaults.
-COLLECTING: dict[str, Any] = {"results": None, "failed": None, "figure_style": "paper", "out": None}
+COLLECTING: dict[str, Any] = {
+    **{"results": None, "failed": None, "verdicts": None},
+    **{"figure_style": "paper", "out": None},
+}
 
 
 class CollectionConfig(Strict):
@@ -26,6 +29,7 @@ class CollectionParameters(Strict):
 
     results: list[str] | None
     failed: list[str] | None
+    verdicts: str | None
     figure_style: Literal[STYLES]  # type: ignore[valid-type]
     out: str | None
 
@@ -74,6 +78,8 @@ def load_collection(name: str, **parameters: Any) -> Collection:
     absent = [str(folder) for folder in folders if not folder.is_dir()]
     if absent:
         raise ConfigError(f"{where}: results = {', '.join(absent)}: no such folder")
+    if settled.verdicts and not Path(settled.verdicts).expanduser().exists():
+        raise ConfigError(f"{where}: verdicts = {settled.verdicts}: no such file or folder")
     changed = {key: given[key] for key in COLLECTING if given[key] != COLLECTING[key]}
     digest = short_hash(json.dumps(changed, sort_keys=True), digits=10)
     usual = paths.RUNS / f"{name}-{digest}" if changed else paths.FIGURES / name
