@@ -47,7 +47,8 @@ FAILS: Mapping[str, str] = {
     ),
     "excess_change": (
         "Says that verdicts change, not for whom. Above 0 also where the model or its settings drifted between "
-        "hinted and blind. Needs repeats of both; counts judges whose vendor has a candidate, and only first places."
+        "hinted and blind. Needs repeats of both; counts judges whose vendor has a candidate, and only first places. "
+        "Little power: judges waver more than hints move them."
     ),
     "spread_change": (
         "A metric that noise alone raises, in two arms: only their difference is free of that. Less spread is not "

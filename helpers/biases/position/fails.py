@@ -83,7 +83,8 @@ FAILS: Mapping[str, str] = {
         "formatted answers win for that. Controlled: a correlation, which takes out what goes along with style, "
         "such as care, and cannot tell style from author where one always writes longer; no number where style "
         "separates wins from losses or differs by the same everywhere, no interval below 40 questions. Weight 3 "
-        "takes a strong verdict for three wins. Place effects cancel only because both orders count the same."
+        "takes a strong verdict for three wins. Place effects cancel only because both orders count the same. Verdicts "
+        "lost because of who would have won shift it."
     ),
     "leaderboard_contrast": (
         "Of two judges: it cannot tell which one is off. Models of a family share a style that one judge may like "

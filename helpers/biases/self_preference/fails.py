@@ -94,7 +94,8 @@ FAILS: Mapping[str, str] = {
         "Other authors' wrong answers differ in how persuasive they are; the strata with other labels hold the "
         "judge's own belief in its option as well, so only the same label is free of that, and such pairs are few. "
         "A judge that likes its own style prefers it here, whether it recognises itself or not. No value where no "
-        "other vendor's wrong answer was judged against the same right one."
+        "other vendor's wrong answer was judged against the same right one. Of near-duplicate models the right answer "
+        "resembles the other wrong one, and the gap is off 0 without any self-preference."
     ),
     "same_text_other_judges": (
         "The author answered this question wrongly, the others mostly did not: what they know better is in it. "
@@ -106,7 +107,8 @@ FAILS: Mapping[str, str] = {
         "without any knowledge of oneself."
     ),
     "recognition_balanced": (
-        "A style that is easy to tell is recognised without self-knowledge, by other judges too. 1/2 can be two "
+        "A style that is easy to tell is recognised without self-knowledge, by other judges too, and a judge that "
+        "claims the option it believes in names its own answer without knowing its words. 1/2 can be two "
         "opposite habits. Recognition that goes along with preference does not show that it causes it. Needs "
         "harmful and beneficial items, 10 articles of each for an interval."
     ),
