@@ -155,7 +155,7 @@ def test_every_declared_number_has_a_status_and_a_reason(tmp_path: Path) -> None
     assert len(status) == sum(map(len, declared().values()))
     assert (status.loc[status["status"] == "not computed", "why"] != "").all()
     row = status.set_index(["module", "id"])
-    assert row.loc[("analyze", "gold_accuracy"), "why"] == "column gold is missing"
+    assert row.loc[("accuracy", "gold_accuracy"), "why"] == "column gold is missing"
     assert "column repeat" in row.loc[("position", "excess_flip"), "why"]
     assert row.loc[("top_choice", "self_bias"), "why"] == "needs rankings, these are verdicts on two answers"
     assert row.loc[("position", "first_position_effect"), "status"] == "computed"

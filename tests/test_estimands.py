@@ -45,7 +45,7 @@ def test_each_estimand_is_declared_whole(module: ModuleType) -> None:
         assert each.fails.endswith(".") and "  " not in each.fails, id
 
 
-@every
+@pytest.mark.parametrize("module", [each for each in MODULES.values() if hasattr(each, "STAGES")])
 def test_what_is_said_of_failing_is_of_a_number_that_exists(module: ModuleType) -> None:
     told = importlib.import_module(f"{module.__name__}.fails").FAILS
     assert set(told) <= set(module.ESTIMANDS)
