@@ -85,8 +85,8 @@ _GOLD = (
         "right verdicts of the one less those of the other, in shares",
         "readable verdicts of each, on questions where both have one",
         _LEFT_OUT,
-        "judges that lose different verdicts are not compared on the same ones (gold_unreadable_share); labels of a kind "
-        "that one of them was trained on favour it; a null is no proof of equal skill",
+        "judges that lose different verdicts are not compared on the same ones (gold_unreadable_share); labels of a "
+        "kind that one of them was trained on favour it; a null is no proof of equal skill",
         _STRATIFIED,
         unit="pp",
     ),
