@@ -93,6 +93,31 @@ def test_rankings_carry_self_preference_and_conditions_are_hints(tmp_path: Path)
     assert sum(each.low < 0 < each.high for each in logits) >= 2
 
 
+def test_a_judge_that_is_a_candidate_under_its_own_name_is_told_from_its_family(tmp_path: Path) -> None:
+    """Otherwise what it does for itself would stand as what it does for its vendor's other models."""
+    rows = ranking_rows(own=0.8)
+    rng = np.random.default_rng(7)
+    named = []
+    for row in rows:
+        made = row | {"judge": row["judge_vendor"] + "1"}
+        if rng.random() < 0.7:  # it puts itself first, not its sibling
+            ranked = [name for name in row["verdict"] if name != made["judge"]]
+            made["verdict"] = [made["judge"], *ranked]
+        named.append(made)
+    one, other = (analyze(written(each, tmp_path / name)) for each, name in ((named, "n.csv"), (rows, "r.csv")))
+    assert only(one.estimates, "own_model_logit").low > 0
+    for vendor in "abc":
+        whole, family = (
+            only(one.estimates, f"{what}_preference_logit", vendor=vendor).value for what in ("self", "family")
+        )
+        assert family < whole
+        same = [only(other.estimates, f"{what}_preference_logit", vendor=vendor).value for what in ("self", "family")]
+        assert same[0] == same[1]
+    status = [each.status.set_index(["module", "id"]).loc[("top_choice", "own_model_logit")] for each in (one, other)]
+    assert status[0]["status"] == "computed"
+    assert status[1]["why"] == "needs a judge that is a candidate too, under the same name"
+
+
 def test_own_scores_are_compared_after_leniency(tmp_path: Path) -> None:
     lenient = analyze(written(score_rows(lenient=3.0), tmp_path / "a.csv"))
     assert only(lenient.estimates, "own_vendor_score_excess", vendor="x").low < 0
@@ -155,7 +180,7 @@ def test_every_declared_number_has_a_status_and_a_reason(tmp_path: Path) -> None
     assert len(status) == sum(map(len, declared().values()))
     assert (status.loc[status["status"] == "not computed", "why"] != "").all()
     row = status.set_index(["module", "id"])
-    assert row.loc[("analyze", "gold_accuracy"), "why"] == "column gold is missing"
+    assert row.loc[("accuracy", "gold_accuracy"), "why"] == "column gold is missing"
     assert "column repeat" in row.loc[("position", "excess_flip"), "why"]
     assert row.loc[("top_choice", "self_bias"), "why"] == "needs rankings, these are verdicts on two answers"
     assert row.loc[("position", "first_position_effect"), "status"] == "computed"
