@@ -53,6 +53,25 @@ def test_a_planted_place_is_found_and_counted_by_hand(tmp_path: Path) -> None:
     assert "**favours the answer shown first**" in summary(found)
 
 
+def test_of_many_judges_the_one_that_always_names_a_place_is_told_first(tmp_path: Path) -> None:
+    rows = []
+    for number in range(20):
+        taken = 1.0 if number == 17 else 0.0
+        given = pair_rows(first=taken, questions=12, seed=number)
+        rows += [row | {"judge": f"j{number:02d}"} for row in given if row["judge"] == "judge_x"]
+    text = summary(analyze(written(rows, tmp_path / "v.csv")))
+    lines = [line for line in text.split("\n") if line.startswith("- j")]
+    assert lines[0].startswith("- j17 on model_y **favours the answer shown first**")
+    assert "1 favour the **first** place" in text and "more lines" in text
+
+
+def test_several_conditions_are_said_to_be_corrected_one_by_one(tmp_path: Path) -> None:
+    rows = [row | {"condition": name} for name in ("none", "terse") for row in pair_rows(questions=12)]
+    said = "2 conditions: each p is corrected for its own condition alone"
+    assert said in summary(analyze(written(rows, tmp_path / "v.csv")))
+    assert said not in summary(analyze(written(rows[: len(rows) // 2], tmp_path / "v.csv")))
+
+
 def test_a_fair_judge_favours_no_place_and_nobody(tmp_path: Path) -> None:
     found = analyze(written(pair_rows(), tmp_path / "v.csv"))
     for judge in ("judge_x", "judge_y"):
