@@ -97,7 +97,7 @@ def test_llmbar_cells_are_those_of_its_statistics(real_data: Path) -> None:
     checked = 0
     for name, cell in cells.items():
         subset, evaluator, prompt = name.split("|")
-        each = only(found, "gold_accuracy", judge=f"{evaluator}/{prompt}", category=subset)
+        each = only(found, "gold_accuracy_by_category", judge=f"{evaluator}/{prompt}", category=subset)
         assert round(each.value * each.n) == cell["correct_False"] + cell["correct_True"], name
         checked += 1
     assert checked == 150
@@ -122,6 +122,7 @@ def test_pandalm(real_data: Path) -> None:
         ties += row["gpt-3.5-turbo"] == "Tie" and vote == 0 and count > 1
     own = only(found, "gold_accuracy", judge="pandalm-7b")
     assert (round(own.value * own.n), own.n) == (667, 999)
+    assert own.clusters == 165, "items of one instruction are one question"
     other = only(found, "gold_accuracy", judge="gpt-3.5-turbo")
     # 692 where "Tie" is not taken for 0; 25 replies are garbage.
     assert (round(other.value * other.n), other.n) == (692 + ties, 999 - 25)

@@ -53,6 +53,25 @@ def test_a_planted_place_is_found_and_counted_by_hand(tmp_path: Path) -> None:
     assert "**favours the answer shown first**" in summary(found)
 
 
+def test_of_many_judges_the_one_that_always_names_a_place_is_told_first(tmp_path: Path) -> None:
+    rows = []
+    for number in range(20):
+        taken = 1.0 if number == 17 else 0.0
+        given = pair_rows(first=taken, questions=12, seed=number)
+        rows += [row | {"judge": f"j{number:02d}"} for row in given if row["judge"] == "judge_x"]
+    text = summary(analyze(written(rows, tmp_path / "v.csv")))
+    lines = [line for line in text.split("\n") if line.startswith("- j")]
+    assert lines[0].startswith("- j17 on model_y **favours the answer shown first**")
+    assert "more lines: the tables hold them" in text
+
+
+def test_several_conditions_are_said_to_be_corrected_one_by_one(tmp_path: Path) -> None:
+    rows = [row | {"condition": name} for name in ("none", "terse") for row in pair_rows(questions=12)]
+    said = "2 conditions: each p is corrected for its own condition alone"
+    assert said in summary(analyze(written(rows, tmp_path / "v.csv")))
+    assert said not in summary(analyze(written(rows[: len(rows) // 2], tmp_path / "v.csv")))
+
+
 def test_a_fair_judge_favours_no_place_and_nobody(tmp_path: Path) -> None:
     found = analyze(written(pair_rows(), tmp_path / "v.csv"))
     for judge in ("judge_x", "judge_y"):
@@ -91,6 +110,31 @@ def test_rankings_carry_self_preference_and_conditions_are_hints(tmp_path: Path)
     fair = analyze(written(ranking_rows(), tmp_path / "fair.csv"))
     logits = [only(fair.estimates, "self_preference_logit", vendor=vendor) for vendor in "abc"]
     assert sum(each.low < 0 < each.high for each in logits) >= 2
+
+
+def test_a_judge_that_is_a_candidate_under_its_own_name_is_told_from_its_family(tmp_path: Path) -> None:
+    """Otherwise what it does for itself would stand as what it does for its vendor's other models."""
+    rows = ranking_rows(own=0.8)
+    rng = np.random.default_rng(7)
+    named = []
+    for row in rows:
+        made = row | {"judge": row["judge_vendor"] + "1"}
+        if rng.random() < 0.7:  # it puts itself first, not its sibling
+            ranked = [name for name in row["verdict"] if name != made["judge"]]
+            made["verdict"] = [made["judge"], *ranked]
+        named.append(made)
+    one, other = (analyze(written(each, tmp_path / name)) for each, name in ((named, "n.csv"), (rows, "r.csv")))
+    assert only(one.estimates, "own_model_logit").low > 0
+    for vendor in "abc":
+        whole, family = (
+            only(one.estimates, f"{what}_preference_logit", vendor=vendor).value for what in ("self", "family")
+        )
+        assert family < whole
+        same = [only(other.estimates, f"{what}_preference_logit", vendor=vendor).value for what in ("self", "family")]
+        assert same[0] == same[1]
+    status = [each.status.set_index(["module", "id"]).loc[("top_choice", "own_model_logit")] for each in (one, other)]
+    assert status[0]["status"] == "computed"
+    assert status[1]["why"] == "needs a judge that is a candidate too, under the same name"
 
 
 def test_own_scores_are_compared_after_leniency(tmp_path: Path) -> None:

@@ -378,7 +378,12 @@ def test_words_tell_what_was_tried_what_held_and_each_miss(tmp_path: Path) -> No
         "binomial against one third in up to 99.9 % of runs (fair GPT)",
     ):
         assert words in told, told
-    assert "older code" not in told
+    assert "older code" not in told and "some runs give no interval" not in told
+    rows = example(name)
+    rows.loc[rows["truth"] == 0.7, "given"] = 1300
+    results.store(rows, facts_of(name), tmp_path)
+    partly = "At 80 questions some runs give no interval, and all rates are of those that do, at least: self preference"
+    assert f"{partly} logit in 65 % (planted)." in calibrate.words(name, tmp_path), "what is selected is said"
     results.store(example(name), facts_of(name, hash="0" * 64), tmp_path)
     assert "**The calibration is of older code**" in calibrate.words(name, tmp_path)
 

@@ -300,6 +300,22 @@ def test_no_interval_below_ten_questions() -> None:
     assert "nothing can be concluded" in position.finding(found)
 
 
+def test_a_judge_that_always_names_one_place_is_tested_though_it_has_no_interval() -> None:
+    """The strongest preference there can be: nothing varies between questions, and the exact test needs nothing to."""
+    always, fair = ([both(q, *said) for q in range(30)] for said in (("A>B", "A>B"), ("A>B", "B>A")))
+    for repeats in (1, 2):
+        rows = [{**game, "repeat": r} for pair in always for game in pair for r in range(repeats)]
+        (each,) = effects.first_position_effect(table(rows), "d", 1)
+        assert each.value == 1.0 and math.isnan(each.low) and "nothing varies between questions" in each.method
+        assert each.p == (mcnemar_exact(30, 0) if repeats == 1 else 1e-4)
+    found = position.measure(frame(*always), "d", 1)
+    assert "**favours the answer shown first**: it wins both orders in 100.0 %" in position.finding(found)
+    (line,) = (line for line in position.card(found) if line.measure == "first position")
+    assert line.verdict == "bias"
+    (none,) = effects.first_position_effect(table(*fair), "d", 1)
+    assert none.value == 0 and math.isnan(none.p), "where no question leans there is nothing to flip"
+
+
 # --- excess flips -----------------------------------------------------------------------------------------------------
 
 

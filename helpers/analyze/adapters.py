@@ -22,6 +22,7 @@ from helpers.datasets.game_rows import maker
 from helpers.datasets.games import LLMBAR_LABELS
 from helpers.datasets.passages import UNKNOWN
 from helpers.datasets.reading import number_or_nan, text_field
+from helpers.datasets.votes import instructions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -107,9 +108,15 @@ def llmbar(path: Path) -> Held:
 
 
 def pandalm(path: Path) -> Held:
-    """PandaLM's verdicts with what most annotators say as gold."""
+    """PandaLM's verdicts with what most annotators say as gold; items of one instruction are one question."""
     frame, gold = datasets.load_pandalm(path), datasets.pandalm_gold(path)
-    return games(frame, "pandalm", path.stem, frame["question_id"].map(gold).to_numpy(dtype=float))
+    right = frame["question_id"].map(gold).to_numpy(dtype=float)
+    items = frame.drop_duplicates("question_id")
+    items = items.assign(item=items["question_id"].astype(int)).sort_values("item")
+    pair = items["baseline"].astype(str) + "_" + items["candidate"].astype(str)
+    of = dict(zip(items["question_id"], map(str, instructions(list(pair))), strict=True))
+    told = "Items of one instruction, told by where their pairs of models begin anew, are one question."
+    return games(frame.assign(question_id=frame["question_id"].map(of)), "pandalm", path.stem, right, notes=[told])
 
 
 def alpaca_eval(path: Path) -> Held:

@@ -21,6 +21,7 @@ class Facts:
     judges: int
     conditions: frozenset[str]
     several_own: bool
+    own_model: bool
     scored: bool
 
 
@@ -45,6 +46,7 @@ def facts_of(held: Held) -> Facts:
         frame["judge"].nunique(),
         conditions,
         bool(own),
+        bool("own_model" in frame and frame["own_model"].astype(bool).any()),
         held.style == "score" or bool("score" in frame and not pairs and frame["score"].notna().any()),
     )
 
@@ -76,7 +78,7 @@ TESTS: dict[str, tuple[Callable[[Facts], bool], str]] = {
     "quality_gap": (lambda facts: "quality_gap" in facts.conditions, "column condition: quality_gap (a known loser)"),
     "scored": (lambda facts: facts.scored, "needs scores beside the rankings"),
     "tier": (lambda facts: False, "needs tiers of the candidates: an experiment of our own, or LLM-Eval's files, tell"),
-    "model": (lambda facts: False, "needs the model ids that judges and candidates returned: an own run tells"),
+    "model": (lambda facts: facts.own_model, "needs a judge that is a candidate too, under the same name"),
     "inconsistent": (lambda facts: False, "needs verdicts of both orders together, as MT-Bench publishes them"),
     "people": (lambda facts: False, "needs people's votes on the same pairs (helpers.biases.accuracy takes them)"),
     "published": (lambda facts: False, "made of published counts only"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -15,6 +16,8 @@ from helpers.types import Estimate, display_name, plain
 
 #: More lines of one kind are counted and left to the tables.
 MOST_LINES = 12
+#: What these are where there is nothing; those farthest from it stand first, should there be too many to tell.
+NOTHING = {"first_place_share": 0.5, "longer_win_rate": 0.5, "score_error": 0.0, "first_position_effect": 0.0}
 LEVEL = 0.05
 #: Numbers that are told one a line, with the words before them.
 TOLD = {
@@ -72,6 +75,9 @@ def head(analysis: Analysis) -> str:
 def findings(analysis: Analysis) -> list[str]:
     """The sentences: of the main condition, then of each other one under its name."""
     lines = list(_of(analysis, [each for each in analysis.estimates if "condition" not in each.where]))
+    several = len({each.where.get("condition") for each in analysis.estimates if each.id == "first_position_effect"})
+    if several > 1:
+        lines += ["", f"{several} conditions: each p is corrected for its own condition alone, not for all of them."]
     for name in dict.fromkeys(each.where["condition"] for each in analysis.estimates if "condition" in each.where):
         here = [
             replace(each, where={k: v for k, v in each.where.items() if k != "condition"})
@@ -90,7 +96,7 @@ def _of(analysis: Analysis, estimates: Sequence[Estimate]) -> Iterator[str]:
     for id, words in EXCESS.items():
         yield from _excess(estimates, id, words)
     for id, words in TOLD.items():
-        some = [each for each in estimates if each.id == id and "category" not in each.where]
+        some = _farthest_first([each for each in estimates if each.id == id and "category" not in each.where])
         yield from _limited([f"- {_who(each)}{words}: {_sure(each)}." for each in some])
     for id, words in RANKED.items():
         yield from _table(estimates, id, words)
@@ -104,10 +110,20 @@ def _places(estimates: Sequence[Estimate]) -> Iterator[str]:
     single = [each for each in estimates if {"judge", "candidate"} <= set(each.where)]
     for some in (whole, single):
         if any(each.id == "first_position_effect" for each in some):
-            yield from _limited(position.finding(some).split("\n"))
+            yield from _limited(position.finding(_farthest_first(some)).split("\n"))
             yield ""
     if any(each.id == "identical_pair_effect" for each in single):
         yield from _limited(position.identical_words(single).split("\n"))
+
+
+def _farthest_first(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """Those of NOTHING by how far they are from it, before all others, which keep their order."""
+
+    def near(each: Estimate) -> float:
+        away = abs(each.value - NOTHING[each.id]) if each.id in NOTHING else math.nan
+        return -away if away == away else math.inf
+
+    return sorted(estimates, key=near)
 
 
 def _ranked(analysis: Analysis, estimates: Sequence[Estimate]) -> Iterator[str]:

@@ -80,7 +80,7 @@ def rankings(cells: Cells, name: str, told: frozenset[str]) -> Held:
         outcome=pd.Categorical(outcomes[cells.said_at[row]]),
         contradicts=False,
         own_vendor=_own(found),
-        own_model=False,
+        own_model=_own(found) & _same(found),
         named=_named(cells, row, slot),
         gold=_gold(cells, row, candidate),
     )
@@ -125,6 +125,13 @@ def _own(found: dict[str, object]) -> np.ndarray:
     known = {name: code for code, name in enumerate(candidate.categories)}
     same = np.array([known.get(name, -2) for name in judge.categories])[judge.codes]
     return same == candidate.codes
+
+
+def _same(found: dict[str, object]) -> np.ndarray:
+    """Whether judge and candidate go by one name: then they are taken for one model."""
+    judge, candidate = found["judge"], found["candidate"]
+    known = {name: code for code, name in enumerate(candidate.categories)}
+    return np.array([known.get(name, -2) for name in judge.categories])[judge.codes] == candidate.codes
 
 
 def _named(cells: Cells, row: np.ndarray, slot: np.ndarray) -> np.ndarray:

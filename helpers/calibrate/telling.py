@@ -29,7 +29,7 @@ def words(experiment: str, folder: Path = FOLDER) -> str:
     if mine.empty or experiment not in facts:
         return f"These estimators have not been calibrated on judges of known truth (`recuse calibrate {experiment}`)."
     stale = facts[experiment]["hash"] != fingerprint(experiment)
-    lines = [_tried(mine, facts[experiment]), *_missed(mine), *_few(mine), *_failures(mine)]
+    lines = [_tried(mine, facts[experiment]), *_missed(mine), *_partly(mine), *_few(mine), *_failures(mine)]
     if stale:
         lines.insert(0, f"**The calibration is of older code** (`recuse calibrate {experiment}` renews it).")
     return "\n".join(f"- {line}" for line in lines)
@@ -95,6 +95,21 @@ def _miss(part: pd.DataFrame) -> str:
         told.append(f"its test speaks where nothing is planted in up to {100 * part['rejected'].max():.1f} %")
     where = ", ".join(dict.fromkeys(part["world"] + part["where"].map(_place)))
     return f"{_id(part)} ({where}) is {' and '.join(told)}".replace("is its", "has a limit: its")
+
+
+def _partly(rows: pd.DataFrame) -> list[str]:
+    """Which numbers had an interval in a part of the runs alone: what is told of them is told of that part."""
+    at = rows[(rows["questions"] == MAIN) & (rows["role"] != "failure") & (rows["given"] < 0.995 * rows["runs"])]
+    told = [
+        f"{_id(part)} in {100 * (part['given'] / part['runs']).min():.0f} % ({part['world'].iloc[0]})"
+        for _, part in at.assign(share=at["given"] / at["runs"]).sort_values("share").groupby("id", sort=False)
+    ]
+    if not told:
+        return []
+    return [
+        f"At {MAIN} questions some runs give no interval, and all rates are of those that do, at least: "
+        f"{'; '.join(told)}."
+    ]
 
 
 def _few(rows: pd.DataFrame) -> list[str]:

@@ -25,7 +25,8 @@ def agreement(votes: pd.DataFrame, data: str, seed: int = 42, resamples: int = 2
 
     `votes` as `counted` takes them, optional columns source and condition. `human_agreement` (judge, votes: all,
     consistent, decisive; `human_agreement_of_all`: unreadable verdicts agree with nobody), `human_human_agreement`
-    (votes), `agreement_gap` (judge, votes; judge less people on the same votes, pp), `human_alpha` (judge) and
+    (votes), `agreement_gap` (judge, votes; judge less people on the same votes, pp; where ties are left out
+    these differ, as judges and people say tie of other pairs), `human_alpha` (judge) and
     `human_human_alpha` (Krippendorff, nominal), `vote_unreadable_share` (judge). `where` has source and condition where
     the frame has them. Question-clustered t; alpha: BCa over questions of `resamples` draws from `seed`.
     """

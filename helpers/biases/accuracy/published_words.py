@@ -110,7 +110,8 @@ def _people(estimates: Sequence[Estimate]) -> str:
         said = _side(each, other, p)
         lines.append(
             f"- {each.where['judge']} on {each.where['source']}: {agreed[0]} of votes, {agreed[1]} where nobody said "
-            f"tie; two people {people[0]} and {people[1]}. {said} ({each} and {other} on the same votes)."
+            f"tie; two people {people[0]} and {people[1]}. {said} ({each} on the same votes; "
+            f"{other} where nobody said tie, which are other votes for a judge than for people)."
         )
     return "**People.** How often a judge says what a person says of the same pair:\n\n" + "\n".join(lines)
 

@@ -12,7 +12,7 @@ import pandas as pd
 from helpers.biases.position.classes import share
 from helpers.biases.position.pairs import GRADES, INVALID, SIGNS, comparisons, places, signs, valid
 from helpers.stats.estimates import estimate
-from helpers.stats.intervals import Interval, cluster_sums, clustered, no_interval
+from helpers.stats.intervals import MIN_CLUSTERS, Interval, cluster_sums, clustered, no_interval
 from helpers.stats.tests import mcnemar_exact, sign_flip
 from helpers.types import Estimate
 
@@ -28,13 +28,14 @@ def tested(values: pd.Series, questions: pd.Series, seed: int, reason: str, leve
     """The mean of signed values, clustered by question, with the p of sign flips over questions.
 
     With one value of -1, 0 or 1 a question that is the exact binomial test of McNemar. No p where even the smallest
-    attainable one would not be below `level`, the one that a correction leaves.
+    attainable one would not be below `level`, the one that a correction leaves. Where all questions say the same (a
+    judge that always names the first place) there is no interval, but these tests need none.
     """
     if values.empty:
         return no_interval(math.nan, 0, 0, reason)
     each = cluster_sums(pd.DataFrame({"value": values, "question": questions}), "value", "question")
     interval = clustered(each.numerators, each.denominators)
-    if math.isnan(interval.low):
+    if math.isnan(interval.low) and (interval.clusters < MIN_CLUSTERS or not interval.value):
         return interval
     if not questions.duplicated().any() and values.isin([-1, 0, 1]).all():
         up, down = int((values > 0).sum()), int((values < 0).sum())
