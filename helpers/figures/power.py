@@ -50,8 +50,9 @@ def show_power(
             unit_of = "pp" if panels.scale(unit)[0] == 100 else unit
             if unit_of in (effects or {}):
                 panels.reference(axes, effects[unit_of] * panels.scale(unit)[0], upright=True)
-            parts = [plain(id).replace("_90", "").replace("_", " "), *(["equivalence"] if kind == "equivalence" else [])]
-            axes.set_title(", ".join([*parts, *shared]), loc="left")
+            name_of = plain(id).replace("_90", "").replace("_", " ")
+            parts = [name_of, *(["equivalence"] if kind == "equivalence" else []), *shared]
+            axes.set_title(", ".join(parts), loc="left")
         for axes in grid[len(shown) :]:
             axes.set_axis_off()
         if "simulated" in set(known["data"]):
@@ -144,9 +145,9 @@ def _caption(known: pd.DataFrame, wanted: bool) -> str:
     proved = "equivalence" in set(known["kind"])
     margin = " Of equivalence it is the smallest margin, if nothing differs." if proved else ""
     return (
-        f"The smallest true effect that is found in 80 % of runs, against the number of {_counted(known)}.{margin} Dots: the "
-        f"{asked} {_counted(known)} that the standard errors are from; elsewhere these are scaled with the root of the number."
-        f"{' Dashed: the wanted effect.' if wanted else ''} Levels: 0.05, {levels}. "
+        f"The smallest true effect that is found in 80 % of runs, against the number of {_counted(known)}.{margin} "
+        f"Dots: the {asked} {_counted(known)} that the standard errors are from; elsewhere these are scaled with the "
+        f"root of the number.{' Dashed: the wanted effect.' if wanted else ''} Levels: 0.05, {levels}. "
         f"Data: {panels.SOURCES.get(data, plain(data))}."
     )
 

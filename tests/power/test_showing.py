@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import math
 from pathlib import Path
 
@@ -86,7 +87,7 @@ def test_names_of_curves_stand_apart_and_the_axis_says_what_is_counted() -> None
         assert "number of articles" in figure.caption and "12 articles" in figure.caption
         axes = figure.figure.axes[0]
         boxes = sorted((text.get_window_extent() for text in axes.texts), key=lambda box: box.y0)
-        assert all(low.y1 <= high.y0 for low, high in zip(boxes, boxes[1:], strict=False))
+        assert all(low.y1 <= high.y0 for low, high in itertools.pairwise(boxes))
         assert axes.get_xlabel() == "articles"
         return axes, sorted(text.get_text() for text in axes.texts)
 
