@@ -144,7 +144,7 @@ def test_what_spreadsheets_write_is_read_or_told(tmp_path: Path) -> None:
             path.write_bytes(text.encode(encoding))
             found = analyze(path)
             assert found.judgments == 24 and set(found.held.frame["judge"]) == {"é"}
-            assert "12 verdicts C count as ties, as FastChat means them." in found.notes
+            assert "12 of 24 verdicts are C, a tie as FastChat writes it." in found.notes
     path.write_bytes(rows.encode("utf-16"))
     with pytest.raises(ValueError, match="UTF-16 text; save it as UTF-8"):
         analyze(path)

@@ -40,4 +40,4 @@ def _ties(raw: Raw, style: str) -> list[str]:
     column = raw.table["verdict"].cat
     letters = [code for code, text in enumerate(column.categories) if text.strip("[]").strip().lower() == "c"]
     count = int(np.isin(column.codes, letters).sum())
-    return [f"{count:,} verdicts C count as ties, as FastChat means them."] if count else []
+    return [f"{count:,} of {len(raw.table):,} verdicts are C, a tie as FastChat writes it."] if count else []
