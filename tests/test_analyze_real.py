@@ -97,7 +97,7 @@ def test_llmbar_cells_are_those_of_its_statistics(real_data: Path) -> None:
     checked = 0
     for name, cell in cells.items():
         subset, evaluator, prompt = name.split("|")
-        each = only(found, "gold_accuracy", judge=f"{evaluator}/{prompt}", category=subset)
+        each = only(found, "gold_accuracy_by_category", judge=f"{evaluator}/{prompt}", category=subset)
         assert round(each.value * each.n) == cell["correct_False"] + cell["correct_True"], name
         checked += 1
     assert checked == 150

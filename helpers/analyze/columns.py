@@ -54,11 +54,11 @@ def check(found: Sequence[str], where: str, ignore_extra: bool) -> list[str]:
         for name, words in REQUIRED.items()
         if name in missing
     ]
-    if not ignore_extra:
-        others = [name for name in unknown if name not in meant.values()]
+    others = [] if ignore_extra else [name for name in unknown if name not in meant.values()]
+    if others:
         told += [f"unknown column {name!r}{_nearest(name, found)}" for name in others]
     if told:
-        extra = "" if ignore_extra or not unknown else "; --ignore-extra leaves unknown columns unread"
+        extra = "" if not others else "; --ignore-extra leaves unknown columns unread"
         raise ValueError(
             f"{where}: {'; '.join(told)}. Found: {', '.join(map(repr, found)) or 'none'}. {valid()}{extra}"
         )
