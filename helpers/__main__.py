@@ -169,7 +169,9 @@ def entry() -> None:
         click.echo("recuse: interrupted; everything that came is stored, run the same again to go on", err=True)
         sys.exit(130)
     except (ConfigError, MissingKey, NoPrice, OverBudget, Incomplete, StoreError, ValueError, OSError) as error:
-        click.echo(f"recuse: {error}", err=True)
+        # What the system says of a file is told as we tell it: the file, then what is wrong.
+        of_file = isinstance(error, OSError) and error.strerror and error.filename
+        click.echo(f"recuse: {f'{error.filename}: {error.strerror}' if of_file else error}", err=True)
         sys.exit(2)
 
 

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from helpers import __main__ as command
-from helpers.analyze import analyze, columns
+from helpers.analyze import analyze, columns, writing
 from helpers.analyze.parsing import verdict_of
 from tests.verdict_files import pair_rows, written
 
@@ -99,7 +99,8 @@ def test_columns_are_checked_by_name(tmp_path: Path, end: str) -> None:
         analyze(path)
     told = str(error.value)
     assert "no column 'judge'" in told and "perhaps 'jugde'" in told and "unknown column 'remark'" in told
-    assert "did you mean 'judge'?" in told and "candidate_vendors" in told and str(path) in told
+    assert told.count("jugde'") == 2 and "rename it" in told  # once named, once among what was found
+    assert "candidate_vendors" in told and str(path) in told
     good = written([{**row, "remark": "x"} for row in pair_rows(questions=12)], tmp_path / f"w.{end}")
     with pytest.raises(ValueError, match=r"unknown column 'remark'.*--ignore-extra"):
         analyze(good)
@@ -112,7 +113,11 @@ def test_columns_are_checked_by_name(tmp_path: Path, end: str) -> None:
         ("v.csv", "judge,question,candidates,verdict\nj,q,x|y,A\nj,q2,x|y\n", "Expected 4 columns, got 3"),
         ("v.csv", "judge,question,candidates,verdict\n", "no row of verdicts"),
         ("v.csv", "judge,judge,question,candidates,verdict\n", "column 'judge' stands there more than once"),
-        ("v.csv", "", "no column 'judge'"),
+        ("v.csv", "", "the file is empty; its first line names the columns: judge,question,candidates,verdict"),
+        ("v.csv", "judge,question,candidates,verdict\nj,q,x|y,A\n\nj,q2,x,y,A\n", "line 4: .*stands in quotes"),
+        ("v.csv", "judge,question,candidates,verdict\nj,q,x|y,1\n", r"line 2: .*bare number does not tell who won"),
+        ("v.csv", 'judge,question,candidates,verdict\nj,q,"x,y",A\n', r"Several candidates stand with \| between"),
+        ("v.csv", "Judge,question,candidates,verdict\nj,q,x|y,A\n", "no column 'judge', perhaps 'Judge': rename it"),
         ("v.jsonl", '{"judge": "j", "question": 1', "line 1: not readable as JSON"),
         ("v.jsonl", '[1, 2]\n', "line 1: found .*expected an object with named fields"),
         ("v.jsonl", '{"judge": "j", "judge": "k", "question": 1, "candidates": "a|b"}', "a key occurs twice"),
@@ -128,6 +133,23 @@ def test_a_file_that_is_none_is_told(tmp_path: Path, name: str, content: str, to
     path = tmp_path / name
     path.write_text(content, encoding="utf-8")
     with pytest.raises(ValueError, match=told):
+        analyze(path)
+
+
+def test_what_spreadsheets_write_is_read_or_told(tmp_path: Path) -> None:
+    rows = "judge,question,candidates,verdict\n" + "".join(f"é,q{n},x|y,A\né,q{n},y|x,C\n" for n in range(12))
+    path = tmp_path / "v.csv"
+    for text in (rows, rows.replace(",", ";"), rows.replace(",", "\t"), rows.replace("\n", "\r\n")):
+        for encoding in ("utf-8", "utf-8-sig"):
+            path.write_bytes(text.encode(encoding))
+            found = analyze(path)
+            assert found.judgments == 24 and set(found.held.frame["judge"]) == {"é"}
+            assert "12 of 24 verdicts are C, a tie as FastChat writes it." in found.notes
+    path.write_bytes(rows.encode("utf-16"))
+    with pytest.raises(ValueError, match="UTF-16 text; save it as UTF-8"):
+        analyze(path)
+    path.write_bytes(rows.encode("latin-1"))
+    with pytest.raises(ValueError, match="line 2: not UTF-8 text; save it as UTF-8"):
         analyze(path)
 
 
@@ -166,11 +188,18 @@ def test_a_wrong_path_or_format_lists_what_is_valid(tmp_path: Path) -> None:
     path = written([GOOD], tmp_path / "v.jsonl")
     with pytest.raises(ValueError, match=r"format 'arena'; valid: tidy, .*arena-hard"):
         analyze(path, "arena")
-    with pytest.raises(ValueError, match=r"found v.jsonl|no judgment of Arena-Hard"):
+    with pytest.raises(ValueError, match=r"not Arena-Hard's .* name one file, such as v.jsonl \(tidy\)"):
         analyze(tmp_path)
     (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match="found nothing; expected"):
         analyze(tmp_path / "empty")
+
+
+def test_a_folder_nobody_may_write_into_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.access", lambda path, mode: Path(path) != tmp_path)
+    with pytest.raises(ValueError, match=r"nothing can be written into .*--out names another folder"):
+        writing.check(tmp_path / "new" / "out")
+    writing.check(tmp_path.parent / "elsewhere")
 
 
 def test_the_command_prints_one_line_and_leaves_with_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

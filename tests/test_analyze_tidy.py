@@ -230,6 +230,39 @@ def test_the_command_writes_what_an_experiment_writes(tmp_path: Path, monkeypatc
     assert before == {each.name: each.read_bytes() for each in folder.iterdir() if each.name != "run.json"}
 
 
+def test_the_summary_is_short_and_says_of_which_condition_it_is(tmp_path: Path) -> None:
+    rows = pair_rows(first=0.4, questions=20)
+    plain = summary(found := analyze(written(rows, tmp_path / "v.csv")))
+    assert "condition" not in plain.split("## Not computed")[0]
+    # What holds of every line is said once, and of a number of both judges once.
+    assert plain.count("the same order was not asked twice") == 1 and plain.count("the answer shown first wins") == 1
+    for judge in ("judge_x", "judge_y"):
+        assert f"  - {judge}: {only(found.estimates, 'first_place_share', judge=judge)} (n = 40 on 20" in plain
+    named = [line for line in plain.split("## Not computed")[1].split("\n") if line.startswith("- ")]
+    columns = [line.startswith("- column") for line in named]
+    assert columns == sorted(columns, reverse=True) and any(columns) and not all(columns)
+    published = found.status[found.status["why"] == TESTS["published"][1]]
+    assert len(published) and not any(f" {id}," in line for id in published["id"] for line in named)
+
+    told = summary(analyze(written([row | {"condition": "full"} for row in rows], tmp_path / "w.csv")))
+    assert "- All verdicts are of the condition full, and so is every number here." in told
+    two = [row | {"condition": name} for name in ("b", "a", "b") for row in rows]
+    two = [row | {"repeat": n // len(rows) // 2} for n, row in enumerate(two)]
+    assert "numbers without a condition are of b." in summary(analyze(written(two, tmp_path / "x.csv")))
+
+
+def test_of_many_comparisons_those_that_conclude_are_told(tmp_path: Path) -> None:
+    rows = []
+    for number in range(20):
+        for row in pair_rows(first=0.9 if number < 2 else 0.0, questions=40, seed=number):
+            if row["judge"] == "judge_x":
+                names = [name.replace("y", f"y{number:02}") for name in row["candidates"]]
+                rows.append({**row, "candidates": names, "candidate_vendors": names})
+    told = summary(analyze(written(rows, tmp_path / "v.csv")))
+    assert "judge_x on model_y00 **favours" in told and "judge_x on model_y01 **favours" in told
+    assert "- ... and 18 more without a conclusion: the tables hold them." in told and "model_y07 **" not in told
+
+
 def test_a_folder_of_others_is_left_alone(tmp_path: Path) -> None:
     folder = tmp_path / "thesis"
     folder.mkdir()

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from helpers import biases, paths
 from helpers import explain as room
 from helpers.__main__ import main
+from helpers.analyze import supported
 from helpers.config import experiment_names
 from helpers.explain import declared, markdown, telling
 
@@ -64,8 +65,14 @@ def test_every_experiment_has_a_section_in_the_order_of_the_notebooks() -> None:
         assert {one.unit for one in each.estimands.values()} <= set(declared.UNITS)
 
 
+def test_every_number_that_an_analysis_names_is_explained() -> None:
+    for each in supported.declared().values():
+        for id in each:
+            assert room.explain(id).startswith(f"{id} (")
+
+
 def test_a_module_without_an_experiment_is_found_too(module: str) -> None:
-    last = room.sections()[-1]
+    last = room.sections()[-2]  # before the numbers of verdicts of one's own
     assert (last.name, last.title, last.experiments) == (module, "What an invented bias does.", ())
     assert "hostile_number" in room.listed() and f"### hostile_number\n\n{markdown.plain(HOSTILE[0])}" in room.page()
     assert f"hostile_number ({module})" in room.explain("hostile_number")

@@ -42,7 +42,7 @@ def cells(raw: Raw) -> Cells:
     shown = [_turned(names[0][name], way) for name, way in keys]
     said, said_at = _said(raw, "verdict", shown, at)
     gold, gold_at = _said(raw, "gold", shown, at) if "gold" in raw.table else ([], np.zeros(0, int))
-    style = _one_style(raw, said, said_at)
+    style = _one_style(raw, said, said_at, shown)
     if style == "ranking":
         _one_size(raw, shown, at)
     return Cells(raw, style, shown, at, said, said_at, gold, gold_at, order != ORDERS.index("unknown"))
@@ -128,7 +128,7 @@ def _gold_of(text: str | None, shown: tuple[str, ...]) -> Said:
         raise ValueError(f"gold: {error}") from None
 
 
-def _one_style(raw: Raw, said: list[Said], at: np.ndarray) -> str:
+def _one_style(raw: Raw, said: list[Said], at: np.ndarray, shown: list[tuple[str, ...]]) -> str:
     """The one style of all verdicts that can be read."""
     first = {}
     for number, each in enumerate(said):
@@ -136,7 +136,8 @@ def _one_style(raw: Raw, said: list[Said], at: np.ndarray) -> str:
             first.setdefault(each.style, []).append(number)
     if not first:
         outcomes = ", ".join(sorted({each.outcome for each in said}))
-        raise ValueError(f"{raw.path}: no verdict can be read in {len(at):,} rows ({outcomes}); valid: {parsing.VALID}")
+        told = f"no verdict can be read in {len(at):,} rows ({outcomes})"
+        raise ValueError(f"{raw.path}: {told}; {parsing.valid(len(shown[0]))}")
     if len(first) > 1:
         rows = {style: int(np.isin(at, numbers).argmax()) for style, numbers in first.items()}
         told = "; ".join(

@@ -40,16 +40,25 @@ def check(found: Sequence[str], where: str, ignore_extra: bool) -> list[str]:
     `ignore_extra` leaves unknown ones unread. The error names every one of them, the nearest valid name, and all valid
     columns.
     """
+    if not list(found):
+        raise ValueError(f"{where}: the file is empty; its first line names the columns: {','.join(REQUIRED)}")
     twice = sorted({name for name in found if list(found).count(name) > 1})
     if twice:
         raise ValueError(f"{where}: column {', '.join(map(repr, twice))} stands there more than once")
     unknown = [name for name in found if name not in ALL]
     missing = [name for name in REQUIRED if name not in found]
-    told = [f"no column {name!r} ({REQUIRED[name]}){_perhaps(name, unknown)}" for name in missing]
-    if not ignore_extra:
-        told += [f"unknown column {name!r}{_nearest(name, found)}" for name in unknown]
+    # A column that another name must have been meant for is told once, with that name.
+    meant = {name: _perhaps(name, unknown) for name in missing}
+    told = [
+        f"no column {name!r}, perhaps {meant[name]!r}: rename it" if meant[name] else f"no column {name!r} ({words})"
+        for name, words in REQUIRED.items()
+        if name in missing
+    ]
+    others = [] if ignore_extra else [name for name in unknown if name not in meant.values()]
+    if others:
+        told += [f"unknown column {name!r}{_nearest(name, found)}" for name in others]
     if told:
-        extra = "" if ignore_extra or not unknown else "; --ignore-extra leaves unknown columns unread"
+        extra = "" if not others else "; --ignore-extra leaves unknown columns unread"
         raise ValueError(
             f"{where}: {'; '.join(told)}. Found: {', '.join(map(repr, found)) or 'none'}. {valid()}{extra}"
         )
@@ -67,8 +76,9 @@ def _nearest(name: str, found: Iterable[str]) -> str:
 
 
 def _perhaps(name: str, unknown: Sequence[str]) -> str:
-    close = get_close_matches(name, unknown, 1, 0.6)
-    return f", perhaps {close[0]!r}" if close else ""
+    known = {each.strip().lower(): each for each in unknown}
+    close = get_close_matches(name, known, 1, 0.6)
+    return known[close[0]] if close else ""
 
 
 def name_of(text: str, what: str) -> str:
@@ -79,5 +89,6 @@ def name_of(text: str, what: str) -> str:
     if len(name) > LONGEST_NAME:
         raise ValueError(f"{what} {name[:40]!r}... has {len(name)} letters; at most {LONGEST_NAME}")
     if not name.isprintable():
-        raise ValueError(f"{what} {name[:40]!a} holds signs that cannot be printed")
+        sign = next(each for each in name if not each.isprintable())
+        raise ValueError(f"{what} {name[:40]!a} holds signs that cannot be printed (U+{ord(sign):04X})")
     return name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,8 @@ FORMATS = {
 }
 TIDY = "tidy"
 NAMES = (TIDY, *FORMATS)
+#: How many files of a folder are looked into before it is read as what it seems to be.
+MOST_TRIED = 50
 
 
 def load(source: str | Path, format: str | None = None, ignore_extra: bool = False) -> Held:
@@ -64,7 +66,8 @@ def load(source: str | Path, format: str | None = None, ignore_extra: bool = Fal
         if path.is_dir():
             raise ValueError(f"{path}: tidy verdicts are one file, this is a folder")
         return load_tidy(path, ignore_extra)
-    return FORMATS[chosen].load(path)
+    held = FORMATS[chosen].load(path)
+    return replace(held, name=path.name) if path.is_dir() else held
 
 
 def _of_folder(path: Path) -> str:
@@ -73,13 +76,26 @@ def _of_folder(path: Path) -> str:
         return "llm-eval"
     if any(path.rglob("*.eval")):
         return "inspect"
-    if any(path.rglob("*.jsonl")):
+    if found := sorted(path.rglob("*.jsonl")):
+        known = {each: _known(each) for each in found[:MOST_TRIED]}
+        others = [f"{each.relative_to(path)} ({format})" for each, format in known.items() if format]
+        if "arena-hard" not in known.values() and others:
+            told = f"name one file, such as {', '.join(others[:8])}"
+            raise ValueError(f"{path}: not Arena-Hard's judgments (<judge>/<model>.jsonl); {told}")
         return "arena-hard"
     if any(path.rglob("*.json")):
         return "inspect"
     told = ", ".join(sorted(names)[:20]) or "nothing"
     expected = "Arena-Hard's judgments (<judge>/<model>.jsonl), logs of Inspect (.eval, .json), or LLM-Eval's groups"
     raise ValueError(f"{path}: found {told}; expected {expected}; a tidy file is named itself")
+
+
+def _known(path: Path) -> str:
+    """The format that the first record of a file tells; "" where it tells none."""
+    try:
+        return _of_file(path)
+    except (ValueError, OSError):
+        return ""
 
 
 def _of_file(path: Path) -> str:

@@ -28,11 +28,15 @@ STYLES = {
     "ranking": "a ranking of all candidates",
     "scores": "a score a candidate",
 }
-VALID = (
-    "of two candidates A>>B, A>B, A=B, B>A, B>>A, A, B, C, tie, first, second, model_a, model_b or a candidate's name; "
-    "of several a ranking of all (a JSON list, or x > y > z); a number of one candidate, a JSON list of numbers of "
-    f"several; where it could not be read nothing, or {', '.join(UNREAD)}"
-)
+VALID = {
+    1: "a number",
+    2: "A, B, tie (also A>>B, A>B, A=B, B>A, B>>A, C for a tie, first, second, model_a, model_b), a candidate's name, "
+    "or a JSON list with a number each",
+    3: "a ranking of all (x > y > z, or a JSON list), or a JSON list with a number each",
+}
+#: What stands in the place of a verdict that could not be read.
+NOTHING = f"nothing, or {', '.join(UNREAD)}, where it could not be read"
+BARE = " (a bare number does not tell who won)"
 
 
 class Said(NamedTuple):
@@ -103,13 +107,19 @@ def verdict_of(text: str | None, shown: Sequence[str]) -> Said:
     if (outcome := UNREAD.get(text.lower())) and not found:
         return Said("", None, outcome)
     if not found:
-        raise ValueError(f"verdict {text[:60]!r} on {' | '.join(shown)[:120]} is none; valid: {VALID}")
+        bare = BARE if NUMBER.fullmatch(text) else ""
+        raise ValueError(f"verdict {text[:60]!r} on {' | '.join(shown)[:120]} is none{bare}; {valid(len(shown))}")
     if len(set(found.values())) > 1 or (outcome and "name" in found):
         told = " and ".join(f"{words} ({value})" for words, value in (
             ("a label", found.get("label")), ("the name of a candidate", found.get("name")),
             ("a word for none", outcome)) if value)  # fmt: skip
         raise ValueError(f"verdict {text[:60]!r} is {told}; write the label as A>B or B>A")
     return Said("label", next(iter(found.values())))
+
+
+def valid(candidates: int) -> str:
+    """What a verdict on so many candidates may be, in words."""
+    return f"valid: {VALID[min(candidates, 3)]}; {NOTHING}"
 
 
 def _labels(text: str, shown: Sequence[str]) -> dict[str, str]:
@@ -142,7 +152,9 @@ def _number(text: str) -> Said:
         return Said("scores", (float(text),))
     if outcome := UNREAD.get(text.lower()):
         return Said("", None, outcome)
-    raise ValueError(f"verdict {text[:60]!r} on one candidate is no number; valid: {VALID}")
+    raise ValueError(
+        f"verdict {text[:60]!r} on one candidate is no number; {valid(1)}. Several candidates stand with | between them"
+    )
 
 
 def _structured(value: list | dict, text: str, shown: Sequence[str]) -> Said:
@@ -155,7 +167,7 @@ def _structured(value: list | dict, text: str, shown: Sequence[str]) -> Said:
         return _ranking([each.strip() for each in value], text, shown)
     numbers = [math.nan if each is None else each for each in value]
     if any(isinstance(each, bool) or not isinstance(each, int | float) or math.isinf(each) for each in numbers):
-        raise ValueError(f"verdict {text[:60]!r} holds neither names alone nor numbers alone; valid: {VALID}")
+        raise ValueError(f"verdict {text[:60]!r} holds neither names alone nor numbers alone; {valid(len(shown))}")
     if len(numbers) != len(shown):
         raise ValueError(f"verdict {text[:60]!r} has {len(numbers)} scores for {len(shown)} candidates")
     if sorted(str(each) for each in numbers) == sorted(shown):

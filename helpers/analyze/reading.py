@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from csv import Error as csv_error
 from csv import reader
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,7 +55,10 @@ def _delimited(path: Path, separator: str, ignore_extra: bool) -> Raw:
     from pyarrow import csv
 
     data = content(path)
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise ValueError(f"{path}: UTF-16 text; save it as UTF-8 (Excel: CSV UTF-8)")
     header = data.split(b"\n", 1)[0].decode("utf-8-sig", "replace").strip("\r")
+    separator = _separator(header, separator)
     names = next(reader([header], delimiter=separator), [])
     kept = columns.check(names, f"{path}, line 1", ignore_extra)
     try:
@@ -66,16 +70,35 @@ def _delimited(path: Path, separator: str, ignore_extra: bool) -> Raw:
             ),
         )
     except pyarrow.ArrowInvalid as error:
-        raise ValueError(f"{path}: {_told(error)}") from None
+        raise ValueError(_told(path, data, separator, len(names), error)) from None
     # Lines and rows are the same thing where no value runs over several lines.
     plain = data.rstrip(b"\r\n").count(b"\n") == len(table)
     return Raw(path, _categories(table), range(2, len(table) + 2) if plain else None)
 
 
-def _told(error: Exception) -> str:
-    """What the reader of CSV says, in one short line."""
-    text = " ".join(str(error).split()).removeprefix("CSV parse error: ")
-    return f"not readable as a table: {text[:200]}"
+def _separator(header: str, expected: str) -> str:
+    """What stands between columns: as the file's name tells, or what spreadsheets of many countries write instead."""
+    for separator in (expected, ";", "\t", ","):
+        if set(next(reader([header], delimiter=separator), [])) & {*columns.ALL}:
+            return separator
+    return expected
+
+
+def _told(path: Path, data: bytes, separator: str, size: int, error: Exception) -> str:
+    """What the reader of CSV says, in one short line, with the line of the file."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as wrong:
+        line = data.count(b"\n", 0, wrong.start) + 1
+        return f"{path}, line {line}: not UTF-8 text; save it as UTF-8 (Excel: CSV UTF-8)"
+    told = " ".join(str(error).split()).removeprefix("CSV parse error: ")[:200]
+    rows = reader(io.StringIO(text, newline=""), delimiter=separator)
+    try:
+        line = next((rows.line_num for row in rows if row and len(row) != size), None)
+    except csv_error:
+        line = None
+    where = f"{path}, line {line}" if line else f"{path}"
+    return f"{where}: not readable as a table: {told} (a value that holds {separator!r} stands in quotes)"
 
 
 def _parquet(path: Path, ignore_extra: bool) -> Raw:

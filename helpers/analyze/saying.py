@@ -8,17 +8,26 @@ from dataclasses import replace
 
 from helpers.analyze.analysis import Analysis, analyze
 from helpers.analyze.held import STYLES
+from helpers.analyze.measuring import CONTROLS
+from helpers.analyze.needs import TESTS
 from helpers.analyze.placing import EVERYBODY
 from helpers.analyze.supported import COMPUTED, MISSING
 from helpers.biases import hinting, position, top_choice
+from helpers.biases.position.clauses import NOISE
 from helpers.stats.tests import benjamini_hochberg
 from helpers.types import Estimate, display_name, plain
 
-#: More lines of one kind are counted and left to the tables.
-MOST_LINES = 12
+#: More lines of one kind are counted and left to the tables; of single comparisons, where a judge's whole is told,
+#: fewer; and of numbers that are not computed so many names.
+MOST_LINES, MOST_SINGLE, MOST_NAMES = 12, 5, 5
 #: What these are where there is nothing; those farthest from it stand first, should there be too many to tell.
 NOTHING = {"first_place_share": 0.5, "longer_win_rate": 0.5, "score_error": 0.0, "first_position_effect": 0.0}
 LEVEL = 0.05
+#: Keys without which a place says nothing.
+KEYED = ("turn", "hint")
+COUNTED = "self_bias_as_counted"
+#: What no column of a file could mend.
+NEVER = tuple(TESTS[name][1] for name in ("published", "people", "asked", "model"))
 #: Numbers that are told one a line, with the words before them.
 TOLD = {
     "first_place_share": "the answer shown first wins, of verdicts that name a winner (place and quality together "
@@ -30,7 +39,7 @@ TOLD = {
     "raw_agreement_winners": "agreement of judges on winners, chance included",
     "agreement_scores": "agreement of judges on scores, Krippendorff's alpha",
     "both_order_inconsistent": "verdicts whose two orders disagreed",
-    "self_bias_as_counted": "own first places as their source counts them",
+    COUNTED: "own first places as their source counts them, judgments taken as independent",
 }
 #: Numbers that no sentence about places needs, and of which there may be thousands.
 UNSAID = ("win_rate", "first_position_sensitivity", "flip_by_gap", "candidate_win_rate")
@@ -48,7 +57,8 @@ RANKED = {
 
 def summary(analysis: Analysis) -> str:
     """The whole of it as Markdown: data, findings with intervals, and which numbers are missing for want of what."""
-    parts = [head(analysis), *(f"- {note}" for note in analysis.notes), "", "## Found", "", *findings(analysis)]
+    notes = [*conditions(analysis), *analysis.notes]
+    parts = [head(analysis), *(f"- {note}" for note in notes), "", "## Found", "", *findings(analysis)]
     return "\n".join([*parts, "", "## Not computed", "", *absent(analysis)])
 
 
@@ -70,6 +80,17 @@ def head(analysis: Analysis) -> str:
         f"({STYLES[held.style]}) by {_count(frame['judge'].nunique(), 'judge')} on "
         f"{_count(frame['question_id'].nunique(), 'question')}; {lost:,} ({share:.1%}) could not be read."
     )
+
+
+def conditions(analysis: Analysis) -> list[str]:
+    """Of which condition the numbers are that name none, where it is not the plain one."""
+    found = analysis.held.frame["condition"].astype(str).value_counts()
+    names = [name for name in found.index[found > 0] if name not in CONTROLS]
+    if not names or "none" in names:
+        return []
+    if len(names) > 1:
+        return [f"No condition is called none: numbers without a condition are of {plain(names[0])}."]
+    return [f"All verdicts are of the condition {plain(names[0])}, and so is every number here."]
 
 
 def findings(analysis: Analysis) -> list[str]:
@@ -97,7 +118,11 @@ def _of(analysis: Analysis, estimates: Sequence[Estimate]) -> Iterator[str]:
         yield from _excess(estimates, id, words)
     for id, words in TOLD.items():
         some = _farthest_first([each for each in estimates if each.id == id and "category" not in each.where])
-        yield from _limited([f"- {_who(each)}{words}: {_sure(each)}." for each in some])
+        if len(some) == 1:
+            yield f"- {_who(some[0])}{words}: {_sure(some[0])}."
+        elif some:
+            yield f"- {words}:"
+            yield from _limited([f"  - {_who(each)}{_sure(each)}." for each in some], "  ")
     for id, words in RANKED.items():
         yield from _table(estimates, id, words)
 
@@ -108,10 +133,23 @@ def _places(estimates: Sequence[Estimate]) -> Iterator[str]:
     whole = [each for each in estimates if set(each.where) - {"category"} == {"judge"}]
     whole = [replace(each, where={**each.where, "candidate": EVERYBODY}) for each in whole]
     single = [each for each in estimates if {"judge", "candidate"} <= set(each.where)]
-    for some in (whole, single):
-        if any(each.id == "first_position_effect" for each in some):
-            yield from _limited(position.finding(_farthest_first(some)).split("\n"))
+    told = [
+        position.finding(_farthest_first(some)).split("\n")
+        if any(each.id == "first_position_effect" for each in some)
+        else []
+        for some in (whole, single)
+    ]
+    # What is true of every line is said once.
+    often = sum(NOISE in line for lines in told for line in lines) > 1
+    most = MOST_LINES
+    for lines in told:
+        if lines:
+            yield from _loudest([line.replace(NOISE, "") if often else line for line in lines], most)
             yield ""
+            most = MOST_SINGLE
+    if often:
+        yield f"How often the two orders differ is no bias by itself{NOISE}."
+        yield ""
     if any(each.id == "identical_pair_effect" for each in single):
         yield from _limited(position.identical_words(single).split("\n"))
 
@@ -167,35 +205,54 @@ def _table(estimates: Sequence[Estimate], id: str, words: str) -> Iterator[str]:
 
 
 def _who(each: Estimate) -> str:
-    told = ", ".join(plain(value) for value in each.where.values())
+    names = {key: display_name(value) if key == "vendor" else plain(value) for key, value in each.where.items()}
+    told = ", ".join(f"{key} {value}" if key in KEYED and value != "all" else value for key, value in names.items())
     return f"{told}: " if told else ""
 
 
 def _sure(each: Estimate) -> str:
     why = "" if each.low == each.low else f", {each.method}"
-    return f"{each} (n = {each.n:,} on {_count(each.clusters, 'question')}{why})"
+    # Counts of a source are of judgments; on how many questions they are it does not say.
+    questions = "" if each.id == COUNTED else f" on {_count(each.clusters, 'question')}"
+    return f"{each} (n = {each.n:,}{questions}{why})"
 
 
-def _limited(lines: Sequence[str]) -> list[str]:
+def _limited(lines: Sequence[str], indent: str = "") -> list[str]:
     if len(lines) <= MOST_LINES + 2:
         return list(lines)
-    return [*lines[:MOST_LINES], f"- ... and {len(lines) - MOST_LINES} more lines: the tables hold them."]
+    return [*lines[:MOST_LINES], f"{indent}- ... and {len(lines) - MOST_LINES} more: the tables hold them."]
+
+
+def _loudest(lines: Sequence[str], most: int) -> list[str]:
+    """The lines, or where they are too many those that conclude something, with the number of the others."""
+    items = [line for line in lines if line.startswith("- ")]
+    if len(items) <= most + 2:
+        return list(lines)
+    loud = [line for line in items if "**favours" in line or "**leans" in line]
+    shown = loud[:most]
+    which = "more" if len(loud) > most else "more without a conclusion"
+    rest = f"- ... and {len(items) - len(shown)} {which}: the tables hold them."
+    return [*(line for line in lines if not line.startswith("- ")), *shown, rest]
 
 
 def absent(analysis: Analysis) -> list[str]:
     """Which declared numbers could not be computed, by what is missing; each reason once."""
     status = analysis.status
-    lines = [
-        f"{int((status['status'] == COMPUTED).sum())} of {len(status)} declared numbers are computed; estimands.csv "
-        "lists all of them. The others, by what they miss:",
-        "",
-    ]
     there = set(status.loc[status["status"] == COMPUTED, "id"])
     missing = status[(status["status"] == MISSING) & ~status["id"].isin(there)]
-    for why, rows in missing.groupby("why", sort=False):
+    never = missing["why"].isin(NEVER)
+    lines = [
+        f"{int((status['status'] == COMPUTED).sum())} of {len(status)} declared numbers are computed; estimands.csv "
+        f"lists all. {int(never.sum())} are of no file of verdicts (but of published counts, people's votes or a whole "
+        "experiment). The others, by what they miss:",
+        "",
+    ]
+    # What a column would mend comes first.
+    groups = sorted(missing[~never].groupby("why", sort=False), key=lambda each: not each[0].startswith("column"))
+    for why, rows in groups:
         names = list(dict.fromkeys(rows["id"]))
-        more = f" and {len(names) - MOST_LINES} more" if len(names) > MOST_LINES else ""
-        lines.append(f"- {why}: {', '.join(names[:MOST_LINES])}{more}")
+        more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES + 1 else ""
+        lines.append(f"- {why}: {', '.join(names[: MOST_NAMES if more else None])}{more}")
     return lines
 
 

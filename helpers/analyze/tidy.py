@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from helpers.analyze import columns, tidy_lists, tidy_pairs
 from helpers.analyze.cells import cells
 from helpers.analyze.held import Held
+from helpers.analyze.raw import Raw
 from helpers.analyze.reading import read
 
 SHAPES = {"label": tidy_pairs.pairwise, "ranking": tidy_lists.rankings, "scores": tidy_lists.scores}
@@ -25,4 +29,15 @@ def load_tidy(path: Path, ignore_extra: bool = False) -> Held:
             raise ValueError(f"{raw.place(int(empty.argmax()))}: {name} is empty")
     found = cells(raw)
     told = frozenset(name for name in columns.ALL if name in raw.table and raw.table[name].notna().any())
-    return SHAPES[found.style](found, path.name.removesuffix(".gz").rpartition(".")[0], told)
+    held = SHAPES[found.style](found, path.name.removesuffix(".gz").rpartition(".")[0], told)
+    return replace(held, notes=(*held.notes, *_ties(raw, found.style)))
+
+
+def _ties(raw: Raw, style: str) -> list[str]:
+    """That a C counts as a tie, where there is one: elsewhere it may mean that both answers are bad."""
+    if style != "label":
+        return []
+    column = raw.table["verdict"].cat
+    letters = [code for code, text in enumerate(column.categories) if text.strip("[]").strip().lower() == "c"]
+    count = int(np.isin(column.codes, letters).sum())
+    return [f"{count:,} of {len(raw.table):,} verdicts are C, a tie as FastChat writes it."] if count else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -44,6 +45,9 @@ def check(folder: Path, force: bool = False) -> None:
     """Refuse a folder that is not ours to write into, before anything is computed."""
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder}: a file, expected a folder to write into")
+    there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise ValueError(f"{folder}: nothing can be written into {there}; --out names another folder")
     if force or not folder.is_dir() or not any(folder.iterdir()):
         return
     numbers = folder / "numbers.json"
@@ -161,7 +165,7 @@ def _ranked(plain: Sequence[Estimate], vendors: dict[str, str] | None, margin_pp
     naive, excess, logit = top_choice.three_readings(blind)
     if naive and (excess or logit):
         found += figures.if_any(figures.show_self_preference, naive, excess, logit)
-    if any(each.id == "hint_effect" for each in plain):
+    if any(each.id == "hint_effect" and each.value == each.value for each in plain):
         found += figures.if_any(figures.show_hint_effects, plain, margin_pp, hinting.conclusions(plain))
     return found
 

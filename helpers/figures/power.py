@@ -28,8 +28,9 @@ def show_power(
 ) -> Figure:
     """How small an effect do so many questions find in 80 % of runs?
 
-    Takes `power.curves` (columns id, place, kind, unit, words, questions, effect, here, data): a panel a number, a line
-    a place, a dot at the questions that were asked; both axes are logarithmic. `effects` (by unit, as fractions) are
+    Takes `power.curves` (columns id, place, kind, unit, words, cluster, questions, effect, here, data): a panel a
+    number, a line a place, a dot at the questions that were asked; both axes are logarithmic. What all lines of a panel
+    share stands in its title. `effects` (by unit, as fractions) are
     the wanted ones, drawn as dashed lines. Curves without a line are NothingToDraw.
     """
     look = styles.style(style)
@@ -44,18 +45,29 @@ def show_power(
         figure = canvas(look, width, down * 17 * look.size / 72)
         grid = figure.subplots(down, across, squeeze=False).ravel()
         for axes, (id, kind, unit) in zip(grid, shown, strict=False):
-            rows = known[(known["id"] == id) & (known["kind"] == kind)]
+            rows, shared = _named_apart(known[(known["id"] == id) & (known["kind"] == kind)])
             _panel(axes, rows, kind, unit, look)
             unit_of = "pp" if panels.scale(unit)[0] == 100 else unit
             if unit_of in (effects or {}):
                 panels.reference(axes, effects[unit_of] * panels.scale(unit)[0], upright=True)
-            title = plain(id).replace("_90", "").replace("_", " ")
-            axes.set_title(f"{title}{', equivalence' if kind == 'equivalence' else ''}", loc="left")
+            name_of = plain(id).replace("_90", "").replace("_", " ")
+            parts = [name_of, *(["equivalence"] if kind == "equivalence" else []), *shared]
+            axes.set_title(", ".join(parts), loc="left")
         for axes in grid[len(shown) :]:
             axes.set_axis_off()
         if "simulated" in set(known["data"]):
             figure.suptitle("SIMULATED judges", x=1, ha="right", fontsize="small", fontweight="bold", color=labels.SOFT)
         return finished(name, figure, _caption(known, bool(effects)), _alt(known), look)
+
+
+def _named_apart(rows: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """The lines of one number under the parts of their places that tell them apart, and the parts that all share."""
+    parts = {place: str(place).split(", ") for place in rows["place"].unique()}
+    shared = [part for part in next(iter(parts.values())) if all(part in each for each in parts.values())]
+    if len(parts) == 1 or any(len(each) == len(shared) for each in parts.values()):
+        return rows, []
+    short = {place: ", ".join(part for part in each if part not in shared) for place, each in parts.items()}
+    return rows.assign(place=rows["place"].map(short)), [display_name(part) for part in shared]
 
 
 def _panel(axes: Axes, rows: pd.DataFrame, kind: str, unit: str, look: Style) -> None:
@@ -75,7 +87,7 @@ def _panel(axes: Axes, rows: pd.DataFrame, kind: str, unit: str, look: Style) ->
     axes.set_xscale("log")
     axes.set_yscale("log")
     _ticks(axes, rows, factor * rows["effect"])
-    axes.set_xlabel("questions")
+    axes.set_xlabel(_counted(rows))
     axes.set_ylabel(f"smallest {'margin' if kind == 'equivalence' else 'effect'} ({printed})")
     axes.grid(True)
     _names(axes, last[last["place"].isin(named)], factor, looks)
@@ -104,17 +116,24 @@ def _names(axes: Axes, last: pd.DataFrame, factor: float, looks: Mapping[str, Lo
     """The places at the ends of their lines, moved apart where they would touch."""
     low, high = (math.log(end) for end in axes.get_ylim())
     heights = [math.log(factor * effect) for effect in last["effect"]]
+    apart = ", " if len(last) > 2 else "\n"
+    lines = 1 if apart != "\n" else max(str(place).count(", ") + 1 for place in last["place"])
     # The height of a panel is about twelve lines of text.
-    room = (high - low) / 11
+    room = lines * (high - low) / 10.5
     for i in range(1, len(heights)):
         heights[i] = max(heights[i], heights[i - 1] + room)
     over = max(0.0, heights[-1] - high) if heights else 0.0
     for place, height in zip(last["place"], heights, strict=True):
         at = (1.02, (height - over - low) / (high - low))
         parts = [labels.short(display_name(part), 22) for part in str(place).split(", ")]
-        words = (", " if len(last) > 2 else "\n").join(parts)
+        words = apart.join(parts)
         colour = INK if looks[place].colour == GREY else looks[place].colour
         axes.text(*at, words, transform=axes.transAxes, va="center", fontsize="small", color=colour)
+
+
+def _counted(known: pd.DataFrame) -> str:
+    """What the questions of these numbers are: questions, articles, scenarios."""
+    return " and ".join(f"{plain(each)}s" for each in dict.fromkeys(known["cluster"]))
 
 
 def _caption(known: pd.DataFrame, wanted: bool) -> str:
@@ -126,9 +145,9 @@ def _caption(known: pd.DataFrame, wanted: bool) -> str:
     proved = "equivalence" in set(known["kind"])
     margin = " Of equivalence it is the smallest margin, if nothing differs." if proved else ""
     return (
-        f"The smallest true effect that is found in 80 % of runs, against the number of questions.{margin} Dots: the "
-        f"{asked} questions that the standard errors are from; elsewhere these are scaled with the root of the number."
-        f"{' Dashed: the wanted effect.' if wanted else ''} Levels: 0.05, {levels}. "
+        f"The smallest true effect that is found in 80 % of runs, against the number of {_counted(known)}.{margin} "
+        f"Dots: the {asked} {_counted(known)} that the standard errors are from; elsewhere these are scaled with the "
+        f"root of the number.{' Dashed: the wanted effect.' if wanted else ''} Levels: 0.05, {levels}. "
         f"Data: {panels.SOURCES.get(data, plain(data))}."
     )
 
@@ -141,7 +160,7 @@ def _alt(known: pd.DataFrame, most: int = 24) -> str:
         printed = "pp" if printed == "%" else printed
         lines.append(
             f"{plain(id)}{' (equivalence)' if kind == 'equivalence' else ''}, {plain(place)}: "
-            f"{factor * first['effect']:.3g} {printed} at {first['questions']} questions, "
+            f"{factor * first['effect']:.3g} {printed} at {first['questions']} {_counted(rows)}, "
             f"{factor * last['effect']:.3g} at {last['questions']}"
         )
     rest = f"; and {len(lines) - most} more" if len(lines) > most else ""

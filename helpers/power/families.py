@@ -74,7 +74,8 @@ def precisions(
     ValueError says why. `asked`: how many questions were (0: as many as any of the estimates is from); `draws`: how
     many simulated runs the estimates are of (see `simulated`), 0: a single one.
     """
-    headline, bias = module_of(name).HEADLINE, load_config(name).bias
+    module, bias = module_of(name), load_config(name).bias
+    headline, declared = module.HEADLINE, module.ESTIMANDS
     if unknown := [id for id in ids if id not in headline]:
         raise ValueError(f"{', '.join(unknown)}: no headline number of {name}; there are: {', '.join(headline)}")
     own = [each for each in estimates if each.data != "published"]
@@ -91,8 +92,9 @@ def precisions(
         else:
             family = next((one for one in families if each in one), [])
             error = se / math.sqrt(2 * (draws - 1)) if draws > 1 else 0.0
-            one = replace(_precision(each, se, family, own, bias), asked=asked, error=error, data=each.data)
-            found.append(one)
+            one = _precision(each, se, family, own, bias)
+            cluster = declared[each.id].cluster
+            found.append(replace(one, asked=asked, error=error, data=each.data, cluster=cluster))
     if not found:
         # One reason a number: of many judges most have the same.
         reasons = {told.split(": ")[0]: told for told in reversed(why)}

@@ -23,7 +23,7 @@ POWER = 0.8
 #: "t": from the standard error (what sign flips and dealing anew find is nearly that); "mcnemar": the exact test, one
 #: pair a question; "equivalence": two one-sided tests, of which the margin is asked for.
 KINDS = ("t", "mcnemar", "equivalence")
-CURVE = ("id", "place", "kind", "unit", "words", "questions", "effect", "here", "data")
+CURVE = ("id", "place", "kind", "unit", "words", "cluster", "questions", "effect", "here", "data")
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Precision:
     `asked` is how many questions were asked for these: of some numbers not every question tells anything (no wrong
     answer of the judge's own, say). `error` is the Monte-Carlo error of `se` (0 of a pilot). `share` is that of pairs
     won by the place that won fewer (McNemar). `words` say what the level is of. `unit` as in `Estimate`; all effects
-    are in it, rates as fractions.
+    are in it, rates as fractions. `cluster`: what a question of this number is (an article, a scenario).
     """
 
     id: str
@@ -49,6 +49,7 @@ class Precision:
     error: float = 0.0
     share: float = math.nan
     data: str = ""
+    cluster: str = "question"
 
     @property
     def place(self) -> str:
@@ -118,7 +119,7 @@ def curve(each: Iterable[Precision], questions: Sequence[int], power: float = PO
 
 
 def _told(one: Precision) -> tuple[str, ...]:
-    return one.id, one.place, one.kind, one.unit, one.words
+    return one.id, one.place, one.kind, one.unit, one.words, one.cluster
 
 
 def enough(questions: int) -> int:

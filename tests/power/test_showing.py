@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import math
 from pathlib import Path
 
@@ -73,6 +74,27 @@ def test_the_figure_draws_each_planned_number_and_says_simulated() -> None:
     assert named == {"j0", "j11"} and "SIMULATED" in figure.caption
     with pytest.raises(NothingToDraw):
         figures.show_power(power.curves(OTHERS))
+
+
+def test_names_of_curves_stand_apart_and_the_axis_says_what_is_counted() -> None:
+    def drawn(*places: dict[str, str]) -> tuple[object, list[str]]:
+        # Errors so near each other that the lines end side by side.
+        each = [
+            Precision("x", place, "logit", 0.2 + i / 1000, 12, confirmatory=True, data="asked", cluster="article")
+            for i, place in enumerate(places)
+        ]
+        figure = figures.show_power(power.curves(each))
+        assert "number of articles" in figure.caption and "12 articles" in figure.caption
+        axes = figure.figure.axes[0]
+        boxes = sorted((text.get_window_extent() for text in axes.texts), key=lambda box: box.y0)
+        assert all(low.y1 <= high.y0 for low, high in itertools.pairwise(boxes))
+        assert axes.get_xlabel() == "articles"
+        return axes, sorted(text.get_text() for text in axes.texts)
+
+    axes, names = drawn({"judge": "small", "dose": "2"}, {"judge": "large", "dose": "2"})
+    assert axes.get_title(loc="left") == "x, dose 2" and names == ["large", "small"]
+    axes, names = drawn({"judge": "small", "of": "a"}, {"judge": "large", "of": "b"})
+    assert axes.get_title(loc="left") == "x" and names == ["large\nb", "small\na"]
 
 
 def test_a_cost_needs_no_key_and_grows_with_questions_judges_and_repeats() -> None:

@@ -10,6 +10,9 @@ from helpers.biases.position.families import Place, detectable_beside, explorato
 from helpers.stats.tests import benjamini_hochberg
 from helpers.types import Estimate
 
+#: What is said of flips where no order was asked twice.
+NOISE = "; how much of that is noise is not known (the same order was not asked twice)"
+
 
 def told_p(corrected: float) -> str:
     """An exploratory p as sentences have it."""
@@ -78,7 +81,7 @@ def flips(estimates: Sequence[Estimate], at: Place, found: bool) -> str:
     told = f" The two orders name different winners in {percent(1 - agreed.value)} of pairs"
     more = of(estimates, "excess_flip", at)
     if more is None or math.isnan(more.value):
-        return f"{told}; how much of that is noise is not known (the same order was not asked twice)."
+        return f"{told}{NOISE}."
     if math.isnan(more.p):
         return f"{told}; {more} more than when asked again in the same order ({more.method})."
     p = exploratory(estimates, "excess_flip")[at]
