@@ -62,7 +62,7 @@ def test_of_many_judges_the_one_that_always_names_a_place_is_told_first(tmp_path
     text = summary(analyze(written(rows, tmp_path / "v.csv")))
     lines = [line for line in text.split("\n") if line.startswith("- j")]
     assert lines[0].startswith("- j17 on model_y **favours the answer shown first**")
-    assert "more lines: the tables hold them" in text
+    assert "more without a conclusion: the tables hold them" in text
 
 
 def test_several_conditions_are_said_to_be_corrected_one_by_one(tmp_path: Path) -> None:
