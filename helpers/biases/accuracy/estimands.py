@@ -135,7 +135,8 @@ _VOTED = (
     ),
     _of(
         "agreement_gap",
-        "How much more often a judge says what a person says than another person does, on the same votes.",
+        "How much more often a judge says what a person says than another person does; on the same votes where all "
+        "count, on partly other ones where ties are left out.",
         "P(judge = vote) - P(other person = vote)",
         "agreements of the judge less those of other people, in shares",
         "votes on pairs with two people or more, each counted as often as others voted on its pair",
