@@ -10,9 +10,9 @@ from scipy import stats
 ROOM = 0.02
 #: Most Monte-Carlo standard errors by which a mean may miss the truth.
 MOST_ERRORS = 3.5
-#: Fewer replications do not tell their own Monte-Carlo error.
+#: Fewer replications tell neither their own Monte-Carlo error nor that a rule holds.
 FEWEST = 30
-CONSERVATIVE, HOLDS, SHOWN, UNTOLD = "conservative", "holds", "shown", "no interval"
+CONSERVATIVE, HOLDS, SHOWN, UNTOLD, FEW = "conservative", "holds", "shown", "no interval", "too few"
 
 
 def exact(hits: int, runs: int) -> tuple[float, float]:
@@ -31,7 +31,8 @@ def verdict(role: str, given: int, bias: float, error: float, covered: int, reje
     """What the rule says of `given` runs: "holds", "conservative" or "misses: " and what (bias, coverage, size).
 
     `bias` and its Monte-Carlo `error` may be NaN (no truth: neither bias nor coverage is judged). The size is judged
-    where nothing is planted. A known failure is "shown", never judged; without any interval there is nothing to judge.
+    where nothing is planted. A known failure is "shown", never judged; without any interval there is nothing to judge,
+    and of fewer than FEWEST only what misses all the same is said ("too few").
     """
     if not given:
         return UNTOLD
@@ -49,4 +50,6 @@ def verdict(role: str, given: int, bias: float, error: float, covered: int, reje
         wide |= at < 0
     if missed:
         return f"misses: {', '.join(missed)}"
+    if given < FEWEST:
+        return FEW
     return CONSERVATIVE if wide else HOLDS

@@ -22,12 +22,14 @@ LOOKS = {
     "holds": ("o", INK, INK),
     "conservative": ("o", "white", INK),
     "misses": ("D", MISSED, MISSED),
+    "too few": (".", GREY, GREY),
     "shown": ("x", GREY, GREY),
 }
 WORDS = {
     "holds": "holds the rule",
     "conservative": "conservative",
     "misses": "misses the rule",
+    "too few": "too few runs",
     "shown": "known failure",
 }
 PANELS = ("false alarms", "intervals that miss the truth")

@@ -139,8 +139,9 @@ def _legend(axes: Axes, high: float, width: float, look: Style) -> None:
 def _caption(lines: Sequence[CardLine], chosen: Mapping[str, Sequence[str]]) -> str:
     words = (
         "Marks: the verdict of each experiment's own test after its own correction; below it the 95 % interval. "
-        "Columns without marks only describe. Of several comparisons of a judge the gravest is shown; self-preference "
-        "is that of all judges of a vendor together."
+        "Columns without marks only describe. Of several comparisons of a judge the gravest is shown, which selection "
+        "makes look larger than it is; a hint is not corrected for how many there were. Self-preference is that of all "
+        "judges of a vendor together."
     )
     left = [
         f"{len(judges) - len(chosen[data])} of {len(judges)} ({panels.SOURCES.get(data, data)})"
