@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +19,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from helpers import calibrate
+from helpers import calibrate, paths
 from helpers.calibrate import (
     hinting_groups,
     mt_bench_blind,
@@ -157,6 +163,36 @@ def test_results_do_not_depend_on_the_number_of_processes(small_populations: Non
     one, _ = running.run(cases, {20: 45}, processes=1)
     two, _ = running.run(cases, {20: 45}, processes=2)
     pd.testing.assert_frame_equal(one, two)
+
+
+LONG = """
+from helpers.calibrate import hinting_groups, rankings_truth, running
+
+if __name__ == "__main__":
+    rankings_truth.MANY = rankings_truth.FITTED = 200
+    running.run(hinting_groups.CASES[:1], {20: 40_000}, processes=2, progress=lambda *_: print("begun", flush=True))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_no_process_outlives_the_one_that_was_ended(what: signal.Signals, tmp_path: Path) -> None:
+    script = tmp_path / "long.py"
+    script.write_text(LONG, encoding="utf-8")
+    command = ["env", f"PYTHONPATH={paths.ROOT}", sys.executable, str(script)]
+    begun = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
+    try:
+        assert begun.stdout is not None and begun.stdout.readline() == b"begun\n"
+        begun.send_signal(what)  # to it alone, as `kill` does; a terminal's Ctrl-C reaches them all
+        assert begun.wait(timeout=30) != 0
+        until = time.monotonic() + 30
+        with pytest.raises(ProcessLookupError):
+            while time.monotonic() < until:
+                os.killpg(begun.pid, 0)
+                time.sleep(0.2)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(begun.pid, signal.SIGKILL)
 
 
 def test_every_hint_is_read_from_the_prompt() -> None:
@@ -383,7 +419,23 @@ def test_words_tell_what_was_tried_what_held_and_each_miss(tmp_path: Path) -> No
     assert "**The calibration is of older code**" in calibrate.words(name, tmp_path)
 
 
-def test_an_experiment_replaces_its_own_results_only(tmp_path: Path) -> None:
+@pytest.fixture
+def drawn_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No figure is rendered, which takes a second a kind; its bytes still follow its rows."""
+
+    class Drawn:
+        name, alt, caption = "calibration", "alt", "caption"
+
+        def __init__(self, rows: pd.DataFrame) -> None:
+            self.rows = rows
+
+        def render(self, kind: str) -> bytes:
+            return f"{kind}: {len(self.rows)} rows".encode()
+
+    monkeypatch.setattr("helpers.figures.calibration.show_calibration", Drawn)
+
+
+def test_an_experiment_replaces_its_own_results_only(tmp_path: Path, drawn_at_once: None) -> None:
     results.store(example("hinting_groups"), facts_of("hinting_groups"), tmp_path)
     results.store(example("mt_bench_blind"), facts_of("mt_bench_blind"), tmp_path)
     first = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
@@ -396,6 +448,43 @@ def test_an_experiment_replaces_its_own_results_only(tmp_path: Path) -> None:
     assert list(facts) == ["mt_bench_blind", "hinting_groups"] and facts["hinting_groups"]["seconds"] == 7
     pd.testing.assert_frame_equal(rows.iloc[:5], example("mt_bench_blind"), check_dtype=False)
     assert json.loads((tmp_path / "calibration.json").read_text(encoding="utf-8")) == facts
+
+
+def test_damaged_facts_are_an_error_that_names_the_file(tmp_path: Path, drawn_at_once: None) -> None:
+    results.store(example("hinting_groups"), facts_of("hinting_groups"), tmp_path)
+    path = tmp_path / "calibration.json"
+    path.write_text('{"hinting_groups": {"hash": "0"}}', encoding="utf-8")
+    with pytest.raises(ValueError, match=r"calibration\.json: missing hinting_groups: runs, .*recuse calibrate"):
+        results.stored(tmp_path)
+    path.write_text("<<<<<<< HEAD", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"calibration\.json: no JSON .*recuse calibrate"):
+        calibrate.words("hinting_groups", tmp_path)
+
+
+def test_results_that_cannot_be_written_leave_the_former_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, drawn_at_once: None
+) -> None:
+    results.store(example("hinting_groups"), facts_of("hinting_groups"), tmp_path)
+    first = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    write, written = Path.write_bytes, []
+
+    def full(path: Path, content: bytes) -> int:
+        written.append(path)
+        if len(written) == 3:
+            raise OSError(28, "No space left on device")
+        return write(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match="No space"):
+        results.store(example("mt_bench_blind"), facts_of("mt_bench_blind"), tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == first
+
+
+def test_words_and_figures_of_a_bias_are_no_part_of_what_is_hashed() -> None:
+    """A sentence that is put better makes no calibration stale, which takes half an hour to renew."""
+    for experiment in results.EXPERIMENTS:
+        found = {name.rpartition(".")[2] for name in modules(experiment) if name.startswith("helpers.biases")}
+        assert found and not found & {"card", "saying", "published_words", "fails", "estimands"}, experiment
 
 
 def test_the_command_shows_a_look_and_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -232,7 +232,7 @@ def test_a_collection_is_no_experiment_and_the_other_way_round() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"question_limit": 5}, "no parameter question_limit; it has: results, failed, figure_style, out"),
+        ({"question_limit": 5}, "no parameter question_limit; it has: results, failed, verdicts, figure_style, out"),
         ({"results": "figures"}, "results = 'figures'"),
         ({"results": []}, "results is an empty list"),
         ({"results": ["nowhere"]}, "nowhere: no such folder"),
