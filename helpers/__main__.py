@@ -166,7 +166,7 @@ def entry() -> None:
         error.show()
         sys.exit(error.exit_code)
     except (click.exceptions.Abort, KeyboardInterrupt):
-        click.echo("recuse: interrupted; what is finished is kept, replies too", err=True)
+        click.echo("recuse: interrupted; replies that came are stored, finished experiments are kept", err=True)
         sys.exit(130)
     except (ConfigError, MissingKey, NoPrice, OverBudget, Incomplete, StoreError, ValueError, OSError) as error:
         click.echo(f"recuse: {error}", err=True)

@@ -104,6 +104,11 @@ def test_experiments_come_in_the_order_of_their_notebooks_published_data_first(t
     assert table["usd"].tolist() == ["", "0.50", "not known"]
 
 
+def test_simulated_judges_cost_nothing_even_where_no_run_is_known(tmp_path: Path) -> None:
+    free = results(tmp_path / "free", "mt_bench_blind", [line("a", "place", "bias", data="simulated")], cost=None)
+    assert overview.rows(collected_of([str(free)]))["usd"].tolist() == ["0.00"]
+
+
 def test_what_has_no_results_is_listed_and_what_failed_is_not_read(two: list[str]) -> None:
     collection = load_collection("overview", results=two, failed=["mt_bench_blind"])
     found = overview.collect(collection)

@@ -25,7 +25,7 @@ def rows(found: Sequence[Found], absent: Mapping[str, str] | None = None) -> pd.
     """One row an experiment and source of data, published first; then the experiments without results, and why.
 
     Columns: experiment, data, finding, estimate (with its interval), n, clusters, unreadable (a share as text), usd
-    (what the replies that the run reads cost; published data cost nothing).
+    (what the replies that the run reads cost; published data and simulated judges cost nothing).
     """
     table = []
     for each in found:
@@ -43,7 +43,7 @@ def rows(found: Sequence[Found], absent: Mapping[str, str] | None = None) -> pd.
                     "n": estimate.n or "",
                     "clusters": estimate.clusters or "",
                     "unreadable": "" if math.isnan(row.unreadable) else f"{row.unreadable:.1%}",
-                    "usd": "" if free else _usd(each),
+                    "usd": "" if free else "0.00" if estimate.data == "simulated" else _usd(each),
                 }
             )
     for name, why in (absent or {}).items():
