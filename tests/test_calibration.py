@@ -145,6 +145,19 @@ def test_what_is_never_measured_is_an_error() -> None:
     twice = replace(case, targets=lambda: [Target("x", {"arm": "a", "judge": "j"}, 0.0, "null")] * 2)
     with pytest.raises(ValueError, match="two targets for x arm=a judge=j"):
         running.run([twice], {50: 1}, processes=1)
+    odd = replace(case, targets=lambda: [Target("x", {"arm": "a", "judge": "j"}, 0.0, "nul")])
+    with pytest.raises(ValueError, match="unknown role nul"):
+        running.run([odd], {50: 1}, processes=1)
+    once = made([(1.0, 0.5, 1.5, 0.5)], 1.0)
+    double = replace(once, measure=lambda frame, seed: 2 * list(once.measure(frame, 0)))
+    with pytest.raises(RuntimeError, match="e, world w, 50 questions, replication 0: two estimates of x arm=a judge=j"):
+        running.run([double], {50: 1}, processes=1)
+
+
+def test_an_interval_without_a_p_is_held_against_what_means_nothing_there() -> None:
+    values = [(0.6, low, 0.9, float("nan")) for low in (0.4, 0.55)]
+    rows, _ = running.run([made(values, truth=0.6, null=0.5)], {50: 2}, processes=1)
+    assert rows["rejected"].tolist() == [0.5]
 
 
 def test_a_replication_does_not_depend_on_its_neighbours() -> None:
@@ -155,6 +168,15 @@ def test_a_replication_does_not_depend_on_its_neighbours() -> None:
     parts = [running.replications(case, replace(whole, start=a, stop=b))[0] for a, b in ((0, 1), (1, 4))]
     np.testing.assert_array_equal(together, np.concatenate(parts))
     assert len(set(together[:, 0, 0])) > 1
+
+
+def test_chance_is_another_in_each_world_size_and_run() -> None:
+    case = of_world(mt_bench_blind.CASES, "fair")
+    elsewhere = replace(case, experiment="other"), replace(case, world="other")
+    every = [(case, 80, 0), (case, 20, 0), (case, 80, 1), *((each, 80, 0) for each in elsewhere)]
+    drawn = [running.chance(*each).random() for each in every]
+    assert len(set(drawn)) == len(every) and running.chance(case, 80, 0, seed=21).random() not in drawn
+    assert running.chance(*every[0]).random() == drawn[0]
 
 
 @pytest.mark.slow
@@ -415,8 +437,12 @@ def test_words_tell_what_was_tried_what_held_and_each_miss(tmp_path: Path) -> No
     ):
         assert words in told, told
     assert "older code" not in told
+    line = "in 2 worlds at 80 questions 1 of 3 hold, 1 are conservative, 1 miss (self preference logit); of the present"
+    assert f"- *{name}*: {line} code." in calibrate.summary(tmp_path).splitlines()
+    assert "not calibrated (`recuse calibrate hinting_groups`)" in calibrate.summary(tmp_path)
     results.store(example(name), facts_of(name, hash="0" * 64), tmp_path)
     assert "**The calibration is of older code**" in calibrate.words(name, tmp_path)
+    assert "**of older code**, to be renewed" in calibrate.summary(tmp_path)
 
 
 @pytest.fixture
