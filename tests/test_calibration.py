@@ -102,6 +102,11 @@ def test_the_rule(role: str, given: int, bias: float, covered: int, rejected: in
         assert stats.binomtest(1780, 2000).proportion_ci(0.999, method="exact").high < 0.93
 
 
+def test_a_coverage_is_held_against_the_level_of_its_own_interval() -> None:
+    assert rule.verdict("planted", 2000, 0.0, 1.0, 1800, 0, 0.9) == "holds"
+    assert rule.verdict("planted", 2000, 0.0, 1.0, 1900, 0, 0.9) == "conservative"
+
+
 def made(values: list[tuple[float, float, float, float]], truth: float, **more: float) -> Case:
     """A case whose replications give these numbers, bounds and p, one after another."""
 
@@ -532,6 +537,20 @@ def test_the_command_shows_a_look_and_keeps_nothing(monkeypatch: pytest.MonkeyPa
     assert asked == [(name, {80: 3, 20: 3, 400: 3}, 2, 1)]
     assert CliRunner().invoke(main, ["calibrate", name]).exit_code == 0 and kept == [name]
     assert asked[1] == (name, {80: 2000, 20: 500, 400: 500}, None, 20)
+
+
+def test_the_program_lets_every_case_speak_first_and_keeps_the_hash_of_what_it_tested(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    name, steps, spoken = "hinting_groups", [], []
+    case = replace(made([(1.0, 0.5, 1.5, 0.5)] * 3, 1.0), experiment=name, words="one world")
+    monkeypatch.setattr(running, "cases_of", lambda experiment: (case,))
+    monkeypatch.setattr(speaking, "check", lambda case, questions, times: spoken.append((case.world, questions, times)))
+    rows, facts = program.calibrate(name, {50: 3}, 1, 2, lambda *step: steps.append(step))
+    assert spoken == [("w", program.SPOKEN_QUESTIONS, 2)] and steps == [("w, spoken", 0, 5), ("w", 5, 5)]
+    assert rows["runs"].tolist() == [3] and facts["hash"] == fingerprint(name)
+    assert (facts["runs"], facts["spoken"], facts["worlds"]) == ({"50": 3}, 2, {"w": "one world"})
+    assert set(facts) == set(results.FACTS)
 
 
 def test_an_unknown_experiment_is_refused_by_name() -> None:

@@ -12,6 +12,7 @@ import pytest
 from helpers import paths
 from helpers.biases import cognitive, hinting, position, self_preference, top_choice
 from helpers.config import read_yaml
+from helpers.stats.power import detectable_effect
 from helpers.stats.standing import standing, together, worst
 from helpers.types import CARD_VERDICTS, CardLine, Estimate, display_name, listed
 
@@ -134,6 +135,11 @@ def test_the_sentence_names_who_is_shown_and_who_is_not():
 # --- experiment 2 -----------------------------------------------------------------------------------------------------
 
 
+def least_of(tests: int) -> float:
+    """The smallest effect that `number` could have shown at the level that one hit of so many tests needs."""
+    return pytest.approx(detectable_effect(0.03, 39, level=0.05 / tests))
+
+
 def named_judges() -> list[Estimate]:
     """Raw p of 0.01, 0.04 and 0.9: by hand, Benjamini and Hochberg make of them 0.03, 0.06 and 0.9."""
     rows = (("a", 0.2, 0.01), ("b", -0.2, 0.04), ("c", 0.0, 0.9))
@@ -152,6 +158,7 @@ def test_the_name_effect_of_judges_stands_by_benjamini_and_hochberg():
     assert "for answers" in only(lines, "a", "name effect").words
     assert "against answers" in only(lines, "b", "name effect").words
     assert only(lines, "a", "unreadable").estimate.value == pytest.approx(15 / 150)
+    assert all(line.smallest == least_of(3) for line in lines if line.measure == "name effect")
 
 
 def test_published_hints_leave_it_open_and_have_no_lines():
@@ -278,6 +285,7 @@ def test_what_only_scatters_is_a_hint_and_the_words_name_what_stands():
     first, second = (only(lines, judge, "cognitive profile") for judge in "mw")
     assert (first.verdict, first.estimate.where["bias"]) == ("bias", "halo")
     assert first.words == "is moved by halo (of 2 biases); here: halo"
+    assert first.smallest == least_of(4)
     assert second.verdict == "not shown" and "not measurably moved by any of 2 biases" in second.words
     without = [e for e in moved() if e.where["bias"] == "anchoring"]
     assert only(cognitive.card(without), "m", "cognitive profile").verdict == "hint"
