@@ -166,7 +166,7 @@ def entry() -> None:
         error.show()
         sys.exit(error.exit_code)
     except (click.exceptions.Abort, KeyboardInterrupt):
-        click.echo("recuse: interrupted; everything that came is stored, run the same again to go on", err=True)
+        click.echo("recuse: interrupted; replies that came are stored, finished experiments are kept", err=True)
         sys.exit(130)
     except (ConfigError, MissingKey, NoPrice, OverBudget, Incomplete, StoreError, ValueError, OSError) as error:
         # What the system says of a file is told as we tell it: the file, then what is wrong.

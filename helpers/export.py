@@ -66,6 +66,11 @@ def export(
     if summary is not None:
         files["summary.json"] = _json({"protocol": PROTOCOL, **summary})
     files["run.json"] = _json({**this_run(), **(run or {})})
+    write(files, folder)
+
+
+def write(files: Mapping[str, bytes], folder: Path) -> None:
+    """Put files into a folder, all beside their places first: one that cannot be written leaves the former ones."""
     folder.mkdir(parents=True, exist_ok=True)
     parts = {name: folder / f".{name}.part" for name in files}
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 import re
 from statistics import fmean
 
@@ -11,8 +12,9 @@ import pytest
 from helpers import paths
 from helpers.biases import cognitive, hinting, position, self_preference, top_choice
 from helpers.config import read_yaml
+from helpers.stats.power import detectable_effect
 from helpers.stats.standing import standing, together, worst
-from helpers.types import CARD_VERDICTS, CardLine, Estimate, listed
+from helpers.types import CARD_VERDICTS, CardLine, Estimate, display_name, listed
 
 NAN = float("nan")
 
@@ -42,7 +44,7 @@ def only(lines: list[CardLine], judge: str, measure: str) -> CardLine:
         (-0.2, -0.3, -0.1, 0.01, "bias"),
         (0.2, 0.1, 0.3, 0.05, "hint"),
         (0.2, 0.1, 0.3, NAN, "hint"),
-        (0.2, -0.1, 0.5, 0.01, "hint"),
+        (0.2, -0.1, 0.5, 0.01, "bias"),
         (0.2, -0.1, 0.5, 0.4, "not shown"),
         (0.2, -0.1, 0.5, NAN, "not shown"),
         (0.2, NAN, NAN, 0.4, "untold"),
@@ -51,7 +53,7 @@ def only(lines: list[CardLine], judge: str, measure: str) -> CardLine:
         (NAN, NAN, NAN, NAN, "untold"),
     ],
 )
-def test_a_bias_needs_test_and_interval_and_without_a_test_it_is_a_hint_at_most(value, low, high, p, said):
+def test_a_bias_is_what_the_test_finds_and_without_a_test_it_is_a_hint_at_most(value, low, high, p, said):
     assert standing(number("x", value, low, high, where={}), p) == said
 
 
@@ -133,6 +135,11 @@ def test_the_sentence_names_who_is_shown_and_who_is_not():
 # --- experiment 2 -----------------------------------------------------------------------------------------------------
 
 
+def least_of(tests: int) -> float:
+    """The smallest effect that `number` could have shown at the level that one hit of so many tests needs."""
+    return pytest.approx(detectable_effect(0.03, 39, level=0.05 / tests))
+
+
 def named_judges() -> list[Estimate]:
     """Raw p of 0.01, 0.04 and 0.9: by hand, Benjamini and Hochberg make of them 0.03, 0.06 and 0.9."""
     rows = (("a", 0.2, 0.01), ("b", -0.2, 0.04), ("c", 0.0, 0.9))
@@ -151,6 +158,7 @@ def test_the_name_effect_of_judges_stands_by_benjamini_and_hochberg():
     assert "for answers" in only(lines, "a", "name effect").words
     assert "against answers" in only(lines, "b", "name effect").words
     assert only(lines, "a", "unreadable").estimate.value == pytest.approx(15 / 150)
+    assert all(line.smallest == least_of(3) for line in lines if line.measure == "name effect")
 
 
 def test_published_hints_leave_it_open_and_have_no_lines():
@@ -277,6 +285,7 @@ def test_what_only_scatters_is_a_hint_and_the_words_name_what_stands():
     first, second = (only(lines, judge, "cognitive profile") for judge in "mw")
     assert (first.verdict, first.estimate.where["bias"]) == ("bias", "halo")
     assert first.words == "is moved by halo (of 2 biases); here: halo"
+    assert first.smallest == least_of(4)
     assert second.verdict == "not shown" and "not measurably moved by any of 2 biases" in second.words
     without = [e for e in moved() if e.where["bias"] == "anchoring"]
     assert only(cognitive.card(without), "m", "cognitive profile").verdict == "hint"
@@ -291,6 +300,64 @@ def test_published_means_of_b_are_described_and_their_sentence_says_what_chance_
     found = cognitive.headline(published)
     others = [value for model, value in models.items() if model != counts("cognitive_biases")["by_model"]["random"]]
     assert found.estimate.value == pytest.approx(fmean(others)) and "answers at random" in found.sentence
+
+
+# --- card and finding -------------------------------------------------------------------------------------------------
+
+#: What a finding says of one number, and the verdict that its card has to give: the first that is found counts.
+SAYS = (
+    ("not settled", "hint"),
+    ("not established", "hint"),
+    ("that does not survive", "hint"),
+    ("survive the correction", "hint"),
+    ("consistent with", "hint"),
+    ("favour", "bias"),
+    ("turns it to the right answer **less**", "bias"),
+    ("turns from its own", "bias"),
+    ("no measurable", "not shown"),
+    ("no estimate", "untold"),
+    ("nothing can be concluded", "untold"),
+)
+
+
+def said_of(found: str, name: str) -> str:
+    """The verdict in the line of a finding that is about `name`."""
+    (told,) = (each for each in found.splitlines() if re.match(rf"- (\*\*)?{name}\b", each))
+    return next(verdict for words, verdict in SAYS if words in told)
+
+
+def any_number(draw: random.Random) -> tuple[float, float, float, float]:
+    """A value, its interval and its p, near the border of all verdicts; p and interval need not be of one test."""
+    value = draw.choice([-1, 1]) * draw.uniform(0.05, 0.4)
+    half = abs(value) * draw.uniform(0.6, 1.5)
+    if draw.random() < 0.1:
+        return value, NAN, NAN, NAN
+    return value, value - half, value + half, draw.choice([0.0005, 0.01, 0.03, 0.2, 0.6])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_card_says_of_every_number_what_the_finding_of_its_notebook_says(seed: int) -> None:
+    draw = random.Random(seed)
+    vendors, logits, effects, places, edits = ("claude", "gpt", "gemini"), [], [], [], []
+    for vendor in vendors:
+        value, low, high, p = any_number(draw)
+        logits.append(number("self_preference_logit", value, low, high, p, where={"vendor": vendor}, unit="logit"))
+        # The same effect in first places, whose interval is another one.
+        ends = (NAN, NAN) if math.isnan(low) else (value / 4 - draw.uniform(0.01, 0.2), value / 4 + 0.1)
+        effects.append(number("self_preference_effect", value / 4, *ends, p, where={"vendor": vendor}))
+        effects.append(number("top1_rate", 0.4, where={"judge": f"{vendor}_fast", "vendor": vendor}))
+        places.append(number("first_position_effect", *any_number(draw), where={"judge": vendor, "candidate": "x"}))
+        where = {"judge": vendor, "dose": "2"}
+        edits.append(number("obfuscation_effect", *any_number(draw), where=where, unit="logit", se=0.2))
+    for module, estimates, measure, judge, name in (
+        (top_choice, logits + effects, "self-preference", "{}_fast", display_name),
+        (position, places, "first position", "{}", "{} on x".format),
+        (self_preference, edits, "hidden authorship", "{}", str),
+    ):
+        found, lines = module.finding(estimates), module.card(estimates)
+        for vendor in vendors:
+            line = only(lines, judge.format(vendor), measure)
+            assert line.verdict == said_of(found, name(vendor)), (line, found)
 
 
 # --- all of them ------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +104,11 @@ def test_experiments_come_in_the_order_of_their_notebooks_published_data_first(t
     assert table["usd"].tolist() == ["", "0.50", "not known"]
 
 
+def test_simulated_judges_cost_nothing_even_where_no_run_is_known(tmp_path: Path) -> None:
+    free = results(tmp_path / "free", "mt_bench_blind", [line("a", "place", "bias", data="simulated")], cost=None)
+    assert overview.rows(collected_of([str(free)]))["usd"].tolist() == ["0.00"]
+
+
 def test_what_has_no_results_is_listed_and_what_failed_is_not_read(two: list[str]) -> None:
     collection = load_collection("overview", results=two, failed=["mt_bench_blind"])
     found = overview.collect(collection)
@@ -129,6 +134,11 @@ def test_a_folder_of_runs_is_all_its_runs_and_each_judge_has_a_row_a_run(tmp_pat
     assert overview.rows(found)["experiment"].tolist()[1:] == ["mt_bench_blind (seed1)", "mt_bench_blind (seed2)"]
     assert (overview.rows(found)["data"] == "published").sum() == 1
     assert len(overview.claims(found)) == 2, "claims are about published data, which the runs share"
+    assert [each.judge for each in overview.lines(found)] == ["old", "a (seed1)", "a (seed2)"]
+    assert [each.where.get("run") for each in overview.estimates(found)] == ["seed1", "seed1", "seed2"], (
+        "one of published data"
+    )
+    assert {each.where["experiment"] for each in overview.estimates(found)} == {"mt_bench_blind"}
 
 
 @pytest.mark.parametrize(
@@ -186,6 +196,26 @@ def test_the_bottom_line_says_who_is_distrusted_for_what_and_what_is_simulated(t
     )
 
 
+def test_a_number_in_logits_says_so_and_what_was_not_tested_has_no_p(tmp_path: Path) -> None:
+    bare = line("a", "unreadable", "described")
+    bare = replace(bare, p=NAN, smallest=NAN, estimate=replace(bare.estimate, unit="logit"))
+    found = collected_of([str(results(tmp_path / "logit", "mt_bench_blind", [bare]))])
+    assert overview.rows(found)["estimate"].tolist() == ["+0.10 [+0.05, +0.15] logits"]
+    assert overview.words(found)[["p", "smallest"]].values.tolist() == [["", ""]]
+
+
+def test_many_judges_of_one_verdict_are_counted_and_the_first_named(tmp_path: Path) -> None:
+    lines = [line(f"j{i}", "place", "bias", 0.3 - i / 100) for i in range(12)]
+    told = overview.bottom_line(collected_of([str(results(tmp_path / "many", "mt_bench_blind", lines))]))
+    assert "j0 +30.0 pp" in told and "j7 +23.0 pp and 4 more." in told and "j8" not in told
+
+
+def test_a_number_within_its_published_interval_comes_out(tmp_path: Path, two: list[str]) -> None:
+    path = Path(two[0]) / "claims.csv"
+    path.write_text(path.read_text(encoding="utf-8").replace("differs", "within interval"), encoding="utf-8")
+    assert "of 4 checked 3 come out, 1 differ" in overview.bottom_line(collected_of(two))
+
+
 def test_claims_are_counted_by_status_and_told_with_their_reason(two: list[str]) -> None:
     found = collected_of(two)
     counted = overview.statuses(overview.claims(found)).set_index("experiment")
@@ -237,7 +267,7 @@ def test_a_collection_is_no_experiment_and_the_other_way_round() -> None:
         ({"results": []}, "results is an empty list"),
         ({"results": ["nowhere"]}, "nowhere: no such folder"),
         ({"failed": ["nobody"]}, "failed = nobody: there are: arena_hard"),
-        ({"verdicts": "nowhere.csv"}, "nowhere.csv: no such file or folder"),
+        ({"verdicts": "nowhere.csv"}, "verdicts = nowhere.csv: no such file or folder"),
         ({"figure_style": "loud"}, "figure_style = 'loud'"),
     ],
 )

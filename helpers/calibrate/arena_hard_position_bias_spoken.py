@@ -14,8 +14,8 @@ from functools import cache
 
 import pandas as pd
 
-from helpers import datasets, verdicts
-from helpers.biases.position import answers, tidy, trials
+from helpers import verdicts
+from helpers.biases.position.asking import answers, trials
 from helpers.biases.position.pairs import LABELS
 from helpers.calibrate.worlds.game_frames import (
     CONTROL_LIMIT,
@@ -29,6 +29,8 @@ from helpers.calibrate.worlds.game_frames import (
 )
 from helpers.calibrate.worlds.games import BASELINE, CANDIDATE
 from helpers.config import load_experiment
+from helpers.datasets.arena_questions import style_of
+from helpers.frames import games as tidy
 from helpers.types import Completion, Experiment, Judgment, Model, Request, Trial
 
 ASKED = re.compile(r"matter (\d+)\?")
@@ -52,9 +54,7 @@ def spoken(made: Games) -> pd.DataFrame:
     style = {
         (id, f"{side}_{name}"): count
         for (id, side), answer in written.items()
-        for name, count in zip(
-            ("length", "headers", "lists", "bold"), datasets.style_of(answer.text).values(), strict=True
-        )
+        for name, count in zip(("length", "headers", "lists", "bold"), style_of(answer.text).values(), strict=True)
     }
     return frame.assign(**{name: [style[id, name] for id in frame["question_id"]] for name in STYLED})
 

@@ -17,10 +17,11 @@ import numpy as np
 import pandas as pd
 
 from helpers import verdicts
-from helpers.biases import cognitive
+from helpers.biases.cognitive.asking import STAGES, trials
 from helpers.calibrate.cognitive_told import EXPERIMENT, MARK, Told, question
 from helpers.calibrate.worlds.decision_frames import OPTIONS, Sample, accepted, lost
 from helpers.config import load_experiment
+from helpers.frames import decisions as tidy
 from helpers.types import SITUATION, Completion, Experiment, Judgment, Model, Request, Trial
 
 CASE = re.compile(r"Case (\d+) of (\w+), told in way (\d+)\.")
@@ -35,7 +36,7 @@ def spoken(told: Told) -> pd.DataFrame:
     for sample in told.parts:
         for judge in range(len(sample.world.answerers)):
             judgments += _judged(sample, judge, told.seed)
-    return cognitive.tidy(judgments)
+    return tidy(judgments)
 
 
 @cache
@@ -50,8 +51,8 @@ def _judged(sample: Sample, judge: int, seed: int) -> list[Judgment]:
     experiment = replace(_settled(), judges=(model,), repeats=sample.lot.shape[2], seed=seed)
     questions = [question(sample, judge, scenario) for scenario in np.unique(sample.scenario).tolist()]
     said: dict[str, Judgment] = {}
-    for stage in cognitive.STAGES:
-        asked = cognitive.trials(stage, experiment, questions, said)
+    for stage in STAGES:
+        asked = trials(stage, experiment, questions, said)
         said |= {trial.request.key: _read(sample, judge, trial) for trial in asked}
     return [said[trial.request.key] for trial in asked]
 

@@ -19,10 +19,13 @@ import numpy as np
 import pandas as pd
 
 from helpers import verdicts
-from helpers.biases.self_preference import CONTROL, answers, tidy, trials
+from helpers.biases.self_preference.arms import CONTROL
+from helpers.biases.self_preference.asking import trials
+from helpers.biases.self_preference.pairs import answers
 from helpers.calibrate.worlds.pair_frames import OPTION, questions
 from helpers.calibrate.worlds.pairs import NAMES, Asked, Drawn
 from helpers.config import load_experiment
+from helpers.frames import pairwise as tidy
 from helpers.providers import simulated
 from helpers.run.control import controls, partnered
 from helpers.types import Completion, Experiment, Judgment, Model, Request, Trial

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,9 @@ EXPERIMENTS = tuple(
     if (Path(__file__).parent / f"{name}.py").is_file()
 )
 Facts = Mapping[str, Mapping[str, Any]]
+#: What is known of the calibration of one experiment.
+FACTS = ("hash", "runs", "spoken", "seconds", "worlds")
+AGAIN = "remove it and calibration.csv, and run `recuse calibrate` again"
 
 
 def stored(folder: Path = FOLDER) -> tuple[pd.DataFrame, dict[str, Any]]:
@@ -34,7 +36,18 @@ def stored(folder: Path = FOLDER) -> tuple[pd.DataFrame, dict[str, Any]]:
     if not (rows.is_file() and facts.is_file()):
         return pd.DataFrame(columns=list(COLUMNS)), {}
     found = pd.read_csv(rows, dtype={"where": str}, keep_default_na=False, na_values={"truth": [""], **_numbers()})
-    return found, json.loads(facts.read_text(encoding="utf-8"))
+    return found, _facts(facts)
+
+
+def _facts(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path}: no JSON ({error}); {AGAIN}") from None
+    lacking = [f"{name}: {key}" for name, facts in found.items() for key in FACTS if key not in facts]
+    if lacking:
+        raise ValueError(f"{path}: missing {', '.join(lacking)}; {AGAIN}")
+    return found
 
 
 def _numbers() -> dict[str, list[str]]:
@@ -44,10 +57,9 @@ def _numbers() -> dict[str, list[str]]:
 def store(rows: pd.DataFrame, facts: Facts, folder: Path = FOLDER) -> None:
     """Put the rows and facts of some experiments in the place of their former ones; those of the others stay.
 
-    With them the figure and its caption (calibration.png, .pdf, .svg and .md). All bytes are made before the first
-    file is written.
+    With them the figure and its caption (calibration.png, .pdf, .svg and .md), written as `export.write` does.
     """
-    from helpers.export import captions
+    from helpers.export import captions, write
     from helpers.figures.calibration import show_calibration
     from helpers.figures.style import METADATA
 
@@ -66,8 +78,4 @@ def store(rows: pd.DataFrame, facts: Facts, folder: Path = FOLDER) -> None:
         "calibration.md": captions("calibration", [figure], []).encode(),
         **{f"calibration.{kind}": figure.render(kind) for kind in METADATA},
     }
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in files.items():
-        (folder / f".{name}.part").write_bytes(content)
-    for name in files:
-        os.replace(folder / f".{name}.part", folder / name)
+    write(files, folder)

@@ -6,10 +6,12 @@ import importlib
 import math
 import multiprocessing
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass
+from multiprocessing import connection
 
 import numpy as np
 import pandas as pd
@@ -125,7 +127,8 @@ def _made(
             yield key, *replications(cases[key[0]], part)
         return
     # Fresh processes: a copy of this one would hold locks of threads that it does not have.
-    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
+    fresh, others = multiprocessing.get_context("spawn"), multiprocessing.active_children()
+    with ProcessPoolExecutor(processes, mp_context=fresh, initializer=_end_with_parent) as pool:
         try:
             running = {pool.submit(_named, part): key for key, part in parts.items()}
             while running:
@@ -133,7 +136,22 @@ def _made(
                     yield running.pop(future), *future.result()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            for child in multiprocessing.active_children():
+                if child not in others:
+                    child.terminate()  # nobody waits for the parts that it has begun
             raise
+
+
+def _end_with_parent() -> None:
+    """Let this process end when the one that started it does, however that one is ended."""
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
+    if parent is not None:
+        threading.Thread(target=watch, daemon=True).start()
 
 
 def _named(part: Part) -> tuple[np.ndarray, float]:

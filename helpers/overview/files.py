@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from helpers.overview.collecting import Found, Row, absent
-from helpers.overview.frames import lines, rows, words
+from helpers.overview.frames import first, lines, rows, words
 from helpers.tables import Table
 from helpers.types import Collection, Estimate
 
@@ -24,12 +24,15 @@ def tables(found: Sequence[Found]) -> list[Table]:
 def estimates(found: Sequence[Found]) -> list[Estimate]:
     """The number of each row for numbers.json; `where` names the experiment (and its run) too.
 
+    Published data, which several runs of one experiment share, have one.
+
     The numbers of the card stand in the table judge_card and, with all others, in the numbers.json of their experiment.
     """
     return [
         replace(row.estimate, where={"experiment": each.name, **({"run": each.run} if each.run else {}), **_text(row)})
         for each in found
         for row in each.rows
+        if row.estimate.data != "published" or first(found, each)
     ]
 
 

@@ -25,13 +25,13 @@ def rows(found: Sequence[Found], absent: Mapping[str, str] | None = None) -> pd.
     """One row an experiment and source of data, published first; then the experiments without results, and why.
 
     Columns: experiment, data, finding, estimate (with its interval), n, clusters, unreadable (a share as text), usd
-    (what the replies that the run reads cost; published data cost nothing).
+    (what the replies that the run reads cost; published data and simulated judges cost nothing).
     """
     table = []
     for each in found:
         for row in each.rows:
             estimate = row.estimate
-            if estimate.data == "published" and not _first(found, each):
+            if estimate.data == "published" and not first(found, each):
                 continue
             free = estimate.data in ("published", "hub", "folder")
             table.append(
@@ -43,7 +43,7 @@ def rows(found: Sequence[Found], absent: Mapping[str, str] | None = None) -> pd.
                     "n": estimate.n or "",
                     "clusters": estimate.clusters or "",
                     "unreadable": "" if math.isnan(row.unreadable) else f"{row.unreadable:.1%}",
-                    "usd": "" if free else _usd(each),
+                    "usd": "" if free else "0.00" if estimate.data == "simulated" else _usd(each),
                 }
             )
     for name, why in (absent or {}).items():
@@ -74,7 +74,7 @@ def lines(found: Sequence[Found]) -> list[CardLine]:
         line if line.estimate.data == "published" or each.name not in several else _of(line, each.run or each.name)
         for each in found
         for line in each.lines
-        if line.estimate.data != "published" or _first(found, each)
+        if line.estimate.data != "published" or first(found, each)
     ]
 
 
@@ -82,7 +82,7 @@ def _of(line: CardLine, run: str) -> CardLine:
     return replace(line, judge=f"{line.judge} ({run})")
 
 
-def _first(found: Sequence[Found], each: Found) -> bool:
+def first(found: Sequence[Found], each: Found) -> bool:
     """Whether this is the first of all runs of its experiment."""
     return next(other for other in found if other.name == each.name) is each
 
@@ -145,7 +145,7 @@ def claims(found: Sequence[Found]) -> pd.DataFrame:
 
     Claims are about published data, so that of several runs of one experiment the first speaks.
     """
-    some = [each for each in found if each.claims is not None and _first(found, each)]
+    some = [each for each in found if each.claims is not None and first(found, each)]
     parts = [each.claims.assign(experiment=each.name) for each in some]
     columns = ["experiment", *CLAIM_COLUMNS]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)

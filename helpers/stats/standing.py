@@ -14,16 +14,17 @@ LEVEL = 0.05
 def standing(each: Estimate, p: float, null: float = 0.0) -> str:
     """One of CARD_VERDICTS for a number with its p after the correction for its family, NaN where there was no test.
 
-    A *bias* needs both, p below LEVEL and (where there is one) an interval that leaves out `null`; one of the two alone
-    is a *hint*, so that a number without a test can at most be one. *untold*: neither an interval nor a small p.
+    A *bias* is what the module's own test finds after its correction (p below LEVEL), as its finding says in words. An
+    interval that leaves out `null` without that is a *hint*, so that a number without a test can at most be one.
+    *untold*: no number, or neither an interval nor a small p.
     """
     if math.isnan(each.value):
         return "untold"
-    known = not math.isnan(each.low)
-    apart = known and (each.low > null or each.high < null)
     if p < LEVEL:
-        return "bias" if apart or not known else "hint"
-    return "untold" if not known else "hint" if apart else "not shown"
+        return "bias"
+    if math.isnan(each.low):
+        return "untold"
+    return "hint" if each.low > null or each.high < null else "not shown"
 
 
 def worst(verdicts: Iterable[str]) -> str:

@@ -156,6 +156,6 @@ def test_a_signal_to_the_command_alone_stops_the_processes_that_ask(
         time.sleep(0.05)
     run.send_signal(number)
     _, told = run.communicate(timeout=120)
-    assert run.returncode == 130 and "everything that came is stored" in told, told[-2000:]
+    assert run.returncode == 130 and "replies that came are stored" in told, told[-2000:]
     assert stored() < 9000, "of 11,572 replies: nobody went on asking"
     assert not list(out.glob("*.png")) and not (out / "report.ipynb").exists()

@@ -76,7 +76,7 @@ def _gaps(estimates: Sequence[Estimate]) -> list[CardLine]:
 def _hiding(estimates: Sequence[Estimate]) -> list[CardLine]:
     p, least, lines = corrected(estimates), smallest_detectable(estimates), []
     for judge, each in family(estimates).items():
-        verdict = standing(each, p[judge])
+        verdict = "untold" if math.isnan(p[judge]) else standing(each, p[judge])
         more = "more" if each.value > 0 else "less"
         words = {
             "bias": f"turns {more} from its own wrong answer than other judges do when that answer is edited",

@@ -73,9 +73,12 @@ def _sentence(estimates: Sequence[Estimate], judge: str, each: Estimate, p: floa
     if pp and not math.isnan(pp.value):
         told += f"; {pp}" + (f", p = {pp.p:.2g} by sign flips" if not math.isnan(pp.p) else "")
     if p >= LEVEL:
+        said = "**no measurable effect** of hiding that it wrote the wrong answer, beyond what the edit does to others"
+        if each.low > 0 or each.high < 0:
+            more = "more" if each.value > 0 else "less"
+            said = f"**seems to turn {more}** than others from its own wrong answer, not established after correction"
         return (
-            f"{who}: **no measurable effect** of hiding that it wrote the wrong answer, beyond what the edit does to "
-            f"other judges ({told}); a true effect of {least:.2f} logits would be found in 80 % of such runs."
+            f"{who}: {said} ({told}); a true effect of {least:.2f} logits would be found in 80 % of such runs."
             f"{_naive(estimates, judge)}"
         )
     if each.value < 0:

@@ -65,10 +65,12 @@ def by_vendor(estimates: Sequence[Estimate]) -> dict[str, tuple[Estimate, float,
         excess = [each for each in excess if set(each.where) == {"vendor"}]
         return {each.where["vendor"]: (each, math.nan, standing(each, math.nan), math.nan) for each in excess}
     p, found = defended.corrected(list(estimates)), {}
+    logits = {each.where["vendor"]: each for each in pick(estimates, "self_preference_logit")}
     tested = max(1, sum(not math.isnan(each) for each in p.values()))
     for each in effects:
         vendor = each.where["vendor"]
-        verdict = standing(each, p.get(vendor, math.nan))
+        # What is tested is the logit; the effect in first places is what it comes to.
+        verdict = standing(logits.get(vendor, each), p.get(vendor, math.nan))
         if verdict == "bias" and defended.ONE_SLOT in each.method:
             verdict = "hint"
         least = detectable_effect(each.se, each.clusters - 1, level=LEVEL / tested)
