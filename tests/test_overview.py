@@ -222,9 +222,9 @@ def test_claims_are_counted_by_status_and_told_with_their_reason(two: list[str])
     assert counted.loc["all", ["reproduced", "differs", "claims"]].tolist() == [2, 2, 4]
     odd = overview.exceptions(overview.claims(found))
     assert odd["experiment"].tolist() == ["mt_bench_blind", "cognitive_biases"] and set(odd["reason"]) == {"a slip"}
-    assert "4 published numbers" in overview.claims_words(found)
+    assert "4 published numbers" in overview.claims_words(overview.claims(found))
     assert overview.claims([]).empty and overview.exceptions(overview.claims([])).empty
-    assert overview.claims_words([]) == "No published number was checked."
+    assert overview.claims_words(overview.claims([])) == "No published number was checked."
 
 
 def test_tokens_are_summed_and_what_is_not_known_is_said(tmp_path: Path, two: list[str]) -> None:

@@ -140,13 +140,15 @@ def _worded(line: CardLine) -> dict[str, object]:
     }
 
 
-def claims(found: Sequence[Found]) -> pd.DataFrame:
+def claims(found: Sequence[Found], own: Mapping[str, pd.DataFrame] | None = None) -> pd.DataFrame:
     """All published numbers of all experiments with status and reason: the columns of claims.csv after `experiment`.
 
-    Claims are about published data, so that of several runs of one experiment the first speaks.
+    Claims are about published data, so that of several runs of one experiment the first speaks. `own`: claims that were
+    checked beside the experiments, by what stands for the experiment.
     """
     some = [each for each in found if each.claims is not None and first(found, each)]
     parts = [each.claims.assign(experiment=each.name) for each in some]
+    parts += [table.assign(experiment=name) for name, table in (own or {}).items()]
     columns = ["experiment", *CLAIM_COLUMNS]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 

@@ -29,12 +29,17 @@ def _plain(cell: object) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def bottom_line(found: Sequence[Found], absent: Mapping[str, str] | None = None) -> str:
-    """Which judge to distrust for what, a sentence a source of data, real judges first; claims; what is missing."""
+def bottom_line(
+    found: Sequence[Found], absent: Mapping[str, str] | None = None, checked: pd.DataFrame | None = None
+) -> str:
+    """Which judge to distrust for what, a sentence a source of data, real judges first; claims; what is missing.
+
+    `checked` are the claims to count (`claims`), by default those of the experiments.
+    """
     every = lines(found)
     told = [_source(every, data, judges) for data, judges in cards.ranked(every).items()]
     told = told or ["- No experiment has results here: `recuse run` makes them."]
-    table = claims(found)
+    table = claims(found) if checked is None else checked
     if len(table):
         differ = int((table["status"] == "differs").sum())
         came = int(table["status"].isin(["reproduced", "within interval"]).sum())
@@ -68,9 +73,8 @@ def _names(some: Sequence[CardLine], order: Sequence[str]) -> str:
     return listed([*names[:NAMED], f"{len(names) - NAMED} more"]) if len(names) > NAMED + 1 else listed(names)
 
 
-def claims_words(found: Sequence[Found]) -> str:
-    """How many published numbers come out, of all experiments."""
-    table = claims(found)
+def claims_words(table: pd.DataFrame) -> str:
+    """How many published numbers come out. Takes `claims`."""
     if table.empty:
         return "No published number was checked."
     counts = table["status"].value_counts()
