@@ -28,7 +28,7 @@ from tests.runs import as_published, full_run, settled
 
 NAME = "01_mt_bench_blind"
 NOTEBOOK = paths.NOTEBOOKS / f"{NAME}.ipynb"
-FIGURES = ("judge_vendor_heatmap", "self_preference", "categories", "tiers", "positions")
+FIGURES = ("judge_vendor_heatmap", "self_preference", "categories", "tiers", "positions", "power")
 TABLES = ("top1_rate", "self_preference", "metrics", "categories", "sensitivity")
 
 

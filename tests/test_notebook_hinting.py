@@ -25,7 +25,7 @@ from tests.runs import GROUP_FILES, as_published_groups, asked, settled
 NAME = "02_hinting_groups"
 NOTEBOOK = paths.NOTEBOOKS / f"{NAME}.ipynb"
 FIRST = paths.NOTEBOOKS / "01_mt_bench_blind.ipynb"
-FIGURES = ("discordance", "hint_effects", "hint_slopes", "group_metrics", "category_groups")
+FIGURES = ("discordance", "hint_effects", "hint_slopes", "group_metrics", "category_groups", "power")
 TABLES = ("group_metrics", "group_vendors", "group_categories", "hint_effects")
 SMALL = {"hints": ["self"], "judges": ["sim_gemini_fast"], "question_limit": 5}
 
