@@ -68,6 +68,7 @@ def test_shares_of_parts_are_weighted_by_n_and_carry_no_interval():
     parts[1] = number("s", 0.5, where={"judge": "a"}, n=30, unit="rate")
     both = together(parts, "s", "a", "hints")
     assert both.value == pytest.approx((0.1 * 10 + 0.5 * 30) / 40) and both.n == 40 and math.isnan(both.low)
+    assert both.clusters == 40, "questions that the parts share count once"
     alone = together(parts[:1], "share", "b", "hints")
     assert (alone.id, alone.where, alone.value, alone.low) == ("share", {"judge": "b"}, 0.1, 0.05)
     assert math.isnan(together([], "s", "a", "hints").value)
@@ -114,6 +115,13 @@ def test_asked_self_preference_stands_by_holm_over_the_vendors():
     known = top_choice.card(asked_vendors(), {"mine": "gpt"})
     assert only(known, "mine", "self-preference").estimate.where == {"vendor": "gpt"}
     assert not any(math.isnan(line.smallest) for line in known if line.measure == "self-preference")
+
+
+def test_a_judge_whose_name_tells_two_vendors_has_none() -> None:
+    from helpers.biases.top_choice.card import vendor_of
+
+    known = {"gpt": 1, "claude": 2}
+    assert vendor_of("gpt_or_claude", known, None) == "" == vendor_of("x", known, None)
 
 
 def test_one_slot_for_each_candidate_makes_a_hint_of_a_bias():

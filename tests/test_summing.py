@@ -62,7 +62,7 @@ def test_tokens_are_those_of_all_replies_answers_and_verdicts_once_each() -> Non
             replies[each.trial.request.key] = each
     assert sum(row["calls"] for row in told["models"]) == len(replies)
     assert sum(row["output"] for row in told["models"]) == sum(e.completion.usage.output for e in replies.values())
-    twice = replace(full_run(), judgments=(*full_run().judgments, *full_run().judgments))
+    twice = replace(full_run(), judgments=(*full_run().judgments, *map(replace, full_run().judgments)))
     assert run.costs(twice) == told, "trials that share a reply pay it once"
 
 
