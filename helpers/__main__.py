@@ -81,12 +81,13 @@ def plan(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...]) -> None:
 def calibrate(names: tuple[str, ...], runs: int | None, processes: int | None) -> None:
     """Try the estimators of experiments (all, or NAMES) on simulated judges whose truth is known; keep what was found.
 
-    About 35 minutes of core time an experiment. What is finished is kept, one experiment at a time.
+    About 35 minutes of core time an experiment. What is finished is kept, one experiment at a time; without NAMES those
+    whose results are of the present code are not run again.
     """
     from helpers.calibrate import program, results, running
 
     sizes = running.SIZES if runs is None else dict.fromkeys(running.SIZES, runs)
-    for name in program.chosen(names):
+    for name in program.chosen(names) if names or runs else program.due():
         with program.bar(name) as progress:
             rows, facts = program.calibrate(name, sizes, processes, program.SPOKEN if runs is None else 1, progress)
         click.echo(program.table(rows, facts))

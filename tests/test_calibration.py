@@ -566,3 +566,9 @@ def test_an_unknown_experiment_is_refused_by_name() -> None:
         program.chosen(["nonsense"])
     assert program.chosen([]) == results.EXPERIMENTS
     assert program.chosen(["hinting_groups", "mt_bench_blind"]) == ("mt_bench_blind", "hinting_groups")
+
+
+def test_what_is_of_the_present_code_is_not_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = {"mt_bench_blind": {"hash": fingerprint("mt_bench_blind")}, "hinting_groups": {"hash": "0" * 64}}
+    monkeypatch.setattr(results, "stored", lambda: (pd.DataFrame(), facts))
+    assert program.due() == results.EXPERIMENTS[1:]

@@ -19,6 +19,7 @@ from helpers.analyze.placing import EVERYBODY, MOST_COMPARISONS
 from helpers.analyze.saying import summary
 from helpers.biases import hinting, position, top_choice
 from helpers.export import export
+from helpers.export import write as write_files
 from helpers.figures import Figure
 from helpers.tables import Table, table
 from helpers.types import Estimate, short_hash
@@ -37,7 +38,7 @@ def write(analysis: Analysis, folder: Path, force: bool = False) -> list[Path]:
     check(folder, force)
     provenance = _provenance(analysis)
     export(folder, drawn(analysis), tables(analysis), analysis.estimates, provenance)
-    (folder / SUMMARY).write_text(summary(analysis) + "\n", encoding="utf-8")
+    write_files({SUMMARY: f"{summary(analysis)}\n".encode()}, folder)
     return sorted(each for each in folder.iterdir() if each.is_file())
 
 

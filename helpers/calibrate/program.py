@@ -25,6 +25,12 @@ def chosen(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in results.EXPERIMENTS if not names or name in names)
 
 
+def due() -> tuple[str, ...]:
+    """The experiments whose stored results are of older code, or that have none."""
+    _, facts = results.stored()
+    return tuple(name for name in chosen([]) if facts.get(name, {}).get("hash") != fingerprint(name))
+
+
 def calibrate(
     experiment: str,
     sizes: Mapping[int, int] = running.SIZES,
