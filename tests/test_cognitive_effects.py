@@ -535,7 +535,7 @@ def test_the_direction_of_an_anchor_is_told_by_the_repeat_and_scatter_makes_no_s
     assert math.isnan(unknown.value) and "repeated control" in unknown.method
 
 
-@pytest.mark.parametrize("world", SCATTERED)
+@pytest.mark.parametrize("world", [*SCATTERED[:1], *(pytest.param(w, marks=pytest.mark.slow) for w in SCATTERED[1:])])
 def test_a_treatment_that_only_scatters_answers_is_not_said_to_move_them(world: tuple[bool, float, float]) -> None:
     """No pull, noise of another size in the treatment: bias_effect is off 0, scale_shift is not, nothing stands."""
     rejected = stood = 0

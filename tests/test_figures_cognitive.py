@@ -15,7 +15,7 @@ from helpers.figures import style as styles
 from tests import bias_numbers as invented
 from tests.bias_numbers import BIASES, FEW, MANY, MODELS, ONE, PUBLISHED
 from tests.test_figures import EACH_STYLE, intervals, points, texts
-from tests.test_figures_hinting import HOSTILE, assert_readable
+from tests.test_figures_hinting import EACH_HOSTILE, assert_readable
 
 NAN = float("nan")
 NAMES = ("bias_effects", "bias_values", "anchor_response", "acceptance", "noise_metrics")
@@ -68,7 +68,7 @@ def test_nothing_overlaps_or_leaves_the_figure_at_print_size(style):
         assert_readable(figure, look)
 
 
-@pytest.mark.parametrize("style", ("neurips", "acl"))
+@pytest.mark.parametrize("style", (pytest.param("neurips", marks=pytest.mark.slow), "acl"))
 @pytest.mark.parametrize("judges", (FEW, MANY), ids=("few", "many"))
 def test_a_run_too_small_for_intervals_or_numbers_is_still_shown(style, judges):
     why = "no interval below 10 scenarios"
@@ -477,7 +477,7 @@ def test_wrong_input_is_named():
         figures.show_bias_effects([*twice, *twice])
 
 
-@pytest.mark.parametrize("bad", HOSTILE)
+@pytest.mark.parametrize("bad", EACH_HOSTILE)
 def test_hostile_names_are_names(bad, style="acl"):
     for judges in ((bad, *FEW[:2]), (bad, *MANY)):
         for figure in drawn([("asked", judges)], style):

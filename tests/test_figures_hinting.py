@@ -45,6 +45,8 @@ HOSTILE = (
     "50 $ or 60 $",
     r"\frac{1}{2}^#~",
 )
+#: The longest is drawn in quick tests, all of them in slow ones.
+EACH_HOSTILE = [pytest.param(bad, marks=() if len(bad) > 30 else pytest.mark.slow) for bad in HOSTILE]
 
 
 def slopes(data: str, hints=GROUPS) -> list[Estimate]:
@@ -395,7 +397,7 @@ def test_other_estimates_may_stand_in_the_same_list():
         assert show(everything).caption
 
 
-@pytest.mark.parametrize("bad", HOSTILE)
+@pytest.mark.parametrize("bad", EACH_HOSTILE)
 def test_hostile_names_are_names(bad, style="acl"):
     def rename(estimates):
         new = {"gpt": bad, "self": bad, "math": bad}

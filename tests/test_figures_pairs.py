@@ -12,7 +12,7 @@ from helpers.figures import judges
 from helpers.figures import style as styles
 from helpers.types import Estimate
 from tests.test_figures import EACH_STYLE, STYLES, intervals, points, rate, texts
-from tests.test_figures_hinting import HOSTILE, assert_readable
+from tests.test_figures_hinting import EACH_HOSTILE, assert_readable
 
 NAN = float("nan")
 JUDGES = ("sim_llama_small", "sim_llama_large", "sim_qwen_small", "sim_deepseek", "sim_mistral")
@@ -410,7 +410,7 @@ def test_a_run_that_did_not_ask_gets_a_figure_that_says_so(style):
         assert show([*given("asked"), *gaps("asked")]).alt == show(given("asked")).alt
 
 
-@pytest.mark.parametrize("style", ("neurips", "acl"))
+@pytest.mark.parametrize("style", (pytest.param("neurips", marks=pytest.mark.slow), "acl"))
 def test_a_run_too_small_for_intervals_or_numbers_is_still_shown(style):
     bare = lambda found: [replace(e, low=NAN, high=NAN, method="no interval below 10 articles") for e in found]  # noqa: E731
     none = lambda found: [replace(e, value=NAN) for e in bare(found)]  # noqa: E731
@@ -423,7 +423,7 @@ def test_a_run_too_small_for_intervals_or_numbers_is_still_shown(style):
                 assert ("not estimable" in figure.alt) == (without is none)
 
 
-@pytest.mark.parametrize("bad", HOSTILE)
+@pytest.mark.parametrize("bad", EACH_HOSTILE)
 def test_hostile_names_are_names(bad, style="acl"):
     def rename(estimates):
         new = {"sim_qwen_small": bad, "qwen_2": bad}

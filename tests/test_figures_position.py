@@ -13,7 +13,7 @@ from helpers.figures import kinds
 from helpers.figures import style as styles
 from helpers.types import Estimate
 from tests.test_figures import EACH_STYLE, intervals, points, rate, texts
-from tests.test_figures_hinting import HOSTILE, assert_readable
+from tests.test_figures_hinting import EACH_HOSTILE, assert_readable
 
 NAN = float("nan")
 #: Judge and candidate with what their source adds.
@@ -434,7 +434,7 @@ def test_wrong_estimates_are_named_and_others_may_stand_beside():
             assert show([*same, *given("asked")]).alt == show(given("asked")).alt, needed.id
 
 
-@pytest.mark.parametrize("style", ("neurips", "acl"))
+@pytest.mark.parametrize("style", (pytest.param("neurips", marks=pytest.mark.slow), "acl"))
 def test_a_run_too_small_for_intervals_or_numbers_is_still_shown(style):
     for without in ({"low": NAN, "high": NAN}, {"low": NAN, "high": NAN, "value": NAN}):
         for show, given in ESTIMATES:
@@ -493,7 +493,7 @@ def test_wrong_leaderboards_are_named():
 # --- names and bytes --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("bad", HOSTILE)
+@pytest.mark.parametrize("bad", EACH_HOSTILE)
 def test_hostile_names_are_names(bad, style="acl"):
     def renamed(names):
         return tuple((bad if i == 0 else judge, bad if i == 1 else c, bad) for i, (judge, c, _) in enumerate(names))
