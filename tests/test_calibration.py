@@ -382,6 +382,13 @@ def test_imports_are_followed_within_the_package(tmp_path: Path, line: str, reac
     assert set(found) - always == {f"helpers.{name}" for name in reached}
 
 
+def test_rooms_that_only_carry_texts_are_left_out(tmp_path: Path) -> None:
+    lines = "from helpers import paths, store\nfrom helpers.judge import plan\nfrom helpers.judge.money import x\n"
+    carriers = {f"helpers/{name}.py": "x = 1\n" for name in ("store", "paths", "judge/__init__", "judge/money")}
+    found = modules("e", tree(tmp_path, **{E: lines}, **carriers))
+    assert set(found) == {f"helpers.calibrate.{name}" for name in ("e", "running", "rule")}
+
+
 def test_an_experiment_without_cases_has_no_hash(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="other is not calibrated"):
         fingerprint("other", tree(tmp_path))

@@ -14,6 +14,9 @@ from helpers import paths
 
 #: Beside the module of an experiment's cases: what runs and judges all of them.
 ENGINE = ("helpers.calibrate.running", "helpers.calibrate.rule")
+#: Rooms that carry texts and compute no number. That verdicts come through them unchanged is a plain test of every
+#: world, so that a new setting or a new rule of retries leaves the results as they are.
+CARRIERS = tuple(f"helpers.{room}." for room in ("config", "datasets", "judge", "paths", "providers", "store"))
 
 
 def fingerprint(experiment: str, root: Path = paths.ROOT) -> str:
@@ -27,7 +30,7 @@ def fingerprint(experiment: str, root: Path = paths.ROOT) -> str:
 
 
 def modules(experiment: str, root: Path = paths.ROOT) -> dict[str, Path]:
-    """The modules of the package that an experiment's cases reach by imports, by name.
+    """The modules of the package that an experiment's cases reach by imports, by name, those of CARRIERS left out.
 
     A name taken from a package is the package's own where its `__init__` defines it, else its submodule, which brings
     the `__init__` of no package with it. What only type checkers import does not count.
@@ -40,7 +43,7 @@ def modules(experiment: str, root: Path = paths.ROOT) -> dict[str, Path]:
     while ahead:
         name = ahead.pop()
         path = _path(name, root)
-        if path is not None and name not in found:
+        if path is not None and name not in found and not f"{name}.".startswith(CARRIERS):
             found[name] = path
             ahead += _imported(path, root)
     return found
