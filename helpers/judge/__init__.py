@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from helpers import providers, store, verdicts
-from helpers.judge.money import Budget, BudgetReached, NoPrice, OverBudget, actual, dollars, worst_case
+from helpers.judge.asking import Asking
+from helpers.judge.money import Budget, NoPrice, OverBudget, dollars
 from helpers.judge.plan import Plan, make_plan, unique
 from helpers.judge.progress import Progress, notice
-from helpers.providers import Clock, Session, Stopped
+from helpers.providers import Clock
 from helpers.providers.tokens import tokens_of
 from helpers.types import Completion, Judgment, Request, Trial
 
@@ -74,7 +74,7 @@ async def complete_all(
             make_plan({stage: missing}, None).check(budget.limit, budget.spent)
         progress = Progress(stage, len(wanted), len(replies), budget, show)
         stack.callback(progress.close)
-        asking = _Asking(wanted, replies, writers, labels or {}, budget, progress)
+        asking = Asking(wanted, replies, writers, labels or {}, budget, progress)
         await asking.run(concurrency, clock)
     if len(replies) < len(wanted):
         raise Incomplete(asking.summary())
@@ -146,102 +146,3 @@ async def _lock(names: Sequence[str], folder: Path, stack: ExitStack, clock: Clo
             await clock.sleep(0.1)
         writers[name] = stack.enter_context(store.writing(path, lock.release))
     return writers
-
-
-class _Asking:
-    """One stage of calls while it runs."""
-
-    def __init__(self, wanted, replies, writers, labels, budget, progress) -> None:  # type: ignore[no-untyped-def]
-        self.wanted, self.replies, self.writers = wanted, replies, writers
-        self.labels, self.budget, self.progress = labels, budget, progress
-        self.reasons: dict[str, dict[str, list[str]]] = {}
-        self.broken: Exception | None = None
-        self.out_of_money: BudgetReached | None = None
-        self.deferred: list[Request] = []
-
-    def reserve(self, request: Request) -> None:
-        halt = self.broken or self.out_of_money
-        if halt is not None:
-            raise Stopped(str(halt))
-        self.budget.reserve(worst_case(request))
-
-    def record(self, request: Request, completion: Completion) -> None:
-        # First the paid reply onto the disk, then the accounts.
-        self.writers[request.model.name].append(request, completion, self.labels.get(request.key, {}))
-        self.budget.settle(worst_case(request), actual(request, completion))
-        if completion.status == "ok":
-            self.replies[request.key] = completion
-            self.progress.done()
-        else:
-            self.progress.fail()
-
-    async def run(self, concurrency: int, clock: Clock) -> None:
-        missing: dict[tuple[str, str | None], list[Request]] = {}
-        refused = set().union(*(store.refused(writer.path) for writer in self.writers.values()))
-        # What was refused before goes last: the first refusal stops a model, and the fault may be in that one request.
-        for key, request in sorted(self.wanted.items(), key=lambda item: item[0] in refused):
-            if key not in self.replies:
-                missing.setdefault((request.model.provider, request.model.base_url), []).append(request)
-        ticker = asyncio.create_task(self._sync())
-        try:
-            async with Session(self.reserve, self.record, concurrency, clock) as session:
-                await asyncio.gather(*(self._address(session, group, concurrency) for group in missing.values()))
-                for request in self.deferred:  # nothing is in flight any more: what was reserved for it is settled
-                    await self._one(session, request, may_wait=False)
-        finally:
-            ticker.cancel()
-        if self.broken is not None:
-            raise self.broken
-
-    async def _sync(self) -> None:
-        while True:
-            await asyncio.sleep(store.SYNC_SECONDS)
-            try:
-                for writer in self.writers.values():
-                    writer.sync_when_due()
-            except store.StoreError as error:
-                self.broken = self.broken or error
-
-    async def _address(self, session: Session, requests: list[Request], concurrency: int) -> None:
-        """All calls to one address: the first of each model alone (a wrong key or id then costs one call)."""
-        first: dict[str, Request] = {}
-        for request in requests:
-            first.setdefault(request.model.name, request)
-        await asyncio.gather(*(self._one(session, request) for request in first.values()))
-        rest = iter([request for request in requests if first[request.model.name] is not request])
-
-        async def worker() -> None:
-            for request in rest:
-                await self._one(session, request)
-
-        await asyncio.gather(*(worker() for _ in range(concurrency)))
-
-    async def _one(self, session: Session, request: Request, may_wait: bool = True) -> None:
-        try:
-            completion = await session.complete(request)
-            reason, said = completion.status, completion.error or ""
-        except BudgetReached as stop:
-            if may_wait and self.budget.reserved > 0:
-                self.deferred.append(request)
-                return
-            self.out_of_money, reason, said = stop, str(stop), ""
-        except Stopped as stop:
-            reason, said = str(stop), ""
-        except Exception as error:
-            self.broken = self.broken or error  # a full disk, a bug: nobody sends anything more, what came is stored
-            return
-        if reason != "ok":
-            self.reasons.setdefault(request.model.name, {}).setdefault(reason, []).append(said)
-
-    def summary(self) -> str:
-        lines = [
-            f"  {name}: "
-            + "; ".join(f"{len(n)} x {reason}" + (f" ({n[-1]})" if n[-1] else "") for reason, n in why.items())
-            for name, why in sorted(self.reasons.items())
-        ]
-        return (
-            f"{len(self.wanted) - len(self.replies)} of {len(self.wanted)} replies are still missing:\n"
-            + "\n".join(lines)
-            + "\nEverything that came is stored: run the same again to ask for these only, or set judgments='stored' "
-            "to analyse what is there."
-        )

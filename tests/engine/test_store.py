@@ -382,7 +382,7 @@ def test_lines_are_synced_in_groups_of_64_or_after_a_fifth_of_a_second(
 ) -> None:
     synced, now = [], [0.0]
     monkeypatch.setattr(os, "fdatasync", synced.append)
-    monkeypatch.setattr(store.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(store.appending.time, "monotonic", lambda: now[0])
     writer, request = store.Writer(path), Request(MODEL, "Hi")
     for _ in range(64 * 2 + 10):
         writer.append(request, reply_to(request), {})

@@ -15,6 +15,7 @@ import click
 
 from helpers import paths, store
 from helpers.judge import Budget, complete_all
+from helpers.store import appending
 from tests.engine.asking import MODELS, requests_to
 
 
@@ -54,7 +55,7 @@ def main(folder: Path, models: str, first: int, count: int, concurrency: int, ma
 
         resource.setrlimit(resource.RLIMIT_FSIZE, (max_bytes, max_bytes))
     if late:
-        store.Writer = LateWriter  # type: ignore[misc]
+        appending.Writer = LateWriter  # type: ignore[misc]
     known = {"gpt": MODELS["openai"], "gpt_other": replace(MODELS["openai"], name="gpt_other", model_id="gpt-5")}
     requests = [request for name in models.split(",") for request in requests_to(known[name], first + count)[first:]]
     budget = Budget(1e6)

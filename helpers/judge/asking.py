@@ -1,0 +1,125 @@
+"""One stage of calls while it runs: what is reserved, what is recorded, what is still missing and why."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from helpers import store
+from helpers.judge.money import Budget, BudgetReached, actual, worst_case
+from helpers.judge.progress import Progress
+from helpers.providers import Clock, Session, Stopped
+from helpers.types import Completion, Request
+
+
+class Asking:
+    """One stage of calls while it runs."""
+
+    def __init__(
+        self,
+        wanted: Mapping[str, Request],
+        replies: dict[str, Completion],
+        writers: Mapping[str, store.Writer],
+        labels: Mapping[str, Mapping[str, Any]],
+        budget: Budget,
+        progress: Progress,
+    ) -> None:
+        """`replies` holds what is stored of `wanted` and gets what comes; `writers` has one for each missing model."""
+        self.wanted, self.replies, self.writers = wanted, replies, writers
+        self.labels, self.budget, self.progress = labels, budget, progress
+        self.reasons: dict[str, dict[str, list[str]]] = {}
+        self.broken: Exception | None = None
+        self.out_of_money: BudgetReached | None = None
+        self.deferred: list[Request] = []
+
+    def reserve(self, request: Request) -> None:
+        """Set money aside for an attempt; Stopped or BudgetReached where nothing more is to be sent."""
+        halt = self.broken or self.out_of_money
+        if halt is not None:
+            raise Stopped(str(halt))
+        self.budget.reserve(worst_case(request))
+
+    def record(self, request: Request, completion: Completion) -> None:
+        """Keep what an attempt brought and count what it cost."""
+        # First the paid reply onto the disk, then the accounts.
+        self.writers[request.model.name].append(request, completion, self.labels.get(request.key, {}))
+        self.budget.settle(worst_case(request), actual(request, completion))
+        if completion.status == "ok":
+            self.replies[request.key] = completion
+            self.progress.done()
+        else:
+            self.progress.fail()
+
+    async def run(self, concurrency: int, clock: Clock) -> None:
+        """Ask for all that is missing; what broke the stage (a full disk, a bug) is raised when nothing is in flight."""
+        missing: dict[tuple[str, str | None], list[Request]] = {}
+        refused = set().union(*(store.refused(writer.path) for writer in self.writers.values()))
+        # What was refused before goes last: the first refusal stops a model, and the fault may be in that one request.
+        for key, request in sorted(self.wanted.items(), key=lambda item: item[0] in refused):
+            if key not in self.replies:
+                missing.setdefault((request.model.provider, request.model.base_url), []).append(request)
+        ticker = asyncio.create_task(self._sync())
+        try:
+            async with Session(self.reserve, self.record, concurrency, clock) as session:
+                await asyncio.gather(*(self._address(session, group, concurrency) for group in missing.values()))
+                for request in self.deferred:  # nothing is in flight any more: what was reserved for it is settled
+                    await self._one(session, request, may_wait=False)
+        finally:
+            ticker.cancel()
+        if self.broken is not None:
+            raise self.broken
+
+    async def _sync(self) -> None:
+        while True:
+            await asyncio.sleep(store.SYNC_SECONDS)
+            try:
+                for writer in self.writers.values():
+                    writer.sync_when_due()
+            except store.StoreError as error:
+                self.broken = self.broken or error
+
+    async def _address(self, session: Session, requests: list[Request], concurrency: int) -> None:
+        """All calls to one address: the first of each model alone (a wrong key or id then costs one call)."""
+        first: dict[str, Request] = {}
+        for request in requests:
+            first.setdefault(request.model.name, request)
+        await asyncio.gather(*(self._one(session, request) for request in first.values()))
+        rest = iter([request for request in requests if first[request.model.name] is not request])
+
+        async def worker() -> None:
+            for request in rest:
+                await self._one(session, request)
+
+        await asyncio.gather(*(worker() for _ in range(concurrency)))
+
+    async def _one(self, session: Session, request: Request, may_wait: bool = True) -> None:
+        try:
+            completion = await session.complete(request)
+            reason, said = completion.status, completion.error or ""
+        except BudgetReached as stop:
+            if may_wait and self.budget.reserved > 0:
+                self.deferred.append(request)
+                return
+            self.out_of_money, reason, said = stop, str(stop), ""
+        except Stopped as stop:
+            reason, said = str(stop), ""
+        except Exception as error:
+            self.broken = self.broken or error  # a full disk, a bug: nobody sends anything more, what came is stored
+            return
+        if reason != "ok":
+            self.reasons.setdefault(request.model.name, {}).setdefault(reason, []).append(said)
+
+    def summary(self) -> str:
+        """How many replies are still missing, and of each model how many for which reason."""
+        lines = [
+            f"  {name}: "
+            + "; ".join(f"{len(n)} x {reason}" + (f" ({n[-1]})" if n[-1] else "") for reason, n in why.items())
+            for name, why in sorted(self.reasons.items())
+        ]
+        return (
+            f"{len(self.wanted) - len(self.replies)} of {len(self.wanted)} replies are still missing:\n"
+            + "\n".join(lines)
+            + "\nEverything that came is stored: run the same again to ask for these only, or set judgments='stored' "
+            "to analyse what is there."
+        )

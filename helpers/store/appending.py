@@ -1,0 +1,125 @@
+"""The one writer of a store file: each attempt is one append, synced in groups, under a lock that says who holds it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from helpers.store.records import StoreError, decode, encode
+from helpers.types import Completion, Request
+
+SYNC_LINES = 64
+SYNC_SECONDS = 0.2
+
+
+class Writer:
+    """The one writer of a store file, made by `writing`; each append is one write, synced in groups."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the file for appending and cut a torn last line (only the lock's holder may)."""
+        self.path = path
+        # Windows would write line ends of its own without O_BINARY.
+        self._fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+        self._unsynced = 0
+        self._synced_at = time.monotonic()
+        try:
+            self._mend_tail()
+        except BaseException:
+            os.close(self._fd)
+            raise
+
+    def _mend_tail(self) -> None:
+        size = position = os.fstat(self._fd).st_size
+        tail = b""
+        while position and b"\n" not in tail:
+            step = min(65536, position)
+            position -= step
+            os.lseek(self._fd, position, os.SEEK_SET)
+            tail = os.read(self._fd, step) + tail
+        tail = tail[tail.rfind(b"\n") + 1 :]
+        if not tail:
+            return
+        try:
+            decode(tail)
+        except (ValueError, KeyError, TypeError):
+            os.ftruncate(self._fd, size - len(tail))
+        else:  # only the newline is missing: a whole paid reply, not to be thrown away
+            os.write(self._fd, b"\n")
+
+    def append(self, request: Request, completion: Completion, labels: Mapping[str, Any]) -> None:
+        """Write one attempt; a write that is cut short (disk full) is undone and raises."""
+        line = encode(request, completion, labels)
+        size = os.fstat(self._fd).st_size
+        try:
+            written = os.write(self._fd, line)
+        except OSError as error:
+            raise StoreError(f"{self.path}: cannot append ({error.strerror}); nothing more is asked") from error
+        if written != len(line):
+            os.ftruncate(self._fd, size)
+            raise StoreError(f"{self.path}: cannot append (no space left); nothing more is asked")
+        self._unsynced += 1
+        if self._unsynced >= SYNC_LINES:
+            self.sync()
+
+    def sync(self) -> None:
+        """Bring everything appended to the disk, if anything is waiting."""
+        if self._unsynced:
+            try:
+                getattr(os, "fdatasync", os.fsync)(self._fd)
+            except OSError as error:
+                raise StoreError(f"{self.path}: cannot sync ({error.strerror}); nothing more is asked") from error
+            self._unsynced = 0
+        self._synced_at = time.monotonic()
+
+    def sync_when_due(self) -> None:
+        """Sync when something has waited for SYNC_SECONDS."""
+        if self._unsynced and time.monotonic() - self._synced_at >= SYNC_SECONDS:
+            self.sync()
+
+    def close(self) -> None:
+        """Sync and close."""
+        try:
+            self.sync()
+        finally:
+            os.close(self._fd)
+
+
+def try_lock(path: Path) -> Any | None:
+    """The lock of a store file, or None while another process holds it; `release()` it when done."""
+    from filelock import FileLock, Timeout
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(f"{path}.lock", thread_local=False)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return None
+    note = f"process {os.getpid()} on {socket.gethostname()} since {time.strftime('%H:%M:%S')}"
+    Path(f"{path}.holder").write_text(note, encoding="utf-8")
+    return lock
+
+
+def holder(path: Path) -> str:
+    """Who holds the lock of a store file, in words."""
+    try:
+        return Path(f"{path}.holder").read_text(encoding="utf-8")
+    except OSError:
+        return "another process"
+
+
+@contextmanager
+def writing(path: Path, release: Callable[[], None]) -> Iterator[Writer]:
+    """A Writer for a file whose lock is held; `release` frees the lock once the last line is on the disk."""
+    try:
+        writer = Writer(path)
+        try:
+            yield writer
+        finally:
+            writer.close()
+    finally:
+        release()
