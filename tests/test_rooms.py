@@ -31,8 +31,9 @@ MAY_IMPORT = {
     "tables": {"stats"},
     "export": {"stats"},
 }
-ALL = set(MAY_IMPORT) | {"run", "calibrate", "power", "analyze", "explain", "overview", "__main__"}
-MAY_IMPORT |= {room: ALL for room in ("run", "calibrate", "power", "analyze", "explain", "overview", "__main__")}
+COMMANDS = {"run", "calibrate", "power", "analyze", "explain", "overview", "commands", "__main__"}
+ALL = set(MAY_IMPORT) | COMMANDS
+MAY_IMPORT |= dict.fromkeys(COMMANDS, ALL)
 #: export puts figures and tables into files.
 MAY_IMPORT["export"] |= {"figures", "tables"}
 NO_PANDAS_AT_START = ("types", "paths", "store", "verdicts", "judge", "providers", "prompts", "config")

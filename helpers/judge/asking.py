@@ -52,7 +52,7 @@ class Asking:
             self.progress.fail()
 
     async def run(self, concurrency: int, clock: Clock) -> None:
-        """Ask for all that is missing; what broke the stage (a full disk, a bug) is raised when nothing is in flight."""
+        """Ask for all that is missing; what broke it (a full disk, a bug) is raised when nothing is in flight."""
         missing: dict[tuple[str, str | None], list[Request]] = {}
         refused = set().union(*(store.refused(writer.path) for writer in self.writers.values()))
         # What was refused before goes last: the first refusal stops a model, and the fault may be in that one request.

@@ -1,0 +1,27 @@
+"""Notebook parameters on the command line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+
+def parameters(pairs: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    """NAME VALUE pairs with values read as YAML: 5, null, [a, b], "text"."""
+    import yaml
+
+    values: dict[str, Any] = {}
+    for name, text in pairs:
+        if name in values:
+            raise click.BadParameter(f"-p {name} is given twice")
+        try:
+            values[name] = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise click.BadParameter(f"-p {name} {text}: not YAML ({error})") from None
+    return values
+
+
+parameter = click.option(
+    "-p", "pairs", nargs=2, multiple=True, metavar="NAME VALUE", help="A notebook parameter; VALUE is read as YAML."
+)
