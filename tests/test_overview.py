@@ -43,7 +43,7 @@ def record(each: Estimate) -> dict[str, Any]:
     return found
 
 
-def results(folder: Path, name: str, lines: list[CardLine], cost: float | None = 0.5, **changes: Any) -> Path:
+def results(folder: Path, name: str, lines: list[CardLine], cost: float = 0.5, **changes: Any) -> Path:
     """A folder as an experiment's notebook leaves it, with one row for each source of data of `lines`."""
     card = [{**asdict(each), "estimate": record(each.estimate)} for each in lines]
     first: dict[str, Estimate] = {}
@@ -58,11 +58,9 @@ def results(folder: Path, name: str, lines: list[CardLine], cost: float | None =
             | {"status": "differs", "reason": "a slip", "source": "s"},
         ]
     )
-    run = None
-    if cost is not None:
-        run = {"spent_usd": 0.0, "models": [{"model": "m", "calls": 2, "input": 30, "output": 4, "usd": cost}]}
-    summary = {"title": name, "question": f"{name}?", "rows": rows, "card": card} | changes
-    export(folder, [], [], [], {"experiment": name}, claims, run, summary)
+    models = [{"model": "m", "calls": 2, "input": 30, "output": 4, "usd": cost}]
+    summary = {"title": name, "question": f"{name}?", "rows": rows, "card": card, "models": models} | changes
+    export(folder, [], [], [], {"experiment": name}, claims, summary=summary)
     return folder
 
 
@@ -73,7 +71,7 @@ def two(tmp_path: Path) -> list[str]:
     other = [line("a", "unreadable", "described", 0.3), line("b", "kin", "hint", 0.2)]
     return [
         str(results(tmp_path / "one", "mt_bench_blind", mine)),
-        str(results(tmp_path / "two", "cognitive_biases", other, cost=None)),
+        str(results(tmp_path / "two", "cognitive_biases", other, cost=NAN)),
     ]
 
 
@@ -104,8 +102,8 @@ def test_experiments_come_in_the_order_of_their_notebooks_published_data_first(t
     assert table["usd"].tolist() == ["", "0.50", "not known"]
 
 
-def test_simulated_judges_cost_nothing_even_where_no_run_is_known(tmp_path: Path) -> None:
-    free = results(tmp_path / "free", "mt_bench_blind", [line("a", "place", "bias", data="simulated")], cost=None)
+def test_simulated_judges_cost_nothing(tmp_path: Path) -> None:
+    free = results(tmp_path / "free", "mt_bench_blind", [line("a", "place", "bias", data="simulated")], models=[])
     assert overview.rows(collected_of([str(free)]))["usd"].tolist() == ["0.00"]
 
 
@@ -227,19 +225,18 @@ def test_claims_are_counted_by_status_and_told_with_their_reason(two: list[str])
     assert overview.claims_words(overview.claims([])) == "No published number was checked."
 
 
-def test_tokens_are_summed_and_what_is_not_known_is_said(tmp_path: Path, two: list[str]) -> None:
+def test_tokens_are_summed_and_a_price_that_is_not_known_is_said(tmp_path: Path, two: list[str]) -> None:
     third = str(results(tmp_path / "three", "hinting_groups", [line("a", "place", "bias")], cost=0.25))
-    found = collected_of([*two, third])
+    found = collected_of([two[0], third])
     total = overview.costs(found).iloc[-1]
     assert (total["calls"], total["input"], total["output"], total["usd"]) == (4, 60, 8, 0.75)
-    told = overview.costs_words(found)
-    assert "4 replies, 60 tokens in and 8 out, for $0.75" in told and "Not known of cognitive_biases" in told
-    dear = str(results(tmp_path / "four", "hinting_groups", [line("a", "place", "bias")], cost=NAN))
-    found = collected_of([two[0], dear])
-    assert math.isnan(overview.costs(found).iloc[-1]["usd"]) and "price that is not known" in overview.costs_words(
-        found
-    )
+    assert "4 replies, 60 tokens in and 8 out, for $0.75" in overview.costs_words(found)
+    found = collected_of(two)
+    assert math.isnan(overview.costs(found).iloc[-1]["usd"])
+    assert "4 replies" in overview.costs_words(found) and "price that is not known" in overview.costs_words(found)
     assert overview.rows(found)["usd"].tolist()[-1] == "not known"
+    asked_nothing = str(results(tmp_path / "four", "hinting_groups", [line("a", "place", "bias")], models=[]))
+    assert overview.costs_words(collected_of([asked_nothing])) == "Nothing was asked."
 
 
 def test_a_table_in_markdown_keeps_every_cell_whole_and_within_its_column() -> None:

@@ -73,7 +73,8 @@ def _tried(rows: pd.DataFrame, facts: Mapping[str, Any]) -> str:
     return (
         f"Calibrated on SIMULATED judges of known truth in {len(facts['worlds'])} worlds ({worlds}); replications a "
         f"world: {runs}. {held}. The rule: false alarms of 3 to 7 %, 95 % intervals that hold the truth in 93 to 97 %, "
-        "by the exact 99.9 % interval of the rate, and no bias above 3.5 Monte-Carlo errors."
+        "by the exact 99.9 % interval of the rate, and no bias above 3.5 Monte-Carlo errors. The truth is what the same "
+        "number comes to in a very large population of the world's questions (of a model, the same model fitted to it)."
     )
 
 
@@ -118,7 +119,7 @@ def _few(rows: pd.DataFrame) -> list[str]:
     for questions, part in rows[(rows["role"] != "failure") & (rows["questions"] != MAIN)].groupby("questions"):
         given = part["given"] / part["runs"]
         missed = part[part["verdict"].str.startswith("misses")]
-        told = f"At {questions} questions {len(missed)} of {len(part)} numbers miss the rule"
+        told = f"At {questions} questions {len(missed)} of {(given > 0).sum()} numbers with an interval miss the rule"
         if len(missed):
             told += f" ({', '.join(dict.fromkeys(id.replace('_', ' ') for id in missed['id']))})"
         without = part[given < 0.995]

@@ -32,8 +32,7 @@ class Row:
 class Found:
     """What one folder of results holds. `run` is the folder's name where it is not the experiment's, else "".
 
-    `claims` is None where nothing was claimed; `cost` holds run.json's dollars and models, None where there is no such
-    file (git does not keep it) or one that was written before these stood in it.
+    `claims` is None where nothing was claimed; `models` holds calls, tokens and dollars of each model (`run.costs`).
     """
 
     name: str
@@ -42,7 +41,7 @@ class Found:
     rows: tuple[Row, ...]
     lines: tuple[CardLine, ...]
     claims: pd.DataFrame | None
-    cost: Mapping[str, Any] | None
+    models: tuple[Mapping[str, Any], ...]
 
 
 def collect(collection: Collection) -> list[Found]:
@@ -86,7 +85,7 @@ def _read(folder: Path) -> Found:
             raise ValueError(f"protocol {content['protocol']!r}, this program reads {PROTOCOL!r}")
         rows = tuple(Row(row["sentence"], _estimate(row), _number(row["unreadable"])) for row in content["rows"])
         lines = tuple(_line(line) for line in content["card"])
-        name, question = content["title"], content["question"]
+        name, question, models = content["title"], content["question"], tuple(map(_priced, content["models"]))
     except (KeyError, TypeError, ValueError) as error:
         what = f"key {error} is missing" if isinstance(error, KeyError) else error
         raise ValueError(f"{path}: {what}; run its notebook again") from None
@@ -98,7 +97,7 @@ def _read(folder: Path) -> Found:
         rows=rows,
         lines=lines,
         claims=pd.read_csv(claims) if claims.is_file() else None,
-        cost=_cost(folder / "run.json"),
+        models=models,
     )
 
 
@@ -109,13 +108,12 @@ def _json(path: Path) -> Any:
         raise ValueError(f"{path}: no JSON ({error}); run its notebook again") from None
 
 
-def _cost(path: Path) -> Mapping[str, Any] | None:
-    content = _json(path) if path.is_file() else {}
-    return content if "models" in content else None
-
-
 def _number(value: float | None) -> float:
     return math.nan if value is None else float(value)
+
+
+def _priced(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**{key: record[key] for key in ("model", "calls", "input", "output")}, "usd": _number(record["usd"])}
 
 
 def _estimate(record: Mapping[str, Any]) -> Estimate:

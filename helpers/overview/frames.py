@@ -57,10 +57,8 @@ def _titled(found: Sequence[Found], each: Found) -> str:
 
 
 def _usd(each: Found) -> str:
-    if each.cost is None:
-        return UNKNOWN
-    paid = [model["usd"] for model in each.cost["models"]]
-    return UNKNOWN if None in paid else f"{math.fsum(paid):.2f}"
+    paid = math.fsum(model["usd"] for model in each.models)
+    return UNKNOWN if math.isnan(paid) else f"{paid:.2f}"
 
 
 def lines(found: Sequence[Found]) -> list[CardLine]:
@@ -170,15 +168,10 @@ def exceptions(table: pd.DataFrame) -> pd.DataFrame:
 def costs(found: Sequence[Found]) -> pd.DataFrame:
     """Calls, tokens and dollars by experiment and model, and a last row for all.
 
-    Experiments without run.json are not in it. Replies that two experiments share count in both.
+    Replies that two experiments share count in both.
     Columns: experiment, model, calls, input, output, usd (what these replies cost; NaN where no price is known).
     """
-    table = [
-        {"experiment": _titled(found, each), **model}
-        for each in found
-        if each.cost is not None
-        for model in each.cost["models"]
-    ]
+    table = [{"experiment": _titled(found, each), **model} for each in found for model in each.models]
     columns = ["experiment", "model", "calls", "input", "output", "usd"]
     frame = pd.DataFrame(table, columns=columns)
     if frame.empty:

@@ -83,17 +83,13 @@ def claims_words(table: pd.DataFrame) -> str:
 
 
 def costs_words(found: Sequence[Found]) -> str:
-    """Tokens and dollars of everything that these results read, and of which experiments nobody knows them."""
+    """Tokens and dollars of everything that these results read."""
     table = costs(found)
-    unknown = [each.name for each in found if each.cost is None]
-    told = []
-    if not table.empty:
-        total = table.iloc[-1]
-        usd = "at a price that is not known for all models" if math.isnan(total["usd"]) else f"for ${total['usd']:.2f}"
-        told.append(
-            f"{total['calls']:,} replies, {total['input']:,} tokens in and {total['output']:,} out, {usd}, whenever "
-            "they were asked; replies that two experiments share count in both. Simulated judges cost nothing."
-        )
-    if unknown:
-        told.append(f"Not known of {listed(unknown)}: there is no run.json, or one without tokens, beside the results.")
-    return " ".join(told) or "Nothing was asked."
+    if table.empty:
+        return "Nothing was asked."
+    total = table.iloc[-1]
+    usd = "at a price that is not known for all models" if math.isnan(total["usd"]) else f"for ${total['usd']:.2f}"
+    return (
+        f"{total['calls']:,} replies, {total['input']:,} tokens in and {total['output']:,} out, {usd}, whenever "
+        "they were asked; replies that two experiments share count in both. Simulated judges cost nothing."
+    )

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from types import ModuleType
 
 from scipy.special import stdtrit
 
-from helpers.biases.cognitive import families as cognitive
-from helpers.biases.hinting.paired import CONFIRMATORY
-from helpers.biases.position import families as position
-from helpers.biases.self_preference import concluding as self_preference
 from helpers.config import load_config
 from helpers.power.precision import Precision
 from helpers.stats.intervals import MIN_CLUSTERS
@@ -22,29 +18,6 @@ from helpers.types import Estimate
 LEVEL = 0.05
 #: Keys of `where` that tell a sensitivity or a part, not the headline.
 PARTS = {"variant", "category", "style", "weight"}
-Family = Callable[[Sequence[Estimate]], list[Estimate]]
-
-
-def _vendors(estimates: Sequence[Estimate]) -> list[Estimate]:
-    return [each for each in estimates if each.id == "self_preference_logit" and "variant" not in each.where]
-
-
-def _hints(id: str) -> Family:
-    def chosen(estimates: Sequence[Estimate]) -> list[Estimate]:
-        average = [each for each in estimates if each.id == id and each.where.get("vendor") == "average"]
-        return [each for each in average if each.where["hint"] in CONFIRMATORY]
-
-    return chosen
-
-
-#: The confirmatory families of each bias module; each is corrected by Holm on its own.
-FAMILIES: dict[str, tuple[Family, ...]] = {
-    "top_choice": (_vendors,),
-    "hinting": (_hints("hint_effect"), _hints("hint_effect_90")),
-    "self_preference": (lambda estimates: [*self_preference.family(estimates).values()],),
-    "position": (lambda estimates: [*position.family(estimates).values()],),
-    "cognitive": (lambda estimates: [*cognitive.family(estimates).values()],),
-}
 
 
 def module_of(name: str) -> ModuleType:
@@ -74,12 +47,13 @@ def precisions(
     ValueError says why. `asked`: how many questions were (0: as many as any of the estimates is from); `draws`: how
     many simulated runs the estimates are of (see `simulated`), 0: a single one.
     """
-    module, bias = module_of(name), load_config(name).bias
+    module = module_of(name)
     headline, declared = module.HEADLINE, module.ESTIMANDS
     if unknown := [id for id in ids if id not in headline]:
         raise ValueError(f"{', '.join(unknown)}: no headline number of {name}; there are: {', '.join(headline)}")
     own = [each for each in estimates if each.data != "published"]
-    families = [of(own) for of in FAMILIES.get(bias, ())]
+    families = module.confirmatory(own) if hasattr(module, "confirmatory") else []
+    rarer = getattr(module, "rarer_side", lambda each, estimates: math.nan)
     asked = asked or max((each.clusters for each in own), default=0)
     found, why = [], []
     for each in own:
@@ -90,9 +64,9 @@ def precisions(
         elif not math.isfinite(se := standard_error(each)):
             why.append(f"{each.id}: {each.method}")
         else:
-            family = next((one for one in families if each in one), [])
+            tests = next((tests for family, tests in families if each in family), None)
             error = se / math.sqrt(2 * (draws - 1)) if draws > 1 else 0.0
-            one = _precision(each, se, family, own, bias)
+            one = _precision(each, se, tests, rarer(each, own))
             cluster = declared[each.id].cluster
             found.append(replace(one, asked=asked, error=error, data=each.data, cluster=cluster))
     if not found:
@@ -103,28 +77,16 @@ def precisions(
     return sorted(found, key=lambda one: not one.confirmatory)
 
 
-def _precision(
-    each: Estimate, se: float, family: Sequence[Estimate], estimates: Sequence[Estimate], bias: str
-) -> Precision:
-    # Experiment 3 counts what was planned, the others what could be tested.
-    tests = len(family) if bias == "self_preference" else sum(_tested(one) for one in family)
-    level, words = LEVEL / max(1, tests), f"Holm's first step of {tests}" if tests > 1 else "one planned test"
-    if not family:
-        words = "exploratory, uncorrected"
-    kind, share = "equivalence" if each.id.endswith("_90") else "t", math.nan
+def _precision(each: Estimate, se: float, tests: int | None, rarer: float) -> Precision:
+    """`tests`: of its family, None where it belongs to none; `rarer`: as `biases.position.rarer_side` says it."""
+    level, words = LEVEL / max(1, tests or 1), "exploratory, uncorrected"
+    if tests is not None:
+        words = f"Holm's first step of {tests}" if tests > 1 else "one planned test"
     if "one-sided p" in each.method:
         level, words = 2 * level, f"{words}, one-sided"
-    if each.id == "first_position_effect" and each.n == each.clusters:
-        at = position.place(each.where)
-        sides = [position.of(estimates, id, at) for id in ("primacy_share", "recency_share")]
-        if all(side is not None and math.isfinite(side.value) for side in sides):
-            kind, share = "mcnemar", min(side.value for side in sides)
+    kind = "equivalence" if each.id.endswith("_90") else "mcnemar" if math.isfinite(rarer) else "t"
     known = (each.id, dict(each.where), each.unit, se, each.clusters, level)
-    return Precision(*known, kind, words, bool(family), share=share)
-
-
-def _tested(each: Estimate) -> bool:
-    return math.isfinite(each.low) and "no test" not in each.method
+    return Precision(*known, kind, words, tests is not None, share=rarer)
 
 
 def standard_error(each: Estimate) -> float:

@@ -18,8 +18,8 @@ def summary(asked: Asked, published: Sequence[Estimate], estimates: Sequence[Est
     """The content of summary.json: one row for published and one for this run's data, and the card's lines.
 
     Keys: title (the experiment's name), question, rows (data, sentence, the fields of its estimate, unreadable: a share
-    or None where nobody published it), card (the fields of CardLine). A source of data without anything to say has no
-    row.
+    or None where nobody published it), card (the fields of CardLine), models (as `costs` has them). A source of data
+    without anything to say has no row.
     """
     bias, experiment = bias_of(asked.experiment), asked.experiment
     judgments = frames.one_row_each(asked.frame)
@@ -32,6 +32,7 @@ def summary(asked: Asked, published: Sequence[Estimate], estimates: Sequence[Est
         "question": experiment.title,
         "rows": rows,
         "card": [_line(line) for line in lines],
+        "models": costs(asked)["models"],
     }
 
 

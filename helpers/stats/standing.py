@@ -11,6 +11,11 @@ from helpers.types import CARD_VERDICTS, Estimate
 LEVEL = 0.05
 
 
+def tested(each: Estimate) -> bool:
+    """Whether a number was tested: it has an interval, and its method does not say that no test was possible."""
+    return math.isfinite(each.low) and "no test" not in each.method
+
+
 def standing(each: Estimate, p: float, null: float = 0.0) -> str:
     """One of CARD_VERDICTS for a number with its p after the correction for its family, NaN where there was no test.
 

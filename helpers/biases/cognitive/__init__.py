@@ -6,7 +6,7 @@ from helpers.biases.cognitive.card import card, headline
 from helpers.biases.cognitive.concluding import finding
 from helpers.biases.cognitive.design import caution, check
 from helpers.biases.cognitive.estimands import ASKED
-from helpers.biases.cognitive.families import corrected, exploratory, smallest_detectable
+from helpers.biases.cognitive.families import confirmatory, corrected, exploratory, smallest_detectable
 from helpers.biases.cognitive.measure import measure
 from helpers.biases.cognitive.pairs import pairs
 from helpers.biases.cognitive.planted import planted
@@ -53,6 +53,7 @@ __all__ = [
     "card",
     "caution",
     "check",
+    "confirmatory",
     "corrected",
     "effect_words",
     "exploratory",

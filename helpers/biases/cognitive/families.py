@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from helpers.biases.cognitive.averages import LEVEL
 from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.stats.power import detectable_effect
+from helpers.stats.standing import tested
 from helpers.stats.tests import benjamini_hochberg, holm
 from helpers.types import Estimate
 
@@ -50,6 +51,12 @@ def family(estimates: Sequence[Estimate]) -> dict[Place, Estimate]:
 def by_judge(estimates: Sequence[Estimate], id: str = "bias_effect") -> dict[Place, Estimate]:
     """One number of each bias and judge: the exploratory grid."""
     return {place(e.where): e for e in estimates if e.id == id and "judge" in e.where}
+
+
+def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], int]]:
+    """The confirmatory family with the number of tests that Holm corrects it for."""
+    contrasts = [*family(estimates).values()]
+    return [(contrasts, sum(map(tested, contrasts)))]
 
 
 def corrected(estimates: Sequence[Estimate]) -> dict[Place, float]:

@@ -7,6 +7,7 @@ from helpers.biases.hinting.concluding import conclusions, corrected
 from helpers.biases.hinting.estimands import ESTIMANDS
 from helpers.biases.hinting.groups import best_groups, recommendations
 from helpers.biases.hinting.measure import (
+    confirmatory,
     few,
     finding,
     measure,
@@ -42,6 +43,7 @@ __all__ = [
     "changes_words",
     "check",
     "conclusions",
+    "confirmatory",
     "corrected",
     "curves",
     "few",

@@ -14,6 +14,7 @@ from helpers.biases.hinting.asking import CONTROL
 from helpers.biases.hinting.concluding import effect_of
 from helpers.biases.hinting.paired import CONFIRMATORY, LEVEL
 from helpers.stats.intervals import MIN_CLUSTERS
+from helpers.stats.standing import tested
 from helpers.types import Estimate, display_name
 
 #: What each verdict means in a sentence.
@@ -105,6 +106,17 @@ def _leads(estimates: Sequence[Estimate]) -> list[str]:
     )
     simulated = _who(by[next(iter(leads))])
     return [f"- {simulated}exploratory, p by Benjamini and Hochberg over all hints and vendors: {told}."]
+
+
+def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], int]]:
+    """The confirmatory families, each with the number of tests that Holm corrects it for.
+
+    The named hints on the average over vendors: their differences, and apart from these their equivalences.
+    """
+    average = [each for each in estimates if each.where.get("vendor") == "average"]
+    kinds = [[e for e in average if e.id == id] for id in ("hint_effect", "hint_effect_90")]
+    families = [[each for each in kind if each.where["hint"] in CONFIRMATORY] for kind in kinds]
+    return [(family, sum(map(tested, family))) for family in families]
 
 
 def few(estimates: Sequence[Estimate]) -> str:

@@ -7,7 +7,7 @@ from helpers.biases.position.concluding import finding, identical_words
 from helpers.biases.position.counts import from_pairs, games_of
 from helpers.biases.position.design import caution, check
 from helpers.biases.position.estimands_published import ESTIMANDS
-from helpers.biases.position.families import corrected, exploratory, smallest_detectable
+from helpers.biases.position.families import confirmatory, corrected, exploratory, rarer_side, smallest_detectable
 from helpers.biases.position.leaderboard import leaderboard_contrast, leaderboard_words
 from helpers.biases.position.measure import measure, published_frame
 from helpers.biases.position.pairs import comparisons, pairs
@@ -49,6 +49,7 @@ __all__ = [
     "choices_of",
     "class_words",
     "comparisons",
+    "confirmatory",
     "corrected",
     "exploratory",
     "finding",
@@ -71,6 +72,7 @@ __all__ = [
     "published_finding",
     "published_frame",
     "published_grids",
+    "rarer_side",
     "sensitivity_words",
     "smallest_detectable",
     "tidy",

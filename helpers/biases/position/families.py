@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from helpers.biases.position.effects import LEVEL
 from helpers.stats.power import detectable_effect, detectable_mcnemar
+from helpers.stats.standing import tested
 from helpers.stats.tests import benjamini_hochberg, holm
 from helpers.types import Estimate
 
@@ -33,6 +34,25 @@ def family(estimates: Sequence[Estimate]) -> dict[Place, Estimate]:
     """The confirmatory contrasts, one a judge and candidate: first_position_effect over all its categories."""
     chosen = [e for e in estimates if e.id == "first_position_effect" and "category" not in e.where]
     return {place(each.where): each for each in chosen}
+
+
+def rarer_side(each: Estimate, estimates: Sequence[Estimate]) -> float:
+    """The share of the rarer of the two lasting leanings, which the power of McNemar's test depends on.
+
+    NaN where a number is tested in another way: it is no first_position_effect, or its questions hold several pairs.
+    """
+    if each.id != "first_position_effect" or each.n != each.clusters:
+        return math.nan
+    sides = [of(estimates, id, place(each.where)) for id in ("primacy_share", "recency_share")]
+    return min(
+        (side.value if side is not None else math.nan for side in sides), key=lambda share: (share == share, share)
+    )
+
+
+def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], int]]:
+    """The confirmatory family with the number of tests that Holm corrects it for."""
+    contrasts = [*family(estimates).values()]
+    return [(contrasts, sum(map(tested, contrasts)))]
 
 
 def corrected(estimates: Sequence[Estimate]) -> dict[Place, float]:

@@ -3,7 +3,7 @@
 from helpers.biases.self_preference.arms import CONTROL, caution, check
 from helpers.biases.self_preference.asking import NEEDS, STAGES, trials
 from helpers.biases.self_preference.card import card, headline
-from helpers.biases.self_preference.concluding import corrected, finding, smallest_detectable
+from helpers.biases.self_preference.concluding import confirmatory, corrected, finding, smallest_detectable
 from helpers.biases.self_preference.estimands_defended import ESTIMANDS
 from helpers.biases.self_preference.funnel import funnel_of, outcomes
 from helpers.biases.self_preference.items import lost_by_pick
@@ -43,6 +43,7 @@ __all__ = [
     "card",
     "caution",
     "check",
+    "confirmatory",
     "corrected",
     "effect_words",
     "few",

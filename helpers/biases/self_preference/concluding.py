@@ -30,6 +30,12 @@ def family(estimates: Sequence[Estimate]) -> dict[str, Estimate]:
     return {each.where["judge"]: each for each in chosen}
 
 
+def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], int]]:
+    """The confirmatory family with the number of tests that Holm corrects it for: as many as were planned."""
+    planned = [*family(estimates).values()]
+    return [(planned, len(planned))]
+
+
 def corrected(estimates: Sequence[Estimate]) -> dict[str, float]:
     """Holm's p of the confirmatory family, by judge; NaN where there was no test.
 

@@ -7,6 +7,7 @@ from helpers.biases.top_choice.defended import balance_of_orders, corrected
 from helpers.biases.top_choice.estimands_defended import ESTIMANDS
 from helpers.biases.top_choice.measure import (
     agreement_words,
+    confirmatory,
     detectable,
     finding,
     measure,
@@ -45,6 +46,7 @@ __all__ = [
     "balance_of_orders",
     "card",
     "caution",
+    "confirmatory",
     "corrected",
     "detectable",
     "expected_shares",

@@ -11,6 +11,7 @@ from helpers import frames
 from helpers.biases.top_choice import defended, rates, spread
 from helpers.biases.top_choice.checks import sensitivity_caption, sensitivity_rows
 from helpers.stats.power import detectable_effect
+from helpers.stats.standing import tested
 from helpers.stats.tests import benjamini_hochberg
 from helpers.types import Estimate, display_name
 
@@ -120,6 +121,12 @@ def finding(estimates: Sequence[Estimate]) -> str:
             "picked, all these numbers are biased."
         )
     return "\n".join(lines)
+
+
+def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], int]]:
+    """The confirmatory family - the vendors' logits - with the number of tests that Holm corrects it for."""
+    family = [each for each in estimates if each.id == "self_preference_logit" and "variant" not in each.where]
+    return [(family, sum(map(tested, family)))]
 
 
 def detectable(each: Estimate, tests: int = 1, power: float = 0.8) -> str:
