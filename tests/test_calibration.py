@@ -446,7 +446,8 @@ def test_words_tell_what_was_tried_what_held_and_each_miss(tmp_path: Path) -> No
         "2,000 at 80 questions, 500 at 20 questions",
         "1 of 3 numbers hold the rule at 80 questions, 1 more are conservative",
         "Limit: self preference logit (planted Gemini) is biased by up to 0.15 standard deviations of one estimate.",
-        "At 20 questions 1 of 1 numbers with an interval miss the rule (self preference logit); self preference logit: an interval in "
+        "At 20 questions 1 of 1 numbers with an interval miss the rule (self preference logit); "
+        "self preference logit: an interval in "
         "86 % of the runs at least.",
         "binomial against one third in up to 99.9 % of runs (fair GPT)",
     ):
