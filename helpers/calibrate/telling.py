@@ -74,7 +74,7 @@ def _tried(rows: pd.DataFrame, facts: Mapping[str, Any]) -> str:
         f"Calibrated on SIMULATED judges of known truth in {len(facts['worlds'])} worlds ({worlds}); replications a "
         f"world: {runs}. {held}. The rule: false alarms of 3 to 7 %, 95 % intervals that hold the truth in 93 to 97 %, "
         "by the exact 99.9 % interval of the rate, and no bias above 3.5 Monte-Carlo errors. The truth is what the "
-        "same number comes to in a very large population of the world's questions (of a model, the same model fitted to it)."
+        "same number comes to in a very large population of the world's questions (a model is fitted to it as well)."
     )
 
 
