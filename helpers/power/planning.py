@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+from tqdm import tqdm
 
 from helpers.config import load_experiment
 from helpers.figures import show_power
@@ -61,7 +65,8 @@ def _sure(
         return precisions(read_pilot(Path(pilot), name), name), FROM_PILOT
     experiment = load_experiment(name, **given)
     judges = min(len(experiment.judges), most_judges(name))
-    estimates = simulated(name, asked, judges, experiment.repeats, draws)
+    shown = partial(tqdm, desc=f"{name}, simulated runs", unit="run", file=sys.stderr, leave=False)
+    estimates = simulated(name, asked, judges, experiment.repeats, draws, progress=shown)
     each = precisions(estimates, name, asked=asked, draws=draws)
     told = f"{judges} judges, repeats = {experiment.repeats}"
     if judges < len(experiment.judges):

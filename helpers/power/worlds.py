@@ -7,7 +7,7 @@ experiments 1 and 2, else chosen. A pilot with one's own judges knows better.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -64,12 +64,14 @@ def simulated(
     draws: int = 200,
     seed: int = 20,
     ids: Sequence[str] = (),
+    progress: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> list[Estimate]:
     """Each number of experiment `name` over `draws` simulated runs: `value` is its mean, `se` its standard deviation.
 
     `judges` None: as many as the world has by default; more than it can have, and fewer than 10 questions, are a
     ValueError. `repeats` None: as in config.yaml. The Monte-Carlo error of `se` is se / sqrt(2 (draws - 1)). A number
-    that fewer than 80 % of the runs give with an interval has none. `ids`: measure only what gives these numbers.
+    that fewer than 80 % of the runs give with an interval has none.
+    `ids`: measure only what gives these numbers. `progress` wraps the turns, as tqdm does.
     """
     config = load_config(name)
     draw, usual, most = _world(name)
@@ -77,7 +79,7 @@ def simulated(
     if not 1 <= count <= most:
         raise ValueError(f"{count} judges: the simulated world of {name} has 1 to {most}; a pilot may have any number")
     found: dict[tuple[str, tuple], list[Estimate]] = {}
-    for turn in range(draws):
+    for turn in progress(range(draws)):
         for given, measure in draw(enough(questions), count, times, np.random.default_rng([seed, turn])).items():
             for each in measure() if not ids or set(given) & set(ids) else ():
                 found.setdefault((each.id, tuple(each.where.items())), []).append(each)
