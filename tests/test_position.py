@@ -671,7 +671,7 @@ def test_identical_pairs_are_called_after_correction_over_comparisons() -> None:
 def test_flips_are_called_more_than_noise_only_where_they_are() -> None:
     base = [effect(0.05, 0.3), about("position_consistency", 0.7)]
     noise = position.finding([*base, about("excess_flip", 0.01, p=0.4)])
-    assert "different winners in 30.0 % of pairs: not measurably more often than when asked again" in noise
+    assert "disagree on the outcome in 30.0 % of pairs: not measurably more often than when asked again" in noise
     more = position.finding([*base, about("excess_flip", 0.1, p=0.001)])
     assert "more often than when asked again in the same order, by +10.0 pp" in more and "exploratory" in more
     family = [

@@ -53,7 +53,7 @@ def draw(
     every = [("judge", "candidate", *heads), *(names for block in blocks for names in block.rows)]
     ratios = [*_widths(every), *[max(room(look, every, most), 6)] * most]
     titles = 1.4 * max(title.count("\n") + 1 for block in blocks for title in block.titles)
-    height = sum(heights) * line + (3.5 + max(titles, 2.8)) * len(blocks) + 3 + 1.5 * above
+    height = sum(heights) * line + (3.5 + max(titles, 4.2)) * len(blocks) + 3 + 1.5 * above
     figure = canvas(look, look.text, height * look.size / 72)
     shape = {"squeeze": False, "width_ratios": ratios, "height_ratios": heights}
     table = figure.subplots(len(blocks), len(ratios), sharey="row", **shape)
@@ -63,7 +63,7 @@ def draw(
         shown = len(heads) + 1
         _texts(row[:shown], block, heads if not i else None)
         if block.data != before.data:
-            comparisons.source(row[0], block.data, several, 0, (0.5 + 1.35 * (not i)) * look.size)
+            comparisons.source(row[0], block.data, several, 0, (0.5 + 2.7 * (not i)) * look.size)
         for axes in row[shown + len(block.titles) :]:
             axes.set_visible(False)
         found.append(list(row[shown : shown + len(block.titles)]))
@@ -91,7 +91,7 @@ def _texts(row: Sequence[Axes], block: Block, heads: Names | None) -> None:
         row[0].text(0, at + 0.23, words, va="center", color=labels.SOFT, fontsize="small")
         for axes, word in zip(row[1:], others, strict=True):
             axes.text(0, at, comparisons.named(word, LONGEST_WORD), va="center")
-    for axes, head in zip(row, () if heads is None else ("judge, candidate", *heads), strict=False):
+    for axes, head in zip(row, () if heads is None else ("judge\ncandidate", *heads), strict=False):
         axes.set_title(head, loc="left", color=labels.SOFT)
 
 

@@ -78,7 +78,7 @@ def flips(estimates: Sequence[Estimate], at: Place, found: bool) -> str:
     agreed = of(estimates, "position_consistency", at)
     if agreed is None or math.isnan(agreed.value):
         return ""
-    told = f" The two orders name different winners in {percent(1 - agreed.value)} of pairs"
+    told = f" The two orders disagree on the outcome in {percent(1 - agreed.value)} of pairs"
     more = of(estimates, "excess_flip", at)
     if more is None or math.isnan(more.value):
         return f"{told}{NOISE}."

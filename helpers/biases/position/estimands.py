@@ -174,8 +174,8 @@ MEASURED = (
     ),
     of(
         "flip_by_gap",
-        "How often the two orders name different winners, by third of the quality gap that other judges' verdicts, or "
-        "else the judge's own other repeats, show (gap).",
+        "How often the two orders disagree on the outcome (either answer, or a tie), by third of the quality gap that "
+        "other judges' verdicts, or else the judge's own other repeats, show (gap).",
         "P(disagree | third of |mean verdict of others|)",
         "pairs that disagree",
         "readable pairs whose gap is known",

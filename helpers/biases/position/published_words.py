@@ -84,7 +84,7 @@ def _group(title: str, group: Sequence[Source], estimates: Sequence[Estimate], p
     sides = [_favours(effects[at], p[at]) for at in tested]
     unsure = sum(not side and leans(effects[at]) for at, side in zip(tested, sides, strict=True))
     told = (
-        f"- **{title}**: the two orders name different winners in {_span(flips)} of readable pairs (median "
+        f"- **{title}**: the two orders disagree on the outcome in {_span(flips)} of readable pairs (median "
         f"{_percent(statistics.median(flips))}; {len(enough)} with at least {MIN_CLUSTERS} of them). Of {len(tested)} "
         f"tested, {sides.count('first')} favour the answer shown **first**, {sides.count('second')} the **second**, "
         f"{sides.count('') - unsure} show no measurable preference"
@@ -118,7 +118,7 @@ def _line(each: Source, estimates: Sequence[Estimate], p: Mapping[Place, float])
     parts = " against ".join(_percent(of(estimates, id, at).value) for id in ("primacy_share", "recency_share"))
     said = (
         f"- **{_name(at)}** ({title}): {told}; the first wins both orders in {parts} of {effect.n} readable pairs for "
-        f"the second ({effect}, p = {p[at]:.2g}); different winners in {_percent(1 - agreed.value)}"
+        f"the second ({effect}, p = {p[at]:.2g}); different outcomes in {_percent(1 - agreed.value)}"
     )
     own = of(estimates, "consistent_answer_rate", at)
     return f"{said}; consistent answers as its authors count them: {_percent(own.value)}." if own else f"{said}."
