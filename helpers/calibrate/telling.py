@@ -121,14 +121,18 @@ def _few(rows: pd.DataFrame) -> list[str]:
         missed = part[part["verdict"].str.startswith("misses")]
         told = f"At {questions} questions {len(missed)} of {(given > 0).sum()} numbers with an interval miss the rule"
         if len(missed):
-            told += f" ({', '.join(dict.fromkeys(id.replace('_', ' ') for id in missed['id']))})"
-        without = part[given < 0.995]
-        if len(without):
-            least = given.min()
-            ids = ", ".join(dict.fromkeys(id.replace("_", " ") for id in without["id"]))
-            told += f"; {ids}: an interval in {100 * least:.0f} % of the runs at least"
+            told += f" ({_listed(missed)})"
+        never, some = part[given == 0], part[(given > 0) & (given < 0.995)]
+        if len(some):
+            told += f"; {_listed(some)}: an interval in {100 * given[some.index].min():.0f} % of the runs at least"
+        if len(never):
+            told += f"; {_listed(never)}: never an interval"
         found.append(f"{told}.")
     return found
+
+
+def _listed(rows: pd.DataFrame) -> str:
+    return ", ".join(map(_named, rows["id"].unique()))
 
 
 def _failures(rows: pd.DataFrame) -> list[str]:
