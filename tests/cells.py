@@ -12,6 +12,11 @@ from unittest.mock import patch
 import nbformat
 
 
+def of_this_run(told: str) -> str:
+    """What is told of the run's own judges: every run also says on which simulated ones its estimators were tried."""
+    return told.replace("Calibrated on SIMULATED judges", "")
+
+
 def code_cells(notebook: Path) -> list[Any]:
     """The code cells of a notebook, in order."""
     return [cell for cell in nbformat.read(notebook, as_version=4).cells if cell.cell_type == "code"]

@@ -9,6 +9,7 @@ import nbformat
 import pytest
 
 from helpers import paths
+from tests.cells import of_this_run
 from tests.kernels import command
 
 TEXT = "Situation:\n{}\n\nPrompt:\nHow good is it?\n\nAnswer Options:\n" + "\n".join(
@@ -81,4 +82,4 @@ def test_it_reads_published_decisions(tmp_path: Path, known: bool) -> None:
     (mean,) = [e for e in numbers if e["id"] == "ratio_scale" and e["where"] == {"bias": "framing", "judge": "m"}]
     by_hand = [(n % 3) / (n % 4 + n % 3) if n % 4 + n % 3 else 0.0 for n in range(24)]
     assert mean["value"] == pytest.approx(sum(by_hand) / 24, abs=1e-5) and mean["clusters"] == (12 if known else 24)
-    assert "only the published metric is defined: status quo" in said and "SIMULATED" not in said
+    assert "only the published metric is defined: status quo" in said and "SIMULATED" not in of_this_run(said)

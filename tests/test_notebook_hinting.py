@@ -18,7 +18,7 @@ from helpers import paths, run, store
 from helpers.biases import hinting
 from helpers.providers import simulated
 from helpers.types import Estimate, Trial
-from tests.cells import prose, run_cells, tables, texts
+from tests.cells import of_this_run, prose, run_cells, tables, texts
 from tests.kernels import command, contents, tracked
 from tests.runs import GROUP_FILES, as_published_groups, asked, settled
 
@@ -179,7 +179,7 @@ def test_group_files_go_through_the_whole_notebook_and_give_the_same_effects(
     names, shown = run_cells(NOTEBOOK, judgments=str(group_files), store=str(tmp_path / "s"), out=str(tmp_path / "o"))
     told = prose(shown)
     assert told.startswith("Data: published judgments, from a file or folder. 6 judges, 24 questions, 576 judgments")
-    assert "SIMULATED" not in told.replace("SIMULATED judges), 80 %", "") and "were not asked here" in told
+    assert "SIMULATED" not in of_this_run(told).replace("SIMULATED judges), 80 %", "") and "were not asked here" in told
     expected = effects(hinting.measure(groups.frame, groups.data, 42, 5.0))
     found = effects(names["estimates"])
     assert (
@@ -233,7 +233,7 @@ def test_a_real_run_under_one_hint_goes_through_the_notebook(real_data: Path, tm
     told = prose(shown)
     assert "There is no control: all of them are of the condition full" in told
     assert "hint *full*: nothing can be concluded: no judgment under full has a blind partner" in told
-    assert "With 0 questions" not in told and "SIMULATED" not in told
+    assert "With 0 questions" not in told and "SIMULATED" not in of_this_run(told)
     assert "stood under one and the same letter in all 480 judgments" in told
     (losses,) = (table for table in tables(shown) if "judgments" in table)
     assert losses["judgments"].tolist() == [80] * 6
