@@ -280,7 +280,7 @@ BAD_MODELS = {
     "unknown provider": ("a: {provider: mistral, model_id: m, vendor: x}", "model 'a'", "'mistral'", "'anthropic'"),
     "duplicate model": (f"a: {MODEL}\nb: {MODEL}\na: {MODEL}", "duplicate key 'a'", "line 3"),
     "duplicate key": ("a: {provider: openai, model_id: m, model_id: n, vendor: x}", "duplicate key 'model_id'"),
-    "alias": (f"a: &a {MODEL}\nb: *a", "aliases are not allowed", "line 2"),
+    "alias": (f"a: &a {MODEL}\nb: *a", "aliases are not allowed", "line 1"),
     "base_url": (
         "a: {provider: openai, model_id: m, vendor: x, base_url: 'http://127.0.0.1:1/v1'}",
         *("model 'a'", "revision", "weights"),

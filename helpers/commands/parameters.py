@@ -6,19 +6,16 @@ from typing import Any
 
 import click
 
+from helpers.config import parse_yaml
+
 
 def parameters(pairs: tuple[tuple[str, str], ...]) -> dict[str, Any]:
     """NAME VALUE pairs with values read as YAML: 5, null, [a, b], "text"."""
-    import yaml
-
     values: dict[str, Any] = {}
     for name, text in pairs:
         if name in values:
             raise click.BadParameter(f"-p {name} is given twice")
-        try:
-            values[name] = yaml.safe_load(text)
-        except yaml.YAMLError as error:
-            raise click.BadParameter(f"-p {name} {text}: not YAML ({error})") from None
+        values[name] = parse_yaml(text, f"-p {name} {text}")
     return values
 
 

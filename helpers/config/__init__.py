@@ -19,8 +19,8 @@ from helpers.config.schema import (
     Parameters,
     checked,
     own_parameters,
-    read_yaml,
 )
+from helpers.config.yaml_text import parse_yaml, read_yaml
 from helpers.types import Experiment, Model, Price, Question, short_hash
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "load_config",
     "load_experiment",
     "load_models",
+    "parse_yaml",
     "read_yaml",
 ]
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from helpers import paths
-from helpers.config.schema import STYLES, ConfigError, Strict, checked, read_yaml
+from helpers.config.schema import STYLES, ConfigError, Strict, checked
+from helpers.config.yaml_text import read_yaml
 from helpers.types import Collection, short_hash
 
 #: Parameters of a notebook that collects, with their defaults.

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from helpers.config.schema import NAME, Strict
 from helpers.types import MOST_OPTIONS, VERSIONS
 
-#: No type is guessed: to YAML `yes` and `off` are no words, and "5" is no number.
-EXACT = ConfigDict(strict=True)
-
 
 class ScaleOptions(Strict):
     """Options that are numbers: from the least to the greatest, each followed by the unit."""
-
-    model_config = EXACT
 
     start: int = Field(alias="from")
     stop: int = Field(alias="to")
@@ -45,8 +40,6 @@ class ScaleOptions(Strict):
 class Draw(Strict):
     """What is drawn by the seed for each scenario and wording: a whole number, or one of several values."""
 
-    model_config = EXACT
-
     start: int | None = Field(None, alias="from")
     stop: int | None = Field(None, alias="to")
     choose: list[str | int | float] | None = None
@@ -62,8 +55,6 @@ class Draw(Strict):
 
 class BiasTemplate(Strict):
     """One template file: a bias, its wordings with their versions, and its scenarios; see CONTRIBUTING."""
-
-    model_config = EXACT
 
     title: str
     words: str

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
@@ -35,6 +33,8 @@ KINDS = {
     float: "a finite number",
     list: "a list of names that is not empty, or null",
 }
+#: What is added where a text is asked for and YAML read something else.
+IN_QUOTES = '; what YAML takes for a number, a truth value or nothing is a text in quotes: "3.10"'
 STYLES = ("paper", "neurips", "icml", "acl", "talk")
 
 
@@ -43,9 +43,9 @@ class ConfigError(ValueError):
 
 
 class Strict(BaseModel):
-    """Settings of which none is unknown and none changes."""
+    """Settings of which none is unknown, none changes and no type is guessed: True is no number, and "5" is none."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, protected_namespaces=())
 
 
 class PriceEntry(Strict):
@@ -108,9 +108,7 @@ class ExperimentConfig(Strict):
 
 
 class Parameters(Strict):
-    """The common notebook parameters, checked; no type is guessed: True is no number, "5" is none either."""
-
-    model_config = ConfigDict(strict=True)
+    """The common notebook parameters, checked."""
 
     judges: list[str] | None
     candidates: list[str] | None
@@ -134,40 +132,6 @@ class Parameters(Strict):
         return value
 
 
-class _StrictLoader(yaml.SafeLoader):
-    """SafeLoader that refuses duplicate keys and aliases: PyYAML keeps the last of two keys without a word."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.events.AliasEvent):
-            event = self.peek_event()
-            raise yaml.constructor.ConstructorError(None, None, "aliases are not allowed", event.start_mark)
-        return super().compose_node(parent, index)
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-        seen = set()
-        for key_node, _ in node.value:
-            if not isinstance(key_node, yaml.ScalarNode):
-                raise yaml.constructor.ConstructorError(None, None, "a key must be a word", key_node.start_mark)
-            if key_node.value in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"duplicate key {key_node.value!r}", key_node.start_mark
-                )
-            seen.add(key_node.value)
-        return super().construct_mapping(node, deep)
-
-
-def read_yaml(path: Path) -> Any:
-    """What stands in a YAML file; duplicate keys, aliases and files above 1 MB are refused."""
-    if not path.is_file():
-        raise ConfigError(f"{path}: no such file")
-    if path.stat().st_size > 1_000_000:
-        raise ConfigError(f"{path}: larger than 1 MB, which no configuration of ours is")
-    try:
-        return yaml.load(path.read_text(encoding="utf-8"), Loader=_StrictLoader)
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise ConfigError(f"{path}: {error}") from None
-
-
 def checked(kind: type[BaseModel], values: Any, where: str) -> Any:
     """`values` as a `kind`; what is unknown, missing or of a wrong type is a ConfigError naming `where` and field."""
     if not isinstance(values, dict):
@@ -184,7 +148,9 @@ def checked(kind: type[BaseModel], values: Any, where: str) -> Any:
                 lines.append(f"key '{field}' is missing")
             else:
                 found = "(not shown)" if field == "api_key_env" else repr(fault["input"])
-                lines.append(f"{field} = {found}: {fault['msg'].removeprefix('Value error, ')}")
+                quote = fault["type"] == "string_type" and not isinstance(fault["input"], list | dict)
+                told = fault["msg"].removeprefix("Value error, ")
+                lines.append(f"{field} = {found}: {told}{IN_QUOTES if quote else ''}")
         raise ConfigError(f"{where}: " + "; ".join(lines)) from None
 
 

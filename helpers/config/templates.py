@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from helpers.config.scenarios import EXACT, BiasTemplate, ScaleOptions
-from helpers.config.schema import NAME, ConfigError, Strict, checked, read_yaml
+from helpers.config.scenarios import BiasTemplate, ScaleOptions
+from helpers.config.schema import NAME, ConfigError, Strict, checked
+from helpers.config.yaml_text import read_yaml
 
 
 class ScaleLine(Strict):
     """Parameters of the published metric, on the numbers of options from 0; those not given follow from the target."""
-
-    model_config = EXACT
 
     k: float = -1.0
     x1: float = 0.0
@@ -30,8 +29,6 @@ class MetricLine(Strict):
     values means, as {impression: {good: high, bad: low}}. `scale` overrides parameters of the published metric, which
     else follow from the target.
     """
-
-    model_config = EXACT
 
     target: str | dict[str, dict[str, Literal["high", "low"]]]
     scale: ScaleLine | None = None
@@ -53,7 +50,7 @@ def load_templates(place: Path, lines: Mapping[str, Any], where: str) -> dict[st
     for name, path in files.items():
         if not NAME.fullmatch(name):
             raise ConfigError(f"{path}: the name of a bias is lower case letters, digits, _ . - (at most 64)")
-        template = checked(BiasTemplate, read_yaml(path), str(path))
+        template = checked(BiasTemplate, read_yaml(path, shown=True), str(path))
         line = checked(MetricLine, lines[name], f"{where}: options.biases.{name}")
         _fits(template, line, f"{where}: options.biases.{name}")
         found[name] = (template, line)
