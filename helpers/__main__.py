@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from helpers.commands import instruments
+from helpers.commands import instruments, stores
 from helpers.commands.parameters import parameter, parameters
 from helpers.config import ConfigError
 
@@ -55,7 +55,7 @@ def plan(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...]) -> None:
             click.echo(f"Note: {caution(experiment)}")
 
 
-for command in (instruments.calibrate, instruments.power, instruments.explain, instruments.analyze):
+for command in (instruments.calibrate, instruments.power, instruments.explain, instruments.analyze, stores.store):
     main.add_command(command)
 
 

@@ -1,21 +1,41 @@
 """Every reply that was ever paid for: one readable JSONL file a model, one writer at a time, nothing ever rewritten."""
 
 from helpers.store.appending import SYNC_LINES, SYNC_SECONDS, Writer, holder, try_lock, writing
-from helpers.store.records import VERSION, StoreError, decode, encode, file_of, lines, read, refused
+from helpers.store.checking import Line, examine, files, scan
+from helpers.store.contents import Contents, contents
+from helpers.store.exporting import export
+from helpers.store.joining import Joined, import_file, merge
+from helpers.store.records import VERSION, StoreError, completion_of, decode, encode, file_of, lines, read, refused
+from helpers.store.verifying import Repaired, Verified, repair, verify
 
 __all__ = [
     "SYNC_LINES",
     "SYNC_SECONDS",
     "VERSION",
+    "Contents",
+    "Joined",
+    "Line",
+    "Repaired",
     "StoreError",
+    "Verified",
     "Writer",
+    "completion_of",
+    "contents",
     "decode",
     "encode",
+    "examine",
+    "export",
     "file_of",
+    "files",
     "holder",
+    "import_file",
     "lines",
+    "merge",
     "read",
     "refused",
+    "repair",
+    "scan",
     "try_lock",
+    "verify",
     "writing",
 ]

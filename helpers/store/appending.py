@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import time
@@ -10,11 +11,40 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from helpers.store.checking import whole_within
 from helpers.store.records import StoreError, decode, encode
 from helpers.types import Completion, Request
 
 SYNC_LINES = 64
 SYNC_SECONDS = 0.2
+
+
+def opened(path: Path, flags: int) -> int:
+    """A file descriptor for writing in the store; StoreError where a symbolic link would lead the write elsewhere."""
+    try:
+        # Windows would write line ends of its own without O_BINARY, and has no O_NOFOLLOW.
+        return os.open(path, flags | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0), 0o644)
+    except OSError as error:
+        _refuse_link(path, error)
+        raise
+
+
+def _refuse_link(path: Path, error: OSError) -> None:
+    if error.errno == errno.ELOOP:
+        raise StoreError(
+            f"{path}: a symbolic link, and nothing is written through one; put the file itself there "
+            "(the folder of replies may be a link)"
+        ) from None
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring the names of new files to the disk, where the system can."""
+    if hasattr(os, "O_DIRECTORY"):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 class Writer:
@@ -23,12 +53,14 @@ class Writer:
     def __init__(self, path: Path) -> None:
         """Open the file for appending and cut a torn last line (only the lock's holder may)."""
         self.path = path
-        # Windows would write line ends of its own without O_BINARY.
-        self._fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+        new = not path.exists()
+        self._fd = opened(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         self._unsynced = 0
         self._synced_at = time.monotonic()
         try:
             self._mend_tail()
+            if new:
+                sync_folder(path.parent)
         except BaseException:
             os.close(self._fd)
             raise
@@ -47,24 +79,43 @@ class Writer:
         try:
             decode(tail)
         except (ValueError, KeyError, TypeError):
+            if whole_within(tail):  # not torn but damaged: what was paid for is not cut
+                raise StoreError(
+                    f"{self.path}: the last line holds a whole reply and something else; "
+                    f"`recuse store verify --store {self.path.parent} --repair` saves it"
+                ) from None
             os.ftruncate(self._fd, size - len(tail))
         else:  # only the newline is missing: a whole paid reply, not to be thrown away
             os.write(self._fd, b"\n")
 
+    @property
+    def size(self) -> int:
+        """Bytes in the file."""
+        return os.fstat(self._fd).st_size
+
     def append(self, request: Request, completion: Completion, labels: Mapping[str, Any]) -> None:
         """Write one attempt; a write that is cut short (disk full) is undone and raises."""
-        line = encode(request, completion, labels)
-        size = os.fstat(self._fd).st_size
+        self.append_line(encode(request, completion, labels), "nothing more is asked")
+
+    def append_line(self, line: bytes, so: str) -> None:
+        """Write one line that is encoded already; `so` says what follows from a failure."""
+        size = self.size
         try:
             written = os.write(self._fd, line)
         except OSError as error:
-            raise StoreError(f"{self.path}: cannot append ({error.strerror}); nothing more is asked") from error
+            raise StoreError(f"{self.path}: cannot append ({error.strerror}); {so}") from error
         if written != len(line):
             os.ftruncate(self._fd, size)
-            raise StoreError(f"{self.path}: cannot append (no space left); nothing more is asked")
+            raise StoreError(f"{self.path}: cannot append (no space left); {so}")
         self._unsynced += 1
         if self._unsynced >= SYNC_LINES:
             self.sync()
+
+    def take_back(self, size: int | None) -> None:
+        """Take back lines that came from elsewhere: the file has this size again, or (None) is gone again."""
+        os.ftruncate(self._fd, size or 0)
+        if size is None:
+            self.path.unlink()
 
     def sync(self) -> None:
         """Bring everything appended to the disk, if anything is waiting."""
@@ -99,8 +150,17 @@ def try_lock(path: Path) -> Any | None:
         lock.acquire(timeout=0)
     except Timeout:
         return None
+    except OSError as error:
+        _refuse_link(Path(f"{path}.lock"), error)
+        raise
     note = f"process {os.getpid()} on {socket.gethostname()} since {time.strftime('%H:%M:%S')}"
-    Path(f"{path}.holder").write_text(note, encoding="utf-8")
+    try:
+        note_file = opened(Path(f"{path}.holder"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        with os.fdopen(note_file, "w", encoding="utf-8") as file:
+            file.write(note)
+    except BaseException:
+        lock.release()
+        raise
     return lock
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -14,14 +16,24 @@ from helpers.types import Completion, Request, Usage
 VERSION = 1
 _CRC = b',"crc":"%08x"}'
 _CRC_LENGTH = len(_CRC % 0)
+_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 
 
 class StoreError(RuntimeError):
     """A store file that cannot be trusted or written; the message names file and line."""
 
 
+class UnknownFormat(ValueError):
+    """A line that is whole, but written by a version of this program that knows another format."""
+
+
 def file_of(folder: Path, model: str) -> Path:
-    """The file that holds the replies of the model with this name."""
+    """The file that holds the replies of the model with this name; StoreError for a name that could lead elsewhere."""
+    if not _NAME.fullmatch(model):
+        raise StoreError(
+            f"{model[:80]!r} is no name of a model: lower case letters, digits, _ . - (at most 64), "
+            "a letter or digit first"
+        )
     return folder / f"{model}.jsonl"
 
 
@@ -64,18 +76,47 @@ def encode(request: Request, completion: Completion, labels: Mapping[str, Any]) 
     return body[:-1] + _CRC % zlib.crc32(body) + b"\n"
 
 
-def decode(line: bytes) -> dict[str, Any]:
-    """The record of one line; ValueError says what is wrong with it."""
+def unsealed(line: bytes) -> bytes:
+    """The record of one line as JSON text, without the checksum; ValueError where that does not fit."""
     body = line[:-_CRC_LENGTH] + b"}"
     if line[-_CRC_LENGTH:] != _CRC % zlib.crc32(body):
         raise ValueError("the checksum does not fit: the line was damaged or edited")
-    record = json.loads(body)
-    if record["v"] != VERSION:
-        raise ValueError(f"written in format {record['v']!r}; this version reads format {VERSION}")
+    return body
+
+
+def check_format(record: Any) -> None:
+    """Refuse (UnknownFormat) a record of another format than this version reads."""
+    version = record.get("v") if isinstance(record, dict) else None
+    if version != VERSION:
+        raise UnknownFormat(
+            f"written in format {version!r:.40}; this version reads format {VERSION}: update Recuse, or move the file "
+            "out of the folder of replies"
+        )
+
+
+def decode(line: bytes) -> dict[str, Any]:
+    """The record of one line; ValueError says what is wrong with it."""
+    body = unsealed(line)
+    try:
+        record = json.loads(body)
+    except RecursionError:
+        raise ValueError("nested too deeply to be read") from None
+    check_format(record)
     return record
 
 
-def _completion(record: Mapping[str, Any]) -> Completion:
+def key_of(request: Mapping[str, Any]) -> str:
+    """The key of a request as a line holds it: what `types.Request.key` computes of the request itself."""
+    seen = {name: request[name] for name in ("provider", "model", "params", "system", "prompt", "repeat")}
+    seen["schema"] = json.dumps(request["schema"])
+    if "revision" in request:
+        seen["revision"] = request["revision"]
+    text = json.dumps(seen, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def completion_of(record: Mapping[str, Any]) -> Completion:
+    """The attempt that a line holds."""
     reply = record["reply"]
     return Completion(
         key=record["key"],
@@ -109,15 +150,25 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
             try:
                 yield decode(line[:-1])
             except (ValueError, KeyError, TypeError) as error:
-                raise StoreError(f"{path}, line {number}: {error}") from None
+                raise StoreError(f"{path}, line {number}: {error}{_advice(path, error)}") from None
+
+
+def _advice(path: Path, error: Exception) -> str:
+    """What to do about a line that cannot be read; an unknown format says it itself."""
+    if isinstance(error, UnknownFormat):
+        return ""
+    return f". `recuse store verify --store {path.parent}` names all damage, and --repair sets it aside"
 
 
 def read(path: Path) -> dict[str, Completion]:
     """The replies of one file by key. Of several finished replies of one key (merged stores) the first counts."""
     replies: dict[str, Completion] = {}
-    for record in lines(path):
-        if record["status"] == "ok" and record["key"] not in replies:
-            replies[record["key"]] = _completion(record)
+    for number, record in enumerate(lines(path), 1):
+        try:
+            if record["status"] == "ok" and record["key"] not in replies:
+                replies[record["key"]] = completion_of(record)
+        except (KeyError, TypeError) as error:
+            raise StoreError(f"{path}, line {number}: not a line of this program ({error})") from None
     return replies
 
 

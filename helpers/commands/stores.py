@@ -1,0 +1,166 @@
+"""Commands on the store of replies: what it holds, whether it is whole, and how replies leave it and come in."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from helpers import paths
+from helpers.types.naming import plain
+
+_folder = click.option(
+    "--store", "folder", type=click.Path(path_type=Path), default=paths.REPLIES, help="Folder of replies."
+)
+_models = click.argument("models", nargs=-1)
+
+
+@click.group()
+def store() -> None:
+    """Look at the replies that were paid for, check them, share them."""
+
+
+@store.command()
+@_models
+@_folder
+@click.option("--json", "as_json", is_flag=True, help="For programs: one JSON object.")
+def info(models: tuple[str, ...], folder: Path, as_json: bool) -> None:
+    """Say what is stored: replies, failures, tokens, dollars, dates and experiments of all models, or of MODELS."""
+    from helpers.commands.spending import cost_of
+    from helpers.config import load_models
+    from helpers.store import contents, files
+
+    cost = cost_of(load_models())
+    found = [contents(path, cost) for path in files(folder, models)]
+    if as_json:
+        click.echo(json.dumps({"folder": str(folder), "files": [asdict(each) for each in found]}, indent=1))
+        return
+    lines, replies, size = (sum(getattr(each, name) for each in found) for name in ("lines", "replies", "bytes"))
+    click.echo(f"{folder}: {len(found)} files, {lines:,} lines, {replies:,} replies, {_megabytes(size)}")
+    for each in found:
+        click.echo(_told(each))
+
+
+def _told(found: Any) -> str:
+    """The contents of one file in a few lines."""
+    from helpers.judge import dollars
+
+    counted = [f"{found.lines:,} lines", f"{found.replies:,} replies"]
+    counted += [f"{found.further:,} further replies to the same (the first counts)"] if found.further else []
+    failed = sum(found.failures.values())
+    counted += [f"{failed:,} failed attempts ({_counts(found.failures)})"] if failed else []
+    counted += [f"{found.damaged:,} DAMAGED (recuse store verify)"] if found.damaged else []
+    counted += ["a torn last line"] if found.torn else []
+    tokens = f"{found.tokens['input']:,} tokens in, {found.tokens['output']:,} out"
+    if found.usd_measured is None:
+        spent = f"no dollars: {plain(found.no_price)}"
+    else:
+        more = found.usd_at_most - found.usd_measured > 1e-9
+        spent = f"{dollars(found.usd_measured)} measured" + (f", {dollars(found.usd_at_most)} at most" if more else "")
+    days = " to ".join(dict.fromkeys(plain(time[:10]) for time in (found.first, found.last))) or "no dates"
+    return (
+        f"\n{found.model}: {', '.join(counted)}\n  {tokens}; {spent}\n"
+        f"  {days}; {_counts(found.experiments, 'no experiment') or 'nothing'}; {_megabytes(found.bytes)}\n"
+        f"  answered by: {_counts(found.returned) or 'nobody says'}"
+    )
+
+
+def _counts(counts: dict[str, int], nameless: str = "no name") -> str:
+    return ", ".join(f"{plain(name) or nameless} {count:,}" for name, count in sorted(counts.items()))
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB"
+
+
+@store.command()
+@_models
+@_folder
+@click.option("--repair", is_flag=True, help="Move bad lines to <file>.damaged beside the file; nothing is deleted.")
+def verify(models: tuple[str, ...], folder: Path, repair: bool) -> None:
+    """Check every line of all files, or those of MODELS; exit code 1 where one is damaged."""
+    from helpers import store as room
+
+    whole = True
+    for path in room.files(folder, models):
+        found = room.verify(path)
+        for line in (*found.bad, *([found.tail] if found.tail else [])):
+            click.echo(f"{path}, line {line.number}: {plain(line.wrong)}")
+        doubles = f", {found.same:,} copies of lines" if found.same else ""
+        doubles += f", {found.further:,} further replies to the same (the first counts)" if found.further else ""
+        state = f"{len(found.bad)} damaged" if found.bad else "whole"
+        click.echo(f"{path.name}: {found.lines:,} lines{doubles}, {state}")
+        left = len(found.bad)
+        if repair and (found.bad or found.tail):
+            done = room.repair(path)
+            left = done.left
+            click.echo(
+                f"{path.name}: {done.moved} lines moved to {done.side.name}, {done.rescued} whole ones within them put "
+                "back; what is missing now is asked again by the next run"
+            )
+        whole = whole and not left
+    if not whole:
+        sys.exit(1)
+
+
+@store.command()
+@click.option("--to", "target", type=click.Path(path_type=Path), required=True, help=".jsonl, .parquet or .csv.")
+@click.option("--model", "models", multiple=True, help="Only this model's replies; may be given again.")
+@click.option(
+    "--experiment", "experiments", multiple=True, help="Only what this experiment asked first; again as well."
+)
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@_folder
+def export(target: Path, models: tuple[str, ...], experiments: tuple[str, ...], force: bool, folder: Path) -> None:
+    """Write replies into one file: all that is stored as .jsonl (`import` reads it), or a table (.parquet, .csv)."""
+    from helpers.store import export as write
+
+    counts = write(folder, target, models, experiments, force)
+    click.echo(f"{target}: {sum(counts.values()):,} lines ({_counts(counts) or 'of no model'})")
+
+
+@store.command("import")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--model", help="Whose lines these are, where the file is one of another store (not an export).")
+@_folder
+def take(file: Path, model: str | None, folder: Path) -> None:
+    """Take the replies of FILE (.jsonl) into the store: all or none, each line checked before any is written."""
+    from helpers.config import ConfigError, load_models
+    from helpers.store import import_file
+
+    if model is not None and model not in (known := load_models()):
+        raise ConfigError(f"--model {model}: no such model in models.yaml; there are: {', '.join(known)}")
+    if file.suffix.lower() in (".csv", ".parquet"):
+        raise click.BadParameter(f"{file}: tables are for reading; export to .jsonl to import it again")
+    _say(import_file(file, folder, model))
+
+
+@store.command()
+@click.argument("other", type=click.Path(path_type=Path))
+@_folder
+def merge(other: Path, folder: Path) -> None:
+    """Take in another folder of replies, file by file: all or none. The first reply of a key counts, all are kept."""
+    from helpers.store import merge as join
+
+    _say(join(other, folder))
+
+
+def _say(joined: list[Any]) -> None:
+    from helpers.config import load_models
+
+    known = load_models()
+    for each in joined:
+        told = [f"{each.new:,} replies added"]
+        told += [f"{each.further:,} more to what has a reply already (kept; the first counts)"] if each.further else []
+        told += [f"{each.failures:,} failed attempts"] if each.failures else []
+        told += [f"{each.same:,} were here already"] if each.same else []
+        told += ["a torn last line left out"] if each.torn else []
+        click.echo(f"{each.model}: {', '.join(told)}")
+        if each.model not in known:
+            click.echo(f"note: models.yaml has no model '{each.model}': an entry of that name will find these replies")
+    if not joined:
+        click.echo("nothing to take in")

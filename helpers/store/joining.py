@@ -1,0 +1,187 @@
+"""Replies that come from elsewhere: checked to the last line before any is written, and none that is here is lost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, Any
+
+from helpers.store.appending import Writer, holder, try_lock, writing
+from helpers.store.checking import Line, files, look, scan
+from helpers.store.records import StoreError, file_of
+from helpers.store.verifying import identity
+
+#: Where an exported line says which file of the store it is from, after all that the checksum covers.
+_FILE = re.compile(rb',"file":"([^"]{0,200})"\}\Z')
+#: So many bad lines are told of a file that is refused.
+TOLD = 5
+_SO = "nothing was taken in"
+
+
+@dataclass
+class Joined:
+    """What came to the file of one model: `new` replies, `further` ones to keys that have one (the first counts).
+
+    `failures` are attempts that brought no reply; `same` were here already; `torn` were last lines that another store
+    had not finished, which are left out as every reader does.
+    """
+
+    model: str
+    new: int = 0
+    further: int = 0
+    failures: int = 0
+    same: int = 0
+    torn: int = 0
+
+
+def named(raw: bytes, model: str) -> bytes:
+    """A line of a store as it is exported: with the name of its file after the checksum; see `own_line`.
+
+    >>> named(b'{"v":1,"crc":"00000000"}', "gpt_fast")
+    b'{"v":1,"crc":"00000000","file":"gpt_fast"}'
+    """
+    return raw[:-1] + b',"file":"%s"}' % model.encode()
+
+
+def own_line(raw: bytes) -> tuple[bytes, str | None]:
+    """A line as the store holds it, and the file that an exported one names.
+
+    >>> own_line(b'{"v":1,"crc":"00000000","file":"gpt_fast"}'), own_line(b'{"v":1,"crc":"00000000"}')
+    ((b'{"v":1,"crc":"00000000"}', 'gpt_fast'), (b'{"v":1,"crc":"00000000"}', None))
+    """
+    told = _FILE.search(raw)
+    return (raw[: told.start()] + b"}", told[1].decode("ascii", "replace")) if told else (raw, None)
+
+
+def import_file(source: Path, folder: Path, model: str | None = None) -> list[Joined]:
+    """Take the lines of an exported file, or of a file of another store, into this one; all of them or none.
+
+    `model` is whose file gets the lines that name none. StoreError, before anything is written: a line that is not
+    whole, a line without a file, a file that another process holds.
+    """
+    if source.is_dir():
+        raise StoreError(f"{source}: a folder; `recuse store merge` takes in another store")
+    if source.resolve().parent == folder.resolve():
+        raise StoreError(f"{source}: lies in the store itself")
+    return _take([(source, model)], folder, whole=True)
+
+
+def merge(other: Path, folder: Path) -> list[Joined]:
+    """Take in all files of another store, each into the file of the same name; all of them or none. See import_file."""
+    if other.resolve() == folder.resolve():
+        raise StoreError(f"{other}: the store itself")
+    found = files(other)
+    if not found:
+        raise StoreError(f"{other}: holds no file of replies (<model>.jsonl)")
+    return _take([(path, path.stem) for path in found], folder, whole=False)
+
+
+def _take(sources: Sequence[tuple[Path, str | None]], folder: Path, whole: bool) -> list[Joined]:
+    folder.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        # What was checked is what is written, whatever becomes of the source meanwhile.
+        checked: dict[str, IO[bytes]] = {}
+        torn: set[str] = set()
+        for source, model in sources:
+            for line, name in _checked(source, model, folder, whole):
+                if name not in checked:
+                    checked[name] = stack.enter_context(TemporaryFile(dir=folder))
+                checked[name].write(line)
+                torn |= set() if line else {name}
+        known = {name: _lock_and_read(folder, name, stack) for name in sorted(checked)}
+        writers: list[tuple[Writer, int | None]] = []
+        joined = []
+        try:
+            for name, seen in known.items():
+                path = file_of(folder, name)
+                new = not path.exists()
+                writer = stack.enter_context(writing(path, lambda: None))
+                writers.append((writer, None if new else writer.size))
+                joined.append(_append(checked[name], Joined(name, torn=int(name in torn)), writer, *seen))
+            for writer, _ in writers:
+                writer.sync()
+        except BaseException:
+            for writer, size in writers:
+                writer.take_back(size)
+            raise
+    return joined
+
+
+def _checked(source: Path, model: str | None, folder: Path, whole: bool) -> Iterator[tuple[bytes, str]]:
+    """The lines of a source with the names of their files; StoreError with the first bad ones, when all were read.
+
+    A torn last line is b"" where the source need not be `whole`, else a bad one.
+    """
+    bad: list[Line] = []
+    for number, raw in enumerate(_raw(source), 1):
+        own, name = own_line(raw.removesuffix(b"\n"))
+        name = name if name is not None else model
+        line = look(number, own + raw[len(raw.rstrip(b"\n")) :])
+        if line.kind == "torn" and not whole and name is not None:
+            yield b"", name
+        elif line.record is None:
+            bad.append(line)
+        elif name is None:
+            raise StoreError(
+                f"{source}, line {number}: does not say whose file it belongs to, as lines of `recuse store export` "
+                "do; name the model with --model"
+            )
+        else:
+            file_of(folder, name)  # refuses a name that leads elsewhere
+            if not bad:
+                yield own + b"\n", name
+    if bad:
+        told = "".join(f"\n  line {line.number}: {line.wrong}" for line in bad[:TOLD])
+        more = f"\n  and {len(bad) - TOLD} more" if len(bad) > TOLD else ""
+        raise StoreError(f"{source}: {len(bad)} lines are not whole, {_SO}:{told}{more}")
+
+
+def _raw(source: Path) -> Iterator[bytes]:
+    with source.open("rb") as file:
+        yield from file
+
+
+def _lock_and_read(folder: Path, name: str, stack: ExitStack) -> tuple[set[bytes], set[str]]:
+    """Lock the file of a model until `stack` ends; the identities that it holds, and its keys with a reply."""
+    path = file_of(folder, name)
+    lock = try_lock(path)
+    if lock is None:
+        raise StoreError(f"{path}: held by {holder(path)}; {_SO}: try again when that run has ended")
+    stack.callback(lock.release)
+    seen: set[bytes] = set()
+    answered: set[str] = set()
+    for line in scan(path) if path.exists() else ():
+        if line.kind in ("damaged", "unknown"):
+            raise StoreError(f"{path}, line {line.number}: {line.wrong}; {_SO}: see `recuse store verify`")
+        if line.record is not None:
+            _note(line.record, seen, answered)
+    return seen, answered
+
+
+def _note(record: dict[str, Any], seen: set[bytes], answered: set[str]) -> None:
+    seen.add(identity(record))
+    if record["status"] == "ok":
+        answered.add(record["key"])
+
+
+def _append(lines: IO[bytes], joined: Joined, writer: Writer, seen: set[bytes], answered: set[str]) -> Joined:
+    lines.seek(0)
+    for number, raw in enumerate(lines, 1):
+        record = look(number, raw).record
+        assert record is not None, "was looked at before"
+        if identity(record) in seen:
+            joined.same += 1
+            continue
+        writer.append_line(raw, _SO)
+        if record["status"] != "ok":
+            joined.failures += 1
+        elif record["key"] in answered:
+            joined.further += 1
+        else:
+            joined.new += 1
+        _note(record, seen, answered)
+    return joined

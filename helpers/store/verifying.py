@@ -1,0 +1,136 @@
+"""Whether store files are whole, and how one that is not becomes so again without anything being deleted."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from helpers.store.appending import holder, opened, sync_folder, try_lock
+from helpers.store.checking import Line, scan, whole_within
+from helpers.store.records import StoreError
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What a look at every line of a file found: its `bad` lines, an unfinished last one (`tail`), and doubles.
+
+    `same` counts lines whose reply stands in an earlier line of the same key, `further` those that bring another reply
+    to a key that has one. Neither is damage: the first reply of a key counts.
+    """
+
+    path: Path
+    lines: int
+    bad: tuple[Line, ...]
+    tail: Line | None
+    same: int
+    further: int
+
+
+@dataclass(frozen=True)
+class Repaired:
+    """What a repair did: lines moved to `side`, whole lines found within them and put back, lines left as unreadable.
+
+    `left` are lines of another version's format: they are whole, and a newer version reads them.
+    """
+
+    path: Path
+    side: Path
+    moved: int
+    rescued: int
+    left: int
+
+
+def identity(record: dict[str, Any]) -> bytes:
+    """What tells one attempt from another: two lines with equal identities are one attempt, copied.
+
+    Finished replies are told by what came back, so that a simulated reply made twice is one; labels say only who
+    asked first. Failures brought nothing that could tell them apart, so their time and number do.
+    """
+    reply, failed = record["reply"], record["status"] != "ok"
+    told = [record["key"], record["status"], record["raw"], *(reply[name] for name in ("text", "finish", "model"))]
+    told += [reply["usage"], reply["request_id"]]
+    told += [record["attempt"], record["at"], reply["error"]] if failed else []
+    return sha256(json.dumps(told, sort_keys=True).encode()).digest()
+
+
+def verify(path: Path) -> Verified:
+    """Look at every line of a file; nothing is changed and nothing is locked."""
+    bad: list[Line] = []
+    tail, count, same, further = None, 0, 0, 0
+    seen: set[bytes] = set()
+    answered: set[str] = set()
+    for line in scan(path):
+        count += 1
+        if line.kind in ("damaged", "unknown"):
+            bad.append(line)
+        elif line.kind != "whole":
+            tail = line
+        if line.record is None:
+            continue
+        known, key, ok = identity(line.record), line.record["key"], line.record["status"] == "ok"
+        same += known in seen
+        further += known not in seen and ok and key in answered
+        seen.add(known)
+        if ok:
+            answered.add(key)
+    return Verified(path, count, tuple(bad), tail, same, further)
+
+
+def repair(path: Path) -> Repaired:
+    """Move what is no whole line of a file to `<file>.damaged`, byte for byte, and put back whole lines found in it.
+
+    Nothing is deleted: the side file is on the disk before the file is replaced, in one step. StoreError while another
+    process holds the file.
+    """
+    lock = try_lock(path)
+    if lock is None:
+        raise StoreError(f"{path}: held by {holder(path)}; repair it when that run has ended")
+    try:
+        found = verify(path)
+        side = path.with_name(f"{path.name}.damaged")
+        left = sum(line.kind == "unknown" for line in found.bad)
+        moved = [line for line in (*found.bad, found.tail) if line and line.kind in ("damaged", "torn")]
+        if path.is_symlink():
+            os.close(opened(path, os.O_RDWR))  # says why it is refused
+        if moved:
+            with os.fdopen(opened(side, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab") as file:
+                file.writelines(line.raw.removesuffix(b"\n") + b"\n" for line in moved)
+                file.flush()
+                os.fsync(file.fileno())
+            sync_folder(path.parent)
+        rescued = 0
+        if moved or found.tail:
+            with replacing(path) as file:
+                for line in scan(path):
+                    kept = (
+                        whole_within(line.raw) if line.kind in ("damaged", "torn") else [line.raw.removesuffix(b"\n")]
+                    )
+                    rescued += len(kept) if line.kind == "damaged" else 0
+                    file.writelines(each + b"\n" for each in kept)
+        return Repaired(path, side, len(moved), rescued, left)
+    finally:
+        lock.release()
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A new file that takes the place of `path` in one step once it is on the disk; after an error all is as it was."""
+    part = path.with_name(f".{path.name}.part")
+    part.unlink(missing_ok=True)  # of a process that died, or a link that would lead the write elsewhere
+    try:
+        with os.fdopen(opened(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            part.chmod(path.stat().st_mode & 0o777)
+        os.replace(part, path)
+        sync_folder(path.parent)
+    finally:
+        part.unlink(missing_ok=True)
