@@ -40,7 +40,7 @@ def info(models: tuple[str, ...], folder: Path, as_json: bool) -> None:
         click.echo(json.dumps({"folder": str(folder), "files": [asdict(each) for each in found]}, indent=1))
         return
     lines, replies, size = (sum(getattr(each, name) for each in found) for name in ("lines", "replies", "bytes"))
-    click.echo(f"{folder}: {len(found)} files, {lines:,} lines, {replies:,} replies, {_megabytes(size)}")
+    click.echo(f"{folder}: {len(found)} files, {lines:,} lines, {replies:,} replies, {_size(size)}")
     for each in found:
         click.echo(_told(each))
 
@@ -63,8 +63,8 @@ def _told(found: Any) -> str:
         spent = f"{dollars(found.usd_measured)} measured" + (f", {dollars(found.usd_at_most)} at most" if more else "")
     days = " to ".join(dict.fromkeys(plain(time[:10]) for time in (found.first, found.last))) or "no dates"
     return (
-        f"\n{found.model}: {', '.join(counted)}\n  {tokens}; {spent}\n"
-        f"  {days}; {_counts(found.experiments, 'no experiment') or 'nothing'}; {_megabytes(found.bytes)}\n"
+        f"\n{found.model}{' (SIMULATED)' if found.simulated else ''}: {', '.join(counted)}\n  {tokens}; {spent}\n"
+        f"  {days}; {_counts(found.experiments, 'no experiment') or 'nothing'}; {_size(found.bytes)}\n"
         f"  answered by: {_counts(found.returned) or 'nobody says'}"
     )
 
@@ -73,8 +73,8 @@ def _counts(counts: dict[str, int], nameless: str = "no name") -> str:
     return ", ".join(f"{plain(name) or nameless} {count:,}" for name, count in sorted(counts.items()))
 
 
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:,.1f} MB"
+def _size(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.1f} kB"
 
 
 @store.command()

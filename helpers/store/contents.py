@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +21,8 @@ class Contents:
     `replies` counts keys with a usable reply, `further` more replies to those; `failures` counts attempts by status.
     `usd_measured` is what the tokens that were counted cost, `usd_at_most` also counts calls of which nobody can tell
     at the most that they can have cost; both are None where no price is known, which `no_price` says. Times are the
-    wall clock's, UTC; `returned` counts replies by the model id that the provider named.
+    wall clock's, UTC; `returned` counts replies by the model id that the provider named, `simulated` lines that our own
+    simulator made.
     """
 
     model: str
@@ -30,15 +30,16 @@ class Contents:
     lines: int = 0
     replies: int = 0
     further: int = 0
-    failures: Counter[str] = field(default_factory=Counter)
+    failures: dict[str, int] = field(default_factory=dict)
     tokens: dict[str, int] = field(default_factory=lambda: dict.fromkeys(vars(Usage()), 0))
     usd_measured: float | None = 0.0
     usd_at_most: float | None = 0.0
     no_price: str = ""
     first: str = ""
     last: str = ""
-    experiments: Counter[str] = field(default_factory=Counter)
-    returned: Counter[str] = field(default_factory=Counter)
+    experiments: dict[str, int] = field(default_factory=dict)
+    returned: dict[str, int] = field(default_factory=dict)
+    simulated: int = 0
     damaged: int = 0
     torn: int = 0
 
@@ -54,7 +55,7 @@ def contents(path: Path, cost: Cost) -> Contents:
             continue
         record, reply = line.record, line.record["reply"]
         if record["status"] != "ok":
-            found.failures[record["status"]] += 1
+            _count(found.failures, record["status"])
         elif record["key"] in answered:
             found.further += 1
         else:
@@ -63,13 +64,18 @@ def contents(path: Path, cost: Cost) -> Contents:
         for name, count in reply["usage"].items():
             found.tokens[name] += count or 0
         if reply["model"] and record["status"] == "ok":
-            found.returned[reply["model"]] += 1
-        found.experiments[str(record["labels"].get("experiment", ""))] += 1
+            _count(found.returned, reply["model"])
+        _count(found.experiments, str(record["labels"].get("experiment", "")))
+        found.simulated += record["request"]["provider"] == "simulated"
         if record["at"]:
             found.first = min(found.first or record["at"], record["at"])
             found.last = max(found.last, record["at"])
         _spend(found, record, cost)
     return found
+
+
+def _count(counts: dict[str, int], name: str) -> None:
+    counts[name] = counts.get(name, 0) + 1
 
 
 def _spend(found: Contents, record: dict[str, Any], cost: Cost) -> None:

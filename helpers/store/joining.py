@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -15,8 +16,8 @@ from helpers.store.checking import Line, files, look, scan
 from helpers.store.records import StoreError, file_of
 from helpers.store.verifying import identity
 
-#: Where an exported line says which file of the store it is from, after all that the checksum covers.
-_FILE = re.compile(rb',"file":"([^"]{0,200})"\}\Z')
+#: Where an exported line says which file of the store it is from, with a checksum over all before it.
+_FILE = re.compile(rb',"file":"([^"]{0,200})","seal":"([0-9a-f]{8})"\}\Z')
 #: So many bad lines are told of a file that is refused.
 TOLD = 5
 _SO = "nothing was taken in"
@@ -39,22 +40,25 @@ class Joined:
 
 
 def named(raw: bytes, model: str) -> bytes:
-    """A line of a store as it is exported: with the name of its file after the checksum; see `own_line`.
+    """A line of a store as it is exported: with the name of its file, and a checksum over both; see `own_line`.
 
     >>> named(b'{"v":1,"crc":"00000000"}', "gpt_fast")
-    b'{"v":1,"crc":"00000000","file":"gpt_fast"}'
+    b'{"v":1,"crc":"00000000","file":"gpt_fast","seal":"38ed6394"}'
     """
-    return raw[:-1] + b',"file":"%s"}' % model.encode()
+    body = raw[:-1] + b',"file":"%s"}' % model.encode()
+    return body[:-1] + b',"seal":"%08x"}' % zlib.crc32(body)
 
 
 def own_line(raw: bytes) -> tuple[bytes, str | None]:
-    """A line as the store holds it, and the file that an exported one names.
+    """A line as the store holds it, and the file that an exported one names; a line that was changed as it is.
 
-    >>> own_line(b'{"v":1,"crc":"00000000","file":"gpt_fast"}'), own_line(b'{"v":1,"crc":"00000000"}')
+    >>> own_line(named(b'{"v":1,"crc":"00000000"}', "gpt_fast")), own_line(b'{"v":1,"crc":"00000000"}')
     ((b'{"v":1,"crc":"00000000"}', 'gpt_fast'), (b'{"v":1,"crc":"00000000"}', None))
     """
     told = _FILE.search(raw)
-    return (raw[: told.start()] + b"}", told[1].decode("ascii", "replace")) if told else (raw, None)
+    if told is None or b"%08x" % zlib.crc32(raw[: told.end(1)] + b'"}') != told[2]:
+        return raw, None
+    return raw[: told.start()] + b"}", told[1].decode("ascii", "replace")
 
 
 def import_file(source: Path, folder: Path, model: str | None = None) -> list[Joined]:
@@ -82,6 +86,15 @@ def merge(other: Path, folder: Path) -> list[Joined]:
 
 def _take(sources: Sequence[tuple[Path, str | None]], folder: Path, whole: bool) -> list[Joined]:
     folder.mkdir(parents=True, exist_ok=True)
+    try:
+        return _take_checked(sources, folder, whole)
+    except OSError as error:
+        if error.filename:
+            raise
+        raise StoreError(f"{folder}: {error.strerror}; {_SO}") from error
+
+
+def _take_checked(sources: Sequence[tuple[Path, str | None]], folder: Path, whole: bool) -> list[Joined]:
     with ExitStack() as stack:
         # What was checked is what is written, whatever becomes of the source meanwhile.
         checked: dict[str, IO[bytes]] = {}

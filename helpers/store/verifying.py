@@ -132,5 +132,9 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             part.chmod(path.stat().st_mode & 0o777)
         os.replace(part, path)
         sync_folder(path.parent)
+    except OSError as error:
+        if error.filename:
+            raise
+        raise StoreError(f"{path}: cannot be written ({error.strerror}); all is as it was") from error
     finally:
         part.unlink(missing_ok=True)
