@@ -383,8 +383,8 @@ def test_imports_are_followed_within_the_package(tmp_path: Path, line: str, reac
 
 
 def test_rooms_that_only_carry_texts_are_left_out(tmp_path: Path) -> None:
-    lines = "from helpers import paths, store\nfrom helpers.judge import plan\nfrom helpers.judge.money import x\n"
-    carriers = {f"helpers/{name}.py": "x = 1\n" for name in ("store", "paths", "judge/__init__", "judge/money")}
+    lines = "from helpers import paths, store\nfrom helpers.judge import plan\nfrom helpers.judge.prices import x\n"
+    carriers = {f"helpers/{name}.py": "x = 1\n" for name in ("store", "paths", "judge/__init__", "judge.prices")}
     found = modules("e", tree(tmp_path, **{E: lines}, **carriers))
     assert set(found) == {f"helpers.calibrate.{name}" for name in ("e", "running", "rule")}
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from helpers import config, paths, prompts, run
-from helpers.config import ConfigError, load_config, load_experiment, load_models, read_yaml
+from helpers.config import ConfigError, limits_of, load_config, load_experiment, load_models, read_yaml
 from helpers.judge import MissingKey, OverBudget
 from helpers.types import Model
 from tests.runs import settled
@@ -78,6 +78,18 @@ WRONG = {
     "budget infinite": ({"budget_usd": float("inf")}, "budget_usd = inf", "finite"),
     "budget negative": ({"budget_usd": -1.0}, "budget_usd = -1.0", "greater than or equal to 0"),
     "budget none": ({"budget_usd": None}, "budget_usd = None", "number"),
+    "budget a truth": ({"budget_usd": True}, "budget_usd = True", "number"),
+    "budget a list": ({"budget_usd": [1.0]}, "budget_usd = [1.0]", "number"),
+    "budget of none": ({"budget_usd": {}}, "budget_usd is empty", "one amount, or {name: US dollars, ...}", "total"),
+    "budget of one a text": ({"budget_usd": {"gpt_fast": "5"}}, "budget_usd[gpt_fast] = '5'", "finite number"),
+    "budget of one a truth": ({"budget_usd": {"total": True}}, "budget_usd[total] = True", "from 0 up"),
+    "budget of one nan": ({"budget_usd": {"total": float("nan")}}, "budget_usd[total] = nan", "finite"),
+    "budget of one negative": ({"budget_usd": {"gpt_fast": -1}}, "budget_usd[gpt_fast] = -1", "from 0 up"),
+    "budget of a number": ({"budget_usd": {1: 1.0}}, "budget_usd[1] = 1.0", "names of this run's models"),
+    "budget of a stranger": (
+        {"budget_usd": {"gpt_fast": 1.0, "total": 2}},
+        *("budget_usd names gpt_fast, which this run does not ask; valid: sim_", "sim_gpt_fast", ", total"),
+    ),
     "seed negative": ({"seed": -1}, "seed = -1", "greater than or equal to 0"),
     "seed a text": ({"seed": "x"}, "seed = 'x'", "integer"),
     "style": ({"figure_style": "fancy"}, "figure_style = 'fancy'", "paper", "neurips", "icml", "acl", "talk"),
@@ -98,6 +110,36 @@ def test_a_wrong_parameter_is_named_with_what_was_found_and_what_is_valid(case: 
     message = assert_refused(lambda: load_experiment("mt_bench_blind", **parameters), *words)
     if "unknown" not in case and "twice" not in case:
         assert message.startswith("parameters of mt_bench_blind: ")
+
+
+@pytest.mark.parametrize(
+    ("given", "total", "limits"),
+    [
+        (5, 5.0, {}),
+        (2.5, 2.5, {}),
+        ({"gpt_fast": 1, "sim_gpt_fast": 0}, 1.0, {"gpt_fast": 1.0, "sim_gpt_fast": 0.0, "claude_fast": 0.0}),
+        ({"gpt_fast": 1.5, "claude_fast": 2}, 3.5, {"gpt_fast": 1.5, "claude_fast": 2.0, "sim_gpt_fast": 0.0}),
+        ({"gpt_fast": 1.5, "total": 9}, 9.0, {"gpt_fast": 1.5}),
+        ({"total": 9}, 9.0, {}),
+    ],
+    ids=str,
+)
+def test_a_budget_is_one_amount_or_amounts_by_model_of_which_who_is_not_named_has_what_a_total_leaves(
+    given: Any, total: float, limits: dict[str, float]
+) -> None:
+    names = {"judges": ["gpt_fast"], "candidates": ["gpt_fast", "claude_fast", "sim_gpt_fast"]}
+    experiment = settled(**names, budget_usd=given)
+    assert experiment.budget_usd == total and limits_of(experiment) == limits
+    assert not experiment.default and experiment.parameters["budget_usd"] == given
+
+
+def test_editors_and_baselines_can_have_a_budget_too() -> None:
+    names = {"judges": ["gpt_fast"], "candidates": ["claude_fast"], "editor": "gemini_fast"}
+    edited = settled("quality_self_preference", **names, budget_usd={"gemini_fast": 1.0, "total": 2.0})
+    assert limits_of(edited) == {"gemini_fast": 1.0}
+    names = {"judges": ["gpt_fast"], "candidates": ["claude_fast"], "baselines": ["gemini_fast"]}
+    compared = settled("arena_hard_position_bias", **names, budget_usd={"gemini_fast": 1.0})
+    assert limits_of(compared) == {"gpt_fast": 0.0, "claude_fast": 0.0, "gemini_fast": 1.0}
 
 
 def test_several_faults_are_told_at_once() -> None:

@@ -11,6 +11,7 @@ import pytest
 from helpers import run
 from helpers.biases import top_choice
 from helpers.export import contents, export
+from helpers.judge import Account, Spending
 from helpers.overview.collecting import _read
 from helpers.types import Price
 from tests.runs import full_estimates, full_run, published_counts
@@ -82,4 +83,39 @@ def test_dollars_are_price_times_tokens_and_unknown_where_no_price_is() -> None:
         assert row["usd"] == pytest.approx((2.0 * row["input"] + 10.0 * row["output"]) / 1e6)
     unknown = run.costs(dear(full_run(), provider="openai", model_id="nobody-knows-this-one"))
     assert all(math.isnan(row["usd"]) for row in unknown["models"])
-    assert run.costs(replace(full_run(), said={}, judgments=())) == {"spent_usd": 0.0, "models": []}
+    nothing = run.costs(replace(full_run(), said={}, judgments=()))
+    assert (nothing["spent_usd"], nothing["models"], nothing["stored"]) == (0.0, [], [])
+
+
+def test_what_was_asked_before_is_told_apart_from_what_this_run_asked() -> None:
+    judgments = dear(full_run(), price=Price(input=2.0, output=10.0)).judgments
+    keys = sorted({each.trial.request.key for each in judgments if each.completion})
+    rows = (Spending("a", 4, 0.5, 0.0, 1, 0.125, 10, 20, 5, limit=0.75), Spending("b", 1, 0.25, input=1))
+    account = Account(2.0, rows, frozenset(keys[: len(keys) // 3]))
+    told = run.costs(replace(full_run(), said={}, judgments=judgments, account=account))
+    every = {row["model"]: row for row in told["models"]}
+    for row in told["stored"]:
+        some = [
+            each.completion.usage
+            for each in {each.trial.request.key: each for each in judgments}.values()
+            if each.trial.judge.name == row["model"] and each.trial.request.key in keys[len(keys) // 3 :]
+        ]
+        assert row["calls"] == len(some) < every[row["model"]]["calls"]
+        assert row["usd"] == pytest.approx(sum(2.0 * used.input + 10.0 * used.output for used in some) / 1e6)
+    assert {row["model"] for row in told["stored"]} == set(every)
+    assert told["spent_usd"] == 0.75 and told["account"]["budget_usd"] == 2.0
+    first, second = told["account"]["models"]
+    assert first == {
+        **{"model": "a", "attempts": 4, "spent_usd": 0.5, "reserved_usd": 0.0, "remaining_usd": 0.25},
+        **{"budget_usd": 0.75, "maybe_billed": 1, "maybe_billed_usd": 0.125, "input": 10, "output": 20, "cached": 5},
+    }
+    assert second["remaining_usd"] is None and second["budget_usd"] is None
+    total = told["account"]["total"]
+    for name in ("attempts", "spent_usd", "maybe_billed", "maybe_billed_usd", "input", "output", "cached"):
+        assert total[name] == first[name] + second[name], name
+    assert (total["remaining_usd"], total["budget_usd"]) == (1.25, 2.0)
+
+
+def test_simulated_models_have_an_account_of_calls_and_no_dollars() -> None:
+    account = run.costs(full_run())["account"]
+    assert account["total"]["spent_usd"] == account["budget_usd"] == 0.0

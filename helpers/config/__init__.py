@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from helpers import paths
+from helpers.config.budgets import limits_of, total_of
 from helpers.config.chosen import baselines_of, editor_of, known_models, refuse_made_up
 from helpers.config.collecting import COLLECTING, collection_names, experiment_names, load_collection
 from helpers.config.schema import (
@@ -30,6 +31,7 @@ __all__ = [
     "Experiment",
     "collection_names",
     "experiment_names",
+    "limits_of",
     "load_collection",
     "load_config",
     "load_experiment",
@@ -160,13 +162,15 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
     if unknown:
         raise ConfigError(f"{name} has no parameter {', '.join(unknown)}; it has: {', '.join(defaults)}")
     given = {**defaults, **parameters}
-    settled = checked(Parameters, {key: given[key] for key in COMMON}, f"parameters of {name}")
+    where = f"parameters of {name}"
+    common = {**{key: given[key] for key in COMMON}, "budget_usd": total_of(given["budget_usd"], where)}
+    settled = checked(Parameters, common, where)
     models = load_models(models_file or paths.MODELS, builtin_knowledge())
     published = settled.judgments not in ("ask", "stored")
     hint = "; of published judges name those that are models of models.yaml, else a smaller file or folder"
     judges = known_models(settled.judges or config.judges, models, "judge", hint if published else "")
     candidates = known_models(settled.candidates or config.candidates, models, "candidate")
-    own = own_parameters(config.parameters, given, f"parameters of {name}")
+    own = own_parameters(config.parameters, given, where)
     editor = editor_of(own["editor"], models) if "editor" in own else None
     baselines = baselines_of(config.options.get("baselines", {}), own.get("baselines"), models)
     refuse_made_up(settled, own, judges, candidates, editor, baselines, models)
@@ -179,7 +183,7 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
         if changed
         else paths.FIGURES / name
     )
-    return Experiment(
+    experiment = Experiment(
         name=name,
         title=config.title,
         bias=config.bias,
@@ -206,3 +210,5 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
             for k in ("questions", "judgments", "question_limit", "budget_usd", "seed", "figure_style")
         },
     )
+    limits_of(experiment)  # a name that this run does not ask is refused before anything is planned
+    return experiment

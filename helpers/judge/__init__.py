@@ -9,20 +9,24 @@ from typing import Any
 
 from helpers import providers, store, verdicts
 from helpers.judge.asking import Asking
-from helpers.judge.money import Budget, NoPrice, OverBudget, dollars
+from helpers.judge.budget import Account, Budget, OverBudget, Spending
 from helpers.judge.plan import Plan, make_plan, unique
+from helpers.judge.prices import NoPrice, actual, dollars
 from helpers.judge.progress import Progress, notice
 from helpers.providers import Clock
 from helpers.providers.tokens import tokens_of
 from helpers.types import Completion, Judgment, Request, Trial
 
 __all__ = [
+    "Account",
     "Budget",
     "Incomplete",
     "MissingKey",
     "NoPrice",
     "OverBudget",
     "Plan",
+    "Spending",
+    "actual",
     "complete_all",
     "dollars",
     "judge_all",
@@ -71,13 +75,14 @@ async def complete_all(
         replies = _stored(wanted, folder)  # whoever held the lock may have asked the same
         missing = [request for key, request in wanted.items() if key not in replies]
         if not budget.planned:
-            make_plan({stage: missing}, None).check(budget.limit, budget.spent)
+            make_plan({stage: missing}, None).check(budget)
         progress = Progress(stage, len(wanted), len(replies), budget, show)
         stack.callback(progress.close)
+        stack.callback(budget.abandon, list(wanted))  # whatever ends this: what was sent may have been billed
         asking = Asking(wanted, replies, writers, labels or {}, budget, progress)
         await asking.run(concurrency, clock)
     if len(replies) < len(wanted):
-        raise Incomplete(asking.summary())
+        raise Incomplete(asking.summary() + _costs([r for key, r in wanted.items() if key not in replies], budget))
     return replies
 
 
@@ -114,6 +119,14 @@ def _stored(wanted: Mapping[str, Request], folder: Path) -> dict[str, Completion
         stored = store.read(store.file_of(folder, name))
         found |= {key: stored[key] for key, r in wanted.items() if r.model.name == name and key in stored}
     return found
+
+
+def _costs(missing: Sequence[Request], budget: Budget) -> str:
+    """What a run that ended too early has cost, and the rest could; "" where nothing costs anything."""
+    more = make_plan({"": missing}, None).usd
+    if not (more or budget.spent):
+        return ""
+    return f"\nWhat is missing could cost up to {dollars(more)} more. The account of this run:\n{budget.account}"
 
 
 def _check(wanted: Mapping[str, Request], replies: Mapping[str, Completion]) -> None:

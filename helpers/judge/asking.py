@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from helpers import store
-from helpers.judge.money import Budget, BudgetReached, actual, worst_case
+from helpers.judge.budget import Budget, BudgetReached
 from helpers.judge.progress import Progress
 from helpers.providers import Clock, Session, Stopped
 from helpers.types import Completion, Request
@@ -30,21 +30,23 @@ class Asking:
         self.labels, self.budget, self.progress = labels, budget, progress
         self.reasons: dict[str, dict[str, list[str]]] = {}
         self.broken: Exception | None = None
-        self.out_of_money: BudgetReached | None = None
+        self.out_of_money: dict[str | None, BudgetReached] = {}
         self.deferred: list[Request] = []
 
     def reserve(self, request: Request) -> None:
         """Set money aside for an attempt; Stopped or BudgetReached where nothing more is to be sent."""
-        halt = self.broken or self.out_of_money
+        halt = self.broken or self.out_of_money.get(None) or self.out_of_money.get(request.model.name)
         if halt is not None:
             raise Stopped(str(halt))
-        self.budget.reserve(worst_case(request))
+        self.budget.reserve(request)
 
     def record(self, request: Request, completion: Completion) -> None:
         """Keep what an attempt brought and count what it cost."""
         # First the paid reply onto the disk, then the accounts.
-        self.writers[request.model.name].append(request, completion, self.labels.get(request.key, {}))
-        self.budget.settle(worst_case(request), actual(request, completion))
+        try:
+            self.writers[request.model.name].append(request, completion, self.labels.get(request.key, {}))
+        finally:
+            self.budget.settle(request, completion)
         if completion.status == "ok":
             self.replies[request.key] = completion
             self.progress.done()
@@ -98,10 +100,10 @@ class Asking:
             completion = await session.complete(request)
             reason, said = completion.status, completion.error or ""
         except BudgetReached as stop:
-            if may_wait and self.budget.reserved > 0:
+            if may_wait and stop.waiting:
                 self.deferred.append(request)
                 return
-            self.out_of_money, reason, said = stop, str(stop), ""
+            self.out_of_money[stop.model], reason, said = stop, str(stop), ""
         except Stopped as stop:
             reason, said = str(stop), ""
         except Exception as error:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from helpers import store
-from helpers.judge.money import OverBudget, bounds, cost, dollars
+from helpers.judge.budget import ROUNDING, Budget, OverBudget
+from helpers.judge.prices import bounds, cost, dollars
 from helpers.types import Model, Request
 
 
@@ -46,15 +48,36 @@ class Plan:
         """The most that they could cost."""
         return sum(row.usd for row in self.rows)
 
-    def check(self, budget_usd: float, spent: float = 0.0) -> Plan:
-        """The plan itself, or OverBudget with count and cost of what is missing."""
-        if spent + self.usd > budget_usd + 1e-9:
-            already = f" ({dollars(spent)} of it is spent)" if spent else ""
-            raise OverBudget(
-                f"{self.missing} calls are missing and could cost up to {dollars(self.usd)}, which is more than "
-                f"budget_usd={budget_usd:.4f}{already}; raise budget_usd, or ask less (question_limit, judges).\n{self}"
-            )
+    def check(self, budget: Budget) -> Plan:
+        """The plan itself, or OverBudget with count and cost of what is missing and how many calls would fit.
+
+        What the run has spent already counts; the budget of each model is checked beside that of all.
+        """
+        limits: dict[str | None, float] = {**budget.limits}
+        named = all(row.model in limits for row in self.rows)
+        if not (named and budget.limit + ROUNDING >= math.fsum(limits.values())):  # else theirs say it all
+            limits = {None: budget.limit, **limits}
+        told = [self._above(budget, model, limit) for model, limit in limits.items()]
+        if any(told):
+            raise OverBudget("\n".join([*filter(None, told), str(self)]))
         return self
+
+    def _above(self, budget: Budget, model: str | None, limit: float) -> str:
+        """What is wrong where the calls to a model (None: to all) could cost more than its limit leaves; else ""."""
+        rows = [row for row in self.rows if model in (None, row.model)]
+        usd = math.fsum(row.usd for row in rows)
+        spent = budget.spent if model is None else budget.spent_on(model)
+        if not usd or spent + usd <= limit + ROUNDING:
+            return ""
+        missing, share = sum(row.missing for row in rows), max(0.0, limit - spent) / usd
+        fit = sum(math.floor(row.missing * share + ROUNDING) if row.usd else row.missing for row in rows)
+        setting, whose = ("budget_usd", "") if model is None else (f"budget_usd[{model}]", f" to {model}")
+        already = f" ({dollars(spent)} of it is spent)" if spent else ""
+        return (
+            f"{missing} calls{whose} are missing and could cost up to {dollars(usd)}, which is more than "
+            f"{setting}={limit:.4f}{already}: {f'about {fit}' if fit else 'none'} of them would fit; raise {setting} "
+            f"to {dollars(spent + usd)}, or ask less (question_limit, judges)."
+        )
 
     def __str__(self) -> str:
         """The plan as a plain table."""

@@ -6,8 +6,11 @@ import os
 import sys
 from typing import Any, TextIO
 
-from helpers.judge.money import Budget
+from helpers.judge.budget import Budget, Spending, summed
 from helpers.providers import in_browser
+
+#: Models whose costs stand in the line by name, the dearest first: a line is no table.
+NAMED = 4
 
 
 def _stream() -> TextIO:
@@ -26,6 +29,23 @@ def notice(text: str) -> None:
     print(text, file=stream, flush=True)
     if stream not in (sys.__stderr__, sys.stderr):
         stream.close()
+
+
+def money(budget: Budget) -> str:
+    """The account in a few words: spent of how much, reserved, perhaps billed, and by model where several cost."""
+    rows = budget.rows
+    total, dear = summed("total", rows, budget.limit), sorted((row for row in rows if row.usd), key=_dearest)
+    said = f"spent ${total.usd:.2f}" + (f" of ${budget.limit:.2f}" if budget.limit else "")
+    said += f", reserved ${total.reserved:.2f}" if total.reserved else ""
+    said += f", perhaps billed {total.maybe_billed} (${total.maybe_billed_usd:.2f})" if total.maybe_billed_usd else ""
+    if len(dear) > 1:
+        said += f": {', '.join(f'{row.model} {row.usd:.2f}' for row in dear[:NAMED])}"
+        said += f", {len(dear) - NAMED} more" if len(dear) > NAMED else ""
+    return said
+
+
+def _dearest(row: Spending) -> tuple[float, str]:
+    return (-row.usd, row.model)
 
 
 class Progress:
@@ -68,4 +88,4 @@ class Progress:
             self._own.close()
 
     def _counts(self) -> str:
-        return f"stored {self.stored}, failed {self.failed}, spent ${self.budget.spent:.2f}"
+        return f"stored {self.stored}, failed {self.failed}, {money(self.budget)}"

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from helpers.judge import Budget, MissingKey, Plan, judge_all, make_plan
+from helpers.config import limits_of
+from helpers.judge import Account, Budget, MissingKey, Plan, judge_all, make_plan
 from helpers.providers import Clock, missing_keys, simulated
+from helpers.run.accounting import tell
 from helpers.run.control import Control, controls, partnered, serving
 from helpers.run.settling import judged, notes
 from helpers.run.sources import answers_of, judgments_of, questions_of
@@ -28,8 +30,8 @@ class Asked:
 
     `data` says where the verdicts are from: simulated, asked, hub or folder. `unjudged` names questions left out and
     why. `plan` is the plan before the run, None where nothing was to be asked. `said` holds the replies of the stages
-    before judging, by key. `controls` tells for each judge which repeat of the control group serves. Published
-    judgments have no `questions`, `answers` and `judgments`, only the frame.
+    before judging, by key. `account` is what asking cost, model by model. `controls` tells for each judge which repeat
+    of the control group serves. Published judgments have no `questions`, `answers` and `judgments`, only the frame.
     """
 
     experiment: Experiment
@@ -41,8 +43,13 @@ class Asked:
     unjudged: Mapping[str, list[str]]
     plan: Plan | None
     said: Mapping[str, Judgment] = field(default_factory=dict)
-    spent_usd: float = 0.0
+    account: Account = field(default_factory=Account)
     controls: Mapping[str, Control] = field(default_factory=dict)
+
+    @property
+    def spent_usd(self) -> float:
+        """US dollars that asking cost in this run, at most."""
+        return self.account.total.usd
 
 
 def bias_of(experiment: Experiment) -> ModuleType:
@@ -101,14 +108,14 @@ async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Aske
     given = answers_of(experiment, questions)
     speaking = _speaking(experiment, given)
     editor = (experiment.editor,) if experiment.editor else ()
-    budget = Budget(experiment.budget_usd)
+    budget = Budget(experiment.budget_usd, limits_of(experiment))
     clock = options.setdefault("clock", Clock())
     known, found = await _with_controls(experiment, await _known(experiment, questions, given), clock.wall())
     planned = make_plan(_requests(known), experiment.store) if asking else None
     if planned is not None:
         if not known[bias.STAGES[-1]]:
             raise _unasked(experiment, questions, given or {})
-        _refuse_early(planned.check(experiment.budget_usd), (*speaking, *editor))
+        _refuse_early(planned.check(budget), (*speaking, *editor))
         budget.planned = True
     options |= {"folder": experiment.store, "budget": budget, "ask": asking, "show": show}
     options.setdefault("concurrency", experiment.concurrency)
@@ -123,6 +130,9 @@ async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Aske
         raise _unasked(experiment, questions, answers)
     judgments, found = await judged(experiment, trials, getattr(bias, "CONTROL", None), judging, options)
     frame = bias.tidy(partnered(judgments, bias.CONTROL, found) if found else judgments, answers)
+    account = budget.account
+    if show:
+        tell(experiment.name, account, (*said.values(), *judgments))
     return Asked(
         experiment=experiment,
         questions=questions,
@@ -133,7 +143,7 @@ async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Aske
         unjudged=bias.unfit(answers),
         plan=planned,
         said=said,
-        spent_usd=budget.spent,
+        account=account,
         controls=found,
     )
 

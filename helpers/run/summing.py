@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from helpers import frames
 from helpers.export import numbers
-from helpers.judge.money import NoPrice, actual
+from helpers.run import accounting
 from helpers.run.asking import Asked, bias_of
-from helpers.types import CardLine, Estimate, Headline, Judgment
+from helpers.types import CardLine, Estimate, Headline
 
 
 def summary(asked: Asked, published: Sequence[Estimate], estimates: Sequence[Estimate]) -> dict[str, Any]:
@@ -58,27 +57,5 @@ def _line(line: CardLine) -> dict[str, Any]:
 
 
 def costs(asked: Asked) -> dict[str, Any]:
-    """For run.json: the dollars spent in this run, and of each model calls, tokens and what its replies cost.
-
-    All replies that the run reads count, stored ones too; those that two experiments share count in both. `usd` is at
-    today's price, None where none is known. Published judgments have no models.
-    """
-    found: dict[str, dict[str, Any]] = {}
-    for each in _replied([*asked.said.values(), *asked.judgments]):
-        request, reply = each.trial.request, each.completion
-        name = request.model.name
-        row = found.setdefault(name, {"model": name, "calls": 0, "input": 0, "output": 0, "usd": 0.0})
-        row["calls"] += 1
-        row["input"] += reply.usage.input or 0
-        row["output"] += reply.usage.output or 0
-        try:
-            row["usd"] += actual(request, reply)
-        except NoPrice:
-            row["usd"] = math.nan
-    return {"spent_usd": asked.spent_usd, "models": [found[name] for name in sorted(found)]}
-
-
-def _replied(judgments: Iterable[Judgment]) -> Iterable[Judgment]:
-    """One judgment a reply: trials that share a request share its reply."""
-    known: Mapping[str, Judgment] = {each.trial.request.key: each for each in judgments if each.completion is not None}
-    return known.values()
+    """For run.json: what asking cost in this run, and what its replies cost whenever they were asked."""
+    return accounting.costs(asked.account, (*asked.said.values(), *asked.judgments))

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from helpers import store
 from helpers.judge import Budget, Incomplete, MissingKey, NoPrice, OverBudget, complete_all, make_plan
-from helpers.judge.money import BudgetReached, bounds, cost, own_server, worst_case
+from helpers.judge.budget import BudgetReached
+from helpers.judge.prices import bounds, cost, dollars, own_server, worst_case
 from helpers.providers.environment import key_of, redact
-from helpers.types import Model, Price, Request
+from helpers.types import Completion, Model, Price, Request, Usage
 from tests.engine.asking import (
     MODELS,
     PROVIDERS,
@@ -50,11 +51,32 @@ def test_a_plan_above_the_budget_is_refused_before_the_first_call_with_count_and
         ask(requests_to(PRICED, 10), tmp_path, budget=budget)
     said = str(error.value)
     assert "10 calls are missing and could cost up to $0.0104, which is more than budget_usd=0.0103" in said
-    assert "raise budget_usd, or ask less" in said and "gpt" in said
+    assert "about 9 of them would fit; raise budget_usd to $0.0104, or ask less" in said and "gpt" in said
     assert server.calls == [] and budget == Budget(0.0103)
     lock = store.try_lock(store.file_of(tmp_path, "gpt"))
     assert lock is not None, "the file is free again"
     lock.release()
+
+
+def test_a_thousand_calls_and_money_for_half_of_them_are_no_call_at_all(serve: Any, tmp_path: Path) -> None:
+    server = serve()
+    requests = requests_to(PRICED, 1000)
+    worst = sum(len(r.prompt.encode()) + len("Be brief.") for r in requests) * 1e-6 + 1000 * 100 * 10e-6
+    with pytest.raises(OverBudget) as error:
+        ask(requests, tmp_path, budget=Budget(worst / 2))
+    assert server.calls == [] and str(error.value).startswith(
+        f"1000 calls are missing and could cost up to {dollars(worst)}, which is more than budget_usd={worst / 2:.4f}: "
+        f"about 500 of them would fit; raise budget_usd to {dollars(worst)}, or ask less (question_limit, judges)."
+    )
+
+
+def test_without_money_nothing_fits_but_what_is_free(serve: Any, tmp_path: Path) -> None:
+    server = serve()
+    with pytest.raises(OverBudget, match=r"budget_usd=0\.0000: none of them would fit"):
+        ask(requests_to(PRICED, 3), tmp_path, budget=Budget())
+    with pytest.raises(OverBudget, match=r"^8 calls are missing .*: about 5 of them would fit"):
+        ask([*requests_to(PRICED, 3), *requests_to(at(server.url, "own"), 5)], tmp_path, budget=Budget())
+    assert server.calls == []
 
 
 def test_nothing_is_spent_by_default(serve: Any, tmp_path: Path) -> None:
@@ -153,7 +175,12 @@ def test_retries_that_are_billed_never_pass_the_limit(serve: Any, tmp_path: Path
     with pytest.raises(Incomplete) as error:
         ask(requests, tmp_path, budget=budget, concurrency=concurrency)
     said = str(error.value)
-    assert "could bring the cost above budget_usd=0.0103" in said and " spent, $" in said
+    told = re.search(
+        r"above budget_usd=0\.0103 \(\$([0-9.]+) spent, \$0\.0000 reserved, \$([0-9.]+) left; "
+        r"the call could cost up to \$0\.0011\)",
+        said,
+    )
+    assert told and float(told[1]) - budget.spent < 1.0001e-4 > budget.limit - budget.spent - float(told[2])
     assert _billed(server) <= budget.spent <= budget.limit
     done = statuses(tmp_path, PRICED).count("ok")
     assert f"{10 - done} of 10 replies are still missing" in said and f"{10 - done} x the next call" in said
@@ -203,16 +230,27 @@ def test_whatever_fails_the_limit_holds(
         assert budget.reserved == pytest.approx(0.0, abs=1e-12)
 
 
-@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), max_size=40), st.floats(0, 5))
-def test_a_budget_never_gives_what_it_has_not(attempts: list[tuple[float, float]], limit: float) -> None:
-    budget, waiting = Budget(limit), []
-    for worst, share in attempts:
+@given(st.lists(st.tuples(st.integers(1, 1000), st.integers(0, 1000), st.booleans()), max_size=40), st.floats(0, 5))
+def test_a_budget_never_gives_what_it_has_not(attempts: list[tuple[int, int, bool]], limit: float) -> None:
+    budget, waiting, spent = Budget(limit), [], 0.0
+    model = Model("gpt", "openai", "m", "gpt", price=Price(0.0, 1000.0))  # a thousandth of a dollar a token
+    for n, (most, said, lost) in enumerate(attempts):
+        request = Request(replace(model, max_tokens=most), f"question {n}")
+        if lost:
+            completion = Completion(request.key, "maybe_billed", maybe_billed=True)
+        else:
+            completion = Completion(request.key, "ok", usage=Usage(3, min(said, most)))
         try:
-            budget.reserve(worst)
-            waiting.append((worst, worst * share))
-        except BudgetReached:
+            budget.reserve(request)
+            waiting.append((request, completion, (most if lost else min(said, most)) / 1000))
+        except BudgetReached as stop:
+            assert stop.waiting == bool(waiting)
             if waiting:
-                budget.settle(*waiting.pop(0))
+                asked, reply, cost_then = waiting.pop(0)
+                budget.settle(asked, reply)
+                spent += cost_then
+        assert budget.spent == pytest.approx(spent, abs=1e-9)
+        assert budget.reserved == pytest.approx(sum(r.model.max_tokens for r, _, _ in waiting) / 1000, abs=1e-9)
         assert budget.spent + budget.reserved <= limit + 1e-6
 
 

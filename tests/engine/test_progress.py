@@ -12,7 +12,8 @@ from types import SimpleNamespace
 import pytest
 
 from helpers.judge import Budget
-from helpers.judge.progress import Progress, notice
+from helpers.judge.progress import Progress, money, notice
+from helpers.types import Completion, Model, Price, Request, Usage
 
 
 @contextmanager
@@ -70,12 +71,37 @@ def test_in_a_kernel_words_go_to_the_file_that_it_was_started_with() -> None:
 def test_in_a_terminal_words_go_to_it_and_it_stays_open() -> None:
     with terminal() as stream:
         notice("a word")
-        bar = Progress("answers", 2, 0, Budget(1.0, spent=0.25))
-        bar.done()
-        bar.done()
+        budget = Budget(1.0)
+        bar = Progress("answers", 2, 0, budget)
+        for _ in range(2):
+            _paid(budget, "gpt", 125_000)
+            bar.done()
         bar.close()
         said = stream.getvalue()
-    assert said.startswith("a word\n") and "answers: 100%" in said and "spent $0.25" in said
+    assert said.startswith("a word\n") and "answers: 100%" in said and "spent $0.25 of $1.00" in said
+
+
+def test_the_line_tells_what_is_spent_reserved_and_perhaps_billed_and_the_dearest_models_by_name() -> None:
+    budget = Budget(9.0)
+    assert money(Budget()) == "spent $0.00" and money(budget) == "spent $0.00 of $9.00"
+    _paid(budget, "one", 120_000)
+    assert money(budget) == "spent $0.12 of $9.00", "one model is all there is"
+    for number, name in enumerate(("free", "two", "three", "four", "five", "six")):
+        _paid(budget, name, number * 200_000)
+    budget.reserve(_request("six", 500_000))
+    assert money(budget) == ("spent $3.12 of $9.00, reserved $0.50: six 1.00, five 0.80, four 0.60, three 0.40, 2 more")
+    budget.settle(_request("six", 500_000), Completion("", "maybe_billed", maybe_billed=True))
+    assert money(budget).startswith("spent $3.62 of $9.00, perhaps billed 1 ($0.50): six 1.50, five 0.80")
+
+
+def _request(name: str, most: int) -> Request:
+    """A call to a model at a dollar for a million tokens written, nothing for those read."""
+    return Request(Model(name, "openai", name, "gpt", max_tokens=most, price=Price(0.0, 1.0)), "Who?")
+
+
+def _paid(budget: Budget, name: str, tokens: int) -> None:
+    budget.reserve(_request(name, max(1, tokens)))
+    budget.settle(_request(name, max(1, tokens)), Completion("", "ok", usage=Usage(1, tokens)))
 
 
 def test_without_a_standard_error_of_its_own_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:

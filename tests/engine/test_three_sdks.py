@@ -12,9 +12,12 @@ import yaml
 
 from helpers import paths
 from helpers.config import load_experiment
-from helpers.run import Asked, ask, plan
+from helpers.judge import Incomplete, dollars
+from helpers.run import Asked, ask, costs, plan
 from helpers.types import Experiment
+from tests.engine.asking import FakeClock
 from tests.servers import judging
+from tests.servers.behaviours import Call, Fault, Reply, scripted
 from tests.servers.ledger import Entry
 from tests.servers.providers import JudgeServer
 
@@ -111,6 +114,64 @@ def test_a_larger_limit_asks_only_the_new_questions(serve: Any, tmp_path: Path) 
     known = {judgment.trial.request.key: judgment for judgment in large.judgments}
     assert len(known) == 18
     assert all(known[judgment.trial.request.key] == judgment for judgment in small.judgments)
+
+
+def test_the_account_is_the_servers_and_what_was_asked_before_stands_beside_it(
+    serve: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Each request fails once: at OpenAI's the line breaks after it was answered, elsewhere it is refused."""
+    server = serve(lambda call: scripted(["reset" if call.provider == "openai" else "500"])(call))
+    names = ["claude_fast", "gemini_fast", "gpt_fast"]
+    changed = {"price": {"input": 3.0, "output": 15.0}, "max_tokens": 4000}
+    _ask(_experiment(tmp_path, server, names, 2, changed=changed))
+    assert "account" not in capfd.readouterr().err, "nobody is looking"
+    before = len(server.calls)
+    larger = _experiment(tmp_path, server, names, 4, changed=changed, budget_usd={"gpt_fast": 5.0, "total": 7.0})
+    asked = asyncio.run(ask(larger, clock=FakeClock().clock()))
+    told = costs(asked)["account"]
+    for row, model in zip(told["models"], larger.judges, strict=True):
+        sent = [entry for entry in server.calls[before:] if entry.model == model.model_id]
+        whole = [entry for entry in sent if entry.fault is None]
+        lost = [entry for entry in sent if entry.fault == "reset"]
+        assert row["model"] == model.name and row["attempts"] == len(sent) == 8, "two answers and two verdicts, twice"
+        assert row["maybe_billed"] == len(lost) == (4 if model.name == "gpt_fast" else 0)
+        read, written = sum(e.input_tokens for e in whole), sum(e.output_tokens for e in whole)
+        assert (row["input"], row["output"]) == (read, written)
+        known = (3.0 * read + 15.0 * written) / 1e6
+        assert row["spent_usd"] == pytest.approx(known + row["maybe_billed_usd"], abs=1e-12)
+        assert row["maybe_billed_usd"] >= sum(3.0 * e.input_tokens + 15.0 * e.output_tokens for e in lost) / 1e6
+        assert row["budget_usd"] == (5.0 if lost else None)
+    assert told["budget_usd"] == 7.0
+    assert told["total"]["spent_usd"] == pytest.approx(sum(row["spent_usd"] for row in told["models"]), abs=1e-12)
+    every, stored = costs(asked)["models"], costs(asked)["stored"]
+    assert [(row["model"], row["calls"]) for row in every] == [(name, 8) for name in names]
+    assert [(row["model"], row["calls"]) for row in stored] == [(name, 4) for name in names]
+    said, paid = capfd.readouterr().err, dollars(sum(row["usd"] for row in stored))
+    assert f"mt_bench_blind: the account of this run, in US dollars\n{asked.account}\n" in said
+    assert f"Not in it: 12 replies that were asked before, which cost {paid}." in said
+    asyncio.run(ask(larger))
+    assert "account" not in capfd.readouterr().err, "nothing was asked"
+
+
+def test_a_judge_without_money_for_its_retries_ends_the_run_and_more_money_completes_it(
+    serve: Any, tmp_path: Path
+) -> None:
+    def behave(call: Call) -> Reply | Fault:
+        lost = ["truncated"] * 2 if call.provider == "anthropic" and judging.nonce_of(call) else []
+        return scripted(lost)(call)
+
+    server, names = serve(behave), ["claude_fast", "gemini_fast", "gpt_fast"]
+    changed = {"price": {"input": 0.0, "output": 15.0}, "max_tokens": 400}
+    one = 400 * 15e-6
+    limited = {"budget_usd": {"claude_fast": 4 * one, "total": 12 * one}, "changed": changed}
+    with pytest.raises(Incomplete) as error:
+        _ask(_experiment(tmp_path, server, names, 2, **limited))
+    assert "of 6 replies are still missing" in str(error.value)
+    assert f"above budget_usd[claude_fast]={4 * one:.4f}" in str(error.value)
+    assert 15e-6 * sum(e.output_tokens for e in server.calls if e.provider == "anthropic") <= 4 * one
+    asked = _ask(_experiment(tmp_path, server, names, 2, changed=changed))
+    assert {judgment.outcome for judgment in asked.judgments} == {"ok"}
+    assert server.count("openai") == server.count("google") == 4, "they were complete"
 
 
 def test_verdicts_asked_for_as_text_are_read_as_well(serve: Any, tmp_path: Path) -> None:

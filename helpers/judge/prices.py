@@ -1,11 +1,10 @@
-"""What calls cost: known before they are sent, counted while they run, never above the budget."""
+"""What a token costs, and so at most a call before it is sent, and what an attempt did cost."""
 
 from __future__ import annotations
 
 import ipaddress
 import json
 import math
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from helpers.types import Completion, Model, Request
@@ -17,14 +16,6 @@ DEARER_WRITES = {"anthropic": 0.25}
 
 class NoPrice(ValueError):
     """A model whose price nobody knows; the message names the line to add."""
-
-
-class OverBudget(RuntimeError):
-    """A plan that could cost more than the budget; raised before the first call."""
-
-
-class BudgetReached(RuntimeError):
-    """The next attempt could exceed the budget: calls so far were dearer than planned (retries that were billed)."""
 
 
 def own_server(base_url: str | None) -> bool:
@@ -73,6 +64,15 @@ def dollars(usd: float) -> str:
     return f"${math.ceil(usd * 1e4 - 1e-4) / 1e4:.4f}"
 
 
+def left(usd: float) -> str:
+    """An amount that is still there, rounded down: no more than what is shown can be counted on.
+
+    >>> left(0.02069), left(12.0), left(-1e-12)
+    ('$0.0206', '$12.0000', '$0.0000')
+    """
+    return f"${math.floor(max(usd, 0.0) * 1e4 + 1e-4) / 1e4:.4f}"
+
+
 def bounds(request: Request) -> tuple[int, int]:
     """The most input and output tokens a call can have: a token is at least a byte; answers to come count in full.
 
@@ -96,31 +96,3 @@ def actual(request: Request, completion: Completion) -> float:
         dearer = math.ceil(DEARER_WRITES.get(request.model.provider, 0) * (usage.written or 0))
         return cost(request.model, usage.input + dearer, usage.output)
     return worst_case(request) if completion.status in ("ok", "empty") or completion.maybe_billed else 0.0
-
-
-@dataclass
-class Budget:
-    """The money of one run, over all its stages: reserved before each attempt, settled after it.
-
-    `planned` says that a plan of all stages was found to fit. Later stages are then not checked again, only counted:
-    a written answer is bounded by its bytes, which can be more than the tokens that the plan counted for it.
-    """
-
-    limit: float = 0.0
-    spent: float = 0.0
-    reserved: float = 0.0
-    planned: bool = False
-
-    def reserve(self, usd: float) -> None:
-        """Set money aside for an attempt, or raise BudgetReached without spending it."""
-        if self.spent + self.reserved + usd > self.limit + 1e-9:
-            raise BudgetReached(
-                f"the next call could bring the cost above budget_usd={self.limit:.4f} "
-                f"({dollars(self.spent)} spent, {dollars(self.reserved)} reserved)"
-            )
-        self.reserved += usd
-
-    def settle(self, usd: float, spent: float) -> None:
-        """Give back what was reserved for an attempt and count what it cost."""
-        self.reserved = max(0.0, self.reserved - usd)
-        self.spent += spent

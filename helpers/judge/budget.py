@@ -1,0 +1,208 @@
+"""The account of one run: reserved before each attempt, settled after it, never above the budget, kept by model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from helpers.judge.prices import actual, dollars, left, worst_case
+from helpers.types import Completion, Request
+
+#: Sums of binary fractions are off by less than this many dollars.
+ROUNDING = 1e-9
+
+
+class OverBudget(RuntimeError):
+    """A plan that could cost more than the budget; raised before the first call."""
+
+
+class BudgetReached(RuntimeError):
+    """The next attempt could exceed the budget: calls so far were dearer than planned (retries that were billed).
+
+    `model` is the one whose own budget is reached, None where it is that of the whole run. `waiting` says that money
+    is reserved for calls in flight, some of which may come back.
+    """
+
+    def __init__(self, message: str, model: str | None, waiting: bool) -> None:
+        """The message tells what was spent and what is left."""
+        super().__init__(message)
+        self.model, self.waiting = model, waiting
+
+
+@dataclass(frozen=True)
+class Spending:
+    """What one model has cost in this run, or (`model` "total") all of them; amounts in US dollars.
+
+    `usd` holds what was spent, `maybe_billed_usd` the part of it for the `maybe_billed` attempts of which nobody can
+    tell whether they were billed (a broken line, a time that ran out, a body that cannot be read): they count as the
+    most that they can have cost. `attempts` were sent. Tokens are the provider's counts; `cached` is part of `input`.
+    `simulated` models cost nothing and are nobody's account.
+    """
+
+    model: str
+    attempts: int = 0
+    usd: float = 0.0
+    reserved: float = 0.0
+    maybe_billed: int = 0
+    maybe_billed_usd: float = 0.0
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    limit: float | None = None
+    simulated: bool = False
+
+    @property
+    def remaining(self) -> float | None:
+        """What is left of the limit; None where there is none."""
+        return None if self.limit is None else self.limit - self.usd - self.reserved
+
+
+@dataclass(frozen=True)
+class Account:
+    """The account of a run as it stood at one moment: a row a model that was asked, in the order of their names.
+
+    `replies` are the keys of the replies that came in this run; all others that it reads were asked before.
+    """
+
+    limit: float = 0.0
+    rows: tuple[Spending, ...] = ()
+    replies: frozenset[str] = frozenset()
+
+    @property
+    def total(self) -> Spending:
+        """The sums of the rows, under the limit of the run."""
+        return summed("total", self.rows, self.limit)
+
+    def __str__(self) -> str:
+        """The account as a plain table."""
+        width = max(len(row.model) for row in (*self.rows, self.total)) + 2
+        head = (
+            f"{'model':<{width}}{'attempts':>9}{'tokens in':>12}{'cached':>11}{'out':>11}{'spent':>12}"
+            f"{'perhaps billed':>18}{'reserved':>11}{'left':>12}"
+        )
+        return "\n".join([head, *(_line(row, width) for row in (*self.rows, self.total))])
+
+
+@dataclass
+class Budget:
+    """The money of one run, over all its stages: `limit` for all, `limits` for single models by name.
+
+    `planned` says that a plan of all stages was found to fit. Later stages are then not checked again, only counted:
+    a written answer is bounded by its bytes, which can be more than the tokens that the plan counted for it.
+    """
+
+    limit: float = 0.0
+    limits: Mapping[str, float] = field(default_factory=dict)
+    planned: bool = False
+    _rows: dict[str, Spending] = field(default_factory=dict)
+    _open: dict[str, tuple[Request, float]] = field(default_factory=dict)
+    _replies: set[str] = field(default_factory=set)
+
+    @property
+    def spent(self) -> float:
+        """US dollars that all models have cost so far."""
+        return math.fsum(row.usd for row in self._rows.values())
+
+    @property
+    def reserved(self) -> float:
+        """US dollars set aside for the attempts in flight."""
+        return math.fsum(usd for _, usd in self._open.values())
+
+    @property
+    def rows(self) -> tuple[Spending, ...]:
+        """How the money stands now, a row a model that was asked."""
+        return tuple(
+            replace(row, reserved=self._reserved(name), limit=self.limits.get(name))
+            for name, row in sorted(self._rows.items())
+        )
+
+    @property
+    def account(self) -> Account:
+        """The same with what came in, to be kept."""
+        return Account(self.limit, self.rows, frozenset(self._replies))
+
+    def spent_on(self, model: str) -> float:
+        """US dollars that one model has cost so far."""
+        return self._row(model).usd
+
+    def reserve(self, request: Request) -> None:
+        """Set the most that an attempt can cost aside, or raise BudgetReached without spending it."""
+        name, usd = request.model.name, worst_case(request)
+        for model, limit in ((None, self.limit), (name, self.limits.get(name))):
+            if limit is None:
+                continue
+            spent = self.spent if model is None else self.spent_on(model)
+            reserved = self.reserved if model is None else self._reserved(model)
+            if spent + reserved + usd > limit + ROUNDING:
+                raise BudgetReached(
+                    f"the next call could bring the cost above budget_usd{f'[{model}]' if model else ''}={limit:.4f} "
+                    f"({dollars(spent)} spent, {dollars(reserved)} reserved, {left(limit - spent - reserved)} left; "
+                    f"the call could cost up to {dollars(usd)})",
+                    model,
+                    waiting=reserved > 0,
+                )
+        self.abandon([request.key])  # an attempt that was never settled is no less sent for being repeated
+        self._open[request.key] = (request, usd)
+        row = self._row(name)
+        self._rows[name] = replace(row, attempts=row.attempts + 1, simulated=request.model.simulated)
+
+    def settle(self, request: Request, completion: Completion) -> None:
+        """Give back what was reserved for an attempt and count what it cost."""
+        self._open.pop(request.key, None)
+        usd, usage, row = actual(request, completion), completion.usage, self._row(request.model.name)
+        self._rows[row.model] = replace(
+            row,
+            usd=row.usd + usd,
+            maybe_billed=row.maybe_billed + completion.maybe_billed,
+            maybe_billed_usd=row.maybe_billed_usd + (usd if completion.maybe_billed else 0.0),
+            input=row.input + (usage.input or 0),
+            output=row.output + (usage.output or 0),
+            cached=row.cached + (usage.cached or 0),
+        )
+        if completion.status == "ok":
+            self._replies.add(request.key)
+
+    def abandon(self, keys: Iterable[str]) -> None:
+        """Count attempts that were sent and of which nobody will ever hear: perhaps billed, at what was reserved."""
+        for request, usd in [self._open.pop(key) for key in keys if key in self._open]:
+            row = self._row(request.model.name)
+            self._rows[row.model] = replace(
+                row,
+                usd=row.usd + usd,
+                maybe_billed=row.maybe_billed + 1,
+                maybe_billed_usd=row.maybe_billed_usd + usd,
+            )
+
+    def _row(self, model: str) -> Spending:
+        return self._rows.get(model) or Spending(model)
+
+    def _reserved(self, model: str) -> float:
+        return math.fsum(usd for request, usd in self._open.values() if request.model.name == model)
+
+
+def summed(name: str, rows: Iterable[Spending], limit: float | None) -> Spending:
+    """One row with the sums of these, under a limit of its own."""
+    rows = tuple(rows)
+    return Spending(
+        name,
+        attempts=sum(row.attempts for row in rows),
+        usd=math.fsum(row.usd for row in rows),
+        reserved=math.fsum(row.reserved for row in rows),
+        maybe_billed=sum(row.maybe_billed for row in rows),
+        maybe_billed_usd=math.fsum(row.maybe_billed_usd for row in rows),
+        input=sum(row.input for row in rows),
+        output=sum(row.output for row in rows),
+        cached=sum(row.cached for row in rows),
+        limit=limit,
+        simulated=all(row.simulated for row in rows),
+    )
+
+
+def _line(row: Spending, width: int) -> str:
+    maybe = f"{row.maybe_billed} ({dollars(row.maybe_billed_usd)})" if row.maybe_billed else "-"
+    remaining = "-" if row.remaining is None else left(row.remaining)
+    return (
+        f"{row.model:<{width}}{row.attempts:>9}{row.input:>12,}{row.cached:>11,}{row.output:>11,}"
+        f"{dollars(row.usd):>12}{maybe:>18}{dollars(row.reserved):>11}{remaining:>12}"
+    )

@@ -1,0 +1,284 @@
+"""The account by model: what was sent, paid, perhaps paid and is left; and budgets that single models have."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers import store
+from helpers.judge import Account, Budget, Incomplete, OverBudget, Spending, complete_all
+from helpers.types import Completion, Price, Request, Usage
+from tests.engine.asking import MODELS, PROVIDERS, answering, ask, requests_to, statuses
+from tests.servers.behaviours import LINE_KINDS, Call, Fault, Reply, faulty, only, scripted, step
+from tests.servers.ledger import Entry
+
+pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
+
+#: US dollars for a million tokens: the three differ, so that an amount in the wrong row shows.
+PRICES = {"openai": Price(1.0, 10.0), "anthropic": Price(2.0, 30.0), "google": Price(3.0, 50.0)}
+DEAR = {kind: replace(MODELS[kind], price=price, max_tokens=100) for kind, price in PRICES.items()}
+GPT = DEAR["openai"]
+#: Sent and answered, but the answer does not arrive: what a line can do without letting anybody wait.
+BROKEN_LINES = ("dropped", "reset_early", "reset", "truncated", "broken_json")
+
+
+def most(request: Request) -> float:
+    """The most that one call can cost, by hand: each byte of its texts a token, and its limit of tokens."""
+    read = len(f"{request.system}{request.prompt}".encode())
+    price = request.model.price
+    return (read * price.input + request.model.max_tokens * price.output) / 1e6
+
+
+def billed(entries: list[Entry]) -> float:
+    """What the worst provider bills: every answer that it produced, whether it arrived or not."""
+    prices = {DEAR[kind].model_id: price for kind, price in PRICES.items()}
+    return sum(
+        (e.input_tokens * prices[e.model].input + e.output_tokens * prices[e.model].output) / 1e6
+        for e in entries
+        if e.billed
+    )
+
+
+def to_all(calls: int) -> list[Request]:
+    return [request for kind in PROVIDERS for request in requests_to(DEAR[kind], calls, f"For {kind}: what is")]
+
+
+# --- the rows ---------------------------------------------------------------------------------------------------------
+
+
+def test_each_model_has_its_own_row_and_the_totals_are_the_sums_of_the_rows(serve: Any, tmp_path: Path) -> None:
+    def behave(call: Call) -> Reply | Fault:
+        kind = {"openai": "truncated", "anthropic": "429", "google": "broken_json"}[call.provider]
+        return scripted([kind], only(Reply("x" * 200, thoughts=7, cached=5)))(call)
+
+    server, budget = serve(behave), Budget(10.0, {"claude": 4.0})
+    requests = to_all(4)
+    ask(requests, tmp_path, budget=budget)
+    rows = {row.model: row for row in budget.account.rows}
+    assert list(rows) == ["claude", "gemini", "gpt"]
+    for model in DEAR.values():
+        row, sent = rows[model.name], [entry for entry in server.calls if entry.model == model.model_id]
+        assert row.attempts == len(sent) == 8, "one failure and one reply for each request"
+        lost = [entry for entry in sent if entry.fault in LINE_KINDS]
+        assert row.maybe_billed == len(lost) == (0 if model.name == "claude" else 4)
+        told = [entry for entry in sent if entry.fault is None]
+        assert row.input == sum(entry.input_tokens for entry in told) and row.cached == 4 * 5
+        assert row.output == sum(entry.output_tokens for entry in told)
+        worst = sum(most(r) for r in requests if r.model == model) if lost else 0.0
+        assert row.maybe_billed_usd == pytest.approx(worst, abs=1e-12)
+        assert row.usd == pytest.approx(billed(told) + worst, abs=1e-12) and row.reserved == 0.0
+        assert row.usd >= billed(sent) > 0
+    total = budget.account.total
+    for name in ("attempts", "maybe_billed", "input", "output", "cached"):
+        assert getattr(total, name) == sum(getattr(row, name) for row in rows.values()), name
+    for name in ("usd", "maybe_billed_usd"):
+        assert getattr(total, name) == pytest.approx(sum(getattr(row, name) for row in rows.values()), abs=1e-15)
+    assert budget.spent == pytest.approx(total.usd, abs=1e-15)
+    assert total.remaining == pytest.approx(10.0 - total.usd)
+    assert rows["claude"].remaining == pytest.approx(4.0 - rows["claude"].usd) and rows["gpt"].remaining is None
+
+
+def test_the_table_says_it_in_a_line_a_model(serve: Any, tmp_path: Path) -> None:
+    rows = (
+        Spending("gemini", 3, 0.25, 0.0, 0, 0.0, 12_345, 67, 0),
+        Spending("gpt", 2, 0.5, 0.125, 1, 0.375, 10, 20, 5, limit=1.0),
+    )
+    lines = [line.split() for line in str(Account(2.0, rows)).splitlines()]
+    assert lines == [
+        ["model", "attempts", "tokens", "in", "cached", "out", "spent", "perhaps", "billed", "reserved", "left"],
+        ["gemini", "3", "12,345", "0", "67", "$0.2500", "-", "$0.0000", "-"],
+        ["gpt", "2", "10", "5", "20", "$0.5000", "1", "($0.3750)", "$0.1250", "$0.3750"],
+        ["total", "5", "12,355", "5", "87", "$0.7500", "1", "($0.3750)", "$0.1250", "$1.1250"],
+    ]
+    assert len({len(line) for line in str(Account(2.0, rows)).splitlines()}) == 1
+
+
+def test_replies_of_this_run_are_told_from_those_that_were_there(serve: Any, tmp_path: Path) -> None:
+    serve()
+    first, second = Budget(1.0), Budget(1.0)
+    requests = requests_to(GPT, 5)
+    ask(requests[:2], tmp_path, budget=first)
+    ask(requests, tmp_path, budget=second)
+    assert first.account.replies == {request.key for request in requests[:2]}
+    assert second.account.replies == {request.key for request in requests[2:]}
+    assert second.account.total.attempts == 3
+
+
+# --- attempts that nobody hears of any more -------------------------------------------------------------------------
+
+
+async def _cancelled(requests: list[Request], folder: Path, budget: Budget, ready: Callable[[], bool]) -> None:
+    run = asyncio.create_task(complete_all(requests, folder=folder, budget=budget, show=False, concurrency=4))
+    while not ready():
+        await asyncio.sleep(0.01)
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+
+
+def test_calls_that_are_cut_off_count_as_perhaps_billed_at_the_most_that_they_can_cost(
+    serve: Any, tmp_path: Path
+) -> None:
+    server = serve(lambda call: step(Fault("slow", seconds=5.0) if call.n else Reply("x" * 40), call))
+    budget, requests = Budget(1.0), requests_to(GPT, 8)
+    asyncio.run(_cancelled(requests, tmp_path, budget, lambda: len(server.calls) == 5))
+    [row] = budget.account.rows
+    assert (row.attempts, row.maybe_billed, row.reserved) == (5, 4, 0.0)
+    assert row.maybe_billed_usd == pytest.approx(4 * most(requests[0]), abs=1e-12)
+    assert row.usd == pytest.approx(row.maybe_billed_usd + billed(server.calls[:1]), abs=1e-12)
+    assert row.usd >= billed(server.calls)
+
+
+def test_an_attempt_that_a_fault_of_our_own_ended_keeps_what_was_reserved_for_it(
+    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    serve()
+    monkeypatch.setattr("helpers.providers.openai.read", lambda raw: 1 // 0)
+    budget, requests = Budget(1.0), requests_to(GPT, 3)
+    with pytest.raises(ZeroDivisionError):
+        ask(requests, tmp_path, budget=budget)
+    [row] = budget.account.rows
+    assert (row.attempts, row.maybe_billed, row.reserved) == (1, 1, 0.0)
+    assert row.usd == row.maybe_billed_usd == pytest.approx(most(requests[0]), abs=1e-12)
+
+
+def test_a_reply_that_the_disk_does_not_take_is_paid_all_the_same(
+    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, budget = serve(only(Reply("x" * 40))), Budget(1.0)
+
+    def full(*_: object) -> None:
+        raise store.StoreError("no space left")
+
+    monkeypatch.setattr(store.Writer, "append", full)
+    with pytest.raises(store.StoreError):
+        ask(requests_to(GPT, 5), tmp_path, budget=budget)
+    [row] = budget.account.rows
+    assert len(server.calls) == row.attempts == 1 and row.maybe_billed == 0
+    assert row.usd == pytest.approx(billed(server.calls), abs=1e-12) and row.usd > 0
+
+
+def test_the_same_request_sent_again_by_the_same_budget_is_two_attempts() -> None:
+    budget, [request] = Budget(1.0), requests_to(GPT, 1)
+    budget.reserve(request)
+    budget.reserve(request)
+    budget.settle(request, Completion(request.key, "ok", usage=Usage(1, 1)))
+    [row] = budget.account.rows
+    assert (row.attempts, row.maybe_billed) == (2, 1)
+    assert row.usd == pytest.approx(most(request) + 11e-6, abs=1e-15)
+
+
+def test_a_provider_that_counts_more_than_it_could_be_asked_for_is_believed_and_asked_no_more(
+    serve: Any, tmp_path: Path
+) -> None:
+    reply = {"role": "assistant", "content": "Yes.", "refusal": None}
+    usage = {"prompt_tokens": 34, "completion_tokens": 90_000}
+    body = {"choices": [{"index": 0, "message": reply, "finish_reason": "stop"}], "usage": usage, "model": "m"}
+    seen: list[str] = []
+    with answering(json.dumps(body), seen) as url, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPENAI_BASE_URL", f"{url}/v1")
+        patch.setenv("OPENAI_API_KEY", "not-a-key")
+        budget = Budget(0.5)
+        with pytest.raises(Incomplete, match="could bring the cost above"):
+            ask(requests_to(GPT, 10), tmp_path, budget=budget)
+    assert len(seen) == 1 and budget.spent == pytest.approx(34e-6 + 0.9)
+
+
+# --- budgets of single models ---------------------------------------------------------------------------------------
+
+
+def test_a_model_without_money_stops_alone_and_the_others_go_on(serve: Any, tmp_path: Path) -> None:
+    server = serve(scripted(["truncated"], only(Reply("x" * 400))))
+    requests = to_all(6)
+    worst = {kind: sum(most(r) for r in requests if r.model == DEAR[kind]) for kind in PROVIDERS}
+    limits = {"gpt": worst["openai"], "claude": 2 * worst["anthropic"]}
+    budget = Budget(10.0, limits)
+    with pytest.raises(Incomplete) as error:
+        ask(requests, tmp_path, budget=budget)
+    said, rows = str(error.value), {row.model: row for row in budget.account.rows}
+    assert statuses(tmp_path, DEAR["anthropic"]).count("ok") == statuses(tmp_path, DEAR["google"]).count("ok") == 6
+    done = statuses(tmp_path, GPT).count("ok")
+    assert 1 <= done <= 3 and f"{6 - done} of 18 replies are still missing" in said
+    assert f"{6 - done} x the next call could bring the cost above budget_usd[gpt]={limits['gpt']:.4f}" in said
+    assert "claude: " not in said and "gemini: " not in said
+    for model in DEAR.values():
+        sent = [entry for entry in server.calls if entry.model == model.model_id]
+        assert billed(sent) <= rows[model.name].usd <= limits.get(model.name, budget.limit) + 1e-9
+    more = sum(sorted(most(r) for r in requests if r.model == GPT)[: 6 - done])
+    assert f"What is missing could cost up to ${more:.4f}"[:-1] in said, "the next run can be paid"
+    assert said.endswith(str(budget.account))
+
+
+def test_a_plan_above_the_budget_of_one_model_is_refused_with_its_name(serve: Any, tmp_path: Path) -> None:
+    server, requests = serve(), to_all(10)
+    worst = sum(most(r) for r in requests if r.model == DEAR["anthropic"])
+    with pytest.raises(OverBudget) as error:
+        ask(requests, tmp_path, budget=Budget(10.0, {"gpt": 5.0, "claude": worst / 2}))
+    told = str(error.value).splitlines()
+    assert told[0].startswith("10 calls to claude are missing and could cost up to $")
+    assert f"budget_usd[claude]={worst / 2:.4f}: about 5 of them would fit; raise budget_usd[claude] to $" in told[0]
+    assert told[1].startswith("stage") and server.calls == []
+    limits = {"gpt": 5.0, "claude": 5.0, "gemini": 0.0}
+    with pytest.raises(OverBudget) as error:
+        ask(requests, tmp_path, budget=Budget(10.0, limits))
+    told = str(error.value).splitlines()
+    assert told[0].startswith("10 calls to gemini ") and "none of them would fit" in told[0]
+    assert told[1].startswith("stage") and server.calls == []
+
+
+def test_the_total_holds_beside_the_budgets_of_models(serve: Any, tmp_path: Path) -> None:
+    server, requests = serve(), to_all(4)
+    limits = {"gpt": 5.0, "claude": 5.0, "gemini": 5.0}
+    with pytest.raises(OverBudget, match=r"^12 calls are missing .* more than budget_usd=0\.0010"):
+        ask(requests, tmp_path, budget=Budget(0.001, limits))
+    assert server.calls == []
+
+
+def test_what_an_earlier_stage_spent_of_a_models_money_is_gone(serve: Any, tmp_path: Path) -> None:
+    serve(only(Reply("x" * 400)))
+    requests = requests_to(GPT, 4)
+    budget = Budget(1.0, {"gpt": 3 * most(requests[0])})
+    ask(requests[:2], tmp_path, budget=budget)
+    with pytest.raises(OverBudget, match=r"2 calls to gpt .* budget_usd\[gpt\]=0\.0031 \(\$0\.002\d of it is spent\)"):
+        ask(requests[2:], tmp_path, budget=budget)
+    assert len(ask(requests[2:3], tmp_path, budget=budget)) == 1
+
+
+# --- at random ------------------------------------------------------------------------------------------------------
+
+
+def test_with_a_budget_of_the_plan_and_billed_faults_the_worst_bill_is_within_it_in_fifty_runs(
+    serve: Any, tmp_path: Path
+) -> None:
+    server = serve()
+    ended = {"complete": 0, "out of money": 0, "unlucky": 0}  # three times in a row on one request, say
+    for seed in range(50):
+        server.behaviour = faulty(0.2, BROKEN_LINES, seed, then=only(Reply("x" * 400)))
+        models = [DEAR[kind] for kind in (PROVIDERS[seed % 3], PROVIDERS[(seed + 1) % 3])]
+        requests = [r for model in models for r in requests_to(model, 1 + seed % 5, "What is it")]
+        folder, budget, before = tmp_path / str(seed), Budget(sum(map(most, requests))), len(server.calls)
+        folder.mkdir()
+        said = ""
+        try:
+            ask(requests, folder, budget=budget, concurrency=(1, 3, 16)[seed % 3])
+        except Incomplete as error:
+            said = str(error)
+        sent = server.calls[before:]
+        assert billed(sent) <= budget.spent + 1e-12 and budget.spent <= budget.limit + 1e-9 and budget.reserved == 0.0
+        assert sum(row.attempts for row in budget.account.rows) == len(sent)
+        got = sum(statuses(folder, model).count("ok") for model in models)
+        ended["out of money" if "above budget_usd=" in said else "unlucky" if said else "complete"] += 1
+        if said:
+            assert f"{len(requests) - got} of {len(requests)} replies are still missing" in said
+            assert said.endswith(str(budget.account))
+            server.behaviour = only(Reply("x" * 400))
+            ask(requests, folder, budget=Budget(100.0))
+            assert len(server.calls) - before - len(sent) == len(requests) - got, "only what is missing"
+        assert sum(statuses(folder, model).count("ok") for model in models) == len(requests)
+    assert min(ended["complete"], ended["out of money"]) >= 10, ended
