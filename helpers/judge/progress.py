@@ -83,6 +83,7 @@ class Progress:
     def close(self) -> None:
         """Leave the finished bar standing."""
         if self._bar is not None:
+            self._bar.set_postfix_str(self._counts(), refresh=False)  # attempts that were given up count by now
             self._bar.close()
         if self._own is not None and self._own not in (sys.__stderr__, sys.stderr):
             self._own.close()

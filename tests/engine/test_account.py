@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +13,14 @@ from typing import Any
 
 import pytest
 
-from helpers import store
+from helpers import paths, store
+from helpers.config import load_experiment
 from helpers.judge import Account, Budget, Incomplete, OverBudget, Spending, complete_all
+from helpers.run import plan
 from helpers.types import Completion, Price, Request, Usage
 from tests.engine.asking import MODELS, PROVIDERS, answering, ask, requests_to, statuses
-from tests.servers.behaviours import LINE_KINDS, Call, Fault, Reply, faulty, only, scripted, step
+from tests.servers import judging
+from tests.servers.behaviours import LINE_KINDS, Call, Fault, Reply, faulty, only, polite, scripted, step
 from tests.servers.ledger import Entry
 
 pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
@@ -282,3 +287,40 @@ def test_with_a_budget_of_the_plan_and_billed_faults_the_worst_bill_is_within_it
             assert len(server.calls) - before - len(sent) == len(requests) - got, "only what is missing"
         assert sum(statuses(folder, model).count("ok") for model in models) == len(requests)
     assert min(ended["complete"], ended["out of money"]) >= 10, ended
+
+
+@pytest.mark.slow
+def test_a_notebook_out_of_money_fails_and_says_what_is_missing_and_the_same_command_completes_it(
+    serve: Any, tmp_path: Path
+) -> None:
+    names = ["claude_fast", "gpt_fast", "gemini_fast"]
+    given = {"judges": names, "candidates": names, "question_limit": 2, "store": str(tmp_path / "replies")}
+    given |= {"out": str(tmp_path / "out")}
+    planned = asyncio.run(plan(load_experiment("mt_bench_blind", **given)))
+
+    def lost(call: Call) -> Reply | Fault:
+        return scripted(["truncated"] * 2 if judging.nonce_of(call) else [])(call)
+
+    def command(budget: Any) -> subprocess.CompletedProcess[str]:
+        values = {**given, "budget_usd": budget}
+        pairs = [word for name, value in values.items() for word in ("-p", name, json.dumps(value))]
+        code = [sys.executable, "-m", "helpers", "run", "01_mt_bench_blind", *pairs]
+        return subprocess.run(code, capture_output=True, text=True, timeout=400, cwd=paths.ROOT)
+
+    server = serve(lost)
+    refused = command(planned.usd / 2)
+    assert refused.returncode == 1 and "about 6 of them would fit; raise budget_usd to $" in refused.stdout
+    assert server.calls == []
+    short = command({"total": planned.usd})
+    assert short.returncode == 1 and "cell [3] failed: Incomplete: " in short.stdout
+    assert "of 6 replies are still missing" in short.stdout and "could bring the cost above budget_usd=" in short.stdout
+    assert "What is missing could cost up to $" in short.stdout and "perhaps billed" in short.stdout
+    assert [file.name for file in (tmp_path / "out").iterdir()] == ["report.failed.ipynb"]
+    before, server.behaviour = len(server.calls), polite
+    whole = command({**dict.fromkeys(names, planned.usd), "total": 2 * planned.usd})
+    assert whole.returncode == 0, whole.stdout + whole.stderr
+    told = json.loads((tmp_path / "out" / "run.json").read_text())
+    asked = len(server.calls) - before
+    assert 1 <= asked <= 6 and told["account"]["total"]["attempts"] == asked
+    assert sum(row["calls"] for row in told["stored"]) == 12 - asked
+    assert f"Not in it: {12 - asked} replies that were asked before" in whole.stderr

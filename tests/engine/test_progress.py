@@ -94,6 +94,17 @@ def test_the_line_tells_what_is_spent_reserved_and_perhaps_billed_and_the_deares
     assert money(budget).startswith("spent $3.62 of $9.00, perhaps billed 1 ($0.50): six 1.50, five 0.80")
 
 
+def test_the_last_line_tells_of_attempts_that_were_given_up() -> None:
+    with terminal() as stream:
+        budget = Budget(1.0)
+        bar = Progress("answers", 2, 0, budget)
+        request = _request("gpt", 500_000)
+        budget.reserve(request)
+        budget.abandon([request.key])
+        bar.close()
+        assert "spent $0.50 of $1.00, perhaps billed 1 ($0.50)" in stream.getvalue().splitlines()[-1]
+
+
 def _request(name: str, most: int) -> Request:
     """A call to a model at a dollar for a million tokens written, nothing for those read."""
     return Request(Model(name, "openai", name, "gpt", max_tokens=most, price=Price(0.0, 1.0)), "Who?")
