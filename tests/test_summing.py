@@ -13,6 +13,7 @@ from helpers.biases import top_choice
 from helpers.export import contents, export
 from helpers.judge import Account, Spending
 from helpers.overview.collecting import _read
+from helpers.run.accounting import tell
 from helpers.types import Price
 from tests.runs import full_estimates, full_run, published_counts
 
@@ -114,6 +115,26 @@ def test_what_was_asked_before_is_told_apart_from_what_this_run_asked() -> None:
     for name in ("attempts", "spent_usd", "maybe_billed", "maybe_billed_usd", "input", "output", "cached"):
         assert total[name] == first[name] + second[name], name
     assert (total["remaining_usd"], total["budget_usd"]) == (1.25, 2.0)
+
+
+def test_the_table_of_costs_stands_under_the_cell_of_a_notebook_that_somebody_looks_at(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    shown = []
+    monkeypatch.setattr("IPython.display.display", lambda each: shown.append(each.data))
+    account = Account(2.0, (Spending("gpt_fast", 4, 0.5, maybe_billed=1, maybe_billed_usd=0.125),))
+    unknown = dear(full_run(), provider="openai", model_id="nobody-knows-this-one").judgments
+    tell("mine", account, ())
+    assert shown == [] and capfd.readouterr().err == f"mine: the account of this run, in US dollars\n{account}\n"
+    monkeypatch.setenv("JPY_SESSION_NAME", "a notebook")
+    tell("mine", account, unknown)
+    calls = len({each.trial.request.key for each in unknown if each.completion})
+    assert shown == [
+        f"```text\nmine: the account of this run, in US dollars\n{account}\nNot in it: {calls} replies that were asked "
+        "before, at a price that is not known of all.\n```"
+    ]
+    tell("mine", Account(2.0, (Spending("sim_gpt_fast", 4, simulated=True),)), ())
+    assert len(shown) == 1 and capfd.readouterr().err == ""
 
 
 def test_simulated_models_have_an_account_of_calls_and_no_dollars() -> None:
