@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from helpers.config import TOKEN_PARAMETER
-from helpers.judge.money import NoPrice, actual
+from helpers.judge import NoPrice, actual
 from helpers.store import completion_of
 from helpers.store.contents import Cost
 from helpers.types import Model, Request

@@ -229,9 +229,10 @@ def test_a_plan_above_the_budget_of_one_model_is_refused_with_its_name(serve: An
     assert told[0].startswith("10 calls to claude are missing and could cost up to $")
     assert f"budget_usd[claude]={worst / 2:.4f}: about 5 of them would fit; raise budget_usd[claude] to $" in told[0]
     assert told[1].startswith("stage") and server.calls == []
-    limits = {"gpt": 5.0, "claude": 5.0, "gemini": 0.0}
+    # Where all are named and there is no total, what they may spend together says nothing more.
+    limits = {"gpt": 0.0105, "claude": 0.0315, "gemini": 0.0}
     with pytest.raises(OverBudget) as error:
-        ask(requests, tmp_path, budget=Budget(10.0, limits))
+        ask(requests, tmp_path, budget=Budget(sum(limits.values()), limits))
     told = str(error.value).splitlines()
     assert told[0].startswith("10 calls to gemini ") and "none of them would fit" in told[0]
     assert told[1].startswith("stage") and server.calls == []
