@@ -6,6 +6,7 @@ ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
 EXPERIMENTS = ROOT / "experiments"
 MODELS = EXPERIMENTS / "models.yaml"
+LIMITS = EXPERIMENTS / "limits.yaml"
 DATA = ROOT / "data"
 REPLIES = DATA / "replies"
 DOWNLOADS = DATA / "downloads"

@@ -11,6 +11,7 @@ from helpers import paths
 from helpers.config.budgets import limits_of, total_of
 from helpers.config.chosen import baselines_of, editor_of, known_models, refuse_made_up
 from helpers.config.collecting import COLLECTING, collection_names, experiment_names, load_collection
+from helpers.config.limits import load_limits
 from helpers.config.schema import (
     COMMON,
     NAME,
@@ -35,6 +36,7 @@ __all__ = [
     "load_collection",
     "load_config",
     "load_experiment",
+    "load_limits",
     "load_models",
     "parse_yaml",
     "read_yaml",
@@ -166,6 +168,7 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
     common = {**{key: given[key] for key in COMMON}, "budget_usd": total_of(given["budget_usd"], where)}
     settled = checked(Parameters, common, where)
     models = load_models(models_file or paths.MODELS, builtin_knowledge())
+    load_limits(models)  # what is wrong there shows before anything is asked
     published = settled.judgments not in ("ask", "stored")
     hint = "; of published judges name those that are models of models.yaml, else a smaller file or folder"
     judges = known_models(settled.judges or config.judges, models, "judge", hint if published else "")

@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from helpers import providers, store, verdicts
+from helpers.config import load_limits
 from helpers.judge.asking import Asking
 from helpers.judge.budget import Account, Budget, OverBudget, Spending
 from helpers.judge.plan import Plan, make_plan, unique
 from helpers.judge.prices import NoPrice, actual, dollars
 from helpers.judge.progress import Progress, notice
-from helpers.providers import Clock
+from helpers.providers import Clock, Limit
 from helpers.providers.tokens import tokens_of
-from helpers.types import Completion, Judgment, Request, Trial
+from helpers.types import Completion, Judgment, Model, Request, Trial
 
 __all__ = [
     "Account",
@@ -70,6 +71,7 @@ async def complete_all(
         return replies
     budget, clock = budget or Budget(), clock or Clock()
     _check(wanted, replies)
+    limits = _limits(request.model for request in wanted.values())
     with ExitStack() as stack:
         writers = await _lock(_models(wanted, replies), folder, stack, clock)
         replies = _stored(wanted, folder)  # whoever held the lock may have asked the same
@@ -80,7 +82,7 @@ async def complete_all(
         stack.callback(progress.close)
         stack.callback(budget.abandon, list(wanted))  # whatever ends this: what was sent may have been billed
         asking = Asking(wanted, replies, writers, labels or {}, budget, progress)
-        await asking.run(concurrency, clock)
+        await asking.run(concurrency, clock, limits)
     if len(replies) < len(wanted):
         raise Incomplete(asking.summary() + _costs([r for key, r in wanted.items() if key not in replies], budget))
     return replies
@@ -107,6 +109,13 @@ def labels_of(trials: Sequence[Trial]) -> dict[str, dict[str, Any]]:
         }
         for t in reversed(trials)
     }
+
+
+def _limits(models: Iterable[Model]) -> dict[tuple[str, str | None], Limit]:
+    """What limits.yaml says of the addresses at which these models are asked."""
+    told = {name: Limit(**entry.model_dump()) for name, entry in load_limits().items()}
+    named = {(model.provider, model.base_url): model.base_url or model.provider for model in models}
+    return {address: told[name] for address, name in named.items() if name in told}
 
 
 def _models(wanted: Mapping[str, Request], replies: Mapping[str, Completion]) -> list[str]:

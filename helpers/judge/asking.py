@@ -8,9 +8,9 @@ from typing import Any
 
 from helpers import store
 from helpers.judge.budget import Budget, BudgetReached
-from helpers.judge.progress import Progress
-from helpers.providers import Clock, Session, Stopped
-from helpers.types import Completion, Request
+from helpers.judge.progress import Progress, notice
+from helpers.providers import Clock, Limit, Session, Stopped
+from helpers.types import Completion, Model, Request
 
 
 class Asking:
@@ -33,11 +33,15 @@ class Asking:
         self.out_of_money: dict[str | None, BudgetReached] = {}
         self.deferred: list[Request] = []
 
+    def halted(self, model: Model) -> str | None:
+        """Why nothing more is to be sent to a model; None while all is well."""
+        halt = self.broken or self.out_of_money.get(None) or self.out_of_money.get(model.name)
+        return None if halt is None else str(halt)
+
     def reserve(self, request: Request) -> None:
         """Set money aside for an attempt; Stopped or BudgetReached where nothing more is to be sent."""
-        halt = self.broken or self.out_of_money.get(None) or self.out_of_money.get(request.model.name)
-        if halt is not None:
-            raise Stopped(str(halt))
+        if (why := self.halted(request.model)) is not None:
+            raise Stopped(why)
         self.budget.reserve(request)
 
     def record(self, request: Request, completion: Completion) -> None:
@@ -53,7 +57,9 @@ class Asking:
         else:
             self.progress.fail()
 
-    async def run(self, concurrency: int, clock: Clock) -> None:
+    async def run(
+        self, concurrency: int, clock: Clock, limits: Mapping[tuple[str, str | None], Limit] | None = None
+    ) -> None:
         """Ask for all that is missing; what broke it (a full disk, a bug) is raised when nothing is in flight."""
         missing: dict[tuple[str, str | None], list[Request]] = {}
         refused = set().union(*(store.refused(writer.path) for writer in self.writers.values()))
@@ -63,7 +69,8 @@ class Asking:
                 missing.setdefault((request.model.provider, request.model.base_url), []).append(request)
         ticker = asyncio.create_task(self._sync())
         try:
-            async with Session(self.reserve, self.record, concurrency, clock) as session:
+            hooks = {"halted": self.halted, "tell": notice}
+            async with Session(self.reserve, self.record, concurrency, clock, limits or {}, **hooks) as session:
                 await asyncio.gather(*(self._address(session, group, concurrency) for group in missing.values()))
                 for request in self.deferred:  # nothing is in flight any more: what was reserved for it is settled
                     await self._one(session, request, may_wait=False)
@@ -82,11 +89,16 @@ class Asking:
                 self.broken = self.broken or error
 
     async def _address(self, session: Session, requests: list[Request], concurrency: int) -> None:
-        """All calls to one address: the first of each model alone (a wrong key or id then costs one call)."""
+        """All calls to one address: the first alone, then the first of each other model, then the rest.
+
+        So a wrong key costs one call, whatever the number of models, and a wrong model id one of its own.
+        """
         first: dict[str, Request] = {}
         for request in requests:
             first.setdefault(request.model.name, request)
-        await asyncio.gather(*(self._one(session, request) for request in first.values()))
+        alone, *others = first.values()
+        await self._one(session, alone)
+        await asyncio.gather(*(self._one(session, request) for request in others))
         rest = iter([request for request in requests if first[request.model.name] is not request])
 
         async def worker() -> None:

@@ -1,14 +1,18 @@
 """The only door to models: one async function a provider, one retry policy for all, one reader of the environment."""
 
+from helpers.providers.allowance import Limit
+from helpers.providers.envelopes import CONNECT_SECONDS, TIMEOUT_SECONDS, Sent
 from helpers.providers.environment import addresses, in_browser, missing_keys
 from helpers.providers.failures import Failure, classify
 from helpers.providers.pacing import Clock
-from helpers.providers.session import TIMEOUT_SECONDS, Sent, Session, Stopped, retirement
+from helpers.providers.session import Session, Stopped, retirement
 
 __all__ = [
+    "CONNECT_SECONDS",
     "TIMEOUT_SECONDS",
     "Clock",
     "Failure",
+    "Limit",
     "Sent",
     "Session",
     "Stopped",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from helpers.providers import TIMEOUT_SECONDS, Sent
+from helpers.providers import CONNECT_SECONDS, TIMEOUT_SECONDS, Sent
 from helpers.types import Completion, Model, Request, Usage
 
 FINISH = {
@@ -20,13 +20,15 @@ FINISH = {
 def client(model: Model, key: str | None) -> Any:
     """The SDK's client on its aiohttp transport, its own retries off."""
     from anthropic import AsyncAnthropic, DefaultAioHttpClient
+    from httpx2 import Timeout
 
+    timeout = Timeout(TIMEOUT_SECONDS, connect=CONNECT_SECONDS)
     return AsyncAnthropic(
         api_key=key,
         base_url=model.base_url,
         max_retries=0,
-        timeout=TIMEOUT_SECONDS,
-        http_client=DefaultAioHttpClient(timeout=TIMEOUT_SECONDS),
+        timeout=timeout,
+        http_client=DefaultAioHttpClient(timeout=timeout),
     )
 
 
@@ -50,7 +52,7 @@ async def send(client: Any, request: Request) -> Sent:
         form = {"format": {"type": "json_schema", "schema": request.schema}}
         body["output_config"] = {**body.get("output_config", {}), **form}
     response = await client.post("/v1/messages", cast_to=Response, body=body)
-    return Sent(response.text, response.headers.get("request-id"))
+    return Sent(response.text, response.headers.get("request-id"), response.headers)
 
 
 def _content(request: Request) -> Any:

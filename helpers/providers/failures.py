@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
+import time
 from collections.abc import Mapping
 
 from helpers.providers.environment import redact
-from helpers.providers.pacing import LONGEST_PAUSE
+from helpers.providers.headers import retry_after
 
 #: An empty account and an unknown key, as the services say them. The status does not tell: both can be a 400, and the
 #: passing limit of one service asks to "check your plan and billing details".
@@ -17,27 +17,37 @@ UNKNOWN_KEY = ("API_KEY_INVALID", "API key not valid")
 NEVER_CONNECTED = {"ClientConnectorError", "ConnectionTimeoutError", "ConnectTimeout", "ConnectError", "PoolTimeout"}
 #: What it calls a connection that broke or fell silent after the request was sent.
 BROKE = {"ClientError", "TransportError", "APIConnectionError", "TimeoutError", "OSError", "DecodingError"}
-RETRY_DELAY = re.compile(r'"retryDelay": "([0-9.]+)s"')
 
 
 class Failure(Exception):
     """One attempt that brought no reply, in the words of the retry table."""
 
     def __init__(
-        self, status: str, error: str, retry_after: float | None = None, raw: str = "", request_id: str | None = None
+        self,
+        status: str,
+        error: str,
+        retry_after: float | None = None,
+        raw: str = "",
+        request_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        odd_wait: str | None = None,
     ) -> None:
-        """`status` is a row of the table, `error` what the provider said, shortened, `raw` the whole of it."""
+        """`status` is a row of the table, `error` what the provider said, shortened, `raw` the whole of it.
+
+        `retry_after` are the seconds that the service asks us to wait, `odd_wait` its words where we do not.
+        """
         super().__init__(f"{status}: {error}")
         self.status, self.error, self.retry_after = status, error[:300], retry_after
         self.raw, self.request_id = raw, request_id
+        self.headers, self.odd_wait = headers or {}, odd_wait
 
 
-def classify(error: Exception) -> Failure:
+def classify(error: Exception, wall: float | None = None) -> Failure:
     """The row of the retry table for an exception of any of the three SDKs or of the transport below them.
 
     Status first (`status_code`; google-genai calls it `code`), then the kind of transport error by name. The SDKs wrap
     aiohttp's errors and call a line that breaks after the request a failed connection: where aiohttp spoke, its word
-    counts. What is no failure of a call is raised again.
+    counts. What is no failure of a call is raised again. `wall` is the time by our clock, in seconds since 1970.
     """
     if isinstance(error, Failure):
         return error
@@ -47,7 +57,7 @@ def classify(error: Exception) -> Failure:
     below = [link for link in links if type(link).__module__.startswith("aiohttp")]
     code = getattr(error, "status_code", None) or getattr(error, "code", None)
     if isinstance(code, int) and error not in below:
-        return _by_status(code, error)
+        return _by_status(code, error, time.time() if wall is None else wall)
     text = redact(str(error)) or type(error).__name__
     if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError)):
         return Failure("bad_envelope", text)
@@ -59,7 +69,7 @@ def classify(error: Exception) -> Failure:
     raise error
 
 
-def _by_status(code: int, error: Exception) -> Failure:
+def _by_status(code: int, error: Exception, wall: float) -> Failure:
     response = getattr(error, "response", None)
     headers = getattr(response, "headers", None) or {}
     body = getattr(response, "text", None)
@@ -77,15 +87,5 @@ def _by_status(code: int, error: Exception) -> Failure:
     elif code == 404:
         status = "not_found"
     request_id = headers.get("x-request-id") or headers.get("request-id")
-    return Failure(status, redact(str(error)), _retry_after(headers, body), redact(body), request_id)
-
-
-def _retry_after(headers: Mapping[str, str], body: str) -> float | None:
-    """How long the service asks us to wait, in seconds, at most LONGEST_PAUSE; Google says it in the body."""
-    found = RETRY_DELAY.search(body)
-    after = headers.get("retry-after") or (found and found[1])
-    try:
-        seconds = float(after) if after else None
-        return seconds if seconds is None else min(max(seconds, 0.0), LONGEST_PAUSE) if seconds == seconds else 0.0
-    except ValueError:
-        return LONGEST_PAUSE  # an HTTP date: the cap is the safe reading
+    wait, odd = retry_after(headers, body, wall)
+    return Failure(status, redact(str(error)), wait, redact(body), request_id, headers, odd)

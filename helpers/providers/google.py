@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
-from helpers.providers import TIMEOUT_SECONDS, Sent
+from helpers.providers import CONNECT_SECONDS, TIMEOUT_SECONDS, Sent
 from helpers.providers.failures import Failure
 from helpers.providers.tokens import Token
 from helpers.types import Completion, Model, Request, Usage
@@ -21,24 +22,48 @@ FINISH = {
 }
 
 
-def client(model: Model, key: str | None) -> Any:
+@dataclass(frozen=True)
+class Client:
+    """The SDK's client and the connections that it was given, which it does not close."""
+
+    sdk: Any
+    lines: Any
+
+
+def client(model: Model, key: str | None) -> Client:
     """The SDK's client; it does not retry by itself, and one attempt keeps it from sending twice on a broken line."""
     from google import genai
 
+    lines = _lines()
     options = {
         "base_url": model.base_url,
         "timeout": int(TIMEOUT_SECONDS * 1000),
         "retry_options": {"attempts": 1},
+        "aiohttp_client": lines,
     }
-    return genai.Client(api_key=key, http_options={k: v for k, v in options.items() if v is not None})
+    sdk = genai.Client(api_key=key, http_options={k: v for k, v in options.items() if v is not None})
+    return Client(sdk, lines)
 
 
-async def close(client: Any) -> None:
+def _lines() -> Any:
+    """Connections of our own: the SDK bounds a whole call, but not how long it waits for nobody to answer."""
+    from aiohttp import ClientSession, ClientTimeout, TCPConnector
+
+    class Connector(TCPConnector):
+        async def connect(self, req: Any, traces: Any, timeout: ClientTimeout) -> Any:
+            bounded = ClientTimeout(total=timeout.total, sock_connect=CONNECT_SECONDS)
+            return await super().connect(req, traces, bounded)
+
+    return ClientSession(connector=Connector(limit=0), trust_env=True)
+
+
+async def close(client: Client) -> None:
     """Close the connections."""
-    await client.aio.aclose()
+    await client.sdk.aio.aclose()
+    await client.lines.close()
 
 
-async def send(client: Any, request: Request) -> Sent:
+async def send(client: Client, request: Request) -> Sent:
     """One call; asking for the HTTP response keeps the SDK from reading (and losing) the body."""
     from google.genai import types
     from pydantic import ValidationError
@@ -53,12 +78,13 @@ async def send(client: Any, request: Request) -> Sent:
     except ValidationError as error:
         raise Failure("bad_request", f"params of '{request.model.name}' in models.yaml: {error}") from None
     try:
-        response = await client.aio.models.generate_content(
+        response = await client.sdk.aio.models.generate_content(
             model=request.model.model_id, contents=request.prompt, config=config
         )
     except json.JSONDecodeError as error:  # a body is read here only when the status was an error, which is lost
         raise Failure("provider_error", f"an error whose body is not JSON: {error}") from None
-    return Sent(response.sdk_http_response.body or "")
+    said = response.sdk_http_response
+    return Sent(said.body or "", headers={name.lower(): value for name, value in (said.headers or {}).items()})
 
 
 def read(raw: str) -> Completion:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from helpers.providers import TIMEOUT_SECONDS, Sent
+from helpers.providers import CONNECT_SECONDS, TIMEOUT_SECONDS, Sent
 from helpers.providers.tokens import Token
 from helpers.types import Completion, Model, Request, Usage
 
@@ -14,14 +14,16 @@ FINISH = {"stop": "stop", "length": "length", "content_filter": "filter"}
 
 def client(model: Model, key: str | None) -> Any:
     """The SDK's client on its aiohttp transport, its own retries off."""
+    from httpx2 import Timeout
     from openai import AsyncOpenAI, DefaultAioHttpClient
 
+    timeout = Timeout(TIMEOUT_SECONDS, connect=CONNECT_SECONDS)
     return AsyncOpenAI(
         api_key=key,
         base_url=model.base_url,
         max_retries=0,
-        timeout=TIMEOUT_SECONDS,
-        http_client=DefaultAioHttpClient(timeout=TIMEOUT_SECONDS),
+        timeout=timeout,
+        http_client=DefaultAioHttpClient(timeout=timeout),
     )
 
 
@@ -44,7 +46,7 @@ async def send(client: Any, request: Request) -> Sent:
         schema = {"name": "reply", "strict": True, "schema": request.schema}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
     response = await client.post("/chat/completions", cast_to=Response, body=body)
-    return Sent(response.text, response.headers.get("x-request-id"))
+    return Sent(response.text, response.headers.get("x-request-id"), response.headers)
 
 
 def read(raw: str) -> Completion:

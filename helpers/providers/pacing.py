@@ -1,15 +1,24 @@
-"""How fast a provider is asked: one pace for all calls to it, slower when it says so, faster when it does not."""
+"""How fast an address is asked: one pace for all calls to it, slower when it says so, faster when it does not."""
 
 from __future__ import annotations
 
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-LONGEST_PAUSE = 120.0
+from helpers.providers.allowance import Allowance, Ticket
+from helpers.providers.headers import LONGEST_PAUSE, Told
+from helpers.types import Request
+
+#: After a pause the crowd comes back within so many seconds, each at a moment of its own.
+SPREAD = 1.0
+#: Who says that no time has to pass is not asked again in the same breath, in seconds.
+SHORTEST_PAUSE = 0.05
+#: Nobody sleeps longer than this without looking up: a stop, or a reply that says more is left, is heard in time.
+LOOK_UP = 1.0
 
 
 @dataclass(frozen=True)
@@ -21,20 +30,31 @@ class Clock:
     wall: Callable[[], float] = time.time
     jitter: Callable[[], float] = random.random
 
+    async def wait(self, seconds: float, check: Callable[[], None]) -> None:
+        """Sleep, and call `check` before each step of at most LOOK_UP seconds: what it raises ends the sleep."""
+        until = self.now() + seconds
+        while (left := until - self.now()) > 0:
+            check()
+            await self.sleep(min(left, LOOK_UP))
+        check()
+
 
 @dataclass
 class Pace:
-    """The calls in flight to one provider: at most `limit`, none before `paused_until`.
+    """The calls in flight to one address: at most `limit`, none before `paused_until`, none that it does not allow.
 
-    A rate limit halves what is allowed, each full round of successes adds one (additive increase, multiplicative
-    decrease).
+    A rate limit halves what is allowed at once, each full round of successes adds one (additive increase,
+    multiplicative decrease); the refusals of one crowd count as one.
     """
 
     limit: int
     clock: Clock = field(default_factory=Clock)
+    allowance: Allowance = field(default_factory=Allowance)
     allowed: float = 0.0
     in_flight: int = 0
     paused_until: float = 0.0
+    slowed_at: float = 0.0
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     _free: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
@@ -42,34 +62,55 @@ class Pace:
         self.allowed = float(self.limit)
 
     @asynccontextmanager
-    async def slot(self) -> AsyncIterator[None]:
-        """Wait for a free place and for the end of a pause, then hold the place."""
+    async def slot(self, request: Request, check: Callable[[], None]) -> AsyncIterator[Ticket]:
+        """Wait for the end of a pause, a free place and what the address allows; then hold the place.
+
+        First come, first served. `check` is called while it waits; what it raises is raised here.
+        """
         while True:
-            wait = self.paused_until - self.clock.now()
-            if wait > 0:
-                await self.clock.sleep(wait)
-            elif self.in_flight < int(self.allowed):
-                break
-            else:
-                self._free.clear()
-                await self._free.wait()
-        self.in_flight += 1
+            await self._end_of_pause(check)
+            async with self._turn:
+                check()
+                if self.in_flight >= int(self.allowed):
+                    self._free.clear()
+                    await self._free.wait()
+                while self._paused() <= 0 and (wait := self.allowance.wait(request, self.clock.now())) > 0:
+                    check()
+                    await self.clock.sleep(min(wait, LOOK_UP))
+                if self._paused() <= 0 and self.in_flight < int(self.allowed):
+                    ticket = self.allowance.take(request, self.clock.now())
+                    self.in_flight += 1
+                    break
         try:
-            yield
+            yield ticket
         finally:
             self.in_flight -= 1
             self._free.set()
 
     def pause(self, seconds: float) -> None:
-        """Nobody asks this provider for so long (a Retry-After, capped), and afterwards fewer ask at once."""
-        self.paused_until = max(self.paused_until, self.clock.now() + min(seconds, LONGEST_PAUSE))
-        self.slow_down()
+        """Nobody asks this address for so long (at most LONGEST_PAUSE)."""
+        seconds = min(max(seconds, SHORTEST_PAUSE), LONGEST_PAUSE)
+        self.paused_until = max(self.paused_until, self.clock.now() + seconds)
 
-    def slow_down(self) -> None:
-        """Halve what is allowed at once."""
-        self.allowed = max(1.0, self.allowed / 2)
+    def slow_down(self, ticket: Ticket) -> None:
+        """A refusal: halve what is allowed at once, unless the call began before the last time that was done."""
+        if ticket.sent["requests"] > self.slowed_at:
+            self.slowed_at = self.allowance.sent["requests"]
+            self.allowed = max(1.0, self.allowed / 2)
 
     def speed_up(self) -> None:
         """A success: creep back towards the limit."""
         self.allowed = min(float(self.limit), self.allowed + 1 / max(self.allowed, 1.0))
         self._free.set()
+
+    def hear(self, ticket: Ticket, told: Mapping[str, Told]) -> None:
+        """What the reply to an attempt told of the address's limits."""
+        self.allowance.hear(ticket, told, self.clock.now())
+
+    def _paused(self) -> float:
+        return self.paused_until - self.clock.now()
+
+    async def _end_of_pause(self, check: Callable[[], None]) -> None:
+        while (wait := self._paused()) > 0:
+            await self.clock.wait(wait, check)
+            await self.clock.wait(self.clock.jitter() * SPREAD, check)

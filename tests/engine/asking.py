@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from helpers import store
 from helpers.judge import Budget, complete_all
 from helpers.providers import Clock
 from helpers.types import Completion, Model, Request
+from tests.servers.behaviours import Behaviour, Call, Fault, Reply
 
 #: One model of each provider as it stands in models.yaml, and one behind an address of its own.
 MODELS = {
@@ -42,16 +44,36 @@ class FakeClock:
         return Clock(now=lambda: self.time, sleep=self.sleep, wall=lambda: 1.7e9 + self.time, jitter=lambda: self.share)
 
 
+def timed(came: list[float], clock: FakeClock, behaviour: Behaviour) -> Behaviour:
+    """A behaviour that writes down by our clock when each request came."""
+
+    def behave(call: Call) -> Reply | Fault:
+        came.append(clock.time)
+        return behaviour(call)
+
+    return behave
+
+
+def gaps(came: Sequence[float]) -> list[float]:
+    """The seconds between one request and the next."""
+    return [round(later - earlier, 6) for earlier, later in pairwise(came)]
+
+
 def at(url: str, kind: str) -> Model:
     """The model of a kind; the one with an address of its own lives at the server."""
     return replace(MODELS[kind], base_url=f"{url}/v1") if kind == "own" else MODELS[kind]
 
 
 def ask(
-    requests: Iterable[Request], folder: Path, clock: FakeClock | None = None, **options: Any
+    requests: Iterable[Request],
+    folder: Path,
+    clock: FakeClock | None = None,
+    real_time: bool = False,
+    **options: Any,
 ) -> dict[str, Completion]:
     """`complete_all` with money enough, in an event loop of its own."""
-    options = {"budget": Budget(1e6), "show": False, "clock": (clock or FakeClock()).clock(), **options}
+    time = Clock() if real_time else (clock or FakeClock()).clock()
+    options = {"budget": Budget(1e6), "show": False, "clock": time, **options}
     return asyncio.run(complete_all(requests, folder=folder, **options))
 
 

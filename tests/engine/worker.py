@@ -56,7 +56,9 @@ def main(folder: Path, models: str, first: int, count: int, concurrency: int, ma
         resource.setrlimit(resource.RLIMIT_FSIZE, (max_bytes, max_bytes))
     if late:
         appending.Writer = LateWriter  # type: ignore[misc]
-    known = {"gpt": MODELS["openai"], "gpt_other": replace(MODELS["openai"], name="gpt_other", model_id="gpt-5")}
+    known = {model.name: model for model in MODELS.values()} | {
+        "gpt_other": replace(MODELS["openai"], name="gpt_other", model_id="gpt-5")
+    }
     requests = [request for name in models.split(",") for request in requests_to(known[name], first + count)[first:]]
     budget = Budget(1e6)
     replies = asyncio.run(complete_all(requests, folder=folder, budget=budget, concurrency=concurrency))

@@ -53,7 +53,7 @@ class Reply:
     """A whole reply: `finish` is stop, length, refusal, filter or blocked; a text over the token limit is cut there.
 
     `thoughts` are reasoning tokens (billed as output, on models that think), `cached` the part of the input read from
-    a cache, `model` the returned id where it is not the asked one with the server's suffix.
+    a cache, `model` the returned id where it is not the asked one with the server's suffix. `headers` come with it.
     """
 
     text: str
@@ -62,6 +62,7 @@ class Reply:
     cached: int = 0
     model: str | None = None
     fingerprint: str = "fp_0123456789"
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """An unknown finish is an error that lists the valid ones."""
@@ -74,7 +75,8 @@ class Fault:
     """Something else than a reply; `kind` is one of STATUS_KINDS or LINE_KINDS.
 
     `retry_after` (seconds) is written as the header Retry-After, unless `header` is False, and by Google in the body
-    too. `message` goes into the provider's envelope, `body` replaces the envelope; `seconds` is how long `slow` takes.
+    too. `message` goes into the provider's envelope, `body` replaces the envelope; `seconds` is how long `slow` takes;
+    `headers` come with what is said in words.
     """
 
     kind: str
@@ -84,6 +86,7 @@ class Fault:
     body: str | None = None
     content_type: str = "application/json"
     seconds: float = 30.0
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """An unknown kind is an error that lists the valid ones."""

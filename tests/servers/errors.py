@@ -51,7 +51,7 @@ def write_fault(call: Call, fault: Fault, key: str) -> tuple[int, str, dict[str,
     """
     kind, provider = fault.kind, call.provider
     code = SPECIAL_STATUS.get((kind, provider), kind)
-    headers = {"Content-Type": fault.content_type}
+    headers = {"Content-Type": fault.content_type, **fault.headers}
     if provider in REQUEST_ID:
         headers[REQUEST_ID[provider]] = f"req_{call.n:08x}"
     if fault.retry_after is not None and fault.header:

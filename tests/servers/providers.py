@@ -164,7 +164,7 @@ class JudgeServer:
             status, text, headers = write_fault(call, fault, key_of(request.headers))
             return web.Response(status=status, body=text.encode(), headers=headers)
         text = json.dumps(write_reply(call, reply, thoughts, reply.model or call.model + self.suffix)).encode()
-        headers = {"Content-Type": "application/json"}
+        headers = {"Content-Type": "application/json", **reply.headers}
         if call.provider in REQUEST_ID:
             headers[REQUEST_ID[call.provider]] = f"req_{call.n:08x}"
         return await send(request, fault, text, headers)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from tests.servers.behaviours import Call, Reply
@@ -73,7 +74,7 @@ def within_limit(call: Call, reply: Reply) -> tuple[Reply, int]:
         return reply, thoughts
     thoughts = min(thoughts, call.limit)
     text = reply.text[: 4 * (call.limit - thoughts)]
-    return Reply(text, "length", reply.thoughts, reply.cached, reply.model, reply.fingerprint), thoughts
+    return replace(reply, text=text, finish="length"), thoughts
 
 
 def write_reply(call: Call, reply: Reply, thoughts: int, model: str) -> dict[str, Any]:

@@ -1,0 +1,423 @@
+"""How fast an address is asked, in time that passes only where all sleep: pauses, limits, and what headers say."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import Callable, Iterable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from itertools import count, takewhile
+from typing import Any
+
+import pytest
+
+from helpers.providers import Failure, Limit, Sent, Session, Stopped
+from helpers.providers.headers import Told, told_limits
+from helpers.providers.pacing import Pace
+from helpers.types import Completion, Model, Request, Usage
+from tests.engine import virtual
+from tests.engine.asking import MODELS
+from tests.engine.virtual import Service, ask_all, provider
+
+GPT, CLAUDE = MODELS["openai"], MODELS["anthropic"]
+KIN = replace(GPT, name="kin", model_id="gpt-5")
+OWN = replace(GPT, name="own", base_url="http://127.0.0.1:8000/v1", revision={})
+
+
+def requests(model: Model, number: int) -> list[Request]:
+    return [Request(model, f"{model.name} {each}") for each in range(number)]
+
+
+def nothing(*_: Any) -> None:
+    """Nobody stops, records or reserves."""
+
+
+def open_session(**options: Any) -> Session:
+    return Session(nothing, nothing, clock=virtual.clock(), **options)
+
+
+@dataclass
+class Scripted:
+    """A service that does with each call what a function of request and time says; `sent` holds when each began."""
+
+    behave: Callable[[Request, float], tuple[float, Failure | None]]
+    usage: Usage = field(default_factory=lambda: Usage(10, 5))
+    sent: list[tuple[float, Request]] = field(default_factory=list)
+
+    async def send(self, client: Any, request: Request) -> Sent:
+        now = asyncio.get_running_loop().time
+        self.sent.append((now(), request))
+        latency, failure = self.behave(request, now())
+        await asyncio.sleep(latency)
+        if failure is not None:
+            raise failure
+        return Sent(json.dumps({"text": request.prompt}))
+
+    def read(self, raw: str) -> Completion:
+        return Completion("", "ok", text=json.loads(raw)["text"], finish="stop", usage=self.usage)
+
+    def times(self, model: Model) -> list[float]:
+        return [round(when, 3) for when, request in self.sent if request.model == model]
+
+
+def limited(seconds: float | None) -> Failure:
+    return Failure("rate_limited", "slow down", seconds)
+
+
+# --- pauses -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_time_to_wait_holds_for_all_models_of_an_address_and_for_no_other() -> None:
+    service = Scripted(
+        lambda request, now: (0.1, limited(30.0 - now - 0.1) if request.model == GPT and now < 1 else None)
+    )
+
+    async def scene() -> None:
+        async with open_session() as session:
+            first = asyncio.create_task(session.complete(Request(GPT, "limited")))
+            await asyncio.sleep(1.0)
+            calls = [Request(model, str(each)) for model in (KIN, OWN, CLAUDE) for each in range(3)]
+            await asyncio.gather(first, *map(session.complete, calls))
+
+    with provider(service):
+        virtual.run(scene)
+    assert service.times(OWN) == service.times(CLAUDE) == [1.0] * 3
+    assert len(service.times(KIN)) == 3 and all(30.0 <= when <= 31.0 for when in service.times(KIN))
+    assert service.times(GPT)[0] == 0.0 and 30.0 <= service.times(GPT)[1] <= 31.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_of_a_crowd_nobody_comes_early_and_all_come_back_within_a_second(seed: int) -> None:
+    latency, heard = random.Random(seed), []
+
+    def behave(request: Request, now: float) -> tuple[float, Failure | None]:
+        takes = latency.uniform(0.01, 0.5)
+        if 5.0 <= now < 30.0:
+            heard.append(now + takes)
+            return takes, limited(30.0 - now - takes)
+        return takes, None
+
+    async def scene() -> list[Any]:
+        async with open_session() as session:
+            return await ask_all(requests(GPT, 600), 16, session.complete)
+
+    service = Scripted(behave)
+    with provider(service):
+        replies = virtual.run(scene)
+    assert len(replies) == 600 and all(reply.status == "ok" for reply in replies), "0 lost"
+    early = [when for when in service.times(GPT) if heard[0] < when < 30.0]
+    assert early == [], "and what was on its way when the first was refused is not early"
+    assert 2 <= len(heard) <= 16
+    back = [when for when in service.times(GPT) if when >= 30.0][: len(heard)]
+    assert all(when <= 31.0 for when in back) and len(set(back)) == len(back), "each at a moment of its own"
+
+
+def test_rate_limits_never_use_up_the_tries_of_other_failures() -> None:
+    statuses = ["rate_limited"] * 40 + (["provider_error"] + ["rate_limited"] * 3) * 6 + ["provider_error"]
+    left = iter(statuses)
+
+    async def scene() -> Completion:
+        async with open_session() as session:
+            return await session.complete(Request(GPT, "x"))
+
+    service = Scripted(lambda request, now: (0.1, Failure(next(left), "no", 1.0)))
+    with provider(service):
+        last = virtual.run(scene)
+    assert (last.status, last.attempt) == ("provider_error", len(statuses)) and next(left, None) is None
+
+
+def test_a_crowd_that_is_refused_together_halves_what_is_allowed_once() -> None:
+    async def scene() -> None:
+        pace = Pace(16, virtual.clock())
+        for size, allowed in [(16, 8), (8, 4), (4, 2), (2, 1), (1, 1)]:
+            async with AsyncExitStack() as places:
+                crowd = [await places.enter_async_context(pace.slot(Request(GPT, "x"), nothing)) for _ in range(size)]
+                for ticket in crowd:
+                    pace.slow_down(ticket)
+                assert pace.allowed == allowed
+        successes = 0
+        while int(pace.allowed) < 16:
+            pace.speed_up()
+            successes += 1
+        assert 100 < successes < 200, "one more for each full round: 1 + 2 + ... + 15 = 120"
+        pace.speed_up()
+        assert pace.allowed == 16
+
+    virtual.run(scene)
+
+
+def test_places_are_kept_and_given_in_the_order_of_coming() -> None:
+    async def scene() -> None:
+        pace, order, most = Pace(3, virtual.clock()), [], 0
+
+        async def call(number: int) -> None:
+            nonlocal most
+            async with pace.slot(Request(GPT, str(number)), nothing):
+                order.append(number)
+                most = max(most, pace.in_flight)
+                await asyncio.sleep(1.0)
+
+        await asyncio.gather(*map(call, range(20)))
+        assert order == list(range(20)) and most == 3
+
+    virtual.run(scene)
+
+
+# --- stops are heard while others wait --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wait", ["pause", "backoff", "limit"])
+def test_whoever_waits_hears_of_a_stop_within_a_second(wait: str) -> None:
+    def behave(request: Request, now: float) -> tuple[float, Failure | None]:
+        if request.prompt == "wrong key":
+            return 2.0, Failure("auth", "no such key")
+        return 0.1, {"pause": limited(100.0), "backoff": limited(None), "limit": None}[wait]
+
+    async def scene() -> tuple[list[Any], float]:
+        limits = {("openai", None): Limit(requests_per_minute=60)} if wait == "limit" else {}
+        async with open_session(limits=limits) as session:
+            wrong = asyncio.create_task(session.complete(Request(GPT, "wrong key")))
+            await asyncio.sleep(0.01)
+            calls = requests(KIN, 50)
+            ends = await asyncio.gather(wrong, *map(session.complete, calls), return_exceptions=True)
+            return ends, asyncio.get_running_loop().time()
+
+    service = Scripted(behave)
+    with provider(service):
+        ends, time = virtual.run(scene)
+    stopped = [end for end in ends if isinstance(end, Stopped)]
+    assert all("set a valid one" in str(end) for end in stopped)
+    assert len(stopped) == 51 - (wait == "limit") * 2, "two calls of the limited ones had come through"
+    assert 2.0 <= time <= 3.1
+
+
+def test_whoever_waits_hears_that_nothing_more_is_to_be_sent() -> None:
+    async def scene() -> float:
+        now = asyncio.get_running_loop().time
+        session = open_session(halted=lambda model: "the disk is full" if now() > 5 else None)
+        async with session:
+            with pytest.raises(Stopped, match="the disk is full"):
+                await session.complete(Request(GPT, "x"))
+            return now()
+
+    with provider(Scripted(lambda request, now: (0.1, limited(100.0)))):
+        assert 5.0 < virtual.run(scene) <= 6.2
+
+
+def test_a_refused_key_stops_those_who_ask_with_it_and_nobody_else() -> None:
+    other = replace(GPT, name="other", api_key_env="OTHER_KEY")
+
+    async def scene() -> list[Any]:
+        async with open_session() as session:
+            calls = [Request(model, "x") for model in (GPT, KIN, other, OWN)]
+            return [await ask_all([call], 1, session.complete) for call in calls]
+
+    service = Scripted(lambda request, now: (0.1, Failure("auth", "no") if request.model == GPT else None))
+    with provider(service):
+        (wrong,), (kin,), (another,), (own,) = virtual.run(scene)
+    assert isinstance(wrong, Stopped) and isinstance(kin, Stopped)
+    assert another.status == own.status == "ok" and len(service.sent) == 3
+
+
+# --- limits of our own ------------------------------------------------------------------------------------------------
+
+
+def most_in_a_minute(times: list[float]) -> int:
+    return max(sum(1 for when in times if begin <= when < begin + 60.0 - 1e-6) for begin in times)
+
+
+@pytest.mark.parametrize("per_minute", [1, 7, 60, 500])
+def test_no_minute_holds_more_calls_than_allowed_and_none_is_wasted(per_minute: int) -> None:
+    number = per_minute * 2 + 1
+    service = Scripted(lambda request, now: (0.5, None))
+
+    async def scene() -> None:
+        limits = {("openai", None): Limit(requests_per_minute=per_minute)}
+        async with open_session(limits=limits) as session:
+            calls = [*requests(GPT, number // 2), *requests(KIN, number - number // 2)]
+            await ask_all(calls, 16, session.complete)
+
+    with provider(service):
+        virtual.run(scene)
+    times = [when for when, _ in service.sent]
+    assert len(times) == number and most_in_a_minute(times) <= per_minute
+    assert times[-1] <= 120.0 * 1.01, "that many calls in two minutes"
+
+
+def test_a_late_sleeper_catches_up_and_no_minute_holds_more() -> None:
+    """A sleep that takes 0.1 seconds longer than wished costs nothing of 600 calls a minute."""
+    service = Scripted(lambda request, now: (0.5, None))
+
+    async def late(seconds: float) -> None:
+        await asyncio.sleep(seconds + 0.1)
+
+    async def scene() -> None:
+        clock = replace(virtual.clock(), sleep=late)
+        limits = {("openai", None): Limit(requests_per_minute=600)}
+        async with Session(nothing, nothing, 16, clock, limits) as session:
+            await ask_all(requests(GPT, 1201), 16, session.complete)
+
+    with provider(service):
+        virtual.run(scene)
+    times = [when for when, _ in service.sent]
+    assert most_in_a_minute(times) <= 600 and times[-1] <= 120.0 * 1.02
+
+
+@pytest.mark.parametrize("said", [60.0, 600.0])
+def test_tokens_are_counted_as_the_replies_tell(said: float) -> None:
+    """15 tokens a call, which a first guess does not know: 900 or 9,000 a minute are 1 or 10 calls a second."""
+    service = Scripted(lambda request, now: (0.2, None))
+
+    async def scene() -> None:
+        limits = {("openai", None): Limit(tokens_per_minute=said * 15)}
+        async with open_session(limits=limits) as session:
+            await ask_all(requests(GPT, int(2 * said)), 16, session.complete)
+
+    with provider(service):
+        virtual.run(scene)
+    times = [when for when, _ in service.sent]
+    assert most_in_a_minute(times[1:]) <= 1.1 * said
+    assert times[-1] <= 120.0 * 1.05
+
+
+def test_a_refused_call_costs_no_tokens() -> None:
+    refusals = iter([Failure("provider_error", "no", 0.0)] * 5)
+    service = Scripted(lambda request, now: (0.2, next(refusals, None)))
+
+    async def scene() -> float:
+        limits = {("openai", None): Limit(tokens_per_minute=4000)}
+        async with open_session(limits=limits) as session:
+            await session.complete(Request(GPT, "x"))
+            return asyncio.get_running_loop().time()
+
+    with provider(service):
+        assert virtual.run(scene) < 12.0, "five times the limit of a reply, 2048, would be two minutes"
+
+
+# --- what headers say -------------------------------------------------------------------------------------------------
+
+
+def fetch(service: Service, seconds: float, workers: int, models: Iterable[Model] = (GPT,)) -> list[Any]:
+    """All replies of a run that sends for so many seconds."""
+    numbers, models = count(), list(models)
+
+    async def scene() -> list[Any]:
+        now = asyncio.get_running_loop().time
+        calls = (
+            Request(models[n % len(models)], f"question {n}") for n in takewhile(lambda _: now() < seconds, numbers)
+        )
+        async with open_session(limit=workers) as session:
+            return await ask_all(calls, workers, session.complete)
+
+    with provider(service):
+        return virtual.run(scene)
+
+
+def share_of_rate(service: Service, begin: float, end: float) -> float:
+    """Calls that the service took between two moments, of those that it allows."""
+    return sum(taken and begin <= when < end for when, _, taken in service.came) / ((end - begin) * service.rate)
+
+
+def share_refused(service: Service) -> float:
+    return sum(not taken for _, _, taken in service.came) / len(service.came)
+
+
+@pytest.mark.parametrize(
+    "service",
+    [
+        Service("bucket", rate=50, size=50),
+        Service("bucket", rate=50, size=50, early=False),
+        Service("window", rate=50, size=50),
+        Service("window", rate=50, size=50, early=False),
+        Service("bucket", rate=50, size=50, names=True),
+        Service("bucket", rate=5, size=300, latency=2.0),
+        Service("bucket", rate=0.5, size=30, latency=5.0),
+        Service("window", rate=0.5, size=30, latency=1.0),
+    ],
+    ids=lambda each: f"{each.kind}-{each.rate:g}-{'early' if each.early else 'late'}{'-named' * each.names}",
+)
+def test_a_service_that_says_what_is_left_is_asked_at_its_rate_and_hardly_ever_refuses(service: Service) -> None:
+    service = replace(service, came=[])
+    settle = max(5.0, 2 * service.size / service.rate)
+    replies = fetch(service, 3 * settle, workers=16)
+    assert all(reply.status == "ok" for reply in replies), "0 lost"
+    assert share_of_rate(service, settle, 3 * settle) >= 0.95
+    assert share_refused(service) < 0.05
+
+
+def test_models_that_share_a_limit_are_restrained_together() -> None:
+    service = Service("bucket", rate=50, size=50)
+    replies = fetch(service, 15, 16, [GPT, KIN])
+    assert all(reply.status == "ok" for reply in replies)
+    assert share_of_rate(service, 5, 15) >= 0.95 and share_refused(service) < 0.05
+
+
+def test_a_limit_that_is_not_reached_delays_nobody() -> None:
+    service = Service("window", rate=10, size=600)
+    fetch(service, 0.5, workers=4)
+    times = [when for when, _, _ in service.came]
+    assert len(times) >= 4 * 0.4 / 0.02, "each of four workers asks again as soon as it is answered"
+
+
+def test_a_service_that_says_nothing_is_found_out_by_its_refusals() -> None:
+    service = Service("bucket", rate=50, size=50, tells=False)
+    replies = fetch(service, 20, workers=16)
+    assert all(reply.status == "ok" for reply in replies)
+    assert share_of_rate(service, 5, 20) >= 0.9 and share_refused(service) < 0.2
+
+
+WALL = 1.7e9  # 2023-11-14T22:13:20Z
+
+
+@pytest.mark.parametrize(
+    ("reset", "seconds"),
+    [
+        ("1s", 1.0),
+        ("6m0s", 120.0),
+        ("17ms", 0.017),
+        ("1m0.5s", 60.5),
+        ("0s", 0.0),
+        ("1h", 120.0),
+        ("2", 2.0),
+        ("-3", 0.0),
+    ],
+)
+def test_durations_are_read_as_openai_writes_them(reset: str, seconds: float) -> None:
+    headers = {"limit-requests": "60", "remaining-requests": "59", "reset-requests": reset}
+    found = told_limits({f"x-ratelimit-{name}": value for name, value in headers.items()}, WALL)
+    assert found == {"requests": Told(60.0, 59.0, pytest.approx(seconds))}
+
+
+@pytest.mark.parametrize(
+    ("reset", "date", "seconds"),
+    [
+        ("2023-11-14T22:13:50Z", None, 30.0),
+        ("2023-11-14T22:13:50+00:00", None, 30.0),
+        ("2023-11-14T23:13:20Z", None, 120.0),
+        ("2023-11-14T22:13:00Z", None, 0.0),
+        ("2023-11-14T22:13:50Z", "Tue, 14 Nov 2023 22:13:21 GMT", 30.0),  # clocks agree
+        ("2023-11-14T22:43:50Z", "Tue, 14 Nov 2023 22:43:20 GMT", 30.0),  # ours is half an hour late
+    ],
+)
+def test_moments_are_read_as_anthropic_writes_them(reset: str, date: str | None, seconds: float) -> None:
+    names = ("requests", "input-tokens", "output-tokens", "tokens")
+    headers = {f"anthropic-ratelimit-{name}-reset": reset for name in names}
+    headers |= {f"anthropic-ratelimit-{name}-limit": "1000" for name in names}
+    headers |= {f"anthropic-ratelimit-{name}-remaining": "1250" for name in names} | ({"date": date} if date else {})
+    assert told_limits(headers, WALL) == dict.fromkeys(
+        ("requests", "tokens", "input", "output"), Told(1000.0, 1000.0, seconds)
+    )
+
+
+def test_half_a_limit_is_no_limit() -> None:
+    whole = {
+        "x-ratelimit-limit-tokens": "9",
+        "x-ratelimit-remaining-tokens": "3",
+        "x-ratelimit-reset-tokens": "1s",
+    }
+    assert told_limits(whole, WALL) == {"tokens": Told(9.0, 3.0, 1.0)}
+    for name in whole:
+        assert told_limits({**whole, name: "?"}, WALL) == {}
+        assert told_limits({other: value for other, value in whole.items() if other != name}, WALL) == {}

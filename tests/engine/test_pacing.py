@@ -1,0 +1,299 @@
+"""Rate limits over real HTTP through the real SDKs: who waits, for how long, and who does not."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from email.utils import formatdate
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers import judge
+from helpers.config.limits import LimitEntry
+from helpers.judge import Incomplete
+from helpers.types import Price
+from tests.engine.asking import MODELS, PROVIDERS, FakeClock, ask, at, gaps, requests_to, statuses, timed
+from tests.engine.worker import start
+from tests.servers.behaviours import Call, Fault, Reply, only, polite, scripted
+
+#: google-genai warns of itself.
+pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
+
+EVERY = ("openai", "anthropic", "google", "own")
+
+
+# --- how long ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_a_rate_limit_without_a_time_is_waited_for_longer_and_longer(serve: Any, tmp_path: Path, kind: str) -> None:
+    clock, came = FakeClock(jitter=1.0), []
+    model = at(serve(timed(came, clock, scripted(["429"] * 9))).url, kind)
+    assert len(ask(requests_to(model, 1), tmp_path, clock)) == 1
+    assert statuses(tmp_path, model) == ["rate_limited"] * 9 + ["ok"], "more than any other failure is forgiven"
+    assert gaps(came) == [1, 2, 4, 8, 16, 32, 60, 60, 60]
+
+
+#: What a service says -> how long it is waited for before the jitter, of which half a second is drawn.
+WAITS = {
+    "seconds": ({"Retry-After": "7"}, 7.0),
+    "parts of a second": ({"Retry-After": "2.5"}, 2.5),
+    "milliseconds": ({"retry-after-ms": "1500", "Retry-After": "2"}, 1.5),
+    "a date": ({"Retry-After": "in 30 s"}, 30.0),
+    "a date that is over": ({"Retry-After": "in -30 s"}, 0.05),
+    "none": ({"Retry-After": "0"}, 0.05),
+    "less than none": ({"Retry-After": "-5"}, 0.05),
+}
+#: What is not waited for as it is said: two minutes, and a sentence.
+ODD_WAITS = {
+    "an hour": {"Retry-After": "3600"},
+    "a far date": {"Retry-After": "in 86400 s"},
+    "no time at all": {"Retry-After": "soon"},
+    "no number": {"Retry-After": "nan"},
+    "for ever": {"Retry-After": "inf"},
+}
+
+
+def _dated(headers: dict[str, str]) -> dict[str, str]:
+    """The headers with a date for "in ... s"; by a service whose clock is years from the tests' clock."""
+    return {
+        name: formatdate(time.time() + float(value.split()[1]), usegmt=True) if value.startswith("in ") else value
+        for name, value in headers.items()
+    }
+
+
+@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("said", WAITS)
+def test_a_service_that_says_when_to_come_back_is_not_asked_before(
+    serve: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str], kind: str, said: str
+) -> None:
+    headers, seconds = WAITS[said]
+    clock, came = FakeClock(), []
+    server = serve(timed(came, clock, scripted([Fault("429", headers=_dated(headers))])))
+    assert len(ask(requests_to(at(server.url, kind), 1), tmp_path, clock)) == 1
+    slack = 1.1 if "date" in said and seconds > 1 else 1e-6  # dates have whole seconds
+    assert gaps(came) == [pytest.approx(seconds + 0.5, abs=slack)]
+    assert "asks to wait" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("said", ODD_WAITS)
+def test_nobody_waits_longer_than_two_minutes_at_a_time_and_whoever_says_so_is_named(
+    serve: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str], kind: str, said: str
+) -> None:
+    clock, came = FakeClock(), []
+    headers = _dated(ODD_WAITS[said])
+    server = serve(timed(came, clock, scripted([Fault("429", headers=headers)] * 2)))
+    model = at(server.url, kind)
+    assert len(ask(requests_to(model, 1), tmp_path, clock)) == 1
+    assert gaps(came) == [120.5, 120.5]
+    told = capfd.readouterr().err
+    where = model.base_url or model.provider
+    assert told.count(f"note: {where} asks to wait (Retry-After: {headers['Retry-After']})") == 1, "once a run"
+    assert "120 seconds" in told
+
+
+def test_a_time_that_google_says_in_the_body_alone_is_obeyed_too(serve: Any, tmp_path: Path) -> None:
+    clock, came = FakeClock(), []
+    serve(timed(came, clock, scripted([Fault("429", retry_after=30.0, header=False)])))
+    ask(requests_to(MODELS["google"], 1), tmp_path, clock)
+    assert gaps(came) == [30.5]
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_a_rate_limit_that_never_ends_is_left_to_the_next_run_after_half_an_hour(
+    serve: Any, tmp_path: Path, kind: str
+) -> None:
+    server, clock = serve(only(Fault("429", retry_after=100.0))), FakeClock()
+    model = at(server.url, kind)
+    with pytest.raises(Incomplete, match="1 x rate_limited"):
+        ask(requests_to(model, 1), tmp_path, clock)
+    assert statuses(tmp_path, model) == ["rate_limited"] * 19, "at 0, 100.5, ... 1809 seconds"
+    assert clock.time == 18 * 100.5
+
+
+def test_half_an_hour_begins_with_the_first_refusal_and_other_failures_do_not_use_it_up(
+    serve: Any, tmp_path: Path
+) -> None:
+    steps = [Fault("503", retry_after=120.0)] * 6 + [Fault("429", retry_after=120.0)] * 10 + ["500"]
+    clock = FakeClock()
+    serve(scripted(steps))
+    model = MODELS["openai"]
+    with pytest.raises(Incomplete, match="1 x provider_error"):
+        ask(requests_to(model, 1), tmp_path, clock)
+    assert statuses(tmp_path, model) == ["provider_error"] * 6 + ["rate_limited"] * 10 + ["provider_error"]
+    assert clock.time == 16 * 120.5
+
+
+@pytest.mark.parametrize("fault", ["503", "529"])
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_an_overload_that_names_a_time_is_not_asked_before_it(
+    serve: Any, tmp_path: Path, provider: str, fault: str
+) -> None:
+    clock, came = FakeClock(), []
+    serve(timed(came, clock, scripted([Fault(fault, retry_after=20.0)])))
+    ask(requests_to(MODELS[provider], 1), tmp_path, clock)
+    assert gaps(came) == [20.5]
+
+
+# --- who --------------------------------------------------------------------------------------------------------------
+
+
+def test_in_real_time_nobody_comes_early_and_nobody_much_later(serve: Any, tmp_path: Path) -> None:
+    def behave(call: Call) -> Reply | Fault:
+        came.setdefault(call.provider, []).append((time.monotonic(), call.prompt, call.attempt))
+        return Fault("429", headers={"Retry-After": "1"}) if call.attempt == 1 else polite(call)
+
+    came: dict[str, list[tuple[float, str, int]]] = {}
+    serve(behave)
+    requests = [request for each in PROVIDERS for request in requests_to(MODELS[each], 5)]
+    assert len(ask(requests, tmp_path, real_time=True, concurrency=4)) == 15
+    for arrivals in came.values():
+        refused = [moment for moment, _, attempt in arrivals if attempt == 1]
+        assert len(arrivals) == 10 and len(refused) == 5
+        # What was under way when the first of a crowd was refused is not early.
+        early = [m for m, _, _ in arrivals if any(r + 0.5 < m < r + 1.0 for r in refused)]
+        assert early == []
+        begun = {prompt: moment for moment, prompt, attempt in arrivals if attempt == 1}
+        waits = [moment - begun[prompt] for moment, prompt, attempt in arrivals if attempt == 2]
+        assert min(waits) >= 1.0
+        # The others may be refused, and pause everybody, a second time; and a busy machine takes its time.
+        assert max(waits) <= 2 * (1.0 + 1.0) + 1.5
+        assert len({round(moment, 3) for moment in waits}) == 5, "each at a moment of its own"
+
+
+def test_never_more_in_flight_than_allowed(serve: Any, tmp_path: Path) -> None:
+    server = serve(latency=0.02)
+    ask([r for p in PROVIDERS for r in requests_to(MODELS[p], 30)], tmp_path, concurrency=3)
+    assert 4 <= server.most_in_flight <= 9, "three to each provider"
+
+
+# --- limits -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def limits(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Tells what stands in limits.yaml."""
+
+    def write(**said: dict[str, float]) -> None:
+        monkeypatch.setattr(judge, "load_limits", lambda: {name: LimitEntry(**each) for name, each in said.items()})
+
+    return write
+
+
+def test_a_limit_of_ours_holds_for_all_models_at_an_address_and_for_no_other_address(
+    serve: Any, tmp_path: Path, limits: Any
+) -> None:
+    server = serve()
+    limits(openai={"requests_per_minute": 120})
+    gpt, kin, own = MODELS["openai"], replace(MODELS["openai"], name="kin", model_id="gpt-5"), at(server.url, "own")
+    for number, (models, seconds) in enumerate([([gpt], 2.0), ([gpt, kin], 4.5), ([gpt, own], 2.0), ([own], 0.0)]):
+        clock = FakeClock()
+        ask([r for model in models for r in requests_to(model, 5)], tmp_path / str(number), clock, concurrency=4)
+        assert clock.time == seconds
+    limits(**{own.base_url: {"requests_per_minute": 120}})
+    clock = FakeClock()
+    ask([r for model in (gpt, own) for r in requests_to(model, 7)], tmp_path / "own", clock, concurrency=4)
+    assert clock.time == 3.0, "seven calls to the address, half a second from one to the next"
+
+
+def _dialect(kind: str, counted: str, clock: FakeClock) -> dict[str, str]:
+    """Nothing is left of 4, and all is back in 30 seconds, as each service says it; Google says nothing like it."""
+    if kind != "anthropic":
+        name = {"requests": "requests"}.get(counted, "tokens")
+        values = {"limit": "4", "remaining": "0", "reset": "30s"}
+        return {f"X-RateLimit-{part}-{name}": value for part, value in values.items()}
+    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 30))
+    name = f"{counted}-tokens" if counted in ("input", "output") else counted
+    values = {"limit": "4", "remaining": "0", "reset": at}
+    return {f"anthropic-ratelimit-{name}-{part}": value for part, value in values.items()}
+
+
+@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("counted", ["requests", "tokens", "input", "output"])
+def test_a_reply_that_says_nothing_is_left_is_heard(serve: Any, tmp_path: Path, kind: str, counted: str) -> None:
+    clock, came = FakeClock(), []
+
+    def behave(call: Call) -> Reply | Fault:
+        said = polite(call)
+        return replace(said, headers=_dialect(kind, counted, clock)) if call.n == 0 else said
+
+    model = at(serve(timed(came, clock, behave)).url, kind)
+    assert len(ask(requests_to(model, 2), tmp_path, clock)) == 2
+    assert gaps(came) == [pytest.approx(30.0, abs=2.0 if kind == "anthropic" else 1e-6)]
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_what_a_failure_says_of_the_limits_is_heard_too(serve: Any, tmp_path: Path, kind: str) -> None:
+    clock, came = FakeClock(), []
+    fault = Fault("500", headers=_dialect(kind, "requests", clock))
+    model = at(serve(timed(came, clock, scripted([fault]))).url, kind)
+    assert len(ask(requests_to(model, 1), tmp_path, clock)) == 1
+    assert gaps(came) == [pytest.approx(30.0, abs=2.0)]
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_odd_words_of_a_limit_change_nothing(serve: Any, tmp_path: Path, kind: str) -> None:
+    odd = [("soon", "0", "30s"), ("4", "none", "30s"), ("4", "0", "tomorrow"), ("0", "0", "30s"), ("nan", "0", "30s")]
+    parts = ("limit", "remaining", "reset")
+    clock = FakeClock()
+
+    def behave(call: Call) -> Reply | Fault:
+        values = dict(zip(parts, odd[call.n % len(odd)], strict=True))
+        names = {f"x-ratelimit-{part}-requests": value for part, value in values.items()}
+        names |= {f"anthropic-ratelimit-requests-{part}": value for part, value in values.items()}
+        return replace(polite(call), headers=names)
+
+    model = at(serve(behave).url, kind)
+    assert len(ask(requests_to(model, 6), tmp_path, clock)) == 6
+    assert clock.time == 0.0
+
+
+# --- how it ends ------------------------------------------------------------------------------------------------------
+
+
+def test_the_first_reply_comes_before_the_other_models_are_asked_and_theirs_before_the_rest(
+    serve: Any, tmp_path: Path
+) -> None:
+    server = serve(latency=0.05)
+    known = replace(MODELS["openai"], price=Price(1, 2))
+    models = [replace(known, name=name, model_id=f"gpt-5-{name}") for name in "abc"]
+    ask([request for model in models for request in requests_to(model, 5)], tmp_path, concurrency=8)
+    first, *calls = server.calls
+    others, rest = calls[:2], calls[2:]
+    assert {first.model, *(entry.model for entry in others)} == {model.model_id for model in models}
+    assert min(entry.at for entry in others) >= first.at + 0.05
+    assert min(entry.at for entry in rest) >= max(entry.at for entry in others) + 0.05
+    assert server.most_in_flight == 8
+
+
+#: What cannot get better -> what to do about it.
+ADVICE = {
+    "401": "set a valid one with access to this model",
+    "403": "set a valid one with access to this model",
+    "404": "correct it in models.yaml",
+    "quota": "top it up or wait until it is renewed",
+}
+QUICK = [("gpt", "401"), ("claude", "quota"), ("gemini", "404")]
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        pytest.param(name, fault, marks=() if (name, fault) in QUICK else pytest.mark.slow)
+        for name in ("gpt", "claude", "gemini")
+        for fault in ADVICE
+    ],
+)
+def test_what_cannot_get_better_ends_the_process_after_one_request(
+    serve: Any, tmp_path: Path, name: str, fault: str
+) -> None:
+    server = serve(only(fault))
+    run = start(tmp_path, server.env(), "--models", name, "--count", "200")
+    said, errors = run.communicate(timeout=120)
+    assert run.returncode == 1 and said == ""
+    assert ADVICE[fault] in errors and "200 of 200 replies are still missing" in errors
+    assert len(server.calls) == 1
+    assert time.time() - server.calls[0].at < 10.0, "no time is spent on waiting for what does not come"
