@@ -8,7 +8,8 @@ from pathlib import Path
 from pydantic import ConfigDict, Field, model_validator
 
 from helpers import paths
-from helpers.config.schema import ConfigError, Strict, checked, read_yaml
+from helpers.config.schema import ConfigError, Strict, checked
+from helpers.config.yaml_text import read_yaml
 from helpers.types import Model
 
 #: Providers that have an address of their own; other addresses are named by their `base_url`.
