@@ -33,8 +33,8 @@ class Session:
     """The clients, paces and stops of one run of calls; use it as an async context manager.
 
     `reserve(request)` is called before each attempt and may raise to stop spending; `record(request, completion)` is
-    called after each and must keep what it is given. `halted(model)` is asked while calls wait: a text ends the waiting.
-    `limits` are our own, by address; `tell` gets sentences for whoever started the run.
+    called after each and must keep what it is given. `halted(model)` is asked while calls wait: a text ends the
+    waiting. `limits` are our own, by address; `tell` gets sentences for whoever started the run.
     """
 
     reserve: Callable[[Request], None]
@@ -76,12 +76,10 @@ class Session:
         return self.paces[address]
 
     def check_stopped(self, model: Model) -> None:
-        """Raise Stopped if this model, its key or its address is not to be asked any more, or nobody is."""
+        """Raise Stopped if this model, its key or its address is not to be asked any more."""
         for scope in ((model.provider, model.base_url), _account(model), model.name):
             if scope in self.stops:
                 raise Stopped(self.stops[scope])
-        if (why := self.halted(model)) is not None:
-            raise Stopped(why)
 
     async def complete(self, request: Request) -> Completion:
         """Ask until there is a reply or the retry table says stop; every attempt goes to `record`.
@@ -94,6 +92,8 @@ class Session:
 
         def check() -> None:
             self.check_stopped(model)
+            if (why := self.halted(model)) is not None:
+                raise Stopped(why)
 
         def again(error: BaseException) -> bool:
             if not isinstance(error, Failure):
