@@ -9,6 +9,7 @@ import click
 
 from helpers.commands import instruments, stores
 from helpers.commands.parameters import parameter, parameters
+from helpers.commands.printing import echo
 from helpers.config import ConfigError
 
 
@@ -28,7 +29,7 @@ def run(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...], processes: i
     results = run_all(chosen(names), parameters(pairs), processes)
     for result in results:
         state = "FAILED" if result.error else "ok"
-        click.echo(f"{state:<8}{result.name:<36}{result.seconds:>7.1f} s  {result.error or result.report}")
+        echo(f"{state:<8}{result.name:<36}{result.seconds:>7.1f} s  {result.error or result.report}")
     if any(result.error for result in results):
         sys.exit(1)
 
@@ -45,14 +46,14 @@ def plan(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...]) -> None:
 
     for notebook in chosen(names):
         if collects(notebook):
-            click.echo(f"{notebook.stem}\nasks nothing: it collects what the other notebooks found")
+            echo(f"{notebook.stem}\nasks nothing: it collects what the other notebooks found")
             continue
         values = parameters(pairs)
         check_parameters(notebook, values)
         experiment = load_experiment(experiment_of(notebook), **values)
-        click.echo(f"{notebook.stem}\n{asyncio.run(plan_of(experiment))}")
+        echo(f"{notebook.stem}\n{asyncio.run(plan_of(experiment))}")
         if caution(experiment):
-            click.echo(f"Note: {caution(experiment)}")
+            echo(f"Note: {caution(experiment)}")
 
 
 for command in (instruments.calibrate, instruments.power, instruments.explain, instruments.analyze, stores.store):
@@ -70,12 +71,12 @@ def entry() -> None:
         error.show()
         sys.exit(error.exit_code)
     except (click.exceptions.Abort, KeyboardInterrupt):
-        click.echo("recuse: interrupted; replies that came are stored, finished experiments are kept", err=True)
+        echo("recuse: interrupted; replies that came are stored, finished experiments are kept", err=True)
         sys.exit(130)
     except (ConfigError, MissingKey, NoPrice, OverBudget, Incomplete, StoreError, ValueError, OSError) as error:
         # What the system says of a file is told as we tell it: the file, then what is wrong.
         of_file = isinstance(error, OSError) and error.strerror and error.filename
-        click.echo(f"recuse: {f'{error.filename}: {error.strerror}' if of_file else error}", err=True)
+        echo(f"recuse: {f'{error.filename}: {error.strerror}' if of_file else error}", err=True)
         sys.exit(2)
 
 

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from html import escape
 from importlib import metadata
 from pathlib import Path
 from platform import python_version
@@ -20,8 +19,9 @@ from typing import Any
 import pandas as pd
 
 from helpers import paths
+from helpers.escaping import latex, markdown, visible
 from helpers.figures.style import METADATA, Figure
-from helpers.tables import Table, csv_text, latex_escape, latex_text
+from helpers.tables import Table, csv_text, latex_text
 from helpers.types import Estimate, short_hash
 
 PROTOCOL = "1.0"
@@ -38,6 +38,7 @@ VERSIONS = (
     "scipy",
     "statsmodels",
 )
+LONGEST_MACRO = 400
 _DIGITS = dict(enumerate(("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")))
 
 
@@ -181,7 +182,11 @@ def macro_names(experiment: str, estimates: Sequence[Estimate]) -> list[str]:
     # Names that differ only in signs that LaTeX does not allow are told apart by a hash of what they name.
     hashes = [short_hash(*_place(each)).translate(str.maketrans("0123456789", "ghijklmnop")) for each in estimates]
     counts = Counter(plain)
-    names = [name + digest if counts[name] > 1 else name for name, digest in zip(plain, hashes, strict=True)]
+    # So are those of endless names, of which the beginning is kept.
+    names = [
+        name[:LONGEST_MACRO] + digest if counts[name] > 1 or len(name) > LONGEST_MACRO else name
+        for name, digest in zip(plain, hashes, strict=True)
+    ]
     double = sorted(name for name, count in Counter(names).items() if count > 1)
     if double or not all(names):
         raise ValueError(f"numbers.tex: no different macro names for {', '.join(double) or 'a number without letters'}")
@@ -194,10 +199,10 @@ def macros(experiment: str, estimates: Iterable[Estimate]) -> str:
     lines = ["% One macro a number; regenerated with the figures. Simulated numbers end in Simulated."]
     for name, each in zip(macro_names(experiment, ordered), ordered, strict=True):
         # Without bounds an estimate prints its value alone.
-        value = latex_escape(replace(each, low=float("nan")))
+        value = latex(replace(each, low=float("nan")))
         if not math.isnan(each.value):
             value = re.sub(r"^[+-][0-9.]+", r"\\ensuremath{\g<0>}", value.replace(" ", r"\,"))
-        note = re.sub(r"\s+", " ", f"{each}, n = {each.n}, {each.data}: {each.method}")
+        note = " ".join(visible(f"{each}, n = {each.n}, {each.data}: {each.method}").split())
         lines.append(f"\\newcommand{{\\{name}}}{{{value}}} % {note}")
     return "\n".join(lines) + "\n"
 
@@ -206,11 +211,12 @@ def captions(experiment: str, figures: Sequence[Figure], tables: Sequence[Table]
     """captions.md: every figure with its alt text and caption, every table with its caption."""
     parts = [f"# {experiment}: figures and tables"]
     for figure in figures:
-        alt = escape(figure.alt, quote=False).replace("[", "(").replace("]", ")")
-        parts.append(f"## Figure {figure.name}\n\n![{alt}]({figure.name}.png)\n\n{escape(figure.caption, quote=False)}")
-    parts += [
-        f"## Table {table.name}\n\n{escape(table.words, quote=False)} ({table.name}.csv, .tex)" for table in tables
-    ]
+        alt = markdown(figure.alt.replace("[", "(").replace("]", ")"), greater=True)
+        words = markdown(figure.caption, greater=True)
+        parts.append(f"## Figure {figure.name}\n\n![{alt}]({figure.name}.png)\n\n{words}")
+    for table in tables:
+        words = markdown(table.words, greater=True)
+        parts.append(f"## Table {table.name}\n\n{words} ({table.name}.csv, .tex)")
     return "\n\n".join(parts) + "\n"
 
 

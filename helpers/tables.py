@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from html import escape as escape_html
+from typing import Any
 
 import pandas as pd
 
+from helpers.escaping import (
+    LONGEST_CAPTION,
+    LONGEST_CELL,
+    NO_FORMULAS,
+    cell,
+    cut,
+    html,
+    latex,
+    may_hold_formula,
+    visible,
+)
 from helpers.types import Estimate, display_name
 
 SIMULATED = "SIMULATED judges."
 #: Keys of `where` whose values are vendors: ids in data, names where people read.
 VENDOR_KEYS = ("vendor", "judge_vendor")
 NUMBERS = ("value", "low", "high", "n")
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-# Control characters, marks of writing direction, line and paragraph separators, halves of characters.
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-}
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,9 @@ class Table:
 
     def _repr_html_(self) -> str:
         # to_html escapes cells; the caption is escaped here: names of models and questions may end up in both.
-        return f"{self.frame.to_html(index=False)}\n<p>{escape_html(self.words)}</p>"
+        with without_formulas(self.frame):
+            ignored = f' class="{NO_FORMULAS}"' if may_hold_formula(self.words) else ""
+            return f"{seen(self.frame).to_html(index=False)}\n<p{ignored}>{html(self.words)}</p>"
 
 
 def estimates_table(
@@ -114,12 +115,26 @@ def table(name: str, caption: str, estimates: Iterable[Estimate], rows: Sequence
     return Table(name, frame, caption, estimates_table(estimates, rows, columns, numbers=True))
 
 
-def _harmless(cell: object) -> object:
-    if not isinstance(cell, str):
-        return cell
-    guarded = f"'{cell}" if cell.startswith(_FORMULA) else cell
-    # The csv module quotes a cell with \n, but not one with a bare \r, after which a reader sees a new row.
-    return guarded.replace("\r\n", "\n").replace("\r", "\n")
+def seen(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with nothing in its texts, its header or its index that a reader would not see."""
+    if all(visible(text) == text for text in _texts(frame)):
+        return frame
+
+    def text(value: object) -> object:
+        return visible(value) if isinstance(value, str) else value
+
+    return frame.astype(object).map(text).rename(index=text, columns=text)
+
+
+def without_formulas(frame: pd.DataFrame) -> AbstractContextManager[Any]:
+    """While a frame is shown on a page: nothing in it is taken for a formula."""
+    # The page is told so for the whole table; one that holds nothing like a formula keeps its bytes.
+    return pd.option_context("display.html.use_mathjax", not any(map(may_hold_formula, _texts(frame))))
+
+
+def _texts(frame: pd.DataFrame) -> list[str]:
+    cells = (each for at in range(frame.shape[1]) for each in frame.iloc[:, at].astype(object))
+    return [each for each in (*frame.columns, *frame.index, *cells) if isinstance(each, str)]
 
 
 def csv_text(frame: pd.DataFrame) -> str:
@@ -130,21 +145,14 @@ def csv_text(frame: pd.DataFrame) -> str:
     >>> csv_text(pd.DataFrame({"a": ["=1+1", "x"], "b": [-0.5, float("nan")]}))
     "a,b\\n'=1+1,-0.5\\nx,\\n"
     """
-    safe = frame.astype(object).map(_harmless).rename(columns=_harmless)
+
+    def harmless(value: object) -> object:
+        return cell(value) if isinstance(value, str) else value
+
+    safe = frame.astype(object).map(harmless).rename(columns=harmless)
     # Object columns are not reached by float_format.
-    safe = safe.map(lambda cell: f"{cell:.6g}" if isinstance(cell, float) and cell == cell else cell)
+    safe = safe.map(lambda value: f"{value:.6g}" if isinstance(value, float) and value == value else value)
     return safe.to_csv(index=False, lineterminator="\n")
-
-
-def latex_escape(text: object) -> str:
-    r"""Text as LaTeX prints it; line breaks and control characters, those of writing direction too, become spaces.
-
-    >>> latex_escape("50 % of a_b \\ {x}~^")
-    '50 \\% of a\\_b \\textbackslash{} \\{x\\}\\textasciitilde{}\\textasciicircum{}'
-    """
-    escaped = "".join(_LATEX.get(sign, sign) for sign in _UNSEEN.sub(" ", str(text)))
-    # After \\ or \midrule a bracket or star would be read as their argument.
-    return "{}" + escaped if escaped.lstrip().startswith(("[", "*")) else escaped
 
 
 def latex_text(frame: pd.DataFrame, caption: str, label: str, best: pd.DataFrame | None = None) -> str:
@@ -164,14 +172,19 @@ def latex_text(frame: pd.DataFrame, caption: str, label: str, best: pd.DataFrame
             )
         marks[best.columns] = best.astype(bool)
 
-    def written(cell: object) -> str:
-        if pd.isna(cell):
+    def written(value: object) -> str:
+        if pd.isna(value):
             return "--"
-        return f"{cell:.4g}" if isinstance(cell, float) else latex_escape(cell)
+        return f"{value:.4g}" if isinstance(value, float) else latex(cut(value, LONGEST_CELL))
 
-    shown = frame.astype(object).map(written).rename(columns=latex_escape)
-    bold = marks.rename(columns=latex_escape).map(lambda marked: "textbf:--rwrap;" if marked else "")
+    # Two names may be written alike: places tell rows and columns apart.
+    shown = frame.astype(object).map(written).set_axis(range(len(frame))).set_axis(range(frame.shape[1]), axis=1)
+    bold = marks.map(lambda marked: "textbf:--rwrap;" if marked else "")
+    bold = bold.set_axis(shown.index).set_axis(shown.columns, axis=1)
     styled = shown.style.hide(axis="index").apply(lambda _: bold, axis=None)
+    # relabel_index reads its labels as patterns, in which a brace stands twice.
+    heads = [latex(cut(column, LONGEST_CELL)).replace("{", "{{").replace("}", "}}") for column in frame.columns]
+    styled = styled.relabel_index(heads, axis="columns")
     alignment = "".join("r" if pd.api.types.is_numeric_dtype(dtype) else "l" for dtype in frame.dtypes)
-    words = latex_escape(caption)
+    words = latex(cut(caption, LONGEST_CAPTION))
     return styled.to_latex(hrules=True, caption=words, label=label, column_format=alignment, position_float="centering")

@@ -420,7 +420,7 @@ def test_default_runs_write_the_experiment_s_report_and_others_their_own() -> No
 
 
 def test_a_prompt_is_shown_as_text_that_cannot_become_markup() -> None:
-    from helpers.run.showing import fenced
+    from helpers.escaping import fenced
 
     hostile = "```\n# not a heading\n````\n<script>alert(1)</script>\u202eabc"
     block = fenced(hostile)
@@ -432,10 +432,10 @@ def test_a_prompt_is_shown_as_text_that_cannot_become_markup() -> None:
 
 
 def test_sentences_with_hostile_names_link_nowhere_and_load_nothing() -> None:
-    from helpers.run.showing import fenced, harmless
+    from helpers.escaping import fenced, markdown
 
     named = "- ![x](http://127.0.0.1/x.png) and [y](javascript:alert(1)) \u202eabc <b>"
-    told = harmless(f"{named}\n\n{fenced(named)}")
+    told = markdown(f"{named}\n\n{fenced(named)}")
     sentence, block = told.split("\n\n", 1)
     assert "](" not in sentence and "<" not in sentence and "\u202e" not in sentence
     assert block == fenced(named), "a code block stays as it is"

@@ -12,10 +12,11 @@ import pytest
 from helpers import paths
 
 HELPERS = paths.ROOT / "helpers"
-EVERYWHERE = {"types", "paths"}
+EVERYWHERE = {"types", "paths", "escaping"}
 MAY_IMPORT = {
     "types": set(),
     "paths": set(),
+    "escaping": set(),
     "config": set(),
     "prompts": set(),
     "verdicts": set(),
@@ -36,7 +37,7 @@ ALL = set(MAY_IMPORT) | COMMANDS
 MAY_IMPORT |= dict.fromkeys(COMMANDS, ALL)
 #: export puts figures and tables into files.
 MAY_IMPORT["export"] |= {"figures", "tables"}
-NO_PANDAS_AT_START = ("types", "paths", "store", "verdicts", "judge", "providers", "prompts", "config")
+NO_PANDAS_AT_START = ("types", "paths", "escaping", "store", "verdicts", "judge", "providers", "prompts", "config")
 DISK = {"store", "config", "prompts", "datasets", "export", "run", "paths"}
 DISK |= {"calibrate", "power", "analyze", "explain", "overview"}
 MODULES = sorted(HELPERS.rglob("*.py"))

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import tables
+from helpers.escaping import latex
 from helpers.types import Estimate
 
 NAN = float("nan")
@@ -120,7 +121,7 @@ def test_csv_numbers_have_six_digits_and_lines_end_in_newline():
 
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Cf", "Zl", "Zp"]), max_size=40))
 def test_latex_prints_what_was_written(text):
-    assert unlatex(tables.latex_escape(text)) == text
+    assert unlatex(latex(text)) == text
 
 
 def test_latex_tables_have_booktabs_rules_and_escape_everything():

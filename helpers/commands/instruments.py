@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from helpers.commands.parameters import parameter, parameters
+from helpers.commands.printing import echo
 
 
 @click.command()
@@ -25,7 +26,7 @@ def calibrate(names: tuple[str, ...], runs: int | None, processes: int | None) -
     for name in program.chosen(names) if names or runs else program.due():
         with program.bar(name) as progress:
             rows, facts = program.calibrate(name, sizes, processes, program.SPOKEN if runs is None else 1, progress)
-        click.echo(program.table(rows, facts))
+        echo(program.table(rows, facts))
         if runs is None:
             results.store(rows, {name: facts})
 
@@ -44,7 +45,7 @@ def power(name: str, pairs: tuple[tuple[str, str], ...], **options: Any) -> None
     """Show what so many questions can find, how many a wanted effect takes, and what they cost."""
     from helpers.power.planning import planned
 
-    click.echo(planned(name, parameters(pairs), **options))
+    echo(planned(name, parameters(pairs), **options))
 
 
 @click.command()
@@ -55,11 +56,11 @@ def explain(ids: tuple[str, ...], write: bool) -> None:
     from helpers import explain as room
 
     if write:
-        click.echo(f"written: {room.write()}")
+        echo(f"written: {room.write()}")
     if ids:
-        click.echo("\n\n".join(room.explain(id) for id in ids))
+        echo("\n\n".join(room.explain(id) for id in ids))
     elif not write:
-        click.echo(room.listed())
+        echo(room.listed())
 
 
 @click.command()
@@ -88,4 +89,4 @@ def analyze(
     writing.check(folder, force)
     found = of(file, format, ignore_extra=ignore_extra, seed=seed, margin_pp=margin_pp)
     written = writing.write(found, folder, force)
-    click.echo(f"{summary(found)}\n\n{len(written)} files in {folder}")
+    echo(f"{summary(found)}\n\n{len(written)} files in {folder}")

@@ -6,6 +6,7 @@ import os
 import sys
 from typing import Any, TextIO
 
+from helpers.escaping import terminal
 from helpers.judge.budget import Budget, Spending, summed
 from helpers.providers import in_browser
 
@@ -26,7 +27,7 @@ def _stream() -> TextIO:
 def notice(text: str) -> None:
     """A line for whoever started the run; never part of a notebook's output."""
     stream = _stream()
-    print(text, file=stream, flush=True)
+    print(terminal(text), file=stream, flush=True)
     if stream not in (sys.__stderr__, sys.stderr):
         stream.close()
 

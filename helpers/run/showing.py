@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from helpers import frames
+from helpers.escaping import fenced, markdown, slanted, visible
 from helpers.run.asking import Asked
 from helpers.stats.intervals import MIN_CLUSTERS
+from helpers.tables import seen, without_formulas
 from helpers.types import short_hash
 
 if TYPE_CHECKING:
@@ -22,52 +23,33 @@ WORDS = {
     "hub": "published judgments, from the hub",
     "folder": "published judgments, from a file or folder",
 }
-LONGEST_SHOWN = 6000
 #: Problems of published files that are told one by one.
 LISTED = 5
 #: What published records on pairs are counted as where exactly one right answer is not known of them.
 NO_PAIR = ("both_right", "both_wrong", "unlabelled", "no_reason", "no_gold", "unknown", "other_role", "unflagged")
 #: Parameters that may name a file or folder; where it lies on this machine is no part of a result.
 SOURCES = ("questions", "answers", "judgments")
-#: Signs that turn the direction of writing.
-BIDI = re.compile("[\u202a-\u202e\u2066-\u2069\u200e\u200f]")
-#: The code blocks that `fenced` makes.
-FENCED = re.compile(r"^(?P<fence>`{3,})text\n.*?\n(?P=fence)$", re.DOTALL | re.MULTILINE)
 
 
 def say(*texts: str) -> None:
     """Sentences, as Markdown; outside code blocks nothing in them can become markup of a page."""
     from IPython.display import Markdown, display
 
-    display(Markdown(harmless("\n\n".join(texts))))
-
-
-def harmless(text: str) -> str:
-    """A Markdown text in which, outside the code blocks of `fenced`, `<` is only a sign and nothing links or loads.
-
-    >>> harmless("a <b>"), harmless("![x](http://127.0.0.1/x.png)")
-    ('a &lt;b>', '![x]&#40;http://127.0.0.1/x.png)')
-    """
-
-    def signs(words: str) -> str:
-        return BIDI.sub("\N{REPLACEMENT CHARACTER}", words.replace("<", "&lt;").replace("](", "]&#40;"))
-
-    parts, at = [], 0
-    for block in FENCED.finditer(text):
-        parts += [signs(text[at : block.start()]), block[0]]
-        at = block.end()
-    return "".join([*parts, signs(text[at:])])
+    display(Markdown(markdown("\n\n".join(texts))))
 
 
 def show(*things: Any) -> None:
     """Tables and figures one below the other; a figure is followed by its caption."""
-    from IPython.display import Image, display
+    import pandas as pd
+    from IPython.display import Image, Markdown, display
 
     for thing in things:
         if hasattr(thing, "render"):
-            display(Image(thing.render("png"), width=thing.pixels, alt=thing.alt))
-            # Signs of the caption's own would end the slanted text, or hide the star that does.
-            say("*" + re.sub(r"([*\\])", r"\\\1", thing.caption) + "*")
+            display(Image(thing.render("png"), width=thing.pixels, alt=visible(thing.alt)))
+            display(Markdown(slanted(thing.caption)))
+        elif isinstance(thing, pd.DataFrame):
+            with without_formulas(thing):
+                display(seen(thing))
         else:
             display(thing)
 
@@ -160,16 +142,6 @@ def _left_out(asked: Asked) -> str:
     known = asked.frame.attrs.get("counts", {})
     told = ", ".join(f"{known[kind]} {kind.replace('_', ' ')}" for kind in NO_PAIR if known.get(kind))
     return told and f" Records of the whole source in which not exactly one answer is known to be right: {told}."
-
-
-def fenced(text: str) -> str:
-    """A text as a code block that it cannot close, shortened in the middle when very long; without bidi controls."""
-    if len(text) > LONGEST_SHOWN:
-        half = LONGEST_SHOWN // 2
-        text = f"{text[:half]}\n[... {len(text) - LONGEST_SHOWN} characters ...]\n{text[-half:]}"
-    text = BIDI.sub("\N{REPLACEMENT CHARACTER}", text)
-    fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 3)
-    return f"{fence}text\n{text}\n{fence}"
 
 
 def machine_provenance(asked: Asked) -> dict[str, Any]:

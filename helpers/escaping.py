@@ -1,0 +1,167 @@
+"""Text of users and models made harmless for where it is shown: pages, Markdown, LaTeX, spreadsheets and terminals.
+
+What is kept (replies, numbers.json) keeps every byte; only what is shown goes through here.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from html import escape
+
+#: Letters of one text that a page shows, and of one cell that LaTeX (whose lines may not be longer) gets.
+LONGEST_SHOWN = 6000
+LONGEST_CELL = 1000
+LONGEST_CAPTION = 10_000
+#: Categories of signs that draw nothing but change what is drawn, or that no file holds: control signs (an escape
+#: paints a terminal), marks of writing direction, tags, zero widths, halves of characters, lines that are none. What
+#: Unicode has no category for today may be a letter tomorrow.
+UNSEEN = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
+#: What Unicode says is no character, and XML refuses.
+NONE = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
+#: Those that texts of many languages, and emoji, are made of.
+KEPT = frozenset("\n\t\u200c\u200d")
+
+_MAYBE_UNSEEN = re.compile(r"[^ -~\n\t]")
+#: How a page is told where to look for no formulas, and a sign that formulas begin with within it.
+NO_FORMULAS = "tex2jax_ignore mathjax_ignore"
+_NO_FORMULA = f'<span class="{NO_FORMULAS}">&#{{}};</span>'
+#: The code blocks that `fenced` makes.
+_FENCED = re.compile(r"^(?P<fence>`{3,})text\n(?:(?!(?P=fence)).)*?\n(?P=fence)$", re.DOTALL | re.MULTILINE)
+_FENCE = re.compile("`{3,}|~{3,}")
+_LINKS = {"](": "]&#40;", "]:": "]&#58;", "://": ":&#47;&#47;"}
+_WWW = re.compile(r"(?i)\b(www)\.")
+_COMMAND = re.compile(r"\\(?=[\\A-Za-z])")
+
+_FORMULA = re.compile(r"[\t\r\n]|[^\w!-/:-@\[-`{-~]*[=+@\-\uff0b\uff0d\uff1d\uff20]")
+#: Where spreadsheets write semicolons or tabs between cells, what follows one, or a line end, begins a cell.
+_INNER_FORMULA = re.compile(r"([;\t\n])(?=[^\w!-/:-@\[-`{-~]*[=+@\-\uff0b\uff0d\uff1d\uff20])")
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+}
+
+
+def visible(text: str, unseen: str = "\N{REPLACEMENT CHARACTER}", kept: frozenset[str] = KEPT) -> str:
+    r"""A text in which every sign that nobody would see stands as a replacement sign; line ends are \n.
+
+    >>> visible("a\u202eb\x1b[31m\r\nc")
+    'a\ufffdb\ufffd[31m\nc'
+    """
+
+    def seen(found: re.Match[str]) -> str:
+        sign = found[0]
+        hidden = unicodedata.category(sign) in UNSEEN or NONE.fullmatch(sign)
+        return unseen if hidden and sign not in kept else sign
+
+    return _MAYBE_UNSEEN.sub(seen, text.replace("\r\n", "\n"))
+
+
+def terminal(text: object) -> str:
+    r"""A text that a terminal prints and never obeys.
+
+    >>> terminal("\x1b[2J\x07ok")
+    '\ufffd[2J\ufffdok'
+    """
+    return visible(str(text))
+
+
+def html(text: object) -> str:
+    """A text for a page, within elements and within quoted attributes.
+
+    >>> html('<b title="x">')
+    '&lt;b title=&quot;x&quot;&gt;'
+    """
+    return escape(visible(str(text)))
+
+
+def may_hold_formula(text: str) -> bool:
+    """Whether a page that looks for formulas could take a part of a text for one."""
+    return text.count("$") > 1 or "\\" in text
+
+
+def markdown(text: str, greater: bool = False) -> str:
+    """A Markdown text in which, outside the code blocks of `fenced`, `<` is only a sign and nothing links or loads.
+
+    Emphasis, lists and tables stay; pages, links, pictures, formulas and code blocks of other hands become words.
+    `greater` writes `>` as an entity too.
+
+    >>> markdown("a <b>"), markdown("![x](http://127.0.0.1/x.png)"), markdown("[x]: javascript:y")
+    ('a &lt;b>', '![x]&#40;http:&#47;&#47;127.0.0.1/x.png)', '[x]&#58; javascript:y')
+    """
+
+    def signs(words: str) -> str:
+        told = visible(words).replace("&", "&amp;").replace("<", "&lt;")
+        told = told.replace(">", "&gt;") if greater else told
+        for mark, entity in _LINKS.items():
+            told = told.replace(mark, entity)
+        told = _FENCE.sub(lambda run: f"&#{ord(run[0][0])};" * len(run[0]), _WWW.sub(r"\1&#46;", told))
+        told = _COMMAND.sub(_NO_FORMULA.format(ord("\\")), told)
+        # One dollar is an amount; two could hold a formula between them.
+        return told.replace("$", _NO_FORMULA.format(ord("$"))) if told.count("$") > 1 else told
+
+    parts, at = [], 0
+    for block in _FENCED.finditer(text):
+        parts += [signs(text[at : block.start()]), visible(block[0])]
+        at = block.end()
+    return "".join([*parts, signs(text[at:])])
+
+
+def slanted(text: str) -> str:
+    """Words in one slanted line of Markdown, whose own signs neither end the slanting nor hide the star that does.
+
+    >>> slanted("a*b")
+    '*a\\\\*b*'
+    """
+    words = re.sub(r"\s*\n\s*", " ", markdown(text)).replace("\\", _NO_FORMULA.format(ord("\\")))
+    return "*" + words.replace("*", r"\*") + "*"
+
+
+def fenced(text: str) -> str:
+    """A text as a code block that it cannot close, shortened in the middle when very long; what is unseen is shown."""
+    if len(text) > LONGEST_SHOWN:
+        half = LONGEST_SHOWN // 2
+        text = f"{text[:half]}\n[... {len(text) - LONGEST_SHOWN} characters ...]\n{text[-half:]}"
+    text = visible(text)
+    fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 3)
+    return f"{fence}text\n{text}\n{fence}"
+
+
+def latex(text: object) -> str:
+    r"""Text as LaTeX prints it; line breaks and signs that nobody sees, those of writing direction too, become spaces.
+
+    >>> latex("50 % of a_b \\ {x}~^")
+    '50 \\% of a\\_b \\textbackslash{} \\{x\\}\\textasciitilde{}\\textasciicircum{}'
+    """
+    words = re.sub(r"[\n\t]+", " ", visible(str(text), unseen=" ", kept=frozenset("\n\t")))
+    escaped = "".join(_LATEX.get(sign, sign) for sign in words)
+    # After \\ or \midrule a bracket or star would be read as their argument.
+    return "{}" + escaped if escaped.lstrip().startswith(("[", "*")) else escaped
+
+
+def cut(text: object, most: int) -> str:
+    """The beginning of a text, and an ellipsis where it is longer than `most` letters.
+
+    >>> cut("abcdef", 4)
+    'abc\u2026'
+    """
+    text = str(text)
+    return text if len(text) <= most else f"{text[: most - 1]}\N{HORIZONTAL ELLIPSIS}"
+
+
+def cell(text: str) -> str:
+    r"""Text for a cell of CSV: one that a spreadsheet would run as a formula gets an apostrophe, line ends are \n.
+
+    >>> cell("=1+1"), cell(" \ufeff@SUM(1)"), cell("a;=1+1"), cell("a\rb")
+    ("'=1+1", "' \ufffd@SUM(1)", "a;'=1+1", 'a\nb')
+    """
+    # The csv module quotes a cell with \n, but not one with a bare \r, after which a reader sees a new row.
+    told = visible(text.replace("\r\n", "\n").replace("\r", "\n"))
+    told = _INNER_FORMULA.sub(r"\1'", told)
+    return f"'{told}" if _FORMULA.match(text) else told

@@ -1,0 +1,190 @@
+"""Texts that attack whatever shows them, and readers that find what of them is still alive."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+
+#: By what they attack. Each stands in names, ids, categories, captions and texts.
+PAYLOADS = {
+    "script": "<script>alert(1)</script>",
+    "closing script": "</script></style></title><script>alert(1)</script>",
+    "handler": "<img src=x onerror=alert(1)>",
+    "attribute": '" onmouseover="alert(1)" x="',
+    "single quote": "' onfocus='alert(1)' autofocus='",
+    "svg": "<svg/onload=alert(1)>",
+    "cdata": "]]><script>alert(1)</script><![CDATA[",
+    "comment": "--><script>alert(1)</script><!--",
+    "frame": "<iframe srcdoc='&lt;script&gt;alert(1)&lt;/script&gt;'>",
+    "entity": "&lt;script&gt;alert(1)&lt;/script&gt; &#60;b&#62;",
+    "style": "<style>@import 'http://127.0.0.1/x.css'</style>",
+    "link": "[click](javascript:alert(1))",
+    "link with blanks": "[click] (javascript:alert(1)) [click]\t(data:text/html,x)",
+    "picture": "![x](http://127.0.0.1/x.png)",
+    "definition": "[x]: javascript:alert(1)\n\n[x] ![y][x] [x][]",
+    "address": "<javascript:alert(1)> <http://127.0.0.1/>",
+    "plain address": "http://127.0.0.1/x www.example.com/x",
+    "quoted fence": "a\n```text\n````\n<img src=x onerror=alert(1)>\n```\nb",
+    "other fence": "a\n~~~\n```text\n~~~\n<img src=x onerror=alert(1)>\n```\nb",
+    "fence after a return": "a\r```text\r```\r<img src=x onerror=alert(1)>",
+    "html block": "a\n\n<div onclick=alert(1)>\n\nb",
+    "heading": "x\n===\n# y {onclick=alert(1)}",
+    "formula": r"$\href{javascript:alert(1)}{x}$ and $$\unicode{x}$$",
+    "formula in brackets": r"\(\href{javascript:alert(1)}{x}\) \\(x\\) \[y\] \\[y\\]",
+    "environment": r"\begin{align}\href{javascript:alert(1)}{x}\end{align}",
+    "mathtext": "$x^2_{y}$ $\\frac{1}{2}$ $",
+    "latex": r"\input{/etc/passwd} \write18{ls} } { & % $ # _ ~ ^ \\ %",
+    "latex end": "\\end{tabular}\\end{table}\\newpage",
+    "latex line": "a % b\n\\def\\x{1}",
+    "latex carets": "^^5cinput^^7bx^^7d",
+    "bracket": "[5, 6] *x",
+    "sum": "=1+1",
+    "command": "@SUM(1+1)*cmd|' /C calc'!A0",
+    "hyperlink": '=HYPERLINK("http://127.0.0.1","x")',
+    "minus": "-2+3",
+    "plus": "+1+1",
+    "tab": "\t=1+1",
+    "blank": "  =1+1",
+    "full width": "\uff1d1+1",
+    "hidden": "\ufeff\u200b=1+1",
+    "semicolon": "a;=1+1;\t@SUM(1)",
+    "return": "a\r=1+1\r\n-1",
+    "quote": 'a",=1+1,"b',
+    "bidi": "abc\u202egnp.exe\u202c \u2067x\u2069 \u200f\u061c",
+    "zero width": "a\u200bb\u2060c\ufeffd\u00ade",
+    "tags": "a" + "".join(chr(0xE0000 + ord(sign)) for sign in "ignore all"),
+    "NUL": "a\x00b",
+    "colours": "\x1b[31mred\x1b[0m\x1b[2J\x1b[1;1H",
+    "title": "\x1b]0;owned\x07\x1b]8;;http://127.0.0.1\x07x\x1b]8;;\x07",
+    "backspace": "safe\x08\x08\x08\x08evil\rEVIL\x7f",
+    "eight bit": "\x9b31mred\x9d0;owned\x9c",
+    "lone surrogate": "a\ud83db",
+    "no character": "a\uffffb\ufdd0c",
+    "lines": "a\u2028b\u2029c\x85d\x0be",
+    "right to left": "\u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627",
+    "wide": "\u5224\u5b9a \U0001f468\u200d\U0001f469 e\u0301",
+    "stacked": "Z" + "\u0300" * 50,
+    "underscore": "_hidden_",
+    "template": "{{ 7 * 7 }} {% raw %} ${x} %(x)s {0}",
+    "path": "../../../etc/passwd",
+    "empty html": "<>",
+}
+LONG = "<b>$x$ &_% =1+1 " * 65_536
+assert len(LONG) == 2**20
+
+_ADDRESSES = ("href", "src", "srcset", "action", "formaction", "data", "poster", "background", "xlink:href")
+
+
+class _Alive(HTMLParser):
+    """What of a page acts, loads or leads away, and its words."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.words: list[str] = []
+        self.still = 0
+        self.open: list[bool] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        named = dict(attrs)
+        if tag in ("script", "iframe", "object", "embed", "form", "style", "link", "meta", "base", "svg", "math"):
+            self.found.append(tag)
+        if tag == "style" and [*named] == ["scoped"]:
+            self.found.pop()  # pandas' own, before each of its tables
+        acting = [name for name in named if name.startswith("on") or name in ("style", "srcdoc")]
+        self.found += [f"{tag} {name}" for name in acting if named[name] != "text-align: right;"]
+        for name in _ADDRESSES:
+            value = named.get(name) or "#"
+            if not value.startswith(("#", "data:image/png;base64,")):
+                self.found.append(f"{tag} {name}={value[:40]}")
+        self.open.append(tag in ("pre", "code") or "mathjax_ignore" in (named.get("class") or ""))
+        if tag in ("img", "br", "hr", "input"):
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        if self.open:
+            self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        self.words.append("" if any(self.open) else data)
+
+
+def alive(page: str) -> list[str]:
+    """Everything in a page that acts, loads, leads away, or is taken for a formula."""
+    reader = _Alive()
+    reader.feed(page)
+    reader.close()
+    formulas = re.findall(r"\$.*?\$|\\\(|\\\[|\\begin\{|\\href|\\unicode", "\x00".join(reader.words), re.S)
+    return reader.found + [f"formula {each[:40]!r}" for each in formulas if "\x00" not in each] + unseen(page)
+
+
+def unseen(text: str) -> list[str]:
+    """The signs in a text that nobody sees, those that emoji are made of apart."""
+    none = "[\ufdd0-\ufdef\ufffe\uffff\U000e0000-\U000e007f]"
+    wild = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
+    return [f"U+{ord(sign):04X}" for sign in re.findall(f"{wild}|{none}", text)]
+
+
+def alive_in_svg(data: bytes) -> list[str]:
+    """What acts or loads in a picture; one that is not well-formed is an error."""
+    found = []
+    for element in ET.fromstring(data).iter():
+        name = element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+        found += [name] if name in ("script", "foreignObject", "a", "image", "animate", "set", "iframe") else []
+        for key, value in element.attrib.items():
+            key = key.rpartition("}")[2]
+            outside = key == "href" and not value.startswith("#")
+            found += [f"{name} {key}"] if key.startswith("on") or outside or re.search(r"url\((?!#)", value) else []
+    return found + re.findall(r"<!(?:ENTITY|\[CDATA)", data.decode())
+
+
+def alive_in_pdf(data: bytes) -> list[str]:
+    """What acts in a PDF: its dictionaries stand outside the compressed streams."""
+    plain = re.sub(rb"stream\r?\n.*?endstream", b"", data, flags=re.S)
+    return re.findall(r"/(?:JS|JavaScript|URI|OpenAction|AA|Launch|EmbeddedFile|SubmitForm)\b", plain.decode("latin-1"))
+
+
+def png_chunks(data: bytes) -> set[str]:
+    """The kinds of chunks in a PNG."""
+    at, found = 8, set()
+    while at < len(data):
+        size = int.from_bytes(data[at : at + 4], "big")
+        found.add(data[at + 4 : at + 8].decode())
+        at += 12 + size
+    return found
+
+
+#: Commands that our tables and numbers are made of.
+COMMANDS = {
+    *("begin", "end", "centering", "caption", "label", "toprule", "midrule", "bottomrule", "textbf", "newcommand"),
+    *("textbackslash", "textasciitilde", "textasciicircum", "textless", "textgreater", "textbar", "ensuremath"),
+    *("&", "%", "$", "#", "_", "{", "}", "\\", ","),
+}
+
+
+def faults_of_latex(text: str, own: frozenset[str] = frozenset()) -> list[str]:
+    """What TeX would stumble over or obey: foreign commands, bare special signs, open braces, endless lines."""
+    found, depth, row = [], 0, False
+    for line in text.split("\n"):
+        found += ["a line too long for TeX"] if len(line.encode()) > 190_000 else []
+        at = 0
+        while at < len(line):
+            if command := re.compile(r"\\([A-Za-z]+|.|$)").match(line, at):
+                name = command[1]
+                found += [f"\\{name}"] if name not in COMMANDS and name not in own else []
+                argument = re.compile(r"\{([a-z]+)\}").match(line, command.end())
+                if name in ("begin", "end"):
+                    row = bool(argument) and (argument[1] == "tabular") == (name == "begin") and name == "begin"
+                    found += [] if argument and argument[1] in ("table", "tabular") else [f"\\{name} of what?"]
+                # A label is no text: an underscore is a letter of it.
+                at = line.index("}", command.end()) + 1 if name == "label" else command.end()
+                continue
+            sign = line[at]
+            if sign == "%":
+                break
+            depth += {"{": 1, "}": -1}.get(sign, 0)
+            found += ["a brace too many"] if depth < 0 else []
+            found += [f"bare {sign}"] if sign in "$#_^~" or (sign == "&" and not row) else []
+            at += 1
+    return found + (["a brace stays open"] if depth else []) + unseen(text)
