@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from helpers import paths
+from helpers.commands.printing import echo
 from helpers.types.naming import plain
 
 _folder = click.option(
@@ -37,12 +38,12 @@ def info(models: tuple[str, ...], folder: Path, as_json: bool) -> None:
     cost = cost_of(load_models())
     found = [contents(path, cost) for path in files(folder, models)]
     if as_json:
-        click.echo(json.dumps({"folder": str(folder), "files": [asdict(each) for each in found]}, indent=1))
+        echo(json.dumps({"folder": str(folder), "files": [asdict(each) for each in found]}, indent=1))
         return
     lines, replies, size = (sum(getattr(each, name) for each in found) for name in ("lines", "replies", "bytes"))
-    click.echo(f"{folder}: {len(found)} files, {lines:,} lines, {replies:,} replies, {_size(size)}")
+    echo(f"{folder}: {len(found)} files, {lines:,} lines, {replies:,} replies, {_size(size)}")
     for each in found:
-        click.echo(_told(each))
+        echo(_told(each))
 
 
 def _told(found: Any) -> str:
@@ -89,16 +90,16 @@ def verify(models: tuple[str, ...], folder: Path, repair: bool) -> None:
     for path in room.files(folder, models):
         found = room.verify(path)
         for line in (*found.bad, *([found.tail] if found.tail else [])):
-            click.echo(f"{path}, line {line.number}: {plain(line.wrong)}")
+            echo(f"{path}, line {line.number}: {plain(line.wrong)}")
         doubles = f", {found.same:,} copies of lines" if found.same else ""
         doubles += f", {found.further:,} further replies to the same (the first counts)" if found.further else ""
         state = f"{len(found.bad)} damaged" if found.bad else "whole"
-        click.echo(f"{path.name}: {found.lines:,} lines{doubles}, {state}")
+        echo(f"{path.name}: {found.lines:,} lines{doubles}, {state}")
         left = len(found.bad)
         if repair and (found.bad or found.tail):
             done = room.repair(path)
             left = done.left
-            click.echo(
+            echo(
                 f"{path.name}: {done.moved} lines moved to {done.side.name}, {done.rescued} whole ones within them put "
                 "back; what is missing now is asked again by the next run"
             )
@@ -120,7 +121,7 @@ def export(target: Path, models: tuple[str, ...], experiments: tuple[str, ...], 
     from helpers.store import export as write
 
     counts = write(folder, target, models, experiments, force)
-    click.echo(f"{target}: {sum(counts.values()):,} lines ({_counts(counts) or 'of no model'})")
+    echo(f"{target}: {sum(counts.values()):,} lines ({_counts(counts) or 'of no model'})")
 
 
 @store.command("import")
@@ -159,8 +160,8 @@ def _say(joined: list[Any]) -> None:
         told += [f"{each.failures:,} failed attempts"] if each.failures else []
         told += [f"{each.same:,} were here already"] if each.same else []
         told += ["a torn last line left out"] if each.torn else []
-        click.echo(f"{each.model}: {', '.join(told)}")
+        echo(f"{each.model}: {', '.join(told)}")
         if each.model not in known:
-            click.echo(f"note: models.yaml has no model '{each.model}': an entry of that name will find these replies")
+            echo(f"note: models.yaml has no model '{each.model}': an entry of that name will find these replies")
     if not joined:
-        click.echo("nothing to take in")
+        echo("nothing to take in")
