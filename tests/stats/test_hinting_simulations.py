@@ -1,7 +1,9 @@
 """Does the paired analysis hold what it promises? Effects of hints and names planted in worlds of unequal judges.
 
 The rule is that of test_simulations: with the exact 99.9 % interval of the observed rate, a size fails wholly outside
-3 to 7 %, a coverage wholly outside 93 to 97 %. The slow versions run 500 replications; seeds were fixed beforehand.
+3 to 7 %, a coverage wholly outside 93 to 97 %. Seeds were fixed beforehand. Each test runs few replications; what 2,000
+of them show stands in calibration.csv (see CALIBRATED), and slow tests run many only where no row holds it: families of
+hints, effects that differ by question where verdicts are lost, how often equivalence is concluded, one judge alone.
 """
 
 from __future__ import annotations
@@ -22,12 +24,14 @@ from helpers.calibrate.worlds.listwise_frames import hinted
 from helpers.calibrate.worlds.listwise_worlds import HABITS, UNEQUAL
 from helpers.stats.power import equivalence_power
 from helpers.types import Estimate
+from tests.calibrated import Held, assert_calibrated
 from tests.rule import assert_within, exact
 
 QUESTIONS = 80
-FAST, SLOW = 24, pytest.param(500, marks=pytest.mark.slow)
+FAST, MANY = 24, 400
+SLOW = pytest.param(MANY, marks=pytest.mark.slow)
 #: How many questions stand for all of them, where runs are few and where they are many.
-POPULATIONS = {FAST: 10_000, 500: 40_000}
+POPULATIONS = {FAST: 10_000, MANY: 40_000}
 HINTS = ("self", "competitors", "full")
 MARGIN = 5.0
 
@@ -37,6 +41,23 @@ WORLDS = {
     "unequal": World(sharpness=UNEQUAL, position=HABITS, self_preference=(0.0, 0.8, 1.2)),
     "lost": World(sharpness=UNEQUAL, position=HABITS, self_preference=(0.0, 0.8, 1.2), lost=0.03, lost_own=0.1),
 }
+
+AVERAGE = tuple(f"hint={hint} vendor=average" for hint in HINTS)
+#: Sizes without and coverage with an effect, of hints and of names: rows of calibration.csv.
+CALIBRATED = (
+    Held("nothing", "null", ("hint_effect",), AVERAGE[:1]),
+    Held("lost", "null", ("hint_effect",), AVERAGE[:1]),
+    Held("mixed", "null", ("hint_effect",), AVERAGE[2:]),
+    Held("found", "planted", ("hint_effect",), AVERAGE[2:]),
+    Held("alike", "planted", ("hint_effect",), AVERAGE[1:2]),
+    Held("margin", "planted", ("hint_effect",), AVERAGE[2:]),
+    Held("lost", "null", ("name_effect",), ("vendor=average",)),
+    Held("found", "planted", ("name_effect",), ("vendor=average",)),
+)
+
+
+def test_the_calibration_holds_what_is_not_repeated_here() -> None:
+    assert_calibrated("hinting_groups", CALIBRATED)
 
 
 def paired_change(world: World, utility: float, spread: float, questions: int) -> float:
@@ -82,9 +103,13 @@ def test_ten_points_planted_in_one_hint_are_found_after_holm(runs: int) -> None:
     assert exact(false, runs)[0] <= 0.05, f"another hint was called different in {false} of {runs} runs"
 
 
-@pytest.mark.parametrize("runs", [FAST, SLOW])
-@pytest.mark.parametrize("world", WORLDS)
-@pytest.mark.parametrize("spread", [0.0, 0.8])
+@pytest.mark.parametrize(
+    ("world", "spread", "runs"),
+    [
+        *((world, spread, FAST) for world in WORLDS for spread in (0.0, 0.8)),
+        pytest.param("lost", 0.8, MANY, marks=pytest.mark.slow),
+    ],
+)
 def test_size_and_coverage_without_an_effect(world: str, spread: float, runs: int) -> None:
     """Effects that differ by question are shifted so that they are 0 on average over the population."""
     utility, rejected, covered = utility_of(world, 0.0, runs, spread), 0, 0
@@ -96,17 +121,16 @@ def test_size_and_coverage_without_an_effect(world: str, spread: float, runs: in
     assert_within(covered, runs, 0.93, 0.97, f"coverage in {world}, spread {spread}")
 
 
-@pytest.mark.parametrize("runs", [FAST, SLOW])
-def test_a_planted_effect_is_covered(runs: int) -> None:
-    utility, covered = utility_of("unequal", 0.10, runs), 0
-    for run, frame in enumerate(runs_of("unequal", runs, {"self": utility})):
+def test_a_planted_effect_is_covered() -> None:
+    utility, covered = utility_of("unequal", 0.10, FAST), 0
+    for run, frame in enumerate(runs_of("unequal", FAST, {"self": utility})):
         each = average(hint_effect(frame, "simulated", run, MARGIN), "self")
         covered += each.low <= 0.10 <= each.high
-    assert_within(covered, runs, 0.93, 0.97, "coverage of 10 pp")
+    assert_within(covered, FAST, 0.93, 0.97, "coverage of 10 pp")
 
 
 @pytest.mark.parametrize(
-    ("questions", "runs"), [(80, FAST), *(pytest.param(n, 500, marks=pytest.mark.slow) for n in (80, 200))]
+    ("questions", "runs"), [(80, FAST), *(pytest.param(n, MANY, marks=pytest.mark.slow) for n in (80, 200))]
 )
 def test_equivalence_is_concluded_about_as_often_as_its_power_says(questions: int, runs: int) -> None:
     """One hint, so that Holm changes nothing; the power is computed from each run's own standard error."""
@@ -122,10 +146,9 @@ def test_equivalence_is_concluded_about_as_often_as_its_power_says(questions: in
     assert np.mean(power) > 0.75 if questions == 200 else np.mean(power) < 0.45
 
 
-@pytest.mark.parametrize("runs", [FAST, SLOW])
 @pytest.mark.parametrize("utility", [0.0, 0.8])
-def test_the_effect_of_a_name_is_recovered_and_zero_where_names_do_nothing(utility: float, runs: int) -> None:
-    truth = population_of_names(utility, runs)
+def test_the_effect_of_a_name_is_recovered_and_zero_where_names_do_nothing(utility: float) -> None:
+    truth, runs = population_of_names(utility, FAST), FAST
     found = covered = 0
     for run, frame in enumerate(runs_of("lost", runs, {}, named=utility)):
         each = next(e for e in name_effect(frame, "simulated", run) if e.where["vendor"] == "average")

@@ -2,7 +2,9 @@
 
 The rule is that of test_simulations: with the exact 99.9 % interval of the observed rate, a size fails wholly outside
 3 to 7 %, a coverage wholly outside 93 to 97 %, a bias beyond 3.5 Monte-Carlo standard errors. 115 articles with three
-questions each; the slow versions run 2,000 replications; seeds were fixed beforehand.
+questions each; seeds were fixed beforehand. Each test runs few replications; what 2,000 of them show stands in
+calibration.csv (see CALIBRATED), and slow tests run many only where no row holds it: families of judges, damage that
+differs by text, both contrasts together, doses, and judges that are merely weak.
 """
 
 from __future__ import annotations
@@ -17,9 +19,10 @@ from helpers.biases.self_preference import baseline, obfuscation, rates
 from helpers.biases.self_preference.concluding import corrected
 from helpers.calibrate.worlds.pairs import BEFORE, NAMES, REPEAT, PairWorld, sample
 from helpers.types import Estimate
+from tests.calibrated import Held, assert_calibrated
 from tests.rule import assert_unbiased, assert_within, exact
 
-FAST, SLOW = 16, pytest.param(2000, marks=pytest.mark.slow)
+FAST, SLOW = 16, pytest.param(400, marks=pytest.mark.slow)
 ARMS = (BEFORE, REPEAT, ("wrong", 2, 0), ("right", 2, 0))
 DOSES = (BEFORE, REPEAT, ("wrong", 2, 0), ("wrong", 4, 0), ("wrong", 8, 0))
 #: Judges that differ in all ways but in what an edit does to them: eye for quality, knowledge, base rate, habit, taste.
@@ -42,6 +45,24 @@ WORLDS = {
         skill=(2.0, 0.9, 0.3, 1.4), knowledge=(0.6, 0.4, 1.2, 0.5), self_preference=(0.0, 0.0, 1.0, 1.0)
     ),
 }
+
+OTHERS = ("judge=llama", "judge=mistral", "judge=qwen")
+EFFECTS = ("obfuscation_effect", "obfuscation_against_other_author")
+#: Damage that is no effect, published comparisons that call it one, recognition that is one: rows of calibration.csv.
+CALIBRATED = (
+    *(Held(world, "null", EFFECTS, ("judge=deepseek", *OTHERS)) for world in ("nothing", "unequal", "losses")),
+    Held("nothing", "failure", ("naive_filtered_change", "regression_to_the_mean"), OTHERS),
+    Held("scaled", "null", EFFECTS[1:], OTHERS),
+    Held("scaled", "failure", EFFECTS[:1], OTHERS),
+    Held("recognised", "planted", EFFECTS[:1], OTHERS[1:]),
+    Held("recognised", "null", EFFECTS[:1], OTHERS[:1]),
+    Held("recognised", "planted", ("evaluator_quality_gap",), OTHERS[1:]),
+    Held("recognised", "null", ("evaluator_quality_gap",), ("judge=deepseek", "judge=llama")),
+)
+
+
+def test_the_calibration_holds_what_is_not_repeated_here() -> None:
+    assert_calibrated("quality_self_preference", CALIBRATED)
 
 
 def measured(world: str, run: int) -> list[Estimate]:
@@ -122,7 +143,7 @@ def test_a_difference_of_plain_log_odds_is_not_zero_where_nothing_but_damage_hap
 
 @pytest.mark.parametrize(
     ("world", "runs"),
-    [("lost", FAST), *(pytest.param(world, 2000, marks=pytest.mark.slow) for world in ("plain", "unequal", "lost"))],
+    [("lost", FAST), pytest.param("lost", 400, marks=pytest.mark.slow)],
 )
 def test_damage_alone_is_not_called_an_effect(world: str, runs: int) -> None:
     """Unequal judges, habits of place, losses by verdict, damage that differs by text; the truth is 0."""
@@ -130,8 +151,8 @@ def test_damage_alone_is_not_called_an_effect(world: str, runs: int) -> None:
     for judge in NAMES:
         every = found["obfuscation_effect", judge, "2"]
         each = given(every)
-        # The sharpest judge answers so little wrongly that it has too few articles at times, with losses more often.
-        least = {"unequal": 0.94, "lost": 0.85}.get(world, 0.99) if judge == "deepseek" else 0.99
+        # The sharpest judge answers so little wrongly that with losses it has too few articles at times.
+        least = 0.85 if judge == "deepseek" else 0.99
         assert len(each) >= least * runs, f"{judge} in {world}: {len(each)} of {runs} with an interval"
         assert rejected(every) == rejected(each), "without an interval nothing is called an effect"
         assert_within(rejected(each), len(each), 0.03, 0.07, f"size for {judge} in {world}")
@@ -141,25 +162,21 @@ def test_damage_alone_is_not_called_an_effect(world: str, runs: int) -> None:
     assert exact(any_judge.sum(), runs)[0] <= 0.05, f"a judge of the family was named in {any_judge.sum()} of {runs}"
 
 
-@pytest.mark.parametrize("runs", [FAST, SLOW])
-def test_the_naive_comparisons_call_the_same_damage_an_effect(runs: int) -> None:
-    found = replications("plain", runs)
+def test_the_naive_comparisons_call_the_same_damage_an_effect() -> None:
+    found = replications("plain", FAST)
     for judge in ("llama", "mistral", "qwen"):
         for id in ("naive_filtered_change", "naive_opponent_difference"):
-            assert rejected(found[id, judge, "2"]) >= 0.8 * runs, f"{id} of {judge}"
+            assert rejected(found[id, judge, "2"]) >= 0.8 * FAST, f"{id} of {judge}"
         filtered, repeat = found["naive_filtered_change", judge, "2"], found["regression_to_the_mean", judge]
         assert 0.04 < repeat[:, 0].mean() < filtered[:, 0].mean(), "filtering alone makes a part of it"
 
 
-@pytest.mark.parametrize("runs", [FAST, SLOW])
 @pytest.mark.parametrize("world", ["plain", "unequal", "scaled"])
-def test_the_control_within_the_judge_keeps_its_size_even_where_judges_feel_edits_unequally(
-    world: str, runs: int
-) -> None:
-    found = replications(world, runs)
+def test_the_control_within_the_judge_keeps_its_size_even_where_judges_feel_edits_unequally(world: str) -> None:
+    found = replications(world, FAST)
     for judge in ("llama", "mistral", "qwen"):
         each = found["obfuscation_against_other_author", judge, "2"]
-        assert exact(rejected(each), runs)[0] <= 0.07, f"size for {judge} in {world}: {rejected(each)} of {runs}"
+        assert exact(rejected(each), FAST)[0] <= 0.07, f"size for {judge} in {world}: {rejected(each)} of {FAST}"
 
 
 @pytest.mark.parametrize("runs", [FAST, SLOW])
@@ -188,11 +205,10 @@ def test_self_preference_is_found_and_its_mitigation_grows_with_the_dose(runs: i
     assert exact(false.sum(), runs)[0] <= 0.05, f"a judge without self-preference was named in {false.sum()} of {runs}"
 
 
-@pytest.mark.parametrize("runs", [FAST, SLOW])
 @pytest.mark.parametrize("judge", ["llama", "mistral", "qwen"])
-def test_the_size_of_the_mitigation_is_covered(judge: str, runs: int) -> None:
-    each = replications("recognition", runs)["obfuscation_effect", judge, "2"]
-    assert_within(covered(each, truth("recognition", judge, "2")), runs, 0.93, 0.97, f"coverage for {judge}")
+def test_the_size_of_the_mitigation_is_covered(judge: str) -> None:
+    each = replications("recognition", FAST)["obfuscation_effect", judge, "2"]
+    assert_within(covered(each, truth("recognition", judge, "2")), FAST, 0.93, 0.97, f"coverage for {judge}")
 
 
 # --- (c) a judge that is merely weak ----------------------------------------------------------------------------------
@@ -210,12 +226,11 @@ def test_a_weak_judge_is_not_called_self_preferring(runs: int) -> None:
         assert_unbiased(each[:, 0], 0.0, judge)
 
 
-@pytest.mark.parametrize("runs", [FAST, SLOW])
-def test_a_judge_that_defends_its_answers_is_found_and_others_are_not(runs: int) -> None:
-    found = replications("defends", runs)
+def test_a_judge_that_defends_its_answers_is_found_and_others_are_not() -> None:
+    found = replications("defends", FAST)
     for judge in ("mistral", "qwen"):
         each = found["evaluator_quality_gap", judge, "same label"]
-        assert (each[:, 1] > 0).sum() >= 0.8 * runs, judge
+        assert (each[:, 1] > 0).sum() >= 0.8 * FAST, judge
     for judge in ("deepseek", "llama"):
         each = found["evaluator_quality_gap", judge, "same label"]
-        assert_within(rejected(each), runs, 0.03, 0.07, f"size for {judge}")
+        assert_within(rejected(each), FAST, 0.03, 0.07, f"size for {judge}")

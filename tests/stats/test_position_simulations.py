@@ -2,7 +2,8 @@
 
 The rule is that of test_simulations: with the exact 99.9 % interval of the observed rate, a size fails wholly outside
 3 to 7 %, a coverage wholly outside 93 to 97 %, a bias beyond 3.5 Monte-Carlo standard errors. 120 questions, each
-order asked twice, unless said; the slow versions run 2,000 replications; seeds were fixed beforehand.
+order asked twice, unless said; seeds were fixed beforehand. Each test runs few replications; what 2,000 of them show
+stands in calibration.csv (see CALIBRATED), and the slow test runs many where no row holds it: the family of judges.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from helpers.biases.position.families import corrected
 from helpers.biases.position.pairs import pairs, valid
 from helpers.calibrate.worlds.games import CANDIDATE, GameJudge, GameWorld, names, sample, truth
 from helpers.types import Estimate
+from tests.calibrated import Held, assert_calibrated
 from tests.rule import assert_unbiased, assert_within, exact
 
-FAST, SLOW = 16, pytest.param(2000, marks=pytest.mark.slow)
+FAST, SLOW = 16, pytest.param(400, marks=pytest.mark.slow)
 #: Judges that favour no place on any question, but differ in all else.
 FAIR = (
     GameJudge("steady", sharpness=1.5, noise=0.5),
@@ -51,6 +53,30 @@ SIZES = {
     "style": (120, 1, 0),
     "style_40": (40, 1, 0),
 }
+
+EFFECTS = ("first_position_effect", "identical_pair_effect")
+ORDERS = (*EFFECTS, "excess_flip")
+EACH_STYLE = tuple(
+    f"judge={judge} style={style} weight={weight}"
+    for judge in ("wordy", "terse")
+    for style in ("raw", "controlled")
+    for weight in (1, 3)
+)
+#: Fair judges, judges that favour a place, a letter or length, each order once or twice: rows of calibration.csv.
+CALIBRATED = (
+    Held("fair", "null", ORDERS, ("judge=steady", "judge=noisy", "judge=coin")),
+    Held("losses", "null", ORDERS, ("judge=fair", "judge=noisy")),
+    Held("losses", "planted", ORDERS[:1], ("judge=primed",)),
+    Held("once", "planted", ORDERS[:1], ("judge=primacy",)),
+    Held("places", "planted", ORDERS, ("judge=primacy", "judge=letter", "judge=unequal")),
+    Held("places", "planted", ORDERS[2:], ("judge=wobbly",)),
+    Held("places", "null", EFFECTS, ("judge=wobbly",)),
+    *(Held("style", "planted", ("win_rate",), EACH_STYLE, questions) for questions in (20, 80)),
+)
+
+
+def test_the_calibration_holds_what_is_not_repeated_here() -> None:
+    assert_calibrated("arena_hard_position_bias", CALIBRATED)
 
 
 def measured(world: str, run: int) -> list[Estimate]:
@@ -101,15 +127,14 @@ def test_the_fair_worlds_are_fair_and_noisy() -> None:
     assert truth(WORLDS["fair"], "noisy")["flips"] > 0.5
 
 
-@pytest.mark.parametrize("runs", [FAST, SLOW])
 @pytest.mark.parametrize("judge", names(FAIR))
-def test_a_fair_judge_flips_often_and_is_called_neither_primed_nor_order_bound(judge: str, runs: int) -> None:
+def test_a_fair_judge_flips_often_and_is_called_neither_primed_nor_order_bound(judge: str) -> None:
     """Losses depend on who won; coin tossing and noise make flips, and no effect."""
-    found = replications("fair", runs)
+    found = replications("fair", FAST)
     for id in ("first_position_effect", "excess_flip", "identical_pair_effect"):
         each = found[id, judge]
-        assert_within(rejected(each), runs, 0.03, 0.07, f"size of {id} for {judge}")
-        assert_within(covered(each, 0.0), runs, 0.93, 0.97, f"coverage of {id} for {judge}")
+        assert_within(rejected(each), FAST, 0.03, 0.07, f"size of {id} for {judge}")
+        assert_within(covered(each, 0.0), FAST, 0.93, 0.97, f"coverage of {id} for {judge}")
         assert_unbiased(each[:, 0], 0.0, f"{id} of {judge}")
 
 
@@ -142,41 +167,37 @@ def test_ten_points_are_planted() -> None:
     assert known["excess_flip"] > 0.1 and abs(known["first_position_effect"]) < 0.002
 
 
-@pytest.mark.parametrize("runs", [FAST, SLOW])
-def test_a_primacy_of_ten_points_is_found_and_covered(runs: int) -> None:
-    found = replications("once", runs)
-    assert (found["holm", "primacy"][:, 0] < 0.05).sum() >= 0.8 * runs
+def test_a_primacy_of_ten_points_is_found_and_covered() -> None:
+    found = replications("once", FAST)
+    assert (found["holm", "primacy"][:, 0] < 0.05).sum() >= 0.8 * FAST
     for judge in ("primacy", "letter"):
         each, planted = found["first_position_effect", judge], truth(WORLDS["biased"], judge)["first_position_effect"]
-        assert_within(covered(each, planted), runs, 0.93, 0.97, f"coverage for {judge}")
+        assert_within(covered(each, planted), FAST, 0.93, 0.97, f"coverage for {judge}")
         assert_unbiased(each[:, 0], planted, judge)
 
 
-@pytest.mark.parametrize("runs", [FAST, SLOW])
 @pytest.mark.parametrize("judge", names(BIASED))
-def test_effects_of_orders_are_covered_with_repeats(judge: str, runs: int) -> None:
-    found = replications("biased", runs)
+def test_effects_of_orders_are_covered_with_repeats(judge: str) -> None:
+    found = replications("biased", FAST)
     known = truth(WORLDS["biased"], judge)
     ids = ["first_position_effect", "excess_flip", "identical_pair_effect"]
     # Losses that depend on the winner select questions, and on identical texts the winner is a place.
     for id in ids[:1] if judge == "unequal" else ids:
         each = found[id, judge]
-        assert_within(covered(each, known[id]), runs, 0.93, 0.97, f"coverage of {id} for {judge}")
+        assert_within(covered(each, known[id]), FAST, 0.93, 0.97, f"coverage of {id} for {judge}")
         assert_unbiased(each[:, 0], known[id], f"{id} of {judge}")
 
 
-@pytest.mark.parametrize("runs", [FAST, SLOW])
-def test_a_habit_that_differs_by_question_is_an_excess_of_flips_and_no_primacy(runs: int) -> None:
-    found = replications("biased", runs)
-    assert rejected(found["excess_flip", "wobbly"]) >= 0.8 * runs
-    assert_within(rejected(found["first_position_effect", "wobbly"]), runs, 0.03, 0.07, "size for wobbly")
+def test_a_habit_that_differs_by_question_is_an_excess_of_flips_and_no_primacy() -> None:
+    found = replications("biased", FAST)
+    assert rejected(found["excess_flip", "wobbly"]) >= 0.8 * FAST
+    assert_within(rejected(found["first_position_effect", "wobbly"]), FAST, 0.03, 0.07, "size for wobbly")
 
 
-@pytest.mark.parametrize("runs", [FAST, SLOW])
-def test_a_letter_bias_shows_on_identical_texts(runs: int) -> None:
-    found = replications("biased", runs)["identical_pair_effect", "letter"]
+def test_a_letter_bias_shows_on_identical_texts() -> None:
+    found = replications("biased", FAST)["identical_pair_effect", "letter"]
     planted = truth(WORLDS["biased"], "letter")["identical_pair_effect"]
-    assert planted < -0.2 and rejected(found) >= 0.8 * runs
+    assert planted < -0.2 and rejected(found) >= 0.8 * FAST
     assert_unbiased(found[:, 0], planted, "letter")
 
 
@@ -211,12 +232,11 @@ def test_control_takes_away_what_length_alone_did() -> None:
     assert rate[id(plain)] == pytest.approx(0.5, abs=0.01) and rate[id(told)] < 0.45
 
 
-@pytest.mark.parametrize("runs", [FAST, SLOW])
 @pytest.mark.parametrize("weight", [1, 3])
 @pytest.mark.parametrize("style", ["raw", "controlled"])
 @pytest.mark.parametrize("judge", names(STYLED))
 @pytest.mark.parametrize("world", ["style", "style_40"])
-def test_win_rates_are_covered(world: str, judge: str, style: str, weight: int, runs: int) -> None:
-    each = replications(world, runs)["win_rate", judge, style, str(weight)]
+def test_win_rates_are_covered(world: str, judge: str, style: str, weight: int) -> None:
+    each = replications(world, FAST)["win_rate", judge, style, str(weight)]
     planted = at_equal_style(judge, style, weight)
-    assert_within(covered(each, planted), runs, 0.93, 0.97, f"coverage of the {style} win rate of {judge} in {world}")
+    assert_within(covered(each, planted), FAST, 0.93, 0.97, f"coverage of the {style} win rate of {judge} in {world}")

@@ -1,9 +1,10 @@
 """Do the estimators hold what they promise, in worlds whose truth was planted? Seeds were fixed beforehand.
 
 The rule: with the exact 99.9 % interval of the observed rate, a size fails wholly outside 3 to 7 %, a coverage wholly
-outside 93 to 97 %; |bias| fails above 3.5 Monte-Carlo standard errors. The slow versions run 2,000 replications. One
-part of the rule is not kept: see BIASED. The truth of a logit is its own value fitted on a very large sample of the
-same world, never the planted utility.
+outside 93 to 97 %; |bias| fails above 3.5 Monte-Carlo standard errors. The truth of a logit is its own value
+fitted on a very large sample of the same world, never the planted utility. Each test runs few replications; what 2,000
+of them show stands in calibration.csv (see CALIBRATED), and slow tests run many only where no row holds it: judges that
+are alike but for a common habit of place, questions that matter more than anything else, and the published deviation.
 """
 
 from __future__ import annotations
@@ -22,18 +23,43 @@ from helpers.stats import models
 from helpers.stats.bootstrap import bca
 from helpers.stats.intervals import Interval, clustered
 from helpers.stats.models import fit_panel, third_party_log_odds, third_party_log_odds_clustered
+from tests.calibrated import Held, assert_calibrated
 from tests.rule import exact
 
 QUESTIONS = 80
-FAST, SLOW = 150, pytest.param(2000, marks=pytest.mark.slow)
+FAST = 150
 VENDORS = ("claude", "gpt", "gemini")
 
-#: Here the logit FAILS the bias rule, with 3.7 to 5.7 Monte-Carlo errors: the maximum likelihood estimate is 0.12 to
-#: 0.17 standard deviations too high at 80 questions (listed after the 2,000 replications had shown it). Coverage stays
+#: Here the logit FAILS the bias rule: the maximum likelihood estimate is a part of a standard deviation too high at 80
+#: questions (listed after 2,000 replications had shown it; for other worlds calibration.csv tells it). Coverage stays
 #: within the rule and the bias shrinks with more questions, so it is stated and bounded here, not corrected: a
 #: second-order correction and a jackknife over groups of questions were tried, and blew up near flat directions.
-BIASED = {(w, "gemini") for w in ("unequal", "planted", "siblings", "shared_taste", "strong_questions", "lost")}
+BIASED = {("strong_questions", "gemini")}
 MOST_BIAS = 0.2
+
+LOGITS = ("self_preference_logit", "self_preference_effect")
+RATES = ("self_bias", "excess_self_preference", "position_effect")
+EACH_VENDOR = tuple(f"vendor={vendor}" for vendor in VENDORS)
+#: Size and coverage of logits and rates, what misleads third-party odds and the excess, and how few and many questions
+#: do: rows of calibration.csv.
+CALIBRATED = (
+    Held("homogeneous", "null", LOGITS, EACH_VENDOR),
+    Held("unequal", "null", LOGITS, EACH_VENDOR),
+    *(Held(w, "planted", LOGITS, EACH_VENDOR) for w in ("planted", "siblings", "shared_taste", "lost")),
+    Held("planted", "planted", LOGITS[:1], EACH_VENDOR, questions=20),
+    Held("planted", "planted", LOGITS, EACH_VENDOR, questions=400),
+    Held("others_biased", "null", ("third_party_log_odds",), ("vendor=gpt",)),
+    Held("homogeneous", "failure", ("third_party_log_odds",), ("vendor=claude", "vendor=gpt")),
+    *(Held(w, "planted", RATES[:2], EACH_VENDOR) for w in ("planted", "lost")),
+    Held("fair", "null", RATES[1:2], EACH_VENDOR),
+    Held("others_biased", "failure", RATES[1:2], ("vendor=gpt",)),
+    Held("fair", "null", RATES[2:], ("slot=1", "slot=6")),
+    Held("planted", "planted", RATES[2:], ("slot=1", "slot=6")),
+)
+
+
+def test_the_calibration_holds_what_is_not_repeated_here() -> None:
+    assert_calibrated("mt_bench_blind", CALIBRATED)
 
 
 def assert_covers(intervals: list[Interval], truth: float, where: tuple[str, str]) -> None:
@@ -83,22 +109,20 @@ def fitted(world: str, runs: int) -> tuple[models.RankLogit, ...]:
     return kept
 
 
-@pytest.mark.parametrize("runs", [FAST, SLOW])
 @pytest.mark.parametrize("vendor", VENDORS)
-def test_the_logit_keeps_its_size_when_judges_differ_in_sharpness_and_habits(vendor: str, runs: int) -> None:
+def test_the_logit_keeps_its_size_when_judges_differ_in_sharpness_and_habits(vendor: str) -> None:
     # One quality an answer, no taste: the model holds but for the habits, and nobody prefers its own: the truth is 0.
-    found = [models.self_preference(fit, vendor) for fit in fitted("homogeneous", runs)]
+    found = [models.self_preference(fit, vendor) for fit in fitted("homogeneous", FAST)]
     assert_size(found, ("homogeneous", vendor))
     score, _ = bias_of(found, 0.0, 0.0)
     assert abs(score) <= 3.5
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("world", ["plain", "unequal"])
 @pytest.mark.parametrize("vendor", VENDORS)
-def test_the_logit_keeps_its_size_when_questions_differ_too(world: str, vendor: str) -> None:
+def test_the_logit_keeps_its_size_when_questions_differ_too(vendor: str) -> None:
     # The population value is not exactly 0 here (next test), but so near that the size is not touched.
-    assert_size([models.self_preference(fit, vendor) for fit in fitted(world, 2000)], (world, vendor))
+    assert_size([models.self_preference(fit, vendor) for fit in fitted("plain", 1000)], ("plain", vendor))
 
 
 @pytest.mark.slow
@@ -119,12 +143,9 @@ def test_first_places_alone_mislead_when_siblings_are_alike_and_judges_unequal()
     assert found.high < -0.1
 
 
-HARD = ("unequal", "siblings", "shared_taste", "strong_questions", "lost")
-
-
 @pytest.mark.parametrize(
     ("world", "runs", "large"),
-    [("planted", FAST, 15_000), *(pytest.param(w, 2000, 150_000, marks=pytest.mark.slow) for w in ("planted", *HARD))],
+    [("planted", FAST, 15_000), pytest.param("strong_questions", 1000, 150_000, marks=pytest.mark.slow)],
 )
 def test_the_logit_covers_its_population_value(world: str, runs: int, large: int) -> None:
     for vendor in VENDORS:
@@ -146,31 +167,16 @@ def test_the_logit_covers_its_population_value(world: str, runs: int, large: int
     assert abs(bias_of(found, slot.value, slot.se)[0]) <= 3.5
 
 
-@pytest.mark.slow
-def test_the_bias_of_the_logit_goes_with_the_questions() -> None:
-    # At four times the questions the bias is a quarter, so half as many standard errors.
-    fits = [fit_panel(panel(sample)) for sample in samples("planted", 1000, 4 * QUESTIONS)]
-    assert all(fit.converged for fit in fits)
-    for vendor in VENDORS:
-        truth = models.self_preference(population("planted", 150_000), vendor)
-        assert abs(bias_of([models.self_preference(fit, vendor) for fit in fits], truth.value, truth.se)[1]) < 0.15
-
-
 def test_a_planted_preference_is_found() -> None:
     found = [models.self_preference(fit, "gemini").low > 0 for fit in fitted("planted", FAST)]
     assert np.mean(found) > 0.9
 
 
-@pytest.mark.slow
-def test_few_questions_give_wide_intervals_and_say_when_there_is_no_estimate() -> None:
-    fits = [fit_panel(panel(sample)) for sample in samples("planted", 1000, 20)]
+def test_few_questions_say_when_there_is_no_estimate() -> None:
+    fits = [fit_panel(panel(sample)) for sample in samples("planted", 100, 20)]
     kept = [fit for fit in fits if fit.converged]
     assert 0.85 * len(fits) < len(kept) < len(fits)
     assert all(fit.problem and np.isnan(fit.values).all() for fit in fits if not fit.converged)
-    for vendor in VENDORS:
-        truth = models.self_preference(population("planted", 150_000), vendor).value
-        hits = sum(i.low <= truth <= i.high for i in (models.self_preference(fit, vendor) for fit in kept))
-        assert exact(hits, len(kept))[1] >= 0.93
 
 
 def top_counts(sample: Draw) -> np.ndarray:
@@ -207,14 +213,13 @@ def test_the_jackknife_of_log_odds_leaves_out_whole_questions() -> None:
     assert math.isnan(third_party_log_odds_clustered(np.zeros((0, 3, 3)))[0].value)
 
 
-@pytest.mark.parametrize("runs", [FAST, SLOW])
-def test_third_party_log_odds_hold_for_equally_sharp_judges_only(runs: int) -> None:
-    equal = [third_party_log_odds_clustered(top_counts(s)) for s in samples("others_biased", runs)]
+def test_third_party_log_odds_hold_for_equally_sharp_judges_only() -> None:
+    equal = [third_party_log_odds_clustered(top_counts(s)) for s in samples("others_biased", FAST)]
     assert_size([found[1] for found in equal], ("others_biased", "third party"))
-    unequal = [third_party_log_odds_clustered(top_counts(s)) for s in samples("homogeneous", runs)]
+    unequal = [third_party_log_odds_clustered(top_counts(s)) for s in samples("homogeneous", FAST)]
     # Nobody prefers its own here, and the test of GPT nearly always says so.
-    assert exact(rejected([found[1] for found in unequal]), runs)[0] > 0.4
-    assert exact(rejected([found[0] for found in unequal]), runs)[0] > 0.07
+    assert exact(rejected([found[1] for found in unequal]), FAST)[0] > 0.4
+    assert exact(rejected([found[0] for found in unequal]), FAST)[0] > 0.07
 
 
 def rate(sample: Draw, vendor: int) -> tuple[np.ndarray, np.ndarray]:
@@ -237,8 +242,13 @@ def large_sample(world: str) -> Draw:
     return draw(WORLDS[world], 200_000, np.random.default_rng([50_000, 1]))
 
 
-@pytest.mark.parametrize("runs", [FAST, SLOW])
-@pytest.mark.parametrize("world", ["planted", "lost", "strong_questions"])
+@pytest.mark.parametrize(
+    ("world", "runs"),
+    [
+        *((world, FAST) for world in ("planted", "lost", "strong_questions")),
+        pytest.param("strong_questions", 2000, marks=pytest.mark.slow),
+    ],
+)
 def test_self_bias_and_excess_cover_their_population_values(world: str, runs: int) -> None:
     drawn = list(samples(world, runs))
     for vendor in range(3):
@@ -253,7 +263,7 @@ def test_self_bias_and_excess_cover_their_population_values(world: str, runs: in
         assert abs(bias_of(own, truth[0], se)[0]) <= 3.5
 
 
-@pytest.mark.parametrize("runs", [FAST, SLOW])
+@pytest.mark.parametrize("runs", [FAST, pytest.param(2000, marks=pytest.mark.slow)])
 def test_excess_keeps_its_size_unless_the_other_vendors_prefer_their_own(runs: int) -> None:
     def tested(world: str, vendor: int) -> list[Interval]:
         return [clustered(*rate(sample, vendor), [1.0, -1.0], sample.category) for sample in samples(world, runs)]
@@ -264,11 +274,10 @@ def test_excess_keeps_its_size_unless_the_other_vendors_prefer_their_own(runs: i
     assert exact(rejected(tested("others_biased", 1)), runs)[0] > 0.4
 
 
-@pytest.mark.parametrize("runs", [FAST, SLOW])
-def test_the_position_effect_keeps_its_size_and_covers(runs: int) -> None:
+def test_the_position_effect_keeps_its_size_and_covers() -> None:
     def tested(world: str) -> list[Interval]:
         found = []
-        for sample in samples(world, runs):
+        for sample in samples(world, FAST):
             first = (sample.top_slot == 0).sum(axis=1)
             found.append(clustered(first, sample.valid.sum(axis=1), strata=sample.category, null=1 / 6))
         return found
@@ -279,7 +288,7 @@ def test_the_position_effect_keeps_its_size_and_covers(runs: int) -> None:
     assert_covers(tested("planted"), truth, ("planted", "first slot"))
 
 
-@pytest.mark.parametrize("runs", [FAST, SLOW])
+@pytest.mark.parametrize("runs", [60, pytest.param(600, marks=pytest.mark.slow)])
 def test_bca_of_the_deviation_covers(runs: int) -> None:
     def deviation(found: np.ndarray) -> np.ndarray:
         return np.abs(found - 1 / 3).mean(axis=-1)
