@@ -8,7 +8,6 @@ import json
 import os
 import re
 import signal
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,12 +17,11 @@ import nbformat
 import pytest
 
 from helpers import paths, run, store
-from helpers.__main__ import entry
 from helpers.config import COMMON, ConfigError
 from helpers.providers import simulated
 from helpers.run import notebooks
 from tests.cells import of_this_run, prose, run_cells, texts
-from tests.kernels import command, contents, tracked
+from tests.kernels import command, contents, recuse, tracked
 from tests.runs import as_published, full_run, settled
 
 NAME = "01_mt_bench_blind"
@@ -239,19 +237,6 @@ def test_five_questions_and_then_eighty_asks_the_five_only_once(
 
 
 # --- the command line -------------------------------------------------------------------------------------------------
-
-
-def recuse(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    """Exit code, output and errors of a command, in this process."""
-    monkeypatch.setattr(sys, "argv", ["recuse", *words])
-    code = 0
-    try:
-        entry()
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
-    told = capsys.readouterr()
-    assert "Traceback" not in told.out + told.err
-    return code, told.out, told.err
 
 
 WRONG = {

@@ -4,50 +4,36 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
-import nbformat
 import pytest
 
 from helpers import paths
-from tests.cells import of_this_run
-from tests.kernels import command
+from tests.cells import of_this_run, prose, run_cells
 
+NOTEBOOK = paths.NOTEBOOKS / "05_cognitive_biases.ipynb"
 TEXT = "Situation:\n{}\n\nPrompt:\nHow good is it?\n\nAnswer Options:\n" + "\n".join(
     f"Option {n}: {word}" for n, word in enumerate(("bad", "poor", "fair", "good", "fine", "great", "best"), 1)
 )
 
 
-def ran(tmp_path: Path, *given: str) -> tuple[str, Path]:
-    """All that the executed notebook says, and the folder of its results."""
+def ran(tmp_path: Path, **given: Any) -> tuple[str, Path]:
+    """All that the notebook says when its cells are run in this process, and the folder of its results."""
     out = tmp_path / "out"
-    words = [word for each in given for word in ("-p", *each.split(" ", 1))]
-    done = command(
-        *("helpers", "run", "05_cognitive_biases", *words, "-p", "store", str(tmp_path / "store")),
-        *("-p", "out", str(out)),
-        cwd=paths.ROOT,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    book = nbformat.read(out / "report.ipynb", as_version=4)
-    said = [
-        part.data["text/markdown"]
-        for cell in book.cells
-        if cell.cell_type == "code"
-        for part in cell.outputs
-        if "text/markdown" in part.get("data", {})
-    ]
-    return "\n".join(said), out
+    _, shown = run_cells(NOTEBOOK, **given, store=str(tmp_path / "store"), out=str(out))
+    return prose(shown), out
 
 
-@pytest.mark.parametrize("biases", ["[confirmation]", "[judge_anchoring, bandwagon, authority]"])
-def test_it_runs_on_some_of_the_biases(tmp_path: Path, biases: str) -> None:
-    said, out = ran(tmp_path, f"biases {biases}", "judges [sim_gpt_decider]", "question_limit 100")
+@pytest.mark.parametrize("biases", [["confirmation"], ["judge_anchoring", "bandwagon", "authority"]])
+def test_it_runs_on_some_of_the_biases(tmp_path: Path, biases: list[str]) -> None:
+    said, out = ran(tmp_path, biases=biases, judges=["sim_gpt_decider"], question_limit=100)
     names = {each["where"].get("bias") for each in json.loads((out / "numbers.json").read_text())["numbers"]}
-    assert {name.strip("[, ]") for name in biases.split(",")} <= names
+    assert set(biases) <= names
     assert "SIMULATED" in said and (out / "bias_effects.png").exists()
 
 
 def test_with_five_scenarios_it_refuses_an_interval_and_says_how_many_it_needs(tmp_path: Path) -> None:
-    said, out = ran(tmp_path, "question_limit 35", "judges [sim_gpt_decider, sim_llama_decider]")
+    said, out = ran(tmp_path, question_limit=35, judges=["sim_gpt_decider", "sim_llama_decider"])
     assert said.count("With 5 scenarios there is no interval (10 is the least) and no test") == 7
     # Sign flips of 8 scenarios have no p below 2/2^8 = .0078; Holm's first level over 7 biases is .05/7 = .0071.
     assert said.count("an interval needs 10 scenarios, and sign flips need 9 in which answers move") == 7
@@ -76,8 +62,7 @@ def test_it_reads_published_decisions(tmp_path: Path, known: bool) -> None:
     lines = ["id,model,control_option_order,control_decision,treatment_option_order,treatment_decision,status,bias"]
     lines += [f"{row['id']},m,{order},{n % 4},{order},{n % 4 + n % 3},OK,{row['bias']}" for n, row in enumerate(rows)]
     decisions.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    more = [f"questions {tests}"] if known else []
-    said, out = ran(tmp_path, f"judgments {decisions}", *more)
+    said, out = ran(tmp_path, judgments=str(decisions), **({"questions": str(tests)} if known else {}))
     numbers = json.loads((out / "numbers.json").read_text())["numbers"]
     (mean,) = [e for e in numbers if e["id"] == "ratio_scale" and e["where"] == {"bias": "framing", "judge": "m"}]
     by_hand = [(n % 3) / (n % 4 + n % 3) if n % 4 + n % 3 else 0.0 for n in range(24)]

@@ -17,9 +17,10 @@ import pytest
 from helpers import paths, run, store
 from helpers.biases import hinting
 from helpers.providers import simulated
+from helpers.run import notebooks
 from helpers.types import Estimate, Trial
 from tests.cells import of_this_run, prose, run_cells, tables, texts
-from tests.kernels import command, contents, tracked
+from tests.kernels import command, contents, recuse, tracked
 from tests.runs import GROUP_FILES, as_published_groups, asked, settled
 
 NAME = "02_hinting_groups"
@@ -57,6 +58,7 @@ def test_five_questions_give_a_small_result_that_says_what_it_cannot_show(tmp_pa
     assert conclusion == {"self": "inconclusive"}
 
 
+@pytest.mark.slow
 def test_the_same_as_a_command(tmp_path: Path) -> None:
     words = ("-p", "hints", '["self"]', "-p", "judges", '["sim_gemini_fast"]', "-p", "question_limit", "5")
     where = ("-p", "store", str(tmp_path / "replies"), "-p", "out", str(tmp_path / "out"))
@@ -73,13 +75,15 @@ UNKNOWN = (
 )
 
 
-def test_an_unknown_hint_is_refused_with_the_valid_ones(tmp_path: Path) -> None:
+def test_an_unknown_hint_is_refused_with_the_valid_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(notebooks, "execute", lambda *_: pytest.fail("a notebook was started"))
     where = ("-p", "store", str(tmp_path / "replies"), "-p", "out", str(tmp_path / "out"))
     for word in ("run", "plan"):
-        done = command("helpers", word, NAME, "-p", "hints", "[no_such]", *where, cwd=tmp_path)
-        assert done.returncode == 2 and re.search(f"^recuse: {UNKNOWN}", done.stderr)
-        assert "Traceback" not in done.stdout + done.stderr
-    assert not list(tmp_path.iterdir()), "nobody was asked, no notebook was started"
+        code, _, told = recuse(monkeypatch, capsys, word, NAME, "-p", "hints", "[no_such]", *where)
+        assert code == 2 and re.search(f"^recuse: {UNKNOWN}", told)
+    assert not list(tmp_path.iterdir()), "nobody was asked"
 
 
 # --- runs with a kernel -----------------------------------------------------------------------------------------------
@@ -87,24 +91,22 @@ def test_an_unknown_hint_is_refused_with_the_valid_ones(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
-    """The notebook run by plain papermill on an empty store, then by our own runner on what is stored."""
+    """The cells run here on an empty store, then by our own runner from another folder on what is stored."""
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     out, replies = elsewhere / "results", elsewhere / "replies"
     given = ("-p", "question_limit", "16", "-p", "store", str(replies), "-p", "out", str(out))
     before = tracked()
-    plain = command("papermill", str(NOTEBOOK), "out.ipynb", *given, cwd=elsewhere)
+    run_cells(NOTEBOOK, question_limit=16, store=str(replies), out=str(out))
     first, stored = contents(out), contents(replies)
     again = command("helpers", "run", NAME, *given, cwd=elsewhere)
     return SimpleNamespace(
-        **{"plain": plain, "again": again, "first": first, "second": contents(out), "elsewhere": elsewhere},
+        **{"again": again, "first": first, "second": contents(out), "elsewhere": elsewhere},
         **{"stored": stored, "restored": contents(replies)},
         touched=[name for name, content in tracked().items() if before.get(name) != content],
     )
 
 
-def test_plain_papermill_runs_it_from_any_folder_and_touches_no_tracked_file(ran: SimpleNamespace) -> None:
-    assert ran.plain.returncode == 0, ran.plain.stderr
-    assert (ran.elsewhere / "out.ipynb").is_file()
+def test_it_writes_all_its_files_and_touches_no_tracked_one(ran: SimpleNamespace) -> None:
     assert ran.touched == []
     expected = {f"{name}.{kind}" for name in FIGURES for kind in ("png", "pdf", "svg")}
     expected |= {f"{name}.{kind}" for name in TABLES for kind in ("csv", "tex")}
