@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import pandas as pd
 import pytest
 
 from helpers.calibrate import results
@@ -25,16 +27,21 @@ class Held:
     questions: int = 80
 
 
-def assert_calibrated(experiment: str, held: Iterable[Held]) -> None:
-    """Fail where a row is missing, was made of fewer replications than the others or never had an interval."""
+def stored(experiment: str) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """The stored rows and facts of an experiment."""
     rows, facts = results.stored()
     if experiment not in facts:
         pytest.skip(f"{experiment} has not been calibrated yet: `recuse calibrate {experiment}`")
+    return rows[rows["experiment"] == experiment], facts[experiment]
+
+
+def assert_calibrated(experiment: str, held: Iterable[Held]) -> None:
+    """Fail where a row is missing, was made of fewer replications than the others or never had an interval."""
+    rows, _ = stored(experiment)
     missing = []
     for each in held:
         at = rows[
-            (rows["experiment"] == experiment)
-            & (rows["world"] == each.world)
+            (rows["world"] == each.world)
             & (rows["role"] == each.role)
             & (rows["questions"] == each.questions)
             & (rows["runs"] >= SIZES[each.questions])

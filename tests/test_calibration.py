@@ -38,6 +38,7 @@ from helpers.calibrate.rankings import Arm
 from helpers.calibrate.worlds.listwise_worlds import WORLDS
 from helpers.config import load_experiment
 from helpers.types import Estimate
+from tests.calibrated import stored
 
 CALIBRATED = [name for name in results.EXPERIMENTS if importlib.util.find_spec(f"helpers.calibrate.{name}")]
 
@@ -402,15 +403,12 @@ def test_estimators_are_part_of_what_is_hashed() -> None:
 
 @pytest.mark.parametrize("experiment", results.EXPERIMENTS)
 def test_the_stored_calibration_is_of_the_present_code(experiment: str) -> None:
-    rows, facts = results.stored()
-    if experiment not in facts:
-        pytest.skip(f"{experiment} has not been calibrated yet: `recuse calibrate {experiment}`")
-    assert facts[experiment]["hash"] == fingerprint(experiment), f"stale: `recuse calibrate {experiment}`"
-    mine = rows[rows["experiment"] == experiment]
+    rows, facts = stored(experiment)
+    assert facts["hash"] == fingerprint(experiment), f"stale: `recuse calibrate {experiment}`"
     cases = {case.world: case.words for case in running.cases_of(experiment)}
-    assert facts[experiment]["worlds"] == cases and set(mine["world"]) == set(cases)
-    assert facts[experiment]["runs"] == {str(questions): runs for questions, runs in running.SIZES.items()}
-    assert facts[experiment]["spoken"] == program.SPOKEN
+    assert facts["worlds"] == cases and set(rows["world"]) == set(cases)
+    assert facts["runs"] == {str(questions): runs for questions, runs in running.SIZES.items()}
+    assert facts["spoken"] == program.SPOKEN
 
 
 @dataclass(frozen=True)
@@ -450,10 +448,8 @@ LIMITS = {
 
 @pytest.mark.parametrize("experiment", results.EXPERIMENTS)
 def test_no_stored_number_misses_the_rule_but_for_known_limits(experiment: str) -> None:
-    rows, facts = results.stored()
-    if experiment not in facts:
-        pytest.skip(f"{experiment} has not been calibrated yet: `recuse calibrate {experiment}`")
-    missed = rows[(rows["experiment"] == experiment) & rows["verdict"].str.startswith("misses")]
+    rows, _ = stored(experiment)
+    missed = rows[rows["verdict"].str.startswith("misses")]
     told, shown = calibrate.words(experiment).splitlines(), set()
     for row in missed.itertuples():
         how = row.verdict.removeprefix("misses: ")
