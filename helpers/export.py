@@ -21,6 +21,7 @@ import pandas as pd
 from helpers import paths
 from helpers.escaping import latex, markdown, visible
 from helpers.figures.style import METADATA, Figure
+from helpers.providers.keys import redact
 from helpers.tables import Table, csv_text, latex_text
 from helpers.types import Estimate, short_hash
 
@@ -71,19 +72,26 @@ def export(
 
 
 def write(files: Mapping[str, bytes], folder: Path) -> None:
-    """Put files into a folder, all beside their places first: one that cannot be written leaves the former ones."""
+    """Put files into a folder, all beside their places first: one that cannot be written leaves the former ones.
+
+    Texts are written without the keys of this environment.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     parts = {name: folder / f".{name}.part" for name in files}
     try:
         for name, part in parts.items():
             # A link of that name would lead the write out of the folder.
             part.unlink(missing_ok=True)
-            part.write_bytes(files[name])
+            part.write_bytes(_without_keys(name, files[name]))
         for name, part in parts.items():
             os.replace(part, folder / name)
     finally:
         for part in parts.values():
             part.unlink(missing_ok=True)
+
+
+def _without_keys(name: str, content: bytes) -> bytes:
+    return content if name.endswith((".png", ".pdf")) else redact(content.decode()).encode()
 
 
 def contents(

@@ -7,10 +7,12 @@ from typing import Any
 import click
 
 from helpers.config import parse_yaml
+from helpers.providers.keys import refuse
 
 
 def parameters(pairs: tuple[tuple[str, str], ...]) -> dict[str, Any]:
     """NAME VALUE pairs with values read as YAML: 5, null, [a, b], "text"."""
+    refuse(dict(pairs))
     values: dict[str, Any] = {}
     for name, text in pairs:
         if name in values:

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -73,6 +74,17 @@ class ModelEntry(Strict):
     api_key_env: str | None = Field(None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")  # a name, never the key itself
     price: PriceEntry | None = None
     retires: str | None = None
+
+    @field_validator("base_url")
+    @classmethod
+    def _without_a_password(cls, value: str | None) -> str | None:
+        parts = urlsplit(value or "")
+        if "@" in parts.netloc or parts.query or parts.fragment:
+            raise ValueError(
+                "must be an address alone, such as http://127.0.0.1:8000/v1: a name, a password or what follows ? or # "
+                "would stand in errors and logs; put the key into a variable and name it in `api_key_env`"
+            )
+        return value
 
 
 class Hub(Strict):
@@ -147,7 +159,7 @@ def checked(kind: type[BaseModel], values: Any, where: str) -> Any:
             elif fault["type"] == "missing":
                 lines.append(f"key '{field}' is missing")
             else:
-                found = "(not shown)" if field == "api_key_env" else repr(fault["input"])
+                found = "(not shown)" if field in ("api_key_env", "base_url") else repr(fault["input"])
                 quote = fault["type"] == "string_type" and not isinstance(fault["input"], list | dict)
                 told = fault["msg"].removeprefix("Value error, ")
                 lines.append(f"{field} = {found}: {told}{IN_QUOTES if quote else ''}")

@@ -15,6 +15,7 @@ from helpers.judge.plan import Plan, make_plan, unique
 from helpers.judge.prices import NoPrice, actual, dollars
 from helpers.judge.progress import Progress, notice
 from helpers.providers import Clock, Limit
+from helpers.providers.keys import finder
 from helpers.providers.tokens import tokens_of
 from helpers.types import Completion, Judgment, Model, Request, Trial
 
@@ -70,7 +71,7 @@ async def complete_all(
     if not ask or len(replies) == len(wanted):
         return replies
     budget, clock = budget or Budget(), clock or Clock()
-    _check(wanted, replies)
+    _check(wanted, replies, labels or {})
     limits = _limits(request.model for request in wanted.values())
     with ExitStack() as stack:
         writers = await _lock(_models(wanted, replies), folder, stack, clock)
@@ -138,11 +139,22 @@ def _costs(missing: Sequence[Request], budget: Budget) -> str:
     return f"\nWhat is missing could cost up to {dollars(more)} more. The account of this run:\n{budget.account}"
 
 
-def _check(wanted: Mapping[str, Request], replies: Mapping[str, Completion]) -> None:
+def _check(
+    wanted: Mapping[str, Request], replies: Mapping[str, Completion], labels: Mapping[str, Mapping[str, Any]]
+) -> None:
     """Everything that can be known to be wrong before money is spent."""
     missing = [request for key, request in wanted.items() if key not in replies]
     if any(request.unwritten for request in missing):
         raise ValueError("a prompt that shows answers which are not written yet can be planned but not sent")
+    held = finder(like=False)
+    for request in missing:
+        # A prompt is part of the key of its reply: it is stored as it was sent or not sent at all.
+        if names := held(f"{request.system}\n{request.prompt}\n{request.params}\n{request.revision}"):
+            question = labels.get(request.key, {}).get("question_id", "a question")
+            raise ValueError(
+                f"{question}, as {request.model.name} would see it, holds the value of {' and '.join(names)}, which "
+                "would be sent and stored. Take it out of the questions, the answers or models.yaml; nothing was asked"
+            )
     models = {request.model.name: request.model for request in missing}
     keys = providers.missing_keys(models.values())
     if keys:

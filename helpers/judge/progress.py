@@ -9,6 +9,7 @@ from typing import Any, TextIO
 from helpers.escaping import terminal
 from helpers.judge.budget import Budget, Spending, summed
 from helpers.providers import in_browser
+from helpers.providers.keys import redact
 
 #: Models whose costs stand in the line by name, the dearest first: a line is no table.
 NAMED = 4
@@ -27,7 +28,7 @@ def _stream() -> TextIO:
 def notice(text: str) -> None:
     """A line for whoever started the run; never part of a notebook's output."""
     stream = _stream()
-    print(terminal(text), file=stream, flush=True)
+    print(terminal(redact(text)), file=stream, flush=True)
     if stream not in (sys.__stderr__, sys.stderr):
         stream.close()
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable
 
+from helpers.providers.keys import declare, redact
 from helpers.types import Model
 
 KEY_VARIABLES = {
@@ -21,10 +21,6 @@ ADDRESS_VARIABLES = {
     "google": "GOOGLE_GEMINI_BASE_URL",
 }
 
-#: Variables whose value must never be written down, and what looks like a key wherever it comes from.
-SECRET = re.compile("KEY|TOKEN|SECRET|PASS|AUTH|CRED", re.IGNORECASE)
-KEY_LIKE = re.compile(r"\bsk-[\w*-]{8,}|\bAIza[\w*-]{8,}")
-
 
 def key_variables(model: Model) -> tuple[str, ...]:
     """The variables that may hold a model's key; none for a `base_url` that names none in `api_key_env`.
@@ -32,6 +28,7 @@ def key_variables(model: Model) -> tuple[str, ...]:
     So a provider's key is never sent to somebody else's address.
     """
     if model.api_key_env:
+        declare([model.api_key_env])
         return (model.api_key_env,)
     return () if model.base_url else KEY_VARIABLES.get(model.provider, ())
 
@@ -45,12 +42,6 @@ def key_of(model: Model) -> str | None:
     return next((value for name in names if (value := os.environ.get(name, "").strip())), None)
 
 
-def without_key(text: str, model: Model) -> str:
-    """A reply without the key that it was asked with, should a server echo it."""
-    key = key_of(model) if key_variables(model) else None
-    return text.replace(key, "<key>") if key and len(key) >= 8 else text
-
-
 def addresses(models: Iterable[Model]) -> dict[str, str]:
     """Variables that lead a provider's models to another address than the provider's own, with where to.
 
@@ -58,7 +49,7 @@ def addresses(models: Iterable[Model]) -> dict[str, str]:
     """
     providers = {model.provider for model in models if model.base_url is None}
     named = {ADDRESS_VARIABLES[provider] for provider in providers & set(ADDRESS_VARIABLES)}
-    return {name: os.environ[name] for name in sorted(named) if os.environ.get(name)}
+    return {name: redact(os.environ[name]) for name in sorted(named) if os.environ.get(name)}
 
 
 def missing_keys(models: Iterable[Model]) -> dict[str, list[str]]:
@@ -79,11 +70,3 @@ def leave_browser() -> None:
     """Kernels started from here are nobody's to look at, even where a notebook started the runner."""
     for name in ("JPY_SESSION_NAME", "VSCODE_PID"):
         os.environ.pop(name, None)
-
-
-def redact(text: str) -> str:
-    """The text without any secret of this environment or what looks like one (providers echo keys in 401 texts)."""
-    for name, value in os.environ.items():
-        if SECRET.search(name) and len(value.strip()) >= 8:
-            text = text.replace(value.strip(), f"<{name}>")
-    return KEY_LIKE.sub("<key>", text)

@@ -6,8 +6,8 @@ import json
 import time
 from collections.abc import Mapping
 
-from helpers.providers.environment import redact
 from helpers.providers.headers import retry_after
+from helpers.providers.keys import redact, redacted
 
 #: An empty account and an unknown key, as the services say them. The status does not tell: both can be a 400, and the
 #: passing limit of one service asks to "check your plan and billing details".
@@ -32,13 +32,14 @@ class Failure(Exception):
         headers: Mapping[str, str] | None = None,
         odd_wait: str | None = None,
     ) -> None:
-        """`status` is a row of the table, `error` what the provider said, shortened, `raw` the whole of it.
+        """`status` is a row of the table, `error` what the provider said, shortened, `raw` the whole of it; no keys.
 
         `retry_after` are the seconds that the service asks us to wait, `odd_wait` its words where we do not.
         """
+        error = redact(error)  # before it is shortened: half a key is still half a key
         super().__init__(f"{status}: {error}")
         self.status, self.error, self.retry_after = status, error[:300], retry_after
-        self.raw, self.request_id = raw, request_id
+        self.raw, self.request_id = redact(raw), request_id and redact(request_id)
         self.headers, self.odd_wait = headers or {}, odd_wait
 
 
@@ -58,7 +59,7 @@ def classify(error: Exception, wall: float | None = None) -> Failure:
     code = getattr(error, "status_code", None) or getattr(error, "code", None)
     if isinstance(code, int) and error not in below:
         return _by_status(code, error, time.time() if wall is None else wall)
-    text = redact(str(error)) or type(error).__name__
+    text = str(error) or type(error).__name__
     if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError)):
         return Failure("bad_envelope", text)
     names = {kind.__name__ for link in below or links for kind in type(link).__mro__}
@@ -66,7 +67,10 @@ def classify(error: Exception, wall: float | None = None) -> Failure:
         return Failure("connect", text)
     if names & BROKE:
         return Failure("maybe_billed", text)
-    raise error
+    known = redacted(error)
+    if known is error:
+        raise error
+    raise known from None  # what it was raised from would be told with it
 
 
 def _by_status(code: int, error: Exception, wall: float) -> Failure:
@@ -88,4 +92,4 @@ def _by_status(code: int, error: Exception, wall: float) -> Failure:
         status = "not_found"
     request_id = headers.get("x-request-id") or headers.get("request-id")
     wait, odd = retry_after(headers, body, wall)
-    return Failure(status, redact(str(error)), wait, redact(body), request_id, headers, odd)
+    return Failure(status, str(error), wait, body, request_id, headers, odd)

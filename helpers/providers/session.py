@@ -13,9 +13,10 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 from helpers.providers.advice import address_of, advice
 from helpers.providers.allowance import Allowance, Limit, Ticket
 from helpers.providers.envelopes import TIMEOUT_SECONDS, Sent, module_of, read
-from helpers.providers.environment import key_of, without_key
+from helpers.providers.environment import key_of
 from helpers.providers.failures import Failure, classify
 from helpers.providers.headers import LONGEST_PAUSE, told_limits
+from helpers.providers.keys import without_keys
 from helpers.providers.pacing import Clock, Pace
 from helpers.providers.retrying import STOPS_ACCOUNT, STOPS_MODEL, Tries
 from helpers.types import Completion, Model, Request
@@ -141,7 +142,6 @@ class Session:
             # the SDKs' own limit starts anew with every byte on this transport
             async with asyncio.timeout(TIMEOUT_SECONDS):
                 sent = await module.send(self.client(request.model), request)
-            sent = replace(sent, raw=without_key(sent.raw, request.model))
             reply = read(module, sent.raw)
         except Exception as error:
             failure = classify(error, self.clock.wall())
@@ -165,6 +165,8 @@ class Session:
             latency=None if request.model.simulated else round(self.clock.now() - begun, 4),
             at=at.isoformat(timespec="milliseconds"),
         )
+        if not request.model.simulated:
+            reply = without_keys(reply)
         self.record(request, reply)
         self._adjust(request.model, ticket, reply, failure, sent.headers or getattr(failure, "headers", {}))
         if failure is None:

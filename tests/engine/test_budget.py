@@ -16,7 +16,8 @@ from helpers import store
 from helpers.judge import Budget, Incomplete, MissingKey, NoPrice, OverBudget, complete_all, make_plan
 from helpers.judge.budget import BudgetReached
 from helpers.judge.prices import bounds, cost, dollars, own_server, worst_case
-from helpers.providers.environment import key_of, redact
+from helpers.providers.environment import key_of
+from helpers.providers.keys import redact
 from helpers.types import Completion, Model, Price, Request, Usage
 from tests.engine.asking import (
     MODELS,
@@ -364,7 +365,7 @@ def test_keys_of_any_name_and_what_looks_like_one_are_struck_out(monkeypatch: py
     monkeypatch.setenv("ROUTER_TOKEN", "abcdefgh12345678")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-proj-0123456789\n")
     said = "wrong key abcdefgh12345678, b'Bearer sk-proj-0123456789\\n', sk-pr***************wxyz, AIzaSyA12345678"
-    assert redact(said) == "wrong key <ROUTER_TOKEN>, b'Bearer <OPENAI_API_KEY>\\n', <key>, <key>"
+    assert redact(said) == "wrong key [ROUTER_TOKEN], b'Bearer [OPENAI_API_KEY]\\n', [key], [key]"
     assert redact("a task-oriented, risk-adjusted answer") == "a task-oriented, risk-adjusted answer"
     assert key_of(Model("m", "openai", "m", "x")) == "sk-proj-0123456789"
 
@@ -401,4 +402,4 @@ def test_a_key_that_a_server_echoes_in_a_reply_is_not_stored(serve: Any, tmp_pat
     server = serve()
     server.behaviour = only(Reply(f"Your key is {server.env()['OPENAI_API_KEY']}."))
     [reply] = ask(requests_to(MODELS["openai"], 1), tmp_path).values()
-    assert reply.text == "Your key is <key>." and without_keys(everything(tmp_path), server.env())
+    assert reply.text == "Your key is [OPENAI_API_KEY]." and without_keys(everything(tmp_path), server.env())

@@ -1,0 +1,184 @@
+"""Keys of the environment reach no store, no error and no screen, whatever a service or an SDK says."""
+
+from __future__ import annotations
+
+import json
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers import store
+from helpers.judge import Incomplete
+from helpers.providers import failures, keys, session
+from helpers.types import Model
+from tests.engine.asking import MODELS, PROVIDERS, answering, ask, attempts, everything, requests_to
+from tests.leaks import PLANTED, leaks, spelled
+from tests.servers.behaviours import Call, Fault, Reply, only
+
+pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
+
+VARIABLES = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "google": "GEMINI_API_KEY"}
+
+
+@pytest.fixture
+def plant(serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """A server, and keys in the environment that look like real ones."""
+
+    def start(*behaviour: Any) -> Any:
+        server = serve(*behaviour)
+        for name, value in PLANTED.items():
+            monkeypatch.setenv(name, value)
+        return server
+
+    return start
+
+
+def echo(provider: str) -> str:
+    """Everything that a hostile service can make of the key that it was sent."""
+    value = PLANTED[VARIABLES[provider]]
+    ways = [form.decode() for form in spelled(value).values()]
+    return f"Incorrect key {' '.join(ways)}, Bearer {value}, {value[:8]}{'*' * 20}{value[-4:]}, ****{value[-4:]}"
+
+
+def clean(text: bytes | str, provider: str) -> bool:
+    """Whether a text holds neither a key nor what services show of one."""
+    tail = PLANTED[VARIABLES[provider]][-4:]
+    return not leaks(text) and tail not in (text if isinstance(text, str) else text.decode())
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("kind", ["401", "400", "500", "429"])
+def test_an_error_that_echoes_the_key_leaves_no_trace_of_it(
+    plant: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str], provider: str, kind: str
+) -> None:
+    plant(lambda call: Fault(kind, message=echo(call.provider), retry_after=0.1) if call.attempt < 3 else Fault("401"))
+    with pytest.raises(Incomplete) as error:
+        ask(requests_to(MODELS[provider], 3), tmp_path, show=True)
+    said = "".join(capfd.readouterr()) + str(error.value) + repr(error.value)
+    assert clean(said, provider) and clean(everything(tmp_path), provider)
+    first = attempts(tmp_path, MODELS[provider])[0]
+    assert f"[{VARIABLES[provider]}]" in first["raw"] and "Incorrect key" in first["raw"], "the rest is kept"
+    assert f"[{VARIABLES[provider]}]" in first["reply"]["error"]
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_reply_that_echoes_the_key_is_stored_without_it(plant: Any, tmp_path: Path, provider: str) -> None:
+    plant(only(Reply(echo(provider))))
+    (reply,) = ask(requests_to(MODELS[provider], 1), tmp_path).values()
+    assert clean(everything(tmp_path), provider) and clean(reply.text + reply.raw, provider)
+    assert reply.text.startswith(f"Incorrect key [{VARIABLES[provider]}] ")
+    assert next(store.lines(store.file_of(tmp_path, MODELS[provider].name)))["raw"] == reply.raw
+    assert json.loads(reply.raw), "the body is a body still"
+
+
+def test_a_key_in_escapes_pieces_and_headers_is_not_stored(plant: Any, tmp_path: Path) -> None:
+    plant()
+    value = PLANTED["OPENAI_API_KEY"]
+    escaped = value[:9] + spelled(value)["JSON, ASCII escapes"].decode()[9 * 6 :]
+    parts = [{"type": "text", "text": value[:20]}, {"type": "text", "text": value[20:]}]
+    bodies = {
+        "escaped": '{"choices": [{"message": {"content": "it is KEY"}, "finish_reason": "stop"}]}'.replace(
+            "KEY", escaped
+        ),
+        "parts": json.dumps({"choices": [{"message": {"content": parts}, "finish_reason": "stop"}], "model": value}),
+    }
+    for name, body in bodies.items():
+        with answering(body) as url:
+            model = Model(name, "openai", "m", "x", base_url=url, revision={}, api_key_env="OPENAI_API_KEY")
+            (reply,) = ask(requests_to(model, 1), tmp_path).values()
+        assert reply.text.endswith("[OPENAI_API_KEY]") and not leaks(reply.raw.replace('"}, {"', "")), name
+        assert not leaks(json.dumps(json.loads(reply.raw), ensure_ascii=False)), name
+    assert not leaks(everything(tmp_path))
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_an_exception_that_tells_the_key_is_said_without_it(
+    plant: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], provider: str
+) -> None:
+    plant()
+    value = PLANTED[VARIABLES[provider]]
+
+    async def fail(*_: Any) -> None:
+        try:
+            raise KeyError(value)
+        except KeyError as error:
+            raise TypeError(f"cannot send {{'x-api-key': {value!r}}}") from error
+
+    monkeypatch.setattr(f"helpers.providers.{provider}.send", fail)
+    with pytest.raises(RuntimeError, match=r"TypeError: cannot send \{'x-api-key': '\[\w+_API_KEY\]'\}") as error:
+        ask(requests_to(MODELS[provider], 1), tmp_path, show=True)
+    shown = "".join(traceback.format_exception(error.value))
+    assert not leaks(shown) and not leaks("".join(capfd.readouterr())) and not leaks(everything(tmp_path))
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("sign", ["\n", "\u00e9"])
+def test_a_key_that_no_header_can_carry_is_not_shown(
+    plant: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, provider: str, sign: str
+) -> None:
+    plant()
+    value = PLANTED[VARIABLES[provider]]
+    monkeypatch.setenv(VARIABLES[provider], f"{value[:20]}{sign}{value[20:]}")
+    shown = ""
+    try:
+        ask(requests_to(MODELS[provider], 1), tmp_path)
+    except Exception as error:  # the SDKs refuse different signs, each in its own words
+        shown = "".join(traceback.format_exception(error)) + repr(error)
+    shown += everything(tmp_path).decode()
+    assert value[:20] not in shown and value[20:] not in shown
+
+
+def test_without_redaction_the_same_leaves_traces(plant: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant(only(Fault("401")))
+    monkeypatch.setattr(failures, "redact", lambda text: text)
+    monkeypatch.setattr(session, "without_keys", lambda record: record)
+    with pytest.raises(Incomplete) as error:
+        ask([request for kind in PROVIDERS for request in requests_to(MODELS[kind], 1)], tmp_path)
+    assert set(leaks(everything(tmp_path))) == set(PLANTED), "the search finds what is there"
+    assert set(leaks(str(error.value))) == set(PLANTED)
+
+
+@pytest.mark.parametrize("place", ["prompt", "system", "params"])
+def test_a_key_in_what_would_be_sent_is_refused_before_any_call(plant: Any, tmp_path: Path, place: str) -> None:
+    server = plant()
+    value, (request,) = PLANTED["ANTHROPIC_API_KEY"], requests_to(MODELS["openai"], 1)
+    changed = {
+        "prompt": replace(request, prompt=f"My key is {value}. What is wrong?"),
+        "system": replace(request, system=value),
+        "params": replace(request, model=replace(request.model, params={"extra_headers": {"Authorization": value}})),
+    }[place]
+    labels = {changed.key: {"question_id": "writing_7"}}
+    with pytest.raises(
+        ValueError, match="writing_7, as gpt would see it, holds the value of ANTHROPIC_API_KEY"
+    ) as error:
+        ask([changed], tmp_path, labels=labels)
+    assert server.calls == [] and not list(tmp_path.glob("*.jsonl")) and not leaks(str(error.value))
+    (asked,) = ask([replace(request, prompt="It ends in sk-0123456789abcdef01234567: whose is it?")], tmp_path).values()
+    assert asked.text, "what only looks like a key is research material"
+
+
+def test_a_polite_run_is_stored_as_it_came(plant: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: dict[str, str] = {}
+
+    def honest(call: Call) -> Reply:
+        said[call.prompt] = f"*** {call.prompt} ... sk-learn, hf_hub; Bearer of news\u2026 \u00e9 <b>&amp;</b> \\u0041"
+        return Reply(said[call.prompt])
+
+    plant(honest)
+    for kind in PROVIDERS:
+        requests = requests_to(MODELS[kind], 3, kind)
+        replies = ask(requests, tmp_path)
+        assert all(replies[request.key].text == said[request.prompt] for request in requests)
+
+
+def test_what_a_notice_says_holds_no_key(plant: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    from helpers.judge import notice
+
+    plant()
+    notice(f"asked with {PLANTED['OPENAI_API_KEY']}")
+    assert capfd.readouterr().err == "asked with [OPENAI_API_KEY]\n"
+    assert keys.found(PLANTED["GEMINI_API_KEY"]) == ["GEMINI_API_KEY"]

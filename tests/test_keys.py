@@ -1,0 +1,234 @@
+"""Keys are struck out of texts in every spelling, and ordinary text stays as it is."""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from helpers import paths
+from helpers.providers import keys
+from helpers.providers.environment import addresses, key_variables
+from helpers.types import Model
+from tests.leaks import PLANTED, holds, leaks, spelled
+
+OPENAI = PLANTED["OPENAI_API_KEY"]
+
+
+@pytest.fixture(autouse=True)
+def planted(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in PLANTED.items():
+        monkeypatch.setenv(name, value)
+
+
+# --- what is struck out -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PLANTED)
+@pytest.mark.parametrize("way", spelled("x"))
+def test_a_key_is_struck_out_in_every_spelling(name: str, way: str) -> None:
+    form = spelled(PLANTED[name])[way].decode()
+    assert keys.redact(f'{{"error": "wrong key {form}."}}') == f'{{"error": "wrong key [{name}]."}}'
+    assert keys.found(f"x{form}y") == [name], "no sign beside it hides it"
+
+
+ODD = "q\"u\\o/te<&>'%40 ü_$1\n2\tx"
+
+
+@pytest.mark.parametrize("way", [way for way in spelled("x") if way != "JSON, ASCII escapes"])
+def test_a_key_of_odd_signs_is_struck_out_too(monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    monkeypatch.setenv("ODD_SECRET", f"{ODD}\r\n")
+    told = keys.redact(f"see {spelled(ODD)[way].decode()} here")
+    assert told == "see [ODD_SECRET] here"
+
+
+@given(st.binary(max_size=20), st.binary(max_size=20), st.booleans())
+def test_a_key_anywhere_in_base64_is_struck_out(before: bytes, after: bytes, url: bool) -> None:
+    coded = (base64.urlsafe_b64encode if url else base64.b64encode)(before + OPENAI.encode() + after).decode()
+    assert holds(coded.encode(), OPENAI), "as the stage is set"
+    assert not holds(keys.redact(coded).encode(), OPENAI)
+    assert keys.found(coded) == ["OPENAI_API_KEY"]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (f"Incorrect API key provided: {OPENAI[:8]}{'*' * 28}{OPENAI[-4:]}.", "Incorrect API key provided: {}."),
+        (f"your api key: ****{OPENAI[-4:]} is invalid", "your api key: {} is invalid"),
+        (f"the key ending in ...{OPENAI[-4:]}", "the key ending in {}"),
+        (f"key sk-…{OPENAI[-5:]}", "key {}"),
+        (f"{OPENAI[:6]}***", "{}"),
+    ],
+)
+def test_the_first_and_last_characters_that_a_service_shows_are_struck_out(said: str, told: str) -> None:
+    assert keys.redact(said) == told.format("[OPENAI_API_KEY]")
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "sk-0123456789abcdef0123456789abcdef",
+        "sk-proj-T3BlbkFJ0123456789abcdef_-XYZ",
+        "sk-ant-api03-0123456789abcdefghij-AA",
+        "sk-or-v1-0123456789abcdef0123456789abcdef",
+        "AIzaSyA1234567890abcdefghijklmnopqrstu",
+        "hf_0123456789abcdefghijABCDEFGHIJ",
+        "gsk_0123456789abcdefghijABCDEFGHIJ",
+        "xai-0123456789abcdefghijABCDEFGHIJ",
+        "r8_0123456789abcdefghijABCDEFGHIJ",
+        "sk-pr***************wxyz",
+        "gsk_ab****************wxyz",
+    ],
+)
+def test_what_begins_as_keys_do_is_struck_out_wherever_it_comes_from(key: str) -> None:
+    for around in ("{}", "key={}&x", '"{}"', "b'{}\\n'", json.dumps("first line\n{}\n"), "Bearer {}"):
+        assert keys.redact(around.format(key)) == around.format("[key]")
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Authorization: Bearer abc123def456ghi789", "Authorization: Bearer [key]"),
+        ("{'authorization': 'Basic dXNlcjpwYXNzd29yZDE='}", "{'authorization': 'Basic [key]'}"),
+        ("x-goog-api-key: 0123456789abcdef", "x-goog-api-key: [key]"),
+        ('"x-api-key": "0123456789abcdef"', '"x-api-key": "[key]"'),
+    ],
+)
+def test_headers_that_carry_keys_are_struck_out(said: str, told: str) -> None:
+    assert keys.redact(said) == told
+
+
+def test_a_variable_of_any_name_is_one_once_a_model_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_ROUTER", "abcd1234efgh5678")
+    assert keys.redact("abcd1234efgh5678") == "abcd1234efgh5678"
+    monkeypatch.setattr(keys, "_declared", set())
+    key_variables(Model("m", "openai", "m", "x", base_url="http://x", revision={}, api_key_env="MY_ROUTER"))
+    assert keys.redact("abcd1234efgh5678") == "[MY_ROUTER]"
+
+
+@pytest.mark.parametrize("name", ["DB_PASSWORD", "GH_TOKEN", "SECRET_KEY_BASE", "APIKEY", "openaiApiKey2", "SMTP_PASS"])
+def test_a_variable_whose_name_says_so_is_secret(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "v4lue-of-no-known-kind")
+    assert keys.redact("v4lue-of-no-known-kind") == f"[{name}]"
+
+
+def test_the_password_in_an_address_is_secret_whatever_the_variable_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://me:p%40ssw0rd-1@proxy.example/v1")
+    for said in ("p%40ssw0rd-1", "p@ssw0rd-1"):
+        assert keys.redact(f"of {said} nobody knows") == "of [OPENAI_BASE_URL] nobody knows"
+    (told,) = addresses([Model("m", "openai", "m", "x")]).values()
+    assert told == "https://me:[OPENAI_BASE_URL]@proxy.example/v1"
+
+
+def test_each_line_of_a_key_of_many_lines_is_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [base64.b64encode(bytes(range(n, n + 48))).decode() for n in (0, 60, 120)]
+    pem = "\n".join(["-----BEGIN PRIVATE KEY-----", *lines, "-----END PRIVATE KEY-----"])
+    monkeypatch.setenv("SIGNING_KEY", pem)
+    monkeypatch.setenv("CLOUD_CREDENTIALS", json.dumps({"type": "service_account", "private_key": pem.swapcase()}))
+    for line in lines:
+        assert keys.redact(f"  {line}\n") == "  [SIGNING_KEY]\n"
+        assert keys.redact(line.swapcase()) == "[CLOUD_CREDENTIALS]"
+    assert keys.redact("-----BEGIN PRIVATE KEY-----") == "-----BEGIN PRIVATE KEY-----"
+
+
+# --- what is not ------------------------------------------------------------------------------------------------------
+
+
+@given(st.text() | st.from_regex(r"(?:sk-|hf_|r8_)[a-z-]{0,40}|[a-z*.]{0,30}|bearer [a-z ]{0,30}", fullmatch=True))
+@example("a task-oriented, risk-adjusted answer, sk-learn-contrib, sk-... and export OPENAI_API_KEY=sk-...")
+@example("hf_hub_download_of_everything, xai-org, Bearer certificates, bearer of bad news, *** and ... and …")
+@settings(max_examples=300)
+def test_text_without_a_key_is_unchanged(text: str) -> None:
+    assert keys.redact(text) == text and keys.found(text) == []
+
+
+@given(st.text(max_size=40), st.text(max_size=40))
+@example("key: ", "!")
+def test_what_stands_beside_a_key_is_unchanged(before: str, after: str) -> None:
+    assert keys.redact(f"{before} {OPENAI} {after}") == f"{before} [OPENAI_API_KEY] {after}"
+
+
+def test_no_text_of_this_project_is_changed() -> None:
+    listed = subprocess.run(["git", "-C", str(paths.ROOT), "ls-files"], capture_output=True, text=True, check=True)
+    texts = [
+        paths.ROOT / name for name in listed.stdout.splitlines() if Path(name).suffix in (".md", ".jsonl", ".ipynb")
+    ]
+    assert len(texts) > 20
+    for path in texts:
+        text = path.read_text(encoding="utf-8")
+        assert keys.redact(text) == text, path
+
+
+def test_no_text_of_published_data_is_changed_by_the_keys_of_an_environment(real_data: Path) -> None:
+    few = sorted(real_data.rglob("*.json*"), key=lambda path: path.stat().st_size)[:40]
+    held = keys.finder(like=False)
+    for path in (path for path in few if path.stat().st_size < 5_000_000):
+        assert held(path.read_text(encoding="utf-8", errors="replace")) == [], path
+
+
+PLAIN = [
+    "anything",
+    "not-needed",
+    "changeme",
+    "PASSWORD",
+    "Jane Roe",
+    "public key auth",
+    "12345678",
+    "2026-11-22",
+    "short1",
+]
+
+
+@pytest.mark.parametrize("value", [*PLAIN, str(paths.ROOT), "~"])
+def test_words_numbers_paths_and_short_values_are_no_secrets(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", value)
+    monkeypatch.setenv("SOME_TOKEN", value)
+    text = f"This holds {value}, as many texts do."
+    assert keys.redact(text) == text
+
+
+@pytest.mark.parametrize(
+    "name", ["GIT_AUTHOR_NAME", "SSH_AUTH_SOCK", "KEYBOARD_LAYOUT", "MAX_TOKENS", "TOKEN_FILE", "PWD"]
+)
+def test_a_variable_that_only_sounds_like_one_is_not(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "val-ue9 of something")
+    assert keys.redact("val-ue9 of something") == "val-ue9 of something"
+
+
+# --- errors and parameters --------------------------------------------------------------------------------------------
+
+
+def test_an_error_that_tells_a_key_or_comes_from_one_that_does_is_said_anew() -> None:
+    plain = ValueError("nothing to hide")
+    assert keys.redacted(plain) is plain
+    try:
+        try:
+            raise KeyError(OPENAI)
+        except KeyError as below:
+            raise TypeError("a harmless word") from below
+    except TypeError as error:
+        told = keys.redacted(error)
+    assert str(told) == "TypeError: a harmless word" and told.__cause__ is None
+    assert str(keys.redacted(TypeError(f"bad {OPENAI}"))) == "TypeError: bad [OPENAI_API_KEY]"
+
+
+@pytest.mark.parametrize(
+    "given_",
+    [
+        {"questions": OPENAI},
+        {"judges": ["gpt_fast", OPENAI]},
+        {"judges": "sk-0123456789abcdef0123456789abcdef"},
+        {OPENAI: 1},
+        {"openai_api_key": "x"},
+    ],
+)
+def test_a_parameter_that_holds_a_key_is_refused_with_advice(given_: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="keys are read from environment variables only") as error:
+        keys.refuse({"seed": 42, **given_})
+    assert not leaks(str(error.value)) and "0123456789abcdef" not in str(error.value)
+    keys.refuse({"judges": ["gpt_fast"], "budget_usd": 5.0, "questions": "hub"})
