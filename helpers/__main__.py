@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import traceback
 
 import click
 
-from helpers.commands import instruments, stores
+from helpers.commands import checking, instruments, stores
 from helpers.commands.parameters import parameter, parameters
 from helpers.commands.printing import echo
 from helpers.config import ConfigError
@@ -56,18 +57,21 @@ def plan(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...]) -> None:
             echo(f"Note: {caution(experiment)}")
 
 
-for command in (instruments.calibrate, instruments.power, instruments.explain, instruments.analyze, stores.store):
+AROUND = (instruments.calibrate, instruments.power, instruments.explain, instruments.analyze)
+for command in (*AROUND, stores.store, checking.check):
     main.add_command(command)
 
 
 def entry() -> None:
     """Run a command; what the user can mend is one line, not a traceback."""
     from helpers.judge import Incomplete, MissingKey, NoPrice, OverBudget
+    from helpers.providers.keys import redact
     from helpers.store import StoreError
 
     try:
         main(standalone_mode=False)
     except click.ClickException as error:
+        error.message = redact(error.message or "")
         error.show()
         sys.exit(error.exit_code)
     except (click.exceptions.Abort, KeyboardInterrupt):
@@ -76,8 +80,11 @@ def entry() -> None:
     except (ConfigError, MissingKey, NoPrice, OverBudget, Incomplete, StoreError, ValueError, OSError) as error:
         # What the system says of a file is told as we tell it: the file, then what is wrong.
         of_file = isinstance(error, OSError) and error.strerror and error.filename
-        echo(f"recuse: {f'{error.filename}: {error.strerror}' if of_file else error}", err=True)
+        echo(redact(f"recuse: {f'{error.filename}: {error.strerror}' if of_file else error}"), err=True)
         sys.exit(2)
+    except Exception:  # a defect of ours: told as Python tells it, but for keys
+        echo(redact(traceback.format_exc()), err=True)
+        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -30,16 +30,16 @@ MAY_IMPORT = {
     "claims": {"stats"},
     "figures": {"stats"},
     "tables": {"stats"},
-    "export": {"stats"},
+    "export": {"stats", "providers"},
 }
-COMMANDS = {"run", "calibrate", "power", "analyze", "explain", "overview", "commands", "__main__"}
+COMMANDS = {"run", "calibrate", "power", "analyze", "explain", "overview", "check", "commands", "__main__"}
 ALL = set(MAY_IMPORT) | COMMANDS
 MAY_IMPORT |= dict.fromkeys(COMMANDS, ALL)
 #: export puts figures and tables into files.
 MAY_IMPORT["export"] |= {"figures", "tables"}
 NO_PANDAS_AT_START = ("types", "paths", "escaping", "store", "verdicts", "judge", "providers", "prompts", "config")
 DISK = {"store", "config", "prompts", "datasets", "export", "run", "paths"}
-DISK |= {"calibrate", "power", "analyze", "explain", "overview"}
+DISK |= {"calibrate", "power", "analyze", "explain", "overview", "check"}
 MODULES = sorted(HELPERS.rglob("*.py"))
 
 

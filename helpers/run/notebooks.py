@@ -17,9 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from helpers import paths
+from helpers.check import variables
 from helpers.config import ConfigError, collection_names, load_collection, load_config, load_experiment
 from helpers.providers.environment import leave_browser
+from helpers.providers.keys import declare, redact, refuse
 from helpers.run.asking import check
+from helpers.run.cleaning import clean
 from helpers.run.collected import collected
 
 #: Per-run traces that papermill and the kernel leave in a notebook; without them a rerun gives the same bytes.
@@ -65,6 +68,7 @@ def check_parameters(notebook: Path, parameters: Mapping[str, Any]) -> None:
     """Refuse parameters that the notebook does not have: papermill itself would only log them."""
     from papermill import inspect_notebook
 
+    refuse(parameters)
     known = inspect_notebook(str(notebook))
     unknown = sorted(set(parameters) - set(known))
     if unknown:
@@ -98,6 +102,7 @@ def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Resu
     failed = report.with_name(f"{report.stem}.failed.ipynb")
     told = None
     try:
+        declare(variables())
         report.parent.mkdir(parents=True, exist_ok=True)
         papermill.execute_notebook(
             str(notebook),
@@ -109,17 +114,19 @@ def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Resu
             config=Config({"KernelManager": {"transport_encryption": "auto"}}),
         )
         _quiet(draft, report)
+        clean(draft, report)
         os.replace(draft, report)
     except PapermillExecutionError as error:
-        told = f"cell [{error.exec_count}] failed: {error.ename}: {error.evalue}"
+        told = redact(f"cell [{error.exec_count}] failed: {error.ename}: {error.evalue}")
     except Exception as error:  # a kernel that died, a disk that is full: reported like a failing cell
-        told = f"{type(error).__name__}: {error}"
+        told = redact(f"{type(error).__name__}: {error}")
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
     if told is None:
         failed.unlink(missing_ok=True)
     elif draft.exists():
+        clean(draft, failed)
         os.replace(draft, failed)
         told += f" (see {failed})"
     return Result(notebook.stem, report, time.monotonic() - begun, told)

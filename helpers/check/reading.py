@@ -1,0 +1,118 @@
+"""The texts in a file, with their places: plain and packed ones, pictures, PDF, Parquet."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import html
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+#: Archives that are not looked into, which is told.
+UNOPENED = {".zip", ".7z", ".xz", ".bz2", ".zst", ".rar"}
+#: A longer line is read in parts that overlap by more than any key is long, in bytes.
+PART, OVERLAP = 1 << 24, 1 << 14
+#: A packed text in a picture or a PDF is unpacked up to so many bytes.
+UNPACKED = 1 << 26
+PNG = b"\x89PNG\r\n\x1a\n"
+PNG_IN_TEXT = re.compile(r"iVBORw0KGgo[A-Za-z0-9+/]+={0,2}")
+ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
+PDF_STREAM = re.compile(rb"stream\r?\n(.*?)endstream", re.DOTALL)
+
+Pieces = Iterator[tuple[str, str]]
+
+
+def pieces(path: Path) -> Pieces:
+    """Each text in a file with its place: the number of its line, or what the format calls it."""
+    packed = path.suffix.lower() == ".gz"
+    with gzip.open(path) if packed else path.open("rb") as file:
+        head = file.peek(8192)[:8192]
+        if head.startswith(b"PAR1") and not packed:
+            yield from _parquet(path)
+        elif head.startswith((b"\xff\xfe", b"\xfe\xff")):
+            yield from ((str(n), line) for n, line in enumerate(file.read().decode("utf-16", "replace").split("\n"), 1))
+        elif b"\0" in head or head.startswith((PNG, b"%PDF")):
+            yield from binary(file.read())
+        else:
+            yield from _lines(file)
+
+
+def binary(data: bytes) -> Pieces:
+    """The texts in a picture, a PDF or anything else that is no text."""
+    yield "bytes", data.decode("latin-1")
+    if data.startswith(PNG):
+        yield from _png(data)
+    elif data.startswith(b"%PDF"):
+        for number, stream in enumerate(PDF_STREAM.finditer(data), 1):
+            yield f"stream {number}", _unpacked(stream[1]).decode("latin-1")
+
+
+def unreadable() -> tuple[type[Exception], ...]:
+    """What reading a file that is damaged, or not what it says it is, may raise."""
+    from pyarrow import ArrowException
+
+    return OSError, EOFError, ValueError, zlib.error, ArrowException
+
+
+def _lines(file: BinaryIO) -> Pieces:
+    number, before = 1, b""
+    while part := file.readline(PART):
+        text = (before + part).decode("utf-8", "replace")
+        yield str(number), text
+        if "\\u" in text:
+            yield str(number), ESCAPED.sub(lambda code: chr(int(code[1], 16)), text)
+        if "&" in text:
+            yield str(number), html.unescape(text)
+        for picture in PNG_IN_TEXT.finditer(text):
+            coded = picture[0].rstrip("=")
+            data = base64.b64decode(coded[: len(coded) // 4 * 4])
+            yield from ((str(number), inside) for _, inside in binary(data))
+        whole = part.endswith(b"\n")
+        number, before = (number + 1, b"") if whole else (number, part[-OVERLAP:])
+
+
+def _png(data: bytes) -> Pieces:
+    """The texts of a picture: tEXt as it stands, zTXt and iTXt unpacked."""
+    at = len(PNG)
+    while at + 8 <= len(data):
+        length, kind = int.from_bytes(data[at : at + 4]), data[at + 4 : at + 8]
+        body = data[at + 8 : at + 8 + length]
+        at += 12 + length
+        if kind in (b"zTXt", b"iTXt"):
+            keyword, _, rest = body.partition(b"\0")
+            if kind == b"iTXt":  # two flags, a language and a translated keyword stand before its text
+                rest = rest[:1] + rest[2:].split(b"\0", 2)[-1]
+                text = _unpacked(rest[1:]) if rest[:1] == b"\1" else rest[1:]
+            else:
+                text = _unpacked(rest[1:])
+            yield f"text '{keyword.decode('latin-1')}'", text.decode("utf-8", "replace")
+
+
+def _unpacked(data: bytes) -> bytes:
+    try:
+        return zlib.decompressobj().decompress(data, UNPACKED)
+    except zlib.error:
+        return b""  # not packed in this way: its bytes were looked through as they stand
+
+
+def _parquet(path: Path) -> Pieces:
+    from pyarrow import types
+    from pyarrow.parquet import ParquetFile
+
+    file = ParquetFile(path)
+    told: dict[Any, Any] = {**(file.metadata.metadata or {}), **(file.schema_arrow.metadata or {})}
+    yield "metadata", " ".join(f"{_text(key)} {_text(value)}" for key, value in told.items())
+    yield "columns", " ".join(file.schema_arrow.names)
+    first = 1
+    for batch in file.iter_batches():
+        for field, column in zip(batch.schema, batch.columns, strict=True):
+            if not (types.is_primitive(field.type) or types.is_null(field.type)):
+                yield from ((f"row {n}", _text(value)) for n, value in enumerate(column.to_pylist(), first) if value)
+        first += batch.num_rows
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
