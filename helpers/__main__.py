@@ -80,10 +80,10 @@ def entry() -> None:
     except (ConfigError, MissingKey, NoPrice, OverBudget, Incomplete, StoreError, ValueError, OSError) as error:
         # What the system says of a file is told as we tell it: the file, then what is wrong.
         of_file = isinstance(error, OSError) and error.strerror and error.filename
-        echo(redact(f"recuse: {f'{error.filename}: {error.strerror}' if of_file else error}"), err=True)
+        echo(f"recuse: {f'{error.filename}: {error.strerror}' if of_file else error}", err=True)
         sys.exit(2)
     except Exception:  # a defect of ours: told as Python tells it, but for keys
-        echo(redact(traceback.format_exc()), err=True)
+        echo(traceback.format_exc(), err=True)
         sys.exit(1)
 
 

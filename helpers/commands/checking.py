@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from helpers.commands.printing import echo
+
 
 @click.command()
 @click.argument("places", nargs=-1, type=click.Path(path_type=Path))
@@ -23,19 +25,19 @@ def check(places: tuple[Path, ...]) -> None:
     here = Path.cwd()
     for hit in checked.hits:
         what = "what looks like a key" if hit.what == "key" else f"the value of {hit.what}"
-        click.echo(f"{_short(hit.path, here)}:{hit.place}: {what}")
+        echo(f"{_short(hit.path, here)}:{hit.place}: {what}")
     for path, why in checked.closed:
-        click.echo(f"{_short(path, here)}: not looked into: {why}", err=True)
+        echo(f"{_short(path, here)}: not looked into: {why}", err=True)
     names, absent = room.known()
-    click.echo(
+    echo(
         f"{checked.files} files ({checked.size / 1e6:.1f} MB): "
         + (f"{len(checked.hits)} places hold a key" if checked.hits else "no key found")
         + f". Looked for: {', '.join(names) or 'no variable of this environment'}, and what looks like a key."
     )
     if absent:
-        click.echo(f"Not set here, so their values could not be looked for: {', '.join(absent)}.")
+        echo(f"Not set here, so their values could not be looked for: {', '.join(absent)}.")
     if checked.hits:
-        click.echo("Renew these keys with their providers if anybody may have seen the files, then delete the places.")
+        echo("Renew these keys with their providers if anybody may have seen the files, then delete the places.")
     if checked.hits or checked.closed:
         sys.exit(1)
 
