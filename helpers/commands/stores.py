@@ -18,6 +18,8 @@ _folder = click.option(
     "--store", "folder", type=click.Path(path_type=Path), default=paths.REPLIES, help="Folder of replies."
 )
 _models = click.argument("models", nargs=-1)
+#: What becomes of a last line that was not finished.
+_NO_DAMAGE = {"torn": "; the next run that asks cuts it away", "unended": "; the next run that asks adds it"}
 
 
 @click.group()
@@ -90,7 +92,7 @@ def verify(models: tuple[str, ...], folder: Path, repair: bool) -> None:
     for path in room.files(folder, models):
         found = room.verify(path)
         for line in (*found.bad, *([found.tail] if found.tail else [])):
-            echo(f"{path}, line {line.number}: {plain(line.wrong)}")
+            echo(f"{path}, line {line.number}: {plain(line.wrong)}{_NO_DAMAGE.get(line.kind, '')}")
         doubles = f", {found.same:,} copies of lines" if found.same else ""
         doubles += f", {found.further:,} further replies to the same (the first counts)" if found.further else ""
         state = f"{len(found.bad)} damaged" if found.bad else "whole"

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from helpers.store.checking import whole_within
+from helpers.store.checking import look
 from helpers.store.records import StoreError, decode, encode
 from helpers.types import Completion, Request
 
@@ -79,10 +79,11 @@ class Writer:
         try:
             decode(tail)
         except (ValueError, KeyError, TypeError):
-            if whole_within(tail):  # not torn but damaged: what was paid for is not cut
+            line = look(1, tail)
+            if line.kind != "torn":  # what was paid for, or belongs to a later version, is not cut
                 raise StoreError(
-                    f"{self.path}: the last line holds a whole reply and something else; "
-                    f"`recuse store verify --store {self.path.parent} --repair` saves it"
+                    f"{self.path}: the last line is not one that was cut off: {line.wrong}. "
+                    f"`recuse store verify --store {self.path.parent}` says more, --repair saves what is whole"
                 ) from None
             os.ftruncate(self._fd, size - len(tail))
         else:  # only the newline is missing: a whole paid reply, not to be thrown away

@@ -153,12 +153,12 @@ def look(number: int, raw: bytes) -> Line:
             return Line(number, raw, "unknown", wrong=wrong)
         rescued = len(whole_within(raw))
         if not ended and not rescued:
-            return Line(number, raw, "torn", wrong="cut off while it was written; the next run that asks cuts it away")
+            return Line(number, raw, "torn", wrong="cut off while it was written")
         saved = f" ({rescued} whole within it, which --repair puts back)" if rescued else ""
         return Line(number, raw, "damaged", wrong=f"{error}{saved}")
     if ended:
         return Line(number, raw, "whole", record)
-    return Line(number, raw, "unended", record, "whole, but without its line end, which the next run that asks adds")
+    return Line(number, raw, "unended", record, "whole, but without its line end")
 
 
 def _foreign_version(raw: bytes) -> int | None:

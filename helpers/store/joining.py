@@ -145,8 +145,7 @@ def _checked(source: Path, model: str | None, folder: Path, whole: bool) -> Iter
             )
         else:
             file_of(folder, name)  # refuses a name that leads elsewhere
-            if not bad:
-                yield own + b"\n", name
+            yield own + b"\n", name
     if bad:
         told = "".join(f"\n  line {line.number}: {line.wrong}" for line in bad[:TOLD])
         more = f"\n  and {len(bad) - TOLD} more" if len(bad) > TOLD else ""

@@ -108,10 +108,10 @@ def repair(path: Path) -> Repaired:
         if moved or found.tail:
             with replacing(path) as file:
                 for line in scan(path):
-                    kept = (
-                        whole_within(line.raw) if line.kind in ("damaged", "torn") else [line.raw.removesuffix(b"\n")]
-                    )
-                    rescued += len(kept) if line.kind == "damaged" else 0
+                    kept = [line.raw.removesuffix(b"\n")]
+                    if line.kind in ("damaged", "torn"):
+                        kept = whole_within(line.raw)
+                        rescued += len(kept)
                     file.writelines(each + b"\n" for each in kept)
         return Repaired(path, side, len(moved), rescued, left)
     finally:

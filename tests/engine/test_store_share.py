@@ -294,6 +294,14 @@ def test_a_file_of_another_store_needs_the_name_of_its_model(here: Path, there: 
     assert joined.new == 1 and texts(here) == ["A"]
 
 
+def test_a_torn_file_that_is_imported_is_refused_since_nobody_is_writing_it(here: Path, there: Path) -> None:
+    path = put(there, ok(MODEL, "a", "A"), ok(MODEL, "b", "B"))
+    path.write_bytes(path.read_bytes()[:-60])
+    with pytest.raises(store.StoreError, match=r"1 lines are not whole.*\n  line 2: cut off while it was written$"):
+        store.import_file(path, here, "gpt_fast")
+    assert everything(here) == {}
+
+
 @pytest.mark.parametrize("what", ["import", "merge"])
 def test_a_store_does_not_take_in_itself(here: Path, what: str) -> None:
     path = put(here, ok(MODEL, "a", "A"))

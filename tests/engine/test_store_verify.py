@@ -226,7 +226,7 @@ def test_a_paid_reply_before_foreign_bytes_is_not_cut_by_the_next_run(path: Path
     hurt = path.read_bytes()[:-1] + b"\0\0"
     path.write_bytes(hurt)
     with pytest.raises(
-        store.StoreError, match=r"the last line holds a whole reply and something else; `recuse store v"
+        store.StoreError, match=r"the last line is not one that was cut off: the checksum does not fit.*1 whole w"
     ):
         store.Writer(path)
     assert path.read_bytes() == hurt
@@ -255,6 +255,18 @@ def test_a_line_of_a_later_format_is_named_with_what_to_do_and_never_moved(path:
             store.StoreError, match=r"line 2: written in format 2.*: update Recuse, or move the file out"
         ):
             store.read(path)
+
+
+@pytest.mark.parametrize("checksum", ["like ours", "of its own"])
+def test_a_later_format_s_last_line_is_not_cut_for_want_of_its_line_end(path: Path, checksum: str) -> None:
+    filled(path, 2)
+    first, second = path.read_bytes().splitlines()
+    later = changed(second, _put(2, "v"))
+    later = later if checksum == "like ours" else later[:-18] + b'"crc":"sha256:0123456789"}'
+    path.write_bytes(first + b"\n" + later)
+    with pytest.raises(store.StoreError, match=r"not one that was cut off: written in format 2"):
+        store.Writer(path)
+    assert path.read_bytes() == first + b"\n" + later
 
 
 def test_a_line_of_ours_whose_version_was_damaged_is_damage(path: Path) -> None:
