@@ -45,7 +45,7 @@ TOLD = Completion("", "rate_limited", error="429", at="2026-03-04T00:00:00+00:00
 
 def test_info_counts_what_is_stored_and_what_it_cost(tmp_path: Path) -> None:
     path = put(tmp_path, PAID, ("a", said("A")), ("a", said("again", "2026-02-01")), ("béta", LOST), ("c", TOLD))
-    put(tmp_path, PAID, ("d", said("D", "2026-03-07", model="claude-haiku-5-5-b")), experiment="hinting_groups")
+    put(tmp_path, PAID, ("d", said("D", "2026-02-15", model="claude-haiku-5-5-b")), experiment="hinting_groups")
     found = store.contents(path, cost_of({PAID.name: PAID}))
     assert (found.lines, found.replies, found.further, found.damaged, found.torn) == (5, 2, 1, 0, 0)
     assert dict(found.failures) == {"maybe_billed": 1, "rate_limited": 1}
@@ -54,7 +54,7 @@ def test_info_counts_what_is_stored_and_what_it_cost(tmp_path: Path) -> None:
     assert found.usd_measured == pytest.approx(0.006)
     # At most a byte is a token ("béta" 5, "Be brief." 9), and the reply is as long as it may be.
     assert found.usd_at_most == pytest.approx(0.006 + (14 * 1.0 + 500 * 10.0) / 1e6)
-    assert (found.first[:10], found.last[:10]) == ("2026-02-01", "2026-03-07"), "by the clock, not by line"
+    assert (found.first[:10], found.last[:10]) == ("2026-02-01", "2026-03-05"), "by the clock, not by line"
     assert dict(found.experiments) == {"mt_bench_blind": 4, "hinting_groups": 1}
     assert dict(found.returned) == {"gpt-5-mini-2026": 2, "claude-haiku-5-5-b": 1}
     assert found.bytes == path.stat().st_size

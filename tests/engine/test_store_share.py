@@ -216,6 +216,7 @@ def test_a_parquet_table_has_a_row_a_line_with_texts_as_they_are(here: Path, tmp
 def test_a_large_table_is_written_in_parts(here: Path, tmp_path: Path) -> None:
     filled(store.file_of(here, "gpt_fast"), 1203)
     assert store.export(here, tmp_path / "out.parquet") == {"gpt_fast": 1203}
+    assert parquet.ParquetFile(tmp_path / "out.parquet").num_row_groups == 3, "never all of it in memory"
     table = parquet.read_table(tmp_path / "out.parquet")
     assert table["text"].to_pylist() == [f"Reply {number}" for number in range(1203)]
 
@@ -414,6 +415,20 @@ def test_a_file_that_is_held_or_damaged_here_is_not_written_and_neither_is_any_o
         store.import_file(file, here)
     assert everything(here) == before
     assert store.try_lock(store.file_of(here, "claude")) is not None, "and its locks are free"
+
+
+def test_all_files_are_held_until_the_last_line_is_written(
+    here: Path, there: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, append, free = exported(there), store.Writer.append_line, []
+
+    def watched(writer: store.Writer, *line: Any) -> None:
+        free.extend(name for name in ("claude", "gpt_fast") if store.try_lock(store.file_of(here, name)) is not None)
+        append(writer, *line)
+
+    monkeypatch.setattr(store.Writer, "append_line", watched)
+    assert len(store.import_file(file, here)) == 2 and free == []
+    assert store.try_lock(store.file_of(here, "claude")) is not None, "and are free afterwards"
 
 
 @pytest.mark.parametrize("fault", ["no room", "cut short", "no sync", "interrupted"])
