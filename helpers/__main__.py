@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import sys
 import traceback
+from contextlib import suppress
 
 import click
 
@@ -62,6 +64,16 @@ for command in (*AROUND, stores.store, checking.check):
     main.add_command(command)
 
 
+def _interrupted(error: BaseException) -> str:
+    """What became of each notebook, and the command that goes on."""
+    told = str(error.__cause__ or error)
+    again = shlex.join(["recuse", *sys.argv[1:]])
+    return (
+        f"{told}{told and chr(10)}recuse: interrupted; replies that came are stored, finished experiments are kept; "
+        f"this goes on: {again}"
+    )
+
+
 def entry() -> None:
     """Run a command; what the user can mend is one line, not a traceback."""
     from helpers.judge import Incomplete, MissingKey, NoPrice, OverBudget
@@ -74,8 +86,9 @@ def entry() -> None:
         error.message = redact(error.message or "")
         error.show()
         sys.exit(error.exit_code)
-    except (click.exceptions.Abort, KeyboardInterrupt):
-        echo("recuse: interrupted; replies that came are stored, finished experiments are kept", err=True)
+    except (click.exceptions.Abort, KeyboardInterrupt) as error:
+        with suppress(OSError):  # a terminal that was closed hears nothing
+            echo(_interrupted(error), err=True)
         sys.exit(130)
     except (ConfigError, MissingKey, NoPrice, OverBudget, Incomplete, StoreError, ValueError, OSError) as error:
         # What the system says of a file is told as we tell it: the file, then what is wrong.

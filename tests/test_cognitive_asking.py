@@ -387,9 +387,8 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path, monkeypatch: py
 
         async def breaks(client: None, request: Any) -> Any:
             calls.append(request.key)
-            if len(calls) >= 20:
+            if len(calls) == 20:
                 task.cancel()  # as an interrupt from the keyboard does
-                await asyncio.sleep(60)
             return await whole(client, request)
 
         monkeypatch.setattr(simulated, "send", breaks)
@@ -400,7 +399,7 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(simulated, "send", whole)
     path = next(tmp_path.glob("*.jsonl"))
     before = path.read_text(encoding="utf-8").splitlines()
-    assert 0 < len(before) < 20, "some are stored, and far from all"
+    assert 20 <= len(before) < 60, "what was in flight is stored, and that is far from all"
     done = asyncio.run(run.ask(experiment(**given), show=False))
     after = path.read_text(encoding="utf-8").splitlines()
     assert after[: len(before)] == before

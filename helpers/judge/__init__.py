@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from helpers.judge.budget import Account, Budget, OverBudget, Spending
 from helpers.judge.plan import Plan, make_plan, unique
 from helpers.judge.prices import NoPrice, actual, dollars
 from helpers.judge.progress import Progress, notice
+from helpers.judge.stopping import Interrupted
 from helpers.providers import Clock, Limit
 from helpers.providers.keys import finder
 from helpers.providers.tokens import tokens_of
@@ -23,6 +24,7 @@ __all__ = [
     "Account",
     "Budget",
     "Incomplete",
+    "Interrupted",
     "MissingKey",
     "NoPrice",
     "OverBudget",
@@ -64,7 +66,8 @@ async def complete_all(
 
     `labels` maps keys to what people who grep the store want to see. With `ask=False` nothing is asked and missing
     keys are absent. Raises before the first call: MissingKey, NoPrice, OverBudget; after the last: Incomplete, which
-    counts what is still missing and why.
+    counts what is still missing and why. An interrupt lets what is in flight arrive and raises Interrupted (a request
+    to end: KeyboardInterrupt); a second one gives it up.
     """
     wanted = unique(requests)
     replies = _stored(wanted, folder)
@@ -80,9 +83,9 @@ async def complete_all(
         if not budget.planned:
             make_plan({stage: missing}, None).check(budget)
         progress = Progress(stage, len(wanted), len(replies), budget, show)
-        stack.callback(progress.close)
+        stack.callback(_closed, progress)
         stack.callback(budget.abandon, list(wanted))  # whatever ends this: what was sent may have been billed
-        asking = Asking(wanted, replies, writers, labels or {}, budget, progress)
+        asking = Asking(wanted, replies, writers, labels or {}, budget, progress, stage)
         await asking.run(concurrency, clock, limits)
     if len(replies) < len(wanted):
         raise Incomplete(asking.summary() + _costs([r for key, r in wanted.items() if key not in replies], budget))
@@ -117,6 +120,11 @@ def _limits(models: Iterable[Model]) -> dict[tuple[str, str | None], Limit]:
     told = {name: Limit(**entry.model_dump()) for name, entry in load_limits().items()}
     named = {(model.provider, model.base_url): model.base_url or model.provider for model in models}
     return {address: told[name] for address, name in named.items() if name in told}
+
+
+def _closed(progress: Progress) -> None:
+    with suppress(OSError):  # the terminal was closed
+        progress.close()
 
 
 def _models(wanted: Mapping[str, Request], replies: Mapping[str, Completion]) -> list[str]:

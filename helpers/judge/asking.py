@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from helpers import store
 from helpers.judge.budget import Budget, BudgetReached
 from helpers.judge.progress import Progress, notice
-from helpers.providers import Clock, Limit, Session, Stopped
+from helpers.judge.stopping import patiently
+from helpers.providers import GIVEN_UP, Clock, Limit, Session, Stopped
 from helpers.types import Completion, Model, Request
 
 
@@ -24,17 +26,23 @@ class Asking:
         labels: Mapping[str, Mapping[str, Any]],
         budget: Budget,
         progress: Progress,
+        stage: str = "calls",
     ) -> None:
         """`replies` holds what is stored of `wanted` and gets what comes; `writers` has one for each missing model."""
-        self.wanted, self.replies, self.writers = wanted, replies, writers
+        self.wanted, self.replies, self.writers, self.stage = wanted, replies, writers, stage
         self.labels, self.budget, self.progress = labels, budget, progress
         self.reasons: dict[str, dict[str, list[str]]] = {}
         self.broken: Exception | None = None
         self.out_of_money: dict[str | None, BudgetReached] = {}
         self.deferred: list[Request] = []
+        self.stopping = False
+        self.given_up = 0
+        self.in_flight: set[Any] = set()
 
     def halted(self, model: Model) -> str | None:
         """Why nothing more is to be sent to a model; None while all is well."""
+        if self.stopping:
+            return "interrupted"
         halt = self.broken or self.out_of_money.get(None) or self.out_of_money.get(model.name)
         return None if halt is None else str(halt)
 
@@ -43,6 +51,7 @@ class Asking:
         if (why := self.halted(request.model)) is not None:
             raise Stopped(why)
         self.budget.reserve(request)
+        self.in_flight.add(asyncio.current_task())
 
     def record(self, request: Request, completion: Completion) -> None:
         """Keep what an attempt brought and count what it cost."""
@@ -51,11 +60,17 @@ class Asking:
             self.writers[request.model.name].append(request, completion, self.labels.get(request.key, {}))
         finally:
             self.budget.settle(request, completion)
+            self.in_flight.discard(asyncio.current_task())
+        self.given_up += completion.error == GIVEN_UP
         if completion.status == "ok":
             self.replies[request.key] = completion
-            self.progress.done()
-        else:
-            self.progress.fail()
+        with suppress(OSError):  # the terminal was closed
+            self.progress.done() if completion.status == "ok" else self.progress.fail()
+
+    def stop(self) -> int:
+        """Send nothing more; how many calls are in flight. Who waits for something else hears it within a second."""
+        self.stopping = True
+        return len(self.in_flight)
 
     async def run(
         self, concurrency: int, clock: Clock, limits: Mapping[tuple[str, str | None], Limit] | None = None
@@ -67,17 +82,30 @@ class Asking:
         for key, request in sorted(self.wanted.items(), key=lambda item: item[0] in refused):
             if key not in self.replies:
                 missing.setdefault((request.model.provider, request.model.base_url), []).append(request)
+        work = asyncio.create_task(self._all(list(missing.values()), concurrency, clock, limits or {}))
+        await patiently(work, self.stop, self.interruption)
+        if self.broken is not None:
+            raise self.broken
+
+    async def _all(
+        self,
+        groups: list[list[Request]],
+        concurrency: int,
+        clock: Clock,
+        limits: Mapping[tuple[str, str | None], Limit],
+    ) -> None:
         ticker = asyncio.create_task(self._sync())
         try:
             hooks = {"halted": self.halted, "tell": notice}
-            async with Session(self.reserve, self.record, concurrency, clock, limits or {}, **hooks) as session:
-                await asyncio.gather(*(self._address(session, group, concurrency) for group in missing.values()))
+            async with Session(self.reserve, self.record, concurrency, clock, limits, **hooks) as session:
+                # A group waits for each of its tasks also when it is cancelled: all are recorded before files close.
+                async with asyncio.TaskGroup() as addresses:
+                    for group in groups:
+                        addresses.create_task(self._address(session, group, concurrency))
                 for request in self.deferred:  # nothing is in flight any more: what was reserved for it is settled
                     await self._one(session, request, may_wait=False)
         finally:
             ticker.cancel()
-        if self.broken is not None:
-            raise self.broken
 
     async def _sync(self) -> None:
         while True:
@@ -98,14 +126,21 @@ class Asking:
             first.setdefault(request.model.name, request)
         alone, *others = first.values()
         await self._one(session, alone)
-        await asyncio.gather(*(self._one(session, request) for request in others))
+        async with asyncio.TaskGroup() as group:
+            for request in others:
+                group.create_task(self._one(session, request))
         rest = iter([request for request in requests if first[request.model.name] is not request])
 
         async def worker() -> None:
             for request in rest:
+                await asyncio.sleep(0)  # simulated models never wait: without this no interrupt would be heard
+                if self.stopping:
+                    return
                 await self._one(session, request)
 
-        await asyncio.gather(*(worker() for _ in range(concurrency)))
+        async with asyncio.TaskGroup() as group:
+            for _ in range(concurrency):
+                group.create_task(worker())
 
     async def _one(self, session: Session, request: Request, may_wait: bool = True) -> None:
         try:
@@ -121,8 +156,20 @@ class Asking:
         except Exception as error:
             self.broken = self.broken or error  # a full disk, a bug: nobody sends anything more, what came is stored
             return
+        finally:
+            self.in_flight.discard(asyncio.current_task())
         if reason != "ok":
             self.reasons.setdefault(request.model.name, {}).setdefault(reason, []).append(said)
+
+    def interruption(self) -> str:
+        """What an interrupted run says: how much is stored, how much is missing, how to go on."""
+        stored, wanted = len(self.replies), len(self.wanted)
+        lost = f", {self.given_up} given up in flight and perhaps billed" if self.given_up else ""
+        broken = f" ({self.broken})" if self.broken else ""
+        return (
+            f"{self.stage}: {stored} of {wanted} replies are stored, {wanted - stored} are missing{lost}{broken}; run "
+            "the same again to ask for these only"
+        )
 
     def summary(self) -> str:
         """How many replies are still missing, and of each model how many for which reason."""

@@ -5,10 +5,11 @@ from helpers.providers.envelopes import CONNECT_SECONDS, TIMEOUT_SECONDS, Sent
 from helpers.providers.environment import addresses, in_browser, missing_keys
 from helpers.providers.failures import Failure, classify
 from helpers.providers.pacing import Clock
-from helpers.providers.session import Session, Stopped, retirement
+from helpers.providers.session import GIVEN_UP, Session, Stopped, retirement
 
 __all__ = [
     "CONNECT_SECONDS",
+    "GIVEN_UP",
     "TIMEOUT_SECONDS",
     "Clock",
     "Failure",

@@ -23,6 +23,8 @@ from helpers.types import Completion, Model, Request
 
 #: Where a model is asked: provider and `base_url`.
 Address = tuple[str, str | None]
+#: What is recorded of a call that was cancelled before its reply came.
+GIVEN_UP = "given up in flight"
 
 
 class Stopped(Exception):
@@ -137,12 +139,15 @@ class Session:
     async def _attempt(self, request: Request, attempt: int, ticket: Ticket, may_be_empty: bool) -> Completion:
         self.reserve(request)
         module, at = module_of(request.model.provider), datetime.fromtimestamp(self.clock.wall(), UTC)
-        begun, sent, failure = self.clock.now(), Sent(""), None
+        begun, sent, failure, cancelled = self.clock.now(), Sent(""), None, None
         try:
             # the SDKs' own limit starts anew with every byte on this transport
             async with asyncio.timeout(TIMEOUT_SECONDS):
                 sent = await module.send(self.client(request.model), request)
             reply = read(module, sent.raw)
+        except asyncio.CancelledError as error:
+            cancelled, failure = error, Failure("maybe_billed", GIVEN_UP)
+            reply = Completion(request.key, failure.status, error=failure.error, maybe_billed=True)
         except Exception as error:
             failure = classify(error, self.clock.wall())
             reply = Completion(
@@ -169,6 +174,8 @@ class Session:
             reply = without_keys(reply)
         self.record(request, reply)
         self._adjust(request.model, ticket, reply, failure, sent.headers or getattr(failure, "headers", {}))
+        if cancelled is not None:
+            raise cancelled
         if failure is None:
             self.answered.add(request.model.name)
             return reply

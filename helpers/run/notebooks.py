@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import re
-import signal
-import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +20,7 @@ from helpers.providers.keys import declare, redact, refuse
 from helpers.run.asking import check
 from helpers.run.cleaning import clean
 from helpers.run.collected import collected
+from helpers.run.interrupting import asked_to_end, begin_process, reachable, stopping
 
 #: Per-run traces that papermill and the kernel leave in a notebook; without them a rerun gives the same bytes.
 NOISE = {"papermill", "execution"}
@@ -90,34 +87,39 @@ def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Resu
     """Run one notebook; the former report is replaced only when all cells ran.
 
     What fails is told in the result: the cell by the number that it shows and its error, or the kernel's end. The
-    notebook as far as it came stays beside the report as `report.failed.ipynb`.
+    notebook as far as it came stays beside the report as `report.failed.ipynb`, unless the run was interrupted.
     """
     import papermill
     from papermill.exceptions import PapermillExecutionError
     from traitlets.config import Config
 
+    if asked_to_end():
+        return Result(notebook.stem, report, 0.0, "not run: the run was interrupted before it")
     leave_browser()
     begun = time.monotonic()
     draft = report.with_name(f".{report.stem}-{os.getpid()}.ipynb")
     failed = report.with_name(f"{report.stem}.failed.ipynb")
-    told = None
+    told, words = None, "what came is stored"
     try:
         declare(variables())
         report.parent.mkdir(parents=True, exist_ok=True)
-        papermill.execute_notebook(
-            str(notebook),
-            str(draft),
-            dict(parameters),
-            kernel_name="python3",
-            progress_bar=False,
-            log_output=False,
-            config=Config({"KernelManager": {"transport_encryption": "auto"}}),
-        )
+        with reachable() as interruptible:
+            papermill.execute_notebook(
+                str(notebook),
+                str(draft),
+                dict(parameters),
+                kernel_name="python3",
+                progress_bar=False,
+                log_output=False,
+                config=Config({"KernelManager": {"transport_encryption": "auto"}}),
+                **interruptible,
+            )
         _quiet(draft, report)
         clean(draft, report)
         os.replace(draft, report)
     except PapermillExecutionError as error:
         told = redact(f"cell [{error.exec_count}] failed: {error.ename}: {error.evalue}")
+        words = redact(error.evalue) if error.ename == "Interrupted" else words
     except Exception as error:  # a kernel that died, a disk that is full: reported like a failing cell
         told = redact(f"{type(error).__name__}: {error}")
     except BaseException:
@@ -125,6 +127,9 @@ def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Resu
         raise
     if told is None:
         failed.unlink(missing_ok=True)
+    elif asked_to_end():
+        draft.unlink(missing_ok=True)
+        told = f"interrupted; {words}"
     elif draft.exists():
         clean(draft, failed)
         os.replace(draft, failed)
@@ -159,41 +164,6 @@ def _submit(pool: ProcessPoolExecutor, notebook: Path, report: Path, parameters:
         return future
 
 
-def _stoppable(what: type[BaseException] = SystemExit) -> Any:
-    """Let a request to end raise `what` in this process, so that it cleans up; what was done before on such a request.
-
-    Nothing, and None, in a thread beside the main one: signals are not a thread's to handle. A process that asks ends
-    without a word (SystemExit); the command says that it was interrupted.
-    """
-
-    def end(*_: object) -> None:
-        raise what
-
-    main = threading.current_thread() is threading.main_thread()
-    return signal.signal(signal.SIGTERM, end) if main else None
-
-
-@contextmanager
-def _stopping(pool: ProcessPoolExecutor, running: Mapping[Future, str]) -> Iterator[None]:
-    """Pass an interrupt (or a request to end) on to the processes that ask: they may be spending money.
-
-    A terminal sends Ctrl-C to all of them; `kill`, a scheduler or a wrapper reaches this process alone. What is passed
-    on is SIGTERM: a script's background jobs, and all that they start, ignore SIGINT.
-    """
-    former = _stoppable(KeyboardInterrupt)
-    try:
-        yield
-    except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        if wait(running, timeout=1).not_done:
-            for child in multiprocessing.active_children():
-                child.terminate()
-        raise
-    finally:
-        if former is not None:
-            signal.signal(signal.SIGTERM, former)
-
-
 def run_all(notebooks: list[Path], parameters: Mapping[str, Any], processes: int | None = None) -> list[Result]:
     """Run notebooks in parallel processes; one whose config says `after:` waits for those, and falls with them.
 
@@ -212,7 +182,7 @@ def run_all(notebooks: list[Path], parameters: Mapping[str, Any], processes: int
     results: dict[str, Result] = {}
     running: dict[Future, str] = {}
     lost: dict[str, Result] = {}
-    with ProcessPoolExecutor(processes or os.cpu_count(), initializer=_stoppable) as pool, _stopping(pool, running):
+    with ProcessPoolExecutor(processes or os.cpu_count(), initializer=begin_process) as pool, stopping(pool, running):
         while waiting or running:
             ready = [name for name in waiting if all(a in results for a in after[name])]
             if not (ready or running):

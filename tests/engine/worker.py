@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ from typing import Any
 import click
 
 from helpers import paths, store
-from helpers.judge import Budget, complete_all
+from helpers.judge import Budget, complete_all, stopping
+from helpers.providers import Clock, session
 from helpers.store import appending
 from tests.engine.asking import MODELS, requests_to
 
@@ -27,14 +29,20 @@ def start(folder: Path, environment: dict[str, str], *arguments: str) -> subproc
 
 
 class LateWriter(store.Writer):
-    """What must never be: lines that are kept in memory until the end."""
+    """What must never be: lines that count as stored, and are written a hundred at a time."""
 
     def append(self, *line: Any) -> None:
-        vars(self).setdefault("late", []).append(line)
+        late = vars(self).setdefault("late", [])
+        late.append(line)
+        if len(late) >= 100:
+            self._write()
+
+    def _write(self) -> None:
+        for line in vars(self).pop("late", []):
+            super().append(*line)
 
     def close(self) -> None:
-        for line in vars(self).get("late", []):
-            super().append(*line)
+        self._write()
         super().close()
 
 
@@ -45,25 +53,39 @@ class LateWriter(store.Writer):
 @click.option("--count", default=300, help="questions to each model")
 @click.option("--concurrency", default=16)
 @click.option("--max-bytes", default=0, help="no file may grow larger than this")
-@click.option("--late", is_flag=True, help="store nothing before the end")
-def main(folder: Path, models: str, first: int, count: int, concurrency: int, max_bytes: int, late: bool) -> None:
+@click.option("--late", is_flag=True, help="acknowledge replies before they are written")
+@click.option("--waits", default=1.0, help="seconds that pass while the retry policy sees one")
+@click.option("--timeout", default=0.0, help="how long a call may take, in seconds")
+@click.option("--grace", default=0.0, help="how long calls in flight may take after an interrupt, in seconds")
+@click.option("--background", is_flag=True, help="as a script's background job: SIGINT is ignored")
+def main(folder: Path, models: str, first: int, count: int, concurrency: int, **how: Any) -> None:
     """Ask, and say how many replies there are."""
     # Whoever runs the tests in a shell's background passes on that SIGINT is ignored.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    if max_bytes:
+    signal.signal(signal.SIGINT, signal.SIG_IGN if how["background"] else signal.default_int_handler)
+    if how["max_bytes"]:
         import resource
 
-        resource.setrlimit(resource.RLIMIT_FSIZE, (max_bytes, max_bytes))
-    if late:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (how["max_bytes"], how["max_bytes"]))
+    if how["late"]:
         appending.Writer = LateWriter  # type: ignore[misc]
+    session.TIMEOUT_SECONDS = how["timeout"] or session.TIMEOUT_SECONDS
+    stopping.GRACE_SECONDS = how["grace"] or stopping.GRACE_SECONDS
     known = {model.name: model for model in MODELS.values()} | {
         "gpt_other": replace(MODELS["openai"], name="gpt_other", model_id="gpt-5")
     }
     requests = [request for name in models.split(",") for request in requests_to(known[name], first + count)[first:]]
-    budget = Budget(1e6)
-    replies = asyncio.run(complete_all(requests, folder=folder, budget=budget, concurrency=concurrency))
+    waits = how["waits"]
+    clock = Clock(now=lambda: time.monotonic() / waits, sleep=lambda seconds: asyncio.sleep(seconds * waits))
+    options = {"budget": Budget(1e6), "concurrency": concurrency, "clock": clock}
+    replies = asyncio.run(complete_all(requests, folder=folder, **options))
     click.echo(f"{len(replies)} replies")
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main(standalone_mode=False)
+    except click.exceptions.Abort as abort:
+        # Under asyncio.run a Ctrl-C becomes a KeyboardInterrupt without words; those of the run stand behind it.
+        interrupt = abort.__cause__
+        click.echo(str(interrupt) or str(interrupt.__context__), err=True)
+        sys.exit(130)

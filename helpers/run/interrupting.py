@@ -1,0 +1,177 @@
+"""An interrupted run of notebooks: kernels store what is in flight, processes end, the command says how to go on.
+
+A terminal sends Ctrl-C to the command and to its processes, `kill`, a scheduler or a wrapper to the command alone. So
+the command alone listens, and passes on what it hears as SIGTERM: the first makes a process interrupt its kernel, whose
+cell ends when its calls are stored; the second ends it now.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from helpers.judge.stopping import GRACE_SECONDS, HANGUP
+
+#: What a cell that was interrupted needs besides the grace of its calls, in seconds.
+CELL_SECONDS = 5.0
+#: How long processes that were told to end now may take, in seconds.
+NOW_SECONDS = 8.0
+#: A cell that was just sent reaches its kernel within this time; before, an idle kernel would not hear an interrupt.
+SENT_SECONDS = 0.3
+#: How often a process looks whether the one that started it still lives, in seconds.
+PARENT_SECONDS = 1.0
+
+
+@dataclass
+class _Process:
+    """What this process knows of itself when it is asked to end: its kernel, and how often it was asked."""
+
+    asked: int = 0
+    busy: bool = False
+    kernel: Any = None
+
+
+_this = _Process()
+
+
+class Ended(Exception):
+    """The process was asked to end before a cell was begun."""
+
+
+# --- in a process that runs notebooks ---------------------------------------------------------------------------------
+
+
+def begin_process() -> None:
+    """Let this process end in order when it is asked to, and with the one that started it."""
+    if threading.current_thread() is not threading.main_thread():
+        return  # signals are not a thread's to handle
+    _this.asked = 0
+    signal.signal(signal.SIGTERM, _asked)
+    for number in (signal.SIGINT, HANGUP):
+        if number is not None:
+            signal.signal(number, signal.SIG_IGN)
+    if multiprocessing.parent_process() is not None:
+        threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+
+
+def asked_to_end() -> bool:
+    """Whether this process has been asked to end."""
+    return _this.asked > 0
+
+
+@contextmanager
+def reachable() -> Iterator[dict[str, Any]]:
+    """Options for papermill under which an interrupt reaches the kernel and begins no further cell."""
+    from jupyter_client import AsyncKernelManager
+
+    class Kernel(AsyncKernelManager):
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options)
+            _this.kernel = self
+
+    def cell_begins(**_: Any) -> None:
+        if asked_to_end():
+            raise Ended
+
+    _this.busy = True
+    try:
+        yield {"kernel_manager_class": Kernel, "on_cell_start": cell_begins}
+    finally:
+        _this.busy, _this.kernel = False, None
+
+
+def _asked(*_: object) -> None:
+    _this.asked += 1
+    if _this.asked > 1:
+        raise SystemExit(130)
+    if _this.kernel is not None:  # not here: in a signal's handler no loop can be run
+        threading.Thread(target=_interrupt, args=(_this.kernel,), daemon=True).start()
+
+
+def _interrupt(kernel: Any) -> None:
+    time.sleep(SENT_SECONDS)
+    if kernel.has_kernel:
+        asyncio.run(kernel.interrupt_kernel())
+
+
+def _end_with(parent: int) -> None:
+    """Be asked to end when the parent has died (its sentinel is held open by processes forked later), and end."""
+    while os.getppid() == parent:
+        time.sleep(PARENT_SECONDS)
+    for patience in (GRACE_SECONDS + CELL_SECONDS, NOW_SECONDS):
+        os.kill(os.getpid(), signal.SIGTERM)
+        until = time.monotonic() + patience
+        while _this.busy and time.monotonic() < until:
+            time.sleep(0.1)
+        if not _this.busy:
+            break
+    os._exit(130)
+
+
+# --- in the command ---------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def stopping(pool: ProcessPoolExecutor, running: Mapping[Future, str]) -> Iterator[None]:
+    """End the processes of `pool` before an interrupt (or whatever else) leaves this block.
+
+    The KeyboardInterrupt of an interrupt says in a line a notebook what became of it.
+    """
+    heard: list[int] = []
+
+    def hear(number: int, _: object) -> None:
+        if not heard:
+            heard.append(number)
+            raise KeyboardInterrupt
+        if number != HANGUP:  # a closed terminal says so more than once
+            heard.append(number)
+
+    former: dict[int, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM, HANGUP):
+            # A script's background jobs have SIGINT ignored, and `nohup` SIGHUP.
+            if number is not None and signal.getsignal(number) not in (signal.SIG_IGN, None):
+                former[number] = signal.signal(number, hear)
+    try:
+        yield
+    except KeyboardInterrupt:
+        heard = heard or [signal.SIGINT]
+        _end(pool, running, heard)
+        raise KeyboardInterrupt("\n".join(_told(future, name) for future, name in running.items())) from None
+    except BaseException:
+        _end(pool, running, heard)
+        raise
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)
+
+
+def _end(pool: ProcessPoolExecutor, running: Mapping[Future, str], heard: list[int]) -> None:
+    pool.shutdown(wait=False, cancel_futures=True)
+    for patience in (GRACE_SECONDS + CELL_SECONDS, NOW_SECONDS):
+        for process in multiprocessing.active_children():
+            process.terminate()
+        before, until = len(heard), time.monotonic() + patience
+        while len(heard) == before and time.monotonic() < until:
+            if all(future.done() for future in running):
+                return
+            time.sleep(0.05)
+    for process in multiprocessing.active_children():
+        process.kill()
+
+
+def _told(future: Future, name: str) -> str:
+    if future.cancelled() or not future.done():
+        return f"{name}: not run" if future.cancelled() else f"{name}: ended at once"
+    if future.exception() is not None:
+        return f"{name}: ended at once"
+    return f"{name}: {future.result().error or 'done'}"

@@ -1,0 +1,284 @@
+"""Interrupts while calls are made: what is in flight arrives and is stored, a second one gives it up at once."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import re
+import signal
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers import paths
+from helpers.judge import Budget, Interrupted, complete_all, stopping
+from helpers.judge.asking import Asking
+from helpers.judge.prices import worst_case
+from helpers.judge.progress import Progress
+from helpers.providers import Stopped
+from helpers.types import Model, Request
+from tests.engine.asking import MODELS, PROVIDERS, ask, attempts, requests_to, statuses
+from tests.engine.worker import start
+from tests.servers.behaviours import Fault, faulty, only, scripted
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning"),
+    pytest.mark.skipif(sys.platform == "win32", reason="no signals between processes"),
+]
+GPT = MODELS["openai"]
+
+
+def _interrupted(
+    folder: Path,
+    requests: list[Request],
+    when: Callable[[], bool],
+    how: Callable[[asyncio.Task[Any]], Any] = asyncio.Task.cancel,
+    then: Callable[[asyncio.Task[Any]], Awaitable[None]] | None = None,
+    budget: Budget | None = None,
+) -> BaseException:
+    """What a run raises that is interrupted as soon as something is so, and `then` again."""
+
+    async def run() -> BaseException:
+        options = {"folder": folder, "show": False, "budget": budget or Budget(1e6), "stage": "judging"}
+        task = asyncio.create_task(complete_all(requests, **options))
+        while not when():
+            assert not task.done()
+            await asyncio.sleep(0.005)
+        how(task)
+        if then is not None:
+            await then(task)
+        with pytest.raises((Interrupted, KeyboardInterrupt)) as raised:
+            await task
+        left = [each for each in asyncio.all_tasks() if each is not asyncio.current_task()]
+        await asyncio.sleep(0)
+        assert not [each for each in left if not each.done()], "somebody still works"
+        return raised.value
+
+    return asyncio.run(run())
+
+
+# --- the first interrupt ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_what_is_in_flight_arrives_and_the_rest_is_not_sent(
+    serve: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str], provider: str
+) -> None:
+    server, model = serve(latency=0.15), MODELS[provider]
+    told = _interrupted(tmp_path, requests_to(model, 60), lambda: len(server.calls) >= 20)
+    sent = len(server.calls)
+    assert 20 <= sent < 60 and statuses(tmp_path, model) == ["ok"] * sent
+    assert isinstance(told, Interrupted)
+    assert str(told) == (
+        f"judging: {sent} of 60 replies are stored, {60 - sent} are missing; run the same again to ask for these only"
+    )
+    waiting = r"nothing more is sent; waiting up to 30 s for \d+ calls in flight \(interrupt again to end now\)"
+    assert re.search(waiting, capfd.readouterr().err)
+    assert len(ask(requests_to(model, 60), tmp_path)) == 60 and len(server.calls) == 60
+
+
+def test_nobody_waits_for_retries_and_pauses(serve: Any, tmp_path: Path) -> None:
+    server = serve(faulty(0.5, [Fault("429", retry_after=60.0), "500"]))
+    begun = time.monotonic()
+    _interrupted(tmp_path, requests_to(GPT, 40), lambda: server.count(fault="429") > 0 and server.in_flight == 0)
+    assert time.monotonic() - begun < 10
+    assert len(statuses(tmp_path, GPT)) == len(server.calls), "all that was sent is written down"
+
+
+def test_whoever_still_waits_for_a_place_is_refused_it() -> None:
+    budget = Budget(1e6)
+    asking = Asking({}, {}, {}, {}, budget, Progress("judging", 0, 0, budget, show=False))
+    assert asking.stop() == 0
+    with pytest.raises(Stopped, match="interrupted"):
+        asking.reserve(requests_to(GPT, 1)[0])
+    assert budget.reserved == 0
+
+
+def test_an_interrupt_is_heard_by_models_that_never_wait(tmp_path: Path) -> None:
+    model = Model("sim", "simulated", "sim", "claude", traits={"skill": 0.5})
+    requests = requests_to(model, 3000)
+    path = tmp_path / "sim.jsonl"
+    told = _interrupted(tmp_path, requests, lambda: path.exists() and path.stat().st_size > 0)
+    stored = len(statuses(tmp_path, model))
+    assert 0 < stored < 1500 and f"{stored} of 3000 replies are stored" in str(told)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_request_to_end_is_an_interrupt(serve: Any, tmp_path: Path, number: int) -> None:
+    server, usual = serve(latency=0.3), signal.getsignal(number)
+    requests = requests_to(GPT, 60)
+
+    def raised() -> None:
+        async def run() -> None:
+            task = asyncio.create_task(complete_all(requests, folder=tmp_path, show=False, budget=Budget(1e6)))
+            while len(server.calls) < 20:
+                await asyncio.sleep(0.005)
+            signal.raise_signal(number)
+            if number == signal.SIGHUP:
+                await asyncio.sleep(0.02)
+                assert not task.done()
+                signal.raise_signal(number)  # the terminal and its shell both say so: this is no second interrupt
+            await task
+
+        asyncio.run(run())
+
+    with pytest.raises(KeyboardInterrupt, match=r"calls: \d+ of 60 replies are stored"):
+        raised()
+    assert statuses(tmp_path, GPT) == ["ok"] * len(server.calls) and len(server.calls) < 60
+    assert signal.getsignal(number) is usual, "what was there before is there again"
+
+
+# --- the second one ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_what_is_given_up_in_flight_is_recorded_as_perhaps_billed(serve: Any, tmp_path: Path, provider: str) -> None:
+    model = MODELS[provider]
+    server = serve(lambda call: Fault("slow", seconds=20.0) if "8 about" in call.prompt else scripted([])(call))
+    requests, budget = requests_to(model, 9), Budget(1e6)
+
+    async def again(task: asyncio.Task[Any]) -> None:
+        await asyncio.sleep(0.05)
+        assert not task.done(), "waits for the one that is slow"
+        task.cancel()
+
+    def all_but_one() -> bool:
+        return server.count() == 9 and statuses(tmp_path, model).count("ok") == 8
+
+    begun = time.monotonic()
+    told = _interrupted(tmp_path, requests, all_but_one, then=again, budget=budget)
+    assert time.monotonic() - begun < 10
+    lost = attempts(tmp_path, model)[-1]
+    assert (lost["status"], lost["reply"]["maybe_billed"]) == ("maybe_billed", True)
+    assert (lost["reply"]["error"], lost["attempt"]) == ("given up in flight", 1)
+    assert lost["reply"]["latency"] is not None and lost["at"]
+    assert "1 given up in flight and perhaps billed" in str(told)
+    assert budget.reserved == pytest.approx(0.0) and budget.spent >= worst_case(requests[8])
+
+
+def test_after_the_grace_what_has_not_arrived_is_given_up(
+    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = serve(only(Fault("slow", seconds=20.0)))
+    monkeypatch.setattr(stopping, "GRACE_SECONDS", 0.2)
+    begun = time.monotonic()
+    told = _interrupted(tmp_path, requests_to(GPT, 3), lambda: len(server.calls) == 1)
+    assert time.monotonic() - begun < 10
+    assert statuses(tmp_path, GPT) == ["maybe_billed"] and "1 given up" in str(told)
+
+
+@pytest.mark.parametrize("background", [False, True])
+def test_a_second_signal_ends_a_run_at_once_and_the_store_is_whole(
+    serve: Any, tmp_path: Path, background: bool
+) -> None:
+    server = serve(lambda call: Fault("slow", seconds=20.0) if call.n > 20 else scripted([])(call))
+    first, second = (signal.SIGTERM, signal.SIGTERM) if background else (signal.SIGINT, signal.SIGINT)
+    run = start(tmp_path, server.env(), "--count", "100", *(["--background"] if background else []))
+    while server.count(fault="slow") < 16:
+        assert run.poll() is None
+        time.sleep(0.01)
+    if background:
+        run.send_signal(signal.SIGINT)  # not for it
+        time.sleep(0.1)
+    run.send_signal(first)
+    time.sleep(0.5)
+    assert run.poll() is None, "waits for what is in flight"
+    begun = time.monotonic()
+    run.send_signal(second)
+    _, told = run.communicate(timeout=60)
+    assert run.returncode == 130 and time.monotonic() - begun < 15
+    assert "waiting up to 30 s for 16 calls in flight" in told
+    assert "21 of 100 replies are stored, 79 are missing, 16 given up in flight and perhaps billed" in told
+    assert sorted(statuses(tmp_path, GPT)) == ["maybe_billed"] * 16 + ["ok"] * 21
+
+
+# --- in a kernel ------------------------------------------------------------------------------------------------------
+
+CELL = """
+from pathlib import Path
+from helpers.judge import Budget, complete_all
+from tests.engine.asking import MODELS, requests_to
+replies = await complete_all(requests_to(MODELS["openai"], 60), folder=Path({folder!r}), budget=Budget(1e6))
+len(replies)
+"""
+
+
+@pytest.fixture
+def kernel(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A kernel as JupyterLab starts it, after its client."""
+    from jupyter_client.manager import KernelManager
+
+    monkeypatch.chdir(paths.ROOT)
+    monkeypatch.setenv("JPY_SESSION_NAME", "a notebook")
+    manager = KernelManager(kernel_name="python3")
+    running: list[Any] = []
+
+    def begin() -> tuple[Any, Any]:
+        manager.start_kernel()
+        client = manager.client()
+        client.start_channels()
+        running.append(client)
+        client.wait_for_ready(timeout=120)
+        return manager, client
+
+    yield begin
+    for client in running:
+        client.stop_channels()
+    if manager.has_kernel:
+        manager.shutdown_kernel(now=True)
+
+
+def _outcome(client: Any, request: str) -> tuple[dict[str, Any], str]:
+    """The reply to a cell, and all that stands below it."""
+    reply = client.get_shell_msg(timeout=120)
+    while reply["parent_header"].get("msg_id") != request:
+        reply = client.get_shell_msg(timeout=120)
+    shown = []
+    while True:
+        try:
+            said = client.get_iopub_msg(timeout=1)
+        except queue.Empty:
+            return reply["content"], "".join(shown)
+        if said["parent_header"].get("msg_id") == request:
+            shown += [str(said["content"].get("text", "")), str(said["content"].get("data", ""))]
+            if said["content"].get("execution_state") == "idle":
+                return reply["content"], "".join(shown)
+
+
+def test_an_interrupted_kernel_tells_below_the_cell_and_the_next_run_of_it_goes_on(
+    serve: Any, tmp_path: Path, kernel: Any
+) -> None:
+    server = serve(latency=0.3)
+    manager, client = kernel()
+    cell = client.execute(CELL.format(folder=str(tmp_path)))
+    while len(server.calls) < 20:
+        assert manager.is_alive()
+        time.sleep(0.01)
+    manager.interrupt_kernel()
+    ended, shown = _outcome(client, cell)
+    sent = len(server.calls)
+    assert sent < 60 and statuses(tmp_path, GPT) == ["ok"] * sent
+    assert ended["ename"] == "Interrupted"
+    assert f"{sent} of 60 replies are stored, {60 - sent} are missing; run the same again" in ended["evalue"]
+    assert re.search(r"waiting up to 30 s for \d+ calls in flight", shown)
+    ended, shown = _outcome(client, client.execute(CELL.format(folder=str(tmp_path))))
+    assert ended["status"] == "ok" and "60" in shown and len(server.calls) == 60
+
+
+@pytest.mark.slow
+def test_a_kernel_that_is_shut_down_stores_what_arrives_and_writes_down_the_rest(
+    serve: Any, tmp_path: Path, kernel: Any
+) -> None:
+    server = serve(lambda call: Fault("slow", seconds=20.0) if call.n == 25 else scripted([])(call), latency=0.5)
+    manager, client = kernel()
+    client.execute(CELL.format(folder=str(tmp_path)))
+    while len(server.calls) < 26:
+        assert manager.is_alive()
+        time.sleep(0.01)
+    manager.shutdown_kernel()
+    found = statuses(tmp_path, GPT)
+    assert found.count("maybe_billed") == 1 and found.count("ok") == len(server.calls) - 1 < 60
