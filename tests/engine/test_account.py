@@ -123,6 +123,8 @@ async def _cancelled(requests: list[Request], folder: Path, budget: Budget, read
     while not ready():
         await asyncio.sleep(0.01)
     run.cancel()
+    await asyncio.sleep(0.05)  # a first interrupt waits for what is in flight
+    run.cancel()
     with pytest.raises(asyncio.CancelledError):
         await run
 
