@@ -19,7 +19,6 @@ from helpers.judge import Account, Budget, Incomplete, OverBudget, Spending, com
 from helpers.run import plan
 from helpers.types import Completion, Price, Request, Usage
 from tests.engine.asking import MODELS, PROVIDERS, answering, ask, requests_to, statuses
-from tests.servers import judging
 from tests.servers.behaviours import LINE_KINDS, Call, Fault, Reply, faulty, only, polite, scripted, step
 from tests.servers.ledger import Entry
 
@@ -301,16 +300,13 @@ def test_a_notebook_out_of_money_fails_and_says_what_is_missing_and_the_same_com
     given |= {"out": str(tmp_path / "out")}
     planned = asyncio.run(plan(load_experiment("mt_bench_blind", **given)))
 
-    def lost(call: Call) -> Reply | Fault:
-        return scripted(["truncated"] * 2 if judging.nonce_of(call) else [])(call)
-
     def command(budget: Any) -> subprocess.CompletedProcess[str]:
         values = {**given, "budget_usd": budget}
         pairs = [word for name, value in values.items() for word in ("-p", name, json.dumps(value))]
         code = [sys.executable, "-m", "helpers", "run", "01_mt_bench_blind", *pairs]
         return subprocess.run(code, capture_output=True, text=True, timeout=400, cwd=paths.ROOT)
 
-    server = serve(lost)
+    server = serve(scripted(["truncated"] * 2))
     refused = command(planned.usd / 2)
     assert refused.returncode == 1 and "about 6 of them would fit; raise budget_usd to $" in refused.stdout
     assert server.calls == []
@@ -324,6 +320,6 @@ def test_a_notebook_out_of_money_fails_and_says_what_is_missing_and_the_same_com
     assert whole.returncode == 0, whole.stdout + whole.stderr
     told = json.loads((tmp_path / "out" / "run.json").read_text())
     asked = len(server.calls) - before
-    assert 1 <= asked <= 6 and told["account"]["total"]["attempts"] == asked
+    assert 1 <= asked < 12 and told["account"]["total"]["attempts"] == asked
     assert sum(row["calls"] for row in told["stored"]) == 12 - asked
     assert f"Not in it: {12 - asked} replies that were asked before" in whole.stderr
