@@ -116,8 +116,8 @@ def _paid(budget: Budget, name: str, tokens: int) -> None:
 
 
 def test_without_a_standard_error_of_its_own_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    with terminal() as stream:
-        monkeypatch.setattr(sys, "__stderr__", None)
+    with terminal() as stream, monkeypatch.context() as patch:  # undone before the terminal's own
+        patch.setattr(sys, "__stderr__", None)
         notice("a word")
         Progress("answers", 2, 0, Budget()).close()
         assert stream.getvalue().startswith("a word\n")
@@ -145,8 +145,8 @@ def test_no_bar_where_nobody_wants_one_or_nothing_is_asked(show: bool, stored: i
 
 def test_in_a_notebook_that_somebody_looks_at_the_bar_is_part_of_its_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JPY_SESSION_NAME", "a notebook")
-    with terminal() as stream:
-        monkeypatch.setattr(sys, "__stderr__", None)
+    with terminal() as stream, monkeypatch.context() as patch:  # undone before the terminal's own
+        patch.setattr(sys, "__stderr__", None)
         bar = Progress("answers", 2, 0, Budget())
         bar.done()
         bar.close()
