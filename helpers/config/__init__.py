@@ -35,6 +35,7 @@ __all__ = [
     "limits_of",
     "load_collection",
     "load_config",
+    "load_contexts",
     "load_experiment",
     "load_limits",
     "load_models",
@@ -98,7 +99,7 @@ def load_models(path: Path = paths.MODELS, knowledge: Mapping[str, Question] | N
                 f"{where}: params may not hold {', '.join(ours)}: the limit of a reply is `max_tokens:` beside params "
                 "(plan and budget count on it), the rest is set by the experiment"
             )
-        fields = entry.model_dump()
+        fields = entry.model_dump(exclude={"context"})
         fields["token_parameter"] = (
             entry.token_parameter
             or TOKEN_PARAMETER["openai-compatible" if entry.base_url and entry.provider == "openai" else entry.provider]
@@ -108,6 +109,16 @@ def load_models(path: Path = paths.MODELS, knowledge: Mapping[str, Question] | N
             fields["knowledge"] = knowledge or {}
         models[name] = Model(name=name, **fields)
     return models
+
+
+def load_contexts(path: Path = paths.MODELS) -> dict[str, int]:
+    """The tokens that prompt and reply may have together, of the models whose entry says so; none without a file.
+
+    What fits is a matter of the server, not of what is asked: it is no field of a Model, and in no key.
+    """
+    entries = (read_yaml(path) if path.is_file() else None) or {}
+    told = {name: values["context"] for name, values in entries.items() if values and "context" in values}
+    return {name: tokens for name, tokens in told.items() if type(tokens) is int}  # others are load_models' to refuse
 
 
 def load_config(name: str) -> ExperimentConfig:

@@ -57,7 +57,7 @@ class PriceEntry(Strict):
 
 
 class ModelEntry(Strict):
-    """One entry of models.yaml; the fields are those of `types.Model`."""
+    """One entry of models.yaml; the fields are those of `types.Model`, and `context` (see `load_contexts`)."""
 
     provider: Literal["openai", "anthropic", "google", "simulated"]
     model_id: str
@@ -67,6 +67,7 @@ class ModelEntry(Strict):
     params: dict[str, Any] = {}
     traits: dict[str, Any] = {}
     max_tokens: int = Field(2048, ge=1)
+    context: int | None = Field(None, ge=1)
     token_parameter: str | None = None
     structured: bool = True
     base_url: str | None = None

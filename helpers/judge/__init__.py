@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from helpers import providers, store, verdicts
-from helpers.config import load_limits
+from helpers.config import load_contexts, load_limits
 from helpers.judge.asking import Asking
 from helpers.judge.budget import Account, Budget, OverBudget, Spending
+from helpers.judge.fitting import TooLong, refuse, too_long
 from helpers.judge.plan import Plan, make_plan, unique
 from helpers.judge.prices import NoPrice, actual, dollars
 from helpers.judge.progress import Progress, notice
@@ -30,10 +31,13 @@ __all__ = [
     "OverBudget",
     "Plan",
     "Spending",
+    "TooLong",
     "actual",
+    "check_fit",
     "complete_all",
     "dollars",
     "judge_all",
+    "labels_of",
     "make_plan",
     "notice",
 ]
@@ -65,9 +69,9 @@ async def complete_all(
     """The reply to each request by key: stored ones as they are, missing ones asked, within the budget.
 
     `labels` maps keys to what people who grep the store want to see. With `ask=False` nothing is asked and missing
-    keys are absent. Raises before the first call: MissingKey, NoPrice, OverBudget; after the last: Incomplete, which
-    counts what is still missing and why. An interrupt lets what is in flight arrive and raises Interrupted (a request
-    to end: KeyboardInterrupt); a second one gives it up.
+    keys are absent. Raises before the first call: MissingKey, TooLong, NoPrice, OverBudget; after the last: Incomplete,
+    which counts what is still missing and why. An interrupt lets what is in flight arrive and raises Interrupted (a
+    request to end: KeyboardInterrupt); a second one gives it up.
     """
     wanted = unique(requests)
     replies = _stored(wanted, folder)
@@ -75,6 +79,7 @@ async def complete_all(
         return replies
     budget, clock = budget or Budget(), clock or Clock()
     _check(wanted, replies, labels or {})
+    check_fit((request for key, request in wanted.items() if key not in replies), labels or {})
     limits = _limits(request.model for request in wanted.values())
     with ExitStack() as stack:
         writers = await _lock(_models(wanted, replies), folder, stack, clock)
@@ -100,6 +105,13 @@ async def judge_all(trials: Sequence[Trial], *, folder: Path, **options: Any) ->
     replies = await complete_all((t.request for t in trials), folder=folder, labels=labels_of(trials), **options)
     replied = [(trial, replies.get(trial.request.key)) for trial in trials]
     return [verdicts.read(t, r, tokens_of(t.judge, r)) if r else Judgment(t, "missing") for t, r in replied]
+
+
+def check_fit(requests: Iterable[Request], labels: Mapping[str, Mapping[str, Any]], folder: Path | None = None) -> None:
+    """Raise TooLong where a prompt cannot fit into its model's context; with a folder, stored replies are left out."""
+    found = too_long(requests, load_contexts())
+    stored = _stored(unique(each[0] for each in found), folder) if folder and found else {}
+    refuse([each for each in found if each[0].key not in stored], labels)
 
 
 def labels_of(trials: Sequence[Trial]) -> dict[str, dict[str, Any]]:

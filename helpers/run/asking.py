@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from helpers.config import limits_of
-from helpers.judge import Account, Budget, MissingKey, Plan, judge_all, make_plan
+from helpers.judge import Account, Budget, MissingKey, Plan, check_fit, judge_all, labels_of, make_plan
 from helpers.providers import Clock, missing_keys, simulated
 from helpers.run.accounting import tell
 from helpers.run.control import Control, controls, partnered, serving
@@ -81,7 +81,7 @@ async def plan(experiment: Experiment, clock: Clock | None = None) -> Plan:
         raise _unasked(experiment, questions, given or {})
     known, found = await _with_controls(experiment, known, (clock or Clock()).wall())
     return replace(
-        make_plan(_requests(known), experiment.store),
+        _planned(known, experiment),
         notes=notes(known, getattr(bias_of(experiment), "CONTROL", None), found),
     )
 
@@ -111,7 +111,7 @@ async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Aske
     budget = Budget(experiment.budget_usd, limits_of(experiment))
     clock = options.setdefault("clock", Clock())
     known, found = await _with_controls(experiment, await _known(experiment, questions, given), clock.wall())
-    planned = make_plan(_requests(known), experiment.store) if asking else None
+    planned = _planned(known, experiment) if asking else None
     if planned is not None:
         if not known[bias.STAGES[-1]]:
             raise _unasked(experiment, questions, given or {})
@@ -212,8 +212,11 @@ async def _known(
     return known
 
 
-def _requests(stages: Mapping[str, Sequence[Trial]]) -> dict[str, list]:
-    return {name: [trial.request for trial in trials] for name, trials in stages.items()}
+def _planned(stages: Mapping[str, Sequence[Trial]], experiment: Experiment) -> Plan:
+    """The plan of all stages; a prompt that cannot fit into its model's context is refused before any of them."""
+    trials = [trial for some in stages.values() for trial in some]
+    check_fit((trial.request for trial in trials), labels_of(trials), experiment.store)
+    return make_plan({name: [trial.request for trial in some] for name, some in stages.items()}, experiment.store)
 
 
 def _loaded(experiment: Experiment) -> Asked:
