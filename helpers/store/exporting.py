@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from helpers.escaping import cell
 from helpers.store.checking import Line, files, scan
 from helpers.store.joining import named
 from helpers.store.records import StoreError, file_of
@@ -33,8 +34,6 @@ TYPES = {
     "latency": "float64",
     "maybe_billed": "bool",
 }
-#: What makes a spreadsheet run a text as a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _ROWS = 500
 
 
@@ -97,7 +96,8 @@ def _write_csv(file: BinaryIO, found: Iterator[tuple[str, Line]]) -> None:
     rows = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     rows.writerow(COLUMNS)
     for model, line in found:
-        rows.writerow([_harmless(cell) for cell in _row(model, line).values()])
+        values = _row(model, line).values()
+        rows.writerow([cell(v) if isinstance(v, str) else int(v) if isinstance(v, bool) else v for v in values])
     text.detach()
 
 
@@ -130,10 +130,3 @@ def _row(model: str, line: Line) -> dict[str, Any]:
             value = told.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
         row.setdefault(name, value)
     return row
-
-
-def _harmless(cell: Any) -> Any:
-    if not isinstance(cell, str):
-        return int(cell) if isinstance(cell, bool) else cell
-    guarded = f"'{cell}" if cell.startswith(_FORMULA) else cell
-    return guarded.replace("\r\n", "\n").replace("\r", "\n")

@@ -221,8 +221,16 @@ def test_a_large_table_is_written_in_parts(here: Path, tmp_path: Path) -> None:
     assert table["text"].to_pylist() == [f"Reply {number}" for number in range(1203)]
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx", "\rx", '=HYPERLINK("http://x")\n=2'])
-def test_a_csv_table_runs_nothing_in_a_spreadsheet(here: Path, tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        *[(text, f"'{text}") for text in ("=1+1", "+1", "-1", "@x", "\tx")],
+        ("\rx", "'\nx"),
+        ('=HYPERLINK("http://x")\n=2', "'=HYPERLINK(\"http://x\")\n'=2"),
+        ("plain, 1-1", "plain, 1-1"),
+    ],
+)
+def test_a_csv_table_runs_nothing_in_a_spreadsheet(here: Path, tmp_path: Path, text: str, told: str) -> None:
     request = Request(MODEL, text, text)
     labels = {"experiment": text, "question_id": text, "condition": text, "shown": text}
     put(here, (request, reply_to(request, text, raw=text, request_id=text, model=text, latency=0.5)), labels=labels)
@@ -232,7 +240,7 @@ def test_a_csv_table_runs_nothing_in_a_spreadsheet(here: Path, tmp_path: Path, t
     assert " ".join(header) == COLUMNS
     cells = dict(zip(header, row, strict=True))
     for name in ("system", "prompt", "text", "raw", "request_id", "returned_model", *LABELS):
-        assert cells[name] == "'" + text.replace("\r", "\n"), name
+        assert cells[name] == told, name
     assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) for cell in row)
     assert (cells["latency"], cells["attempt"], cells["maybe_billed"], cells["tokens_written"]) == ("0.5", "1", "0", "")
 
