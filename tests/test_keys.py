@@ -121,8 +121,13 @@ def test_the_password_in_an_address_is_secret_whatever_the_variable_is_called(mo
     monkeypatch.setenv("OPENAI_BASE_URL", "https://me:p%40ssw0rd-1@proxy.example/v1")
     for said in ("p%40ssw0rd-1", "p@ssw0rd-1"):
         assert keys.redact(f"of {said} nobody knows") == "of [OPENAI_BASE_URL] nobody knows"
+
+
+@pytest.mark.parametrize("who", ["me:p%40ssw0rd-1@", "me:pw@", "me@", ""])
+def test_an_address_is_shown_without_the_name_and_password_in_it(monkeypatch: pytest.MonkeyPatch, who: str) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", f"https://{who}proxy.example/v1")
     (told,) = addresses([Model("m", "openai", "m", "x")]).values()
-    assert told == "https://me:[OPENAI_BASE_URL]@proxy.example/v1"
+    assert told == "https://proxy.example/v1"
 
 
 def test_each_line_of_a_key_of_many_lines_is_secret(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -169,8 +169,10 @@ def _check(
     held = finder(like=False)
     for request in missing:
         # A prompt is part of the key of its reply: it is stored as it was sent or not sent at all.
-        if names := held(f"{request.system}\n{request.prompt}\n{request.params}\n{request.revision}"):
-            question = labels.get(request.key, {}).get("question_id", "a question")
+        label = labels.get(request.key, {})
+        asked = (request.model.model_id, request.revision, request.params, label, request.system, request.prompt)
+        if names := held("\n".join(map(str, asked))):
+            question = "a question" if held(str(label)) else label.get("question_id", "a question")
             raise ValueError(
                 f"{question}, as {request.model.name} would see it, holds the value of {' and '.join(names)}, which "
                 "would be sent and stored. Take it out of the questions, the answers or models.yaml; nothing was asked"

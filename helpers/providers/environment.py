@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 
 from helpers.providers.keys import declare, redact
@@ -49,7 +50,12 @@ def addresses(models: Iterable[Model]) -> dict[str, str]:
     """
     providers = {model.provider for model in models if model.base_url is None}
     named = {ADDRESS_VARIABLES[provider] for provider in providers & set(ADDRESS_VARIABLES)}
-    return {name: redact(os.environ[name]) for name in sorted(named) if os.environ.get(name)}
+    return {name: _bare(os.environ[name]) for name in sorted(named) if os.environ.get(name)}
+
+
+def _bare(address: str) -> str:
+    """An address as it can be shown: without a name and a password in it, however short."""
+    return redact(re.sub(r"//[^/?#\s]*@", "//", address))
 
 
 def missing_keys(models: Iterable[Model]) -> dict[str, list[str]]:

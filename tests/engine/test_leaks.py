@@ -65,6 +65,14 @@ def test_an_error_that_echoes_the_key_leaves_no_trace_of_it(
     assert f"[{VARIABLES[provider]}]" in first["reply"]["error"]
 
 
+def test_a_failure_holds_no_key_and_no_half_of_one(plant: Any) -> None:
+    plant()
+    value = PLANTED["OPENAI_API_KEY"]
+    failure = failures.Failure("auth", "x" * 280 + value, raw=f'{{"message": "{value}"}}', request_id=value)
+    assert failure.error == "x" * 280 + "[OPENAI_API_KEY]" and failure.raw == '{"message": "[OPENAI_API_KEY]"}'
+    assert failure.request_id == "[OPENAI_API_KEY]" and not leaks(str(failure) + repr(failure.args))
+
+
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_reply_that_echoes_the_key_is_stored_without_it(plant: Any, tmp_path: Path, provider: str) -> None:
     plant(only(Reply(echo(provider))))
@@ -142,13 +150,14 @@ def test_without_redaction_the_same_leaves_traces(plant: Any, tmp_path: Path, mo
     assert set(leaks(str(error.value))) == set(PLANTED)
 
 
-@pytest.mark.parametrize("place", ["prompt", "system", "params"])
+@pytest.mark.parametrize("place", ["prompt", "system", "params", "model_id"])
 def test_a_key_in_what_would_be_sent_is_refused_before_any_call(plant: Any, tmp_path: Path, place: str) -> None:
     server = plant()
     value, (request,) = PLANTED["ANTHROPIC_API_KEY"], requests_to(MODELS["openai"], 1)
     changed = {
         "prompt": replace(request, prompt=f"My key is {value}. What is wrong?"),
         "system": replace(request, system=value),
+        "model_id": replace(request, model=replace(request.model, model_id=value)),
         "params": replace(request, model=replace(request.model, params={"extra_headers": {"Authorization": value}})),
     }[place]
     labels = {changed.key: {"question_id": "writing_7"}}
@@ -157,6 +166,9 @@ def test_a_key_in_what_would_be_sent_is_refused_before_any_call(plant: Any, tmp_
     ) as error:
         ask([changed], tmp_path, labels=labels)
     assert server.calls == [] and not list(tmp_path.glob("*.jsonl")) and not leaks(str(error.value))
+    with pytest.raises(ValueError, match="a question, as gpt would see it") as error:
+        ask([request], tmp_path, labels={request.key: {"question_id": value}})
+    assert not leaks(str(error.value))
     (asked,) = ask([replace(request, prompt="It ends in sk-0123456789abcdef01234567: whose is it?")], tmp_path).values()
     assert asked.text, "what only looks like a key is research material"
 
