@@ -396,7 +396,7 @@ def test_wrong_estimates_are_named_and_others_may_stand_beside(show, given, need
     assert show([*scores("asked"), *effects("asked"), *shifts("asked"), *gaps("asked")]).alt == show(given("asked")).alt
 
 
-@pytest.mark.parametrize("style", ("acl", "talk"))
+@pytest.mark.parametrize("style", ("acl", pytest.param("talk", marks=pytest.mark.slow)))
 def test_a_run_that_did_not_ask_gets_a_figure_that_says_so(style):
     for show, given, _ in SHOWS[:3]:
         figure = show([*gaps("simulated"), *lost("simulated")], style=style)
@@ -443,8 +443,16 @@ def test_hostile_names_are_names(bad, style="acl"):
 
 
 def test_files_embed_fonts_and_are_the_same_bytes_twice(paper):
+    """One shape of each figure; the next test has all of them."""
     for name in ("funnel", "outcomes", "obfuscation_slopes", "recognition_against_preference", "baseline_gap_both"):
         pdf = paper[name].render("pdf")
         assert b"/FontFile2" in pdf and b"/Type3" not in pdf
+    again = [figures.show_funnel(steps(), "simulated"), figures.show_outcomes(outcomes(), "simulated")]
+    again += [show([*given("simulated"), *lost("simulated")]) for show, given, _ in SHOWS]
+    assert all(paper[figure.name].render("png") == figure.render("png") for figure in again)
+
+
+@pytest.mark.slow
+def test_all_shapes_are_the_same_bytes_twice(paper):
     again = {figure.name: figure for figure in all_figures()}
     assert all(again[name].render("png") == figure.render("png") for name, figure in paper.items())
