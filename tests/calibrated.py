@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
-import pytest
 
 from helpers.calibrate import results
 from helpers.calibrate.running import SIZES
@@ -28,10 +27,9 @@ class Held:
 
 
 def stored(experiment: str) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """The stored rows and facts of an experiment."""
+    """The stored rows and facts of an experiment; one without any is a failure."""
     rows, facts = results.stored()
-    if experiment not in facts:
-        pytest.skip(f"{experiment} has not been calibrated yet: `recuse calibrate {experiment}`")
+    assert experiment in facts, f"{experiment} has not been calibrated: `recuse calibrate {experiment}`"
     return rows[rows["experiment"] == experiment], facts[experiment]
 
 
