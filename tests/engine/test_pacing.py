@@ -297,3 +297,52 @@ def test_what_cannot_get_better_ends_the_process_after_one_request(
     assert ADVICE[fault] in errors and "200 of 200 replies are still missing" in errors
     assert len(server.calls) == 1
     assert time.time() - server.calls[0].at < 10.0, "no time is spent on waiting for what does not come"
+
+
+# --- at full speed ----------------------------------------------------------------------------------------------------
+
+
+class Counter:
+    """A service of `rate` calls a second, as a bucket of one second, that says in its headers what is left."""
+
+    def __init__(self, rate: float) -> None:
+        self.rate = self.left = rate
+        self.at: float | None = None
+        self.taken: list[float] = []
+        self.refused = 0
+
+    def behave(self, call: Call) -> Reply | Fault:
+        """Take a call or refuse it, and tell."""
+        now = time.monotonic()
+        self.left = min(self.rate, self.left + (0.0 if self.at is None else (now - self.at) * self.rate))
+        self.at = now
+        told = {"limit": f"{self.rate:g}", "remaining": str(max(int(self.left - 1), 0))}
+        told["reset"] = f"{1000 * (self.rate - self.left) / self.rate:.0f}ms"
+        headers = {f"x-ratelimit-{part}-requests": value for part, value in told.items()}
+        if self.left < 1:
+            self.refused += 1
+            return Fault("429", headers=headers)
+        self.left -= 1
+        self.taken.append(now)
+        return Reply("A short reply.", headers=headers)
+
+
+@pytest.mark.slow
+def test_a_real_service_of_200_calls_a_second_is_asked_at_its_rate(serve: Any, tmp_path: Path) -> None:
+    """What this machine can ask at all is measured first: the allowed rate is 200, or half of that where it is slow."""
+    model = MODELS["openai"]
+    serve()
+    begun = time.monotonic()
+    ask(requests_to(model, 600), tmp_path / "free", real_time=True, concurrency=32)
+    free = 600 / (time.monotonic() - begun)
+    rate = min(200.0, free / 2)
+    service = Counter(rate)
+    serve(service.behave)
+    number = int(15 * rate)
+    assert len(ask(requests_to(model, number), tmp_path, real_time=True, concurrency=32)) == number, "0 lost"
+    assert len(service.taken) == number and service.refused < 0.05 * number
+    begin = service.taken[0] + 5.0
+    after = [moment for moment in service.taken if moment >= begin]
+    assert after[-1] - begin > 5.0
+    share = len(after) / (after[-1] - begin) / rate
+    assert share >= 0.95, f"{share:.3f} of {rate:.0f} calls a second"
