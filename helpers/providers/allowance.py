@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from helpers.providers.headers import Told
+from helpers.providers.headers import LONGEST_PAUSE, Told
 from helpers.types import Request, Usage
 
 #: Calls that a limit of our own lets through at once, as seconds of its rate: what a late sleeper may catch up with.
@@ -69,25 +69,32 @@ class Gauge:
 
     The first half of what is left is free; the second is spread over the time until all is back. A service that
     refills bit by bit is then asked at its very rate (from a half, what is left over the time to the full is that
-    rate), and one that refills at once is asked until all is used; neither is asked for more than it has.
+    rate), and one that refills at once is asked until all is used; neither is asked for more than it has. When all
+    should be back, calls that began since count on, until a whole refill has passed (`refill` seconds, bit by bit).
     """
 
     limit: float = math.inf
     remaining: float = math.inf
     full_at: float = -math.inf
     period: float = 0.0
+    refill: float = 0.0
+    heard_at: float = 0.0
     mark: float = 0.0
 
     def hear(self, told: Told, sent: float, now: float) -> None:
-        """Take over what a reply said, whose call had `sent` as all that was sent; an older call's word is old."""
-        if sent >= self.mark:
+        """Take over what a reply said, whose call had `sent` as all that was sent; of older calls no word counts."""
+        if sent > self.mark:
             self.limit, self.remaining, self.mark = told.limit, told.remaining, sent
-            self.full_at, self.period = now + told.seconds, max(self.period, told.seconds)
+            self.full_at, self.period, self.heard_at = now + told.seconds, max(self.period, told.seconds), now
+            used = told.limit - told.remaining
+            self.refill = min(told.seconds * told.limit / used, LONGEST_PAUSE) if used else 0.0
 
     def wait(self, cost: float, sent: float, last: float, now: float) -> float:
         """Seconds until a call of this cost may begin, the last one having begun at `last`."""
         if now >= self.full_at:
-            self.remaining, self.mark, self.full_at = self.limit, sent, now + self.period
+            self.remaining, self.full_at = self.limit, now + self.period
+            if now >= self.heard_at + self.refill:
+                self.mark, self.heard_at = sent, now
         left = self.remaining - (sent - self.mark)
         if left < min(cost, self.limit):
             return self.full_at - now
