@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -12,6 +13,8 @@ from helpers.types import Request, Usage
 
 #: Calls that a limit of our own lets through at once, as seconds of its rate: what a late sleeper may catch up with.
 CATCH_UP = 0.25
+#: Where nothing is left and the service said that all is back in no time, its next reply is waited for, in seconds.
+NEXT_LOOK = 0.05
 #: Before a model's usage is known, a token is taken for so many bytes of a prompt.
 BYTES_PER_TOKEN = 4
 
@@ -64,43 +67,75 @@ class Spacing:
 
 
 @dataclass
-class Gauge:
-    """One limit of one model as the service last told it, and what was sent since.
+class Log:
+    """What was sent to an address of one kind (calls, tokens), and when; no further back than LONGEST_PAUSE."""
 
-    The first half of what is left is free; the second is spread over the time until all is back. A service that
-    refills bit by bit is then asked at its very rate (from a half, what is left over the time to the full is that
-    rate), and one that refills at once is asked until all is used; neither is asked for more than it has. When all
-    should be back, calls that began since count on, until a whole refill has passed (`refill` seconds, bit by bit).
+    times: list[float] = field(default_factory=list)
+    totals: list[float] = field(default_factory=list)
+    forgotten: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """All that was ever sent."""
+        return self.totals[-1] if self.totals else self.forgotten
+
+    @property
+    def last(self) -> float:
+        """When the last call began."""
+        return self.times[-1] if self.times else -math.inf
+
+    def add(self, amount: float, now: float) -> None:
+        """A call that begins."""
+        self.totals.append(self.total + amount)
+        self.times.append(now)
+        if self.times[0] < now - 2 * LONGEST_PAUSE:
+            old = bisect_right(self.times, now - LONGEST_PAUSE)
+            self.forgotten = self.totals[old - 1]
+            del self.times[:old], self.totals[:old]
+
+    def until(self, moment: float) -> float:
+        """All that was sent until a moment."""
+        sent = bisect_right(self.times, moment)
+        return self.totals[sent - 1] if sent else self.forgotten
+
+
+@dataclass
+class Gauge:
+    """One limit of one model as the service last told it; what was sent since counts against it.
+
+    The first half of the limit is free; the second is spread over the time until all is back. A service that refills
+    bit by bit is then asked at its very rate (from a half, what is left over the time to the full is that rate), and
+    one that refills at once is asked until all is used. When all should be back and no reply has said so, a call
+    counts for `refill` seconds, in which the whole limit comes back bit by bit: no such time holds more than the limit.
     """
 
     limit: float = math.inf
     remaining: float = math.inf
     full_at: float = -math.inf
     period: float = 0.0
-    refill: float = 0.0
-    heard_at: float = 0.0
+    refill: float = LONGEST_PAUSE
     mark: float = 0.0
 
     def hear(self, told: Told, sent: float, now: float) -> None:
         """Take over what a reply said, whose call had `sent` as all that was sent; of older calls no word counts."""
         if sent > self.mark:
             self.limit, self.remaining, self.mark = told.limit, told.remaining, sent
-            self.full_at, self.period, self.heard_at = now + told.seconds, max(self.period, told.seconds), now
+            self.full_at, self.period = now + told.seconds, max(self.period, told.seconds)
             used = told.limit - told.remaining
-            self.refill = min(told.seconds * told.limit / used, LONGEST_PAUSE) if used else 0.0
+            if used and told.seconds:  # what is full, or back in no time, does not tell how fast
+                self.refill = min(told.seconds * told.limit / used, LONGEST_PAUSE)
 
-    def wait(self, cost: float, sent: float, last: float, now: float) -> float:
-        """Seconds until a call of this cost may begin, the last one having begun at `last`."""
+    def wait(self, cost: float, log: Log, now: float) -> float:
+        """Seconds until a call of this cost may begin; 0 or less: now."""
         if now >= self.full_at:
             self.remaining, self.full_at = self.limit, now + self.period
-            if now >= self.heard_at + self.refill:
-                self.mark, self.heard_at = sent, now
-        left = self.remaining - (sent - self.mark)
+            self.mark = max(self.mark, log.until(now - self.refill))
+        left = self.remaining - (log.total - self.mark)
         if left < min(cost, self.limit):
-            return self.full_at - now
+            return max(self.full_at - now, NEXT_LOOK)
         if left > self.limit / 2:
             return 0.0
-        return last + cost * (self.full_at - last) / left - now
+        return log.last + cost * (self.full_at - log.last) / left - now
 
 
 @dataclass
@@ -114,9 +149,8 @@ class Allowance:
     limit: Limit = field(default_factory=Limit)
     spacings: dict[str, Spacing] = field(default_factory=dict)
     gauges: dict[tuple[str, str], Gauge] = field(default_factory=dict)
-    sent: dict[str, float] = field(default_factory=dict)
+    logs: dict[str, Log] = field(default_factory=dict)
     outputs: dict[str, tuple[int, float]] = field(default_factory=dict)
-    last: float = -math.inf
 
     def __post_init__(self) -> None:
         """Nothing was sent yet."""
@@ -130,7 +164,7 @@ class Allowance:
         costs = self._costs(request)
         waits = [spacing.wait(now) for spacing in self.spacings.values()]
         waits += [
-            gauge.wait(costs[counted], self.sent.get(counted, 0.0), self.last, now)
+            gauge.wait(costs[counted], self.logs[counted], now)
             for (model, counted), gauge in self.gauges.items()
             if model == request.model.model_id
         ]
@@ -140,11 +174,10 @@ class Allowance:
         """Count an attempt that begins."""
         costs = self._costs(request)
         for counted, cost in costs.items():
-            self.sent[counted] = self.sent.get(counted, 0.0) + cost
+            self.logs.setdefault(counted, Log()).add(cost, now)
         for counted, spacing in self.spacings.items():
             spacing.take(costs[counted], now)
-        self.last = now
-        return Ticket(request.model.model_id, costs, dict(self.sent))
+        return Ticket(request.model.model_id, costs, {counted: log.total for counted, log in self.logs.items()})
 
     def hear(self, ticket: Ticket, told: Mapping[str, Told], now: float) -> None:
         """What the reply to an attempt told of the limits."""

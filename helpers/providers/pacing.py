@@ -95,7 +95,7 @@ class Pace:
     def slow_down(self, ticket: Ticket) -> None:
         """A refusal: halve what is allowed at once, unless the call began before the last time that was done."""
         if ticket.sent["requests"] > self.slowed_at:
-            self.slowed_at = self.allowance.sent["requests"]
+            self.slowed_at = self.allowance.logs["requests"].total
             self.allowed = max(1.0, self.allowed / 2)
 
     def speed_up(self) -> None:

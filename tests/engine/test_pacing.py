@@ -316,13 +316,14 @@ class Counter:
         now = time.monotonic()
         self.left = min(self.rate, self.left + (0.0 if self.at is None else (now - self.at) * self.rate))
         self.at = now
-        told = {"limit": f"{self.rate:g}", "remaining": str(max(int(self.left - 1), 0))}
+        taken = self.left >= 1
+        self.left -= taken
+        told = {"limit": f"{self.rate:g}", "remaining": str(int(self.left))}
         told["reset"] = f"{1000 * (self.rate - self.left) / self.rate:.0f}ms"
         headers = {f"x-ratelimit-{part}-requests": value for part, value in told.items()}
-        if self.left < 1:
+        if not taken:
             self.refused += 1
             return Fault("429", headers=headers)
-        self.left -= 1
         self.taken.append(now)
         return Reply("A short reply.", headers=headers)
 
