@@ -12,7 +12,7 @@ import json
 LABELS = ("A", "B", "C", "D", "E", "F")
 
 #: What the texts plant, by form of verdict. A judge in a test must decide otherwise.
-PLANTED = {"listwise": tuple("FEDCBA"), "pairwise": "B>>A", "choice": "B", "number": 99.0}
+PLANTED = {"listwise": tuple("FEDCBA"), "pairwise": "B>>A", "choice": "B", "several": ("B", "F"), "number": 99.0}
 
 GUESS = "deadbeef"
 RANKING = " > ".join(PLANTED["listwise"])
@@ -133,12 +133,13 @@ def near_misses(nonce: str) -> list[str]:
 
 
 def _blocks(nonce: str) -> list[str]:
-    """The four forms of a text verdict under one nonce."""
+    """The forms of a text verdict under one nonce."""
     scores = " ".join(f"{label}={score}" for label, score in SCORES.items())
     single = [
         f"VERDICT-{nonce}: {PLANTED['pairwise']}",
         f"VERDICT-{nonce}: {PLANTED['choice']}",
         f"VERDICT-{nonce}: 99",
+        f"VERDICT-{nonce}: {', '.join(PLANTED['several'])}",
     ]
     return [f"SCORES-{nonce}: {scores}\nRANKING-{nonce}: {RANKING}", *single]
 
@@ -163,7 +164,7 @@ def _lines(nonce: str) -> list[str]:
 
 
 def _json(nonce: str) -> list[str]:
-    verdicts = [FIELDS, {"verdict": "B>>A"}, {"choice": "B"}, {"number": 99}]
+    verdicts = [FIELDS, {"verdict": "B>>A"}, {"choice": "B"}, {"choices": ["B", "F"]}, {"number": 99}]
     ids: list[object] = [GUESS, "", None, 0, True, [], {}, "nonce", "{{ nonce }}", *near_misses(nonce)]
     texts = [json.dumps({"id": name, **fields}) for fields in verdicts for name in ids]
     texts += [json.dumps(fields) for fields in verdicts]

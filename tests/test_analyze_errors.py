@@ -120,7 +120,7 @@ def test_columns_are_checked_by_name(tmp_path: Path, end: str) -> None:
         ("v.csv", "Judge,question,candidates,verdict\nj,q,x|y,A\n", "no column 'judge', perhaps 'Judge': rename it"),
         ("v.jsonl", '{"judge": "j", "question": 1', "line 1: not readable as JSON"),
         ("v.jsonl", '[1, 2]\n', "line 1: found .*expected an object with named fields"),
-        ("v.jsonl", '{"judge": "j", "judge": "k", "question": 1, "candidates": "a|b"}', "a key occurs twice"),
+        ("v.jsonl", '{"judge": "j", "judge": "k", "question": 1, "candidates": "a|b"}', "'judge' occurs twice"),
         ("v.jsonl", '{"judge": "j", "question": 1, "verdict": "A"}', "no column 'candidates'"),
         ("v.jsonl", '{"name": "j", "text": 1}', "fields name, text are of no known format: tidy .*alpaca-eval"),
         ("v.json", '{"prompts": []}', "no record|no known format"),

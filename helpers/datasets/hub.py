@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 from helpers.datasets.files import FILE_ENDS, KNOWN_FILES
+from helpers.datasets.walking import document
 from helpers.paths import DOWNLOADS
 
 #: Seconds that the hub has to give a first sign of life; its own client would try for 23.
@@ -124,7 +125,7 @@ def recorded(folder: Path | None = None) -> list[dict[str, str]]:
     if not path.exists():
         return []
     try:
-        return [dict(entry) for entry in json.loads(path.read_text(encoding="utf-8"))]
+        return [dict(entry) for entry in document(path.read_text(encoding="utf-8"))]
     except (ValueError, TypeError) as error:
         raise ValueError(
             f"{path}: not readable ({error}); put it right or delete it, and the next load writes it anew"

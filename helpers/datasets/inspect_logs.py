@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from helpers.datasets.reading import show
+from helpers.datasets.walking import no_duplicates
 
 #: More bytes than a log, or one sample of it, holds.
 MOST_LOG = 4_000_000_000
@@ -63,7 +64,7 @@ def _log(path: Path) -> tuple[dict[str, Any], Iterator[Any]]:
     if path.suffix == ".eval":
         return _archive(path)
     try:
-        log = json.loads(path.read_bytes())
+        log = json.loads(path.read_bytes(), object_pairs_hook=no_duplicates)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path}: not readable as JSON: {error}") from None
     head = log.get("eval") if isinstance(log, dict) else None
@@ -101,7 +102,8 @@ def _part(archive: zipfile.ZipFile, name: str, path: Path) -> Any:
     with archive.open(name) as file:
         data = file.read(MOST_SAMPLE + 1)
     try:
-        return json.loads(data)
+        # Inspect itself writes NaN where a metric has no value; a score that is none counts as unreadable.
+        return json.loads(data, object_pairs_hook=no_duplicates)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path}, {name}: not readable as JSON: {error}") from None
 

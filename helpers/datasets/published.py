@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from helpers.datasets.answers import candidate_of
-from helpers.datasets.reading import number_or_nan, show, text_field
+from helpers.datasets.reading import checked_name, number_or_nan, show, text_field
 
 #: Six candidates stood in every prompt of the logged run; the log itself keeps no mapping.
 LOG_LETTERS = tuple("ABCDEF")
@@ -144,7 +144,7 @@ def _candidate(record: dict[str, Any], field: str, question: str, inside: str = 
     except ValueError as error:
         raise ValueError(f"{called}{error}") from None
     try:
-        return candidate_of(text, question)
+        return candidate_of(checked_name(text, "it"), question)
     except ValueError as error:
         raise ValueError(f"{called}field {field!r}: {error}") from None
 

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import json
 import math
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from helpers.datasets.walking import Odd, walk
+from helpers.datasets.walking import Odd, too_deep, walk
+from helpers.escaping import UNSEEN
 
 #: Letters of a found value that an error message shows.
 LONGEST_SHOWN = 40
+#: Fields that hold a name, which sentences, figures and files will repeat: one line of letters that can be seen.
+NAMES = frozenset(
+    (
+        *("id", "uid", "pid", "prompt_id", "question_id", "question_unique_id", "set_unique_id", "article_id"),
+        *("judge", "judge_model", "evaluator", "evaluatee", "annotator", "model", "model_a", "model_b", "model_1"),
+        *("model_2", "generator_1", "generator_2", "model_name", "model_label", "model_vendor", "model_tier", "mode"),
+        *("category", "hint_mode", "label", "answer_id", "top_answer_id", "cmp_key"),
+    )
+)
+LONGEST_NAME = 200
 
 
 @dataclass(frozen=True)
@@ -90,7 +102,7 @@ def read_records(path: Path) -> Records:
         which = f", record {len(found) + 1}" if found or isinstance(error, Odd) else ""
         raise ValueError(f"{path}, line {error.lineno}{which}: not readable as JSON: {error.msg}") from None
     except RecursionError:
-        raise ValueError(f"{path}: nested too deeply to be read") from None
+        raise ValueError(f"{path}, line {too_deep(text).lineno}: nested too deeply to be read") from None
     except ValueError as error:
         # Of Python alone, which reads no whole number of more than 4300 digits; the grammar of JSON allows it.
         raise ValueError(f"{path}: not readable as JSON: {error}") from None
@@ -116,7 +128,10 @@ def find_file(source: str | Path, names: tuple[str, ...]) -> Path:
 
 
 def text_field(record: dict[str, Any], name: str, *, blank: bool = False) -> str:
-    """The text in field `name`; missing, not a text, blank (unless `blank`) or not encodable is a ValueError."""
+    """The text in field `name`; missing, not a text, blank (unless `blank`) or not encodable is a ValueError.
+
+    So is a name (a field of NAMES) that is longer than LONGEST_NAME letters or holds signs that nobody sees.
+    """
     if name not in record:
         raise ValueError(f"field {name!r} is missing; found {', '.join(record) or 'no field'}")
     value = record[name]
@@ -130,7 +145,23 @@ def text_field(record: dict[str, Any], name: str, *, blank: bool = False) -> str
         # No provider, file or hash takes half a surrogate pair: better now than at the first call that costs money.
         code = f"U+{ord(value[error.start]):04X}"
         raise ValueError(f"field {name!r} holds a lone surrogate ({code}) at character {error.start + 1}") from None
-    return value
+    return checked_name(value, f"field {name!r}") if name in NAMES else value
+
+
+def checked_name(text: str, where: str) -> str:
+    """A name as sentences, figures and files can repeat it; one that is endless or holds unseen signs is a ValueError.
+
+    >>> checked_name("gpt\u202efast", "field 'judge'")
+    Traceback (most recent call last):
+    ValueError: field 'judge' holds a sign that nobody sees (U+202E) at character 4; names are letters that can be seen
+    """
+    if len(text) > LONGEST_NAME:
+        raise ValueError(f"{where} holds {len(text):,} letters; a name has at most {LONGEST_NAME}")
+    for at, sign in enumerate(text, 1):
+        if unicodedata.category(sign) in UNSEEN:
+            told = f"holds a sign that nobody sees (U+{ord(sign):04X}) at character {at}"
+            raise ValueError(f"{where} {told}; names are letters that can be seen")
+    return text
 
 
 def number_or_nan(value: Any, name: str) -> float:

@@ -41,6 +41,27 @@ def walk(text: str, one_a_line: bool) -> Iterator[tuple[int, Any]]:
             yield start, _decode(text, start)[0]
 
 
+def document(text: str) -> Any:
+    """The one value of a text, read as strictly as records are: a ValueError where it is odd or no JSON.
+
+    Of what is nested too deeply the error names the place.
+    """
+    try:
+        return _decode(text, _skip(text, 0), whole=True)[0]
+    except RecursionError:
+        raise too_deep(text) from None
+
+
+def too_deep(text: str) -> json.JSONDecodeError:
+    """The error for a text that is nested more deeply than it can be read, with the place where it becomes so."""
+    depth = 0
+    for token in _BRACKETS.finditer(text):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token[0], 0)
+        if depth > MOST_LEVELS:
+            return Odd("nested too deeply to be read", text, token.start())
+    return Odd("nested too deeply to be read", text, 0)
+
+
 def _elements(text: str, at: int) -> Iterator[tuple[int, Any]]:
     """The values of the well-formed array that opens at `at`."""
     at = _skip(text, at + 1)
@@ -84,7 +105,8 @@ def _decode(text: str, at: int, whole: bool = False) -> tuple[Any, int]:
     return value, end
 
 
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; a key that stands twice in it is a ValueError (Python keeps the last without a word)."""
     record = dict(pairs)
     if len(record) < len(pairs):
         names = [name for name, _ in pairs]
@@ -106,5 +128,8 @@ def _finite(digits: str) -> float | _NotANumber:
     return float(digits) if math.isfinite(float(digits)) else _NotANumber(digits)
 
 
+#: Levels of lists in lists that no record has; a thousand are more than Python reads.
+MOST_LEVELS = 200
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
 _SPACE = (" ", "\t", "\r", "\n")
-_STRICT = json.JSONDecoder(object_pairs_hook=_no_duplicates, parse_constant=_NotANumber, parse_float=_finite)
+_STRICT = json.JSONDecoder(object_pairs_hook=no_duplicates, parse_constant=_NotANumber, parse_float=_finite)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from helpers import paths
+from helpers.datasets.walking import document
 from helpers.export import PROTOCOL
 from helpers.run.notebooks import available, experiment_of
 from helpers.types import CARD_VERDICTS, CardLine, Collection, Estimate
@@ -103,8 +103,8 @@ def _read(folder: Path) -> Found:
 
 def _json(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        return document(path.read_text(encoding="utf-8"))
+    except ValueError as error:
         raise ValueError(f"{path}: no JSON ({error}); run its notebook again") from None
 
 

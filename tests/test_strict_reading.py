@@ -1,0 +1,112 @@
+"""JSON of others: what Python lets through is refused with file and line; names are letters that can be seen."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from helpers.datasets.arena_lines import Place, Problem, read_lines
+from helpers.datasets.inspect_logs import _log
+from helpers.datasets.listwise import load_top1
+from helpers.datasets.questions import load_questions
+from helpers.datasets.reading import LONGEST_NAME, read_records, text_field
+from helpers.overview.collecting import _json
+from tests.payloads import PAYLOADS
+
+DEEP = '{"a":' + "[" * 100_000 + "]" * 100_000 + "}"
+ODD = {
+    "twice": ('{"a": 1, "a": 2}', "'a' occurs twice"),
+    "twice inside": ('{"x": [{"b": 1, "b": 1}]}', "'b' occurs twice"),
+    "NaN": ('{"a": NaN}', "NaN"),
+    "minus infinity": ('{"a": [-Infinity]}', "-Infinity"),
+    "out of range": ('{"a": 1e400}', "1e400"),
+    "depth": (DEEP, "nested too deeply"),
+    "broken": ('{"a": 1', "not readable as JSON"),
+    "too many digits": ('{"a": ' + "9" * 5000 + "}", "4300"),
+}
+
+
+@pytest.mark.parametrize("case", ODD)
+@pytest.mark.parametrize("end", [".jsonl", ".json"])
+def test_what_is_odd_in_a_file_of_records_is_told_by_its_line(tmp_path: Path, case: str, end: str) -> None:
+    odd, words = ODD[case]
+    path = tmp_path / f"records{end}"
+    text = f'{{"a": 0}}\n\n{odd}\n' if end == ".jsonl" else f'[{{"a": 0}},\n\n{odd}]'
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=words) as error:
+        read_records(path)
+    # What follows a broken object in an array may make it whole: the line is then one later.
+    assert "records" in str(error.value) and (", line 3" in str(error.value) or case in ("broken", "too many digits"))
+
+
+@pytest.mark.parametrize("case", ODD)
+def test_what_is_odd_in_a_line_of_verdicts_is_a_problem_of_that_line(tmp_path: Path, case: str) -> None:
+    odd, words = ODD[case]
+    path = tmp_path / "lines.jsonl"
+    path.write_text(f'{{"a": 0.5}}\n{odd}\n{{"a": 2}}\n', encoding="utf-8")
+    first, wrong, last = (record for _, record in read_lines(Place(path, "lines.jsonl", "lines")))
+    assert (first, last) == ({"a": 0.5}, {"a": 2}), "the others stay readable"
+    assert isinstance(wrong, Problem) and wrong.line == 2 and words in str(wrong)
+
+
+@pytest.mark.parametrize("case", ODD)
+def test_a_summary_of_a_run_is_read_as_strictly(tmp_path: Path, case: str) -> None:
+    (tmp_path / "summary.json").write_text(ODD[case][0], encoding="utf-8")
+    with pytest.raises(ValueError, match=r"summary\.json: no JSON"):
+        _json(tmp_path / "summary.json")
+
+
+def test_a_log_with_a_key_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    for odd, words in (('{"eval": {}, "eval": {}}', "'eval' occurs twice"), (DEEP, "log.json")):
+        path.write_text(odd, encoding="utf-8")
+        with pytest.raises(ValueError, match=words):
+            _log(path)
+
+
+UNSEEN = ("bidi", "zero width", "tags", "NUL", "colours", "title", "backspace", "eight bit", "lines")
+
+
+@pytest.mark.parametrize("name", UNSEEN)
+def test_a_name_that_nobody_could_see_is_refused_and_a_text_is_kept(name: str) -> None:
+    hostile = PAYLOADS[name]
+    with pytest.raises(ValueError, match=r"field 'judge' holds a sign that nobody sees \(U\+"):
+        text_field({"judge": hostile}, "judge")
+    assert text_field({"text": hostile}, "text") == hostile, "texts keep every byte"
+
+
+def test_a_name_is_short_and_a_text_of_a_megabyte_is_kept() -> None:
+    assert text_field({"id": "x" * LONGEST_NAME}, "id")
+    with pytest.raises(ValueError, match="field 'id' holds 201 letters; a name has at most 200"):
+        text_field({"id": "x" * 201}, "id")
+    assert len(text_field({"text": "x" * 2**20}, "text")) == 2**20
+    for name in ("right to left", "wide", "script", "formula", "sum", "mathtext"):
+        shown = PAYLOADS[name].replace("\u200d", "")
+        assert text_field({"judge": shown}, "judge") == shown
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("prompt_id", "q_\u202e1", "line 1.*'prompt_id' holds a sign that nobody sees"),
+        ("judge_model", "\x1b[31mclaude_fast", "line 1.*'judge_model' holds a sign that nobody sees"),
+        ("judge_model", "j" * 2**20, "line 1.*'judge_model' holds 1,048,576 letters"),
+        ("mapping", {"A": "q_1_claude\u200b_fast"}, "line 1.*sign that nobody sees"),
+    ],
+)
+def test_published_judgments_name_nothing_that_hides(tmp_path: Path, field: str, value: object, words: str) -> None:
+    record = {"prompt_id": "q_1", "judge_model": "claude_fast", "ranking": ["A"], "mapping": {"A": "q_1_gpt_fast"}}
+    path = tmp_path / "judgments.json"
+    path.write_text(json.dumps([record | {field: value}]), encoding="utf-8")
+    with pytest.raises(ValueError, match=words) as error:
+        load_top1(path, condition="none")
+    assert len(str(error.value)) < 1000
+
+
+def test_questions_name_nothing_that_hides(tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    path.write_text(json.dumps({"id": "math_1\u2028", "category": "math", "text": "What\u202e?"}), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"questions\.jsonl, line 1.*'id' holds a sign that nobody sees \(U\+2028\)"):
+        load_questions(path)
