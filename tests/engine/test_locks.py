@@ -13,7 +13,9 @@ from helpers import store
 from helpers.judge import Budget, complete_all
 from helpers.types import Completion, Request
 from tests.engine.asking import MODELS, FakeClock, ask, attempts, requests_to, statuses
+from tests.engine.killing import HURRIED, RETRIED, account
 from tests.engine.worker import start
+from tests.servers.behaviours import faulty
 
 pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
 
@@ -49,6 +51,23 @@ def test_the_run_that_waits_says_for_whom_and_asks_only_what_the_first_did_not(s
     assert errors.count("waiting for gpt.jsonl, held by ") == 1
     assert f"held by process {first.pid} on " in errors
     assert len(server.calls) == 30 and server.duplicates() == 0
+
+
+@pytest.mark.slow
+def test_two_runs_of_five_thousand_among_faults_ask_for_nothing_twice(serve: Any, tmp_path: Path) -> None:
+    server = serve(faulty(0.2, RETRIED), latency=0.01)
+    parts = [("--count", "3500"), ("--first", "1500", "--count", "3500")]
+    waited, whole = 0, 0
+    while whole < 2:  # where some faults were too many, the same is run again
+        whole = 0
+        for run in [start(tmp_path, server.env(), *part, *HURRIED) for part in parts]:
+            said, errors = run.communicate(timeout=300)
+            assert run.returncode == 0 or "are still missing" in errors, errors
+            waited += "waiting for gpt.jsonl, held by" in errors
+            whole += said == "3500 replies\n"
+    found = account(server, tmp_path)
+    found.check(5_000, lost=0)
+    assert waited and found.requests == 5_000 + found.faults and 0.18 < found.faults / found.requests < 0.22
 
 
 # --- in one process, with a clock that nobody waits for ---------------------------------------------------------------
