@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shlex
 import sys
 import traceback
-from contextlib import suppress
 
 import click
 
@@ -29,7 +29,10 @@ def run(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...], processes: i
     """Run notebooks (all, or NAMES) from top to bottom and regenerate their figures, tables and numbers."""
     from helpers.run.notebooks import chosen, run_all
 
-    results = run_all(chosen(names), parameters(pairs), processes)
+    try:
+        results = run_all(chosen(names), parameters(pairs), processes)
+    except KeyboardInterrupt as interrupt:  # told here: click would write to a terminal that may be closed
+        _interrupted(str(interrupt))
     for result in results:
         state = "FAILED" if result.error else "ok"
         echo(f"{state:<8}{result.name:<36}{result.seconds:>7.1f} s  {result.error or result.report}")
@@ -64,14 +67,15 @@ for command in (*AROUND, stores.store, checking.check):
     main.add_command(command)
 
 
-def _interrupted(error: BaseException) -> str:
-    """What became of each notebook, and the command that goes on."""
-    told = str(error.__cause__ or error)
+def _interrupted(told: str) -> None:
+    """Say what became of each notebook and which command goes on, and end."""
     again = shlex.join(["recuse", *sys.argv[1:]])
-    return (
-        f"{told}{told and chr(10)}recuse: interrupted; replies that came are stored, finished experiments are kept; "
-        f"this goes on: {again}"
-    )
+    ending = "recuse: interrupted; replies that came are stored, finished experiments are kept; this goes on:"
+    try:
+        echo(f"{told}{told and chr(10)}{ending} {again}", err=True)
+    except OSError:  # a terminal that was closed hears nothing; Python would try again at its end, and fail
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+    sys.exit(130)
 
 
 def entry() -> None:
@@ -86,10 +90,8 @@ def entry() -> None:
         error.message = redact(error.message or "")
         error.show()
         sys.exit(error.exit_code)
-    except (click.exceptions.Abort, KeyboardInterrupt) as error:
-        with suppress(OSError):  # a terminal that was closed hears nothing
-            echo(_interrupted(error), err=True)
-        sys.exit(130)
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        _interrupted("")
     except (ConfigError, MissingKey, NoPrice, OverBudget, Incomplete, StoreError, ValueError, OSError) as error:
         # What the system says of a file is told as we tell it: the file, then what is wrong.
         of_file = isinstance(error, OSError) and error.strerror and error.filename

@@ -6,6 +6,7 @@ import asyncio
 import atexit
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -88,10 +89,14 @@ def _finishing(loop: asyncio.AbstractEventLoop, task: asyncio.Task[Any], work: a
     """
 
     def finish() -> None:
-        if not (work.done() or loop.is_running() or loop.is_closed()):
-            if not task.cancelling():
-                task.cancel()
-            loop.run_until_complete(asyncio.wait({work}, timeout=GRACE_SECONDS))
+        if work.done() or loop.is_running() or loop.is_closed():
+            return
+        if not task.cancelling():
+            task.cancel()
+        until = time.monotonic() + GRACE_SECONDS
+        while not work.done() and (left := until - time.monotonic()) > 0:
+            with suppress(RuntimeError):  # a kernel tells its loop to stop more than once
+                loop.run_until_complete(asyncio.wait({work}, timeout=left))
 
     atexit.register(finish)
     try:

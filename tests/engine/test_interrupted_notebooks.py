@@ -120,7 +120,8 @@ def test_a_closed_terminal_is_a_request_to_end(serve: Any, tmp_path: Path) -> No
         except BlockingIOError:
             time.sleep(0.01)
     os.close(ours)
-    assert run.wait(timeout=120) == 130
+    ended = run.wait(timeout=120)
+    assert ended == 130
     assert _statuses(tmp_path) == ["ok"] * len(server.calls)
     assert _nobody_left(run.pid)
 
@@ -169,7 +170,8 @@ def test_kernels_side_by_side_are_all_interrupted(tmp_path: Path) -> None:
     run.send_signal(signal.SIGTERM)
     _, told = run.communicate(timeout=120)
     assert run.returncode == 130 and "replies that came are stored" in told, told[-2000:]
-    assert told.count(": interrupted; ") == 2 and told.count(": not run") == 1, told[-2000:]
+    ended = re.findall(r"^\w+: (?:(interrupted); |not run)", told, re.MULTILINE)
+    assert sorted(ended) == ["", "interrupted", "interrupted"], told[-2000:]
     assert stored() < 9000, "nobody went on asking"
     assert [file.name for file in (tmp_path / "out").iterdir()] == ["report.ipynb"]
     assert _nobody_left(run.pid)
