@@ -170,7 +170,7 @@ def test_kernels_side_by_side_are_all_interrupted(tmp_path: Path) -> None:
     run.send_signal(signal.SIGTERM)
     _, told = run.communicate(timeout=120)
     assert run.returncode == 130 and "replies that came are stored" in told, told[-2000:]
-    ended = re.findall(r"^\w+: (?:(interrupted); |not run)", told, re.MULTILINE)
+    ended = re.findall(r"^\w+_\w+: (?:(interrupted); |not run)", told, re.MULTILINE)
     assert sorted(ended) == ["", "interrupted", "interrupted"], told[-2000:]
     assert stored() < 9000, "nobody went on asking"
     assert [file.name for file in (tmp_path / "out").iterdir()] == ["report.ipynb"]
