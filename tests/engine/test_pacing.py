@@ -64,8 +64,10 @@ def _dated(headers: dict[str, str]) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("kind", EVERY)
-@pytest.mark.parametrize("said", WAITS)
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [(said, kind) for said, (_, seconds) in WAITS.items() for kind in EVERY[: 4 if seconds > 1 else 1]],
+)
 def test_a_service_that_says_when_to_come_back_is_not_asked_before(
     serve: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str], kind: str, said: str
 ) -> None:
@@ -78,7 +80,7 @@ def test_a_service_that_says_when_to_come_back_is_not_asked_before(
     assert "asks to wait" not in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("kind", ["own", "google"])
 @pytest.mark.parametrize("said", ODD_WAITS)
 def test_nobody_waits_longer_than_two_minutes_at_a_time_and_whoever_says_so_is_named(
     serve: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str], kind: str, said: str
@@ -199,26 +201,28 @@ def test_a_limit_of_ours_holds_for_all_models_at_an_address_and_for_no_other_add
     assert clock.time == 3.0, "seven calls to the address, half a second from one to the next"
 
 
-def _dialect(kind: str, counted: str, clock: FakeClock) -> dict[str, str]:
-    """Nothing is left of 4, and all is back in 30 seconds, as each service says it; Google says nothing like it."""
+def _dialect(kind: str, counted: str) -> dict[str, str]:
+    """Nothing is left of 4, and all is back in 30 seconds, as each service says it; Google as a gateway before it."""
     if kind != "anthropic":
-        name = {"requests": "requests"}.get(counted, "tokens")
         values = {"limit": "4", "remaining": "0", "reset": "30s"}
-        return {f"X-RateLimit-{part}-{name}": value for part, value in values.items()}
+        return {f"X-RateLimit-{part}-{counted}": value for part, value in values.items()}
     at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 30))
     name = f"{counted}-tokens" if counted in ("input", "output") else counted
     values = {"limit": "4", "remaining": "0", "reset": at}
     return {f"anthropic-ratelimit-{name}-{part}": value for part, value in values.items()}
 
 
-@pytest.mark.parametrize("kind", EVERY)
-@pytest.mark.parametrize("counted", ["requests", "tokens", "input", "output"])
+@pytest.mark.parametrize(
+    ("kind", "counted"),
+    [(kind, counted) for kind in EVERY for counted in ("requests", "tokens")]
+    + [("anthropic", "input"), ("anthropic", "output")],
+)
 def test_a_reply_that_says_nothing_is_left_is_heard(serve: Any, tmp_path: Path, kind: str, counted: str) -> None:
     clock, came = FakeClock(), []
 
     def behave(call: Call) -> Reply | Fault:
         said = polite(call)
-        return replace(said, headers=_dialect(kind, counted, clock)) if call.n == 0 else said
+        return replace(said, headers=_dialect(kind, counted)) if call.n == 0 else said
 
     model = at(serve(timed(came, clock, behave)).url, kind)
     assert len(ask(requests_to(model, 2), tmp_path, clock)) == 2
@@ -228,13 +232,13 @@ def test_a_reply_that_says_nothing_is_left_is_heard(serve: Any, tmp_path: Path, 
 @pytest.mark.parametrize("kind", EVERY)
 def test_what_a_failure_says_of_the_limits_is_heard_too(serve: Any, tmp_path: Path, kind: str) -> None:
     clock, came = FakeClock(), []
-    fault = Fault("500", headers=_dialect(kind, "requests", clock))
+    fault = Fault("500", headers=_dialect(kind, "requests"))
     model = at(serve(timed(came, clock, scripted([fault]))).url, kind)
     assert len(ask(requests_to(model, 1), tmp_path, clock)) == 1
     assert gaps(came) == [pytest.approx(30.0, abs=2.0)]
 
 
-@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("kind", ["openai", "anthropic"])
 def test_odd_words_of_a_limit_change_nothing(serve: Any, tmp_path: Path, kind: str) -> None:
     odd = [("soon", "0", "30s"), ("4", "none", "30s"), ("4", "0", "tomorrow"), ("0", "0", "30s"), ("nan", "0", "30s")]
     parts = ("limit", "remaining", "reset")
