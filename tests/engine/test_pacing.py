@@ -300,7 +300,7 @@ def test_what_cannot_get_better_ends_the_process_after_one_request(
     assert run.returncode == 1 and said == ""
     assert ADVICE[fault] in errors and "200 of 200 replies are still missing" in errors
     assert len(server.calls) == 1
-    assert time.time() - server.calls[0].at < 10.0, "no time is spent on waiting for what does not come"
+    assert time.time() - server.calls[0].at < 20.0, "no time is spent on waiting for what does not come"
 
 
 # --- at full speed ----------------------------------------------------------------------------------------------------
