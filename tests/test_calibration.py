@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from helpers.calibrate import (
     hinting_groups,
     mt_bench_blind,
     program,
+    quality_self_preference,
     rankings,
     rankings_spoken,
     rankings_truth,
@@ -35,6 +37,7 @@ from helpers.calibrate import (
 from helpers.calibrate.cases import Case, Target
 from helpers.calibrate.fingerprint import fingerprint, modules
 from helpers.calibrate.rankings import Arm
+from helpers.calibrate.worlds import pair_truths
 from helpers.calibrate.worlds.listwise_worlds import WORLDS
 from helpers.config import load_experiment
 from helpers.types import Estimate
@@ -48,10 +51,14 @@ def of_world(cases: tuple[Case, ...], world: str) -> Case:
 
 
 @pytest.fixture
-def small_populations(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Truths of a smoke test need not be precise."""
+def small_populations(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Truths of a smoke test need not be precise; nobody else is given these."""
     monkeypatch.setattr(rankings_truth, "MANY", 400)
     monkeypatch.setattr(rankings_truth, "FITTED", 400)
+    monkeypatch.setattr(pair_truths, "BATCH", 200)
+    quality_self_preference._targets.cache_clear()
+    yield
+    quality_self_preference._targets.cache_clear()
 
 
 @pytest.mark.parametrize("experiment", CALIBRATED)

@@ -238,11 +238,12 @@ def test_names_move_a_simulated_judge_as_planted_and_not_at_all_where_nothing_wa
     fair = own_rates(hints, hint_effect=0.0, deduces=1)
     assert all(abs(rate - fair["none"]) < 0.06 for rate in fair.values()), "0.06 is 2.7 standard errors"
     deducing = own_rates(hints, hint_effect=1.5, deduces=1)
-    naive = own_rates(hints, hint_effect=1.5, deduces=0)
-    for rates in (deducing, naive):
-        assert rates["self"] - rates["none"] > 0.15 and abs(rates["full"] - rates["self"]) < 0.06
-        assert abs(rates["competitors_masked"] - rates["none"]) < 0.06
-        assert abs(rates["swapped"] - rates["none"]) < 0.12, "a third of the names are true"
+    # Without deduction nothing is another but what follows from the names of all others.
+    naive = own_rates(["self", "competitors"], hint_effect=1.5, deduces=0)
+    assert deducing["self"] - deducing["none"] > 0.15 and naive["self"] - naive["none"] > 0.15
+    assert abs(deducing["full"] - deducing["self"]) < 0.06
+    assert abs(deducing["competitors_masked"] - deducing["none"]) < 0.06
+    assert abs(deducing["swapped"] - deducing["none"]) < 0.12, "a third of the names are true"
     assert abs(deducing["competitors"] - deducing["self"]) < 0.06, "who is left over must be oneself"
     assert abs(naive["competitors"] - naive["none"]) < 0.06
     assert VENDORS[1] == "gpt"

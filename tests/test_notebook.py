@@ -18,6 +18,7 @@ import pytest
 
 from helpers import paths, run, store
 from helpers.config import COMMON, ConfigError
+from helpers.judge import MissingKey
 from helpers.providers import simulated
 from helpers.run import notebooks
 from tests.cells import of_this_run, prose, run_cells, texts
@@ -142,19 +143,17 @@ def test_a_run_that_fails_names_the_cell_and_replaces_nothing(ran: SimpleNamespa
     assert left == good
 
 
-def test_real_judges_without_a_key_are_refused_by_the_variable(ran: SimpleNamespace, tmp_path: Path) -> None:
-    names = ("-p", "judges", "[gpt_fast]", "-p", "candidates", "[gpt_fast, claude_fast]", "-p", "budget_usd", "1000")
-    where = ("-p", "store", str(tmp_path / "replies"), "-p", "out", str(tmp_path / "out"))
-    failed = command("helpers", "run", NAME, *names, *where, "-p", "question_limit", "2", cwd=tmp_path)
-    assert failed.returncode == 1 and "Traceback" not in failed.stdout + failed.stderr
-    assert "MissingKey" in failed.stdout
-    assert "OPENAI_API_KEY (needed by gpt_fast)" in failed.stdout
-    assert "ANTHROPIC_API_KEY (needed by claude_fast)" in failed.stdout
-    assert [file.name for file in (tmp_path / "out").iterdir()] == ["report.failed.ipynb"]
-    assert not list(tmp_path.glob("replies/*.jsonl"))
-
-
 # --- runs without a kernel --------------------------------------------------------------------------------------------
+
+
+def test_real_judges_without_a_key_are_refused_by_the_variable(tmp_path: Path) -> None:
+    names = {"judges": ["gpt_fast"], "candidates": ["gpt_fast", "claude_fast"], "budget_usd": 1000.0}
+    where = {"store": str(tmp_path / "replies"), "out": str(tmp_path / "out")}
+    with pytest.raises(MissingKey) as refused:
+        run_cells(NOTEBOOK, **names, **where, question_limit=2)
+    assert "OPENAI_API_KEY (needed by gpt_fast)" in str(refused.value)
+    assert "ANTHROPIC_API_KEY (needed by claude_fast)" in str(refused.value)
+    assert not (tmp_path / "out").exists() and not list(tmp_path.glob("replies/*.jsonl"))
 
 
 def test_simulated_panels_say_so_in_the_picture(tmp_path: Path) -> None:

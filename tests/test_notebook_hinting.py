@@ -230,8 +230,8 @@ def test_blind_judgments_alone_are_sent_to_experiment_1(group_files: Path) -> No
         asyncio.run(run.ask(blind))
 
 
-def test_a_real_run_under_one_hint_goes_through_the_notebook(real_data: Path, tmp_path: Path) -> None:
-    names, shown = run_cells(NOTEBOOK, judgments=str(real_data / "llm_eval"), out=str(tmp_path))
+def test_a_real_run_under_one_hint_goes_through_the_notebook(real_data: Path) -> None:
+    names, shown = run_cells(NOTEBOOK, export=False, judgments=str(real_data / "llm_eval"))
     told = prose(shown)
     assert "There is no control: all of them are of the condition full" in told
     assert "hint *full*: nothing can be concluded: no judgment under full has a blind partner" in told
