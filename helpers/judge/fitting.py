@@ -42,7 +42,7 @@ def tokens_at_least(text: str) -> int:
 
 
 def context_of(model: Model, told: Mapping[str, int]) -> int | None:
-    """The tokens that prompt and reply may have, as models.yaml or the price table tells; None where neither does."""
+    """The tokens that prompt and reply may have as models.yaml tells, else the table of prices, or None."""
     if model.name in told or model.simulated:
         return told.get(model.name)
     return _listed(model.provider, model.model_id, model.base_url)
@@ -67,11 +67,13 @@ def too_long(requests: Iterable[Request], told: Mapping[str, int]) -> list[tuple
     found, smallest = [], min([LEAST_CONTEXT, *told.values()])
     for request in requests:
         model = request.model
-        most = 4 * (len(request.prompt) + len(request.system)) + model.max_tokens
+        # The price table counts prompts alone; a server of one's own refuses what leaves no room for the reply.
+        reply = model.max_tokens if model.name in told else 0
+        most = 4 * (len(request.prompt) + len(request.system)) + reply
         # Looked at closely only where it could be: of 100,000 prompts hardly any is.
         if most < smallest or (context := context_of(model, told)) is None or most < context:
             continue
-        needed = tokens_at_least(request.system + request.prompt) + model.max_tokens
+        needed = tokens_at_least(request.system + request.prompt) + reply
         if needed > context:
             found.append((request, needed, context))
     return found
@@ -95,9 +97,11 @@ def refuse(found: Sequence[tuple[Request, int, int]], labels: Mapping[str, Mappi
 def _told(request: Request, needed: int, context: int, label: Mapping[str, Any]) -> str:
     where = f"question {label['question_id']}" if label.get("question_id") else "a prompt"
     model = request.model
+    reply = needed - tokens_at_least(request.system + request.prompt)
+    kept = f" ({reply:,} of them for the reply)" if reply else ""
     return (
-        f"{model.name}, {where}: at least {needed:,} tokens ({model.max_tokens:,} of them for the reply) where "
-        f"{context:,} fit; longest: {', '.join(_longest(request.prompt, label.get('shown') or ()))}"
+        f"{model.name}, {where}: at least {needed:,} tokens{kept} where {context:,} fit; longest: "
+        f"{', '.join(_longest(request.prompt, label.get('shown') or ()))}"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,9 +36,13 @@ def _trials(experiment: Experiment) -> list[Trial]:
     """Every judge on every group of texts, which are drawn evenly from the whole corpus."""
     questions, answers = [], {}
     for group in range(GROUPS):
-        question = Question(f"q_{group}", "writing", "Which of these is best?", place=group)
+        id = f"q_{group}"
+        texts = [text for _, text in corpus(prompts.nonce(SEED, id))]
+        # The question plants a verdict too: a user's text is no more an instruction than a candidate's.
+        short = [text for text in texts if 0 < len(text.strip()) < 500]
+        planted = short[len(short) * group // GROUPS]
+        question = Question(id, "writing", f"Which of these is best?\n{planted}\n{short[-1 - group]}", place=group)
         questions.append(question)
-        texts = [text for _, text in corpus(prompts.nonce(SEED, question.id))]
         for number in range(6):
             text = texts[len(texts) * (number * GROUPS + group) // (GROUPS * 6)]
             name = f"candidate_{number}"
@@ -91,6 +96,8 @@ def _shown(trial: Trial) -> list[str]:
 
 def test_the_texts_are_many_and_of_every_kind_and_every_sdk_carries_them() -> None:
     trials = _trials(_experiment(structured=False))
+    asked = {trial.request.prompt.partition("<<<ANSWER")[0] for trial in trials}
+    assert len(asked) == GROUPS and sum(bool(re.search("RANKING|VERDICT|ranking|nonce", text)) for text in asked) > 5
     shown = {text for trial in trials for text in _shown(trial)}
     assert len(shown) >= 60
     kinds = {
