@@ -103,8 +103,8 @@ def _parquet(path: Path) -> Pieces:
     from pyarrow.parquet import ParquetFile
 
     file = ParquetFile(path)
-    told: dict[Any, Any] = {**(file.metadata.metadata or {}), **(file.schema_arrow.metadata or {})}
-    yield "metadata", " ".join(f"{_text(key)} {_text(value)}" for key, value in told.items())
+    told = (file.metadata.metadata or {}).items()
+    yield "metadata", " ".join(f"{_text(key)} {_text(value)}" for key, value in told)
     yield "columns", " ".join(file.schema_arrow.names)
     first = 1
     for batch in file.iter_batches():
