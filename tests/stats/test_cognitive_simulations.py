@@ -80,6 +80,7 @@ WORLDS = {
 FAIR = ("noise", "target", "mixed", "fair gambles", "merit")
 
 ANCHORED = ("bias=anchoring judge=plain", "bias=anchoring judge=skewed", "bias=anchoring judge=lossy")
+TWO = ("plain", "other")
 PULLS = ("bias=anchoring judge=little", "bias=anchoring judge=much", "bias=anchoring judge=lossy")
 #: What nothing pulls, where scenarios pull both ways, and the slope on an anchor: rows of calibration.csv.
 CALIBRATED = (
@@ -99,6 +100,7 @@ CALIBRATED = (
         ("bias=halo", "bias=halo judge=mixed", "bias=anchoring", *ANCHORED),
     ),
     Held("pulled", "planted", ("bias_effect", "anchor_slope"), ("bias=anchoring", *PULLS)),
+    Held("scatter alone", "null", ("scale_shift",), [f"bias={way} judge={n}" for way in ("more", "less") for n in TWO]),
 )
 
 
@@ -294,11 +296,14 @@ def test_planted_strengths_are_covered_and_found(world: str, who: str, runs: int
         assert both.mean() >= 0.75
 
 
-@pytest.mark.parametrize("runs", [FAST, SLOW])
+@pytest.mark.slow
 @pytest.mark.parametrize("world", SCATTERED)
-def test_scatter_alone_is_not_said_to_move_answers(world: tuple[bool, float, float], runs: int) -> None:
-    """Nothing pulls, the treatment scatters more or less: the shift is covered at 0 and what stands keeps the size."""
-    shifts, stood = [], 0
+def test_scatter_alone_is_not_said_to_move_answers(world: tuple[bool, float, float]) -> None:
+    """Nothing pulls, the treatment scatters more or less: the shift is covered at 0 and what stands keeps the size.
+
+    A quick test of `test_cognitive_effects` has a few runs of the same.
+    """
+    shifts, stood, runs = [], 0, 250
     for run in range(runs):
         table = scattered_pairs(np.random.default_rng([66, run]), *world)
         found = [*effects.bias_effect(table, "simulated", run), *effects.scale_shift(table, "simulated")]
