@@ -93,8 +93,10 @@ def test_only_providers_read_the_environment_and_only_some_rooms_the_disk(path: 
     if room(path) != "providers":
         assert "environ" not in source.replace("environment", "") and "getenv" not in source
     if room(path) not in DISK:
+        # A stream that is joined to another one, or to nothing, is not on the disk.
+        source = source.replace("fdopen(", "").replace("os.open(os.devnull,", "")
         for word in ("open(", "read_text(", "write_text(", "read_bytes(", "write_bytes("):
-            assert word not in source.replace("fdopen(", ""), f"{path.name} touches the disk: {word}"
+            assert word not in source, f"{path.name} touches the disk: {word}"
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(HELPERS)))
