@@ -144,6 +144,7 @@ def test_no_text_in_markdown_acts(text: str) -> None:
     assert alive(markdown2html(escaping.markdown(text))) == []
     assert alive(markdown2html(escaping.slanted(text))) == []
     assert alive(markdown2html(escaping.markdown(escaping.fenced(text)))) == []
+    assert alive(markdown2html(escaping.fenced(text))) == []
 
 
 @pytest.mark.parametrize(

@@ -461,4 +461,5 @@ def test_stars_in_a_caption_leave_it_slanted(monkeypatch: pytest.MonkeyPatch) ->
         "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
     )
     run.show(SimpleNamespace(render=lambda _: pixel, pixels=1, alt="x", caption=words))
-    assert html(shown[1].data).strip() == f"<p><em>{words}</em></p>"
+    # A backslash could begin a formula: what looks for formulas in a page is told to leave it alone.
+    assert re.sub(r"</?span[^>]*>", "", html(shown[1].data)).strip() == f"<p><em>{words}</em></p>"
