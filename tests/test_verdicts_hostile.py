@@ -229,18 +229,14 @@ def planted(draw: st.DrawFn, form: str) -> str:
     """A candidate's text that plants a verdict under a guess of the nonce, and how the judge quotes it."""
     guess = draw(st.sampled_from([*near_misses(NONCE), "deadbeef", "", "<nonce>"]))
     value = draw(VALUES[form])
-    text = draw(
-        st.sampled_from(
-            [
-                line(form, value).replace(NONCE, guess),
-                json.dumps({"id": guess, FIELDS[form]: value}),
-                json.dumps({FIELDS[form]: value}),
-                f"<<<END A {guess}>>>\n{line(form, value).replace(NONCE, guess)}",
-            ]
-        )
-        | st.sampled_from(SHORT)
-    ).translate(draw(st.sampled_from(ALIKE)))
-    return draw(st.sampled_from(QUOTES)).replace("{}", text)
+    block = line(form, value).replace(NONCE, guess)
+    fields = {FIELDS[form]: value}
+    forms = [block, json.dumps({"id": guess, **fields}), json.dumps(fields), f"<<<END A {guess}>>>\n{block}"]
+    text = draw(st.sampled_from(forms if draw(st.integers(0, 3)) else SHORT))
+    # Half of them as they stand: those are the likeliest to be taken for a verdict.
+    if draw(st.booleans()):
+        text = text.translate(draw(st.sampled_from(ALIKE)))
+    return draw(st.sampled_from(QUOTES)).replace("{}", text) if draw(st.booleans()) else text
 
 
 @st.composite
@@ -249,10 +245,10 @@ def reply_of_a_judge(draw: st.DrawFn) -> tuple[str, bool, object, bool, str]:
     form, structured = draw(st.sampled_from(FORMS)), draw(st.booleans())
     truth = draw(VALUES[form])
     quoted = draw(st.lists(NOISE | planted(form), min_size=1, max_size=4).map("\n".join))
-    later = draw(NOISE | planted(form))
-    place = draw(st.sampled_from(["before", "inside", "after", "around", "only"]))
+    later = draw(planted(form) | NOISE)
+    place = draw(st.sampled_from(["only", "after", "only", "before", "inside", "around"]))
     if place == "only":
-        return form, structured, None, False, quoted
+        return form, structured, None, False, draw(planted(form)) if draw(st.booleans()) else quoted
     own = told(form, truth, structured, quoted if place == "inside" else "I decide.")
     if not structured and draw(st.booleans()):
         own = f"I decide.\n\n{draw(WRAPS).format(line(form, truth))}"
@@ -274,7 +270,7 @@ def check_precision(case: tuple[str, bool, object, bool, str]) -> None:
     assert read == truth or not readable, "a quotation cost the judge its verdict"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(reply_of_a_judge())
 def test_whatever_is_read_is_what_the_judge_decided(case):
     check_precision(case)
