@@ -169,6 +169,31 @@ def test_a_gzip_that_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch:
         analyze(path)
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('{"judge": "j", "judge": "k", "question": 1}', "line 2: .*'judge' occurs twice"),
+        ('{"judge": "j", "question": NaN}', "line 2: .*NaN"),
+        ("[" * 100_000, "line 2: nested too deeply"),
+    ],
+)
+def test_packed_lines_are_read_as_strictly_as_others(tmp_path: Path, line: str, told: str) -> None:
+    text = f"{json.dumps(GOOD)}\n{line}\n".encode()
+    for name, data in (("v.jsonl", text), ("v.jsonl.gz", gzip.compress(text))):
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(ValueError, match=told):
+            analyze(tmp_path / name)
+
+
+def test_two_scores_of_one_candidate_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "v.jsonl"
+    names = GOOD["candidates"] if isinstance(GOOD["candidates"], list) else GOOD["candidates"].split("|")
+    scores = ", ".join(f'"{name}": {n}' for n, name in enumerate([*names, names[0]]))
+    path.write_text(json.dumps(GOOD | {"verdict": "{" + scores + "}"}), encoding="utf-8")
+    with pytest.raises(ValueError, match="occurs twice"):
+        analyze(path)
+
+
 def test_too_many_rows_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(columns, "MOST_ROWS", 10)
     for end in ("csv", "jsonl", "parquet"):

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from nbconvert.filters import markdown2html
 
 from helpers import figures
 from helpers.__main__ import main
@@ -18,6 +19,7 @@ from helpers.analyze.needs import MODULES, NEEDS, TESTS
 from helpers.analyze.supported import declared
 from helpers.analyze.writing import check
 from helpers.types import Estimate
+from tests.payloads import alive
 from tests.verdict_files import pair_rows, ranking_rows, score_rows, written
 
 ENDS = ("csv", "tsv", "jsonl", "json", "parquet", "csv.gz")
@@ -228,6 +230,15 @@ def test_the_command_writes_what_an_experiment_writes(tmp_path: Path, monkeypatc
     before = {each.name: each.read_bytes() for each in folder.iterdir() if each.name != "run.json"}
     write(analyze(file), folder)  # an earlier analysis may be written anew
     assert before == {each.name: each.read_bytes() for each in folder.iterdir() if each.name != "run.json"}
+
+
+def test_a_summary_of_hostile_names_acts_nowhere(tmp_path: Path) -> None:
+    bad = {"judge_x": "<script>alert(1)</script>", "judge_y": "[click](javascript:alert(1))"}
+    rows = [row | {"judge": bad[row["judge"]]} for row in pair_rows(first=0.4, questions=20)]
+    folder = tmp_path / "out"
+    write(analyze(written(rows, tmp_path / "v.csv")), folder)
+    text = (folder / "summary.md").read_text(encoding="utf-8")
+    assert "alert(1)" in text and alive(markdown2html(text)) == []
 
 
 def test_the_summary_is_short_and_says_of_which_condition_it_is(tmp_path: Path) -> None:

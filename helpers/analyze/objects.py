@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import pandas as pd
 
 from helpers.analyze import columns
 from helpers.analyze.raw import Raw, content, texts
-from helpers.datasets.arena_lines import Place, Problem, read_lines
+from helpers.datasets.arena_lines import Place, Problem, read_lines, records_in
 from helpers.datasets.reading import read_records, show
 
 
@@ -45,22 +44,10 @@ def _records(path: Path, end: str) -> Iterator[tuple[int, dict[str, Any]]]:
             yield line, row
         return
     if path.suffix.lower() == ".gz":
-        yield from _unpacked(path)
-        return
-    for line, record in read_lines(Place(path, str(path), path.stem)):
+        lines = records_in(content(path).split(b"\n"), str(path))
+    else:
+        lines = read_lines(Place(path, str(path), path.stem))
+    for line, record in lines:
         if isinstance(record, Problem):
             raise ValueError(str(record))
-        yield line, record
-
-
-def _unpacked(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    for line, text in enumerate(content(path).split(b"\n"), 1):
-        if not text.strip():
-            continue
-        try:
-            record = json.loads(text.decode("utf-8-sig"))
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"{path}, line {line}: not readable as JSON: {error}") from None
-        if not isinstance(record, dict):
-            raise ValueError(f"{path}, line {line}: found {show(record)}, expected an object with named fields")
         yield line, record

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from helpers.analyze import columns
 from helpers.datasets import normalised
+from helpers.datasets.walking import no_duplicates
 from helpers.verdicts.forms import NUMBER
 
 #: Words for whoever is shown first, for nobody, and for whoever is shown second.
@@ -141,8 +142,8 @@ def _json(text: str) -> Any:
     if not text.startswith(("[", "{")):
         return None
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = json.loads(text, object_pairs_hook=no_duplicates)
+    except (json.JSONDecodeError, RecursionError):
         return None
     return value if isinstance(value, list | dict) else None
 

@@ -18,6 +18,7 @@ from helpers.analyze.analysis import Analysis
 from helpers.analyze.placing import EVERYBODY, MOST_COMPARISONS
 from helpers.analyze.saying import summary
 from helpers.biases import hinting, position, top_choice
+from helpers.escaping import markdown
 from helpers.export import export
 from helpers.export import write as write_files
 from helpers.figures import Figure
@@ -38,7 +39,7 @@ def write(analysis: Analysis, folder: Path, force: bool = False) -> list[Path]:
     check(folder, force)
     provenance = _provenance(analysis)
     export(folder, drawn(analysis), tables(analysis), analysis.estimates, provenance)
-    write_files({SUMMARY: f"{summary(analysis)}\n".encode()}, folder)
+    write_files({SUMMARY: f"{markdown(summary(analysis))}\n".encode()}, folder)
     return sorted(each for each in folder.iterdir() if each.is_file())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,26 +72,31 @@ def places(source: Path) -> tuple[list[Place], list[Problem]]:
 
 
 def read_lines(place: Place) -> Iterator[tuple[int, dict[str, Any] | Problem]]:
-    """Each line that is not blank with its number: an object with named fields, or what is wrong with it."""
+    """Each line of a file that is not blank with its number: an object with named fields, or what is wrong with it."""
     with place.path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
-            if not line.strip():
-                continue
-            try:
-                record = _LINE.decode(line.decode("utf-8"))
-                if not isinstance(record, dict):
-                    raise ValueError(f"found {show(record)}, expected an object with named fields")
-                yield number, record
-            except UnicodeDecodeError as error:
-                yield number, Problem(place.file, number, "broken", f"not UTF-8 text ({error.reason})")
-            except json.JSONDecodeError as error:
-                told = f"not readable as JSON: {error.msg} at character {error.pos + 1}"
-                yield number, Problem(place.file, number, "broken", told)
-            except RecursionError:
-                yield number, Problem(place.file, number, "broken", "nested too deeply to be read")
-            except ValueError as error:
-                yield number, Problem(place.file, number, "broken", str(error))
+        yield from records_in(file, place.file)
+
+
+def records_in(lines: Iterable[bytes], file: str) -> Iterator[tuple[int, dict[str, Any] | Problem]]:
+    """The same of lines that are read already; `file` is what problems call them."""
+    for number, line in enumerate(lines, 1):
+        line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+        if not line.strip():
+            continue
+        try:
+            record = _LINE.decode(line.decode("utf-8"))
+            if not isinstance(record, dict):
+                raise ValueError(f"found {show(record)}, expected an object with named fields")
+            yield number, record
+        except UnicodeDecodeError as error:
+            yield number, Problem(file, number, "broken", f"not UTF-8 text ({error.reason})")
+        except json.JSONDecodeError as error:
+            told = f"not readable as JSON: {error.msg} at character {error.pos + 1}"
+            yield number, Problem(file, number, "broken", told)
+        except RecursionError:
+            yield number, Problem(file, number, "broken", "nested too deeply to be read")
+        except ValueError as error:
+            yield number, Problem(file, number, "broken", str(error))
 
 
 def id_of(record: dict[str, Any]) -> str:
