@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from helpers.providers.environment import key_variables
 from helpers.providers.failures import Failure
+from helpers.providers.retrying import PATIENCE
 from helpers.types import Model
 
 
@@ -25,6 +26,8 @@ def advice(model: Model, failure: Failure) -> str:
         "and the network up?",
         "bad_envelope": f"what {address_of(model)} answers for {model.model_id!r} has not the form of "
         f"{model.provider}'s replies; is `base_url` the address of its API?",
+        "rate_limited": f"{address_of(model)} has taken no call for {model.model_id!r} for {PATIENCE / 60:.0f} minutes"
+        "; a quota may be used up until it is renewed",
         "not_found": f"{address_of(model)} does not know model_id {model.model_id!r}; correct it in models.yaml",
         "bad_request": f"{model.provider} refused the request for {model.model_id!r}; its `params:` in models.yaml may "
         "hold something that this model does not take",

@@ -39,7 +39,7 @@ def key_of(model: Model) -> str | None:
     names = key_variables(model)
     if model.base_url and not names:
         return "not-needed"  # own servers ask for none, the SDKs insist on one
-    # A line end copied with a key is no part of it, and the SDKs show the whole header that they cannot send.
+    # A line end copied with a key is no part of it, and no header can hold one.
     return next((value for name in names if (value := os.environ.get(name, "").strip())), None)
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from math import inf
 from typing import Any
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
@@ -37,7 +38,8 @@ class Session:
 
     `reserve(request)` is called before each attempt and may raise to stop spending; `record(request, completion)` is
     called after each and must keep what it is given. `halted(model)` is asked while calls wait: a text ends the
-    waiting. `limits` are our own, by address; `tell` gets sentences for whoever started the run.
+    waiting. `limits` are our own, by address; `tell` gets sentences for whoever started the run. `answered` tells when
+    each model last did.
     """
 
     reserve: Callable[[Request], None]
@@ -50,7 +52,7 @@ class Session:
     clients: dict[tuple[str, str | None, str | None], Any] = field(default_factory=dict)
     paces: dict[Address, Pace] = field(default_factory=dict)
     stops: dict[Any, str] = field(default_factory=dict)
-    answered: set[str] = field(default_factory=set)
+    answered: dict[str, float] = field(default_factory=dict)
     told: set[Address] = field(default_factory=set)
 
     async def __aenter__(self) -> Session:
@@ -125,6 +127,8 @@ class Session:
             self.check_stopped(model)
             if failure.status == "bad_envelope" and model.name not in self.answered:
                 self.stops.setdefault(model.name, advice(model, failure))  # each such reply may have been billed
+            if failure.status == "rate_limited" and self.answered.get(model.name, -inf) < tries.limited_since:
+                self.stops.setdefault(model.name, advice(model, failure))  # else each further call waits as long
             return Completion(request.key, failure.status, error=failure.error, attempt=attempt)
         raise AssertionError("tenacity always returns or raises")
 
@@ -177,7 +181,7 @@ class Session:
         if cancelled is not None:
             raise cancelled
         if failure is None:
-            self.answered.add(request.model.name)
+            self.answered[request.model.name] = self.clock.now()
             return reply
         raise failure
 

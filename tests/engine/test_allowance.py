@@ -129,6 +129,37 @@ def test_rate_limits_never_use_up_the_tries_of_other_failures() -> None:
     assert (last.status, last.attempt) == ("provider_error", len(statuses)) and next(left, None) is None
 
 
+def test_a_model_that_takes_nothing_for_half_an_hour_is_left_to_the_next_run_and_others_go_on() -> None:
+    def behave(request: Request, now: float) -> tuple[float, Failure | None]:
+        return 0.1, Failure("rate_limited", "requests per day") if request.model is KIN else None
+
+    async def scene() -> tuple[list[Completion | Exception], float]:
+        async with open_session() as session:
+            calls = [call for pair in zip(requests(KIN, 100), requests(GPT, 100), strict=True) for call in pair]
+            return await ask_all(calls, 16, session.complete), session.clock.now()
+
+    service = Scripted(behave)
+    with provider(service):
+        replies, ended = virtual.run(scene)
+    stopped = [str(each) for each in replies if isinstance(each, Stopped)]
+    assert sum(isinstance(each, Completion) and each.status == "ok" for each in replies) == 100
+    assert len(stopped) == 99 and all("'gpt-5' for 30 minutes" in each for each in stopped)
+    assert 1800 <= ended < 1900, "not half an hour for each call"
+
+
+def test_a_call_that_is_always_refused_stops_no_model_that_answers_others() -> None:
+    def behave(request: Request, now: float) -> tuple[float, Failure | None]:
+        return 0.1, Failure("rate_limited", "no", 10.0) if request.prompt == f"{GPT.name} 3" else None
+
+    async def scene() -> list[Completion | Exception]:
+        async with open_session(limits={("openai", None): Limit(requests_per_minute=6)}) as session:
+            return await ask_all(requests(GPT, 400), 4, session.complete)
+
+    with provider(Scripted(behave)):
+        replies = virtual.run(scene)
+    assert sorted(each.status for each in replies) == ["ok"] * 399 + ["rate_limited"]
+
+
 def test_a_crowd_that_is_refused_together_halves_what_is_allowed_once() -> None:
     async def scene() -> None:
         pace = Pace(16, virtual.clock())
