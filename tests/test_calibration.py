@@ -392,7 +392,7 @@ def test_imports_are_followed_within_the_package(tmp_path: Path, line: str, reac
 
 def test_rooms_that_only_carry_texts_are_left_out(tmp_path: Path) -> None:
     lines = "from helpers import paths, store\nfrom helpers.judge import plan\nfrom helpers.judge.prices import x\n"
-    carriers = {f"helpers/{name}.py": "x = 1\n" for name in ("store", "paths", "judge/__init__", "judge.prices")}
+    carriers = {f"helpers/{name}.py": "x = 1\n" for name in ("store", "paths", "judge/__init__", "judge/prices")}
     found = modules("e", tree(tmp_path, **{E: lines}, **carriers))
     assert set(found) == {f"helpers.calibrate.{name}" for name in ("e", "running", "rule")}
 
@@ -420,9 +420,10 @@ def test_the_stored_calibration_is_of_the_present_code(experiment: str) -> None:
 
 @dataclass(frozen=True)
 class Limit:
-    """What is known to miss the rule at so many questions, how, by how much at most, and why.
+    """What is known to miss the rule at so many questions, how, by how much at most, where, and why.
 
-    A bias is in standard deviations of one estimate, a size the share of runs in which a test speaks.
+    A bias is in standard deviations of one estimate, a size the share of runs in which a test speaks. `places` are
+    parts of the column `where`, none for all.
     """
 
     ids: tuple[str, ...]
@@ -430,24 +431,29 @@ class Limit:
     how: str
     most: float
     why: str
+    places: tuple[str, ...] = ()
 
 
 LOGIT = "maximum likelihood is biased in small samples; corrections were tried and blew up near flat directions"
 MIXTURE = "20 questions cannot be spread evenly over eight categories, and the truth is that of an even spread"
+TWO = ("vendor=gpt", "vendor=gemini")
 LIMITS = {
     "mt_bench_blind": (
-        Limit(("self_preference_logit", "self_preference_effect"), 80, "bias", 0.2, LOGIT),
-        Limit(("self_preference_logit",), 20, "bias", 0.35, LOGIT),
-        Limit(("self_bias", "excess_self_preference"), 20, "bias", 0.4, MIXTURE),
+        Limit(("self_preference_logit", "self_preference_effect"), 80, "bias", 0.19, LOGIT, TWO),
+        Limit(("self_preference_logit",), 20, "bias", 0.32, LOGIT),
+        Limit(("self_bias",), 20, "bias", 0.4, MIXTURE, TWO),
+        Limit(("excess_self_preference",), 20, "bias", 0.18, MIXTURE, TWO[:1]),
         Limit(
-            *(("third_party_log_odds",), 400, "size", 0.15),
+            *(("third_party_log_odds",), 400, "size", 0.14),
             "its own population value is not 0 where answers differ by question, which so many questions find",
+            TWO[:1],
         ),
     ),
     "quality_self_preference": (
         Limit(
-            *(("obfuscation_effect",), 80, "bias", 0.12),
+            *(("obfuscation_effect",), 80, "bias", 0.11),
             "a ratio of counts of changed pairs, on a log scale: too far from 0 while the counts are small",
+            ("judge=qwen", "judge=deepseek"),
         ),
     ),
 }
@@ -464,6 +470,7 @@ def test_no_stored_number_misses_the_rule_but_for_known_limits(experiment: str) 
         what = f"{experiment}, {row.world}, {row.questions} questions: {row.id} {row.where} {row.verdict} by {size:.3f}"
         known = [limit for limit in LIMITS.get(experiment, ()) if row.id in limit.ids]
         known = [limit for limit in known if (limit.questions, limit.how) == (row.questions, how)]
+        known = [limit for limit in known if not limit.places or {*limit.places} & {*row.where.split()}]
         assert known and size <= known[0].most, what
         begins = "Limit: " if row.questions == 80 else f"At {row.questions} questions "
         assert any(line.startswith(f"- {begins}") and row.id.replace("_", " ") in line for line in told), (
@@ -472,6 +479,38 @@ def test_no_stored_number_misses_the_rule_but_for_known_limits(experiment: str) 
         shown.add((known[0], row.id))
     every = {(limit, id) for limit in LIMITS.get(experiment, ()) for id in limit.ids}
     assert shown == every, f"limits that {experiment} no longer has: {every - shown}"
+
+
+#: What keeps the rule by caution in some places: an exact test of few changes, an equivalence with few questions.
+CAUTIOUS = {
+    ("arena_hard_position_bias", "first_position_effect", 80),
+    ("arena_hard_position_bias", "first_position_effect", 20),
+    ("hinting_groups", "hint_effect_90", 20),
+}
+#: Judges that have too little to be told apart by: the least share of runs with an interval at 80 questions.
+SELDOM = {
+    ("quality_self_preference", "obfuscation_effect", "judge=deepseek"): 0.45,
+    ("quality_self_preference", "obfuscation_against_other_author", "judge=deepseek"): 0.03,
+    ("quality_self_preference", "evaluator_quality_gap", "judge=deepseek"): 0.98,
+}
+
+
+@pytest.mark.parametrize("experiment", results.EXPERIMENTS)
+def test_no_number_keeps_the_rule_by_saying_less_but_for_those_that_are_known(experiment: str) -> None:
+    """An interval that is never given, or as wide as can be, misses nothing."""
+    rows, _ = stored(experiment)
+    judged = rows[rows["role"] != "failure"]
+    wide = judged[judged["verdict"] == "conservative"]
+    found = {(experiment, row.id, row.questions) for row in wide.itertuples()}
+    assert found == {each for each in CAUTIOUS if each[0] == experiment}
+    shown = set()
+    for row in judged[judged["questions"] >= 80].itertuples():
+        what = f"{row.world}, {row.questions} questions: {row.id} {row.where} in {row.given} of {row.runs} runs"
+        known = {each for each in SELDOM if each[:2] == (experiment, row.id) and each[2] in row.where.split()}
+        least = min((SELDOM[each] for each in known), default=0.99) if row.questions == 80 else 0.99
+        assert row.given >= least * row.runs, what
+        shown |= known if row.given < 0.99 * row.runs else set()
+    assert shown == {each for each in SELDOM if each[0] == experiment}
 
 
 def example(experiment: str) -> pd.DataFrame:
@@ -507,13 +546,22 @@ def test_words_tell_what_was_tried_what_held_and_each_miss(tmp_path: Path) -> No
         "2,000 at 80 questions, 500 at 20 questions",
         "1 of 3 numbers hold the rule at 80 questions, 1 more are conservative",
         "Limit: self preference logit (planted Gemini) is biased by up to 0.15 standard deviations of one estimate.",
-        "At 20 questions 1 of 1 numbers with an interval miss the rule (self preference logit); "
-        "self preference logit: an interval in "
-        "86 % of the runs at least.",
-        "binomial against one third in up to 99.9 % of runs (fair GPT)",
+        "At worst, those that keep it have 4.9 % and 95.1 %. A bias below so many standard deviations of one estimate "
+        "can go unseen: 0.08 at 80 questions.",
+        "At 20 questions 1 of 1 numbers miss the rule (self preference logit); runs with an interval, at least: "
+        "self preference logit 86 %.",
+        "they speak, of the runs (5 % would be right): binomial against one third in up to 99.9 % (fair GPT).",
     ):
         assert words in told, told
     assert "older code" not in told
+    few = {**example(name).iloc[-1], "given": 3, "verdict": "too few"}
+    none, wide = {**few, "given": 0, "verdict": "no interval"}, {**few, "given": 499, "verdict": "conservative"}
+    results.store(pd.DataFrame([*example(name)[:-1].to_dict("records"), few, none, wide]), facts_of(name), tmp_path)
+    assert (
+        "At 20 questions 0 of 1 numbers miss the rule, 1 are conservative (self preference logit); 1 more have an "
+        "interval in fewer than 30 runs, too few to judge; runs with an interval, at least: self preference logit none."
+    ) in calibrate.words(name, tmp_path), "what is too few to judge is not told as kept"
+    results.store(example(name), facts_of(name), tmp_path)
     line = "in 2 worlds at 80 questions 1 of 3 hold, 1 are conservative, 1 miss (self preference logit); of the present"
     assert f"- *{name}*: {line} code." in calibrate.summary(tmp_path).splitlines()
     assert "not calibrated (`recuse calibrate hinting_groups`)" in calibrate.summary(tmp_path)
