@@ -87,7 +87,7 @@ class Writer:
                 ) from None
             os.ftruncate(self._fd, size - len(tail))
         else:  # only the newline is missing: a whole paid reply, not to be thrown away
-            os.write(self._fd, b"\n")
+            self.append_line(b"\n", "nothing was asked")
 
     @property
     def size(self) -> int:

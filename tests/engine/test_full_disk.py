@@ -41,3 +41,15 @@ def test_nothing_is_sent_after_the_first_line_that_does_not_fit(serve: Any, tmp_
     assert len(server.calls) == before + 60 - len(stored)
     assert _prompts(tmp_path)[: len(stored)] == stored and statuses(tmp_path, GPT) == ["ok"] * 60
     assert store.verify(path).tail is None
+
+
+def test_a_line_end_that_does_not_fit_is_told_with_its_file_before_anything_is_sent(serve: Any, tmp_path: Path) -> None:
+    server, path = serve(), store.file_of(tmp_path, "gpt")
+    ask(requests_to(GPT, 3), tmp_path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1])
+    run = start(tmp_path, server.env(), "--count", "4", "--max-bytes", str(len(whole) - 1))
+    _, errors = run.communicate(timeout=120)
+    assert run.returncode != 0 and "gpt.jsonl: cannot append" in errors and "nothing was asked" in errors
+    assert path.read_bytes() == whole[:-1] and len(server.calls) == 3
+    assert len(ask(requests_to(GPT, 4), tmp_path)) == 4 and len(server.calls) == 4, "the paid reply counts again"
