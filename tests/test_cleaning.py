@@ -227,6 +227,17 @@ def test_an_address_that_holds_a_password_is_refused_and_not_shown(tmp_path: Pat
     assert load_models(path)["mine"].base_url == "http://127.0.0.1:8000/v1"
 
 
+@pytest.mark.parametrize("address", ["127.0.0.1:8000/v1", "localhost:8000/v1", "http:/localhost/v1", "ftp://x/v1", ""])
+def test_an_address_that_nobody_could_be_asked_at_is_refused_where_it_stands(tmp_path: Path, address: str) -> None:
+    path = tmp_path / "models.yaml"
+    path.write_text(
+        f'mine: {{provider: openai, model_id: m, vendor: v, revision: {{weights: w}}, base_url: "{address}"}}\n',
+        encoding="utf-8",
+    )
+    with pytest.raises(ConfigError, match=r"model 'mine': base_url = .*: must begin with http:// or https://"):
+        load_models(path)
+
+
 def test_results_are_written_without_keys(tmp_path: Path) -> None:
     from helpers.export import write
 

@@ -88,9 +88,10 @@ def verify(models: tuple[str, ...], folder: Path, repair: bool) -> None:
     """Check every line of all files, or those of MODELS; exit code 1 where one is damaged."""
     from helpers import store as room
 
-    whole = True
+    whole, mendable = True, False
     for path in room.files(folder, models):
         found = room.verify(path)
+        mendable = mendable or any(line.kind == "damaged" for line in found.bad)
         for line in (*found.bad, *([found.tail] if found.tail else [])):
             echo(f"{path}, line {line.number}: {plain(line.wrong)}{_NO_DAMAGE.get(line.kind, '')}")
         doubles = f", {found.same:,} copies of lines" if found.same else ""
@@ -106,6 +107,8 @@ def verify(models: tuple[str, ...], folder: Path, repair: bool) -> None:
                 "back; what is missing now is asked again by the next run"
             )
         whole = whole and not left
+    if mendable and not repair:
+        echo("The same with --repair moves damaged lines to <file>.damaged beside the file; nothing is deleted.")
     if not whole:
         sys.exit(1)
 

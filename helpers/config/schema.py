@@ -78,8 +78,12 @@ class ModelEntry(Strict):
 
     @field_validator("base_url")
     @classmethod
-    def _without_a_password(cls, value: str | None) -> str | None:
-        parts = urlsplit(value or "")
+    def _address_alone(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        parts = urlsplit(value)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("must begin with http:// or https:// and name a host, such as http://127.0.0.1:8000/v1")
         if "@" in parts.netloc or parts.query or parts.fragment:
             raise ValueError(
                 "must be an address alone, such as http://127.0.0.1:8000/v1: a name, a password or what follows ? or # "

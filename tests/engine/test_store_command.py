@@ -112,14 +112,16 @@ def test_verify_ends_with_1_where_anything_is_damaged_and_0_after_the_repair(tmp
     path = put(tmp_path, PAID, ("a", said("A")), ("b", said("B")))
     other = put(tmp_path, replace(PAID, name="other"), ("a", said("A")))
     whole = recuse("verify", "--store", tmp_path)
-    assert whole.exit_code == 0 and f"{path.name}: 2 lines, whole" in whole.output
+    assert whole.exit_code == 0 and f"{path.name}: 2 lines, whole" in whole.output and "--repair" not in whole.output
     path.write_bytes(path.read_bytes() + b"rubbish\n")
     told = recuse("verify", "--store", tmp_path)
     assert told.exit_code == 1 and f"{path}, line 3: the checksum does not fit" in told.output
     assert f"{other.name}: 1 lines, whole" in told.output, "and the others are looked at too"
+    assert "The same with --repair moves damaged lines" in told.output, "and what to do is said"
     assert recuse("verify", "other", "--store", tmp_path).exit_code == 0
     mended = recuse("verify", "--repair", "--store", tmp_path)
     assert mended.exit_code == 0 and "1 lines moved to claude_haiku_5_5.jsonl.damaged" in mended.output
+    assert "The same with" not in mended.output
     assert recuse("verify", "--store", tmp_path).exit_code == 0
 
 
