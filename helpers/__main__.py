@@ -70,9 +70,9 @@ for command in (*AROUND, stores.store, checking.check):
 def _interrupted(told: str) -> None:
     """Say what became of each notebook and which command goes on, and end."""
     again = shlex.join(["recuse", *sys.argv[1:]])
-    ending = "recuse: interrupted; replies that came are stored, finished experiments are kept; this goes on:"
+    kept = "; replies that came are stored, finished experiments are kept" if told else ""
     try:
-        echo(f"{told}{told and chr(10)}{ending} {again}", err=True)
+        echo(f"{told}{told and chr(10)}recuse: interrupted{kept}; this goes on: {again}", err=True)
     except OSError:  # a terminal that was closed hears nothing; Python would try again at its end, and fail
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
     sys.exit(130)

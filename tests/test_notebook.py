@@ -7,6 +7,7 @@ import base64
 import json
 import os
 import re
+import shutil
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -316,6 +317,16 @@ def test_a_kernel_that_dies_is_told_and_replaces_nothing(tmp_path: Path, monkeyp
     assert result.error == f"RuntimeError: Kernel died (see {tmp_path / 'report.failed.ipynb'})"
     assert report.read_text() == "the last good one"
     assert contents(tmp_path).keys() == {"report.ipynb", "report.failed.ipynb"}
+
+    # Where it cannot be kept, the run goes on and no draft that nobody cleaned stays.
+    (tmp_path / "report.failed.ipynb").unlink()
+    (tmp_path / "report.failed.ipynb" / "x").mkdir(parents=True)
+    result = notebooks.execute(NOTEBOOK, report, {})
+    assert result.error.startswith(
+        f"RuntimeError: Kernel died ({tmp_path / 'report.failed.ipynb'} could not be written"
+    )
+    assert list(tmp_path.glob(".*")) == [] and report.read_text() == "the last good one"
+    shutil.rmtree(tmp_path / "report.failed.ipynb")
 
     def succeed(source: str, draft: str, *_: Any, **__: Any) -> None:
         Path(draft).write_bytes(Path(source).read_bytes())

@@ -82,15 +82,26 @@ class _Loader(yaml.SafeLoader):
         elif kind == "float" and math.isinf(float(text)):
             told = f"{text[:40]} is out of the range of numbers; write a smaller one"
         elif kind == "str" and _NUMBER_ELSEWHERE.fullmatch(text):
-            told = f"{text[:40]} is a number to some readers of YAML and a text to others; write 1000.0 or 1.0e+3"
+            told = f"{text[:40]} is a number to some readers of YAML and a text to others; write {_plainly(text)}"
         elif self.shown and kind in ("int", "float") and text != str((int if kind == "int" else float)(text)):
             told = f"{text} is a number and would be shown as {float(text):g}; write it so"
         if told:
-            raise _Odd(f'{told}, or "{text[:40]}" in quotes', node.start_mark)
+            raise _Odd(f'{told}, or "{text[:40]}" in quotes where a text is meant', node.start_mark)
 
     def _whole_letters(self, node: yaml.ScalarNode) -> None:
         if any("\ud800" <= sign <= "\udfff" for sign in node.value):
             raise _Odd("half a character (a lone surrogate), which no file and no provider takes", node.start_mark)
+
+
+def _plainly(text: str) -> str:
+    """How the number that some readers see is written for all of them."""
+    try:
+        number = float(text)
+    except ValueError:  # 0o17
+        return "plain digits"
+    if math.isinf(number):
+        return "a smaller number"
+    return f"{number:.0f}" if number.is_integer() and abs(number) < 1e15 else repr(number)
 
 
 class _Shown(_Loader):

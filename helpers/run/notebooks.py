@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -131,10 +131,19 @@ def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Resu
         draft.unlink(missing_ok=True)
         told = f"interrupted; {words}"
     elif draft.exists():
+        told += _kept(draft, failed)
+    return Result(notebook.stem, report, time.monotonic() - begun, told)
+
+
+def _kept(draft: Path, failed: Path) -> str:
+    """Where a failed notebook is kept, without keys; what cannot be cleaned (a full disk, a torn draft) is not kept."""
+    try:
         clean(draft, failed)
         os.replace(draft, failed)
-        told += f" (see {failed})"
-    return Result(notebook.stem, report, time.monotonic() - begun, told)
+    except Exception as error:
+        draft.unlink(missing_ok=True)
+        return redact(f" ({failed} could not be written: {error})")
+    return f" (see {failed})"
 
 
 def _quiet(path: Path, report: Path) -> None:
@@ -202,6 +211,11 @@ def run_all(notebooks: list[Path], parameters: Mapping[str, Any], processes: int
                     lost[name] = Result(notebook.stem, report, 0.0, "a process died (killed, or out of memory)")
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 name = running.pop(future)
-                died = isinstance(future.exception(), BrokenProcessPool | SystemExit)
-                results[name] = lost[name] if died else future.result()
+                error = future.exception()
+                if isinstance(error, BrokenProcessPool | SystemExit):
+                    results[name] = lost[name]
+                elif isinstance(error, Exception):  # the other notebooks go on
+                    results[name] = replace(lost[name], error=redact(f"{type(error).__name__}: {error}"))
+                else:
+                    results[name] = future.result()
     return [results[name] for name in order]

@@ -32,8 +32,8 @@ VENDORS = ("claude", "gpt", "gemini")
 
 #: Here the logit FAILS the bias rule: the maximum likelihood estimate is a part of a standard deviation too high at 80
 #: questions (listed after 2,000 replications had shown it; for other worlds calibration.csv tells it). Coverage stays
-#: within the rule and the bias shrinks with more questions, so it is stated and bounded here, not corrected: a
-#: second-order correction and a jackknife over groups of questions were tried, and blew up near flat directions.
+#: within the rule, so it is stated and bounded here, not corrected: a second-order
+#: correction and a jackknife over groups of questions were tried, and blew up near flat directions.
 BIASED = {("strong_questions", "gemini")}
 MOST_BIAS = 0.2
 
