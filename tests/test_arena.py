@@ -95,7 +95,7 @@ def test_a_name_that_could_break_the_sentences_that_tell_it_is_a_broken_line(tmp
         write(tmp_path / "m.jsonl", [new("u1", "A>B", "B>A"), new("u2", "A>B", "B>A", judge=name)])
     )
     assert set(loaded.frame["question_id"]) == {"u1"} and loaded.counts == {"broken": 1}
-    assert "expected a name in one line" in str(loaded.problems[0])
+    assert "line 2: field 'judge' holds a sign that nobody sees" in str(loaded.problems[0])
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from helpers.config import ConfigError
 from helpers.run.pair_sources import written_by
 from helpers.run.sources import answers_of, judgments_of, questions_of
 from helpers.types import Answer, Experiment, Question
-from tests.cells import prose, run_cells, tables
+from tests.cells import of_this_run, prose, run_cells, tables
 from tests.published_pairs import BROKEN, EDITED, MODELS, REASON, answers, judged, write
 from tests.runs import settled
 from tests.servers.hub import Hub, Repo, running_hub
@@ -363,7 +363,7 @@ def test_the_notebook_runs_to_its_end_on_published_judgments(tmp_path: Path) -> 
     source, out = str(judged(tmp_path, responses=True)), str(tmp_path / "out")
     names, shown = run_cells(NOTEBOOK, judgments=source, answers=str(tmp_path), out=out)
     said = prose(shown)
-    assert "published judgments, from a file or folder" in said and "SIMULATED" not in said
+    assert "published judgments, from a file or folder" in said and "SIMULATED" not in of_this_run(said)
     assert "needs unedited pairs asked again" in said and "there is no prompt to show" in said
     assert "names its own wrong answer as its own" in said
     assert tables(shown) and (tmp_path / "out" / "numbers.json").is_file()
