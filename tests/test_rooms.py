@@ -12,11 +12,12 @@ import pytest
 from helpers import paths
 
 HELPERS = paths.ROOT / "helpers"
-EVERYWHERE = {"types", "paths", "escaping"}
+EVERYWHERE = {"types", "paths", "escaping", "json_text"}
 MAY_IMPORT = {
     "types": set(),
     "paths": set(),
     "escaping": set(),
+    "json_text": set(),
     "config": set(),
     "prompts": set(),
     "verdicts": set(),
@@ -37,7 +38,18 @@ ALL = set(MAY_IMPORT) | COMMANDS
 MAY_IMPORT |= dict.fromkeys(COMMANDS, ALL)
 #: export puts figures and tables into files.
 MAY_IMPORT["export"] |= {"figures", "tables"}
-NO_PANDAS_AT_START = ("types", "paths", "escaping", "store", "verdicts", "judge", "providers", "prompts", "config")
+NO_PANDAS_AT_START = (
+    "types",
+    "paths",
+    "escaping",
+    "json_text",
+    "store",
+    "verdicts",
+    "judge",
+    "providers",
+    "prompts",
+    "config",
+)
 DISK = {"store", "config", "prompts", "datasets", "export", "run", "paths"}
 DISK |= {"calibrate", "power", "analyze", "explain", "overview", "check"}
 MODULES = sorted(HELPERS.rglob("*.py"))

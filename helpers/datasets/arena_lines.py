@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from helpers.datasets.reading import show, text_field
-from helpers.datasets.walking import no_duplicates
+from helpers.json_text import no_duplicates
 
 #: The folder that holds a folder for each judge.
 JUDGMENTS = "model_judgment"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from helpers.datasets.reading import show
-from helpers.datasets.walking import no_duplicates
+from helpers.json_text import no_duplicates
 
 #: More bytes than a log, or one sample of it, holds.
 MOST_LOG = 4_000_000_000

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from helpers.json_text import no_duplicates
+
 
 class Odd(json.JSONDecodeError):
     """A record that is JSON by its grammar and still not to be read."""
@@ -103,16 +105,6 @@ def _decode(text: str, at: int, whole: bool = False) -> tuple[Any, int]:
     if whole and _skip(text, end) < len(text):
         raise json.JSONDecodeError("more follows the object in its line", text, end)
     return value, end
-
-
-def no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON; a key that stands twice in it is a ValueError (Python keeps the last without a word)."""
-    record = dict(pairs)
-    if len(record) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = sorted(name for name in record if names.count(name) > 1)
-        raise ValueError(f"key {', '.join(map(repr, twice))} occurs twice in one object")
-    return record
 
 
 def _not_numbers(value: Any, field: str = "") -> Iterator[tuple[str, str]]:

@@ -39,7 +39,7 @@ async def patiently(work: asyncio.Task[None], stop: Callable[[], int], words: Ca
         requests.append(number)
         loop.call_soon_threadsafe(task.cancel)
 
-    with _handling((signal.SIGTERM, HANGUP), end), _finishing(loop, task, work):
+    with handling((signal.SIGTERM, HANGUP), end), _finishing(loop, task, work):
         try:
             await asyncio.wait({work})
         except asyncio.CancelledError:
@@ -59,7 +59,7 @@ async def _drain(loop: asyncio.AbstractEventLoop, work: asyncio.Task[None], in_f
         if number != HANGUP:
             loop.call_soon_threadsafe(work.cancel)
 
-    with _handling((signal.SIGINT, signal.SIGTERM, HANGUP), again), suppress(asyncio.CancelledError):
+    with handling((signal.SIGINT, signal.SIGTERM, HANGUP), again), suppress(asyncio.CancelledError):
         await asyncio.wait({work}, timeout=GRACE_SECONDS)
     if not work.done():
         work.cancel()
@@ -67,8 +67,11 @@ async def _drain(loop: asyncio.AbstractEventLoop, work: asyncio.Task[None], in_f
 
 
 @contextmanager
-def _handling(numbers: Iterable[int | None], do: Callable[[int], None]) -> Iterator[None]:
-    """Let signals do this, where they are ours to handle (the main thread) and nobody has them ignored (nohup)."""
+def handling(numbers: Iterable[int | None], do: Callable[[int], None]) -> Iterator[None]:
+    """Let signals do this, where they are ours to handle (the main thread) and nobody has them ignored.
+
+    A script's background jobs have SIGINT ignored, and `nohup` SIGHUP.
+    """
     former: dict[int, Any] = {}
     if threading.current_thread() is threading.main_thread():
         for number in numbers:

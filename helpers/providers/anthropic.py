@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from helpers.providers import CONNECT_SECONDS, TIMEOUT_SECONDS, Sent
+from helpers.providers import Sent
+from helpers.providers.clients import options
 from helpers.types import Completion, Model, Request, Usage
 
 FINISH = {
@@ -20,16 +21,8 @@ FINISH = {
 def client(model: Model, key: str | None) -> Any:
     """The SDK's client on its aiohttp transport, its own retries off."""
     from anthropic import AsyncAnthropic, DefaultAioHttpClient
-    from httpx2 import Timeout
 
-    timeout = Timeout(TIMEOUT_SECONDS, connect=CONNECT_SECONDS)
-    return AsyncAnthropic(
-        api_key=key,
-        base_url=model.base_url,
-        max_retries=0,
-        timeout=timeout,
-        http_client=DefaultAioHttpClient(timeout=timeout),
-    )
+    return AsyncAnthropic(**options(model, key, DefaultAioHttpClient))
 
 
 async def close(client: Any) -> None:

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Mapping
 
+from helpers.providers.causes import causes
 from helpers.providers.headers import retry_after
 from helpers.providers.keys import redact, redacted
 
@@ -52,9 +53,7 @@ def classify(error: Exception, wall: float | None = None) -> Failure:
     """
     if isinstance(error, Failure):
         return error
-    links = [error]
-    while (cause := links[-1].__cause__ or links[-1].__context__) is not None and cause not in links:
-        links.append(cause)
+    links = causes(error)
     below = [link for link in links if type(link).__module__.startswith("aiohttp")]
     code = getattr(error, "status_code", None) or getattr(error, "code", None)
     if isinstance(code, int) and error not in below:

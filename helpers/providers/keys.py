@@ -19,6 +19,8 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, quote_plus, unquote
 
+from helpers.providers.causes import causes
+
 SHORTEST = 8
 #: Words in a variable's name that make its value a secret, alone or as the end of a longer word (APIKEY).
 SECRET_ENDS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "PWD", "CREDENTIAL", "CREDENTIALS")
@@ -110,10 +112,7 @@ def redact_all(value: Any) -> Any:
 
 def redacted(error: Exception) -> Exception:
     """The error itself where neither it nor what caused it tells a key, else one that says the same without."""
-    links: list[BaseException] = [error]
-    while (below := links[-1].__cause__ or links[-1].__context__) is not None and below not in links:
-        links.append(below)
-    if not any(found(f"{link}\n{link!r}") for link in links):
+    if not any(found(f"{link}\n{link!r}") for link in causes(error)):
         return error
     return RuntimeError(redact(f"{type(error).__name__}: {error}"))
 

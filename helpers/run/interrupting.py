@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from helpers.judge.stopping import GRACE_SECONDS, HANGUP
+from helpers.judge.stopping import GRACE_SECONDS, HANGUP, handling
 
 #: What a cell that was interrupted needs besides the grace of its calls, in seconds.
 CELL_SECONDS = 5.0
@@ -128,31 +128,23 @@ def stopping(pool: ProcessPoolExecutor, running: Mapping[Future, str]) -> Iterat
     """
     heard: list[int] = []
 
-    def hear(number: int, _: object) -> None:
+    def hear(number: int) -> None:
         if not heard:
             heard.append(number)
             raise KeyboardInterrupt
         if number != HANGUP:  # a closed terminal says so more than once
             heard.append(number)
 
-    former: dict[int, Any] = {}
-    if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGINT, signal.SIGTERM, HANGUP):
-            # A script's background jobs have SIGINT ignored, and `nohup` SIGHUP.
-            if number is not None and signal.getsignal(number) not in (signal.SIG_IGN, None):
-                former[number] = signal.signal(number, hear)
-    try:
-        yield
-    except KeyboardInterrupt:
-        heard = heard or [signal.SIGINT]
-        _end(pool, running, heard)
-        raise KeyboardInterrupt("\n".join(_told(future, name) for future, name in running.items())) from None
-    except BaseException:
-        _end(pool, running, heard)
-        raise
-    finally:
-        for number, handler in former.items():
-            signal.signal(number, handler)
+    with handling((signal.SIGINT, signal.SIGTERM, HANGUP), hear):
+        try:
+            yield
+        except KeyboardInterrupt:
+            heard = heard or [signal.SIGINT]
+            _end(pool, running, heard)
+            raise KeyboardInterrupt("\n".join(_told(future, name) for future, name in running.items())) from None
+        except BaseException:
+            _end(pool, running, heard)
+            raise
 
 
 def _end(pool: ProcessPoolExecutor, running: Mapping[Future, str], heard: list[int]) -> None:

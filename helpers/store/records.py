@@ -95,7 +95,12 @@ def check_format(record: Any) -> None:
 
 
 def decode(line: bytes) -> dict[str, Any]:
-    """The record of one line; ValueError says what is wrong with it."""
+    """The record of one line, for those who use it; ValueError where its checksum or its format is another.
+
+    The checksum says that nothing changed since it was written, and this program writes whole records only. Whether
+    each field is there with its type, and whether the key is that of the request, is `checking.examine`'s to say:
+    of lines that come from elsewhere, and on `recuse store verify`. That is as strict as it is dear.
+    """
     body = unsealed(line)
     try:
         record = json.loads(body)
