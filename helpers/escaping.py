@@ -45,7 +45,22 @@ _LATEX = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    **{
+        sign: rf"\ensuremath{{{name}}}"
+        for sign, name in {
+            **{"\u2212": "-", "\u2264": r"\leq", "\u2265": r"\geq", "\u2260": r"\neq", "\u2248": r"\approx"},
+            **{"\u00d7": r"\times", "\u00b1": r"\pm", "\u2192": r"\rightarrow", "\u2190": r"\leftarrow"},
+            **{"\u221e": r"\infty", "\u03b1": r"\alpha", "\u03b2": r"\beta", "\u03ba": r"\kappa", "\u0394": r"\Delta"},
+        }.items()
+    },
 }
+#: Runs of signs that pdfTeX has no letter for with its own fonts (LaTeX 2020 and later, no fontenc): all but those of
+#: Latin letters that it composes, quotation marks, dashes and a few more.
+_FOREIGN = re.compile(
+    "[^ -~\u00a1-\u00aa\u00ae-\u00ba\u00bc-\u00cf\u00d1-\u00dd\u00df-\u00ef\u00f1-\u00fd\u00ff-\u0103\u0106-\u010f"
+    "\u0112-\u0117\u011a-\u0125\u0128-\u012d\u0130-\u0137\u0139-\u013e\u0141-\u0148\u014c-\u0165\u0168-\u0171\u0174-\u017e"
+    "\u2010-\u2014\u2018\u2019\u201c\u201d\u2020-\u2022\u2026\u20ac]+"
+)
 
 
 def visible(text: str, unseen: str = "\N{REPLACEMENT CHARACTER}", kept: frozenset[str] = KEPT) -> str:
@@ -136,13 +151,22 @@ def fenced(text: str) -> str:
 def latex(text: object) -> str:
     r"""Text as LaTeX prints it; line breaks and signs that nobody sees, those of writing direction too, become spaces.
 
+    Letters that pdfTeX cannot set stand as they are for LuaTeX and XeTeX, and by their numbers for pdfTeX.
+
     >>> latex("50 % of a_b \\ {x}~^")
     '50 \\% of a\\_b \\textbackslash{} \\{x\\}\\textasciitilde{}\\textasciicircum{}'
     """
-    words = re.sub(r"[\n\t]+", " ", visible(str(text), unseen=" ", kept=frozenset("\n\t")))
-    escaped = "".join(_LATEX.get(sign, sign) for sign in words)
+    words = re.sub(r"\s+", " ", visible(str(text), unseen=" ", kept=frozenset("\n\t")))
+    words = unicodedata.normalize("NFC", words)  # pdfTeX has an é, but no accent for the letter before
+    escaped = _FOREIGN.sub(_either, "".join(_LATEX.get(sign, sign) for sign in words))
     # After \\ or \midrule a bracket or star would be read as their argument.
     return "{}" + escaped if escaped.lstrip().startswith(("[", "*")) else escaped
+
+
+def _either(found: re.Match[str]) -> str:
+    r"""Letters for an engine that knows all of them (only such have \Uchar), their numbers for pdfTeX."""
+    numbers = " ".join(f"U+{ord(sign):04X}" for sign in found[0])
+    return rf"\ifdefined\Uchar {found[0]}\else({numbers})\fi{{}}"
 
 
 def cut(text: object, most: int) -> str:

@@ -159,6 +159,8 @@ def png_chunks(data: bytes) -> set[str]:
 COMMANDS = {
     *("begin", "end", "centering", "caption", "label", "toprule", "midrule", "bottomrule", "textbf", "newcommand"),
     *("textbackslash", "textasciitilde", "textasciicircum", "textless", "textgreater", "textbar", "ensuremath"),
+    *("ifdefined", "Uchar", "else", "fi", "leq", "geq", "neq", "approx", "times", "pm", "rightarrow", "leftarrow"),
+    *("infty", "alpha", "beta", "kappa", "Delta"),
     *("&", "%", "$", "#", "_", "{", "}", "\\", ","),
 }
 

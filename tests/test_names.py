@@ -34,6 +34,7 @@ HOSTILE = (
     "x" * 200,
     " ",
     "[link](javascript:alert(1))",
+    "\u4e2d\u6587 \u2265 \u00ab\u00fc\u0142\u00bb \u2014 \u0430\u03b1\u03c9 \U0001f600",
 )
 UNSEEN = re.compile("[\x00-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
