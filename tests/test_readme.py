@@ -143,6 +143,13 @@ def test_every_link_leads_somewhere(link: str) -> None:
     assert link.startswith("https://") or (paths.ROOT / link).exists(), link
 
 
+@pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(([^)#]*#[^)]+)\)", README))))
+def test_every_place_within_a_page_that_is_linked_is_a_heading(link: str) -> None:
+    page, _, place = link.partition("#")
+    headings = re.findall(r"^#+ (.+)$", (paths.ROOT / (page or "README.md")).read_text(encoding="utf-8"), re.MULTILINE)
+    assert place in [re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings]
+
+
 @pytest.mark.parametrize("command", sorted(set(re.findall(r"\.venv/bin/recuse (\w+)", README))))
 def test_every_command_exists(command: str) -> None:
     assert CliRunner().invoke(main, [command, "--help"]).exit_code == 0
