@@ -54,6 +54,8 @@ _LATEX = {
         }.items()
     },
 }
+#: What TeX has no sign for, but a space: line ends, tabs, and spaces of all widths.
+_SPACE = re.compile("[\n\t]+|[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 #: Runs of signs that pdfTeX has no letter for with its own fonts (LaTeX 2020 and later, no fontenc): all but those of
 #: Latin letters that it composes, quotation marks, dashes and a few more.
 _FOREIGN = re.compile(
@@ -156,7 +158,7 @@ def latex(text: object) -> str:
     >>> latex("50 % of a_b \\ {x}~^")
     '50 \\% of a\\_b \\textbackslash{} \\{x\\}\\textasciitilde{}\\textasciicircum{}'
     """
-    words = re.sub(r"\s+", " ", visible(str(text), unseen=" ", kept=frozenset("\n\t")))
+    words = _SPACE.sub(" ", visible(str(text), unseen=" ", kept=frozenset("\n\t")))
     words = unicodedata.normalize("NFC", words)  # pdfTeX has an é, but no accent for the letter before
     escaped = _FOREIGN.sub(_either, "".join(_LATEX.get(sign, sign) for sign in words))
     # After \\ or \midrule a bracket or star would be read as their argument.
