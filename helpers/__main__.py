@@ -44,12 +44,13 @@ def run(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...], processes: i
 @click.argument("names", nargs=-1)
 @parameter
 def plan(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...]) -> None:
-    """Show the calls, tokens and dollars of a run before anything is asked."""
+    """Show the calls, tokens and dollars of a run before anything is asked; exit code 1 where budget_usd is less."""
     from helpers.config import load_experiment
-    from helpers.run import caution
+    from helpers.run import budget_of, caution
     from helpers.run import plan as plan_of
     from helpers.run.notebooks import check_parameters, chosen, collects, experiment_of
 
+    fits = True
     for notebook in chosen(names):
         if collects(notebook):
             echo(f"{notebook.stem}\nasks nothing: it collects what the other notebooks found")
@@ -57,9 +58,17 @@ def plan(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...]) -> None:
         values = parameters(pairs)
         check_parameters(notebook, values)
         experiment = load_experiment(experiment_of(notebook), **values)
-        echo(f"{notebook.stem}\n{asyncio.run(plan_of(experiment))}")
+        planned, budget = asyncio.run(plan_of(experiment)), budget_of(experiment)
+        echo(f"{notebook.stem}\n{planned}")
         if caution(experiment):
             echo(f"Note: {caution(experiment)}")
+        if excess := planned.excess(budget):
+            fits = False
+            echo(f"Does not fit, a run would ask nothing: {excess}")
+        elif planned.usd:
+            echo(f"Fits into budget_usd={budget.limit:.4f}.")
+    if not fits:
+        sys.exit(1)
 
 
 AROUND = (instruments.calibrate, instruments.power, instruments.explain, instruments.analyze)

@@ -34,6 +34,7 @@ __all__ = [
     "TooLong",
     "actual",
     "check_fit",
+    "check_keys",
     "complete_all",
     "dollars",
     "judge_all",
@@ -114,6 +115,13 @@ def check_fit(requests: Iterable[Request], labels: Mapping[str, Mapping[str, Any
     refuse([each for each in found if each[0].key not in stored], labels)
 
 
+def check_keys(models: Iterable[Model]) -> None:
+    """Raise MissingKey where a variable is not set that one of these models needs before it can be asked."""
+    if keys := providers.missing_keys(models):
+        needs = "; ".join(f"{variable} (needed by {', '.join(names)})" for variable, names in keys.items())
+        raise MissingKey(f"not set in the environment: {needs}. See .env.example.")
+
+
 def labels_of(trials: Sequence[Trial]) -> dict[str, dict[str, Any]]:
     """What the store's lines say for people who grep them, by key; of equal requests the first asker's."""
     return {
@@ -178,10 +186,7 @@ def _check(
                 "would be sent and stored. Take it out of the questions, the answers or models.yaml; nothing was asked"
             )
     models = {request.model.name: request.model for request in missing}
-    keys = providers.missing_keys(models.values())
-    if keys:
-        needs = "; ".join(f"{variable} (needed by {', '.join(names)})" for variable, names in keys.items())
-        raise MissingKey(f"not set in the environment: {needs}. See .env.example.")
+    check_keys(models.values())
     for variable, address in providers.addresses(models.values()).items():
         notice(f"note: {variable} is set: {address} is asked and its replies are stored as the provider's own")
     for model in models.values():

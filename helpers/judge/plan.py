@@ -49,7 +49,13 @@ class Plan:
         return sum(row.usd for row in self.rows)
 
     def check(self, budget: Budget) -> Plan:
-        """The plan itself, or OverBudget with count and cost of what is missing and how many calls would fit.
+        """The plan itself, or OverBudget with the table below what `excess` says."""
+        if told := self.excess(budget):
+            raise OverBudget(f"{told}\n{self}")
+        return self
+
+    def excess(self, budget: Budget) -> str:
+        """Count and cost of what is missing and how many calls would fit, where not all do; "" where all fit.
 
         What the run has spent already counts; the budget of each model is checked beside that of all.
         """
@@ -57,10 +63,7 @@ class Plan:
         named = all(row.model in limits for row in self.rows)
         if not (named and budget.limit + ROUNDING >= math.fsum(limits.values())):  # else theirs say it all
             limits = {None: budget.limit, **limits}
-        told = [self._above(budget, model, limit) for model, limit in limits.items()]
-        if any(told):
-            raise OverBudget("\n".join([*filter(None, told), str(self)]))
-        return self
+        return "\n".join(filter(None, (self._above(budget, model, limit) for model, limit in limits.items())))
 
     def _above(self, budget: Budget, model: str | None, limit: float) -> str:
         """What is wrong where the calls to a model (None: to all) could cost more than its limit leaves; else ""."""

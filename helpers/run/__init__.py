@@ -1,6 +1,6 @@
 """Running experiments: what notebooks call (`ask` and what shows its results) and what the command line calls."""
 
-from helpers.run.asking import Asked, ask, caution, plan
+from helpers.run.asking import Asked, ask, budget_of, caution, plan
 from helpers.run.game_sources import features, write_arena
 from helpers.run.showing import control_gap, controls_told, example, losses, machine_provenance, provenance, say, show
 from helpers.run.summing import costs, summary
@@ -8,6 +8,7 @@ from helpers.run.summing import costs, summary
 __all__ = [
     "Asked",
     "ask",
+    "budget_of",
     "caution",
     "control_gap",
     "controls_told",

@@ -9,8 +9,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from helpers.config import limits_of
-from helpers.judge import Account, Budget, MissingKey, Plan, check_fit, judge_all, labels_of, make_plan
-from helpers.providers import Clock, missing_keys, simulated
+from helpers.judge import Account, Budget, Plan, check_fit, check_keys, judge_all, labels_of, make_plan
+from helpers.providers import Clock, simulated
 from helpers.run.accounting import tell
 from helpers.run.control import Control, controls, partnered, serving
 from helpers.run.settling import judged, notes
@@ -64,6 +64,11 @@ def check(experiment: Experiment) -> None:
         own(experiment)
 
 
+def budget_of(experiment: Experiment) -> Budget:
+    """What a run may spend, in all and on single models; nothing of it is spent yet."""
+    return Budget(experiment.budget_usd, limits_of(experiment))
+
+
 async def plan(experiment: Experiment, clock: Clock | None = None) -> Plan:
     """Calls, tokens and dollars of a run before it is started; stored or published judgments need no call.
 
@@ -108,14 +113,14 @@ async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Aske
     given = answers_of(experiment, questions)
     speaking = _speaking(experiment, given)
     editor = (experiment.editor,) if experiment.editor else ()
-    budget = Budget(experiment.budget_usd, limits_of(experiment))
+    budget = budget_of(experiment)
     clock = options.setdefault("clock", Clock())
     known, found = await _with_controls(experiment, await _known(experiment, questions, given), clock.wall())
     planned = _planned(known, experiment) if asking else None
     if planned is not None:
         if not known[bias.STAGES[-1]]:
             raise _unasked(experiment, questions, given or {})
-        _refuse_early(planned.check(budget), (*speaking, *editor))
+        refuse_early(planned.check(budget), (*speaking, *editor))
         budget.planned = True
     options |= {"folder": experiment.store, "budget": budget, "ask": asking, "show": show}
     options.setdefault("concurrency", experiment.concurrency)
@@ -191,13 +196,10 @@ def _speaking(experiment: Experiment, given: Mapping[tuple[str, str], Answer] | 
     return speaking
 
 
-def _refuse_early(planned: Plan, speaking: Sequence[Model]) -> None:
+def refuse_early(planned: Plan, speaking: Sequence[Model]) -> None:
     """MissingKey for all stages at once: a judge without a key must be found out before its candidates are paid."""
     asked = {row.model for row in planned.rows if row.missing}
-    keys = missing_keys({model.name: model for model in speaking if model.name in asked}.values())
-    if keys:
-        needs = "; ".join(f"{variable} (needed by {', '.join(names)})" for variable, names in keys.items())
-        raise MissingKey(f"not set in the environment: {needs}. See .env.example.")
+    check_keys({model.name: model for model in speaking if model.name in asked}.values())
 
 
 async def _known(

@@ -21,6 +21,7 @@ from helpers.run.asking import check
 from helpers.run.cleaning import clean
 from helpers.run.collected import collected
 from helpers.run.interrupting import asked_to_end, begin_process, reachable, stopping
+from helpers.run.ready import check_ready
 
 #: Per-run traces that papermill and the kernel leave in a notebook; without them a rerun gives the same bytes.
 NOISE = {"papermill", "execution"}
@@ -61,8 +62,11 @@ def collects(notebook: Path) -> bool:
     return experiment_of(notebook) in collection_names()
 
 
-def check_parameters(notebook: Path, parameters: Mapping[str, Any]) -> None:
-    """Refuse parameters that the notebook does not have: papermill itself would only log them."""
+def check_parameters(notebook: Path, parameters: Mapping[str, Any], to_ask: bool = False) -> None:
+    """Refuse parameters that the notebook does not have: papermill itself would only log them.
+
+    With `to_ask` also a run whose missing calls need a key that is not set, or have a price that nobody knows.
+    """
     from papermill import inspect_notebook
 
     refuse(parameters)
@@ -73,7 +77,10 @@ def check_parameters(notebook: Path, parameters: Mapping[str, Any]) -> None:
     if collects(notebook):
         load_collection(experiment_of(notebook), **parameters)
     else:
-        check(load_experiment(experiment_of(notebook), **parameters))
+        experiment = load_experiment(experiment_of(notebook), **parameters)
+        check(experiment)
+        if to_ask:
+            check_ready(experiment)
 
 
 def report_of(notebook: Path, parameters: Mapping[str, Any]) -> Path:
@@ -177,14 +184,15 @@ def run_all(notebooks: list[Path], parameters: Mapping[str, Any], processes: int
     """Run notebooks in parallel processes; one whose config says `after:` waits for those, and falls with them.
 
     One that collects waits for all the others and runs if any of them ran through, on what they made (`collected`).
-    The results come in the order of `notebooks`. Parameters that any of them does not have are refused before the first
-    is run; one that collects beside others has no parameters of its own.
+    The results come in the order of `notebooks`. Parameters that any of them does not have, a key that is not set and
+    a price that nobody knows are refused before the first is run; one that collects beside others has no parameters of
+    its own.
     """
     gathering = {experiment_of(n) for n in notebooks if collects(n)}
     asking = [experiment_of(n) for n in notebooks if not collects(n)]
     for notebook in notebooks:
         if not asking or not collects(notebook):
-            check_parameters(notebook, parameters)
+            check_parameters(notebook, parameters, True)
     waiting = {experiment_of(n): n for n in notebooks}
     order = list(waiting)
     after = {n: [a for a in load_config(n).after if a in waiting] for n in asking} | dict.fromkeys(gathering, asking)
