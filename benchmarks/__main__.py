@@ -1,0 +1,43 @@
+"""Measure everything and write results.md: `make bench`, half an hour on a machine that does nothing else.
+
+    python -m benchmarks judging --runs 1
+
+measures single parts and shows what it finds without writing it. A part is a module with a TITLE and a `section(runs)`.
+"""
+
+from __future__ import annotations
+
+import argparse
+from datetime import date
+from pathlib import Path
+
+from benchmarks import judging, starting
+from benchmarks.measuring import machine
+
+PARTS = {"judging": judging, "starting": starting}
+RESULTS = Path(__file__).parent / "results.md"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("parts", nargs="*", help=f"{', '.join(PARTS)} (default: all, into {RESULTS.name})")
+    parser.add_argument("--runs", type=int, default=5, help="rounds in which all take their turns (default: 5)")
+    given = parser.parse_args()
+    if unknown := [name for name in given.parts if name not in PARTS]:
+        raise SystemExit(f"no part {', '.join(unknown)}; the parts are {', '.join(PARTS)}")
+    if given.runs < 1:
+        raise SystemExit(f"--runs {given.runs}: at least 1")
+    sections = [f"## {PARTS[name].TITLE}\n{PARTS[name].section(given.runs)}" for name in given.parts or PARTS]
+    told = (
+        f"# What is fast\n\nWritten by `make bench` on {date.today()}; medians of {given.runs} rounds with the least "
+        f"and the greatest. Read ratios: they are of the same run.\n\n{machine()}.\n\n" + "\n".join(sections)
+    )
+    if given.parts:
+        print(told)
+    else:
+        RESULTS.write_text(told, encoding="utf-8")
+        print(f"wrote {RESULTS}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+"""The judging path, all in, beside the same SDK's call in a bare loop and beside what others use."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.environments import PEERS, build, version_in
+from benchmarks.material import write
+from benchmarks.measuring import Cost, cost, goal, server, spread, table, versions
+
+TITLE = "Judging"
+SDKS = ("openai", "anthropic", "google")
+PACKAGES = {"openai": "openai", "anthropic": "anthropic", "google": "google-genai"}
+MILLISECONDS, AT_ONCE = 100.0, 64
+#: A program's start is removed: what 2,200 calls cost less what 200 cost.
+LITTLE, MUCH = 200, 2_200
+MANY = 20_000
+#: The least that our rate is over a peer's, and its CPU time over ours.
+FASTER = {"inspect_ai": 6.0, "litellm": 1.7}
+CHEAPER = {"inspect_ai": 6.0, "a client per call": 12.0}
+#: A program as a command line, for so many calls; the folder is a new one each time.
+Command = Callable[[int, Path], list[str]]
+
+
+@dataclass(frozen=True)
+class PerCall:
+    """What a call costs a program once it has started: calls a second, and milliseconds of CPU time."""
+
+    rate: float
+    cpu: float
+
+
+def per_call(little: Cost, much: Cost, calls: int) -> PerCall:
+    """What so many calls more have cost.
+
+    >>> per_call(Cost(1.0, 0.5, 60.0, ""), Cost(5.0, 2.5, 60.0, ""), 2000)
+    PerCall(rate=500.0, cpu=1.0)
+    """
+    return PerCall(calls / (much.seconds - little.seconds), 1000 * (much.cpu - little.cpu) / calls)
+
+
+def programs(port: int, prompts: Path) -> dict[str, Command]:
+    """All programs by name, in the order in which they take turns."""
+    here = [sys.executable, "-m"]
+    asked = ["--port", str(port), "--at-once", str(AT_ONCE)]
+
+    def ours(sdk: str) -> Command:
+        return lambda calls, folder: [
+            *[*here, "benchmarks.programs.ours", sdk, *asked, "--calls", str(calls), "--store", str(folder)]
+        ]
+
+    def bare(sdk: str) -> Command:
+        return lambda calls, folder: [
+            *[*here, "benchmarks.programs.bare", sdk, *asked, "--calls", str(calls), "--prompts", str(prompts)]
+        ]
+
+    def peer(name: str) -> Command:
+        start = [str(PEERS[name].python), "-m", f"benchmarks.programs.{PEERS[name].program}", *asked]
+        keeps = name == "inspect_ai"
+        return lambda calls, folder: [
+            *[*start, "--calls", str(calls), "--prompts", str(prompts)],
+            *(["--store", str(folder)] if keeps else []),
+        ]
+
+    found = {f"{whose.__name__} {sdk}": whose(sdk) for sdk in SDKS for whose in (ours, bare)}
+    return found | {name: peer(name) for name in PEERS}
+
+
+def rounds(commands: Mapping[str, Command], runs: int, little: int, much: int) -> dict[str, list[PerCall]]:
+    """What each program's calls cost; all take a turn in each round, so that whatever disturbs one disturbs all."""
+    found: dict[str, list[PerCall]] = {name: [] for name in commands}
+    for number in range(runs):
+        for name, command in commands.items():
+            print(f"judging, round {number + 1} of {runs}: {name}", file=sys.stderr)
+            with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
+                costs = [cost(command(little, Path(one))), cost(command(much, Path(other)))]
+            found[name].append(per_call(*costs, much - little))
+    return found
+
+
+def many(command: Command, runs: int, calls: int) -> list[tuple[Cost, Cost]]:
+    """So many judgments asked, and then the same again when all of them are stored."""
+    found = []
+    for number in range(runs):
+        print(f"judging, {calls:,} at once, round {number + 1} of {runs}", file=sys.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            found.append((cost(command(calls, Path(folder))), cost(command(calls, Path(folder)))))
+    return found
+
+
+def beside_bare(found: Mapping[str, Sequence[PerCall]]) -> str:
+    """Our path and the bare loop, SDK by SDK, as a table."""
+    rows = []
+    for sdk in SDKS:
+        ours, bare = found[f"ours {sdk}"], found[f"bare {sdk}"]
+        rates = [our.rate / its.rate for our, its in zip(ours, bare, strict=True)]
+        cpus = [our.cpu / its.cpu for our, its in zip(ours, bare, strict=True)]
+        rows.append(
+            [
+                sdk,
+                spread([each.rate for each in ours], 0),
+                spread([each.rate for each in bare], 0),
+                f"{spread(rates)} ({goal(rates, 0.95, most=False)})",
+                spread([each.cpu for each in ours]),
+                spread([each.cpu for each in bare]),
+                f"{spread(cpus)} ({goal(cpus, 1.35, most=True)})",
+            ]
+        )
+    head = ["SDK", "ours, calls/s", "bare, calls/s", "rate over bare", "ours, CPU ms", "bare, CPU ms", "CPU over bare"]
+    return table(head, rows)
+
+
+def beside_peers(found: Mapping[str, Sequence[PerCall]]) -> str:
+    """Our path through the openai SDK and the peers, as a table."""
+    rows = []
+    for name in PEERS:
+        pairs = [*zip(found["ours openai"], found[name], strict=True)]
+        faster = [our.rate / its.rate for our, its in pairs]
+        cheaper = [its.cpu / our.cpu for our, its in pairs]
+        told = [spread(faster, 1), spread(cheaper, 1)]
+        told[0] += f" ({goal(faster, FASTER[name], False, 1)})" if name in FASTER else ""
+        told[1] += f" ({goal(cheaper, CHEAPER[name], False, 1)})" if name in CHEAPER else ""
+        rows.append([name, spread([its.rate for _, its in pairs], 0), spread([its.cpu for _, its in pairs], 1), *told])
+    return table(["peer", "calls/s", "CPU ms a call", "our rate over its", "its CPU over ours"], rows)
+
+
+def of_many(found: Sequence[tuple[Cost, Cost]], calls: int) -> str:
+    """Memory and the second run of many judgments, as a table."""
+    memory, again = [first.memory for first, _ in found], [second.memory for _, second in found]
+    starts = [float(second.said) for _, second in found]
+    rows = [
+        [f"{calls:,} asked: largest resident memory, MB", spread(memory, 0), goal(memory, 200, True, 0)],
+        [f"{calls:,} stored: from the first trial to all judgments, s", spread(starts), goal(starts, 2, True, 0)],
+        [f"{calls:,} stored: largest resident memory, MB", spread(again, 0), ""],
+    ]
+    return table(["openai", "median", "goal"], rows)
+
+
+def section(runs: int, little: int = LITTLE, much: int = MUCH, calls: int = MANY) -> str:
+    """Measure all programs in turn; the section of the results as Markdown."""
+    for peer in PEERS.values():
+        build(peer)
+    with server(MILLISECONDS) as port, tempfile.TemporaryDirectory() as folder:
+        prompts = Path(folder) / "prompts.jsonl"
+        write(prompts, much)
+        size = prompts.stat().st_size / much
+        commands = programs(port, prompts)
+        found = rounds(commands, runs, little, much)
+        stored = many(commands["ours openai"], runs, calls)
+    peers = "; ".join(version_in(peer) for peer in PEERS.values())
+    return f"""
+A local server answers after {MILLISECONDS:.0f} ms, {AT_ONCE} calls at once, {size / 1000:.1f} KB of prompt and schema
+a call. Ours: build, call, parse, durable append, progress, a budget and a key that is looked for in each reply. Bare:
+the same public SDK call on the same transport in a loop, prompts read from a file. Each number is what
+{much - little:,} calls more cost ({much:,} less {little:,}), in user and system time of the whole process.
+{versions([*PACKAGES.values(), "aiohttp", "httpx2"])}.
+
+{beside_bare(found)}
+
+Peers, each in an environment of its own ({peers}); inspect_ai with its default settings.
+
+{beside_peers(found)}
+
+{of_many(stored, calls)}
+"""

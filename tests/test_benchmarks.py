@@ -1,0 +1,140 @@
+"""The benchmarks run and count right; how fast anything is, no test says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchmarks import judging, measuring
+from benchmarks.environments import PEERS
+from benchmarks.material import trials, write
+from benchmarks.measuring import Cost, cost, goal, server, spread
+from benchmarks.server import body_of
+from helpers import store
+from helpers.providers import anthropic, google, openai
+from helpers.types import Model
+from helpers.verdicts import parse
+
+CALLS = 3
+JUDGE = Model("judge", "openai", "bench-1", "gpt")
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    with server(milliseconds=1) as port:
+        yield port
+
+
+@pytest.fixture(scope="module")
+def prompts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("prompts") / "prompts.jsonl"
+    write(path, CALLS)
+    return path
+
+
+def test_prompts_differ_and_have_the_size_that_is_told() -> None:
+    sent = [trial.request.system + trial.request.prompt for trial in trials(JUDGE, 50)]
+    assert len(set(sent)) == 50
+    assert all(5000 < len(text.encode()) < 6000 for text in sent)
+
+
+@pytest.mark.parametrize(
+    ("path", "module"),
+    [("/v1/chat/completions", openai), ("/v1/messages", anthropic), ("/v1beta/models/x:generateContent", google)],
+)
+def test_the_server_answers_in_each_wire_format_with_the_verdict_of_its_prompt(path: str, module) -> None:
+    for trial in trials(JUDGE, CALLS):
+        reply = module.read(body_of(path, trial.request.prompt.encode()).decode())
+        outcome, verdict = parse(reply.text, "listwise", trial.labels, trial.nonce, structured=True)
+        assert (outcome, verdict.ranking, verdict.contradicts) == ("ok", ("B", "A", "C"), False)
+        assert (reply.finish, reply.usage.input, reply.usage.output) == ("stop", 1400, 350)
+
+
+def test_the_server_answers_nothing_else() -> None:
+    assert body_of("/v1/chat/completions", b"Who is there?") is None
+    assert body_of("/v1/embeddings", b"<<<QUESTION 0123abcd>>>") is None
+
+
+@pytest.mark.parametrize("sdk", judging.SDKS)
+def test_our_path_and_the_bare_loop_run_and_ours_keeps_every_reply(
+    sdk: str, port: int, prompts: Path, tmp_path: Path
+) -> None:
+    commands = judging.programs(port, prompts)
+    ours, bare = (cost(commands[f"{whose} {sdk}"](CALLS, tmp_path)) for whose in ("ours", "bare"))
+    assert len(store.read(tmp_path / "judge.jsonl")) == CALLS
+    assert float(ours.said) > 0 and ours.cpu > 0 and ours.memory > 10 and bare.cpu > 0
+
+
+def test_the_pattern_of_a_client_per_call_runs(port: int, prompts: Path) -> None:
+    program = f"benchmarks.programs.{PEERS['a client per call'].program}"
+    told = ["--port", str(port), "--calls", str(CALLS), "--prompts", str(prompts), "--at-once", "2"]
+    assert cost([sys.executable, "-m", program, *told]).cpu > 0
+
+
+@pytest.mark.parametrize("name", ["inspect_ai", "litellm"])
+def test_a_peer_runs_where_its_environment_is_built(name: str, port: int, prompts: Path, tmp_path: Path) -> None:
+    if not PEERS[name].built:
+        pytest.skip("`make bench` builds its environment")
+    assert cost(judging.programs(port, prompts)[name](CALLS, tmp_path)).cpu > 0
+
+
+def test_a_program_that_fails_is_told_with_its_last_words() -> None:
+    with pytest.raises(SystemExit, match=r"(?s)exit code 3.*no such luck"):
+        cost([sys.executable, "-c", "import sys; print('no such luck', file=sys.stderr); sys.exit(3)"])
+
+
+def test_processor_time_and_memory_are_those_of_the_program() -> None:
+    spent = cost([sys.executable, "-c", "import time\nwhile time.process_time() < 0.3: pass\nprint('done')"])
+    held = cost([sys.executable, "-c", "text = 'x' * 300_000_000"])
+    assert 0.3 <= spent.cpu < 3 and spent.said == "done\n"
+    assert 300 < held.memory < 400 and spent.memory < 250
+
+
+def test_a_replaced_start_is_removed_and_ratios_are_of_the_same_round() -> None:
+    little, much = Cost(2.0, 1.0, 80.0, ""), Cost(6.0, 3.0, 90.0, "")
+    ours = judging.per_call(little, much, 2000)
+    assert (ours.rate, ours.cpu) == (500.0, 1.0)
+    found = {f"{whose} {sdk}": [ours] * 3 for whose in ("ours", "bare") for sdk in judging.SDKS}
+    # Of three rounds one is disturbed for both: the ratio of that round is as it was.
+    found["bare openai"] = [judging.PerCall(500.0, 0.8), judging.PerCall(400.0, 0.5), judging.PerCall(500.0, 0.8)]
+    found["ours openai"] = [judging.PerCall(490.0, 1.0), judging.PerCall(200.0, 1.0), judging.PerCall(490.0, 1.0)]
+    row = next(line for line in judging.beside_bare(found).splitlines() if line.startswith("| openai"))
+    assert "0.98 [0.50, 0.98] (at least 0.95: met)" in row
+    assert "1.25 [1.25, 2.00] (at most 1.35: met)" in row
+    found |= {"inspect_ai": [judging.PerCall(50.0, 5.0)] * 3, "litellm": [judging.PerCall(300.0, 4.0)] * 3}
+    found["a client per call"] = [judging.PerCall(50.0, 30.0)] * 3
+    told = judging.beside_peers(found)
+    assert "| 9.8 [4.0, 9.8] (at least 6.0: met) | 5.0 [5.0, 5.0] (at least 6.0: missed) |" in told
+    assert "1.6 [0.7, 1.6] (at least 1.7: missed)" in told and "30.0 [30.0, 30.0] (at least 12.0: met)" in told
+
+
+def test_memory_and_the_second_run_are_told_with_their_goals() -> None:
+    runs = [(Cost(40.0, 30.0, 190.0, "39.0\n"), Cost(3.0, 2.5, 150.0, "2.5\n"))]
+    told = judging.of_many(runs, 20_000)
+    assert "| 20,000 asked: largest resident memory, MB | 190 [190, 190] | at most 200: met |" in told
+    assert "| 2.50 [2.50, 2.50] | at most 2: missed |" in told
+
+
+def test_goals_are_held_against_medians() -> None:
+    assert goal([1.0, 1.35, 9.0], 1.35, most=True) == "at most 1.35: met"
+    assert goal([0.1, 0.94, 2.0], 0.95, most=False) == "at least 0.95: missed"
+    assert spread([0.0, 3.0, 1.0, 2.0], 1) == "1.5 [0.0, 3.0]"
+
+
+def test_an_unknown_part_is_refused_before_anything_is_measured() -> None:
+    asked = [sys.executable, "-m", "benchmarks", "jugding"]
+    done = subprocess.run(asked, cwd=measuring.ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "no part jugding; the parts are judging, starting" in done.stderr
+
+
+def test_a_part_is_shown_and_results_are_left_alone() -> None:
+    results = measuring.ROOT / "benchmarks" / "results.md"
+    before = results.read_bytes() if results.exists() else None
+    asked = [sys.executable, "-m", "benchmarks", "starting", "--runs", "1"]
+    done = subprocess.run(asked, cwd=measuring.ROOT, capture_output=True, text=True, check=True)
+    assert "| `import helpers.store, helpers.verdicts, helpers.judge` | " in done.stdout
+    assert (results.read_bytes() if results.exists() else None) == before
