@@ -16,7 +16,8 @@ from helpers.calibrate.running import SIZES
 class Held:
     """Numbers that are tried in a world in the same role at each of these places (parts of the column `where`).
 
-    A place without a judge is of all judges together.
+    A place without a judge is of all judges together. Something is said to be there in the share `least` to `most` of
+    all replications; one without an interval says nothing. What the rule already judges needs neither.
     """
 
     world: str
@@ -24,6 +25,8 @@ class Held:
     ids: tuple[str, ...]
     places: Sequence[str] = ("",)
     questions: int = 80
+    least: float = 0.0
+    most: float = 1.0
 
 
 def stored(experiment: str) -> tuple[pd.DataFrame, dict[str, Any]]:
@@ -34,9 +37,9 @@ def stored(experiment: str) -> tuple[pd.DataFrame, dict[str, Any]]:
 
 
 def assert_calibrated(experiment: str, held: Iterable[Held]) -> None:
-    """Fail where a row is missing, was made of fewer replications than the others or never had an interval."""
+    """Fail where a row is missing, was made of fewer replications than others, had no interval or is out of bounds."""
     rows, _ = stored(experiment)
-    missing = []
+    missing, outside = [], []
     for each in held:
         at = rows[
             (rows["world"] == each.world)
@@ -45,10 +48,22 @@ def assert_calibrated(experiment: str, held: Iterable[Held]) -> None:
             & (rows["runs"] >= SIZES[each.questions])
             & (rows["given"] > 0)
         ]
+        what = f"{each.world}, {each.questions} questions, {each.role}"
         for id in each.ids:
-            found = [set(where.split()) for where in at.loc[at["id"] == id, "where"]]
             for sought in each.places:
-                alike = [place for place in found if ("judge=" in sought) == any("judge=" in part for part in place)]
-                if not any(set(sought.split()) <= place for place in alike):
-                    missing.append(f"{each.world}, {each.questions} questions, {each.role}: {id} {sought}".rstrip())
+                found = [row for row in at[at["id"] == id].itertuples() if _of(row.where, sought)]
+                if not found:
+                    missing.append(f"{what}: {id} {sought}".rstrip())
+                for row in found:
+                    said = row.rejected * row.given / row.runs
+                    if not each.least <= said <= each.most:
+                        bounds = f"{each.least:.1%} to {each.most:.1%}"
+                        outside.append(f"{what}: {id} {row.where} in {said:.1%} of {row.runs}, not in {bounds}")
     assert not missing, f"calibration.csv no longer holds, for {experiment}: {'; '.join(missing)}"
+    assert not outside, f"calibration.csv finds, for {experiment}: {'; '.join(outside)}"
+
+
+def _of(where: str, sought: str) -> bool:
+    """Is a place one of those sought? One without a judge is not a judge's."""
+    place = set(where.split())
+    return set(sought.split()) <= place and ("judge=" in sought) == ("judge=" in where)

@@ -3,9 +3,10 @@
 The rule is that of test_simulations: with the exact 99.9 % interval of the observed rate, a size fails wholly outside
 3 to 7 %, a coverage wholly outside 93 to 97 %, a bias beyond 3.5 Monte-Carlo standard errors. 24 scenarios in three
 wordings, each version asked twice, three models; truth is the estimand in a very large sample. Seeds were fixed
-beforehand. Each test runs few replications; what 2,000 of them show stands in calibration.csv (see CALIBRATED), and
-slow tests run many only where no row holds it: the excesses and placebos of single models, thresholds themselves, and
-what stands where answers scatter.
+beforehand. Quick tests run 20 replications, which the rule refuses from 7 rejections or misses on: gross errors. What
+2,000 of them show, what is found and what misleads stands in calibration.csv (CALIBRATED, FOUND, MISLEADING), and slow
+tests run many only where no row holds it: the excesses and placebos of single models, thresholds themselves, and what
+stands where answers scatter.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from helpers.calibrate.worlds.decisions import (
     selection_frame,
 )
 from helpers.types import Estimate
-from tests.calibrated import Held, assert_calibrated
+from tests.calibrated import Held, assert_calibrated, stored
 from tests.rule import assert_unbiased, assert_within, exact
 
 FAST, SLOW = 20, pytest.param(500, marks=pytest.mark.slow)
@@ -82,6 +83,10 @@ FAIR = ("noise", "target", "mixed", "fair gambles", "merit")
 ANCHORED = ("bias=anchoring judge=plain", "bias=anchoring judge=skewed", "bias=anchoring judge=lossy")
 TWO = ("plain", "other")
 PULLS = ("bias=anchoring judge=little", "bias=anchoring judge=much", "bias=anchoring judge=lossy")
+PUBLISHED = (
+    *("anchoring_agnostic_published", "anchoring_specific_published"),
+    *("halo_effect_published", "confirmation_bias_published"),
+)
 #: What nothing pulls, where scenarios pull both ways, and the slope on an anchor: rows of calibration.csv.
 CALIBRATED = (
     Held("nothing pulls", "null", ("bias_effect", "anchor_slope"), ("bias=anchoring", *ANCHORED)),
@@ -103,9 +108,57 @@ CALIBRATED = (
     Held("scatter alone", "null", ("scale_shift",), [f"bias={way} judge={n}" for way in ("more", "less") for n in TWO]),
 )
 
+BIASES = ("bias=anchoring", "bias=halo", "bias=loss_aversion", "bias=confirmation")
+STRONG = ("bias=anchoring judge=much", "bias=halo judge=much", "bias=confirmation judge=much")
+AVERSE, EXCESSES = ("bias=loss_aversion judge=averse",), ("anchoring_specific", "halo_effect", "confirmation_bias")
+#: What is planted is found. No document names a power here; these are chosen: a pull half of the way or more in nearly
+#: every run of 80 scenarios, the mean over models too, and with 20, fewer than are built in, in every second run.
+FOUND = (
+    Held("pulled", "planted", ("bias_effect", "scale_shift"), BIASES, 20, least=0.5),
+    Held("pulled", "planted", ("bias_effect", "scale_shift"), (*BIASES, *STRONG, *AVERSE), least=0.95),
+    Held("pulled", "planted", [f"{id}_excess" for id in EXCESSES], least=0.95),
+    Held("pulled", "planted", ("threshold_ratio",), ("bias=loss_aversion", *AVERSE), least=0.95),
+    Held("pulled", "planted", ("anchor_slope",), ("bias=anchoring", *STRONG[:1]), least=0.95),
+    # Limits: a tenth of the way, and a loss of a noisy model that leaves out answers, are missed in every second run.
+    Held("pulled", "planted", ("bias_effect",), PULLS[:1], least=0.3, most=0.6),
+    Held("pulled", "planted", ("bias_effect",), ("bias=loss_aversion judge=lossy",), least=0.3, most=0.6),
+    Held("pulled", "planted", ("bias_effect", "scale_shift", "anchor_slope"), PULLS, 400, least=0.95),
+    Held("pulled", "planted", ("bias_effect", "threshold_ratio"), ("bias=loss_aversion judge=lossy",), 400, least=0.95),
+    # A limit: of the agnostic metric scatter leaves little.
+    Held("pulled", "planted", ("anchoring_agnostic_excess",), least=0.4, most=0.8),
+    Held("pulled", "planted", ("anchoring_agnostic_excess",), questions=400, least=0.95),
+)
+#: What misleads: the published metrics call noise alone a bias, and a slope on answers that are not asked anew; where
+#: the treatment scatters more, or scenarios pull both ways, what is left over a repeat does so too.
+MISLEADING = (
+    Held("nothing pulls", "failure", PUBLISHED, least=0.99),
+    Held("nothing pulls", "failure", ("anchor_slope_plain",), least=0.95),
+    Held("pulled both ways", "failure", ("halo_effect_excess", "halo_effect_published"), ("bias=halo",), least=0.95),
+    Held("scatter alone", "failure", ("anchoring_agnostic_excess", "anchoring_specific_excess"), least=0.95),
+    Held("scatter alone", "failure", ("halo_effect_excess",), ("bias=less",), least=0.95),
+    # A limit of the signed effect, and why `scale_shift` has to speak too: less scatter reads as a push away.
+    Held("scatter alone", "failure", ("bias_effect",), ("bias=more", "bias=less"), least=0.1, most=0.5),
+)
+
 
 def test_the_calibration_holds_what_is_not_repeated_here() -> None:
     assert_calibrated("cognitive_biases", CALIBRATED)
+
+
+def test_what_is_planted_is_found() -> None:
+    assert_calibrated("cognitive_biases", FOUND)
+
+
+def test_what_is_known_to_mislead_does() -> None:
+    assert_calibrated("cognitive_biases", MISLEADING)
+
+
+def test_noise_alone_makes_what_is_documented_of_published_metrics() -> None:
+    """Documented 0.18 (agnostic) and 0.17 (specific) for a noise of a tenth of the scale; models here are as noisy."""
+    rows, _ = stored("cognitive_biases")
+    at = rows[(rows["world"] == "nothing pulls") & (rows["questions"] == 80) & rows["id"].isin(PUBLISHED)]
+    assert set(at["id"]) == set(PUBLISHED) and (at["truth"] == 0).all()
+    assert (at["bias"] > 0.15).all(), at[["id", "bias"]].to_dict("records")
 
 
 def measured(table: pd.DataFrame, seed: int) -> list[Estimate]:
@@ -234,7 +287,7 @@ def everybody(*worlds: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("world", "who"), everybody(*FAIR))
-def test_what_nothing_pulls_is_called_biased_in_one_run_of_twenty(world: str, who: str) -> None:
+def test_what_nothing_pulls_is_not_often_called_biased(world: str, who: str) -> None:
     """Noise, skewed or not; habits of order; answers lost for what they are; merits that decide and select."""
     each = replications(world, FAST)["bias_effect", who]
     assert_within(rejected(each), FAST, 0.03, 0.07, f"size of bias_effect of {who} in {world}")

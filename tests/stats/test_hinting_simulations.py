@@ -1,9 +1,10 @@
 """Does the paired analysis hold what it promises? Effects of hints and names planted in worlds of unequal judges.
 
 The rule is that of test_simulations: with the exact 99.9 % interval of the observed rate, a size fails wholly outside
-3 to 7 %, a coverage wholly outside 93 to 97 %. Seeds were fixed beforehand. Each test runs few replications; what 2,000
-of them show stands in calibration.csv (see CALIBRATED), and slow tests run many only where no row holds it: families of
-hints, effects that differ by question where verdicts are lost, how often equivalence is concluded, one judge alone.
+3 to 7 %, a coverage wholly outside 93 to 97 %. Seeds were fixed beforehand. Quick tests run 24 replications, which the
+rule refuses from 8 rejections or misses on: gross errors. What 2,000 of them show, what is found and what misleads
+stands in calibration.csv (CALIBRATED, FOUND, MISLEADING), and slow tests run many only where no row holds it: families
+of hints, effects that differ by question where verdicts are lost, how often equivalence is concluded, one judge alone.
 """
 
 from __future__ import annotations
@@ -55,9 +56,51 @@ CALIBRATED = (
     Held("found", "planted", ("name_effect",), ("vendor=average",)),
 )
 
+VENDORS = ("vendor=claude", "vendor=gpt", "vendor=gemini")
+#: What is planted is found. Documented at 80 questions: 4.8, 7.8 and 9.6 pp of the average in 45, 84 and 96 %, 12 pp of
+#: a vendor in 80 %, equivalence within 5 pp in 24 % and with 180 questions in 80 %. Of a name nothing is documented: by
+#: own first places alone (5.3 pp of the average, 12.2 of a vendor in 80 %), of which an effect per answer, two of six
+#: being named so, is three quarters: 4 and 9.2 pp.
+FOUND = (
+    Held("found", "planted", ("hint_effect",), AVERAGE[2:], least=0.84),  # 8.1 pp
+    Held("alike", "planted", ("hint_effect",), AVERAGE[1:2], least=0.96),
+    Held("alike", "planted", ("hint_effect",), [f"hint=competitors {vendor}" for vendor in VENDORS], least=0.8),
+    # A limit: effects of 5 pp of the average, and of 6 to 10 pp of a vendor, are missed about as often as found.
+    Held("margin", "planted", ("hint_effect",), AVERAGE[2:], least=0.35, most=0.5),
+    Held("found", "planted", ("hint_effect",), [f"hint=full {vendor}" for vendor in VENDORS], least=0.26, most=0.75),
+    Held("found", "planted", ("hint_effect",), [f"hint=full {vendor}" for vendor in VENDORS], 400, least=0.84),
+    Held("margin", "planted", ("hint_effect",), AVERAGE[2:], 400, least=0.96),
+    Held("found", "planted", ("name_effect",), ("vendor=average",), least=0.99),  # 10.3 pp
+    Held("found", "planted", ("name_effect",), (VENDORS[0], VENDORS[2]), least=0.8),  # 12 and 11 pp
+    Held("found", "planted", ("name_effect",), (VENDORS[1],), least=0.6),  # 7.5 pp
+    Held("found", "planted", ("name_effect",), VENDORS, 400, least=0.95),
+    Held("nothing", "planted", ("hint_effect_90",), AVERAGE[:1], least=0.24),  # asked twice
+    # A limit: with verdicts lost equivalence is concluded even more rarely than in one run of four.
+    Held("lost", "planted", ("hint_effect_90",), AVERAGE[:1], most=0.24),
+    Held("lost", "planted", ("hint_effect_90",), AVERAGE[:1], 400, least=0.8),
+    # Chosen, no document names it: 3.6 pp more changed verdicts than of a repeat need more than 80 questions.
+    Held("alike", "planted", ("excess_change",), ("hint=competitors",), least=0.2, most=0.7),
+    Held("alike", "planted", ("excess_change",), ("hint=competitors",), 400, least=0.8),
+)
+#: What misleads: a change rate is no effect; groups as independent votes reject in 1 % and lose power; McNemar's test
+#: that knows no questions rejects in 7.1 % where a hint does something else with each.
+MISLEADING = (
+    Held("nothing", "failure", ("change_rate",), ("hint=self",), least=0.99),
+    *(Held(w, "failure", ("two_groups_unpaired",), AVERAGE[:1], most=0.03) for w in ("nothing", "lost")),
+    Held("mixed", "failure", ("mcnemar_on_votes",), AVERAGE[2:], least=0.06),
+)
+
 
 def test_the_calibration_holds_what_is_not_repeated_here() -> None:
     assert_calibrated("hinting_groups", CALIBRATED)
+
+
+def test_what_is_planted_is_found() -> None:
+    assert_calibrated("hinting_groups", FOUND)
+
+
+def test_what_is_known_to_mislead_does() -> None:
+    assert_calibrated("hinting_groups", MISLEADING)
 
 
 def paired_change(world: World, utility: float, spread: float, questions: int) -> float:
@@ -106,7 +149,8 @@ def test_ten_points_planted_in_one_hint_are_found_after_holm(runs: int) -> None:
 @pytest.mark.parametrize(
     ("world", "spread", "runs"),
     [
-        *((world, spread, FAST) for world in WORLDS for spread in (0.0, 0.8)),
+        ("plain", 0.0, FAST),
+        ("lost", 0.8, FAST),
         pytest.param("lost", 0.8, MANY, marks=pytest.mark.slow),
     ],
 )
@@ -121,17 +165,8 @@ def test_size_and_coverage_without_an_effect(world: str, spread: float, runs: in
     assert_within(covered, runs, 0.93, 0.97, f"coverage in {world}, spread {spread}")
 
 
-def test_a_planted_effect_is_covered() -> None:
-    utility, covered = utility_of("unequal", 0.10, FAST), 0
-    for run, frame in enumerate(runs_of("unequal", FAST, {"self": utility})):
-        each = average(hint_effect(frame, "simulated", run, MARGIN), "self")
-        covered += each.low <= 0.10 <= each.high
-    assert_within(covered, FAST, 0.93, 0.97, "coverage of 10 pp")
-
-
-@pytest.mark.parametrize(
-    ("questions", "runs"), [(80, FAST), *(pytest.param(n, MANY, marks=pytest.mark.slow) for n in (80, 200))]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("questions", "runs"), [(80, MANY), (200, MANY)])
 def test_equivalence_is_concluded_about_as_often_as_its_power_says(questions: int, runs: int) -> None:
     """One hint, so that Holm changes nothing; the power is computed from each run's own standard error."""
     concluded, power = 0, []
@@ -146,22 +181,6 @@ def test_equivalence_is_concluded_about_as_often_as_its_power_says(questions: in
     assert np.mean(power) > 0.75 if questions == 200 else np.mean(power) < 0.45
 
 
-@pytest.mark.parametrize("utility", [0.0, 0.8])
-def test_the_effect_of_a_name_is_recovered_and_zero_where_names_do_nothing(utility: float) -> None:
-    truth, runs = population_of_names(utility, FAST), FAST
-    found = covered = 0
-    for run, frame in enumerate(runs_of("lost", runs, {}, named=utility)):
-        each = next(e for e in name_effect(frame, "simulated", run) if e.where["vendor"] == "average")
-        found += each.p < 0.05
-        covered += each.low <= truth <= each.high
-    assert_within(covered, runs, 0.93, 0.97, f"coverage of {truth:.3f}")
-    if utility:
-        assert truth > 0.05 and found >= 0.8 * runs, f"{truth:.3f} found in {found} of {runs} runs"
-    else:
-        assert truth == 0.0
-        assert_within(found, runs, 0.03, 0.07, "size")
-
-
 @pytest.mark.parametrize("runs", [FAST, SLOW])
 def test_the_test_of_names_keeps_its_size_for_one_judge_on_few_questions(runs: int) -> None:
     """One own name among three is a skewed count, and forty of them are few."""
@@ -171,15 +190,3 @@ def test_the_test_of_names_keeps_its_size_for_one_judge_on_few_questions(runs: i
         found = name_effect(frame[frame["judge"] == "gpt_fast"], "simulated", run)
         rejected += next(e for e in found if e.where.get("vendor") == "average").p < 0.05
     assert exact(rejected, runs)[0] <= 0.05, f"rejected in {rejected} of {runs}"
-
-
-@cache
-def population_of_names(utility: float, runs: int) -> float:
-    """The average effect of a name on a very large sample; 0 by design where names do nothing."""
-    if not utility:
-        return 0.0
-    frame = hinted(WORLDS["lost"], POPULATIONS[runs] // 2, np.random.default_rng([83, 1]), {}, named=utility)
-    arm = frame[(frame["condition"] == "swapped") & frame["top"].notna()]
-    own = arm["named"] == arm["judge_vendor"]
-    by = [arm[rows].groupby("judge_vendor")["top"].mean() for rows in (own, ~own)]
-    return float((by[0] - by[1]).mean())

@@ -2,8 +2,9 @@
 
 The rule is that of test_simulations: with the exact 99.9 % interval of the observed rate, a size fails wholly outside
 3 to 7 %, a coverage wholly outside 93 to 97 %, a bias beyond 3.5 Monte-Carlo standard errors. 115 articles with three
-questions each; seeds were fixed beforehand. Each test runs few replications; what 2,000 of them show stands in
-calibration.csv (see CALIBRATED), and slow tests run many only where no row holds it: families of judges, damage that
+questions each; seeds were fixed beforehand. Quick tests run 16 replications, which the rule refuses from 7 rejections
+or misses on: gross errors. What 2,000 of them show, what is found and what misleads stands in calibration.csv
+(CALIBRATED, FOUND, MISLEADING), and slow tests run many only where no row holds it: families of judges, damage that
 differs by text, both contrasts together, doses, and judges that are merely weak.
 """
 
@@ -19,7 +20,7 @@ from helpers.biases.self_preference import baseline, obfuscation, rates
 from helpers.biases.self_preference.concluding import corrected
 from helpers.calibrate.worlds.pairs import BEFORE, NAMES, REPEAT, PairWorld, sample
 from helpers.types import Estimate
-from tests.calibrated import Held, assert_calibrated
+from tests.calibrated import Held, assert_calibrated, stored
 from tests.rule import assert_unbiased, assert_within, exact
 
 FAST, SLOW = 16, pytest.param(400, marks=pytest.mark.slow)
@@ -41,16 +42,14 @@ WORLDS = {
     "scaled": PairWorld(damage=EDITS, scaled=True, sharpness=(2.0, 0.6, 1.5, 0.5)),
     "recognition": PairWorld(damage=EDITS, **UNEQUAL, self_preference=(0.0, 0.0, 1.5, 1.5)),
     "weak": PairWorld(skill=(2.0, 0.9, 0.3, 1.4), knowledge=(0.6, 0.4, 1.2, 0.5), lean=(0.3, 0.0, -0.5, 0.3)),
-    "defends": PairWorld(
-        skill=(2.0, 0.9, 0.3, 1.4), knowledge=(0.6, 0.4, 1.2, 0.5), self_preference=(0.0, 0.0, 1.0, 1.0)
-    ),
 }
 
 OTHERS = ("judge=llama", "judge=mistral", "judge=qwen")
+EVERY = ("judge=deepseek", *OTHERS)
 EFFECTS = ("obfuscation_effect", "obfuscation_against_other_author")
 #: Damage that is no effect, published comparisons that call it one, recognition that is one: rows of calibration.csv.
 CALIBRATED = (
-    *(Held(world, "null", EFFECTS, ("judge=deepseek", *OTHERS)) for world in ("nothing", "unequal", "losses")),
+    *(Held(world, "null", EFFECTS, EVERY) for world in ("nothing", "unequal", "losses")),
     Held("nothing", "failure", ("naive_filtered_change", "regression_to_the_mean"), OTHERS),
     Held("scaled", "null", EFFECTS[1:], OTHERS),
     Held("scaled", "failure", EFFECTS[:1], OTHERS),
@@ -60,15 +59,57 @@ CALIBRATED = (
     Held("recognised", "null", ("evaluator_quality_gap",), ("judge=deepseek", "judge=llama")),
 )
 
+DEFENDING = ("judge=mistral", "judge=qwen")
+#: What is planted is found. Documented: with 100 harmful items 16 pp are found in 80 %, so 23 pp in 98 %; with 80 items
+#: of one judge 15.5 pp in 80 %, so 25 pp in 99 %. Of the obfuscation effect only 0.5 of a logit in 460 items is (74 to
+#: 80 %): what 240 questions find of 0.74 is chosen, more for Mistral, which answers wrongly more often than Qwen.
+FOUND = (
+    Held("recognised", "planted", ("evaluator_quality_gap",), DEFENDING, least=0.95),
+    Held("recognised", "planted", ("recognition_balanced",), EVERY, least=0.95),
+    Held("recognised", "planted", ("accuracy_harmful",), DEFENDING[:1], least=0.95),
+    Held("recognised", "planted", ("obfuscation_effect", "obfuscation_effect_pp"), DEFENDING[:1], least=0.8),
+    Held("recognised", "planted", ("obfuscation_effect", "obfuscation_effect_pp"), DEFENDING[1:], least=0.5),
+    Held("recognised", "planted", ("obfuscation_effect", "obfuscation_effect_pp"), DEFENDING, 400, least=0.95),
+    # A limit: against another author's wrong answer the same effect is missed in every second run of 80 articles.
+    Held("recognised", "planted", EFFECTS[1:], DEFENDING, least=0.2, most=0.6),
+    Held("recognised", "planted", EFFECTS[1:], DEFENDING, 400, least=0.9),
+)
+#: What misleads: filtered comparisons where edits do nothing, as documented for middling base rates in 74 %, less with
+#: fewer wrong answers; a harmful rate other than one half; the effect itself where edits are felt in units of noise.
+MISLEADING = (
+    Held("nothing", "failure", ("naive_filtered_change", "regression_to_the_mean"), OTHERS, least=0.4),
+    Held("nothing", "failure", ("filtered_one_order_change",), OTHERS, least=0.5),
+    Held("nothing", "failure", ("filtered_one_order_change", "naive_filtered_change"), EVERY, 400, least=0.7),
+    Held("unequal", "failure", ("naive_harmful_rate",), ("judge=deepseek", "judge=qwen"), least=0.9),
+    Held("unequal", "failure", ("recognition_balanced",), EVERY, least=0.95),
+    Held("scaled", "failure", EFFECTS[:1], OTHERS, least=0.2),
+)
+
 
 def test_the_calibration_holds_what_is_not_repeated_here() -> None:
     assert_calibrated("quality_self_preference", CALIBRATED)
 
 
+def test_what_is_planted_is_found() -> None:
+    assert_calibrated("quality_self_preference", FOUND)
+
+
+def test_what_is_known_to_mislead_does() -> None:
+    assert_calibrated("quality_self_preference", MISLEADING)
+
+
+def test_filtering_alone_makes_what_is_documented() -> None:
+    """7 to 12 pp from nothing at low base rates: verdicts of one order after filtering, where no edit does anything."""
+    rows, _ = stored("quality_self_preference")
+    made = rows[(rows["id"] == "filtered_one_order_change") & (rows["questions"] == 80)]
+    assert len(made) == 4 and (made["truth"] == 0).all()
+    assert made["bias"].between(0.07, 0.12).all(), made["bias"].tolist()
+
+
 def measured(world: str, run: int) -> list[Estimate]:
     """The estimates of one replication that its tests are about."""
     rng, data = np.random.default_rng([31, list(WORLDS).index(world), run]), "simulated"
-    if world in ("weak", "defends"):
+    if world == "weak":
         table = sample(WORLDS[world], rng)
         gap = baseline.evaluator_quality_gap(table, data, run)
         naive = [e for e in rates.accuracies(table[table["own"] == "wrong"], data) if e.id == "naive_harmful_rate"]
@@ -224,13 +265,3 @@ def test_a_weak_judge_is_not_called_self_preferring(runs: int) -> None:
         assert_within(rejected(each), runs, 0.03, 0.07, f"size for {judge}")
         assert_within(covered(each, 0.0), runs, 0.93, 0.97, f"coverage for {judge}")
         assert_unbiased(each[:, 0], 0.0, judge)
-
-
-def test_a_judge_that_defends_its_answers_is_found_and_others_are_not() -> None:
-    found = replications("defends", FAST)
-    for judge in ("mistral", "qwen"):
-        each = found["evaluator_quality_gap", judge, "same label"]
-        assert (each[:, 1] > 0).sum() >= 0.8 * FAST, judge
-    for judge in ("deepseek", "llama"):
-        each = found["evaluator_quality_gap", judge, "same label"]
-        assert_within(rejected(each), FAST, 0.03, 0.07, f"size for {judge}")

@@ -2,9 +2,10 @@
 
 The rule is that of test_simulations: with the exact 99.9 % interval of the observed rate, a size fails wholly outside
 3 to 7 %, a coverage wholly outside 93 to 97 %, a bias beyond 3.5 Monte-Carlo standard errors. 120 questions, each
-order asked twice, unless said; seeds were fixed beforehand. Each test runs few replications; what 2,000 of them show
-stands in calibration.csv (see CALIBRATED), and slow tests run many where no row holds it: the family of judges, and the
-least number of questions that a style-controlled win rate has an interval for.
+order asked twice, unless said; seeds were fixed beforehand. Quick tests run 16 replications, which the rule refuses
+from 7 rejections or misses on: gross errors. What 2,000 of them show, what is found and what misleads stands in
+calibration.csv (CALIBRATED, FOUND, MISLEADING), and slow tests run many where no row holds it: the family of judges,
+and the least number of questions that a style-controlled win rate has an interval for.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from helpers.biases.position.families import corrected
 from helpers.biases.position.pairs import pairs, valid
 from helpers.calibrate.worlds.games import CANDIDATE, GameJudge, GameWorld, names, sample, truth
 from helpers.types import Estimate
-from tests.calibrated import Held, assert_calibrated
+from tests.calibrated import Held, assert_calibrated, stored
 from tests.rule import assert_unbiased, assert_within, exact
 
 FAST, SLOW = 16, pytest.param(400, marks=pytest.mark.slow)
@@ -63,6 +64,8 @@ EACH_STYLE = tuple(
     for style in ("raw", "controlled")
     for weight in (1, 3)
 )
+WORDY = tuple(f"judge=wordy style=controlled weight={weight}" for weight in (1, 3))
+NOISY = ("steady", "noisy", "coin", "hesitant")
 #: Fair judges, judges that favour a place, a letter or length, each order once or twice: rows of calibration.csv.
 CALIBRATED = (
     Held("fair", "null", ORDERS, ("judge=steady", "judge=noisy", "judge=coin")),
@@ -75,9 +78,56 @@ CALIBRATED = (
     Held("style", "planted", ("win_rate",), EACH_STYLE),
 )
 
+PRIMED = ("judge=primacy", "judge=letter", "judge=unequal")
+#: What is planted is found. Documented: 4.2 pp in 80 % with 742 questions of which 17.3 % change sides. Here 44 to 57 %
+#: do (flips of `truth`), so that the squared standard error is (flips - effect^2) / questions, less where a flip is one
+#: of a tie, and half of it where each order is asked twice; of rates it is 0.25 / (2 * questions) at most. Of identical
+#: texts and of flips nothing is documented: chosen.
+FOUND = (
+    # A limit: ten points are missed in two runs of three by 80 questions asked once in each order.
+    Held("once", "planted", EFFECTS[:1], PRIMED[:1], least=0.22, most=0.45),
+    Held("once", "planted", EFFECTS[:1], PRIMED[:1], 400, least=0.78),
+    Held("places", "planted", EFFECTS[:1], PRIMED[:1], least=0.4),  # 10 pp
+    Held("places", "planted", EFFECTS[:1], PRIMED[1:2], least=0.75),  # 15 pp
+    Held("places", "planted", EFFECTS[:1], PRIMED[2:], least=0.63),  # 12 pp
+    Held("losses", "planted", EFFECTS[:1], ("judge=primed",), least=0.72),
+    Held("style", "planted", EFFECTS[:1], ("judge=wordy_primed",), least=0.63),
+    Held("places", "planted", EFFECTS, PRIMED, 400, least=0.95),
+    Held("places", "planted", EFFECTS[1:], PRIMED[1:2], least=0.8),
+    Held("places", "planted", EFFECTS[1:], PRIMED, least=0.5),
+    Held("places", "planted", ORDERS[2:], ("judge=wobbly",), least=0.8),
+    # A limit: a habit that is the same for all questions adds 2 to 4 pp to flips, which 80 do not show.
+    Held("places", "planted", ORDERS[2:], PRIMED, most=0.3),
+    *(Held(w, "planted", ("first_win_rate",), PRIMED[:1], least=0.48) for w in ("once", "places")),  # 57.6 %
+    Held("places", "planted", ("first_win_rate",), PRIMED[1:2], least=0.83),  # 38.4 %
+    *(Held(w, "planted", ("first_win_rate",), PRIMED[:1], 400, least=0.95) for w in ("once", "places")),
+    Held(
+        "style", "planted", ("win_rate",), [f"judge=wordy style=raw weight={weight}" for weight in (1, 3)], least=0.95
+    ),
+    # A limit: 59 to 61 % at equal length are no more than tossed for with 80 questions.
+    Held("style", "planted", ("win_rate",), [*WORDY], least=0.35, most=0.6),
+    Held("style", "planted", ("win_rate",), [*WORDY], 400, least=0.93),
+)
+#: What misleads: flips are taken for a bias of judges that favour no place; what a judge makes of length for quality.
+MISLEADING = (
+    Held("fair", "failure", ("flip_rate", "significant_bias"), [f"judge={j}" for j in NOISY], least=0.99),
+    Held("fair", "failure", ("flips_beyond_stability",), [f"judge={j}" for j in NOISY[1:]], least=0.95),
+    Held(
+        "style", "failure", ("win_rate",), [f"judge=wordy style=raw weight={weight}" for weight in (1, 3)], least=0.95
+    ),
+)
+
 
 def test_the_calibration_holds_what_is_not_repeated_here() -> None:
     assert_calibrated("arena_hard_position_bias", CALIBRATED)
+
+
+def test_what_is_planted_is_found() -> None:
+    assert_calibrated("arena_hard_position_bias", FOUND)
+
+
+def test_what_is_known_to_mislead_does() -> None:
+    assert_calibrated("arena_hard_position_bias", MISLEADING)
 
 
 def measured(world: str, run: int) -> list[Estimate]:
@@ -140,23 +190,23 @@ def test_a_fair_judge_flips_often_and_is_called_neither_primed_nor_order_bound(j
 
 
 @pytest.mark.parametrize("runs", [FAST, SLOW])
-def test_the_family_names_a_fair_judge_in_one_run_of_twenty_at_most(runs: int) -> None:
+def test_the_family_seldom_names_a_fair_judge(runs: int) -> None:
     found = replications("fair", runs)
     named = np.any([found["holm", judge][:, 0] < 0.05 for judge in names(FAIR)], axis=0)
     assert exact(named.sum(), runs)[0] <= 0.05, f"a judge of the family was named in {named.sum()} of {runs}"
 
 
 def test_a_flip_rate_less_the_one_foreseen_from_stability_calls_coins_order_bound() -> None:
-    """Why the plug-in is not used: 12.5 pp out of nothing, for a judge whose verdicts know no order at all."""
-    values = []
-    for run in range(20):
-        frame, _ = sample(GameWorld((FAIR[2],)), np.random.default_rng([44, run]))
-        counted = flips.winners(pairs(frame))
-        one, two = (counted[[f"{who}_{game}" for who in ("baseline", "candidate")]].to_numpy() for game in (1, 2))
-        stability = np.concatenate([one, two]).max(axis=1).mean() / 2
-        flipped = 1 - (one * two).sum(axis=1).mean() / 4
-        values.append(flipped - (1 - (stability**2 + (1 - stability) ** 2)))
-    assert np.mean(values) == pytest.approx(0.125, abs=0.02)
+    """Why the plug-in is not used: 12.5 pp out of nothing, for a judge whose verdicts know no order at all.
+
+    Two tosses agree in half, and the more frequent side is 3/4 of the two on average: 1/2 - 2 * 3/4 * 1/4 = 1/8.
+    """
+    rows, _ = stored("arena_hard_position_bias")
+    at = rows[(rows["id"] == "flips_beyond_stability") & rows["where"].str.contains("judge=coin")].set_index(
+        "questions"
+    )
+    for questions, room in {80: 0.003, 400: 0.003}.items():
+        assert at.loc[questions, "truth"] == 0.0 and at.loc[questions, "bias"] == pytest.approx(0.125, abs=room)
 
 
 # --- (b) judges that favour a place -----------------------------------------------------------------------------------
@@ -168,9 +218,8 @@ def test_ten_points_are_planted() -> None:
     assert known["excess_flip"] > 0.1 and abs(known["first_position_effect"]) < 0.002
 
 
-def test_a_primacy_of_ten_points_is_found_and_covered() -> None:
+def test_a_primacy_of_ten_points_is_covered_where_each_order_is_asked_once() -> None:
     found = replications("once", FAST)
-    assert (found["holm", "primacy"][:, 0] < 0.05).sum() >= 0.8 * FAST
     for judge in ("primacy", "letter"):
         each, planted = found["first_position_effect", judge], truth(WORLDS["biased"], judge)["first_position_effect"]
         assert_within(covered(each, planted), FAST, 0.93, 0.97, f"coverage for {judge}")
@@ -187,19 +236,6 @@ def test_effects_of_orders_are_covered_with_repeats(judge: str) -> None:
         each = found[id, judge]
         assert_within(covered(each, known[id]), FAST, 0.93, 0.97, f"coverage of {id} for {judge}")
         assert_unbiased(each[:, 0], known[id], f"{id} of {judge}")
-
-
-def test_a_habit_that_differs_by_question_is_an_excess_of_flips_and_no_primacy() -> None:
-    found = replications("biased", FAST)
-    assert rejected(found["excess_flip", "wobbly"]) >= 0.8 * FAST
-    assert_within(rejected(found["first_position_effect", "wobbly"]), FAST, 0.03, 0.07, "size for wobbly")
-
-
-def test_a_letter_bias_shows_on_identical_texts() -> None:
-    found = replications("biased", FAST)["identical_pair_effect", "letter"]
-    planted = truth(WORLDS["biased"], "letter")["identical_pair_effect"]
-    assert planted < -0.2 and rejected(found) >= 0.8 * FAST
-    assert_unbiased(found[:, 0], planted, "letter")
 
 
 # --- (c) win rates at equal style -------------------------------------------------------------------------------------

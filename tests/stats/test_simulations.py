@@ -2,9 +2,10 @@
 
 The rule: with the exact 99.9 % interval of the observed rate, a size fails wholly outside 3 to 7 %, a coverage wholly
 outside 93 to 97 %; |bias| fails above 3.5 Monte-Carlo standard errors. The truth of a logit is its own value
-fitted on a very large sample of the same world, never the planted utility. Each test runs few replications; what 2,000
-of them show stands in calibration.csv (see CALIBRATED), and slow tests run many only where no row holds it: judges that
-are alike but for a common habit of place, questions that matter more than anything else, and the published deviation.
+fitted on a very large sample of the same world, never the planted utility. Quick tests run 150 replications, which the
+rule refuses from 23 rejections or misses on: gross errors. What 2,000 of them show, what is found and what misleads
+stands in calibration.csv (CALIBRATED, FOUND, MISLEADING), and slow tests run many only where no row holds it: judges
+that are alike but for a common habit of place, questions that matter more than anything else, the published deviation.
 """
 
 from __future__ import annotations
@@ -57,9 +58,57 @@ CALIBRATED = (
     Held("planted", "planted", RATES[2:], ("slot=1", "slot=6")),
 )
 
+GPT, GEMINI = ("vendor=gpt",), ("vendor=gemini",)
+PREFERRED = (*GPT, *GEMINI)
+#: What is planted is found. Documented at 80 questions, 80 % power: an excess of 11 pp; third-party log-odds of 0.55,
+#: so a standard error of 0.2, which logits are held to as well, at the values that they have in each world; 85 % at a
+#: planted utility of 0.8 where judges are equally sharp; 4.8 pp of a place in 480 judgments, 2.15 pp in 2,400.
+FOUND = (
+    *(Held(w, "planted", RATES[1:2], PREFERRED, least=0.8) for w in ("planted", "siblings", "shared_taste", "lost")),
+    Held("others_biased", "planted", RATES[1:2], ("vendor=claude", *GEMINI), least=0.8),
+    Held("others_biased", "planted", ("third_party_log_odds",), ("vendor=claude", *GEMINI), least=0.85),
+    Held("others_biased", "planted", LOGITS, ("vendor=claude", *GEMINI), least=0.8),
+    *(Held(w, "planted", LOGITS, GEMINI, least=0.9) for w in ("planted", "siblings", "shared_taste", "lost")),
+    # A limit: 0.3 to 0.4 of a logit, 7 to 10 pp, is what 80 questions find in every second run, and 400 nearly always.
+    Held("planted", "planted", LOGITS, GPT, least=0.5, most=0.8),
+    *(Held(w, "planted", LOGITS, GPT, least=0.25, most=0.6) for w in ("siblings", "shared_taste", "lost")),
+    Held("planted", "planted", LOGITS, PREFERRED, questions=400, least=0.95),
+    *(Held(w, "planted", LOGITS, GPT, 400, least=0.85) for w in ("siblings", "shared_taste", "lost")),
+    *(Held(w, "planted", LOGITS, GEMINI, 400, least=0.95) for w in ("siblings", "shared_taste", "lost")),
+    # 0.19 of a logit, of three vendors together: a standard error of 0.2 / sqrt(3).
+    Held("planted", "planted", ("own_model_logit",), least=0.37),
+    Held("planted", "planted", ("own_model_logit",), questions=400, least=0.95),
+    # A limit: habits that differ by judge leave 2.3 pp of the first place, which 480 judgments show in one run of four.
+    Held("planted", "planted", RATES[2:], ("slot=1",), most=0.3),
+    *(Held(w, "planted", RATES[2:], ("slot=1",), 400, least=0.75) for w in ("planted", "lost", "unequal")),
+)
+#: What misleads, as documented for 80 questions where nobody prefers its own: against one third in 99.9 % for GPT and
+#: Gemini; the excess in 65 % for GPT where only the others prefer their own; third-party log-odds in 70 and 20 % where
+#: judges are unequally sharp (there with other answers).
+MISLEADING = (
+    *(
+        Held(w, "failure", ("binomial_against_one_third",), PREFERRED, least=0.95)
+        for w in ("fair", "unequal", "homogeneous")
+    ),
+    Held("others_biased", "failure", ("binomial_against_one_third",), GPT, least=0.95),
+    Held("others_biased", "failure", RATES[1:2], GPT, least=0.55),
+    Held("homogeneous", "failure", ("third_party_log_odds",), GPT, least=0.7),
+    Held("homogeneous", "failure", ("third_party_log_odds",), ("vendor=claude",), least=0.1),
+    Held("unequal", "failure", ("third_party_log_odds",), GPT, least=0.4),
+    *(Held(w, "failure", RATES[1:2], GPT, least=0.4) for w in ("unequal", "homogeneous")),
+)
+
 
 def test_the_calibration_holds_what_is_not_repeated_here() -> None:
     assert_calibrated("mt_bench_blind", CALIBRATED)
+
+
+def test_what_is_planted_is_found() -> None:
+    assert_calibrated("mt_bench_blind", FOUND)
+
+
+def test_what_is_known_to_mislead_does() -> None:
+    assert_calibrated("mt_bench_blind", MISLEADING)
 
 
 def assert_covers(intervals: list[Interval], truth: float, where: tuple[str, str]) -> None:
@@ -167,11 +216,6 @@ def test_the_logit_covers_its_population_value(world: str, runs: int, large: int
     assert abs(bias_of(found, slot.value, slot.se)[0]) <= 3.5
 
 
-def test_a_planted_preference_is_found() -> None:
-    found = [models.self_preference(fit, "gemini").low > 0 for fit in fitted("planted", FAST)]
-    assert np.mean(found) > 0.9
-
-
 def test_few_questions_say_when_there_is_no_estimate() -> None:
     fits = [fit_panel(panel(sample)) for sample in samples("planted", 100, 20)]
     kept = [fit for fit in fits if fit.converged]
@@ -211,15 +255,6 @@ def test_the_jackknife_of_log_odds_leaves_out_whole_questions() -> None:
     assert found[0].n == 180 and found[0].clusters == 30
     assert math.isnan(third_party_log_odds_clustered(counts[:9])[0].low)
     assert math.isnan(third_party_log_odds_clustered(np.zeros((0, 3, 3)))[0].value)
-
-
-def test_third_party_log_odds_hold_for_equally_sharp_judges_only() -> None:
-    equal = [third_party_log_odds_clustered(top_counts(s)) for s in samples("others_biased", FAST)]
-    assert_size([found[1] for found in equal], ("others_biased", "third party"))
-    unequal = [third_party_log_odds_clustered(top_counts(s)) for s in samples("homogeneous", FAST)]
-    # Nobody prefers its own here, and the test of GPT nearly always says so.
-    assert exact(rejected([found[1] for found in unequal]), FAST)[0] > 0.4
-    assert exact(rejected([found[0] for found in unequal]), FAST)[0] > 0.07
 
 
 def rate(sample: Draw, vendor: int) -> tuple[np.ndarray, np.ndarray]:
@@ -264,14 +299,12 @@ def test_self_bias_and_excess_cover_their_population_values(world: str, runs: in
 
 
 @pytest.mark.parametrize("runs", [FAST, pytest.param(2000, marks=pytest.mark.slow)])
-def test_excess_keeps_its_size_unless_the_other_vendors_prefer_their_own(runs: int) -> None:
+def test_excess_keeps_its_size_where_judges_share_a_habit_of_place(runs: int) -> None:
     def tested(world: str, vendor: int) -> list[Interval]:
         return [clustered(*rate(sample, vendor), [1.0, -1.0], sample.category) for sample in samples(world, runs)]
 
     for vendor in range(3):
         assert_size(tested("plain", vendor), ("plain", "excess"))
-    # The documented limit: GPT's judges are fair, the others are not, and the excess accuses GPT.
-    assert exact(rejected(tested("others_biased", 1)), runs)[0] > 0.4
 
 
 def test_the_position_effect_keeps_its_size_and_covers() -> None:
