@@ -68,6 +68,17 @@ def test_nothing_overlaps_or_leaves_the_figure_at_print_size(style):
         assert_readable(figure, look)
 
 
+@pytest.mark.filterwarnings("error:constrained_layout not applied")
+@pytest.mark.parametrize("style", ("neurips", "acl"))
+def test_one_judge_and_one_bias_have_room(style):
+    effects = invented.effects("simulated", ONE, ("confirmation",))
+    metrics = [each for each in invented.metrics("simulated", ONE) if each.id.startswith("confirmation")]
+    for stars in (None, {("confirmation", ONE[0]): 0.01}):
+        assert_readable(figures.show_bias_effects(effects, stars, style=style), styles.style(style))
+    assert metrics
+    assert_readable(figures.show_noise_metrics(metrics, style=style), styles.style(style))
+
+
 @pytest.mark.parametrize("style", (pytest.param("neurips", marks=pytest.mark.slow), "acl"))
 @pytest.mark.parametrize("judges", (FEW, MANY), ids=("few", "many"))
 def test_a_run_too_small_for_intervals_or_numbers_is_still_shown(style, judges):

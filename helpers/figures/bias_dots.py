@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: Lines of points that fit below each other on a page; there may be two columns of them.
 LINES = 60
+#: Letter heights of a figure of one judge and one bias: legend, title and axis, and room for a point.
+LEAST = 13
 TOWARDS = ("bias_effect", "scale_shift")
 #: What the axis says of the published metric, of which two means look alike.
 AXIS = {"ratio_scale": "mean B (+ towards the bias)", "ratio_scale_absolute": "mean |B| (either direction, and noise)"}
@@ -80,7 +82,7 @@ def draw(
     line = {data: needed[data] / (shapes[data].step * len(rows[data])) for data in sources}
     heights = [math.ceil(len(rows[data]) / beside) * shapes[data].step * line[data] for data in sources]
     width = look.text if beside == 2 or max(map(len, columns.values())) > 3 else look.column
-    figure = canvas(look, width, (sum(heights) + 4.5 * len(heights) + 4) * look.size / 72)
+    figure = canvas(look, width, max(sum(heights) + 4.5 * len(heights) + 4, LEAST) * look.size / 72)
     table = figure.subplots(len(sources), beside, squeeze=False, sharex=True, height_ratios=heights)
     order = list(drawn)
     for row, data in zip(table, sources, strict=True):

@@ -30,6 +30,8 @@ METRICS = {
 KINDS = {"": "as published", "_placebo": "control repeated (noise)", "_excess": "difference"}
 NOISE, REST = Look(GREY, "h"), Look(INK, "d")
 SHIFTS = {"": -0.27, "_placebo": 0.0, "_excess": 0.27}
+#: Letter heights of a figure of one judge: a legend of three lines, a title of three and the axis, and room for points.
+LEAST = 16
 Column = tuple[str, str]
 
 
@@ -100,7 +102,7 @@ def _panels(sources: Mapping[str, list[Estimate]], titles: Titles, drawn: Mappin
     many = max(map(len, named.values())) > judges.MOST
     line = 1.5 if many else 2.1
     tall = [len(named[data]) * line for data, _ in lines]
-    figure = canvas(look, width, (sum(tall) + 5.2 * len(tall) + 4.5) * look.size / 72)
+    figure = canvas(look, width, max(sum(tall) + 5.2 * len(tall) + 4.5, LEAST) * look.size / 72)
     table = figure.subplots(len(lines), columns, squeeze=False, sharex=True, sharey="row", height_ratios=tall)
     at = {(e.data, *_column(e), e.where["judge"], e.id): e for group in sources.values() for e in group}
     for i, (row, (data, part)) in enumerate(zip(table, lines, strict=True)):
