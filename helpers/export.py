@@ -22,23 +22,13 @@ from helpers import paths
 from helpers.escaping import latex, markdown, visible
 from helpers.figures.style import METADATA, Figure
 from helpers.providers.keys import redact
+from helpers.services import SERVICES
 from helpers.tables import Table, csv_text, latex_text
 from helpers.types import Estimate, short_hash
 
 PROTOCOL = "1.0"
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
-VERSIONS = (
-    "anthropic",
-    "datasets",
-    "google-genai",
-    "matplotlib",
-    "numpy",
-    "openai",
-    "pandas",
-    "recuse",
-    "scipy",
-    "statsmodels",
-)
+VERSIONS = ("datasets", "matplotlib", "numpy", "pandas", "recuse", "scipy", "statsmodels")
 LONGEST_MACRO = 400
 _DIGITS = dict(enumerate(("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")))
 
@@ -237,7 +227,7 @@ def this_run() -> dict[str, Any]:
     except FileNotFoundError:
         commit = None
     versions: dict[str, str | None] = {"python": python_version()}
-    for package in VERSIONS:
+    for package in sorted((*VERSIONS, *(service.sdk for service in SERVICES.values()))):
         try:
             versions[package] = metadata.version(package)
         except metadata.PackageNotFoundError:

@@ -17,9 +17,9 @@ from helpers.biases.hinting.hints import WORDS
 from helpers.config import COMMON, load_config, read_yaml
 from helpers.config.schema import STYLES
 from helpers.datasets.files import ANSWER_FILES, ERROR_FILES, JUDGMENT_FILES
-from helpers.providers.environment import KEY_VARIABLES
 from helpers.run.notebooks import available, collects, experiment_of
 from helpers.run.sources import WORDS as SOURCE_WORDS
+from helpers.services import SERVICES
 
 README = (paths.ROOT / "README.md").read_text(encoding="utf-8")
 FLAT = " ".join(README.split())
@@ -187,9 +187,10 @@ def test_the_values_of_the_table_are_those_that_the_code_knows() -> None:
 
 def test_every_variable_that_may_hold_a_key_is_named() -> None:
     example = (paths.ROOT / ".env.example").read_text(encoding="utf-8")
-    for name in (name for names in KEY_VARIABLES.values() for name in names):
-        assert name in README and name in example, name
-    assert KEY_VARIABLES["google"][0] == "GOOGLE_API_KEY", ".env.example says that this one counts"
+    for service in SERVICES.values():
+        assert all(name in README and name in example for name in service.keys), service.keys
+        assert service.address in example
+    assert SERVICES["google"].keys[0] == "GOOGLE_API_KEY", ".env.example says that this one counts"
 
 
 def test_the_rule_of_the_control_group_is_that_of_the_config() -> None:

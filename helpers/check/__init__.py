@@ -10,8 +10,8 @@ from pathlib import Path
 from helpers import paths
 from helpers.check.reading import UNOPENED, pieces, unreadable
 from helpers.config import load_models
-from helpers.providers.environment import KEY_VARIABLES
 from helpers.providers.keys import declare, finder, secrets
+from helpers.services import SERVICES
 
 __all__ = ["Checked", "Hit", "check", "usual", "variables"]
 
@@ -41,7 +41,7 @@ class Checked:
 def variables() -> list[str]:
     """Every variable that holds a key: those of the providers, and each `api_key_env` of models.yaml."""
     named = {model.api_key_env for model in load_models().values() if model.api_key_env}
-    return sorted(named.union(*KEY_VARIABLES.values()))
+    return sorted(named.union(*(service.keys for service in SERVICES.values())))
 
 
 def usual() -> list[Path]:

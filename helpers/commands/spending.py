@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from helpers.config import TOKEN_PARAMETER
 from helpers.judge import NoPrice, actual
+from helpers.services import token_parameters
 from helpers.store import completion_of
 from helpers.store.contents import Cost
 from helpers.types import Model, Request
@@ -22,7 +22,7 @@ def cost_of(models: Mapping[str, Model]) -> Cost:
     def cost(name: str, record: dict[str, Any]) -> tuple[float, float]:
         asked = record["request"]
         model = _model(name, asked, models.get(name))
-        limits = [asked["params"][each] for each in TOKEN_PARAMETER.values() if each in asked["params"]]
+        limits = [asked["params"][each] for each in token_parameters() if each in asked["params"]]
         if limits and isinstance(limits[0], int):
             model = replace(model, max_tokens=limits[0])
         # Nobody stored how much of the prompt was meant for a cache: all of it is the dearest case.

@@ -23,6 +23,7 @@ from helpers.config.schema import (
     own_parameters,
 )
 from helpers.config.yaml_text import parse_yaml, read_yaml
+from helpers.services import token_parameter, token_parameters
 from helpers.types import Experiment, Model, Price, Question, short_hash
 
 __all__ = [
@@ -44,19 +45,9 @@ __all__ = [
 ]
 
 
-#: What each provider calls the limit of a reply; servers that speak OpenAI's older dialect know only max_tokens.
-TOKEN_PARAMETER = {
-    "openai": "max_completion_tokens",
-    "openai-compatible": "max_tokens",
-    "anthropic": "max_tokens",
-    "google": "max_output_tokens",
-    "simulated": "max_tokens",
-}
-
-
 #: What `params:` must not override, because plan, budget and key rely on it.
 RESERVED = {
-    *TOKEN_PARAMETER.values(),
+    *token_parameters(),
     "model",
     "messages",
     "contents",
@@ -100,10 +91,7 @@ def load_models(path: Path = paths.MODELS, knowledge: Mapping[str, Question] | N
                 "(plan and budget count on it), the rest is set by the experiment"
             )
         fields = entry.model_dump(exclude={"context"})
-        fields["token_parameter"] = (
-            entry.token_parameter
-            or TOKEN_PARAMETER["openai-compatible" if entry.base_url and entry.provider == "openai" else entry.provider]
-        )
+        fields["token_parameter"] = entry.token_parameter or token_parameter(entry.provider, bool(entry.base_url))
         fields["price"] = Price(**fields["price"]) if fields["price"] else None
         if entry.provider == "simulated":
             fields["knowledge"] = knowledge or {}

@@ -10,10 +10,8 @@ from pydantic import ConfigDict, Field, model_validator
 from helpers import paths
 from helpers.config.schema import ConfigError, Strict, checked
 from helpers.config.yaml_text import read_yaml
+from helpers.services import SERVICES
 from helpers.types import Model
-
-#: Providers that have an address of their own; other addresses are named by their `base_url`.
-PROVIDERS = ("openai", "anthropic", "google")
 
 
 class LimitEntry(Strict):
@@ -43,8 +41,8 @@ def load_limits(models: Mapping[str, Model] | None = None, path: Path = paths.LI
     found = {}
     for name, values in entries.items():
         address = isinstance(name, str) and name.startswith(("http://", "https://"))
-        if name not in PROVIDERS and not (name in known if models is not None else address):
-            valid = ", ".join([*PROVIDERS, *(known or ["a base_url of models.yaml"])])
+        if name not in SERVICES and not (name in known if models is not None else address):
+            valid = ", ".join([*SERVICES, *(known or ["a base_url of models.yaml"])])
             raise ConfigError(f"{path.name}: {name!r} is no provider and no base_url of models.yaml; valid: {valid}")
         found[name] = checked(LimitEntry, values, f"{path.name}, '{name}'")
     return found

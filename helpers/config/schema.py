@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from helpers.services import SERVICES
+
 NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 
 #: Parameters that every notebook has, with their defaults.
@@ -59,7 +61,7 @@ class PriceEntry(Strict):
 class ModelEntry(Strict):
     """One entry of models.yaml; the fields are those of `types.Model`, and `context` (see `load_contexts`)."""
 
-    provider: Literal["openai", "anthropic", "google", "simulated"]
+    provider: Literal[(*SERVICES, "simulated")]  # type: ignore[valid-type]
     model_id: str
     vendor: str
     tier: str = ""

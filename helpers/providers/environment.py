@@ -7,20 +7,8 @@ import re
 from collections.abc import Iterable
 
 from helpers.providers.keys import declare, redact
+from helpers.services import SERVICES
 from helpers.types import Model
-
-KEY_VARIABLES = {
-    "openai": ("OPENAI_API_KEY",),
-    "anthropic": ("ANTHROPIC_API_KEY",),
-    "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
-}
-
-#: Variables by which the SDKs themselves choose another address.
-ADDRESS_VARIABLES = {
-    "openai": "OPENAI_BASE_URL",
-    "anthropic": "ANTHROPIC_BASE_URL",
-    "google": "GOOGLE_GEMINI_BASE_URL",
-}
 
 
 def key_variables(model: Model) -> tuple[str, ...]:
@@ -29,9 +17,11 @@ def key_variables(model: Model) -> tuple[str, ...]:
     So a provider's key is never sent to somebody else's address.
     """
     if model.api_key_env:
-        declare([model.api_key_env])
-        return (model.api_key_env,)
-    return () if model.base_url else KEY_VARIABLES.get(model.provider, ())
+        names = (model.api_key_env,)
+    else:
+        names = SERVICES[model.provider].keys if model.provider in SERVICES and not model.base_url else ()
+    declare(names)
+    return names
 
 
 def key_of(model: Model) -> str | None:
@@ -49,7 +39,7 @@ def addresses(models: Iterable[Model]) -> dict[str, str]:
     The SDKs obey them and no key of a reply can tell, so whoever runs must be told.
     """
     providers = {model.provider for model in models if model.base_url is None}
-    named = {ADDRESS_VARIABLES[provider] for provider in providers & set(ADDRESS_VARIABLES)}
+    named = {SERVICES[provider].address for provider in providers & set(SERVICES)}
     return {name: _bare(os.environ[name]) for name in sorted(named) if os.environ.get(name)}
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from helpers.services import SERVICES
+
 #: Nobody waits longer for a service at a time, whatever it says, in seconds: a wrong header must not stall a run.
 LONGEST_PAUSE = 120.0
 #: A service's clock may differ from ours by this much, in seconds, before its own `Date` is believed.
@@ -17,19 +19,15 @@ CLOCK_SKEW = 2.0
 RETRY_DELAY = re.compile(r'"retryDelay"\s*:\s*"([0-9.]+)s"')
 DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|[smhd]))+")
 SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-#: Headers of a limit by what it counts: how many, how many are left, when all are back. OpenAI's, then Anthropic's.
+#: Headers of a limit by what it counts: how many, how many are left, when all are back. Any service may tell any.
 PARTS = ("limit", "remaining", "reset")
 LIMITS = {
-    "requests": (
-        tuple(f"x-ratelimit-{part}-requests" for part in PARTS),
-        tuple(f"anthropic-ratelimit-requests-{part}" for part in PARTS),
-    ),
-    "tokens": (
-        tuple(f"x-ratelimit-{part}-tokens" for part in PARTS),
-        tuple(f"anthropic-ratelimit-tokens-{part}" for part in PARTS),
-    ),
-    "input": (tuple(f"anthropic-ratelimit-input-tokens-{part}" for part in PARTS),),
-    "output": (tuple(f"anthropic-ratelimit-output-tokens-{part}" for part in PARTS),),
+    counted: [
+        [limits[counted].format(part) for part in PARTS]
+        for limits in (service.limits for service in SERVICES.values())
+        if counted in limits
+    ]
+    for counted in ("requests", "tokens", "input", "output")
 }
 
 

@@ -1,0 +1,68 @@
+"""The services that sell replies, one entry each: with its module in `providers/` that is all that makes one known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Service:
+    """What is particular to a service besides its wire format.
+
+    `keys`: the variables that may hold its key; the first that is set counts. `address`: the variable by which its SDK
+    chooses another address. `token_parameter`: what it calls the limit of a reply; `older_token_parameter`: what
+    servers that speak its API behind a `base_url` call it, where that differs. `limits`: its headers of a limit by what
+    they count (requests, tokens, input, output), with {} for what they tell of it. `sdk`: its SDK's distribution.
+    """
+
+    keys: tuple[str, ...]
+    address: str
+    token_parameter: str
+    sdk: str
+    older_token_parameter: str | None = None
+    limits: Mapping[str, str] = field(default_factory=dict)
+
+
+#: By the name that models.yaml and limits.yaml call them, which is that of the module and of genai-prices.
+SERVICES = {
+    "openai": Service(
+        keys=("OPENAI_API_KEY",),
+        address="OPENAI_BASE_URL",
+        token_parameter="max_completion_tokens",
+        older_token_parameter="max_tokens",
+        limits={"requests": "x-ratelimit-{}-requests", "tokens": "x-ratelimit-{}-tokens"},
+        sdk="openai",
+    ),
+    "anthropic": Service(
+        keys=("ANTHROPIC_API_KEY",),
+        address="ANTHROPIC_BASE_URL",
+        token_parameter="max_tokens",
+        limits={
+            "requests": "anthropic-ratelimit-requests-{}",
+            "tokens": "anthropic-ratelimit-tokens-{}",
+            "input": "anthropic-ratelimit-input-tokens-{}",
+            "output": "anthropic-ratelimit-output-tokens-{}",
+        },
+        sdk="anthropic",
+    ),
+    "google": Service(
+        keys=("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+        address="GOOGLE_GEMINI_BASE_URL",
+        token_parameter="max_output_tokens",
+        sdk="google-genai",
+    ),
+}
+
+
+def token_parameter(provider: str, elsewhere: bool) -> str:
+    """What a provider calls the limit of a reply, at its own address or behind a `base_url`; simulated models too."""
+    if provider not in SERVICES:
+        return "max_tokens"
+    service = SERVICES[provider]
+    return (elsewhere and service.older_token_parameter) or service.token_parameter
+
+
+def token_parameters() -> tuple[str, ...]:
+    """Every name of that limit, each once."""
+    return tuple(dict.fromkeys(token_parameter(name, elsewhere) for name in SERVICES for elsewhere in (False, True)))
