@@ -158,7 +158,8 @@ def unexpected(claims: Iterable[Claim], checked: pd.DataFrame) -> pd.DataFrame:
 
 
 def summary(claims: Iterable[Claim], checked: pd.DataFrame) -> str:
-    """How many numbers come out, a sentence a kind of number (KINDS)."""
+    """How many numbers come out, a sentence a kind of number (KINDS), and which come out otherwise than expected."""
+    claims = list(claims)
     kind = {claim.id: claim.kind for claim in claims}
     lines = []
     for name, words in KINDS.items():
@@ -166,6 +167,11 @@ def summary(claims: Iterable[Claim], checked: pd.DataFrame) -> str:
         counts = of_kind["status"].value_counts()
         told = ", ".join(f"{count} {status}" for status, count in counts.items())
         lines += [f"- {len(of_kind)} numbers {words}: {told}."] if len(of_kind) else []
+    other = unexpected(claims, checked)
+    if len(other):
+        told = "; ".join(f"`{row.id}` {row.status}, expected: {row.expect}" for row in other.head(MOST).itertuples())
+        more = f"; and {len(other) - MOST} more" if len(other) > MOST else ""
+        lines.append(f"- **Not as `claims.yaml` expects: {len(other)}** ({told}{more}).")
     return "\n".join(lines)
 
 

@@ -250,8 +250,21 @@ def test_a_summary_counts_statuses_and_exceptions_leave_out_what_came_out():
     checked = check(claims, [ESTIMATE])
     told = summary(claims, checked).splitlines()
     assert told[0] == f"- 3 numbers {KINDS['printed']}: 2 differs, 1 reproduced."
-    assert told[1:] == [f"- 1 numbers {KINDS['derived']}: 1 reproduced."]
+    assert told[1] == f"- 1 numbers {KINDS['derived']}: 1 reproduced."
+    other = "(`y` differs, expected: reproduced; `z` differs, expected: reproduced)"
+    assert told[2:] == [f"- **Not as `claims.yaml` expects: 2** {other}."]
     assert exceptions(checked)["published"].tolist() == [32.5, 33.0]
+
+
+def test_a_summary_is_silent_on_what_comes_out_as_expected_and_short_on_many_that_do_not():
+    known = changed(id="y", published=32.5, expect="differs", reason="one tier only")
+    assert "expects" not in summary([CLAIM, known], check([CLAIM, known], [ESTIMATE]))
+    many = [changed(id=f"wrong_{i}", published=32.5) for i in range(9)]
+    told = summary(iter(many), check(many, [ESTIMATE])).splitlines()[-1]
+    assert told.startswith("- **Not as `claims.yaml` expects: 9**") and told.endswith("; and 3 more).")
+    assert told.count("differs, expected: reproduced") == 6
+    now = changed(id="y", published=30.0, expect="differs", reason="one tier only")
+    assert "`y` reproduced, expected: differs" in summary([now], check([now], [ESTIMATE]))
 
 
 def lost(count: int, reason: str = "not printed", **changes) -> list[Claim]:

@@ -17,12 +17,7 @@ from helpers.datasets.game_votes import NO_ORDER, load_alpaca, load_vote_games, 
 from helpers.datasets.games import load_games
 from helpers.datasets.hub import fetch, from_hub, recorded
 from helpers.datasets.inspect_logs import load_inspect
-from helpers.datasets.listwise import (
-    load_errors,
-    load_judgments,
-    load_prefixes,
-    load_top1,
-)
+from helpers.datasets.listwise import load_judgments, load_top1
 from helpers.datasets.pairs import load_pair_judgments
 from helpers.datasets.passages import load_passages
 from helpers.datasets.questions import load_questions, ranked
@@ -57,7 +52,6 @@ __all__ = [
     "load_battles",
     "load_code_pairs",
     "load_decisions",
-    "load_errors",
     "load_fastchat_pairs",
     "load_games",
     "load_inspect",
@@ -68,7 +62,6 @@ __all__ = [
     "load_pandalm",
     "load_pandalm_votes",
     "load_passages",
-    "load_prefixes",
     "load_published_tests",
     "load_questions",
     "load_responses",

@@ -9,7 +9,7 @@ from typing import Any
 
 from helpers.datasets.files import ERROR_FILES, JUDGMENT_FILES
 from helpers.datasets.hub import from_hub
-from helpers.datasets.published import Published, failed, judged, logged, numbered, with_letters
+from helpers.datasets.published import Published, failed, judged, logged, with_letters
 from helpers.datasets.reading import read_records
 
 _KNOWN = JUDGMENT_FILES | ERROR_FILES
@@ -21,8 +21,8 @@ _EXPECTED = (
 
 def read_judgments(
     source: str | Path, hub: Mapping[str, Any] | None = None, condition: str | None = None
-) -> tuple[list[Published], list[Published]]:
-    """The final judgments in a file, in a folder or behind the hub entry ("hub"), and every failed try among them.
+) -> list[Published]:
+    """The final judgments in a file, in a folder or behind the hub entry ("hub").
 
     A record of a JSON array is final, as is a success in a log; of a judgment that never succeeded the last failed
     try counts. The condition of a file comes from its name (JUDGMENT_FILES), of a log from `hint_mode`; `condition`
@@ -34,30 +34,29 @@ def read_judgments(
     done: list[Published] = []
     tries: list[Published] = []
     for path in _files(Path(source), condition):
-        found, errors = _read(path, condition)
+        found, failures = _read(path, condition)
         done += found
-        tries += errors
+        tries += failures
     last = {one.key: one for one in tries}
     known = {judgment.key for judgment in done}
-    return done + [one for key, one in last.items() if key not in known], tries
+    return done + [one for key, one in last.items() if key not in known]
 
 
 def _read(path: Path, condition: str | None) -> tuple[list[Published], list[Published]]:
+    """The judgments of a file that are final, and the failed tries of a log of errors."""
     records = read_records(path)
     if {"judge", "top_answer_id"} <= records.fields:
         found = with_letters(records.map(lambda record: logged(record, condition), "prompt_id"))
-        tries: list[Published] = []
     elif {"judge", "error"} <= records.fields:
         name = condition or _condition(path)
-        return [], numbered(records.map(lambda record: failed(record, name), "prompt_id"))
+        return [], records.map(lambda record: failed(record, name), "prompt_id")
     elif "judge_model" in records.fields:
         name = condition or _condition(path)
         found = records.map(lambda record: judged(record, name), "prompt_id")
-        tries = [judgment for judgment in found if judgment.error is not None]
     else:
         raise records.unknown(_EXPECTED)
     records.refuse_duplicates([judgment.key for judgment in found], "judgments (condition by question by judge)")
-    return found, tries
+    return found, []
 
 
 def _files(source: Path, condition: str | None) -> list[Path]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from helpers.datasets.answers import vendor_tier
 from helpers.datasets.judgments import read_judgments
 from helpers.datasets.published import Published
-from helpers.datasets.reading import find_file, read_records, text_field
 from helpers.types import Answer
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ TOP1_COLUMNS = (
     *("question_id", "category", "judge", "judge_vendor", "condition"),
     *("pick", "pick_vendor", "pick_tier", "letter", "outcome"),
 )
-ERROR_COLUMNS = ("question_id", "category", "judge", "judge_vendor", "condition", "attempt", "last", "outcome", "error")
 
 
 def load_judgments(
@@ -51,7 +49,7 @@ def load_judgments(
     """
     import pandas
 
-    final, _ = read_judgments(source, hub, condition)
+    final = read_judgments(source, hub, condition)
     places = _places(final)
     written = {(answer.question_id, answer.candidate): answer for answer in answers}
     rows = []
@@ -86,53 +84,9 @@ def load_top1(
             "letter": judgment.first,
             "outcome": judgment.outcome,
         }
-        for judgment in read_judgments(source, hub, condition)[0]
+        for judgment in read_judgments(source, hub, condition)
     ]
     return pandas.DataFrame(rows, columns=list(TOP1_COLUMNS))
-
-
-def load_errors(
-    source: str | Path, hub: Mapping[str, Any] | None = None, *, condition: str | None = None
-) -> pandas.DataFrame:
-    """Every failed try of published judgments, one row a try in file order (columns: ERROR_COLUMNS).
-
-    `attempt` counts the failed tries of a judgment from 1; `last` marks those that stayed: the judgment's last try,
-    and no success beside it in the source. A log of errors alone cannot know of successes; the folder that holds both
-    logs does. No errors: no rows.
-    """
-    import pandas
-
-    final, tries = read_judgments(source, hub, condition)
-    stayed = {(judgment.key, judgment.attempt) for judgment in final if judgment.error is not None}
-    rows = [
-        {
-            "question_id": one.question_id,
-            "category": one.category,
-            "judge": one.judge,
-            "judge_vendor": vendor_tier(one.judge)[0],
-            "condition": one.condition,
-            "attempt": one.attempt,
-            "last": (one.key, one.attempt) in stayed,
-            "outcome": one.outcome,
-            "error": one.error,
-        }
-        for one in tries
-    ]
-    return pandas.DataFrame(rows, columns=list(ERROR_COLUMNS))
-
-
-def load_prefixes(source: str | Path) -> pandas.DataFrame:
-    """Beginnings of real replies as a log kept them: columns `prefix`, `outcome`.
-
-    `outcome` is "truncated" where the log cut the reply (it then ends in "..."), else "ok". No verdict may be read from
-    a cut reply, however complete its ranking looks: what follows could take it back.
-    """
-    import pandas
-
-    records = read_records(find_file(source, ("exp3_judge_response_prefixes.jsonl",)))
-    texts = records.map(lambda record: text_field(record, "judge_response_prefix"), "judge_response_prefix")
-    outcomes = ["truncated" if text.endswith("...") else "ok" for text in texts]
-    return pandas.DataFrame({"prefix": texts, "outcome": outcomes})
 
 
 def _places(judgments: list[Published]) -> Callable[[Published], list[tuple[float, str | None, str | None]]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,7 +20,7 @@ class Published:
 
     `shown` maps letters to candidates in shown order: a candidate is None where the source does not tell, and all of it
     is empty where not even the letters are known. `pick` is the candidate under the letter `first`, ranked first; it is
-    known for some judgments whose ranking is invalid or was not kept. `attempt` counts the tries of a log from 1.
+    known for some judgments whose ranking is invalid or was not kept.
     """
 
     question_id: str
@@ -34,8 +33,6 @@ class Published:
     scores: Mapping[str, float] | None = None
     first: str | None = None
     pick: str | None = None
-    error: str | None = None
-    attempt: int = 1
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -58,7 +55,7 @@ def judged(record: dict[str, Any], condition: str) -> Published:
     if record.get("error") is not None:
         error = text_field(record, "error", blank=True)
         shown = _shown(record, question) if record.get("mapping") is not None else None
-        return replace(judgment, outcome=_reason(error), shown=shown, error=error)
+        return replace(judgment, outcome=_reason(error), shown=shown)
     if not {"ranking", "mapping"} <= record.keys():
         raise ValueError(f"neither 'error' nor both 'ranking' and 'mapping'; found {', '.join(record)}")
     shown = _shown(record, question)
@@ -86,7 +83,7 @@ def failed(record: dict[str, Any], condition: str) -> Published:
     detail = "" if record.get("detail") is None else f"; {text_field(record, 'detail', blank=True)}"
     error = text_field(record, "error", blank=True) + detail
     judge = text_field(record, "judge")
-    return Published(question, category and category[1], judge, condition, outcome=_reason(error), error=error)
+    return Published(question, category and category[1], judge, condition, outcome=_reason(error))
 
 
 def with_letters(judgments: list[Published]) -> list[Published]:
@@ -104,16 +101,6 @@ def with_letters(judgments: list[Published]) -> list[Published]:
         )
         for judgment in judgments
     ]
-
-
-def numbered(tries: list[Published]) -> list[Published]:
-    """Failed tries with `attempt` counted from 1 for each judgment, in the order of the log."""
-    count = Counter[tuple[str, str, str]]()
-    counted = []
-    for one in tries:
-        count[one.key] += 1
-        counted.append(replace(one, attempt=count[one.key]))
-    return counted
 
 
 def _reason(error: str) -> str:
