@@ -24,6 +24,10 @@ from helpers.types import Completion, Model, Request
 
 #: Where a model is asked: provider and `base_url`.
 Address = tuple[str, str | None]
+#: Who pays there: the address, and the variable that models.yaml names for the key (None: the provider's own).
+Account = tuple[str, str | None, str | None]
+#: What is not asked any more: all at an address, all of an account there, or one model by its name.
+Scope = Address | Account | str
 #: What is recorded of a call that was cancelled before its reply came.
 GIVEN_UP = "given up in flight"
 
@@ -49,9 +53,9 @@ class Session:
     limits: Mapping[Address, Limit] = field(default_factory=dict)
     halted: Callable[[Model], str | None] = lambda model: None
     tell: Callable[[str], None] = lambda text: None
-    clients: dict[tuple[str, str | None, str | None], Any] = field(default_factory=dict)
+    clients: dict[Account, Any] = field(default_factory=dict)
     paces: dict[Address, Pace] = field(default_factory=dict)
-    stops: dict[Any, str] = field(default_factory=dict)
+    stops: dict[Scope, str] = field(default_factory=dict)
     answered: dict[str, float] = field(default_factory=dict)
     told: set[Address] = field(default_factory=set)
 
@@ -207,7 +211,7 @@ class Session:
             )
 
 
-def _account(model: Model) -> tuple[str, str | None, str | None]:
+def _account(model: Model) -> Account:
     return (model.provider, model.base_url, model.api_key_env)
 
 
