@@ -43,16 +43,16 @@ def test_the_examples_of_readme_and_file_are_read(tmp_path: Path) -> None:
 
 
 WRONG = {
-    "[openai]": "expected an entry a provider or address, found list",
+    "[openai]": "expected an entry a provider or address, found a list",
     "gpt_fast: {requests_per_minute: 5}": "is no provider and no base_url .*valid: openai, anthropic, google, http",
     "simulated: {requests_per_minute: 5}": "'simulated' is no provider",
     "1: {requests_per_minute: 5}": "1 is no provider",
     "http://127.0.0.1:8001/v1: {requests_per_minute: 5}": "valid: .*http://127.0.0.1:8000/v1",
-    "openai: 5": "'openai': expected named settings, found int",
-    "openai: {}": "'openai': .*needs requests_per_minute, tokens_per_minute, or both",
+    "openai: 5": "'openai': line 1: expected named settings .requests_per_minute, tokens_per_minute., found a number",
+    "openai: {}": "'openai': line 1: needs requests_per_minute, tokens_per_minute, or both",
     "openai: {requests: 5}": "unknown key 'requests'; valid keys: requests_per_minute, tokens_per_minute",
-    "openai: {requests_per_minute: 0}": "requests_per_minute = 0: .*greater than 0",
-    "openai: {requests_per_minute: -1}": "requests_per_minute = -1: .*greater than 0",
+    "openai: {requests_per_minute: 0}": "requests_per_minute = 0: .*must be more than 0",
+    "openai: {requests_per_minute: -1}": "requests_per_minute = -1: .*must be more than 0",
     "openai: {requests_per_minute: many}": "requests_per_minute = 'many': ",
     'openai: {requests_per_minute: "5"}': "requests_per_minute = '5': ",
     "openai: {tokens_per_minute: true}": "tokens_per_minute = True: ",
@@ -70,5 +70,5 @@ def test_what_is_wrong_is_told_with_what_is_valid(tmp_path: Path, text: str) -> 
 def test_a_wrong_line_is_told_before_an_experiment_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path, "opena: {requests_per_minute: 5}")
     monkeypatch.setattr(reading.load_limits, "__defaults__", (None, path))
-    with pytest.raises(ConfigError, match=r"limits\.yaml: 'opena' is no provider"):
+    with pytest.raises(ConfigError, match=r"limits\.yaml, line 1: 'opena' is no provider"):
         load_experiment("mt_bench_blind")

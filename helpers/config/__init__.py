@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from helpers import paths
 from helpers.config.budgets import limits_of, total_of
 from helpers.config.chosen import baselines_of, editor_of, known_models, refuse_made_up
 from helpers.config.collecting import COLLECTING, collection_names, experiment_names, load_collection
+from helpers.config.faults import KEYS, NO_KEY, checked, what
 from helpers.config.limits import load_limits
 from helpers.config.schema import (
     COMMON,
@@ -19,10 +21,9 @@ from helpers.config.schema import (
     ExperimentConfig,
     ModelEntry,
     Parameters,
-    checked,
     own_parameters,
 )
-from helpers.config.yaml_text import parse_yaml, read_yaml
+from helpers.config.yaml_text import line_of, parse_yaml, read_yaml
 from helpers.services import token_parameter, token_parameters
 from helpers.types import Experiment, Model, Price, Question, short_hash
 
@@ -71,25 +72,16 @@ def load_models(path: Path = paths.MODELS, knowledge: Mapping[str, Question] | N
     """
     models, entries = {}, read_yaml(path) or {}
     if not isinstance(entries, dict):
-        raise ConfigError(f"{path}: expected an entry a model, found {type(entries).__name__}")
+        raise ConfigError(f"{path}: expected an entry a model, found {what(entries)}")
     for name, values in entries.items():
+        place = partial(_line, path, name)
         where = f"{path.name}, model '{name}'"
         if not isinstance(name, str) or not NAME.fullmatch(name):
-            raise ConfigError(f"{where}: names are lower case letters, digits, _ . - (at most 64)")
-        entry = checked(ModelEntry, values, where)
-        if entry.base_url and not entry.revision:
-            raise ConfigError(
-                f"{where}: base_url needs `revision:` (weights, quantization, template), which enters the key; "
-                "without it other weights behind the same name would pass for this model"
-            )
-        if entry.traits and entry.provider != "simulated":
-            raise ConfigError(f"{where}: traits are the knobs of simulated models; what is sent belongs in `params:`")
-        ours = sorted(RESERVED & {*entry.params})
-        if ours:
-            raise ConfigError(
-                f"{where}: params may not hold {', '.join(ours)}: the limit of a reply is `max_tokens:` beside params "
-                "(plan and budget count on it), the rest is set by the experiment"
-            )
+            raise ConfigError(f"{where}: line {place()}: names are lower case letters, digits, _ . - (at most 64)")
+        entry = checked(ModelEntry, values, where, place)
+        if wrong := _misplaced(entry):
+            field, told = wrong
+            raise ConfigError(f"{where}: line {place((field,))}: {told}")
         fields = entry.model_dump(exclude={"context"})
         fields["token_parameter"] = entry.token_parameter or token_parameter(entry.provider, bool(entry.base_url))
         fields["price"] = Price(**fields["price"]) if fields["price"] else None
@@ -97,6 +89,29 @@ def load_models(path: Path = paths.MODELS, knowledge: Mapping[str, Question] | N
             fields["knowledge"] = knowledge or {}
         models[name] = Model(name=name, **fields)
     return models
+
+
+def _line(path: Path, name: Any, field: tuple[str | int, ...] = ()) -> int | None:
+    return line_of(path, (name, *field))
+
+
+def _misplaced(entry: ModelEntry) -> tuple[str, str] | None:
+    """A field of an entry that does not go with the others, and why; None where all do."""
+    if entry.base_url and not entry.revision:
+        return "base_url", (
+            "base_url needs `revision:` (weights, quantization, template), which enters the key; without it other "
+            "weights behind the same name would pass for this model"
+        )
+    if entry.traits and entry.provider != "simulated":
+        return "traits", "traits are the knobs of simulated models; what is sent belongs in `params:`"
+    if secret := sorted(KEYS & {each.lower() for each in entry.params}):
+        return "params", f"params may not hold {', '.join(secret)}: {NO_KEY}"
+    if ours := sorted(RESERVED & {*entry.params}):
+        return "params", (
+            f"params may not hold {', '.join(ours)}: the limit of a reply is `max_tokens:` beside params (plan and "
+            "budget count on it), the rest is set by the experiment"
+        )
+    return None
 
 
 def load_contexts(path: Path = paths.MODELS) -> dict[str, int]:
@@ -114,11 +129,13 @@ def load_config(name: str) -> ExperimentConfig:
     if name not in experiment_names():
         raise ConfigError(f"no experiment '{name}'; there are: {', '.join(experiment_names())}")
     where = f"experiments/{name}/config.yaml"
-    config = checked(ExperimentConfig, read_yaml(paths.EXPERIMENTS / name / "config.yaml"), where)
+    path = paths.EXPERIMENTS / name / "config.yaml"
+    config = checked(ExperimentConfig, read_yaml(path), where, partial(line_of, path))
     for key, named in (("after", config.after), ("extends", [config.extends] if config.extends else [])):
         strangers = [other for other in named if other not in experiment_names()]
         if strangers:
-            raise ConfigError(f"{where}: {key} = {', '.join(strangers)}: there are: {', '.join(experiment_names())}")
+            there = f"{key} = {', '.join(strangers)}: there are: {', '.join(experiment_names())}"
+            raise ConfigError(f"{where}: line {line_of(path, (key,))}: {there}")
     return config
 
 

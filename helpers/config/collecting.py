@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from helpers import paths
-from helpers.config.schema import STYLES, ConfigError, Strict, checked
-from helpers.config.yaml_text import read_yaml
+from helpers.config.faults import checked
+from helpers.config.schema import STYLES, ConfigError, Strict
+from helpers.config.yaml_text import line_of, read_yaml
 from helpers.types import Collection, short_hash
 
 #: Parameters of a notebook that collects, with their defaults.
@@ -61,9 +63,8 @@ def load_collection(name: str, **parameters: Any) -> Collection:
     """
     if name not in collection_names():
         raise ConfigError(f"'{name}' collects nothing; these do: {', '.join(collection_names())}")
-    config = checked(
-        CollectionConfig, read_yaml(paths.EXPERIMENTS / name / "config.yaml"), f"experiments/{name}/config.yaml"
-    )
+    path = paths.EXPERIMENTS / name / "config.yaml"
+    config = checked(CollectionConfig, read_yaml(path), f"experiments/{name}/config.yaml", partial(line_of, path))
     unknown = sorted(set(parameters) - set(COLLECTING))
     if unknown:
         raise ConfigError(f"{name} has no parameter {', '.join(unknown)}; it has: {', '.join(COLLECTING)}")

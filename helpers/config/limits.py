@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from pydantic import ConfigDict, Field, model_validator
 
 from helpers import paths
-from helpers.config.schema import ConfigError, Strict, checked
-from helpers.config.yaml_text import read_yaml
+from helpers.config.faults import checked, what
+from helpers.config.schema import ConfigError, Strict
+from helpers.config.yaml_text import line_of, read_yaml
 from helpers.services import SERVICES
 from helpers.types import Model
 
@@ -36,13 +38,19 @@ def load_limits(models: Mapping[str, Model] | None = None, path: Path = paths.LI
     """
     entries = (read_yaml(path) if path.is_file() else None) or {}
     if not isinstance(entries, dict):
-        raise ConfigError(f"{path}: expected an entry a provider or address, found {type(entries).__name__}")
+        raise ConfigError(f"{path}: expected an entry a provider or address, found {what(entries)}")
     known = sorted({model.base_url for model in (models or {}).values() if model.base_url})
     found = {}
     for name, values in entries.items():
         address = isinstance(name, str) and name.startswith(("http://", "https://"))
         if name not in SERVICES and not (name in known if models is not None else address):
             valid = ", ".join([*SERVICES, *(known or ["a base_url of models.yaml"])])
-            raise ConfigError(f"{path.name}: {name!r} is no provider and no base_url of models.yaml; valid: {valid}")
-        found[name] = checked(LimitEntry, values, f"{path.name}, '{name}'")
+            told = f"{name!r} is no provider and no base_url of models.yaml; valid: {valid}"
+            raise ConfigError(f"{path.name}, line {line_of(path, (name,))}: {told}")
+        place = partial(_line, path, name)
+        found[name] = checked(LimitEntry, values, f"{path.name}, '{name}'", place)
     return found
+
+
+def _line(path: Path, name: str, field: tuple[str | int, ...]) -> int | None:
+    return line_of(path, (name, *field))

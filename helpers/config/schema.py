@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from helpers.services import SERVICES
 
@@ -36,8 +36,8 @@ KINDS = {
     float: "a finite number",
     list: "a list of names that is not empty, or null",
 }
-#: What is added where a text is asked for and YAML read something else.
-IN_QUOTES = '; what YAML takes for a number, a truth value or nothing is a text in quotes: "3.10"'
+#: What the SDKs put behind a `base_url`: OpenAI's calls, Anthropic's and Google's with their version.
+CALLS = re.compile(r"(?:/(?:chat/completions|completions|responses)|(?:/v\d\w*)?/(?:messages|models/[^/]+:\w+))/*\Z")
 STYLES = ("paper", "neurips", "icml", "acl", "talk")
 
 
@@ -74,9 +74,19 @@ class ModelEntry(Strict):
     structured: bool = True
     base_url: str | None = None
     revision: dict[str, str] | None = None
-    api_key_env: str | None = Field(None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")  # a name, never the key itself
+    api_key_env: str | None = None
     price: PriceEntry | None = None
     retires: str | None = None
+
+    @field_validator("api_key_env")
+    @classmethod
+    def _name_never_the_key(cls, value: str | None) -> str | None:
+        if value is not None and not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", value):
+            raise ValueError(
+                "must be the name of the environment variable that holds the key (letters, digits and _), such as "
+                "OPENROUTER_API_KEY, never the key itself; renew a key that somebody may have read here"
+            )
+        return value
 
     @field_validator("base_url")
     @classmethod
@@ -90,6 +100,11 @@ class ModelEntry(Strict):
             raise ValueError(
                 "must be an address alone, such as http://127.0.0.1:8000/v1: a name, a password or what follows ? or # "
                 "would stand in errors and logs; put the key into a variable and name it in `api_key_env`"
+            )
+        if end := CALLS.search(parts.path):
+            base = f"{parts.scheme}://{parts.netloc}{parts.path[: end.start()]}"
+            raise ValueError(
+                f"must be the address of the API alone, to which each call adds a path of its own; write {base}"
             )
         return value
 
@@ -149,28 +164,6 @@ class Parameters(Strict):
         if isinstance(value, list) and not value:
             raise ValueError("is an empty list; leave it at None for the ones in config.yaml")
         return value
-
-
-def checked(kind: type[BaseModel], values: Any, where: str) -> Any:
-    """`values` as a `kind`; what is unknown, missing or of a wrong type is a ConfigError naming `where` and field."""
-    if not isinstance(values, dict):
-        raise ConfigError(f"{where}: expected named settings, found {type(values).__name__}")
-    try:
-        return kind.model_validate(values)
-    except ValidationError as error:
-        lines = []
-        for fault in error.errors():
-            field = ".".join(map(str, fault["loc"]))
-            if fault["type"] == "extra_forbidden":
-                lines.append(f"unknown key '{field}'; valid keys: {', '.join(kind.model_fields)}")
-            elif fault["type"] == "missing":
-                lines.append(f"key '{field}' is missing")
-            else:
-                found = "(not shown)" if field in ("api_key_env", "base_url") else repr(fault["input"])
-                quote = fault["type"] == "string_type" and not isinstance(fault["input"], list | dict)
-                told = fault["msg"].removeprefix("Value error, ")
-                lines.append(f"{field} = {found}: {told}{IN_QUOTES if quote else ''}")
-        raise ConfigError(f"{where}: " + "; ".join(lines)) from None
 
 
 def own_parameters(defaults: Mapping[str, Any], given: Mapping[str, Any], where: str) -> dict[str, Any]:

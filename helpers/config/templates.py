@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from helpers.config.faults import checked
 from helpers.config.scenarios import BiasTemplate, ScaleOptions
-from helpers.config.schema import NAME, ConfigError, Strict, checked
-from helpers.config.yaml_text import read_yaml
+from helpers.config.schema import NAME, ConfigError, Strict
+from helpers.config.yaml_text import line_of, read_yaml
 
 
 class ScaleLine(Strict):
@@ -50,7 +52,7 @@ def load_templates(place: Path, lines: Mapping[str, Any], where: str) -> dict[st
     for name, path in files.items():
         if not NAME.fullmatch(name):
             raise ConfigError(f"{path}: the name of a bias is lower case letters, digits, _ . - (at most 64)")
-        template = checked(BiasTemplate, read_yaml(path, shown=True), str(path))
+        template = checked(BiasTemplate, read_yaml(path, shown=True), str(path), partial(line_of, path))
         line = checked(MetricLine, lines[name], f"{where}: options.biases.{name}")
         _fits(template, line, f"{where}: options.biases.{name}")
         found[name] = (template, line)

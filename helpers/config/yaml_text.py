@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +128,29 @@ def read_yaml(path: Path, shown: bool = False) -> Any:
         line = data.count(b"\n", 0, error.start) + 1
         raise ConfigError(f"{path}, line {line}: not UTF-8 text ({error.reason})") from None
     return _parsed(text, _Shown if shown else _Loader, lambda line: f"{path}, line {line}")
+
+
+def line_of(path: Path, keys: Sequence[str | int]) -> int | None:
+    """The line of a file in which the setting with these names stands, or of what is around it where it is missing.
+
+    None where the file is no YAML (any more).
+    """
+    try:
+        node = yaml.compose(path.read_text(encoding="utf-8-sig"), Loader=_Loader)
+    except (yaml.YAMLError, OSError, UnicodeDecodeError):
+        return None
+    line = None
+    for key in keys:
+        inner = {}
+        if isinstance(node, yaml.MappingNode):
+            inner = {name.value: (name, value) for name, value in node.value}
+        elif isinstance(node, yaml.SequenceNode):
+            inner = {str(place): (value, value) for place, value in enumerate(node.value)}
+        if str(key) not in inner:
+            break
+        name, node = inner[str(key)]
+        line = name.start_mark.line + 1
+    return line
 
 
 def parse_yaml(text: str, where: str) -> Any:
