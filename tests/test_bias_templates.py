@@ -20,7 +20,7 @@ REFUSED: dict[str, tuple[Any, Any, tuple[str, ...]]] = {
     "unknown key": ({**SCALE, "wording": []}, NUMBER, ("own.yaml", "unknown key 'wording'", "wordings")),
     "missing key": (changed(SCALE, "source", to=None), NUMBER, ("own.yaml", "key 'source' is missing")),
     "unknown kind": ({**SCALE, "kind": "gamble"}, NUMBER, ("kind = 'gamble'", "'scale', 'acceptance' or 'selection'")),
-    "title that is no text": ({**SCALE, "title": True}, NUMBER, ("title = True", "valid string")),
+    "title that is no text": ({**SCALE, "title": True}, NUMBER, ("title = True", "must be a text")),
     "no scenario": ({**SCALE, "scenarios": []}, NUMBER, ("scenarios = []",)),
     "no wording": ({**SCALE, "wordings": []}, NUMBER, ("wordings = []",)),
     "wording without control": (
@@ -140,7 +140,7 @@ REFUSED: dict[str, tuple[Any, Any, tuple[str, ...]]] = {
     ),
     # The line of metric parameters.
     "line without target": (SCALE, {}, (f"{WHERE}: options.biases.own", "key 'target' is missing")),
-    "line that is a word": (SCALE, "anchor", (f"{WHERE}: options.biases.own", "found str")),
+    "line that is a word": (SCALE, "anchor", (f"{WHERE}: options.biases.own", "found a text")),
     "unknown target": (SCALE, {"target": "prior"}, ("target = 'prior'", "of a scale it can be: high, low, anchor")),
     "number among words": (
         {**SCALE, "options": ["few", "many"]},

@@ -168,6 +168,16 @@ def test_every_declaration_is_shown_letter_by_letter() -> None:
                 assert " ".join(part.replace("`", "").split()) in told.replace("`", ""), id
 
 
+def test_a_link_of_the_page_s_name_is_replaced_never_followed(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere.md"
+    elsewhere.write_text("somebody's own")
+    (tmp_path / "page.md").symlink_to(elsewhere)
+    room.write(tmp_path / "page.md")
+    assert elsewhere.read_text() == "somebody's own"
+    assert not (tmp_path / "page.md").is_symlink() and (tmp_path / "page.md").read_bytes() == room.page().encode()
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["elsewhere.md", "page.md"]
+
+
 def test_writing_makes_the_folder_and_the_same_page(tmp_path: Path) -> None:
     target = room.write(tmp_path / "new" / "page.md")
     assert target.read_bytes() == room.page().encode()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,11 @@ _folder = click.option(
     "--store", "folder", type=click.Path(path_type=Path), default=paths.REPLIES, help="Folder of replies."
 )
 _models = click.argument("models", nargs=-1)
+#: What lines that are not as they should be are called.
+_ODD = {
+    **{"damaged": "damaged", "unknown": "written by another version"},
+    **{"torn": "cut off at the end", "unended": "without its line end"},
+}
 #: What becomes of a last line that was not finished.
 _NO_DAMAGE = {"torn": "; the next run that asks cuts it away", "unended": "; the next run that asks adds it"}
 
@@ -43,7 +49,7 @@ def info(models: tuple[str, ...], folder: Path, as_json: bool) -> None:
         echo(json.dumps({"folder": str(folder), "files": [asdict(each) for each in found]}, indent=1))
         return
     lines, replies, size = (sum(getattr(each, name) for each in found) for name in ("lines", "replies", "bytes"))
-    echo(f"{folder}: {len(found)} files, {lines:,} lines, {replies:,} replies, {_size(size)}")
+    echo(f"{folder}: {_many(len(found), 'file')}, {lines:,} lines, {replies:,} replies, {_size(size)}")
     for each in found:
         echo(_told(each))
 
@@ -52,6 +58,8 @@ def _told(found: Any) -> str:
     """The contents of one file in a few lines."""
     from helpers.judge import dollars
 
+    if not found.lines:
+        return f"\n{found.model}: empty: nothing was ever stored here"
     counted = [f"{found.lines:,} lines", f"{found.replies:,} replies"]
     counted += [f"{found.further:,} further replies to the same (the first counts)"] if found.further else []
     failed = sum(found.failures.values())
@@ -76,6 +84,10 @@ def _counts(counts: dict[str, int], nameless: str = "no name") -> str:
     return ", ".join(f"{plain(name) or nameless} {count:,}" for name, count in sorted(counts.items()))
 
 
+def _many(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
 def _size(size: int) -> str:
     return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.1f} kB"
 
@@ -93,24 +105,45 @@ def verify(models: tuple[str, ...], folder: Path, repair: bool) -> None:
         found = room.verify(path)
         mendable = mendable or any(line.kind == "damaged" for line in found.bad)
         for line in (*found.bad, *([found.tail] if found.tail else [])):
-            echo(f"{path}, line {line.number}: {plain(line.wrong)}{_NO_DAMAGE.get(line.kind, '')}")
-        doubles = f", {found.same:,} copies of lines" if found.same else ""
-        doubles += f", {found.further:,} further replies to the same (the first counts)" if found.further else ""
-        state = f"{len(found.bad)} damaged" if found.bad else "whole"
-        echo(f"{path.name}: {found.lines:,} lines{doubles}, {state}")
+            echo(f"{path}, line {line.number}: {plain(line.wrong)}{'' if repair else _NO_DAMAGE.get(line.kind, '')}")
+        echo(f"{path.name}: {_state(found)}")
         left = len(found.bad)
         if repair and (found.bad or found.tail):
             done = room.repair(path)
             left = done.left
-            echo(
-                f"{path.name}: {done.moved} lines moved to {done.side.name}, {done.rescued} whole ones within them put "
-                "back; what is missing now is asked again by the next run"
-            )
+            echo(f"{path.name}: {_mended(done, found)}")
         whole = whole and not left
     if mendable and not repair:
         echo("The same with --repair moves damaged lines to <file>.damaged beside the file; nothing is deleted.")
     if not whole:
         sys.exit(1)
+
+
+def _state(found: Any) -> str:
+    """What a look at every line of a file found, in a few words."""
+    if not found.lines:
+        return "empty: no line yet"
+    doubles = f", {found.same:,} copies of lines" if found.same else ""
+    doubles += f", {found.further:,} further replies to the same (the first counts)" if found.further else ""
+    odd = Counter(line.kind for line in (*found.bad, *([found.tail] if found.tail else [])))
+    if not odd:
+        return f"{_many(found.lines, 'line')}{doubles}, whole"
+    told = [f"{found.lines - odd.total():,} whole", *(f"{count:,} {_ODD[kind]}" for kind, count in odd.items())]
+    return f"{_many(found.lines, 'line')}{doubles}: {', '.join(told)}"
+
+
+def _mended(done: Any, found: Any) -> str:
+    """What a repair did, and only that."""
+    told = []
+    if done.moved:
+        back = f", {done.rescued:,} whole within put back" if done.rescued else ""
+        told.append(f"{_many(done.moved, 'line')} moved to {done.side.name}{back}")
+        told.append("what is missing now is asked again by the next run")
+    if found.tail is not None and found.tail.kind == "unended":
+        told.append("the line end that was missing is added")
+    if done.left:
+        told.append(f"{_many(done.left, 'line')} of another version left in place")
+    return "; ".join(told)
 
 
 @store.command()

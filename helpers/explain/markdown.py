@@ -27,9 +27,10 @@ def page() -> str:
 
 
 def write(path: Path = PAGE) -> Path:
-    """Write the page and say where it is; its folder is made where it is missing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page(), encoding="utf-8", newline="\n")
+    """Write the page and say where it is; its folder is made where it is missing, a link of its name is replaced."""
+    from helpers import export
+
+    export.write({path.name: page().encode()}, path.parent)
     return path
 
 

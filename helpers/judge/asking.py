@@ -37,6 +37,7 @@ class Asking:
         self.deferred: list[Request] = []
         self.stopping = False
         self.given_up = 0
+        self.asked = False
         self.in_flight: set[Any] = set()
 
     def halted(self, model: Model) -> str | None:
@@ -51,6 +52,7 @@ class Asking:
         if (why := self.halted(request.model)) is not None:
             raise Stopped(why)
         self.budget.reserve(request)
+        self.asked = True
         self.in_flight.add(asyncio.current_task())
 
     def record(self, request: Request, completion: Completion) -> None:
@@ -166,10 +168,9 @@ class Asking:
         stored, wanted = len(self.replies), len(self.wanted)
         lost = f", {self.given_up} given up in flight and perhaps billed" if self.given_up else ""
         broken = f" ({self.broken})" if self.broken else ""
-        return (
-            f"{self.stage}: {stored} of {wanted} replies are stored, {wanted - stored} are missing{lost}{broken}; run "
-            "the same again to ask for these only"
-        )
+        counts = f"{stored} of {wanted} replies are stored, {wanted - stored} are missing{lost}{broken}"
+        unasked = "" if self.asked else "nothing was asked; "
+        return f"{self.stage}: {unasked}{counts}; run the same again to ask for these only"
 
     def summary(self) -> str:
         """How many replies are still missing, and of each model how many for which reason."""

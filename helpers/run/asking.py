@@ -13,6 +13,7 @@ from helpers.judge import Account, Budget, Plan, check_fit, check_keys, judge_al
 from helpers.providers import Clock, simulated
 from helpers.run.accounting import tell
 from helpers.run.control import Control, controls, partnered, serving
+from helpers.run.resuming import resumable
 from helpers.run.settling import judged, notes
 from helpers.run.sources import answers_of, judgments_of, questions_of
 from helpers.types import Answer, Experiment, Judgment, Model, Question, Trial
@@ -108,12 +109,20 @@ async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Aske
     if experiment.judgments not in ("ask", "stored"):
         return _loaded(experiment)
     check(experiment)
+    budget, ahead = budget_of(experiment), dict[str, int]()
+    with resumable(budget, ahead):
+        return await _asked(experiment, show, budget, ahead, options)
+
+
+async def _asked(
+    experiment: Experiment, show: bool, budget: Budget, ahead: dict[str, int], options: dict[str, Any]
+) -> Asked:
+    """The run itself; `ahead` gets the missing calls of each stage, until it begins."""
     asking = experiment.judgments == "ask"
     bias, questions = bias_of(experiment), questions_of(experiment)
     given = answers_of(experiment, questions)
     speaking = _speaking(experiment, given)
     editor = (experiment.editor,) if experiment.editor else ()
-    budget = budget_of(experiment)
     clock = options.setdefault("clock", Clock())
     known, found = await _with_controls(experiment, await _known(experiment, questions, given), clock.wall())
     planned = _planned(known, experiment) if asking else None
@@ -122,17 +131,21 @@ async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Aske
             raise _unasked(experiment, questions, given or {})
         refuse_early(planned.check(budget), (*speaking, *editor))
         budget.planned = True
+        for row in planned.rows:
+            ahead[row.stage] = ahead.get(row.stage, 0) + row.missing
     options |= {"folder": experiment.store, "budget": budget, "ask": asking, "show": show}
     options.setdefault("concurrency", experiment.concurrency)
     said: dict[str, Judgment] = {}
     for stage in bias.STAGES[:-1]:
         trials = bias.trials(stage, experiment, questions, said, given)
+        ahead.pop(stage, None)
         said |= _replied(await judge_all(trials, stage=stage, **options))
     judging = bias.STAGES[-1]
     trials = bias.trials(judging, experiment, questions, said, given)
     answers = given if given is not None else bias.answers(experiment, questions, said)
     if not trials:
         raise _unasked(experiment, questions, answers)
+    ahead.pop(judging, None)
     judgments, found = await judged(experiment, trials, getattr(bias, "CONTROL", None), judging, options)
     frame = bias.tidy(partnered(judgments, bias.CONTROL, found) if found else judgments, answers)
     account = budget.account

@@ -33,10 +33,11 @@ PARENT_SECONDS = 1.0
 
 @dataclass
 class _Process:
-    """What this process knows of itself when it is asked to end: its kernel, and how often it was asked."""
+    """What this process knows of itself when it is asked to end: its kernel, its work, and how often it was asked."""
 
     asked: int = 0
     busy: bool = False
+    in_cell: bool = False
     kernel: Any = None
 
 
@@ -78,13 +79,25 @@ def reachable() -> Iterator[dict[str, Any]]:
             super().__init__(**options)
             _this.kernel = self
 
+        async def _async_interrupt_kernel(self) -> None:
+            # A kernel is interrupted before it is shut down; one without work to leave would only tell the terminal.
+            if _this.in_cell or not self.shutting_down:
+                await super()._async_interrupt_kernel()
+
     def cell_begins(**_: Any) -> None:
         if asked_to_end():
             raise Ended
 
-    _this.busy = True
+    def sent(**_: Any) -> None:
+        _this.in_cell = True
+
+    def done(**_: Any) -> None:
+        _this.in_cell = False
+
+    _this.busy, _this.in_cell = True, False
+    hooks = {"on_cell_start": cell_begins, "on_cell_execute": sent, "on_cell_executed": done}
     try:
-        yield {"kernel_manager_class": Kernel, "on_cell_start": cell_begins}
+        yield {"kernel_manager_class": Kernel, **hooks}
     finally:
         _this.busy, _this.kernel = False, None
 

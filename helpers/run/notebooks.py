@@ -20,6 +20,7 @@ from helpers.providers.keys import declare, redact, refuse
 from helpers.run.asking import check
 from helpers.run.cleaning import clean
 from helpers.run.collected import collected
+from helpers.run.drafts import clear, draft_of
 from helpers.run.interrupting import asked_to_end, begin_process, reachable, stopping
 from helpers.run.ready import check_ready
 
@@ -104,12 +105,13 @@ def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Resu
         return Result(notebook.stem, report, 0.0, "not run: the run was interrupted before it")
     leave_browser()
     begun = time.monotonic()
-    draft = report.with_name(f".{report.stem}-{os.getpid()}.ipynb")
+    draft = draft_of(report)
     failed = report.with_name(f"{report.stem}.failed.ipynb")
     told, words = None, "what came is stored"
     try:
         declare(variables())
         report.parent.mkdir(parents=True, exist_ok=True)
+        clear(report)
         with reachable() as interruptible:
             papermill.execute_notebook(
                 str(notebook),
@@ -126,7 +128,8 @@ def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Resu
         os.replace(draft, report)
     except PapermillExecutionError as error:
         told = redact(f"cell [{error.exec_count}] failed: {error.ename}: {error.evalue}")
-        words = redact(error.evalue) if error.ename == "Interrupted" else words
+        said = error.evalue if error.ename in ("Interrupted", "KeyboardInterrupt") else ""
+        words = redact(said) if said else words
     except Exception as error:  # a kernel that died, a disk that is full: reported like a failing cell
         told = redact(f"{type(error).__name__}: {error}")
     except BaseException:

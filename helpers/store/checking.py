@@ -61,6 +61,8 @@ class Line:
 
 def files(folder: Path, models: Sequence[str] = ()) -> list[Path]:
     """The files of a store, all or those of `models`; StoreError where there is no such folder or file."""
+    if folder.is_file():
+        raise StoreError(f"{folder}: a file; --store names the folder that it lies in, and {folder.stem} its model")
     if not folder.is_dir():
         raise StoreError(f"{folder}: no such folder of replies; it comes with the first run (--store names another)")
     found = {path.stem: path for path in sorted(folder.glob("*.jsonl")) if path.is_file()}

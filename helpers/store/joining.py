@@ -78,6 +78,10 @@ def merge(other: Path, folder: Path) -> list[Joined]:
     """Take in all files of another store, each into the file of the same name; all of them or none. See import_file."""
     if other.resolve() == folder.resolve():
         raise StoreError(f"{other}: the store itself")
+    if other.is_file():
+        raise StoreError(f"{other}: a file, {_SO}; `recuse store import` takes in the replies of a file")
+    if not other.is_dir():
+        raise StoreError(f"{other}: no such folder, {_SO}")
     found = files(other)
     if not found:
         raise StoreError(f"{other}: holds no file of replies (<model>.jsonl)")

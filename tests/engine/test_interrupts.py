@@ -81,6 +81,17 @@ def test_what_is_in_flight_arrives_and_the_rest_is_not_sent(
     assert len(ask(requests_to(model, 60), tmp_path)) == 60 and len(server.calls) == 60
 
 
+def test_an_interrupt_before_the_first_call_says_that_nothing_was_asked(tmp_path: Path) -> None:
+    asking = Asking({}, {}, {}, {}, Budget(1e6), Progress("judging", 0, 0, Budget(1e6), show=False), "judging")
+    assert asking.interruption().startswith("judging: nothing was asked; 0 of 0 replies are stored")
+
+    async def ask_one() -> None:
+        asking.reserve(requests_to(GPT, 1)[0])
+
+    asyncio.run(ask_one())
+    assert "nothing was asked" not in asking.interruption()
+
+
 def test_nobody_waits_for_retries_and_pauses(serve: Any, tmp_path: Path) -> None:
     server = serve(faulty(0.5, [Fault("429", retry_after=60.0), "500"]))
     begun = time.monotonic()

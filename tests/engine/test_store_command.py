@@ -115,12 +115,15 @@ def test_verify_ends_with_1_where_anything_is_damaged_and_0_after_the_repair(tmp
     assert whole.exit_code == 0 and f"{path.name}: 2 lines, whole" in whole.output and "--repair" not in whole.output
     path.write_bytes(path.read_bytes() + b"rubbish\n")
     told = recuse("verify", "--store", tmp_path)
+    assert f"{path.name}: 3 lines: 2 whole, 1 damaged\n" in told.output
     assert told.exit_code == 1 and f"{path}, line 3: the checksum does not fit" in told.output
-    assert f"{other.name}: 1 lines, whole" in told.output, "and the others are looked at too"
+    assert f"{other.name}: 1 line, whole" in told.output, "and the others are looked at too"
     assert "The same with --repair moves damaged lines" in told.output, "and what to do is said"
     assert recuse("verify", "other", "--store", tmp_path).exit_code == 0
     mended = recuse("verify", "--repair", "--store", tmp_path)
-    assert mended.exit_code == 0 and "1 lines moved to claude_haiku_5_5.jsonl.damaged" in mended.output
+    assert (
+        mended.exit_code == 0 and "1 line moved to claude_haiku_5_5.jsonl.damaged; what is missing now" in mended.output
+    )
     assert "The same with" not in mended.output
     assert recuse("verify", "--store", tmp_path).exit_code == 0
 
@@ -130,6 +133,38 @@ def test_a_torn_last_line_is_named_and_no_damage(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-40])
     told = recuse("verify", "--store", tmp_path)
     assert told.exit_code == 0 and f"{path}, line 2: cut off while it was written; the next run that" in told.output
+    assert f"{path.name}: 2 lines: 1 whole, 1 cut off at the end\n" in told.output
+    told = recuse("verify", "--repair", "--store", tmp_path).output
+    assert "the next run that" not in told, "it is moved now"
+    assert f"{path.name}: 1 line moved to {path.name}.damaged; what is missing now is asked again" in told
+    assert "0 whole" not in told and recuse("verify", "--store", tmp_path).output == f"{path.name}: 1 line, whole\n"
+
+
+def test_a_line_that_only_lacks_its_end_is_whole_and_no_file_is_named_that_is_not_made(tmp_path: Path) -> None:
+    path = put(tmp_path, PAID, ("a", said("A")), ("b", said("B")))
+    path.write_bytes(path.read_bytes()[:-1])
+    assert f"{path.name}: 2 lines: 1 whole, 1 without its line end\n" in recuse("verify", "--store", tmp_path).output
+    told = recuse("verify", "--repair", "--store", tmp_path)
+    assert told.exit_code == 0 and told.output.endswith(f"{path.name}: the line end that was missing is added\n")
+    assert "damaged" not in told.output and "the next run" not in told.output
+    assert not (tmp_path / f"{path.name}.damaged").exists()
+
+
+def test_whole_lines_within_a_damaged_one_are_counted(tmp_path: Path) -> None:
+    path = put(tmp_path, PAID, ("a", said("A")), ("b", said("B")), ("c", said("C")))
+    first, second, third = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(first + second[:-1] + third)
+    told = recuse("verify", "--repair", "--store", tmp_path).output
+    assert f"1 line moved to {path.name}.damaged, 2 whole within put back; what is" in told
+
+
+def test_a_file_without_a_line_is_empty(tmp_path: Path) -> None:
+    (tmp_path / "gpt_fast.jsonl").touch()
+    told = recuse("info", "--store", tmp_path).output
+    assert told.startswith(f"{tmp_path}: 1 file, 0 lines") and "gpt_fast: empty: nothing was ever stored here\n" in told
+    assert "nobody says" not in told and "measured" not in told
+    verified = recuse("verify", "--store", tmp_path)
+    assert verified.exit_code == 0 and verified.output == "gpt_fast.jsonl: empty: no line yet\n"
 
 
 def test_a_line_of_a_later_format_stays_an_error_after_a_repair(tmp_path: Path) -> None:
@@ -137,6 +172,8 @@ def test_a_line_of_a_later_format_stays_an_error_after_a_repair(tmp_path: Path) 
     path.write_bytes(path.read_bytes() + b'{"v":7,"key":"x"}\n')
     told = recuse("verify", "--repair", "--store", tmp_path)
     assert told.exit_code == 1 and "line 2: written in format 7; this version reads format 1: update Rec" in told.output
+    assert f"{path.name}: 2 lines: 1 whole, 1 written by another version\n" in told.output
+    assert told.output.endswith(f"{path.name}: 1 line of another version left in place\n"), "nothing was moved"
 
 
 def test_out_and_in_as_typed(tmp_path: Path) -> None:
@@ -167,7 +204,12 @@ def test_out_and_in_as_typed(tmp_path: Path) -> None:
         (["import", "x.jsonl", "--model", "nobody", "--store", "here"], "no such model in models.yaml; there are: "),
         (["import", "here", "--store", "there"], "a folder; `recuse store merge` takes in another store"),
         (["import", "x.jsonl", "--store", "here"], "x.jsonl"),
-        (["merge", "nowhere", "--store", "here"], "nowhere: no such folder of replies"),
+        (["merge", "nowhere", "--store", "here"], "nowhere: no such folder, nothing was taken in"),
+        (["merge", "here/claude_haiku_5_5.jsonl", "--store", "there"], "takes in the replies of a file"),
+        (
+            ["info", "--store", "here/claude_haiku_5_5.jsonl"],
+            "a file; --store names the folder that it lies in, and cl",
+        ),
         (["merge", "empty", "--store", "here"], "empty: holds no file of replies"),
     ],
 )

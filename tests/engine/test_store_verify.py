@@ -306,7 +306,7 @@ def test_a_file_that_another_process_holds_is_not_repaired(path: Path) -> None:
     assert told.returncode == 0, told.stderr
     assert (
         f"{path}, line 3: the checksum does not fit" in told.stdout
-        and "1 lines moved to gpt_fast.jsonl.da" in told.stdout
+        and "1 line moved to gpt_fast.jsonl.da" in told.stdout
     )
 
 
