@@ -130,10 +130,10 @@ def test_an_address_that_does_not_even_refuse_is_tried_six_times_more_and_costs_
     with silent() as url:
         for name, value in environment(url).items():
             monkeypatch.setenv(name, value)
-        model, begun = at(url, kind), time.monotonic()
+        model = at(url, kind)
+        # A call that is given up as a whole, and not while it connects, has another status.
         with pytest.raises(Incomplete, match=rf"{model.name}: 2 x nobody answers at .*is the server running"):
             ask(requests_to(model, 2), tmp_path)
-        assert time.monotonic() - begun < 20.0, "0.05 seconds each, and what a busy machine takes"
     assert statuses(tmp_path, model) == ["connect"] * 7
     assert not any(line["reply"]["maybe_billed"] for line in attempts(tmp_path, model))
 
