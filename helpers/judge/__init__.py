@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from helpers import providers, store, verdicts
-from helpers.config import load_contexts, load_limits
+from helpers.config import load_contexts
 from helpers.judge.asking import Asking
 from helpers.judge.budget import Account, Budget, OverBudget, Spending
 from helpers.judge.fitting import TooLong, refuse, too_long
+from helpers.judge.limiting import OverLimit, limits_at, over_limit, refuse_slow
 from helpers.judge.plan import Plan, make_plan, unique
 from helpers.judge.prices import NoPrice, actual, dollars
 from helpers.judge.progress import Progress, notice
 from helpers.judge.stopping import Interrupted
-from helpers.providers import Clock, Limit
+from helpers.providers import Clock
 from helpers.providers.keys import finder
 from helpers.providers.tokens import tokens_of
 from helpers.types import Completion, Judgment, Model, Request, Trial
@@ -29,6 +30,7 @@ __all__ = [
     "MissingKey",
     "NoPrice",
     "OverBudget",
+    "OverLimit",
     "Plan",
     "Spending",
     "TooLong",
@@ -70,9 +72,9 @@ async def complete_all(
     """The reply to each request by key: stored ones as they are, missing ones asked, within the budget.
 
     `labels` maps keys to what people who grep the store want to see. With `ask=False` nothing is asked and missing
-    keys are absent. Raises before the first call: MissingKey, TooLong, NoPrice, OverBudget; after the last: Incomplete,
-    which counts what is still missing and why. An interrupt lets what is in flight arrive and raises Interrupted (a
-    request to end: KeyboardInterrupt); a second one gives it up.
+    keys are absent. Raises before the first call: MissingKey, TooLong, OverLimit, NoPrice, OverBudget; after the last:
+    Incomplete, which counts what is still missing and why. An interrupt lets what is in flight arrive and raises
+    Interrupted (a request to end: KeyboardInterrupt); a second one gives it up.
     """
     wanted = unique(requests)
     replies = _stored(wanted, folder)
@@ -81,7 +83,7 @@ async def complete_all(
     budget, clock = budget or Budget(), clock or Clock()
     _check(wanted, replies, labels or {})
     check_fit((request for key, request in wanted.items() if key not in replies), labels or {})
-    limits = _limits(request.model for request in wanted.values())
+    limits = limits_at(request.model for request in wanted.values())
     with ExitStack() as stack:
         writers = await _lock(_models(wanted, replies), folder, stack, clock)
         replies = _stored(wanted, folder)  # whoever held the lock may have asked the same
@@ -109,10 +111,16 @@ async def judge_all(trials: Sequence[Trial], *, folder: Path, **options: Any) ->
 
 
 def check_fit(requests: Iterable[Request], labels: Mapping[str, Mapping[str, Any]], folder: Path | None = None) -> None:
-    """Raise TooLong where a prompt cannot fit into its model's context; with a folder, stored replies are left out."""
-    found = too_long(requests, load_contexts())
-    stored = _stored(unique(each[0] for each in found), folder) if folder and found else {}
-    refuse([each for each in found if each[0].key not in stored], labels)
+    """Raise TooLong where a prompt cannot fit into its model's context, OverLimit where no minute of limits.yaml can.
+
+    With a folder, requests whose replies are stored there are left out.
+    """
+    requests = list(requests)
+    long, slow = too_long(requests, load_contexts()), over_limit(requests)
+    found = unique([*(each[0] for each in long), *slow])
+    stored = _stored(found, folder) if folder and found else {}
+    refuse([each for each in long if each[0].key not in stored], labels)
+    refuse_slow([each for each in slow if each.key not in stored], labels)
 
 
 def check_keys(models: Iterable[Model]) -> None:
@@ -133,13 +141,6 @@ def labels_of(trials: Sequence[Trial]) -> dict[str, dict[str, Any]]:
         }
         for t in reversed(trials)
     }
-
-
-def _limits(models: Iterable[Model]) -> dict[tuple[str, str | None], Limit]:
-    """What limits.yaml says of the addresses at which these models are asked."""
-    told = {name: Limit(**entry.model_dump()) for name, entry in load_limits().items()}
-    named = {(model.provider, model.base_url): model.base_url or model.provider for model in models}
-    return {address: told[name] for address, name in named.items() if name in told}
 
 
 def _closed(progress: Progress) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -11,7 +11,7 @@ from helpers import store
 from helpers.judge.budget import Budget, BudgetReached
 from helpers.judge.progress import Progress, notice
 from helpers.judge.stopping import patiently
-from helpers.providers import GIVEN_UP, Clock, Limit, Session, Stopped
+from helpers.providers import GIVEN_UP, Clock, Limit, Session, Stopped, Tries
 from helpers.types import Completion, Model, Request
 
 
@@ -35,10 +35,12 @@ class Asking:
         self.broken: Exception | None = None
         self.out_of_money: dict[str | None, BudgetReached] = {}
         self.deferred: list[Request] = []
+        self.tries: dict[str, Tries] = {}
         self.stopping = False
         self.given_up = 0
         self.asked = False
         self.in_flight: set[Any] = set()
+        self.freed = asyncio.Event()
 
     def halted(self, model: Model) -> str | None:
         """Why nothing more is to be sent to a model; None while all is well."""
@@ -62,7 +64,7 @@ class Asking:
             self.writers[request.model.name].append(request, completion, self.labels.get(request.key, {}))
         finally:
             self.budget.settle(request, completion)
-            self.in_flight.discard(asyncio.current_task())
+            self._landed()
         self.given_up += completion.error == GIVEN_UP
         if completion.status == "ok":
             self.replies[request.key] = completion
@@ -72,26 +74,25 @@ class Asking:
     def stop(self) -> int:
         """Send nothing more; how many calls are in flight. Who waits for something else hears it within a second."""
         self.stopping = True
+        self.freed.set()
         return len(self.in_flight)
 
     async def run(
         self, concurrency: int, clock: Clock, limits: Mapping[tuple[str, str | None], Limit] | None = None
     ) -> None:
         """Ask for all that is missing; what broke it (a full disk, a bug) is raised when nothing is in flight."""
-        missing: dict[tuple[str, str | None], list[Request]] = {}
         refused = set().union(*(store.refused(writer.path) for writer in self.writers.values()))
         # What was refused before goes last: the first refusal stops a model, and the fault may be in that one request.
-        for key, request in sorted(self.wanted.items(), key=lambda item: item[0] in refused):
-            if key not in self.replies:
-                missing.setdefault((request.model.provider, request.model.base_url), []).append(request)
-        work = asyncio.create_task(self._all(list(missing.values()), concurrency, clock, limits or {}))
+        ordered = sorted(self.wanted.items(), key=lambda item: item[0] in refused)
+        missing = [request for key, request in ordered if key not in self.replies]
+        work = asyncio.create_task(self._all(missing, concurrency, clock, limits or {}))
         await patiently(work, self.stop, self.interruption)
         if self.broken is not None:
             raise self.broken
 
     async def _all(
         self,
-        groups: list[list[Request]],
+        missing: list[Request],
         concurrency: int,
         clock: Clock,
         limits: Mapping[tuple[str, str | None], Limit],
@@ -102,10 +103,11 @@ class Asking:
             async with Session(self.reserve, self.record, concurrency, clock, limits, **hooks) as session:
                 # A group waits for each of its tasks also when it is cancelled: all are recorded before files close.
                 async with asyncio.TaskGroup() as addresses:
-                    for group in groups:
+                    for group in _by_address(missing):
                         addresses.create_task(self._address(session, group, concurrency))
-                for request in self.deferred:  # nothing is in flight any more: what was reserved for it is settled
-                    await self._one(session, request, may_wait=False)
+                async with asyncio.TaskGroup() as addresses:  # nothing is in flight any more: all money is there again
+                    for group in _by_address(self.deferred):
+                        addresses.create_task(self._work(session, group, concurrency, self._deferred))
         finally:
             ticker.cancel()
 
@@ -117,6 +119,7 @@ class Asking:
                     writer.sync_when_due()
             except store.StoreError as error:
                 self.broken = self.broken or error
+                self.freed.set()
 
     async def _address(self, session: Session, requests: list[Request], concurrency: int) -> None:
         """All calls to one address: the first alone, then the first of each other model, then the rest.
@@ -131,37 +134,83 @@ class Asking:
         async with asyncio.TaskGroup() as group:
             for request in others:
                 group.create_task(self._one(session, request))
-        rest = iter([request for request in requests if first[request.model.name] is not request])
+        rest = [request for request in requests if first[request.model.name] is not request]
+        await self._work(session, rest, concurrency, self._one)
+
+    async def _work(
+        self,
+        session: Session,
+        requests: list[Request],
+        concurrency: int,
+        one: Callable[[Session, Request], Awaitable[None]],
+    ) -> None:
+        """All of these calls, so many at a time."""
+        rest = iter(requests)
 
         async def worker() -> None:
             for request in rest:
                 await asyncio.sleep(0)  # simulated models never wait: without this no interrupt would be heard
                 if self.stopping:
                     return
-                await self._one(session, request)
+                await one(session, request)
 
         async with asyncio.TaskGroup() as group:
             for _ in range(concurrency):
                 group.create_task(worker())
 
-    async def _one(self, session: Session, request: Request, may_wait: bool = True) -> None:
+    async def _one(self, session: Session, request: Request) -> None:
+        """One call; deferred where the money for it is set aside for others, some of which may come back."""
+        if (stop := await self._ask(session, request)) is None:
+            return
+        if not stop.waiting:
+            self._end(request, stop)
+            return
+        self.tries[request.key].limited_since = None  # what it waits for now is no rate limit
+        self.deferred.append(request)
+
+    async def _deferred(self, session: Session, request: Request) -> None:
+        """One call that was deferred: it waits for what others in flight leave, and ends where none is in flight."""
+        while (stop := await self._ask(session, request)) is not None:
+            if not (stop.waiting and self.in_flight):
+                self._end(request, stop)
+                return
+            while self.in_flight and self.budget.reached(request) and self.halted(request.model) is None:
+                self.freed.clear()
+                await self.freed.wait()
+
+    async def _ask(self, session: Session, request: Request) -> BudgetReached | None:
+        """One call until it is over, or until there is no money for its next attempt: then its tries are kept."""
+        tries = self.tries.pop(request.key, None) or Tries()
         try:
-            completion = await session.complete(request)
+            completion = await session.complete(request, tries)
             reason, said = completion.status, completion.error or ""
         except BudgetReached as stop:
-            if may_wait and stop.waiting:
-                self.deferred.append(request)
-                return
-            self.out_of_money[stop.model], reason, said = stop, str(stop), ""
+            self.tries[request.key] = tries
+            return stop
         except Stopped as stop:
             reason, said = str(stop), ""
         except Exception as error:
             self.broken = self.broken or error  # a full disk, a bug: nobody sends anything more, what came is stored
-            return
+            return None
         finally:
-            self.in_flight.discard(asyncio.current_task())
+            self._landed()
         if reason != "ok":
-            self.reasons.setdefault(request.model.name, {}).setdefault(reason, []).append(said)
+            self._missing(request, reason, said)
+        return None
+
+    def _landed(self) -> None:
+        """The current call is not in flight any more: who waits for money looks again."""
+        self.in_flight.discard(asyncio.current_task())
+        self.freed.set()
+
+    def _end(self, request: Request, stop: BudgetReached) -> None:
+        """Nothing more is sent for this money; who waits hears it."""
+        self.out_of_money[stop.model] = stop
+        self.freed.set()
+        self._missing(request, str(stop), "")
+
+    def _missing(self, request: Request, reason: str, said: str) -> None:
+        self.reasons.setdefault(request.model.name, {}).setdefault(reason, []).append(said)
 
     def interruption(self) -> str:
         """What an interrupted run says: how much is stored, how much is missing, how to go on."""
@@ -185,3 +234,10 @@ class Asking:
             + "\nEverything that came is stored: run the same again to ask for these only, or set judgments='stored' "
             "to analyse what is there."
         )
+
+
+def _by_address(requests: Iterable[Request]) -> list[list[Request]]:
+    found: dict[tuple[str, str | None], list[Request]] = {}
+    for request in requests:
+        found.setdefault((request.model.provider, request.model.base_url), []).append(request)
+    return list(found.values())

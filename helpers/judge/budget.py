@@ -129,23 +129,30 @@ class Budget:
     def reserve(self, request: Request) -> None:
         """Set the most that an attempt can cost aside, or raise BudgetReached without spending it."""
         name, usd = request.model.name, worst_case(request)
+        if (reached := self.reached(request)) is not None:
+            raise reached
+        self.abandon([request.key])  # an attempt that was never settled is no less sent for being repeated
+        self._open[request.key] = (request, usd)
+        row = self._row(name)
+        self._rows[name] = replace(row, attempts=row.attempts + 1, simulated=request.model.simulated)
+
+    def reached(self, request: Request) -> BudgetReached | None:
+        """What `reserve` would raise for a request now; None where there is money for it."""
+        name, usd = request.model.name, worst_case(request)
         for model, limit in ((None, self.limit), (name, self.limits.get(name))):
             if limit is None:
                 continue
             spent = self.spent if model is None else self.spent_on(model)
             reserved = self.reserved if model is None else self._reserved(model)
             if spent + reserved + usd > limit + ROUNDING:
-                raise BudgetReached(
+                return BudgetReached(
                     f"the next call could bring the cost above budget_usd{f'[{model}]' if model else ''}={limit:.4f} "
                     f"({dollars(spent)} spent, {dollars(reserved)} reserved, {left(limit - spent - reserved)} left; "
                     f"the call could cost up to {dollars(usd)})",
                     model,
                     waiting=reserved > 0,
                 )
-        self.abandon([request.key])  # an attempt that was never settled is no less sent for being repeated
-        self._open[request.key] = (request, usd)
-        row = self._row(name)
-        self._rows[name] = replace(row, attempts=row.attempts + 1, simulated=request.model.simulated)
+        return None
 
     def settle(self, request: Request, completion: Completion) -> None:
         """Give back what was reserved for an attempt and count what it cost."""

@@ -159,16 +159,17 @@ class Allowance:
         if (tokens := self.limit.tokens_per_minute) is not None:
             self.spacings["tokens"] = Spacing(tokens)
 
-    def wait(self, request: Request, now: float) -> float:
-        """Seconds until this request may be sent; 0 or less: now."""
+    def own_wait(self, now: float) -> float:
+        """Seconds until our own limits let the next call begin, whatever its model; 0 or less: now."""
+        return max((spacing.wait(now) for spacing in self.spacings.values()), default=0.0)
+
+    def told_wait(self, request: Request, now: float) -> float:
+        """Seconds until this request may be sent by what replies said of its model's limits; 0 or less: now."""
+        told = [(counted, gauge) for (model, counted), gauge in self.gauges.items() if model == request.model.model_id]
+        if not told:
+            return 0.0
         costs = self._costs(request)
-        waits = [spacing.wait(now) for spacing in self.spacings.values()]
-        waits += [
-            gauge.wait(costs[counted], self.logs[counted], now)
-            for (model, counted), gauge in self.gauges.items()
-            if model == request.model.model_id
-        ]
-        return max(waits, default=0.0)
+        return max(gauge.wait(costs[counted], self.logs[counted], now) for counted, gauge in told)
 
     def take(self, request: Request, now: float) -> Ticket:
         """Count an attempt that begins."""
@@ -196,8 +197,17 @@ class Allowance:
 
     def _costs(self, request: Request) -> dict[str, float]:
         """What a call is taken to cost; its output as the model's were so far, before the first as its limit."""
-        schema = json.dumps(request.schema) if request.schema else ""
-        read = math.ceil(len((request.system + request.prompt + schema).encode()) / BYTES_PER_TOKEN)
+        read, most = most_tokens(request)
         calls, total = self.outputs.get(request.model.model_id, (0, 0.0))
-        written = total / calls if calls else float(request.model.max_tokens)
+        written = total / calls if calls else float(most)
         return {"requests": 1.0, "tokens": read + written, "input": float(read), "output": written}
+
+
+def most_tokens(request: Request) -> tuple[int, int]:
+    """The tokens of prompt and reply for which a call is taken before its model's replies are known.
+
+    An answer that the prompt will show and nobody has written yet counts as its limit.
+    """
+    schema = json.dumps(request.schema) if request.schema else ""
+    read = math.ceil(len((request.system + request.prompt + schema).encode()) / BYTES_PER_TOKEN)
+    return read + request.unwritten, request.model.max_tokens

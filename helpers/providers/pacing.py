@@ -55,6 +55,7 @@ class Pace:
     paused_until: float = 0.0
     slowed_at: float = 0.0
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _turns: dict[str, asyncio.Lock] = field(default_factory=dict)
     _free: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
@@ -62,30 +63,50 @@ class Pace:
         self.allowed = float(self.limit)
 
     @asynccontextmanager
-    async def slot(self, request: Request, check: Callable[[], None]) -> AsyncIterator[Ticket]:
+    async def slot(
+        self, request: Request, check: Callable[[], None], begin: Callable[[], None] = lambda: None
+    ) -> AsyncIterator[Ticket]:
         """Wait for the end of a pause, a free place and what the address allows; then hold the place.
 
-        First come, first served. `check` is called while it waits; what it raises is raised here.
+        First come, first served among the calls to one model; the first ones of several models take turns. `check` is
+        called while it waits, `begin` when nothing is left to wait for; what they raise is raised here, and no call has
+        begun.
         """
-        while True:
-            await self._end_of_pause(check)
-            async with self._turn:
-                check()
-                if self.in_flight >= int(self.allowed):
-                    self._free.clear()
-                    await self._free.wait()
-                while self._paused() <= 0 and (wait := self.allowance.wait(request, self.clock.now())) > 0:
-                    check()
-                    await self.clock.sleep(min(wait, LOOK_UP))
-                if self._paused() <= 0 and self.in_flight < int(self.allowed):
-                    ticket = self.allowance.take(request, self.clock.now())
-                    self.in_flight += 1
-                    break
+        while (ticket := await self._turn_of(request, check, begin)) is None:
+            pass
         try:
             yield ticket
         finally:
             self.in_flight -= 1
             self._free.set()
+
+    async def _turn_of(self, request: Request, check: Callable[[], None], begin: Callable[[], None]) -> Ticket | None:
+        """The place of a call; None where the address asked for a pause meanwhile."""
+        await self._end_of_pause(check)
+        async with self._turns.setdefault(request.model.model_id, asyncio.Lock()):
+            check()
+            while self._paused() <= 0:
+                # What only this model waits for is waited for before its turn among the models.
+                await self._until(lambda now: self.allowance.told_wait(request, now), check)
+                async with self._turn:
+                    check()
+                    if self.in_flight >= int(self.allowed):
+                        self._free.clear()
+                        await self._free.wait()
+                    await self._until(self.allowance.own_wait, check)
+                    now = self.clock.now()
+                    free = self.in_flight < int(self.allowed) and self._paused() <= 0
+                    if free and self.allowance.told_wait(request, now) <= 0:
+                        begin()
+                        self.in_flight += 1
+                        return self.allowance.take(request, now)
+        return None
+
+    async def _until(self, wait: Callable[[float], float], check: Callable[[], None]) -> None:
+        """Wait as long as this says, or until a pause begins."""
+        while self._paused() <= 0 and (seconds := wait(self.clock.now())) > 0:
+            check()
+            await self.clock.sleep(min(seconds, LOOK_UP))
 
     def pause(self, seconds: float) -> None:
         """Nobody asks this address for so long (at most LONGEST_PAUSE)."""

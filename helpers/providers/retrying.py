@@ -22,8 +22,9 @@ LONGEST_BACKOFF = 60.0
 
 @dataclass
 class Tries:
-    """The failures of one call so far, by kind, and when it first met a rate limit."""
+    """One call so far: its attempts, its failures by kind, and when it first met a rate limit."""
 
+    attempts: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     limited_since: float | None = None
 

@@ -40,10 +40,9 @@ class Stopped(Exception):
 class Session:
     """The clients, paces and stops of one run of calls; use it as an async context manager.
 
-    `reserve(request)` is called before each attempt and may raise to stop spending; `record(request, completion)` is
-    called after each and must keep what it is given. `halted(model)` is asked while calls wait: a text ends the
-    waiting. `limits` are our own, by address; `tell` gets sentences for whoever started the run. `answered` tells when
-    each model last did.
+    `reserve(request)` is called before each attempt and may raise to stop spending: then it is none. What `record`
+    is given after each must be kept. `halted(model)` is asked while calls wait: a text ends the waiting. `limits` are
+    our own, by address; `tell` gets sentences for whoever started the run. `answered` tells when each model last did.
     """
 
     reserve: Callable[[Request], None]
@@ -90,19 +89,23 @@ class Session:
             if scope in self.stops:
                 raise Stopped(self.stops[scope])
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: Request, tries: Tries | None = None) -> Completion:
         """Ask until there is a reply or the retry table says stop; every attempt goes to `record`.
 
         The last failure is returned as a Completion whose status is not "ok"; Stopped is raised where provider or
-        model is stopped, by this call or before it.
+        model is stopped, by this call or before it. Who asks again after `reserve` raised hands in the same `tries`.
         """
-        model, tries, attempt = request.model, Tries(), 0
+        model, tries = request.model, tries or Tries()
         pace = self.pace(model)
 
         def check() -> None:
             self.check_stopped(model)
             if (why := self.halted(model)) is not None:
                 raise Stopped(why)
+
+        def begin() -> None:
+            self.reserve(request)
+            tries.attempts += 1
 
         def again(error: BaseException) -> bool:
             if not isinstance(error, Failure):
@@ -122,9 +125,8 @@ class Session:
         try:
             async for step in retrying:
                 with step:
-                    async with pace.slot(request, check) as ticket:
-                        attempt += 1
-                        return await self._attempt(request, attempt, ticket, may_be_empty="empty" in tries.counts)
+                    async with pace.slot(request, check, begin) as ticket:
+                        return await self._attempt(request, tries, ticket)
         except Failure as failure:
             if failure.status == "connect" and model.name not in self.answered:
                 self.stops.setdefault((model.provider, model.base_url), advice(model, failure))
@@ -133,7 +135,7 @@ class Session:
                 self.stops.setdefault(model.name, advice(model, failure))  # each such reply may have been billed
             if failure.status == "rate_limited" and self.answered.get(model.name, -inf) < tries.limited_since:
                 self.stops.setdefault(model.name, advice(model, failure))  # else each further call waits as long
-            return Completion(request.key, failure.status, error=failure.error, attempt=attempt)
+            return Completion(request.key, failure.status, error=failure.error, attempt=tries.attempts)
         raise AssertionError("tenacity always returns or raises")
 
     def _stop(self, model: Model, failure: Failure) -> None:
@@ -144,8 +146,7 @@ class Session:
         if failure.status in STOPS_MODEL and model.name not in self.answered:
             self.stops.setdefault(model.name, advice(model, failure))
 
-    async def _attempt(self, request: Request, attempt: int, ticket: Ticket, may_be_empty: bool) -> Completion:
-        self.reserve(request)
+    async def _attempt(self, request: Request, tries: Tries, ticket: Ticket) -> Completion:
         module, at = module_of(request.model.provider), datetime.fromtimestamp(self.clock.wall(), UTC)
         begun, sent, failure, cancelled = self.clock.now(), Sent(""), None, None
         try:
@@ -166,13 +167,13 @@ class Session:
                 request_id=failure.request_id,
                 maybe_billed=failure.status in ("maybe_billed", "bad_envelope"),
             )
-        if failure is None and not reply.text.strip() and reply.finish == "stop" and not may_be_empty:
+        if failure is None and not reply.text.strip() and reply.finish == "stop" and "empty" not in tries.counts:
             failure = Failure("empty", "a finished reply without text")
             reply = replace(reply, status="empty")
         reply = replace(
             reply,
             key=request.key,
-            attempt=attempt,
+            attempt=tries.attempts,
             raw=reply.raw or sent.raw,
             request_id=sent.request_id or reply.request_id,
             latency=None if request.model.simulated else round(self.clock.now() - begun, 4),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -93,6 +95,34 @@ def statuses(folder: Path, model: Model) -> list[str]:
 def everything(folder: Path) -> bytes:
     """All that was written to a folder."""
     return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+#: Attempts that one request may have, by what came of them, in the table of retries.
+MOST_TRIES = {"maybe_billed": 3, "bad_envelope": 2, "empty": 1, "provider_error": 7, "ok": 1}
+
+
+def within_the_table(folder: Path, model: Model, requests: Iterable[Request]) -> bool:
+    """Whether no request has more attempts than the table of retries allows, with numbers that count up from 1."""
+    told = attempts(folder, model)
+    for request in requests:
+        lines = [each for each in told if each["key"] == request.key]
+        counts = Counter(each["status"] for each in lines)
+        if [each["attempt"] for each in lines] != list(range(1, len(lines) + 1)):
+            return False
+        if any(counts[status] > most for status, most in MOST_TRIES.items()):
+            return False
+    return True
+
+
+#: Tokens that a provider may bill around the texts of a call, and around those of a call with a schema.
+AROUND = {"openai": (200, 500), "anthropic": (100, 800), "google": (50, 300)}
+
+
+def dearly(call: Call) -> int:
+    """The input tokens of the dearest server: each byte is one, with all that may be billed around them."""
+    plain, structured = AROUND[call.provider]
+    texts = len(f"{call.system}{call.prompt}".encode())
+    return texts + plain if call.schema is None else texts + len(json.dumps(call.schema).encode()) + structured
 
 
 def without_keys(text: str | bytes, environment: Mapping[str, str]) -> bool:

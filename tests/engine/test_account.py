@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from helpers.config import load_experiment
 from helpers.judge import Account, Budget, Incomplete, OverBudget, Spending, complete_all
 from helpers.run import plan
 from helpers.types import Completion, Price, Request, Usage
-from tests.engine.asking import MODELS, PROVIDERS, answering, ask, requests_to, statuses
+from tests.engine.asking import MODELS, PROVIDERS, answering, ask, dearly, requests_to, statuses, within_the_table
 from tests.servers.behaviours import LINE_KINDS, Call, Fault, Reply, faulty, only, polite, scripted, step
 from tests.servers.ledger import Entry
 
@@ -33,8 +34,8 @@ BROKEN_LINES = ("dropped", "reset_early", "reset", "truncated", "broken_json")
 
 
 def most(request: Request) -> float:
-    """The most that one call can cost, by hand: each byte of its texts a token, and its limit of tokens."""
-    read = len(f"{request.system}{request.prompt}".encode())
+    """The most that one call can cost, by hand: what the dearest server bills for its input, and its limit."""
+    read = dearly(Call(request.model.provider, request.model.model_id, request.system, request.prompt, request.schema))
     price = request.model.price
     return (read * price.input + request.model.max_tokens * price.output) / 1e6
 
@@ -217,7 +218,9 @@ def test_a_model_without_money_stops_alone_and_the_others_go_on(serve: Any, tmp_
         sent = [entry for entry in server.calls if entry.model == model.model_id]
         assert billed(sent) <= rows[model.name].usd <= limits.get(model.name, budget.limit) + 1e-9
     more = sum(sorted(most(r) for r in requests if r.model == GPT)[: 6 - done])
-    assert f"What is missing could cost up to ${more:.4f}"[:-1] in said, "the next run can be paid"
+    assert f"What is missing could cost up to ${math.ceil(more * 1e4) / 1e4:.4f} more" in said, (
+        "the next run can be paid"
+    )
     assert said.endswith(str(budget.account))
 
 
@@ -231,7 +234,7 @@ def test_a_plan_above_the_budget_of_one_model_is_refused_with_its_name(serve: An
     assert f"budget_usd[claude]={worst / 2:.4f}: about 5 of them would fit; raise budget_usd[claude] to $" in told[0]
     assert told[1].startswith("stage") and server.calls == []
     # Where all are named and there is no total, what they may spend together says nothing more.
-    limits = {"gpt": 0.0105, "claude": 0.0315, "gemini": 0.0}
+    limits = {"gpt": 0.0125, "claude": 0.0335, "gemini": 0.0}
     with pytest.raises(OverBudget) as error:
         ask(requests, tmp_path, budget=Budget(sum(limits.values()), limits))
     told = str(error.value).splitlines()
@@ -252,7 +255,7 @@ def test_what_an_earlier_stage_spent_of_a_models_money_is_gone(serve: Any, tmp_p
     requests = requests_to(GPT, 4)
     budget = Budget(1.0, {"gpt": 3 * most(requests[0])})
     ask(requests[:2], tmp_path, budget=budget)
-    with pytest.raises(OverBudget, match=r"2 calls to gpt .* budget_usd\[gpt\]=0\.0031 \(\$0\.002\d of it is spent\)"):
+    with pytest.raises(OverBudget, match=r"2 calls to gpt .* budget_usd\[gpt\]=0\.0037 \(\$0\.002\d of it is spent\)"):
         ask(requests[2:], tmp_path, budget=budget)
     assert len(ask(requests[2:3], tmp_path, budget=budget)) == 1
 
@@ -263,12 +266,14 @@ def test_what_an_earlier_stage_spent_of_a_models_money_is_gone(serve: Any, tmp_p
 def test_with_a_budget_of_the_plan_and_billed_faults_the_worst_bill_is_within_it_in_fifty_runs(
     serve: Any, tmp_path: Path
 ) -> None:
-    server = serve()
+    server = serve(asked=dearly)
+    schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
     ended = {"complete": 0, "out of money": 0, "unlucky": 0}  # three times in a row on one request, say
     for seed in range(50):
         server.behaviour = faulty(0.2, BROKEN_LINES, seed, then=only(Reply("x" * 400)))
         models = [DEAR[kind] for kind in (PROVIDERS[seed % 3], PROVIDERS[(seed + 1) % 3])]
         requests = [r for model in models for r in requests_to(model, 1 + seed % 5, "What is it")]
+        requests = [replace(request, schema=schema if seed % 4 == 3 else None) for request in requests]
         folder, budget, before = tmp_path / str(seed), Budget(sum(map(most, requests))), len(server.calls)
         folder.mkdir()
         said = ""
@@ -279,6 +284,7 @@ def test_with_a_budget_of_the_plan_and_billed_faults_the_worst_bill_is_within_it
         sent = server.calls[before:]
         assert billed(sent) <= budget.spent + 1e-12 and budget.spent <= budget.limit + 1e-9 and budget.reserved == 0.0
         assert sum(row.attempts for row in budget.account.rows) == len(sent)
+        assert all(within_the_table(folder, model, [r for r in requests if r.model == model]) for model in models)
         got = sum(statuses(folder, model).count("ok") for model in models)
         ended["out of money" if "above budget_usd=" in said else "unlucky" if said else "complete"] += 1
         if said:

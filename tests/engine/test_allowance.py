@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from helpers.providers import Failure, Limit, Sent, Session, Stopped
-from helpers.providers.allowance import NEXT_LOOK, Gauge, Log
+from helpers.providers.allowance import NEXT_LOOK, Allowance, Gauge, Log
 from helpers.providers.headers import LONGEST_PAUSE, Told, told_limits
 from helpers.providers.pacing import Pace
 from helpers.types import Completion, Model, Request, Usage
@@ -326,6 +326,54 @@ def test_a_refused_call_costs_no_tokens() -> None:
 
     with provider(service):
         assert virtual.run(scene) < 12.0, "five times the limit of a reply, 2048, would be two minutes"
+
+
+def test_a_call_for_which_there_is_no_money_takes_nothing_of_the_limits() -> None:
+    poor = [True] * 5
+
+    def reserve(request: Request) -> None:
+        if poor:
+            poor.pop()
+            raise RuntimeError("no money")
+
+    async def scene() -> Completion:
+        limits = {("openai", None): Limit(requests_per_minute=60, tokens_per_minute=3000)}
+        async with Session(reserve, nothing, clock=virtual.clock(), limits=limits) as session:
+            for _ in range(5):
+                with pytest.raises(RuntimeError, match="no money"):
+                    await session.complete(Request(GPT, "x"))
+            return await session.complete(Request(GPT, "x"))
+
+    service = Scripted(lambda request, now: (0.1, None))
+    with provider(service):
+        assert virtual.run(scene).attempt == 1
+    assert service.times(GPT) == [0.0]
+
+
+@pytest.mark.parametrize("limit", [Limit(), Limit(requests_per_minute=60)])
+def test_models_of_an_address_do_not_wait_behind_one_of_which_nothing_is_left_and_take_turns(limit: Limit) -> None:
+    came: list[tuple[float, str]] = []
+
+    async def scene() -> None:
+        now = asyncio.get_running_loop().time
+        pace = Pace(16, virtual.clock(), Allowance(limit))
+        async with pace.slot(Request(CLAUDE, "x"), nothing) as ticket:
+            pace.hear(ticket, {"requests": Told(4, 0, 30.0)})
+
+        async def call(request: Request) -> None:
+            async with pace.slot(request, nothing):
+                came.append((now(), request.model.name))
+
+        calls = [requests(CLAUDE, 2), requests(GPT, 3), requests(KIN, 3)]
+        await asyncio.gather(*(call(request) for each in calls for request in each))
+
+    virtual.run(scene)
+    times = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0] if limit.requests_per_minute else [0.0] * 6
+    assert [round(when, 6) for when, name in came[:6]] == times
+    if limit.requests_per_minute:
+        assert [name for _, name in came[:6]] == ["gpt", "kin"] * 3, "they take turns"
+    assert {name for _, name in came[:6]} == {"gpt", "kin"}
+    assert [name for _, name in came[6:]] == ["claude"] * 2 and came[6][0] >= 30.0
 
 
 # --- what headers say -------------------------------------------------------------------------------------------------

@@ -52,8 +52,8 @@ def test_info_counts_what_is_stored_and_what_it_cost(tmp_path: Path) -> None:
     assert (found.tokens["input"], found.tokens["output"], found.tokens["cached"]) == (3000, 300, 0)
     # Three replies of 1000 tokens at $1 and 100 at $10 a million.
     assert found.usd_measured == pytest.approx(0.006)
-    # At most a byte is a token ("béta" 5, "Be brief." 9), and the reply is as long as it may be.
-    assert found.usd_at_most == pytest.approx(0.006 + (14 * 1.0 + 500 * 10.0) / 1e6)
+    # At most a byte is a token ("béta" 5, "Be brief." 9), 100 stand around them, and the reply is as long as it may be.
+    assert found.usd_at_most == pytest.approx(0.006 + (114 * 1.0 + 500 * 10.0) / 1e6)
     assert (found.first[:10], found.last[:10]) == ("2026-02-01", "2026-03-05"), "by the clock, not by line"
     assert dict(found.experiments) == {"mt_bench_blind": 4, "hinting_groups": 1}
     assert dict(found.returned) == {"gpt-5-mini-2026": 2, "claude-haiku-5-5-b": 1}

@@ -35,6 +35,7 @@ class Call:
 
     `params` is the body without model, messages and schema (Google: its generationConfig), `limit` the token limit in
     it, `attempt` 1 where these bytes came for the first time, 2 for the second, ... and `n` counts all requests from 0.
+    `asked` are the input tokens for which the server bills it.
     """
 
     provider: str
@@ -46,6 +47,7 @@ class Call:
     limit: int | None = None
     attempt: int = 1
     n: int = 0
+    asked: int = 0
 
 
 @dataclass(frozen=True)

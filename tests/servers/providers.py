@@ -17,6 +17,7 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -27,7 +28,7 @@ from tests.servers.errors import REQUEST_ID, write_fault
 from tests.servers.ledger import Entry, Ledger, matching
 from tests.servers.rules import refusal
 from tests.servers.sending import send
-from tests.servers.wire import key_of, provider_of, read_call, tokens, within_limit, write_reply
+from tests.servers.wire import key_of, provider_of, read_call, texts_alone, tokens, within_limit, write_reply
 
 SUFFIX = "-2026-01-01"
 #: No test server outlives this, whatever becomes of the test.
@@ -38,7 +39,8 @@ class JudgeServer:
     """The server in a thread of its own, as a context manager; every request is in `calls` before it is answered.
 
     `latency` delays every answer, in seconds; `suffix` makes the returned model id from the asked one; `in_flight` and
-    `most_in_flight` count requests that wait for their answer. An error in the behaviour is raised on leaving.
+    `most_in_flight` count requests that wait for their answer; `asked` tells the input tokens that a call is billed. An
+    error in the behaviour is raised on leaving.
     """
 
     def __init__(
@@ -49,9 +51,11 @@ class JudgeServer:
         latency: float = 0.0,
         suffix: str = SUFFIX,
         max_seconds: float = MAX_SECONDS,
+        asked: Callable[[Call], int] = texts_alone,
     ) -> None:
         """Nothing listens before the server is entered."""
         self.behaviour, self.latency, self.suffix, self.max_seconds = behaviour, latency, suffix, max_seconds
+        self.asked = asked
         self.port = self.in_flight = self.most_in_flight = 0
         self.errors: list[Exception] = []
         self._ledger = Ledger(ledger)
@@ -153,7 +157,7 @@ class JudgeServer:
                 billed=billed,
                 structured=call.schema is not None,
                 limit=call.limit,
-                input_tokens=tokens(call.system + call.prompt) if billed else 0,
+                input_tokens=call.asked if billed else 0,
                 output_tokens=tokens(reply.text) + thoughts if billed else 0,
                 call=call,
             )
@@ -179,6 +183,7 @@ class JudgeServer:
         try:
             parsed = json.loads(body)
             call = read_call(provider, request.path, parsed, attempt, n)
+            call = replace(call, asked=self.asked(call))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             return unread, Fault("400", message=f"The body cannot be read: {type(error).__name__} {error}"), sha
         if not key_of(request.headers):

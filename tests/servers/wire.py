@@ -67,6 +67,11 @@ def tokens(text: str) -> int:
     return -(-len(text) // 4)
 
 
+def texts_alone(call: Call) -> int:
+    """The input tokens of a server that bills the texts of a call and nothing beside them."""
+    return tokens(call.system + call.prompt)
+
+
 def within_limit(call: Call, reply: Reply) -> tuple[Reply, int]:
     """The reply cut to the call's token limit, and its reasoning tokens, which count against the limit first."""
     thoughts = reply.thoughts if thinks(call) else 0
@@ -83,7 +88,7 @@ def write_reply(call: Call, reply: Reply, thoughts: int, model: str) -> dict[str
 
 
 def _openai(call: Call, reply: Reply, thoughts: int, model: str) -> dict[str, Any]:
-    asked, said = tokens(call.system + call.prompt), tokens(reply.text)
+    asked, said = call.asked, tokens(reply.text)
     message = {"role": "assistant", "content": reply.text, "refusal": None, "annotations": []}
     if reply.finish not in ("stop", "length"):
         message |= {"content": None, "refusal": reply.text if reply.finish == "refusal" else None}
@@ -145,7 +150,7 @@ def _anthropic(call: Call, reply: Reply, thoughts: int, model: str) -> dict[str,
         "stop_sequence": None,
         "stop_details": {"type": "refusal", "category": None, "explanation": None} if refused else None,
         "usage": {
-            "input_tokens": tokens(call.system + call.prompt) - reply.cached,
+            "input_tokens": call.asked - reply.cached,
             "cache_creation_input_tokens": 0,
             "cache_read_input_tokens": reply.cached,
             "output_tokens": tokens(reply.text) + thoughts,
@@ -156,7 +161,7 @@ def _anthropic(call: Call, reply: Reply, thoughts: int, model: str) -> dict[str,
 
 
 def _google(call: Call, reply: Reply, thoughts: int, model: str) -> dict[str, Any]:
-    asked, said = tokens(call.system + call.prompt), tokens(reply.text)
+    asked, said = call.asked, tokens(reply.text)
     counts = {
         "promptTokenCount": asked,
         "candidatesTokenCount": said,

@@ -1,0 +1,141 @@
+"""Calls whose money is set aside for others: they wait, keep their tries, and share what is left as far as it goes."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers.judge import Budget, Incomplete
+from helpers.judge.budget import BudgetReached
+from helpers.judge.prices import worst_case
+from helpers.types import Completion, Price, Request, Usage
+from tests.engine.asking import MODELS, ask, attempts, requests_to
+from tests.servers.behaviours import Behaviour, Call, Fault, Reply, only, scripted
+
+pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
+
+#: By hand, for prompts of requests_to: 34 bytes and 200 tokens around them at $1, 100 at $10 a million ...
+GPT = replace(MODELS["openai"], price=Price(1.0, 10.0), max_tokens=100)
+GPT_CALL = (34 + 200) * 1e-6 + 100 * 10e-6
+#: ... and 34 bytes and 100 tokens at $2, 100 at $30.
+CLAUDE = replace(MODELS["anthropic"], price=Price(2.0, 30.0), max_tokens=100)
+CLAUDE_CALL = (34 + 100) * 2e-6 + 100 * 30e-6
+
+
+@dataclass
+class Watched(Budget):
+    """A budget that tells when it refused so many attempts, and how many of GPT's it let be in flight at once."""
+
+    refusals: int = 1
+    enough: threading.Event = field(default_factory=threading.Event)
+    most: int = 0
+
+    def reserve(self, request: Request) -> None:
+        try:
+            super().reserve(request)
+        except BudgetReached:
+            self.refusals -= 1
+            if self.refusals <= 0:
+                self.enough.set()
+            raise
+        self.most = max(self.most, sum(each.model == GPT for each, _ in self._open.values()))
+
+
+def answered_late(budget: Watched, serve: Any, patch: pytest.MonkeyPatch, behave: Behaviour) -> Any:
+    """Two servers: Anthropic's answers when the budget has refused enough, OpenAI's as it is told. Returns OpenAI's."""
+
+    def late(call: Call) -> Reply | Fault:
+        assert budget.enough.wait(120)
+        return Reply("x" * 40)
+
+    server = serve(behave)
+    serve(late)
+    patch.setenv("OPENAI_BASE_URL", server.env()["OPENAI_BASE_URL"])
+    return server
+
+
+def tries(folder: Path, key: str) -> list[tuple[int, str]]:
+    """Number and status of each attempt of a request of GPT's."""
+    return [(each["attempt"], each["status"]) for each in attempts(folder, GPT) if each["key"] == key]
+
+
+@pytest.mark.parametrize(
+    ("fault", "beside", "came"),
+    [
+        # The first attempt fits beside the other call, the second does not, and afterwards there is money for four.
+        ("truncated", 1.8, ["maybe_billed", "maybe_billed", "maybe_billed"]),
+        ("broken_json", 1.8, ["bad_envelope", "bad_envelope"]),
+        ("empty", 1.0, ["empty", "ok"]),  # costs next to nothing; the second one counts as said
+    ],
+)
+def test_a_call_that_waited_for_money_has_no_tries_more_and_numbers_that_go_on(
+    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, beside: float, came: list[str]
+) -> None:
+    budget = Watched(CLAUDE_CALL + beside * GPT_CALL)
+    server = answered_late(budget, serve, monkeypatch, only(fault))
+    [doomed] = requests_to(GPT, 1)
+    with suppress(Incomplete):
+        ask([doomed, *requests_to(CLAUDE, 1)], tmp_path, budget=budget)
+    assert budget.enough.is_set(), "it had to wait"
+    assert tries(tmp_path, doomed.key) == list(enumerate(came, 1))
+    assert server.count(billed=True) == len(server.calls) == len(came)
+    assert budget.spent + GPT_CALL <= budget.limit, "it was not the money that ended it"
+
+
+def test_a_call_that_only_waited_for_its_first_attempt_is_asked_for_the_first_time(
+    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    budget = Watched(CLAUDE_CALL + 0.9 * GPT_CALL, planned=True)
+    answered_late(budget, serve, monkeypatch, scripted(["truncated"]))
+    [request] = requests_to(GPT, 1)
+    # Its address has no other call: the one that sets the money aside has to be asked first.
+    assert len(ask([*requests_to(CLAUDE, 1), request], tmp_path, budget=budget)) == 2
+    assert tries(tmp_path, request.key) == [(1, "maybe_billed"), (2, "ok")]
+
+
+def test_deferred_calls_are_asked_side_by_side_as_far_as_the_money_goes(
+    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    requests = requests_to(GPT, 9)
+    # Nothing fits beside the other call; it costs a tenth of what was set aside for it, and then three fit.
+    budget = Watched(CLAUDE_CALL + 0.9 * GPT_CALL, refusals=9, planned=True)
+    server = answered_late(budget, serve, monkeypatch, only(Reply("Yes.")))
+    assert len(ask([*requests_to(CLAUDE, 1), *requests], tmp_path, budget=budget)) == 10
+    assert len(server.calls) == 9 and {tuple(tries(tmp_path, r.key)) for r in requests} == {((1, "ok"),)}
+    assert budget.most == 3 and budget.reserved == 0.0
+
+
+@pytest.mark.parametrize("concurrency", [1, 3, 16])
+def test_deferred_calls_end_where_nothing_is_in_flight_and_the_next_does_not_fit(
+    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, concurrency: int
+) -> None:
+    requests = requests_to(GPT, 9)
+    budget = Watched(CLAUDE_CALL + 0.9 * GPT_CALL, refusals=9, planned=True)
+    answered_late(budget, serve, monkeypatch, only(Reply("x" * 400)))
+    with pytest.raises(Incomplete) as error:
+        ask([*requests_to(CLAUDE, 1), *requests], tmp_path, budget=budget, concurrency=concurrency)
+    # Each reply costs 9 tokens read and 100 written; Claude's 9 and 10.
+    left, done = budget.limit - (9 * 2e-6 + 10 * 30e-6), 0
+    while left >= GPT_CALL:
+        left, done = left - (9e-6 + 100 * 10e-6), done + 1
+    assert done == 3
+    assert f"{9 - done} of 10 replies are still missing" in str(error.value)
+    assert f"gpt: {9 - done} x the next call could bring the cost above budget_usd=" in str(error.value)
+    assert [each["status"] for each in attempts(tmp_path, GPT)] == ["ok"] * done
+    assert budget.spent == pytest.approx(budget.limit - left, abs=1e-12) and budget.reserved == 0.0
+
+
+def test_what_reserve_would_say_is_known_without_reserving() -> None:
+    budget, [request] = Budget(1.5 * GPT_CALL), requests_to(GPT, 1)
+    assert budget.reached(request) is None and budget == Budget(1.5 * GPT_CALL)
+    budget.reserve(request)
+    [other] = requests_to(GPT, 1, "What was question")
+    assert budget.reached(other).waiting
+    budget.settle(request, Completion(request.key, "ok", usage=Usage(234, 100)))
+    assert not budget.reached(other).waiting and budget.reserved == 0.0
+    assert worst_case(request) == pytest.approx(GPT_CALL, abs=1e-15)
