@@ -13,7 +13,9 @@ class Service:
     `keys`: the variables that may hold its key; the first that is set counts. `address`: the variable by which its SDK
     chooses another address. `token_parameter`: what it calls the limit of a reply; `older_token_parameter`: what
     servers that speak its API behind a `base_url` call it, where that differs. `limits`: its headers of a limit by what
-    they count (requests, tokens, input, output), with {} for what they tell of it. `sdk`: its SDK's distribution.
+    they count (requests, tokens, input, output), with {} for what they tell of it. `frame`: the most tokens that it
+    bills beside our texts for a call (marks of roles, the beginning of the reply, what a chat template says of its
+    own), and the more where the reply has a schema (the words around it). `sdk`: its SDK's distribution.
     """
 
     keys: tuple[str, ...]
@@ -22,6 +24,8 @@ class Service:
     sdk: str
     older_token_parameter: str | None = None
     limits: Mapping[str, str] = field(default_factory=dict)
+    # Nobody promises a number: these are generous.
+    frame: tuple[int, int] = (200, 700)
 
 
 #: By the name that models.yaml and limits.yaml call them, which is that of the module and of genai-prices.
@@ -32,6 +36,8 @@ SERVICES = {
         token_parameter="max_completion_tokens",
         older_token_parameter="max_tokens",
         limits={"requests": "x-ratelimit-{}-requests", "tokens": "x-ratelimit-{}-tokens"},
+        # It counts 3 or 4 a message and 3 for the reply; templates behind a `base_url` add a text of about 100.
+        frame=(200, 300),
         sdk="openai",
     ),
     "anthropic": Service(
@@ -44,12 +50,16 @@ SERVICES = {
             "input": "anthropic-ratelimit-input-tokens-{}",
             "output": "anthropic-ratelimit-output-tokens-{}",
         },
+        # About 10; its system text for tools has up to 530, the one for schemas is told without its length.
+        frame=(100, 700),
         sdk="anthropic",
     ),
     "google": Service(
         keys=("GOOGLE_API_KEY", "GEMINI_API_KEY"),
         address="GOOGLE_GEMINI_BASE_URL",
         token_parameter="max_output_tokens",
+        # It counts the texts and hardly more.
+        frame=(50, 250),
         sdk="google-genai",
     ),
 }

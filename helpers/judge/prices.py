@@ -7,17 +7,12 @@ import json
 import math
 from urllib.parse import urlsplit
 
+from helpers.services import SERVICES
 from helpers.types import Completion, Model, Request
 
 #: What a token costs more that is put into a provider's cache because we ask for it, as a share of its price.
 #: (What is read from a cache costs less; that is never counted on.)
 DEARER_WRITES = {"anthropic": 0.25}
-#: Tokens that a provider bills beside our texts: for every call (marks of roles, the beginning of the reply, what a
-#: chat template says of its own), and more where a reply has a schema (the words around it). Nobody promises a number:
-#: these are generous. OpenAI counts 3 or 4 a message and 3 for the reply; behind a `base_url` templates add dates or a
-#: system text of about 100. Anthropic adds about 10; its system text for tools has up to 530, the one for schemas is
-#: told without its length. Google counts the texts and hardly more.
-FRAMES = {"openai": (200, 300), "anthropic": (100, 700), "google": (50, 250)}
 
 
 class NoPrice(ValueError):
@@ -82,10 +77,10 @@ def left(usd: float) -> str:
 def bounds(request: Request) -> tuple[int, int]:
     """The most input and output tokens a call can have: a token is at least a byte; answers to come count in full.
 
-    What a provider bills beside the texts is in it (FRAMES). Putting a beginning into a cache that is asked for is
+    What a provider bills beside the texts is in it (services.py). Putting a beginning into a cache that is asked for is
     dearer than reading it; that counts as more tokens.
     """
-    frame, more = (0, 0) if request.model.simulated else FRAMES[request.model.provider]
+    frame, more = (0, 0) if request.model.simulated else SERVICES[request.model.provider].frame
     sent = request.system + request.prompt + (json.dumps(request.schema) if request.schema else "")
     cached = request.system + request.prompt[: request.cacheable] if request.cacheable else ""
     dearer = math.ceil(DEARER_WRITES.get(request.model.provider, 0) * len(cached.encode()))
