@@ -55,6 +55,7 @@ def small_populations(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Truths of a smoke test need not be precise; nobody else is given these."""
     monkeypatch.setattr(rankings_truth, "MANY", 400)
     monkeypatch.setattr(rankings_truth, "FITTED", 400)
+    monkeypatch.setattr(rankings_truth, "FITS", 2)
     monkeypatch.setattr(pair_truths, "BATCH", 200)
     quality_self_preference._targets.cache_clear()
     yield

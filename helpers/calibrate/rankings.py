@@ -132,8 +132,10 @@ def frame(sample: Sample) -> pd.DataFrame:
     valid = np.stack([valid for _, valid in found])
     rank[~valid] = np.nan
     slot = np.broadcast_to(felt.slot, rank.shape).ravel()
+    of_question = np.broadcast_to(felt.category[:, None, None], rank.shape)
     named = np.stack([asking.named for asking in sample.askings]).ravel()
     columns = {
+        "category": pd.array(CATEGORIES, dtype="str").take(of_question.ravel()),
         "slot": slot,
         "label": pd.array(LETTERS, dtype="str").take(slot),
         "rank": rank.ravel(),
@@ -160,7 +162,6 @@ def _constant(
         {
             "experiment": "calibration",
             "question_id": np.array(question_ids(questions))[question],
-            "category": np.array(CATEGORIES)[question % len(CATEGORIES)],
             "judge": names_[judge],
             "judge_vendor": of[judge],
             "judge_tier": tier[judge],

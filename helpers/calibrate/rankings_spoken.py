@@ -45,7 +45,7 @@ def frame(sample: Sample, trials: Callable[..., list[Trial]], name: str) -> pd.D
         for number, (name, vendor, tier) in enumerate(zip(world.names, vendors, tiers, strict=True))
     )
     questions = [
-        Question(id, CATEGORIES[number % len(CATEGORIES)], f"What is to be said of subject {id}?", place=number)
+        Question(id, CATEGORIES[sample.felt.category[number]], f"What is to be said of subject {id}?", place=number)
         for number, id in enumerate(ids)
     ]
     answers = {

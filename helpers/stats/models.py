@@ -141,11 +141,6 @@ def family_preference(fit: RankLogit, vendor: str) -> Interval:
     return _own(fit, vendor, 0.0)
 
 
-def same_model_preference(fit: RankLogit, vendor: str) -> Interval:
-    """For an answer of the very model that judges; NaN where the vendor's judges saw none."""
-    return _own(fit, vendor, 1.0)
-
-
 def _own(fit: RankLogit, vendor: str, share: float | None) -> Interval:
     if not fit.converged:
         return no_interval(NAN, fit.n, fit.clusters, fit.problem)
@@ -154,8 +149,7 @@ def _own(fit: RankLogit, vendor: str, share: float | None) -> Interval:
     panel = fit.design.panel
     seen = panel.own_model[panel.own_vendor & panel.of_vendor(vendor)[:, None]]
     if share is not None and share not in seen:
-        kind = "its own model" if share else "another model of its vendor"
-        return no_interval(NAN, fit.n, fit.clusters, f"no judge of {vendor} saw an answer of {kind}")
+        return no_interval(NAN, fit.n, fit.clusters, f"no judge of {vendor} saw an answer of its other models")
     weights = {f"own_vendor[{vendor}]": 1.0}
     if "own_model" in fit.names:
         weights["own_model"] = float(seen.mean()) if share is None else share

@@ -185,7 +185,6 @@ def test_the_parts_of_self_preference() -> None:
     at = dict(zip(fit.names, fit.values, strict=True))
     assert models.self_preference(fit, "gpt").value == pytest.approx(at["own_vendor[gpt]"] + 0.5 * at["own_model"])
     assert models.family_preference(fit, "gpt").value == pytest.approx(at["own_vendor[gpt]"])
-    assert models.same_model_preference(fit, "gpt").value == pytest.approx(at["own_vendor[gpt]"] + at["own_model"])
     for total in ("quality", "log_scale", "slot"):
         assert sum(v for n, v in at.items() if n.startswith(total)) == pytest.approx(0, abs=1e-9)
     with pytest.raises(ValueError, match=r"own_vendor\[mistral\].*own_vendor\[claude\]"):
@@ -322,7 +321,6 @@ def assert_refused(fit: RankLogit, *words: str) -> None:
     for helper in (
         models.self_preference,
         models.family_preference,
-        models.same_model_preference,
         models.marginal_effect,
     ):
         found = helper(fit, vendors[0])

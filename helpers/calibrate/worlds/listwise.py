@@ -100,12 +100,15 @@ class Latent:
 def latent(world: World, questions: int, rng: np.random.Generator, slot: np.ndarray | None = None) -> Latent:
     """Questions, answers and orders of one sample; judged anew, only the noise is another.
 
-    Orders are drawn unless the `slot` of each candidate is given (C, J, K).
+    Orders are drawn unless the `slot` of each candidate is given (C, J, K). Categories take turns, from the first or,
+    where they cannot have the same number of questions, from one at random.
     """
     vendor = world.vendor_of
     size = len(vendor)
     thinking = np.tile(np.arange(len(world.tiers)) > 0, len(world.vendors))
-    category = np.arange(questions) % len(CATEGORIES)
+    # Fewer questions than whole rounds: else the same categories would have more of them in every sample.
+    begin = rng.integers(len(CATEGORIES)) if questions % len(CATEGORIES) else 0
+    category = (begin + np.arange(questions)) % len(CATEGORIES)
     effects = np.array(CATEGORY_QUALITY)[:, : len(world.vendors)]
     effects = (effects - effects.mean(axis=0)) * world.category_size
     base = np.array(world.alpha)[vendor] + np.array(world.tau)[vendor] * thinking
