@@ -436,14 +436,11 @@ class Limit:
 
 
 LOGIT = "maximum likelihood is biased in small samples; corrections were tried and blew up near flat directions"
-MIXTURE = "20 questions cannot be spread evenly over eight categories, and the truth is that of an even spread"
 TWO = ("vendor=gpt", "vendor=gemini")
 LIMITS = {
     "mt_bench_blind": (
-        Limit(("self_preference_logit", "self_preference_effect"), 80, "bias", 0.19, LOGIT, TWO),
-        Limit(("self_preference_logit",), 20, "bias", 0.32, LOGIT),
-        Limit(("self_bias",), 20, "bias", 0.4, MIXTURE, TWO),
-        Limit(("excess_self_preference",), 20, "bias", 0.18, MIXTURE, TWO[:1]),
+        Limit(("self_preference_logit", "self_preference_effect"), 80, "bias", 0.14, LOGIT, TWO),
+        Limit(("self_preference_logit",), 20, "bias", 0.3, LOGIT),
         Limit(
             *(("third_party_log_odds",), 400, "size", 0.14),
             "its own population value is not 0 where answers differ by question, which so many questions find",
@@ -480,6 +477,22 @@ def test_no_stored_number_misses_the_rule_but_for_known_limits(experiment: str) 
         shown.add((known[0], row.id))
     every = {(limit, id) for limit in LIMITS.get(experiment, ()) for id in limit.ids}
     assert shown == every, f"limits that {experiment} no longer has: {every - shown}"
+
+
+def test_the_bias_of_small_samples_goes_away_with_their_size() -> None:
+    """Bias of maximum likelihood falls as 1 / n, so in standard deviations from 80 to 400 questions to 0.45 of itself.
+
+    An error of the stored truth would not shrink: in standard deviations it would be 2.2 times as large. One row of 500
+    runs cannot tell these apart, all that miss at 80 together can.
+    """
+    rows, _ = stored("mt_bench_blind")
+    logit = rows[rows["id"].isin(["self_preference_logit", "self_preference_effect"]) & (rows["role"] != "failure")]
+    sizes = logit.set_index(["world", "id", "where", "questions"])
+    standard = (sizes["bias"] / sizes["sd"]).unstack("questions")
+    missed = sizes["verdict"].unstack("questions")[80] == "misses: bias"
+    few, many = standard.loc[missed, 80], standard.loc[missed, 400]
+    assert len(few) > 5
+    assert (many * np.sign(few)).mean() < 0.6 * few.abs().mean()
 
 
 #: What keeps the rule by caution in some places: an exact test of few changes, an equivalence with few questions.
