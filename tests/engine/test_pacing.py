@@ -13,7 +13,7 @@ import pytest
 
 from helpers.config import load_experiment
 from helpers.config.limits import LimitEntry
-from helpers.judge import Incomplete, OverLimit, limiting
+from helpers.judge import Incomplete, OverLimit, check_fit, limiting
 from helpers.run import plan
 from helpers.types import Price, Request
 from tests.engine.asking import MODELS, PROVIDERS, FakeClock, ask, at, gaps, requests_to, statuses, timed
@@ -228,6 +228,9 @@ def test_a_limit_that_no_minute_could_keep_for_one_call_is_refused_before_any_ca
     assert len(ask(calls, tmp_path)) == 3
     limits(openai={"tokens_per_minute": 1})
     assert len(ask(calls, tmp_path)) == 3, "what is stored is not asked"
+    check_fit(calls, {}, tmp_path)  # nor refused in a plan
+    with pytest.raises(OverLimit):
+        check_fit(calls, {})
 
 
 def test_a_limit_too_small_for_judging_is_refused_before_the_answers_are_paid(tmp_path: Path, limits: Any) -> None:
