@@ -65,7 +65,7 @@ STOPPED = {
     "401": ("auth", "refused the key|asks for a key"),
     "key": ("auth", "refused the key|asks for a key"),
     "403": ("auth", "refused the key|asks for a key"),
-    "404": ("not_found", "correct it in models.yaml"),
+    "404": ("not_found", r"correct (it|the one or the other) in models.yaml"),
     "400": ("bad_request", "`params:` in models.yaml"),
     "413": ("bad_request", "`params:` in models.yaml"),
     "422": ("bad_request", "`params:` in models.yaml"),
