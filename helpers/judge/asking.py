@@ -104,10 +104,10 @@ class Asking:
                 # A group waits for each of its tasks also when it is cancelled: all are recorded before files close.
                 async with asyncio.TaskGroup() as addresses:
                     for group in _by_address(missing):
-                        addresses.create_task(self._address(session, group, concurrency))
+                        addresses.create_task(self._address(session, group, concurrency, self._one))
                 async with asyncio.TaskGroup() as addresses:  # nothing is in flight any more: all money is there again
                     for group in _by_address(self.deferred):
-                        addresses.create_task(self._work(session, group, concurrency, self._deferred))
+                        addresses.create_task(self._address(session, group, concurrency, self._deferred))
         finally:
             ticker.cancel()
 
@@ -121,21 +121,28 @@ class Asking:
                 self.broken = self.broken or error
                 self.freed.set()
 
-    async def _address(self, session: Session, requests: list[Request], concurrency: int) -> None:
+    async def _address(
+        self,
+        session: Session,
+        requests: list[Request],
+        concurrency: int,
+        one: Callable[[Session, Request], Awaitable[None]],
+    ) -> None:
         """All calls to one address: the first alone, then the first of each other model, then the rest.
 
         So a wrong key costs one call, whatever the number of models, and a wrong model id one of its own.
         """
         first: dict[str, Request] = {}
         for request in requests:
-            first.setdefault(request.model.name, request)
-        alone, *others = first.values()
-        await self._one(session, alone)
+            if request.model.name not in session.answered:  # as those of deferred calls may have
+                first.setdefault(request.model.name, request)
+        for request in [*first.values()][:1]:
+            await one(session, request)
         async with asyncio.TaskGroup() as group:
-            for request in others:
-                group.create_task(self._one(session, request))
-        rest = [request for request in requests if first[request.model.name] is not request]
-        await self._work(session, rest, concurrency, self._one)
+            for request in [*first.values()][1:]:
+                group.create_task(one(session, request))
+        rest = [request for request in requests if first.get(request.model.name) is not request]
+        await self._work(session, rest, concurrency, one)
 
     async def _work(
         self,

@@ -110,6 +110,15 @@ def test_deferred_calls_are_asked_side_by_side_as_far_as_the_money_goes(
     assert budget.most == 3 and budget.reserved == 0.0
 
 
+def test_of_deferred_calls_the_first_goes_alone(serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # As above three would fit at once, and the key is wrong for all of them.
+    budget = Watched(CLAUDE_CALL + 0.9 * GPT_CALL, refusals=9, planned=True)
+    server = answered_late(budget, serve, monkeypatch, only("401"))
+    with pytest.raises(Incomplete, match="9 of 10"):
+        ask([*requests_to(CLAUDE, 1), *requests_to(GPT, 9)], tmp_path, budget=budget)
+    assert budget.enough.is_set() and len(server.calls) == 1
+
+
 @pytest.mark.parametrize("concurrency", [1, 3, 16])
 def test_deferred_calls_end_where_nothing_is_in_flight_and_the_next_does_not_fit(
     serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, concurrency: int
