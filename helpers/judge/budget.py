@@ -139,6 +139,8 @@ class Budget:
     def reached(self, request: Request) -> BudgetReached | None:
         """What `reserve` would raise for a request now; None where there is money for it."""
         name, usd = request.model.name, worst_case(request)
+        if not usd:  # also where a bill above the worst case has left less than nothing
+            return None
         for model, limit in ((None, self.limit), (name, self.limits.get(name))):
             if limit is None:
                 continue

@@ -238,6 +238,17 @@ def test_whatever_fails_the_limit_holds(
         assert within_the_table(folder, PRICED, requests)
 
 
+def test_what_costs_nothing_is_asked_also_where_a_bill_was_above_its_worst_case() -> None:
+    budget, [paid, further] = Budget(ONE_CALL), requests_to(PRICED, 2)
+    [free] = requests_to(MODELS["own"], 1)
+    free = replace(free, model=replace(free.model, base_url="http://127.0.0.1:8000/v1"))
+    budget.reserve(paid)
+    budget.settle(paid, Completion(paid.key, "ok", usage=Usage(10_000, 100)))
+    assert budget.spent > budget.limit and budget.reached(further) is not None
+    budget.reserve(free)
+    assert budget.reserved == 0.0 and {row.model: row.attempts for row in budget.rows} == {"gpt": 1, "llama": 1}
+
+
 @given(st.lists(st.tuples(st.integers(1, 1000), st.integers(0, 1000), st.booleans()), max_size=40), st.floats(0, 5))
 def test_a_budget_never_gives_what_it_has_not(attempts: list[tuple[int, int, bool]], limit: float) -> None:
     budget, waiting, spent = Budget(limit), [], 0.0
