@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
+
+#: Keys that an error names.
+NAMED = 3
 
 
 def no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -12,7 +16,8 @@ def no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """
     record = dict(pairs)
     if len(record) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = sorted(name for name in record if names.count(name) > 1)
-        raise ValueError(f"key {', '.join(repr(name[:40]) for name in twice)} occurs twice in one object")
+        twice = sorted(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        told = ", ".join(repr(name[:40]) for name in twice[:NAMED])
+        more = f" and {len(twice) - NAMED:,} more" if len(twice) > NAMED else ""
+        raise ValueError(f"key {told}{more} occurs twice in one object")
     return record

@@ -12,6 +12,7 @@ from helpers.datasets.inspect_logs import _log
 from helpers.datasets.listwise import load_top1
 from helpers.datasets.questions import load_questions
 from helpers.datasets.reading import LONGEST_NAME, read_records, text_field
+from helpers.json_text import no_duplicates
 from helpers.overview.collecting import _json
 from tests.payloads import PAYLOADS
 
@@ -56,6 +57,14 @@ def test_a_summary_of_a_run_is_read_as_strictly(tmp_path: Path, case: str) -> No
     (tmp_path / "summary.json").write_text(ODD[case][0], encoding="utf-8")
     with pytest.raises(ValueError, match=r"summary\.json: no JSON"):
         _json(tmp_path / "summary.json")
+
+
+def test_an_object_with_a_hundred_thousand_keys_twice_is_refused_in_a_few_words() -> None:
+    pairs = [(f"{number:06}", 0) for number in range(100_000)] * 2
+    with pytest.raises(ValueError) as error:
+        no_duplicates(pairs)
+    assert str(error.value) == "key '000000', '000001', '000002' and 99,997 more occurs twice in one object"
+    assert no_duplicates(pairs[:100_000]) == dict(pairs)
 
 
 def test_a_log_with_a_key_twice_is_refused(tmp_path: Path) -> None:
