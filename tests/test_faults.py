@@ -62,7 +62,17 @@ def test_several_faults_have_a_line_each_and_what_is_missing_that_of_its_entry(t
 
 @pytest.mark.parametrize(
     "line",
-    [f"api_key: {KEY}", f"API_KEY: {KEY}", f"token: {KEY}", f"params: {{api_key: {KEY}}}", f"price: {{key: {KEY}}}"],
+    [
+        *(
+            f"api_key: {KEY}",
+            f"API_KEY: {KEY}",
+            f"token: {KEY}",
+            f"params: {{api_key: {KEY}}}",
+            f"price: {{key: {KEY}}}",
+        ),
+        f"params: {{extra_headers: {{Authorization: Bearer {KEY}}}}}",
+        f"params: {{routes: [{{name: a, api_key: {KEY}}}]}}",
+    ],
 )
 def test_a_key_in_the_file_is_answered_by_where_it_belongs_and_never_shown(tmp_path: Path, line: str) -> None:
     told = told_of(tmp_path, f"{ENTRY}  model_id: m\n  {line}\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from helpers import paths
 from helpers.config.budgets import limits_of, total_of
 from helpers.config.chosen import baselines_of, editor_of, known_models, refuse_made_up
 from helpers.config.collecting import COLLECTING, collection_names, experiment_names, load_collection
-from helpers.config.faults import KEYS, NO_KEY, checked, what
+from helpers.config.faults import HEADERS, KEYS, NO_KEY, checked, what
 from helpers.config.limits import load_limits
 from helpers.config.schema import (
     COMMON,
@@ -104,7 +104,7 @@ def _misplaced(entry: ModelEntry) -> tuple[str, str] | None:
         )
     if entry.traits and entry.provider != "simulated":
         return "traits", "traits are the knobs of simulated models; what is sent belongs in `params:`"
-    if secret := sorted(KEYS & {each.lower() for each in entry.params}):
+    if secret := sorted(KEYS & {each.lower() for each in entry.params} | HEADERS & {*_names_in(entry.params)}):
         return "params", f"params may not hold {', '.join(secret)}: {NO_KEY}"
     if ours := sorted(RESERVED & {*entry.params}):
         return "params", (
@@ -112,6 +112,14 @@ def _misplaced(entry: ModelEntry) -> tuple[str, str] | None:
             "budget count on it), the rest is set by the experiment"
         )
     return None
+
+
+def _names_in(value: Any) -> Iterator[str]:
+    """The names of settings at every depth, in small letters."""
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _names_in(each)
+    if isinstance(value, dict):
+        yield from (str(name).lower() for name in value)
 
 
 def load_contexts(path: Path = paths.MODELS) -> dict[str, int]:

@@ -31,6 +31,8 @@ FOUND = {str: "a text", bool: "a truth value", int: "a number", float: "a number
 NOT_SHOWN = {"api_key_env", "base_url"}
 #: Names under which people write a key down.
 KEYS = {"api_key", "apikey", "api-key", "key", "token", "secret"}
+#: Those that name nothing else at whatever depth: parameters are sent and stored as they stand.
+HEADERS = {"api_key", "apikey", "api-key", "x-api-key", "authorization"}
 NO_KEY = (
     "a key never stands in a file: put it into an environment variable and name that one, `api_key_env: MY_SERVER_KEY` "
     "(a provider's own address needs no such line, see .env.example); renew a key that somebody may have read here"
