@@ -15,7 +15,9 @@ class Service:
     servers that speak its API behind a `base_url` call it, where that differs. `limits`: its headers of a limit by what
     they count (requests, tokens, input, output), with {} for what they tell of it. `frame`: the most tokens that it
     bills beside our texts for a call (marks of roles, the beginning of the reply, what a chat template says of its
-    own), and the more where the reply has a schema (the words around it). `sdk`: its SDK's distribution.
+    own), and the more where the reply has a schema (the words around it). `dearer_writes`: what a token costs more
+    that is put into its cache because we ask for it, as a share of its price (what is read from a cache costs less,
+    which is never counted on). `sdk`: its SDK's distribution.
     """
 
     keys: tuple[str, ...]
@@ -26,6 +28,7 @@ class Service:
     limits: Mapping[str, str] = field(default_factory=dict)
     # Nobody promises a number: these are generous.
     frame: tuple[int, int] = (200, 700)
+    dearer_writes: float = 0.0
 
 
 #: By the name that models.yaml and limits.yaml call them, which is that of the module and of genai-prices.
@@ -52,6 +55,7 @@ SERVICES = {
         },
         # About 10; its system text for tools has up to 530, the one for schemas is told without its length.
         frame=(100, 700),
+        dearer_writes=0.25,
         sdk="anthropic",
     ),
     "google": Service(

@@ -10,10 +10,6 @@ from urllib.parse import urlsplit
 from helpers.services import SERVICES
 from helpers.types import Completion, Model, Request
 
-#: What a token costs more that is put into a provider's cache because we ask for it, as a share of its price.
-#: (What is read from a cache costs less; that is never counted on.)
-DEARER_WRITES = {"anthropic": 0.25}
-
 
 class NoPrice(ValueError):
     """A model whose price nobody knows; the message names the line to add."""
@@ -80,10 +76,11 @@ def bounds(request: Request) -> tuple[int, int]:
     What a provider bills beside the texts is in it (services.py). Putting a beginning into a cache that is asked for is
     dearer than reading it; that counts as more tokens.
     """
-    frame, more = (0, 0) if request.model.simulated else SERVICES[request.model.provider].frame
+    service = SERVICES.get(request.model.provider)  # simulated models are none's
+    frame, more = service.frame if service else (0, 0)
     sent = request.system + request.prompt + (json.dumps(request.schema) if request.schema else "")
     cached = request.system + request.prompt[: request.cacheable] if request.cacheable else ""
-    dearer = math.ceil(DEARER_WRITES.get(request.model.provider, 0) * len(cached.encode()))
+    dearer = math.ceil(service.dearer_writes * len(cached.encode())) if service else 0
     framed = len(sent.encode()) + frame + (more if request.schema else 0)
     return framed + dearer + request.unwritten, request.model.max_tokens
 
@@ -95,8 +92,8 @@ def worst_case(request: Request) -> float:
 
 def actual(request: Request, completion: Completion) -> float:
     """What an attempt cost: its counted tokens; nothing where it was refused; the worst case where nobody can tell."""
-    usage = completion.usage
+    usage, service = completion.usage, SERVICES.get(request.model.provider)
     if usage.input is not None and usage.output is not None:
-        dearer = math.ceil(DEARER_WRITES.get(request.model.provider, 0) * (usage.written or 0))
+        dearer = math.ceil(service.dearer_writes * (usage.written or 0)) if service else 0
         return cost(request.model, usage.input + dearer, usage.output)
     return worst_case(request) if completion.status in ("ok", "empty") or completion.maybe_billed else 0.0
