@@ -38,6 +38,7 @@ from helpers.calibrate.cases import Case, Target
 from helpers.calibrate.fingerprint import fingerprint, modules
 from helpers.calibrate.rankings import Arm
 from helpers.calibrate.worlds import pair_truths
+from helpers.calibrate.worlds.listwise import CATEGORIES, latent
 from helpers.calibrate.worlds.listwise_worlds import WORLDS
 from helpers.config import load_experiment
 from helpers.types import Estimate
@@ -268,6 +269,32 @@ def test_frames_without_a_verdict_in_common_are_not_equal_but_an_error() -> None
     frame = pd.DataFrame({"question_id": ["q"], "outcome": ["ok"]})
     with pytest.raises(ValueError, match="nothing to compare"):
         speaking.differences(frame, frame)
+
+
+def test_fewer_questions_than_whole_rounds_begin_at_any_category() -> None:
+    """Else 20 questions would always hold more of the same four categories, and their mean would be another."""
+    rng, count = np.random.default_rng(13), len(CATEGORIES)
+    drawn = [latent(WORLDS["plain"], 20, rng).category for _ in range(40 * count)]
+    seen = np.array([np.bincount(category, minlength=count) for category in drawn])
+    assert set(seen.ravel()) == {2, 3} and (seen.sum(axis=1) == 20).all()
+    # Each has a third question in half of the samples: 160 of 320, with a standard deviation of 9.
+    assert (abs((seen == 3).sum(axis=0) - 160) < 36).all()
+    for questions in (80, 400):
+        assert (np.bincount(latent(WORLDS["plain"], questions, rng).category) == questions / count).all()
+
+
+def test_the_truth_of_the_logit_is_the_mean_of_populations_that_have_nothing_in_common() -> None:
+    worlds = WORLDS["planted"], WORLDS["unequal"]
+    begun = {rankings_truth._chance(world, turn).random() for world in worlds for turn in range(6)}
+    assert len(begun) == 12, "two populations are the same"
+    found = rankings_truth._logit(worlds[0], 480)  # a number that no other test has kept
+    each = [rankings_truth._fitted(worlds[0], 480, turn) for turn in range(1, rankings_truth.FITS + 1)]
+    assert len(each) == 5 and set(found) == set(each[0])
+    for key, mean in found.items():
+        values, errors = (np.array([getattr(fit[key], name) for fit in each]) for name in ("value", "se"))
+        assert len(set(values)) == 5
+        assert mean.value == pytest.approx(values.mean())
+        assert mean.se == pytest.approx(np.sqrt((errors**2).sum()) / 5) and mean.clusters == 2400
 
 
 @pytest.mark.parametrize("world", ["planted", "lost"])

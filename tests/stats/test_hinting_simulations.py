@@ -25,7 +25,7 @@ from helpers.calibrate.worlds.listwise_frames import hinted
 from helpers.calibrate.worlds.listwise_worlds import HABITS, UNEQUAL
 from helpers.stats.power import equivalence_power
 from helpers.types import Estimate
-from tests.calibrated import Held, assert_calibrated
+from tests.calibrated import Held, assert_calibrated, stored
 from tests.rule import assert_within, exact
 
 QUESTIONS = 80
@@ -101,6 +101,16 @@ def test_what_is_planted_is_found() -> None:
 
 def test_what_is_known_to_mislead_does() -> None:
     assert_calibrated("hinting_groups", MISLEADING)
+
+
+@pytest.mark.parametrize(("worlds", "times"), [(("lost", "margin"), 1), (("nothing", "found", "alike"), 2)])
+def test_effects_of_hints_are_as_precise_as_documented(worlds: tuple[str, ...], times: int) -> None:
+    """Documented 2.53 pp for the average of 80 questions; its variance is all noise, so asked twice it is halved."""
+    rows, _ = stored("hinting_groups")
+    at = rows[(rows["questions"] == 80) & (rows["id"] == "hint_effect") & rows["world"].isin(worlds)]
+    at = at[at["where"].str.contains("vendor=average")]
+    assert set(at["world"]) == set(worlds)
+    assert (at["sd"] < 1.2 * 0.0253 / times**0.5).all(), at[["world", "sd"]].to_dict("records")
 
 
 def paired_change(world: World, utility: float, spread: float, questions: int) -> float:

@@ -24,7 +24,7 @@ from helpers.stats import models
 from helpers.stats.bootstrap import bca
 from helpers.stats.intervals import Interval, clustered
 from helpers.stats.models import fit_panel, third_party_log_odds, third_party_log_odds_clustered
-from tests.calibrated import Held, assert_calibrated
+from tests.calibrated import Held, assert_calibrated, stored
 from tests.rule import exact
 
 QUESTIONS = 80
@@ -61,12 +61,14 @@ CALIBRATED = (
 GPT, GEMINI = ("vendor=gpt",), ("vendor=gemini",)
 PREFERRED = (*GPT, *GEMINI)
 #: What is planted is found. Documented at 80 questions, 80 % power: an excess of 11 pp; third-party log-odds of 0.55,
-#: so a standard error of 0.2, which logits are held to as well, at the values that they have in each world; 85 % at a
-#: planted utility of 0.8 where judges are equally sharp; 4.8 pp of a place in 480 judgments, 2.15 pp in 2,400.
+#: so a standard error of 0.2, which logits are held to as well, at the values that they have in each world; 93 % at a
+#: planted utility of 1.0 where judges are equally sharp; 4.8 pp of a place in 480 judgments, 2.15 pp in 2,400.
 FOUND = (
     *(Held(w, "planted", RATES[1:2], PREFERRED, least=0.8) for w in ("planted", "siblings", "shared_taste", "lost")),
     Held("others_biased", "planted", RATES[1:2], ("vendor=claude", *GEMINI), least=0.8),
-    Held("others_biased", "planted", ("third_party_log_odds",), ("vendor=claude", *GEMINI), least=0.85),
+    Held("others_biased", "planted", ("third_party_log_odds",), ("vendor=claude",), least=0.93),
+    # A limit: Gemini seldom comes first, and its log-odds vary more than the document says: chosen.
+    Held("others_biased", "planted", ("third_party_log_odds",), GEMINI, least=0.85),
     Held("others_biased", "planted", LOGITS, ("vendor=claude", *GEMINI), least=0.8),
     *(Held(w, "planted", LOGITS, GEMINI, least=0.9) for w in ("planted", "siblings", "shared_taste", "lost")),
     # A limit: 0.3 to 0.4 of a logit, 7 to 10 pp, is what 80 questions find in every second run, and 400 nearly always.
@@ -109,6 +111,26 @@ def test_what_is_planted_is_found() -> None:
 
 def test_what_is_known_to_mislead_does() -> None:
     assert_calibrated("mt_bench_blind", MISLEADING)
+
+
+#: Documented standard errors at 80 questions. Third-party odds are of other answers in the world left out.
+DOCUMENTED = {
+    "average_self_bias": 0.019,
+    "self_bias": 0.036,
+    "excess_self_preference": 0.039,
+    "third_party_log_odds": 0.2,
+    "position_effect": 0.048 / 2.8,
+}
+
+
+def test_estimates_are_as_precise_as_documented() -> None:
+    """Effects far above what can be found stay found when a standard error doubles; the error itself tells."""
+    rows, _ = stored("mt_bench_blind")
+    at = rows[(rows["questions"] == 80) & rows["id"].isin(DOCUMENTED)]
+    at = at[(at["id"] != "third_party_log_odds") | (at["world"] != "homogeneous")]
+    assert set(at["id"]) == set(DOCUMENTED)
+    vague = at[at["sd"] > 1.2 * at["id"].map(DOCUMENTED)]
+    assert vague.empty, vague[["world", "id", "where", "sd"]].to_dict("records")
 
 
 def assert_covers(intervals: list[Interval], truth: float, where: tuple[str, str]) -> None:
