@@ -21,6 +21,8 @@ import pytest
 from scipy import stats
 
 from helpers import calibrate, paths
+from helpers.biases.hinting.fails import FAILS as hinting_fails
+from helpers.biases.top_choice.fails import FAILS as top_choice_fails
 from helpers.calibrate import (
     hinting_groups,
     mt_bench_blind,
@@ -506,20 +508,41 @@ def test_no_stored_number_misses_the_rule_but_for_known_limits(experiment: str) 
     assert shown == every, f"limits that {experiment} no longer has: {every - shown}"
 
 
-def test_the_bias_of_small_samples_goes_away_with_their_size() -> None:
-    """Bias of maximum likelihood falls as 1 / n, so in standard deviations from 80 to 400 questions to 0.45 of itself.
+def test_what_is_left_of_the_bias_in_large_samples_is_within_the_errors_of_the_runs() -> None:
+    """A bias of small samples is c / n, an error e of the stored truth the same at any n: many questions tell.
 
-    An error of the stored truth would not shrink: in standard deviations it would be 2.2 times as large. One row of 500
-    runs cannot tell these apart, all that miss at 80 together can.
+    (5 x bias at 400 - bias at 80) / 4 is e alone. Were e nothing, its square in standard errors of the runs would be 1
+    on average; the declared errors of the truths make it about 1.25. When all worlds shared one population it was 3.2.
     """
     rows, _ = stored("mt_bench_blind")
     logit = rows[rows["id"].isin(["self_preference_logit", "self_preference_effect"]) & (rows["role"] != "failure")]
     sizes = logit.set_index(["world", "id", "where", "questions"])
-    standard = (sizes["bias"] / sizes["sd"]).unstack("questions")
-    missed = sizes["verdict"].unstack("questions")[80] == "misses: bias"
-    few, many = standard.loc[missed, 80], standard.loc[missed, 400]
-    assert len(few) > 5
-    assert (many * np.sign(few)).mean() < 0.6 * few.abs().mean()
+    bias, error = sizes["bias"].unstack(), (sizes["sd"] / np.sqrt(sizes["given"])).unstack()
+    left = (5 * bias[400] - bias[80]) / 4
+    standard = left / (np.hypot(5 * error[400], error[80]) / 4)
+    assert len(standard) > 40 and (standard**2).mean() < 2.2
+
+
+def test_rates_told_where_a_number_fails_are_those_of_the_stored_rows() -> None:
+    rows, _ = stored("mt_bench_blind")
+    at = rows[rows["questions"] == 80].set_index(["world", "id", "where"])["rejected"]
+    few = rows[(rows["questions"] == 20) & (rows["id"] == "self_preference_logit")]
+
+    def told(world: str, id: str) -> str:
+        shares = [f"{100 * at[world, id, f'vendor={vendor}']:.0f}" for vendor in ("claude", "gpt", "gemini")]
+        return f"{shares[0]}, {shares[1]} and {shares[2]} %"
+
+    odds, logit = top_choice_fails["third_party_log_odds"], top_choice_fails["self_preference_logit"]
+    assert told("unequal", "third_party_log_odds") in odds and told("homogeneous", "third_party_log_odds") in odds
+    assert told("unequal", "self_preference_logit") in logit
+    assert f"up to {100 * (1 - few['given'] / few['runs']).max():.0f} % of runs" in logit
+    naive = at[:, "binomial_against_one_third"]
+    for id in ("self_bias", "naive_self_preference"):
+        assert f"in {100 * naive.min():.0f} to {100 * naive.max():.0f} % of runs" in top_choice_fails[id]
+    hints, _ = stored("hinting_groups")
+    shown = hints[(hints["questions"] == 80) & (hints["id"] == "hint_effect_90")].set_index("world")["rejected"]
+    assert (round(8 * shown["lost"]), round(10 * shown["nothing"])) == (1, 7)
+    assert "one of eight where verdicts are lost, seven of ten asked twice" in hinting_fails["hint_effect_90"]
 
 
 #: What keeps the rule by caution in some places: an exact test of few changes, an equivalence with few questions.
