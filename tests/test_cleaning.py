@@ -219,7 +219,7 @@ def test_an_address_that_holds_a_password_is_refused_and_not_shown(tmp_path: Pat
     entry_ = f'{{provider: openai, model_id: m, vendor: v, revision: {{weights: w}}, base_url: "{address}"}}'
     path.write_text(f"mine: {entry_}\n", encoding="utf-8")
     with pytest.raises(
-        ConfigError, match=r"models.yaml, model 'mine': base_url = \(not shown\): must be an address"
+        ConfigError, match=r"models.yaml, model 'mine': line 1: base_url = \(not shown\): must be an address"
     ) as error:
         load_models(path)
     assert "hunter2" not in str(error.value) and "api_key_env" in str(error.value)
@@ -234,7 +234,7 @@ def test_an_address_that_nobody_could_be_asked_at_is_refused_where_it_stands(tmp
         f'mine: {{provider: openai, model_id: m, vendor: v, revision: {{weights: w}}, base_url: "{address}"}}\n',
         encoding="utf-8",
     )
-    with pytest.raises(ConfigError, match=r"model 'mine': base_url = .*: must begin with http:// or https://"):
+    with pytest.raises(ConfigError, match=r"model 'mine': line 1: base_url = .*: must begin with http:// or https://"):
         load_models(path)
 
 
