@@ -380,8 +380,9 @@ class Counter:
 def test_a_real_service_of_200_calls_a_second_or_as_many_as_this_machine_carries_is_asked_at_its_rate(
     serve: Any, tmp_path: Path
 ) -> None:
-    """What this machine carries without a limit is measured before and after: of a machine that became too slow
-    meanwhile only the line that is printed tells (`pytest -s` or `-rP`)."""
+    """What this machine carries without a limit is measured before and after: where the test fails, the line that is
+    printed tells a machine that became too slow meanwhile from a pace that is not held (`pytest -rP` shows it too
+    where the test passes)."""
     model = MODELS["openai"]
 
     def carried(folder: str) -> float:
@@ -408,5 +409,4 @@ def test_a_real_service_of_200_calls_a_second_or_as_many_as_this_machine_carries
     )
     assert len(replies) == len(service.taken) == number, "0 lost"
     assert refused < 0.05
-    if 0.8 * after >= rate:
-        assert share >= 0.95
+    assert share >= 0.95

@@ -197,6 +197,7 @@ def test_own_model_is_left_out_where_it_cannot_be_told_from_own_vendor() -> None
     rows["own_model"] = rows["own_vendor"]
     every = rank_ordered_logit(rows)
     assert "own_model" not in every.names
+    assert models.self_preference(every, "gpt") == models.coefficient(every, "own_vendor[gpt]"), "nothing is added"
     family = models.family_preference(every, "gpt")
     assert math.isnan(family.value) and "an answer of its other models" in family.method
     rows["own_model"] = False
