@@ -154,9 +154,9 @@ def section(runs: int, little: int = LITTLE, much: int = MUCH, calls: int = MANY
     peers = "; ".join(version_in(peer) for peer in PEERS.values())
     return f"""
 A local server answers after {MILLISECONDS:.0f} ms, {AT_ONCE} calls at once, {size / 1000:.1f} KB of prompt and schema
-a call. Ours: build, call, parse, durable append, progress, a budget and a key that is looked for in each reply. Bare:
-the same public SDK call on the same transport in a loop, prompts read from a file. Each number is what
-{much - little:,} calls more cost ({much:,} less {little:,}), in user and system time of the whole process.
+a call. Ours: build, call, parse, durable append, progress, a budget by the table of prices, a key that is looked for
+in each reply. Bare: the same public SDK call on the same transport in a loop, prompts read from a file. Each number is
+what {much - little:,} calls more cost ({much:,} less {little:,}), in user and system time of the whole process.
 {versions([*PACKAGES.values(), "aiohttp", "httpx2"])}.
 
 {beside_bare(found)}

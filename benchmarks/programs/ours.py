@@ -15,42 +15,49 @@ from pathlib import Path
 
 from benchmarks.material import trials
 from helpers.judge import Budget, judge_all
-from helpers.types import Model, Price
+from helpers.services import SERVICES, token_parameter
+from helpers.types import Model
 
-#: What each SDK takes for an address: with or without the version.
-PATHS = {"openai": "/v1", "anthropic": "", "google": ""}
-TOKENS = {"openai": "max_completion_tokens", "anthropic": "max_tokens", "google": "max_output_tokens"}
+#: A model of each provider that the price table knows: each call is reserved and settled, as a real one is.
+MODELS = {
+    "openai": ("gpt-5-mini", "/v1"),
+    "anthropic": ("claude-haiku-4-5", ""),
+    "google": ("gemini-2.5-flash", ""),
+}
 #: A run has a key, and every reply is searched for it.
-KEY = "BENCH_API_KEY"
+KEY = "sk-bench-0123456789abcdefghijklmnopqrstuv"
 
 
-def model(provider: str, port: int) -> Model:
-    """The judge: with a price, so that each call is reserved and settled."""
+def model(provider: str) -> Model:
+    """The judge, at its provider's own address."""
     return Model(
         "judge",
         provider,
-        "bench-1",
-        "gpt",
+        MODELS[provider][0],
+        "any",
         max_tokens=1024,
-        token_parameter=TOKENS[provider],
-        base_url=f"http://127.0.0.1:{port}{PATHS[provider]}",
-        revision={"weights": "main"},
-        api_key_env=KEY,
-        price=Price(0.25, 2.0),
+        token_parameter=token_parameter(provider, elsewhere=False),
     )
+
+
+def lead(provider: str, port: int) -> None:
+    """Let the variable that the SDK obeys lead the provider's address to a local server."""
+    service = SERVICES[provider]
+    os.environ[service.address] = f"http://127.0.0.1:{port}{MODELS[provider][1]}"
+    os.environ[service.keys[0]] = KEY
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("provider", choices=list(PATHS))
+    parser.add_argument("provider", choices=list(MODELS))
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--calls", type=int, required=True)
     parser.add_argument("--store", type=Path, required=True)
     parser.add_argument("--at-once", type=int, default=64)
     given = parser.parse_args()
-    os.environ.setdefault(KEY, "sk-bench-0123456789abcdefghijklmnopqrstuv")
+    lead(given.provider, given.port)
     begun = time.perf_counter()
-    asked = list(trials(model(given.provider, given.port), given.calls))
+    asked = list(trials(model(given.provider), given.calls))
     judgments = asyncio.run(judge_all(asked, folder=given.store, budget=Budget(1e6), concurrency=given.at_once))
     took = time.perf_counter() - begun
     read = sum(judgment.outcome == "ok" for judgment in judgments)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
+from helpers.judge.prices import entry
 from helpers.types import Model, Request
 
 #: A token of English prose has between four and five bytes, one of code, numbers or another language fewer: what is
@@ -45,16 +45,8 @@ def context_of(model: Model, told: Mapping[str, int]) -> int | None:
     """The tokens that prompt and reply may have as models.yaml tells, else the table of prices, or None."""
     if model.name in told or model.simulated:
         return told.get(model.name)
-    return _listed(model.provider, model.model_id, model.base_url)
-
-
-@lru_cache
-def _listed(provider: str, model_id: str, base_url: str | None) -> int | None:
-    from genai_prices.data_snapshot import get_snapshot
-
-    where = (None, base_url) if base_url else (provider, None)
     try:
-        return get_snapshot().find_provider_model(model_id, None, *where)[1].context_window
+        return entry(model.provider, model.model_id, model.base_url).context_window
     except LookupError:
         return None
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 import ipaddress
 import json
 import math
+from datetime import UTC, datetime
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
 from urllib.parse import urlsplit
 
 from helpers.services import SERVICES
@@ -15,6 +19,7 @@ class NoPrice(ValueError):
     """A model whose price nobody knows; the message names the line to add."""
 
 
+@lru_cache
 def own_server(base_url: str | None) -> bool:
     """Whether an address is one's own machine or network, where calls cost nothing.
 
@@ -39,17 +44,42 @@ def cost(model: Model, input_tokens: int, output_tokens: int) -> float:
         return (input_tokens * model.price.input + output_tokens * model.price.output) / 1e6
     if model.simulated or own_server(model.base_url):
         return 0.0
-    from genai_prices import Usage, calc_price
-
-    where = {"provider_api_url": model.base_url} if model.base_url else {"provider_id": model.provider}
     try:
-        price = calc_price(Usage(input_tokens=input_tokens, output_tokens=output_tokens), model.model_id, **where)
+        found = entry(model.provider, model.model_id, model.base_url)
     except LookupError:
         raise NoPrice(
             f"models.yaml, model '{model.name}': no price is known for {model.model_id!r}; add the line "
             "`price: {input: <US dollars for a million tokens>, output: <...>}`"
         ) from None
-    return float(price.total_price)
+    return listed(found, input_tokens, output_tokens)
+
+
+@lru_cache
+def entry(provider: str, model_id: str, base_url: str | None) -> Any:
+    """A model in the offline price table; LookupError where it is not there."""
+    from genai_prices.data_snapshot import get_snapshot
+
+    where = (None, base_url) if base_url else (provider, None)
+    return get_snapshot().find_provider_model(model_id, None, *where)[1]
+
+
+def listed(found: Any, input_tokens: int, output_tokens: int) -> float:
+    """What a call costs today by an entry of the price table, in US dollars: what `genai_prices.calc_price` gives.
+
+    That looks each call up anew and at every kind of token there is, and a judgment's cost is worked out three times.
+    """
+    price = found.get_prices(datetime.now(UTC))
+    read = _rate(price.input_mtok, input_tokens) * input_tokens
+    written = _rate(price.output_mtok, input_tokens) * output_tokens
+    return float((read + written) / 1_000_000 + _rate(price.requests_kcount, input_tokens) / 1000)
+
+
+def _rate(price: Any, input_tokens: int) -> Decimal:
+    """A price where so much is read: one with tiers holds for all tokens of a call, by the tokens that it reads."""
+    for tier in reversed(getattr(price, "tiers", ())):
+        if input_tokens > tier.start:
+            return tier.price
+    return getattr(price, "base", price) or Decimal(0)
 
 
 def dollars(usd: float) -> str:
