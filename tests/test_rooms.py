@@ -118,6 +118,17 @@ def test_a_room_is_read_in_one_sitting(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 250
 
 
+def test_store_verdicts_and_judge_need_no_more_than_they_use() -> None:
+    code = """
+import sys, helpers.store, helpers.verdicts, helpers.judge
+late = {"pandas", "numpy", "pyarrow", "statsmodels", "seaborn", "datasets", "openai", "anthropic", "google.genai",
+        "httpx2", "aiohttp", "genai_prices", "pydantic", "yaml", "jinja2", "tqdm", "tenacity", "filelock"}
+print(sorted(late & set(sys.modules)))
+"""
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert loaded.strip() == "[]"
+
+
 def test_asking_needs_no_heavy_import() -> None:
     code = f"""
 import sys

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from helpers import providers, store, verdicts
-from helpers.config import load_contexts
 from helpers.judge.asking import Asking
 from helpers.judge.budget import Account, Budget, OverBudget, Spending
 from helpers.judge.fitting import TooLong, refuse, too_long
@@ -115,6 +114,8 @@ def check_fit(requests: Iterable[Request], labels: Mapping[str, Mapping[str, Any
 
     With a folder, requests whose replies are stored there are left out.
     """
+    from helpers.config import load_contexts  # not before it is needed: pydantic is slow to import
+
     requests = list(requests)
     long, slow = too_long(requests, load_contexts()), over_limit(requests)
     found = unique([*(each[0] for each in long), *slow])

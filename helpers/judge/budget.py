@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 
 from helpers.judge.prices import actual, dollars, left, worst_case
 from helpers.types import Completion, Request
@@ -107,7 +108,7 @@ class Budget:
     @property
     def reserved(self) -> float:
         """US dollars set aside for the attempts in flight."""
-        return math.fsum(usd for _, usd in self._open.values())
+        return math.fsum(map(itemgetter(1), self._open.values()))
 
     @property
     def rows(self) -> tuple[Spending, ...]:
@@ -129,16 +130,16 @@ class Budget:
     def reserve(self, request: Request) -> None:
         """Set the most that an attempt can cost aside, or raise BudgetReached without spending it."""
         name, usd = request.model.name, worst_case(request)
-        if (reached := self.reached(request)) is not None:
+        if (reached := self.reached(request, usd)) is not None:
             raise reached
         self.abandon([request.key])  # an attempt that was never settled is no less sent for being repeated
         self._open[request.key] = (request, usd)
         row = self._row(name)
         self._rows[name] = replace(row, attempts=row.attempts + 1, simulated=request.model.simulated)
 
-    def reached(self, request: Request) -> BudgetReached | None:
-        """What `reserve` would raise for a request now; None where there is money for it."""
-        name, usd = request.model.name, worst_case(request)
+    def reached(self, request: Request, usd: float | None = None) -> BudgetReached | None:
+        """What `reserve` would raise for a request now; None where there is money for it. `usd`: its worst case."""
+        name, usd = request.model.name, worst_case(request) if usd is None else usd
         if not usd:  # also where a bill above the worst case has left less than nothing
             return None
         for model, limit in ((None, self.limit), (name, self.limits.get(name))):

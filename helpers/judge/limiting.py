@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from helpers import paths
-from helpers.config import load_limits
 from helpers.providers import Limit, most_tokens
 from helpers.types import Model, Request
 
@@ -17,6 +16,8 @@ class OverLimit(ValueError):
 
 def limits_at(models: Iterable[Model]) -> dict[tuple[str, str | None], Limit]:
     """What limits.yaml says of the addresses at which these models are asked."""
+    from helpers.config import load_limits
+
     told = {name: Limit(**entry.model_dump()) for name, entry in load_limits().items()}
     named = {(model.provider, model.base_url): model.base_url or model.provider for model in models}
     return {address: told[name] for address, name in named.items() if name in told}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from typing import Any, TextIO
 
 from helpers.escaping import terminal
@@ -13,6 +14,8 @@ from helpers.providers.keys import redact
 
 #: Models whose costs stand in the line by name, the dearest first: a line is no table.
 NAMED = 4
+#: The line is made anew no more often than so, in seconds: in a terminal, and in a browser.
+SLOW, QUICK = 1.0, 0.1
 
 
 def _stream() -> TextIO:
@@ -57,38 +60,47 @@ class Progress:
         """`calls` are wanted, `stored` of them need no asking."""
         self.stored, self.failed, self.budget = stored, 0, budget
         self._bar: Any = None
+        self._came, self._pause, self._due = 0, QUICK, 0.0
         self._own: TextIO | None = None
         if show and calls > stored:
-            options: dict[str, Any] = {"desc": stage, "total": calls, "initial": stored, "unit": "call", "miniters": 0}
+            options: dict[str, Any] = {"desc": stage, "total": calls, "initial": stored, "unit": "call"}
+            options |= {"miniters": 0, "mininterval": 0}  # when it is shown is decided here
             if in_browser():
                 from tqdm.auto import tqdm
             else:
                 from tqdm import tqdm
 
                 self._own = _stream()
-                options |= {"file": self._own, "mininterval": 1.0}
+                self._pause = SLOW
+                options |= {"file": self._own}
             self._bar = tqdm(**options)
+            self._due = time.monotonic() + self._pause
 
     def done(self) -> None:
         """One call brought its reply."""
-        if self._bar is not None:
-            self._bar.set_postfix_str(self._counts(), refresh=False)
-            self._bar.update()
+        self._came += 1
+        self._show()
 
     def fail(self) -> None:
         """One attempt brought none."""
         self.failed += 1
-        if self._bar is not None:
-            self._bar.set_postfix_str(self._counts(), refresh=False)
-            self._bar.update(0)  # shown at most once a second, however many fail
+        self._show()
 
     def close(self) -> None:
         """Leave the finished bar standing."""
+        self._show(last=True)  # attempts that were given up count by now
         if self._bar is not None:
-            self._bar.set_postfix_str(self._counts(), refresh=False)  # attempts that were given up count by now
             self._bar.close()
         if self._own is not None and self._own not in (sys.__stderr__, sys.stderr):
             self._own.close()
+
+    def _show(self, last: bool = False) -> None:
+        """Make the line anew where it is due: its sums go over all calls in flight."""
+        if self._bar is None or (not last and time.monotonic() < self._due):
+            return
+        self._bar.set_postfix_str(self._counts(), refresh=False)
+        self._bar.update(self._came)
+        self._came, self._due = 0, time.monotonic() + self._pause
 
     def _counts(self) -> str:
         return f"stored {self.stored}, failed {self.failed}, {money(self.budget)}"

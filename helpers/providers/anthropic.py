@@ -45,7 +45,8 @@ async def send(client: Any, request: Request) -> Sent:
         form = {"format": {"type": "json_schema", "schema": request.schema}}
         body["output_config"] = {**body.get("output_config", {}), **form}
     response = await client.post("/v1/messages", cast_to=Response, body=body)
-    return Sent(response.text, response.headers.get("request-id"), response.headers)
+    headers = dict(response.headers.items())
+    return Sent(response.text, headers.get("request-id"), headers)
 
 
 def _content(request: Request) -> Any:

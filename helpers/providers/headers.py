@@ -29,6 +29,7 @@ LIMITS = {
     ]
     for counted in ("requests", "tokens", "input", "output")
 }
+LIMIT_NAMES = frozenset(name for several in LIMITS.values() for names in several for name in names)
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,10 @@ def told_limits(headers: Mapping[str, str], wall: float) -> dict[str, Told]:
     A limit that is not told whole, or not in numbers, is left out: nothing is concluded from it. `wall` is our own
     time in seconds since 1970.
     """
-    found = {}
+    found: dict[str, Told] = {}
+    names = "\n".join(headers).lower()  # of an error they can be in any case, and not as a plain mapping
+    if not any(name in names for name in LIMIT_NAMES):
+        return found
     for counted, names in LIMITS.items():
         for limit, remaining, reset in names:
             size, left = _number(headers.get(limit)), _number(headers.get(remaining))

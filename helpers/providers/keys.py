@@ -88,13 +88,23 @@ def found(text: str) -> list[str]:
     return finder()(text)
 
 
-def without_keys(record: Any) -> Any:
-    """A frozen record whose texts hold no key; in `raw`, a body in JSON, none that is spelled in \\u escapes either."""
+def cleaner() -> Callable[[Any], Any]:
+    """A function from frozen records to the same without keys, as they are now: the environment is read once.
+
+    In `raw`, a body in JSON, it strikes out those that are spelled in \\u escapes too.
+    """
     forms = _now()
-    clean = {name: _struck(text, forms)[0] for name, text in vars(record).items() if isinstance(text, str)}
-    if "raw" in clean:
-        clean["raw"] = _unescaped(clean["raw"], forms)
-    return replace(record, **clean)
+
+    def without_keys(record: Any) -> Any:
+        texts = {name: text for name, text in vars(record).items() if isinstance(text, str)}
+        if not _struck("\n".join(texts.values()), forms)[1] and "\\u" not in texts.get("raw", ""):
+            return record  # most hold none, and one look at all of them is cheaper than one at each
+        clean = {name: _struck(text, forms)[0] for name, text in texts.items()}
+        if "raw" in clean:
+            clean["raw"] = _unescaped(clean["raw"], forms)
+        return record if clean == texts else replace(record, **clean)
+
+    return without_keys
 
 
 def redact_all(value: Any) -> Any:

@@ -39,7 +39,8 @@ async def send(client: Any, request: Request) -> Sent:
         schema = {"name": "reply", "strict": True, "schema": request.schema}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
     response = await client.post("/chat/completions", cast_to=Response, body=body)
-    return Sent(response.text, response.headers.get("x-request-id"), response.headers)
+    headers = dict(response.headers.items())
+    return Sent(response.text, headers.get("x-request-id"), headers)
 
 
 def read(raw: str) -> Completion:

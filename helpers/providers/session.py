@@ -9,15 +9,13 @@ from datetime import UTC, datetime
 from math import inf
 from typing import Any
 
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
-
 from helpers.providers.advice import address_of, advice
 from helpers.providers.allowance import Allowance, Limit, Ticket
 from helpers.providers.envelopes import TIMEOUT_SECONDS, Sent, module_of, read
 from helpers.providers.environment import key_of
 from helpers.providers.failures import Failure, classify
 from helpers.providers.headers import LONGEST_PAUSE, told_limits
-from helpers.providers.keys import without_keys
+from helpers.providers.keys import cleaner
 from helpers.providers.pacing import Clock, Pace
 from helpers.providers.retrying import STOPS_ACCOUNT, STOPS_MODEL, Tries
 from helpers.types import Completion, Model, Request
@@ -57,6 +55,8 @@ class Session:
     stops: dict[Scope, str] = field(default_factory=dict)
     answered: dict[str, float] = field(default_factory=dict)
     told: set[Address] = field(default_factory=set)
+    #: The keys of the moment at which the session began: to read the environment for each reply would be dear.
+    clean: Callable[[Completion], Completion] = field(default_factory=cleaner)
 
     async def __aenter__(self) -> Session:
         """Nothing is opened before the first call."""
@@ -107,36 +107,28 @@ class Session:
             self.reserve(request)
             tries.attempts += 1
 
-        def again(error: BaseException) -> bool:
-            if not isinstance(error, Failure):
-                return False
-            self._stop(model, error)
-            return tries.again(error, self.clock.now())
+        while True:
+            try:
+                async with pace.slot(request, check, begin) as ticket:
+                    return await self._attempt(request, tries, ticket)
+            except Failure as error:
+                failure = error
+            self._stop(model, failure)
+            if not tries.again(failure, self.clock.now()):
+                return self._last(request, failure, tries)
+            await self.clock.wait(tries.backoff(failure, self.clock.jitter()), check)
 
-        def backoff(state: RetryCallState) -> float:
-            return tries.backoff(state.outcome.exception(), self.clock.jitter())
-
-        async def sleep(seconds: float) -> None:
-            await self.clock.wait(seconds, check)
-
-        retrying = AsyncRetrying(
-            retry=retry_if_exception(again), wait=backoff, sleep=sleep, reraise=True, stop=lambda _: False
-        )
-        try:
-            async for step in retrying:
-                with step:
-                    async with pace.slot(request, check, begin) as ticket:
-                        return await self._attempt(request, tries, ticket)
-        except Failure as failure:
-            if failure.status == "connect" and model.name not in self.answered:
-                self.stops.setdefault((model.provider, model.base_url), advice(model, failure))
-            self.check_stopped(model)
-            if failure.status == "bad_envelope" and model.name not in self.answered:
-                self.stops.setdefault(model.name, advice(model, failure))  # each such reply may have been billed
-            if failure.status == "rate_limited" and self.answered.get(model.name, -inf) < tries.limited_since:
-                self.stops.setdefault(model.name, advice(model, failure))  # else each further call waits as long
-            return Completion(request.key, failure.status, error=failure.error, attempt=tries.attempts)
-        raise AssertionError("tenacity always returns or raises")
+    def _last(self, request: Request, failure: Failure, tries: Tries) -> Completion:
+        """The failure after which a call is not repeated, as a Completion; Stopped where more than this call ends."""
+        model = request.model
+        if failure.status == "connect" and model.name not in self.answered:
+            self.stops.setdefault((model.provider, model.base_url), advice(model, failure))
+        self.check_stopped(model)
+        if failure.status == "bad_envelope" and model.name not in self.answered:
+            self.stops.setdefault(model.name, advice(model, failure))  # each such reply may have been billed
+        if failure.status == "rate_limited" and self.answered.get(model.name, -inf) < tries.limited_since:
+            self.stops.setdefault(model.name, advice(model, failure))  # else each further call waits as long
+        return Completion(request.key, failure.status, error=failure.error, attempt=tries.attempts)
 
     def _stop(self, model: Model, failure: Failure) -> None:
         """Remember what cannot get better."""
@@ -180,7 +172,7 @@ class Session:
             at=at.isoformat(timespec="milliseconds"),
         )
         if not request.model.simulated:
-            reply = without_keys(reply)
+            reply = self.clean(reply)
         self.record(request, reply)
         self._adjust(request.model, ticket, reply, failure, sent.headers or getattr(failure, "headers", {}))
         if cancelled is not None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Mapping
 
 from helpers.types import Completion, Model
 
+#: A body in which log-probabilities stand; most bodies name them and hold none.
+TOLD = re.compile(r'ogprob\w*"\s*:\s*[\[{]')
 #: One token of a reply, with the log-probability of each alternative that the provider told (the token itself too).
 Token = tuple[str, Mapping[str, float]]
 
@@ -14,7 +17,7 @@ Token = tuple[str, Mapping[str, float]]
 def tokens_of(model: Model, completion: Completion) -> list[Token]:
     """The tokens of a reply with the log-probabilities that its provider told; empty where it told none."""
     told = getattr(importlib.import_module(f"helpers.providers.{model.provider}"), "tokens", None)
-    if told is None or "ogprob" not in completion.raw:
+    if told is None or not TOLD.search(completion.raw):
         return []
     try:
         return told(completion.raw)

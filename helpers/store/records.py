@@ -7,7 +7,6 @@ import json
 import re
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from helpers.types import Completion, Request, Usage
 VERSION = 1
 _CRC = b',"crc":"%08x"}'
 _CRC_LENGTH = len(_CRC % 0)
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 
 
@@ -59,7 +59,7 @@ def encode(request: Request, completion: Completion, labels: Mapping[str, Any]) 
         "reply": {
             "text": completion.text,
             "finish": completion.finish,
-            "usage": asdict(completion.usage),
+            "usage": vars(completion.usage),
             "model": completion.model,
             "request_id": completion.request_id,
             "latency": completion.latency,
@@ -70,7 +70,7 @@ def encode(request: Request, completion: Completion, labels: Mapping[str, Any]) 
         "at": completion.at,
     }
     try:
-        body = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()
+        body = _ENCODER.encode(record).encode()
     except UnicodeEncodeError:  # half a character, which UTF-8 cannot hold: escaped, the reply is still whole
         body = json.dumps(record, separators=(",", ":")).encode()
     return body[:-1] + _CRC % zlib.crc32(body) + b"\n"

@@ -59,7 +59,7 @@ def test_stored_replies_are_not_measured_again(serve: Any, tmp_path: Path, monke
     serve()
     request = requests_to(at(serve().url, "own"), 1)[0]
     ask([request], tmp_path)
-    monkeypatch.setattr("helpers.judge.load_contexts", lambda: {"llama": 10})
+    monkeypatch.setattr("helpers.config.load_contexts", lambda: {"llama": 10})
     check_fit([request], {}, tmp_path)
     with pytest.raises(
         TooLong, match=r"llama, a prompt: at least 2,0\d\d tokens \(2,048 of them for the reply\) where 10"

@@ -13,7 +13,7 @@ import pytest
 
 from helpers import store
 from helpers.judge import Incomplete
-from helpers.providers import failures, keys, session
+from helpers.providers import failures, keys
 from helpers.types import Model
 from tests.engine.asking import MODELS, PROVIDERS, answering, ask, attempts, everything, requests_to
 from tests.leaks import PLANTED, leaks, spelled
@@ -71,6 +71,18 @@ def test_a_failure_holds_no_key_and_no_half_of_one(plant: Any) -> None:
     failure = failures.Failure("auth", "x" * 280 + value, raw=f'{{"message": "{value}"}}', request_id=value)
     assert failure.error == "x" * 280 + "[OPENAI_API_KEY]" and failure.raw == '{"message": "[OPENAI_API_KEY]"}'
     assert failure.request_id == "[OPENAI_API_KEY]" and not leaks(str(failure) + repr(failure.args))
+
+
+def test_the_environment_is_read_once_a_run_and_not_once_a_reply(
+    plant: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant()
+    looked, secrets = [], keys.secrets
+    monkeypatch.setattr(keys, "secrets", lambda: looked.append(1) or secrets())
+    ask(requests_to(MODELS["openai"], 2), tmp_path / "few")
+    few = len(looked)
+    ask(requests_to(MODELS["openai"], 12), tmp_path / "many")
+    assert 0 < len(looked) - few == few
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -143,7 +155,7 @@ def test_a_key_that_no_header_can_carry_is_not_shown(
 def test_without_redaction_the_same_leaves_traces(plant: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(only(Fault("401")))
     monkeypatch.setattr(failures, "redact", lambda text: text)
-    monkeypatch.setattr(session, "without_keys", lambda record: record)
+    monkeypatch.setattr(keys, "_struck", lambda text, forms, like=True: (text, []))
     with pytest.raises(Incomplete) as error:
         ask([request for kind in PROVIDERS for request in requests_to(MODELS[kind], 1)], tmp_path)
     assert set(leaks(everything(tmp_path))) == set(PLANTED), "the search finds what is there"

@@ -13,7 +13,7 @@ import pytest
 
 from helpers.config import load_experiment
 from helpers.config.limits import LimitEntry
-from helpers.judge import Incomplete, OverLimit, check_fit, limiting
+from helpers.judge import Incomplete, OverLimit, check_fit
 from helpers.run import plan
 from helpers.types import Price, Request
 from tests.engine.asking import MODELS, PROVIDERS, FakeClock, ask, at, gaps, requests_to, statuses, timed
@@ -183,7 +183,9 @@ def limits(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Tells what stands in limits.yaml."""
 
     def write(**said: dict[str, float]) -> None:
-        monkeypatch.setattr(limiting, "load_limits", lambda: {name: LimitEntry(**each) for name, each in said.items()})
+        monkeypatch.setattr(
+            "helpers.config.load_limits", lambda: {name: LimitEntry(**each) for name, each in said.items()}
+        )
 
     return write
 

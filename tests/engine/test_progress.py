@@ -133,6 +133,16 @@ def test_a_thousand_failures_are_not_a_thousand_lines() -> None:
     assert said.count("\r") < 20 and "failed 1000" in said
 
 
+def test_replies_are_counted_also_between_two_lines() -> None:
+    with terminal() as stream:
+        bar = Progress("answers", 1000, 0, Budget())
+        for _ in range(1000):
+            bar.done()
+        bar.close()
+        said = stream.getvalue()
+    assert said.count("\r") < 20 and "1000/1000" in said.splitlines()[-1]
+
+
 @pytest.mark.parametrize(("show", "stored"), [(False, 0), (True, 5)], ids=["not shown", "nothing missing"])
 def test_no_bar_where_nobody_wants_one_or_nothing_is_asked(show: bool, stored: int) -> None:
     with terminal() as stream:

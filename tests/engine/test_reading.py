@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from helpers.providers import anthropic, google, openai
-from helpers.types import FINISHES, Completion, Usage
+from helpers.providers.tokens import tokens_of
+from helpers.types import FINISHES, Completion, Model, Usage
 
 
 def _openai(finish: Any = "stop", **message: Any) -> dict[str, Any]:
@@ -114,3 +115,48 @@ def test_tokens_are_those_that_are_billed() -> None:
 @pytest.mark.parametrize(("module", "body"), [(openai, _openai()), (anthropic, _anthropic()), (google, _google())])
 def test_what_a_server_does_not_count_is_unknown_and_not_zero(module: Any, body: Any) -> None:
     assert _read(module, body).usage == Usage(None, None, None, None)
+
+
+#: The same token with its alternative, as each dialect tells it; one server ends its lines, another puts no blanks.
+ONE_TOKEN = {"token": "1", "logprob": -0.25, "top_logprobs": [{"token": "2", "logprob": -1.5}]}
+PARALLEL = {"tokens": ["1"], "token_logprobs": [-0.25], "top_logprobs": [{"2": -1.5}]}
+CHOSEN = {"token": "1", "logProbability": -0.25}
+RESULT = {
+    "chosenCandidates": [CHOSEN],
+    "topCandidates": [{"candidates": [CHOSEN, {"token": "2", "logProbability": -1.5}]}],
+}
+
+
+def _with_logprobs(body: dict[str, Any], where: str, name: str, told: Any) -> dict[str, Any]:
+    body[where][0][name] = told
+    return body
+
+
+@pytest.mark.parametrize("layout", [{}, {"indent": 1}, {"separators": (",", ":")}], ids=["usual", "lines", "dense"])
+@pytest.mark.parametrize(
+    ("provider", "body"),
+    [
+        ("openai", _with_logprobs(_openai(), "choices", "logprobs", {"content": [ONE_TOKEN]})),
+        ("openai", _with_logprobs(_openai(), "choices", "logprobs", PARALLEL)),
+        ("google", _with_logprobs(_google(), "candidates", "logprobsResult", RESULT)),
+    ],
+    ids=["openai", "parallel lists", "google"],
+)
+def test_log_probabilities_are_read_in_each_dialect(
+    provider: str, body: dict[str, Any], layout: dict[str, Any]
+) -> None:
+    reply = Completion("k", "ok", raw=json.dumps(body, **layout))
+    assert tokens_of(Model("m", provider, "m-1", "any"), reply) == [("1", {"1": -0.25, "2": -1.5})]
+
+
+@pytest.mark.parametrize(
+    ("provider", "body"),
+    [
+        ("openai", _with_logprobs(_openai(), "choices", "logprobs", None)),
+        ("openai", _openai(content="no logprobs: none")),
+        ("google", _with_logprobs(_google(), "candidates", "avgLogprobs", -0.1)),
+        ("anthropic", _anthropic()),
+    ],
+)
+def test_a_body_that_tells_none_has_no_tokens(provider: str, body: dict[str, Any]) -> None:
+    assert tokens_of(Model("m", provider, "m-1", "any"), Completion("k", "ok", raw=json.dumps(body))) == []
