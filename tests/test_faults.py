@@ -67,11 +67,21 @@ def test_several_faults_have_a_line_each_and_what_is_missing_that_of_its_entry(t
             f"api_key: {KEY}",
             f"API_KEY: {KEY}",
             f"token: {KEY}",
+            f"openai_api_key: {KEY}",
+            f"API_TOKEN: {KEY}",
+            f"groqApiKey: {KEY}",
+            f"HF_TOKEN: [{KEY}]",
+            f"password: {KEY}",
+            f"authorization: Bearer {KEY}",
+            "OPENROUTER_API_KEY:",
             f"params: {{api_key: {KEY}}}",
             f"price: {{key: {KEY}}}",
         ),
         f"params: {{extra_headers: {{Authorization: Bearer {KEY}}}}}",
         f"params: {{routes: [{{name: a, api_key: {KEY}}}]}}",
+        f"params: {{OPENAI_API_KEY: {KEY}}}",
+        f"params: {{extra_headers: {{x-goog-api-key: {KEY}}}}}",
+        f"params: {{extra_body: {{Access_Token: {KEY}}}}}",
     ],
 )
 def test_a_key_in_the_file_is_answered_by_where_it_belongs_and_never_shown(tmp_path: Path, line: str) -> None:
@@ -80,30 +90,65 @@ def test_a_key_in_the_file_is_answered_by_where_it_belongs_and_never_shown(tmp_p
     assert KEY not in told
 
 
+def test_what_only_sounds_like_a_key_is_none(tmp_path: Path) -> None:
+    """A number is a limit that was misspelt, and providers have parameters of such names."""
+    assert "valid keys: provider, model_id" in told_of(tmp_path, f"{ENTRY}  model_id: m\n  max_token: 100\n")
+    assert "valid keys: provider, model_id" in told_of(tmp_path, f"{ENTRY}  model_id: m\n  key_env: MY_KEY\n")
+    params = "{prompt_cache_key: a, stop_token: x, extra_body: {eos_token: y, key: z}}"
+    (tmp_path / "models.yaml").write_text(f"{ENTRY}  model_id: m\n  params: {params}\n", encoding="utf-8")
+    assert load_models(tmp_path / "models.yaml")["mine"].params["stop_token"] == "x"
+
+
 @pytest.mark.parametrize("text", [f"mine: {KEY}", f"{ENTRY}  model_id: m\n  api_key_env: {KEY}"])
 def test_a_key_in_a_wrong_place_is_not_shown(tmp_path: Path, text: str) -> None:
     told = told_of(tmp_path, text)
     assert KEY not in told and ("found a text" in told or "name of the environment variable" in told)
 
 
+HOST = "https://g.example.com"
+
+
 @pytest.mark.parametrize(
-    ("address", "right"),
+    ("provider", "address", "right"),
     [
-        ("http://127.0.0.1:8000/v1/chat/completions", "http://127.0.0.1:8000/v1"),
-        ("https://openrouter.ai/api/v1/chat/completions/", "https://openrouter.ai/api/v1"),
-        ("http://gpu-box:8000/v1/completions", "http://gpu-box:8000/v1"),
-        ("http://gpu-box:8000/v1/responses", "http://gpu-box:8000/v1"),
-        ("https://gateway.example.com/v1/messages", "https://gateway.example.com"),
-        ("https://gateway.example.com/claude/v1/messages", "https://gateway.example.com/claude"),
-        ("https://g.example.com/v1beta/models/gemini-2.5-flash:generateContent", "https://g.example.com"),
+        ("openai", "http://127.0.0.1:8000/v1/chat/completions", "http://127.0.0.1:8000/v1"),
+        ("openai", "https://openrouter.ai/api/v1/chat/completions/", "https://openrouter.ai/api/v1"),
+        ("openai", "http://gpu-box:8000/v1/completions", "http://gpu-box:8000/v1"),
+        ("openai", "http://gpu-box:8000/v1/responses", "http://gpu-box:8000/v1"),
+        ("openai", "http://gpu-box:8000/v1/models", "http://gpu-box:8000/v1"),
+        ("openai", "http://gpu-box:8000/v1/embeddings/", "http://gpu-box:8000/v1"),
+        ("openai", f"{HOST}/api/paas/v4/images/generations", f"{HOST}/api/paas/v4"),
+        ("anthropic", f"{HOST}/v1/messages", HOST),
+        ("anthropic", f"{HOST}/claude/v1/messages", f"{HOST}/claude"),
+        ("anthropic", f"{HOST}/v1/messages/batches", HOST),
+        ("anthropic", f"{HOST}/v1/messages/count_tokens", HOST),
+        ("anthropic", f"{HOST}/v1/models", HOST),
+        ("google", f"{HOST}/v1beta/models/gemini-2.5-flash:generateContent", HOST),
+        ("google", f"{HOST}/proxy/v1beta/models", f"{HOST}/proxy"),
     ],
 )
-def test_the_address_of_a_call_is_refused_with_that_of_the_api(tmp_path: Path, address: str, right: str) -> None:
-    entry = f"{ENTRY}  model_id: m\n  revision: {{weights: main}}\n  base_url: "
+def test_the_address_of_a_call_is_refused_with_that_of_the_api(
+    tmp_path: Path, provider: str, address: str, right: str
+) -> None:
+    entry = f"mine:\n  provider: {provider}\n  vendor: v\n  model_id: m\n  revision: {{weights: main}}\n  base_url: "
     told = told_of(tmp_path, f"{entry}{address}\n")
-    assert told.endswith(f"; write {right}") and "line 8: base_url = " in told
+    assert told.endswith(f"; write {right}") and "line 6: base_url = " in told
     (tmp_path / "models.yaml").write_text(f"{entry}{right}\n", encoding="utf-8")
     assert load_models(tmp_path / "models.yaml")["mine"].base_url == right
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("https://x.services.ai.azure.com/models", "https://x.openai.azure.com/openai/v1", f"{HOST}/api/paas/v4"),
+        *(f"{HOST}/hf-inference/models/org/m/v1", f"{HOST}/embeddings", f"{HOST}/v1/my-models", f"{HOST}/v1beta/openai/"),
+    ],
+)
+def test_an_address_that_may_be_a_base_is_taken(tmp_path: Path, address: str) -> None:
+    (tmp_path / "models.yaml").write_text(
+        f"{ENTRY}  model_id: m\n  revision: {{weights: main}}\n  base_url: {address}\n", encoding="utf-8"
+    )
+    assert load_models(tmp_path / "models.yaml")["mine"].base_url == address
 
 
 @pytest.mark.parametrize(

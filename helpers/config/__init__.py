@@ -12,7 +12,7 @@ from helpers import paths
 from helpers.config.budgets import limits_of, total_of
 from helpers.config.chosen import baselines_of, editor_of, known_models, refuse_made_up
 from helpers.config.collecting import COLLECTING, collection_names, experiment_names, load_collection
-from helpers.config.faults import HEADERS, KEYS, NO_KEY, checked, what
+from helpers.config.faults import HEADERS, NO_KEY, checked, what
 from helpers.config.limits import load_limits
 from helpers.config.schema import (
     COMMON,
@@ -104,7 +104,8 @@ def _misplaced(entry: ModelEntry) -> tuple[str, str] | None:
         )
     if entry.traits and entry.provider != "simulated":
         return "traits", "traits are the knobs of simulated models; what is sent belongs in `params:`"
-    if secret := sorted(KEYS & {each.lower() for each in entry.params} | HEADERS & {*_names_in(entry.params)}):
+    bare = {"key", "token", "secret"} & {each.lower() for each in entry.params}
+    if secret := sorted(bare | {each for each in _names_in(entry.params) if HEADERS.fullmatch(each)}):
         return "params", f"params may not hold {', '.join(secret)}: {NO_KEY}"
     if ours := sorted(RESERVED & {*entry.params}):
         return "params", (

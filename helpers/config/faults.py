@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, get_args
 
@@ -29,10 +30,11 @@ WORDS = {
 FOUND = {str: "a text", bool: "a truth value", int: "a number", float: "a number", list: "a list"}
 #: Fields that could hold a key by mistake; what stands there is never shown.
 NOT_SHOWN = {"api_key_env", "base_url"}
-#: Names under which people write a key down.
-KEYS = {"api_key", "apikey", "api-key", "key", "token", "secret"}
-#: Those that name nothing else at whatever depth: parameters are sent and stored as they stand.
-HEADERS = {"api_key", "apikey", "api-key", "x-api-key", "authorization"}
+#: How the names of fields end under which people write a key down: key, OPENAI_API_KEY, apiToken.
+KEYS = re.compile(r".*(?:key|token|secret|password|passwd|passphrase|credential|bearer|auth|authorization)s?", re.I)
+#: Those names of parameters that name nothing else, as `stop_token` and `prompt_cache_key` do, at whatever depth:
+#: parameters are sent and stored as they stand.
+HEADERS = re.compile(r".*(?:api|access|auth|client|secret)[_-]?(?:key|token|secret)s?|.*authorization|.*password", re.I)
 NO_KEY = (
     "a key never stands in a file: put it into an environment variable and name that one, `api_key_env: MY_SERVER_KEY` "
     "(a provider's own address needs no such line, see .env.example); renew a key that somebody may have read here"
@@ -90,7 +92,8 @@ def _told(kind: type[BaseModel], path: Path, fault: Mapping[str, Any]) -> str:
         return f"key '{field}' is missing"
     if fault["type"] == "extra_forbidden":
         inner = _model_at(kind, path[:-1])
-        if str(path[-1]).lower() in KEYS and "api_key_env" in kind.model_fields:
+        number = isinstance(fault["input"], int | float)  # max_token: 100
+        if KEYS.fullmatch(str(path[-1])) and not number and "api_key_env" in kind.model_fields:
             return f"unknown key '{field}': {NO_KEY}"
         return f"unknown key '{field}'; valid keys: {', '.join(_names(inner))}"
     if fault["type"] == "value_error":

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from helpers.services import SERVICES
 
@@ -36,8 +36,13 @@ KINDS = {
     float: "a finite number",
     list: "a list of names that is not empty, or null",
 }
-#: What the SDKs put behind a `base_url`: OpenAI's calls, Anthropic's and Google's with their version.
-CALLS = re.compile(r"(?:/(?:chat/completions|completions|responses)|(?:/v\d\w*)?/(?:messages|models/[^/]+:\w+))/*\Z")
+#: What the SDKs put behind a `base_url`: OpenAI's calls, Anthropic's and Google's with their version. What a base may
+#: end with too (Azure's /models) is a call only behind a version, which OpenAI's SDK takes for a part of the base.
+CALLS = re.compile(
+    r"(?:/(?:chat/completions|completions|responses)"
+    r"|(?P<version>/v\d\w*)/(?:models|embeddings|moderations|files|batches|(?:audio|images)/\w+)"
+    r"|(?:/v\d\w*)?/(?:messages(?:/batches|/count_tokens)?|models/[^/]+:\w+))/*\Z"
+)
 STYLES = ("paper", "neurips", "icml", "acl", "talk")
 
 
@@ -90,7 +95,7 @@ class ModelEntry(Strict):
 
     @field_validator("base_url")
     @classmethod
-    def _address_alone(cls, value: str | None) -> str | None:
+    def _address_alone(cls, value: str | None, entry: ValidationInfo) -> str | None:
         if value is None:
             return None
         parts = urlsplit(value)
@@ -102,7 +107,8 @@ class ModelEntry(Strict):
                 "would stand in errors and logs; put the key into a variable and name it in `api_key_env`"
             )
         if end := CALLS.search(parts.path):
-            base = f"{parts.scheme}://{parts.netloc}{parts.path[: end.start()]}"
+            cut = end.end("version") if end["version"] and entry.data.get("provider") == "openai" else end.start()
+            base = f"{parts.scheme}://{parts.netloc}{parts.path[:cut]}"
             raise ValueError(
                 f"must be the address of the API alone, to which each call adds a path of its own; write {base}"
             )
