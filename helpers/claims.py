@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Literal
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
+from helpers.config.faults import checked
+from helpers.config.schema import ConfigError, Strict
+from helpers.config.yaml_text import line_of, read_yaml
 from helpers.types import Estimate
 
 Status = Literal["reproduced", "within interval", "differs", "not comparable", "not derivable"]
@@ -30,10 +35,10 @@ PRINTED = {"rate": (("%", "pp"), 100), "pp": (("pp", "%"), 100), "sd_pp": (("pp"
 
 
 class ClaimError(ValueError):
-    """A claims file that cannot be used; the message names the file, the entry, what was found and what is valid."""
+    """A claim that the estimates cannot answer; the message names the claim, what was found and what is valid."""
 
 
-class Claim(BaseModel):
+class Claim(Strict):
     """One published number, and the estimate that should give it.
 
     `published` and `tolerance` are in printed `unit` (30.0 for 30 %). `estimand` and `where` name the estimate, `data`
@@ -42,7 +47,7 @@ class Claim(BaseModel):
     of KINDS: only what was printed and is recomputed from other numbers tests the source.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(allow_inf_nan=False)
 
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9_]*$")
     quantity: str = Field(min_length=1)
@@ -51,7 +56,7 @@ class Claim(BaseModel):
     tolerance: float = Field(0.06, ge=0)
     source: str = Field(min_length=1)
     estimand: str | None = None
-    where: dict[str, str] = {}
+    where: dict[str, str] = Field({})
     data: Literal["published", "hub", "asked", "folder", "simulated"] = "published"
     replication: bool = False
     expect: Status = "reproduced"
@@ -71,28 +76,27 @@ class Claim(BaseModel):
         return self
 
 
-def load_claims(content: object, path: object = "claims.yaml") -> list[Claim]:
-    """The claims in the content of a claims.yaml, a list under `claims:`, in its order; `path` is for errors.
+def load_claims(path: Path) -> list[Claim]:
+    """The claims of a claims.yaml, a list under `claims:`, in its order.
 
-    Anything unknown, missing, of a wrong type, or an id used twice is a ClaimError that names the file and the entry.
+    Anything unknown, missing, of a wrong type, or an id used twice is a ConfigError that names file, claim and line.
     """
+    content = read_yaml(path)
     if not isinstance(content, dict) or set(content) != {"claims"} or not isinstance(content["claims"], list):
-        raise ClaimError(f"{path}: expected one key, claims, with a list of entries")
-    claims: list[Claim] = []
-    for place, entry in enumerate(content["claims"], start=1):
-        name = f"{path}, entry {place}" + (f" ({entry.get('id')})" if isinstance(entry, dict) else "")
-        try:
-            claim = Claim.model_validate(entry)
-        except ValidationError as error:
-            faults = [
-                f"{'.'.join(map(str, fault['loc'])) or 'entry'}: {fault['msg'].removeprefix('Value error, ')}"
-                for fault in error.errors()
-            ]
-            raise ClaimError(f"{name}: {'; '.join(faults)}; fields: {', '.join(Claim.model_fields)}") from None
-        if claim.id in {each.id for each in claims}:
-            raise ClaimError(f"{name}: id '{claim.id}' is used twice")
-        claims.append(claim)
-    return claims
+        raise ConfigError(f"{path}: expected one key, claims, with a list of entries")
+    claims: dict[str, Claim] = {}
+    for place, entry in enumerate(content["claims"]):
+        named = isinstance(entry, dict) and isinstance(entry.get("id"), str)
+        where = f"{path.parent.name}/{path.name}, " + (f"claim '{entry['id']}'" if named else f"entry {place + 1}")
+        claim = checked(Claim, entry, where, partial(_line, path, place))
+        if claim.id in claims:
+            raise ConfigError(f"{where}: line {_line(path, place, ('id',))}: this id is used twice")
+        claims[claim.id] = claim
+    return [*claims.values()]
+
+
+def _line(path: Path, place: int, field: tuple[str | int, ...]) -> int | None:
+    return line_of(path, ("claims", place, *field))
 
 
 def _found(claim: Claim, estimates: Sequence[Estimate]) -> Estimate | None:

@@ -36,7 +36,7 @@ def estimates(counts: dict[str, Any]) -> list[Estimate]:
 
 
 def test_every_claim_comes_out_as_expected(estimates: list[Estimate]) -> None:
-    every = claims.load_claims(read_yaml(FOLDER / "claims.yaml"), FOLDER / "claims.yaml")
+    every = claims.load_claims(FOLDER / "claims.yaml")
     checked = claims.check(every, estimates)
     assert claims.unexpected(every, checked).empty
     assert len(every) == 11 and (checked["status"] == "reproduced").sum() == 10

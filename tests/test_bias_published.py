@@ -133,7 +133,7 @@ def test_what_is_drawn_shapes_the_expectation() -> None:
 
 
 def test_every_claim_has_the_status_it_expects(estimates: list[Estimate]) -> None:
-    claims = load_claims(read_yaml(FOLDER / "claims.yaml"))
+    claims = load_claims(FOLDER / "claims.yaml")
     checked = check(claims, estimates)
     assert unexpected(claims, checked).empty
     counted = checked["status"].value_counts()
@@ -143,7 +143,7 @@ def test_every_claim_has_the_status_it_expects(estimates: list[Estimate]) -> Non
 
 
 def test_every_published_number_has_its_claim(counts: dict[str, Any]) -> None:
-    claims = {claim.id: claim.published for claim in load_claims(read_yaml(FOLDER / "claims.yaml"))}
+    claims = {claim.id: claim.published for claim in load_claims(FOLDER / "claims.yaml")}
     for bias, (mean, size) in HEATMAP.items():
         assert claims[f"heatmap_mean_{bias}"] == mean / 100 and claims[f"heatmap_mean_absolute_{bias}"] == size / 100
     for name in ("early_run", "secondary"):
@@ -154,7 +154,7 @@ def test_every_published_number_has_its_claim(counts: dict[str, Any]) -> None:
 
 
 def test_a_changed_array_or_formula_is_noticed(counts: dict[str, Any]) -> None:
-    claims = load_claims(read_yaml(FOLDER / "claims.yaml"))
+    claims = load_claims(FOLDER / "claims.yaml")
     other = copy.deepcopy(counts)
     other["notebook"]["choices"]["treatment"][1] = 30
     other["notebook"]["gambles"]["biased"][3] = 1

@@ -16,7 +16,7 @@ import yaml
 
 from helpers import paths
 from helpers.claims import COLUMNS, KINDS, Claim, ClaimError, check, exceptions, load_claims, summary, unexpected
-from helpers.config import read_yaml
+from helpers.config import ConfigError
 from helpers.types import Estimate
 
 NAN = float("nan")
@@ -32,7 +32,7 @@ def counts() -> dict:
 
 @pytest.fixture(scope="module")
 def claims() -> list[Claim]:
-    return load_claims(read_yaml(FOLDER / "claims.yaml"))
+    return load_claims(FOLDER / "claims.yaml")
 
 
 def by_hand(counts: dict) -> list[Estimate]:
@@ -292,39 +292,50 @@ def test_no_claims_give_an_empty_frame():
 ENTRY = "  - {id: a, quantity: q, published: 30.0, unit: '%', source: s, estimand: self_bias}\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("claims:\n  - {id: a}\n", r"entry 1 \(a\): quantity: Field required"),
-        (f"claims:\n{ENTRY}{ENTRY}", r"entry 2 \(a\): id 'a' is used twice"),
-        ("claims:\n" + ENTRY.replace("source:", "sorce:"), r"sorce: Extra inputs.*fields: id, quantity, published"),
-        ("claims:\n" + ENTRY.replace("'%'", "percent"), r"unit: Input should be '%', 'pp', 'logit'"),
-        ("claims:\n" + ENTRY.replace("30.0", ".nan"), r"published: Input should be a finite number"),
-        ("claims:\n" + ENTRY.replace("30.0", "thirty"), r"published: Input should be a valid number"),
-        ("claims:\n" + ENTRY.replace("}", ", expect: differs}"), r"expects 'differs' and must say why in reason"),
-        (
-            "claims:\n" + ENTRY.replace("}", ", expect: maybe}"),
-            r"expect: Input should be 'reproduced', 'within interval'",
-        ),
-        (
-            "claims:\n" + ENTRY.replace(", estimand: self_bias", ""),
-            r"has an estimand, unless it expects 'not derivable'",
-        ),
-        ("claims:\n" + ENTRY.replace("}", ", expect: not derivable, reason: r}"), r"then it has none"),
-        ("claims:\n" + ENTRY.replace("}", ", expect: within interval, reason: r}"), r"only a replication"),
-        ("claims:\n" + ENTRY.replace("}", ", where: {slot: 1}}"), r"where\.slot: Input should be a valid string"),
-        ("claims: {a: 1}\n", "one key, claims, with a list"),
-        ("- a\n", "one key, claims, with a list"),
-        ("claims:\n  - text\n", "entry 1: "),
-        ("", "one key, claims, with a list"),
-    ],
-)
-def test_a_wrong_file_is_an_error_that_names_file_and_entry(text, message):
-    with pytest.raises(ClaimError, match=message) as error:
-        load_claims(yaml.safe_load(text), "here/claims.yaml")
-    assert "here/claims.yaml" in str(error.value)
+SHAPE = "claims.yaml: expected one key, claims, with a list of entries"
+WRONG = {
+    "  - {id: a}\n": "claim 'a': line 2: key 'quantity' is missing; line 2: key 'published' is missing",
+    f"{ENTRY}{ENTRY}": "claim 'a': line 3: this id is used twice",
+    ENTRY.replace("source:", "sorce:"): "line 2: unknown key 'sorce'; valid keys: id, quantity, published",
+    ENTRY.replace("'%'", "percent"): "line 2: unit = 'percent': must be '%', 'pp', 'logit', 'score'",
+    ENTRY.replace("30.0", ".inf"): ".inf is not a finite number",
+    ENTRY.replace("30.0", "thirty"): "line 2: published = 'thirty': must be a number",
+    ENTRY.replace("30.0", "true"): "line 2: published = True: must be a number",
+    ENTRY.replace("id: a", "id: Mine"): "line 2: id = 'Mine': must have the form ^[a-z0-9]",
+    ENTRY.replace("id: a", "id: 7"): "entry 1: line 2: id = 7: must be a text",
+    ENTRY.replace("quantity: q", "quantity: ''"): "line 2: quantity = '': must have at least 1 character",
+    ENTRY.replace("}", ",\n     tolerance: -1}"): "line 3: tolerance = -1: must be 0 or more",
+    ENTRY.replace("}", ", expect: differs}"): "claim 'a': line 2: expects 'differs' and must say why in reason",
+    ENTRY.replace("}", ", expect: maybe}"): "line 2: expect = 'maybe': must be 'reproduced', 'within interval'",
+    ENTRY.replace(", estimand: self_bias", ""): "line 2: a claim has an estimand, unless it expects 'not derivable'",
+    ENTRY.replace("}", ", expect: not derivable, reason: r}"): "then it has none",
+    ENTRY.replace("}", ", expect: within interval, reason: r}"): "only a replication",
+    ENTRY.replace("}", ", where: {slot: 1}}"): "line 2: where.slot = 1: must be a text",
+    ENTRY + "  - text\n": "entry 2: line 3: expected named settings (id, quantity, published, ",
+}
 
 
-def test_a_right_file_keeps_its_order():
-    text = "claims:\n" + ENTRY.replace("id: a", "id: b") + ENTRY
-    assert [claim.id for claim in load_claims(yaml.safe_load(text))] == ["b", "a"]
+def told_of(folder: Path, text: str) -> str:
+    """The error of a claims.yaml with this text."""
+    path = folder / "claims.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError) as error:
+        load_claims(path)
+    return str(error.value)
+
+
+@pytest.mark.parametrize("entries", WRONG)
+def test_a_wrong_claim_is_told_with_its_line_as_faults_of_other_files_are(tmp_path: Path, entries: str) -> None:
+    told = told_of(tmp_path, f"claims:\n{entries}")
+    assert WRONG[entries] in told and "claims.yaml, " in told, told
+
+
+@pytest.mark.parametrize("text", ["claims: {a: 1}\n", "- a\n", "", "claims: []\nmore: 1\n"])
+def test_a_file_that_is_no_list_of_claims_is_told(tmp_path: Path, text: str) -> None:
+    assert told_of(tmp_path, text).endswith(SHAPE)
+
+
+def test_a_right_file_keeps_its_order(tmp_path: Path) -> None:
+    path = tmp_path / "claims.yaml"
+    path.write_text(f"claims:\n{ENTRY.replace('id: a', 'id: b')}{ENTRY}", encoding="utf-8")
+    assert [claim.id for claim in load_claims(path)] == ["b", "a"]

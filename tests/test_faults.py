@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from helpers.claims import Claim
 from helpers.config import ConfigError, load_limits, load_models
 from helpers.config.collecting import CollectionConfig, CollectionParameters
 from helpers.config.faults import checked
@@ -141,7 +142,12 @@ def test_the_address_of_a_call_is_refused_with_that_of_the_api(
     "address",
     [
         *("https://x.services.ai.azure.com/models", "https://x.openai.azure.com/openai/v1", f"{HOST}/api/paas/v4"),
-        *(f"{HOST}/hf-inference/models/org/m/v1", f"{HOST}/embeddings", f"{HOST}/v1/my-models", f"{HOST}/v1beta/openai/"),
+        *(
+            f"{HOST}/hf-inference/models/org/m/v1",
+            f"{HOST}/embeddings",
+            f"{HOST}/v1/my-models",
+            f"{HOST}/v1beta/openai",
+        ),
     ],
 )
 def test_an_address_that_may_be_a_base_is_taken(tmp_path: Path, address: str) -> None:
@@ -175,9 +181,10 @@ def test_of_several_forms_that_a_value_may_have_the_one_that_was_meant_is_told()
     assert "target = 3: must be a text" in str(error.value) and "must be named settings" in str(error.value)
 
 
+FOREIGN = ("nput should", "valid ", "instance of", "Value error", "pydantic", "type=", "greater", "pattern '")
 KINDS: list[type[BaseModel]] = [
     *(ModelEntry, LimitEntry, ExperimentConfig, Parameters),
-    *(CollectionConfig, CollectionParameters, BiasTemplate, MetricLine),
+    *(CollectionConfig, CollectionParameters, BiasTemplate, MetricLine, Claim),
 ]
 #: Values of every shape, few of which any setting can have.
 ODD: list[Any] = [
@@ -196,7 +203,16 @@ def test_no_fault_is_told_in_the_words_of_a_library(kind: type[BaseModel]) -> No
             except ConfigError as error:
                 told, refused = str(error), refused + 1
                 assert told.startswith("here: ")
-                for foreign in ("nput should", "valid ", "instance of", "Value error", "pydantic", "type=", "greater"):
+                for foreign in (
+                    "nput should",
+                    "valid ",
+                    "instance of",
+                    "Value error",
+                    "pydantic",
+                    "type=",
+                    "greater",
+                    "pattern '",
+                ):
                     assert foreign not in told.replace("valid keys", ""), told
     assert refused > len(ODD)
 

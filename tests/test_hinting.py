@@ -171,7 +171,7 @@ def test_what_eighty_questions_could_have_shown_is_computed_from_the_errors_give
 
 
 def test_a_claim_that_changes_its_status_is_seen() -> None:
-    said = load_claims(read_yaml(FOLDER / "claims.yaml"))
+    said = load_claims(FOLDER / "claims.yaml")
     checked = check(said, published())
     assert unexpected(said, checked).empty
     counts = checked["status"].value_counts().to_dict()
@@ -185,14 +185,14 @@ def test_one_vote_more_moves_the_claims_that_rest_on_it() -> None:
     counts = read_yaml(FOLDER / "published" / "counts.yaml")
     counts["own_top1_by_group"]["counts"]["full"]["gpt"] += 1
     blind = read_yaml(paths.EXPERIMENTS / "mt_bench_blind" / "published" / "counts.yaml")
-    said = load_claims(read_yaml(FOLDER / "claims.yaml"))
+    said = load_claims(FOLDER / "claims.yaml")
     moved = set(unexpected(said, check(said, hinting.from_published(counts, blind)))["id"])
     assert {"self_bias_gpt_full", "average_self_bias_full", "consistency_vendors_full", "excess_gpt_full"} <= moved
     assert all(id.endswith("_full") for id in moved)
 
 
 def test_every_number_of_the_source_s_tables_is_a_claim() -> None:
-    said = {claim.id: claim for claim in load_claims(read_yaml(FOLDER / "claims.yaml"))}
+    said = {claim.id: claim for claim in load_claims(FOLDER / "claims.yaml")}
     printed = {
         "average_self_bias": (41.25, 43.33, 43.96, 42.50),
         "deviation_from_expected": (13.06, 13.47, 10.63, 11.53),

@@ -298,7 +298,7 @@ def test_counts_that_contradict_each_other_are_refused(counts: dict[str, Any]) -
 
 
 def test_every_claim_has_the_status_that_it_expects(counts: dict[str, Any], estimates: list[Estimate]) -> None:
-    claims = load_claims(read_yaml(FOLDER / "claims.yaml"))
+    claims = load_claims(FOLDER / "claims.yaml")
     checked = check(claims, estimates)
     assert unexpected(claims, checked).empty
     differs = checked.loc[checked["status"] != "reproduced", "id"].tolist()

@@ -175,7 +175,7 @@ def test_the_words_follow_other_counts(counts: dict[str, Any]) -> None:
 
 
 def test_every_claim_has_the_status_that_it_expects(counts: dict[str, Any], estimates: list[Estimate]) -> None:
-    claims = load_claims(read_yaml(FOLDER / "claims.yaml"))
+    claims = load_claims(FOLDER / "claims.yaml")
     checked = check(claims, estimates)
     assert unexpected(claims, checked).empty
     status = checked.set_index("id")["status"]

@@ -45,7 +45,7 @@ def test_the_headline_numbers_are_those_of_the_published_counts(published, vendo
 
 
 def test_the_number_of_claims_that_do_not_come_out_is_the_readme_s(published) -> None:
-    said = claims.load_claims(read_yaml(FOLDER / "claims.yaml"), "claims.yaml")
+    said = claims.load_claims(FOLDER / "claims.yaml")
     checked = claims.check(said, published)
     printed = checked[checked["id"].isin({claim.id for claim in said if claim.kind == "printed"})]
     of = printed["status"].value_counts()
@@ -54,7 +54,7 @@ def test_the_number_of_claims_that_do_not_come_out_is_the_readme_s(published) ->
     changes = " ".join((paths.ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split())
     assert f"{len(checked)} published numbers (or numbers derived" in changes
     for folder in (HINTING, QUALITY, ARENA):
-        said = claims.load_claims(read_yaml(folder / "claims.yaml"), "claims.yaml")
+        said = claims.load_claims(folder / "claims.yaml")
         assert f"{len(said)} published numbers checked" in changes
 
 
@@ -98,7 +98,7 @@ def test_the_numbers_of_the_replication_are_those_of_its_counts() -> None:
     assert f"with the own answer last it follows to be {last}" in FLAT
     rates = [100 * k / n for k, n in (of("official_unfiltered", phase) for phase in ("before", "after"))]
     assert f"one judge went from {rates[0]:.1f} % to {rates[1]:.1f} %" in FLAT
-    said = claims.load_claims(read_yaml(QUALITY / "claims.yaml"))
+    said = claims.load_claims(QUALITY / "claims.yaml")
     printed = [claim for claim in said if claim.kind == "printed"]
     status = Counter(claim.expect for claim in printed)
     assert set(status) == {"reproduced", "differs"} and status["differs"] == 1

@@ -29,7 +29,7 @@ MAY_IMPORT = {
     "frames": set(),
     "stats": set(),
     "biases": {"frames", "prompts", "stats"},
-    "claims": {"stats"},
+    "claims": {"config", "stats"},
     "figures": {"stats"},
     "tables": {"stats"},
     "export": {"stats", "services", "providers"},

@@ -17,7 +17,6 @@ from helpers import claims, datasets, frames, paths, run
 from helpers.biases import top_choice
 from helpers.biases.top_choice import defended, rates
 from helpers.biases.top_choice.measure import detectable, pick
-from helpers.config import read_yaml
 from helpers.types import Estimate
 from tests.runs import as_published, asked, full_estimates, full_run, published_counts, settled
 
@@ -158,7 +157,7 @@ def test_every_number_from_counts_says_so_and_none_is_called_clustered(published
 
 
 def test_no_claim_changes_its_status(published: list[Estimate]) -> None:
-    written = claims.load_claims(read_yaml(paths.EXPERIMENTS / "mt_bench_blind" / "claims.yaml"))
+    written = claims.load_claims(paths.EXPERIMENTS / "mt_bench_blind" / "claims.yaml")
     checked = claims.check(written, published)
     assert claims.unexpected(written, checked).empty
     moved = [replace(each, value=each.value + 0.01) if each.id == "balance" else each for each in published]

@@ -24,6 +24,8 @@ WORDS = {
     "greater_than_equal": "must be {ge:g} or more",
     "less_than_equal": "must be {le:g} or less",
     "too_short": "must hold at least {min_length}",
+    "string_too_short": "must have at least {min_length} character",
+    "string_pattern_mismatch": "must have the form {pattern}",
     "literal_error": "must be {expected}",
 }
 #: What values are called where settings with names were expected.
