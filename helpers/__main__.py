@@ -44,8 +44,12 @@ def run(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...], processes: i
 @click.argument("names", nargs=-1)
 @parameter
 def plan(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...]) -> None:
-    """Show the calls, tokens and dollars of a run before anything is asked; exit code 1 where budget_usd is less."""
+    """Show the calls, tokens and dollars of a run before anything is asked; exit code 1 where budget_usd is less.
+
+    Without a budget_usd it is told what to give.
+    """
     from helpers.config import load_experiment
+    from helpers.judge.prices import dollars, enough
     from helpers.run import budget_of, caution
     from helpers.run import plan as plan_of
     from helpers.run.notebooks import check_parameters, chosen, collects, experiment_of
@@ -62,7 +66,10 @@ def plan(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...]) -> None:
         echo(f"{notebook.stem}\n{planned}")
         if caution(experiment):
             echo(f"Note: {caution(experiment)}")
-        if excess := planned.excess(budget):
+        if planned.usd and "budget_usd" not in values:
+            can, give = dollars(planned.usd), enough(planned.usd)
+            echo(f"A run of this notebook can cost up to {can} and asks nothing unless it may: -p budget_usd {give}")
+        elif excess := planned.excess(budget):
             fits = False
             echo(f"Does not fit, a run would ask nothing: {excess}")
         elif planned.usd:

@@ -290,8 +290,8 @@ def test_a_plan_of_real_models_names_upper_bounds_in_dollars(
     words = ("-p", "judges", names, "-p", "candidates", names, "-p", "store", str(tmp_path))
     code, told, _ = recuse(monkeypatch, capsys, "plan", NAME, *words)
     total = next(line.split() for line in told.splitlines() if line.startswith("total"))
-    assert code == 1 and total[1:4] == ["320", "0", "320"]
-    assert 0 < float(total[-1]) < 1000 and "upper bounds" in told and "Does not fit" in told
+    assert code == 0 and total[1:4] == ["320", "0", "320"]
+    assert 0 < float(total[-1]) < 1000 and "upper bounds" in told and "-p budget_usd" in told
 
 
 def test_names_are_known_with_and_without_number(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,6 +91,16 @@ def dollars(usd: float) -> str:
     return f"${math.ceil(usd * 1e4 - 1e-4) / 1e4:.4f}"
 
 
+def enough(usd: float) -> str:
+    """A budget for an amount, as it is typed: two digits, rounded up, to a cent at least.
+
+    >>> enough(0.0031), enough(0.9012), enough(9.31), enough(12.0), enough(151.2)
+    ('0.01', '0.91', '9.40', '12', '160')
+    """
+    step = max(0.01, 10.0 ** (math.floor(math.log10(usd)) - 1))
+    return f"{math.ceil(usd / step - 1e-12) * step:.2f}".removesuffix(".00")
+
+
 def left(usd: float) -> str:
     """An amount that is still there, rounded down: no more than what is shown can be counted on.
 

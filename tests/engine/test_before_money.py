@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 from typing import Any
 
@@ -79,8 +80,28 @@ def test_a_plan_that_costs_nothing_speaks_of_no_budget(typed: Any) -> None:
     assert code == 0 and "budget_usd" not in told and "total" in told
 
 
+def test_a_plan_without_a_budget_is_a_question_and_says_what_to_give(
+    typed: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    code, told, _ = typed("plan")
+    found = re.findall(r"A run of this notebook can cost up to \$(.*) and asks .* -p budget_usd (.*)\n", told)
+    ((most, give),) = found
+    assert code == 0 and "not fit" not in told and float(most) <= float(give) < 1.1 * float(most) + 0.01
+    code, told, _ = typed("plan", budget_usd=give)
+    assert code == 0 and "Fits into budget_usd=" in told and "can cost" not in told
+    code, told, _ = typed("plan", budget_usd=0)
+    assert code == 1 and "Does not fit" in told, "0 is a budget, where it is given"
+    # Each notebook has a budget of its own.
+    names, words = "[gpt_fast, claude_fast]", ("-p", "question_limit", "3", "-p", "store", str(tmp_path / "none"))
+    models = ("-p", "judges", names, "-p", "candidates", names)
+    code, told, _ = recuse(monkeypatch, capsys, "plan", "01_mt_bench_blind", "02_hinting_groups", *models, *words)
+    first, second = re.findall(r"cost up to \$(\S+) .* -p budget_usd (\S+)\n", told)
+    assert code == 0 and float(first[0]) <= float(first[1]) < float(second[0]) <= float(second[1])
+    assert told.index(f"budget_usd {first[1]}") < told.index("02_hinting_groups\n")
+
+
 def test_one_plan_of_several_that_does_not_fit_is_enough(typed: Any) -> None:
-    code, told, _ = typed("plan", notebooks=(NAME, "00_overview"))
+    code, told, _ = typed("plan", notebooks=(NAME, "00_overview"), budget_usd=0.001)
     assert code == 1 and told.index("Does not fit") < told.index("00_overview\nasks nothing")
 
 
