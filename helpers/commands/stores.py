@@ -41,17 +41,24 @@ def info(models: tuple[str, ...], folder: Path, as_json: bool) -> None:
     """Say what is stored: replies, failures, tokens, dollars, dates and experiments of all models, or of MODELS."""
     from helpers.commands.spending import cost_of
     from helpers.config import load_models
-    from helpers.store import contents, files
+    from helpers.store import contents, files, state
 
-    cost = cost_of(load_models())
-    found = [contents(path, cost) for path in files(folder, models)]
+    cost, listed = cost_of(load_models()), files(folder, models)
+    found, states = [contents(path, cost) for path in listed], [state(path) for path in listed]
     if as_json:
-        echo(json.dumps({"folder": str(folder), "files": [asdict(each) for each in found]}, indent=1))
+        told = [{**asdict(each), "index": at and asdict(at)} for each, at in zip(found, states, strict=True)]
+        echo(json.dumps({"folder": str(folder), "files": told}, indent=1))
         return
     lines, replies, size = (sum(getattr(each, name) for each in found) for name in ("lines", "replies", "bytes"))
     echo(f"{folder}: {_many(len(found), 'file')}, {lines:,} lines, {replies:,} replies, {_size(size)}")
-    for each in found:
+    for each, at in zip(found, states, strict=True):
         echo(_told(each))
+        if at is not None:
+            echo(f"  index: {_indexed(at)}")
+
+
+def _indexed(at: Any) -> str:
+    return f"{at.rows:,} lines, {at.verdicts:,} of their verdicts read; {_size(at.bytes)}"
 
 
 def _told(found: Any) -> str:
@@ -144,6 +151,31 @@ def _mended(done: Any, found: Any) -> str:
     if done.left:
         told.append(f"{_many(done.left, 'line')} of another version left in place")
     return "; ".join(told)
+
+
+@store.command()
+@_models
+@_folder
+@click.option("--rebuild", is_flag=True, help="Make it anew, whatever is there.")
+@click.option("--remove", "gone", is_flag=True, help="Delete it; runs make it again for files of more than 1 MB.")
+def index(models: tuple[str, ...], folder: Path, rebuild: bool, gone: bool) -> None:
+    """Bring the derived index (<model>.index.parquet, no texts) of all files, or of MODELS, up to date."""
+    from helpers import store as room
+
+    for path in room.files(folder, models):
+        if gone or rebuild:
+            removed = room.remove(path)
+            if gone:
+                echo(f"{path.name}: {'index removed' if removed else 'there was no index'}")
+                continue
+        whole = room.index(path)
+        at = room.state(path)
+        if not whole:
+            room.read(path)  # names the damaged line
+            raise room.StoreError(f"{path}: holds what no index can hold (half a character, say); runs read its texts")
+        if at is None:
+            raise room.StoreError(f"{room.index_of(path)}: cannot be written; runs read the texts of {path.name}")
+        echo(f"{path.name}: index of {_indexed(at)}")
 
 
 @store.command()

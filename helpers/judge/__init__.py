@@ -7,7 +7,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-from helpers import providers, store, verdicts
+from helpers import providers, store
 from helpers.judge.asking import Asking
 from helpers.judge.budget import Account, Budget, OverBudget, Spending
 from helpers.judge.fitting import TooLong, refuse, too_long
@@ -15,10 +15,10 @@ from helpers.judge.limiting import OverLimit, limits_at, over_limit, refuse_slow
 from helpers.judge.plan import Plan, make_plan, unique
 from helpers.judge.prices import NoPrice, actual, dollars
 from helpers.judge.progress import Progress, notice
+from helpers.judge.reading import judgments
 from helpers.judge.stopping import Interrupted
 from helpers.providers import Clock
 from helpers.providers.keys import finder
-from helpers.providers.tokens import tokens_of
 from helpers.types import Completion, Judgment, Model, Request, Trial
 
 __all__ = [
@@ -105,8 +105,7 @@ async def judge_all(trials: Sequence[Trial], *, folder: Path, **options: Any) ->
     A trial without a stored reply (only with `ask=False`) has the outcome "missing".
     """
     replies = await complete_all((t.request for t in trials), folder=folder, labels=labels_of(trials), **options)
-    replied = [(trial, replies.get(trial.request.key)) for trial in trials]
-    return [verdicts.read(t, r, tokens_of(t.judge, r)) if r else Judgment(t, "missing") for t, r in replied]
+    return judgments(trials, replies, folder)
 
 
 def check_fit(requests: Iterable[Request], labels: Mapping[str, Mapping[str, Any]], folder: Path | None = None) -> None:
@@ -156,8 +155,9 @@ def _models(wanted: Mapping[str, Request], replies: Mapping[str, Completion]) ->
 def _stored(wanted: Mapping[str, Request], folder: Path) -> dict[str, Completion]:
     found: dict[str, Completion] = {}
     for name in sorted({request.model.name for request in wanted.values()}):
-        stored = store.read(store.file_of(folder, name))
-        found |= {key: stored[key] for key, r in wanted.items() if r.model.name == name and key in stored}
+        keys = {key: None for key, request in wanted.items() if request.model.name == name}
+        stored = store.stored(store.file_of(folder, name), keys)
+        found |= {key: stored[key] for key in keys if key in stored}
     return found
 
 

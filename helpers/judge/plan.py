@@ -128,7 +128,7 @@ def make_plan(stages: Mapping[str, Iterable[Request]], folder: Path | None) -> P
             by_model.setdefault(request.model.name, []).append(request)
         for name, asked in by_model.items():
             if name not in stored:
-                stored[name] = set(store.read(store.file_of(folder, name)) if folder else ())
+                stored[name] = store.stored_keys(store.file_of(folder, name)) if folder else set()
             missing = [request for request in asked if request.unwritten or request.key not in stored[name]]
             # In this model's file alone: another name of the same model has a file of its own.
             stored[name] |= {request.key for request in missing if not request.unwritten}

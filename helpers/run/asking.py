@@ -124,7 +124,8 @@ async def _asked(
     speaking = _speaking(experiment, given)
     editor = (experiment.editor,) if experiment.editor else ()
     clock = options.setdefault("clock", Clock())
-    known, found = await _with_controls(experiment, await _known(experiment, questions, given), clock.wall())
+    before = await _known(experiment, questions, given)
+    known, found = await _with_controls(experiment, before, clock.wall())
     planned = _planned(known, experiment) if asking else None
     if planned is not None:
         if not known[bias.STAGES[-1]]:
@@ -135,13 +136,15 @@ async def _asked(
             ahead[row.stage] = ahead.get(row.stage, 0) + row.missing
     options |= {"folder": experiment.store, "budget": budget, "ask": asking, "show": show}
     options.setdefault("concurrency", experiment.concurrency)
+    # Where nothing is missing, stages before judging bring nothing that the trials were not made of already.
+    settled = not (planned and planned.missing)
     said: dict[str, Judgment] = {}
     for stage in bias.STAGES[:-1]:
-        trials = bias.trials(stage, experiment, questions, said, given)
+        trials = before[stage] if settled else bias.trials(stage, experiment, questions, said, given)
         ahead.pop(stage, None)
         said |= _replied(await judge_all(trials, stage=stage, **options))
     judging = bias.STAGES[-1]
-    trials = bias.trials(judging, experiment, questions, said, given)
+    trials = before[judging] if settled else bias.trials(judging, experiment, questions, said, given)
     answers = given if given is not None else bias.answers(experiment, questions, said)
     if not trials:
         raise _unasked(experiment, questions, answers)

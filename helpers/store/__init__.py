@@ -4,18 +4,27 @@ from helpers.store.appending import SYNC_LINES, SYNC_SECONDS, Writer, holder, tr
 from helpers.store.checking import Line, examine, files, scan
 from helpers.store.contents import Contents, contents
 from helpers.store.exporting import export
+from helpers.store.index import COLUMNS, State, index_of, remove, state
+from helpers.store.indexing import WORTH_INDEXING, index, judged, note, stored, stored_keys
 from helpers.store.joining import Joined, import_file, merge
+from helpers.store.kept import Kept, KeptVerdict, Said
 from helpers.store.records import VERSION, StoreError, completion_of, decode, encode, file_of, lines, read, refused
 from helpers.store.verifying import Repaired, Verified, repair, verify
 
 __all__ = [
+    "COLUMNS",
     "SYNC_LINES",
     "SYNC_SECONDS",
     "VERSION",
+    "WORTH_INDEXING",
     "Contents",
     "Joined",
+    "Kept",
+    "KeptVerdict",
     "Line",
     "Repaired",
+    "Said",
+    "State",
     "StoreError",
     "Verified",
     "Writer",
@@ -29,12 +38,20 @@ __all__ = [
     "files",
     "holder",
     "import_file",
+    "index",
+    "index_of",
+    "judged",
     "lines",
     "merge",
+    "note",
     "read",
     "refused",
+    "remove",
     "repair",
     "scan",
+    "state",
+    "stored",
+    "stored_keys",
     "try_lock",
     "verify",
     "writing",

@@ -1,0 +1,180 @@
+"""The index of a store file as it is used: made from the lines, extended where lines were appended, else made anew."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from helpers.store.checking import files
+from helpers.store.index import COLUMNS, load, save, schema, table_of
+from helpers.store.kept import SAID, Kept, Said, columns_of, said_in
+from helpers.store.records import StoreError, read
+from helpers.store.rows import NO_ROW, USAGE, as_table, rows_from, values
+from helpers.types import Completion, Usage
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow
+
+#: Bytes: smaller files are read faster than an index is.
+WORTH_INDEXING = 2**20
+#: A file that was changed less than so many nanoseconds ago can change again and look the same.
+UNSETTLED = 2_000_000_000
+_CHUNK = 2**20
+#: What an analysis asks for, unless it says what.
+ANALYSIS = (
+    *("experiment", "question_id", "condition", "shown", "repeat", "returned_model", "outcome", "choice", "ranking"),
+    *("choices", "number", "tokens_input", "tokens_output"),
+)
+
+
+@dataclass(frozen=True)
+class _Index:
+    """The rows of an index, and what it says about itself."""
+
+    table: pyarrow.Table
+    about: Mapping[str, Any]
+
+
+def stored(path: Path, keys: Collection[str] | None = None) -> dict[str, Completion]:
+    """The replies to `keys` (None: to all) in a store file, in its order; from a large file without their texts.
+
+    The same as `read` gives: the first reply of a key, and StoreError where the file is damaged.
+    """
+    found = _index(path)
+    if found is None:
+        return {key: reply for key, reply in read(path).items() if keys is None or key in keys}
+    rows = found.table.filter(found.table["counts"])
+    if keys is not None:
+        rows = rows.take([row for row, key in enumerate(rows["key"].to_pylist()) if key.hex() in keys])
+    return {reply.key: reply for reply in _kept(path, rows)}
+
+
+def stored_keys(path: Path) -> set[str]:
+    """The keys in a store file that have a reply."""
+    found = _index(path, ("key", "counts"))
+    if found is None:
+        return set(read(path))
+    return {key.hex() for key in found.table.filter(found.table["counts"])["key"].to_pylist()}
+
+
+def note(path: Path, said: Mapping[str, Said]) -> None:
+    """Keep in the index of a large file what was read from its replies, by key."""
+    found = _index(path, worth=sys.maxsize) if said else None
+    if found is None:
+        return
+    import numpy as np
+    import pyarrow as pa
+
+    table, read_now = found.table, {bytes.fromhex(key): each for key, each in said.items()}
+    keys, counts = table["key"].to_pylist(), table["counts"].to_pylist()
+    rows = [row for row, key in enumerate(keys) if counts[row] and key in read_now]
+    try:
+        news = as_table([columns_of(read_now[keys[row]]) for row in rows], SAID)
+    except NO_ROW:
+        return  # what no Parquet file can hold is read from the text every time
+    places = np.arange(len(keys))
+    places[rows] = len(keys) + np.arange(len(rows))
+    every = pa.concat_tables([table.select(SAID), news]).unify_dictionaries().take(places)
+    for name in SAID:
+        table = table.set_column(table.schema.get_field_index(name), name, every[name])
+    save(path, table, found.about)
+
+
+def index(path: Path) -> bool:
+    """Bring the index of a file up to date, however small the file; False where no index can hold it."""
+    return _index(path, ("key",), least=0, worth=0) is not None
+
+
+def judged(folder: Path, models: Sequence[str] = (), columns: Sequence[str] = ANALYSIS) -> pd.DataFrame:
+    """Stored replies as a frame with categories, one row a key: who was asked what, the verdict, tokens; no texts.
+
+    Its columns are `model` and those of `index.COLUMNS` that are asked for. A verdict is there once a run has read it
+    from the text; before, `outcome` is missing. StoreError where a file is damaged.
+    """
+    import pyarrow as pa
+
+    if strange := [name for name in columns if name not in COLUMNS]:
+        raise ValueError(f"no column {', '.join(strange)}; there are: {', '.join(COLUMNS)}")
+    tables = [as_table([], columns).add_column(0, "model", pa.array([], schema().field("status").type))]
+    for path in files(folder, models):
+        found = _index(path, ("counts", *columns), least=0)
+        if found is None:
+            read(path)  # says what is wrong with it
+            raise StoreError(f"{path}: holds what no index can hold, half a character, say")
+        rows = found.table.filter(found.table["counts"]).select(list(columns))
+        model = pa.DictionaryArray.from_arrays(pa.array([0] * rows.num_rows, pa.int32()), pa.array([path.stem]))
+        tables.append(rows.add_column(0, "model", model))
+    return pa.concat_tables(tables).unify_dictionaries().to_pandas()
+
+
+def _index(
+    path: Path, columns: Sequence[str] = (), least: int = WORTH_INDEXING, worth: int = WORTH_INDEXING
+) -> _Index | None:
+    """The index of a store file as this is now, with all columns or some; None for a file under `least` bytes.
+
+    One that was made before serves where the file has not changed since, or has only grown: what it covers is compared
+    by checksum. Beside a file of at least `worth` bytes a better one takes its place. None, too, where no index can
+    hold the lines: `read` says what is wrong with them.
+    """
+    try:
+        file = path.open("rb")
+    except OSError:
+        return None
+    with file:
+        stat = os.fstat(file.fileno())
+        if stat.st_size < least:
+            return None
+        seen = [stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino]
+        settled = time.time_ns() - max(stat.st_mtime_ns, stat.st_ctime_ns) > UNSETTLED
+        found = load(path)
+        if found is not None and found[1]["settled"] and found[1]["seen"] == seen:
+            return _Index(table_of(found[0], columns), found[1])
+        tables, digest = [], hashlib.sha256()
+        if found is not None and _covered(file, found[1], digest):
+            tables.append(table_of(found[0]))
+        else:
+            found, digest = None, hashlib.sha256()
+            file.seek(0)
+        start = file.tell()
+        try:
+            tables += rows_from(file, tuple(tables), digest)
+        except NO_ROW:
+            return None
+    import pyarrow as pa
+
+    table = pa.concat_tables(tables).unify_dictionaries()
+    ends = table.slice(max(0, table.num_rows - 1)).select(["offset", "length"]).to_pylist()
+    covered = sum(ends[0].values()) if ends else 0
+    about = {"seen": seen, "settled": settled, "covered": covered, "digest": digest.hexdigest()}
+    if stat.st_size >= worth and (found is None or covered > start or settled):
+        save(path, table, about)
+    return _Index(table.select([*columns]) if columns else table, about)
+
+
+def _covered(file: BinaryIO, about: Mapping[str, Any], digest: Any) -> bool:
+    """Whether a file still begins with the bytes that an index covers; they are added to `digest`."""
+    left = about["covered"]
+    while left and (some := file.read(min(left, _CHUNK))):
+        digest.update(some)
+        left -= len(some)
+    return not left and digest.hexdigest() == about["digest"]
+
+
+def _kept(path: Path, rows: pyarrow.Table) -> Iterator[Kept]:
+    told = zip(*(values(rows[name]) for name in SAID), strict=True)
+    usages = zip(*(values(rows[f"tokens_{name}"]) for name in USAGE), strict=True)
+    lines = zip(values(rows["offset"]), values(rows["length"]), strict=True)
+    plain = ("status", "finish", "returned_model", "latency", "attempt", "at", "maybe_billed")
+    held = zip(*(values(rows[name]) for name in plain), strict=True)
+    for key, line, usage, fields_, said in zip(values(rows["key"]), lines, usages, held, told, strict=True):
+        named = dict(
+            zip(("status", "finish", "model", "latency", "attempt", "at", "maybe_billed"), fields_, strict=True)
+        )
+        yield Kept.at(path, *line, said_in(*said), {"key": key.hex(), "usage": Usage(*usage), **named})
