@@ -11,10 +11,10 @@ import argparse
 from datetime import date
 from pathlib import Path
 
-from benchmarks import judging, starting
+from benchmarks import index, judging, starting
 from benchmarks.measuring import machine
 
-PARTS = {"judging": judging, "starting": starting}
+PARTS = {"judging": judging, "index": index, "starting": starting}
 RESULTS = Path(__file__).parent / "results.md"
 
 

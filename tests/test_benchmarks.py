@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import judging, measuring
+from benchmarks import index, judging, measuring
 from benchmarks.environments import PEERS
 from benchmarks.material import trials, write
 from benchmarks.measuring import Cost, cost, goal, server, spread
@@ -131,7 +131,7 @@ def test_goals_are_held_against_medians() -> None:
 def test_an_unknown_part_is_refused_before_anything_is_measured() -> None:
     asked = [sys.executable, "-m", "benchmarks", "jugding"]
     done = subprocess.run(asked, cwd=measuring.ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 1 and "no part jugding; the parts are judging, starting" in done.stderr
+    assert done.returncode == 1 and "no part jugding; the parts are judging, index, starting" in done.stderr
 
 
 def test_a_part_is_shown_and_results_are_left_alone() -> None:
@@ -141,3 +141,14 @@ def test_a_part_is_shown_and_results_are_left_alone() -> None:
     done = subprocess.run(asked, cwd=measuring.ROOT, capture_output=True, text=True, check=True)
     assert "| `import helpers.store, helpers.verdicts, helpers.judge` | " in done.stdout
     assert (results.read_bytes() if results.exists() else None) == before
+
+
+def test_the_index_is_made_read_and_told_with_its_goals() -> None:
+    said = index.section(1, counts=(2_000, 4_000))
+    assert "| 2,000 | " in said and "| 4,000 | " in said
+    runs = [Cost(9.0, 9.0, 300.0, "0.2000\n")]
+    rows = index.told([(10_000, runs, runs), (20_000, [Cost(9.0, 9.0, 1.0, "0.8000\n")], runs)])
+    assert (
+        "| 20,000 | 40.0 [40.0, 40.0] | 2.00 (at most 1.50: missed) | 0.200 [0.200, 0.200] (at most 0.20: met) | 300 |"
+        in rows
+    )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from helpers import store, verdicts
 from helpers.providers import tokens
 from helpers.providers.envelopes import module_of
-from helpers.types import Completion, Judgment, Trial, replies
+from helpers.types import Completion, Judgment, Trial, Verdict, replies
 from helpers.verdicts import forms
 from helpers.verdicts import tokens as odds
 
@@ -40,10 +40,15 @@ def judgments(trials: Sequence[Trial], replied: Mapping[str, Completion], folder
     return found
 
 
-def _verdict(trial: Trial, reply: Completion, said: store.Said) -> object:
+def _verdict(trial: Trial, reply: Completion, said: store.Said) -> Verdict | None:
     if said.verdict is None or not isinstance(reply, store.Kept):
         return said.verdict
-    return store.KeptVerdict.of(said.verdict, lambda: _read(trial, reply).verdict.justification)
+    return store.KeptVerdict.of(said.verdict, partial(_reason, trial, reply))
+
+
+def _reason(trial: Trial, reply: Completion) -> str:
+    verdict = _read(trial, reply).verdict
+    return verdict.justification if verdict else ""
 
 
 def _read(trial: Trial, reply: Completion) -> Judgment:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 NO_ROW = (ValueError, KeyError, TypeError, AttributeError, OverflowError)
 USAGE = tuple(field.name for field in fields(Usage))
 _LABELS = ("experiment", "question_id", "condition")
+#: What stays in the file and is read from there when it is asked for.
+_TEXTS = ("text", "request_id", "error", "raw")
 _ROWS = 20_000
 
 
@@ -44,7 +46,7 @@ def rows_from(file: BinaryIO, before: Sequence[pyarrow.Table], digest: Any) -> I
 def _row(record: Mapping[str, Any], answered: set[bytes], offset: int, length: int) -> tuple[Any, ...]:
     """One line as a row, without what was read from its reply."""
     key, reply, asked, labels = bytes.fromhex(record["key"]), record["reply"], record["request"], record["labels"]
-    if key.hex() != record["key"] or set(reply["usage"]) - set(USAGE):
+    if key.hex() != record["key"] or set(reply["usage"]) - set(USAGE) or {*_TEXTS} - {*reply, *record}:
         raise ValueError("not a line of this program")
     counts = record["status"] == "ok" and key not in answered
     if counts:

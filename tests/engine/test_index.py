@@ -1,0 +1,446 @@
+"""The index of a store says what the texts say, verdict for verdict; whatever is wrong with it, it is as if absent."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import multiprocessing
+import os
+import random
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helpers import store, verdicts
+from helpers.__main__ import main
+from helpers.judge import Budget, judge_all
+from helpers.judge.reading import judgments
+from helpers.providers.tokens import tokens_of
+from helpers.store import indexing
+from helpers.types import Completion, Judgment, Model, Request, Trial, Usage
+from tests.engine.asking import requests_to
+
+JUDGE = Model("gpt_fast", "openai", "gpt-5-mini", "gpt", token_parameter="max_completion_tokens")
+NONCE = "7f3a91ce"
+LABELS = tuple("ABCD")
+#: The smallest file that gets an index holds this many bytes of prompts.
+LARGE = store.WORTH_INDEXING
+SHAPES = [
+    (form, structured)
+    for form in ("listwise", "pairwise", "choice", "several", "number", "text")
+    for structured in (False, True)
+]
+
+
+def trial_of(number: int, form: str, structured: bool, prompt: str) -> Trial:
+    request = Request(JUDGE, f"{number} {prompt}", "Be fair.", {"type": "object"} if structured else None)
+    where = dict(experiment="mt_bench_blind", question_id=f"q{number % 7}", category="math")
+    return Trial(**where, judge=JUDGE, request=request, form=form, shown=LABELS, labels=LABELS, nonce=NONCE)
+
+
+def reply_to(trial: Trial, text: str, **changed: Any) -> Completion:
+    told = {"finish": "stop", "usage": Usage(7, 5, None, 2), "model": "gpt-5-mini-2026", "request_id": "req_1"}
+    told |= {"latency": 1.25, "raw": json.dumps({"text": text}), "at": "2026-01-01T00:00:00.000+00:00"}
+    return Completion(trial.request.key, "ok", text, **{**told, **changed})
+
+
+def put(path: Path, pairs: Sequence[tuple[Trial, Completion]]) -> None:
+    """Append replies to a store file."""
+    writer = store.Writer(path)
+    for trial, reply in pairs:
+        labels = {"experiment": trial.experiment, "question_id": trial.question_id, "condition": trial.condition}
+        writer.append(trial.request, reply, {**labels, "shown": list(trial.shown)})
+    writer.close()
+
+
+def large(path: Path, texts: Sequence[str], first: int = 0, form: str = "pairwise") -> list[Trial]:
+    """A file that is worth an index, with these replies, and their trials."""
+    prompt = "x" * (LARGE // len(texts) + 1)
+    trials = [trial_of(first + number, form, False, prompt) for number in range(len(texts))]
+    put(path, [(trial, reply_to(trial, text)) for trial, text in zip(trials, texts, strict=True)])
+    return trials
+
+
+def decided(count: int) -> list[str]:
+    """Replies of which some state a verdict and some do not."""
+    draw = random.Random(f"decided:{count}")
+    said = [f"VERDICT-{NONCE}: {label}" for label in ("A>>B", "A=B", "B>A")] + ["I cannot say.", "", "x"]
+    return [f"Reason {number}.\n{draw.choice(said)}" for number in range(count)]
+
+
+def from_texts(trials: Sequence[Trial], path: Path) -> list[Judgment]:
+    """The judgments as the parser reads them from the lines of the file, without any index."""
+    replies = store.read(path)
+    return [verdicts.read(t, replies[t.request.key], tokens_of(JUDGE, replies[t.request.key])) for t in trials]
+
+
+def judged(trials: Sequence[Trial], path: Path) -> list[Judgment]:
+    return judgments(trials, store.stored(path), path.parent)
+
+
+def known(path: Path) -> int:
+    """How many replies the index has a reading of."""
+    return sum(reply.said is not None for reply in store.stored(path).values())
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return store.file_of(tmp_path, "gpt_fast")
+
+
+@pytest.fixture(params=["just changed", "long unchanged"])
+def age(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that was just changed is compared by checksum; what its size and times tell is enough when it is old."""
+    if request.param == "long unchanged":
+        monkeypatch.setattr(indexing, "UNSETTLED", -(10**18))
+
+
+# --- the same replies and verdicts ------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("age")
+def test_replies_are_the_same_with_an_index_and_their_texts_are_read_when_asked_for(path: Path) -> None:
+    trials = large(path, decided(40))
+    again, failed = trials[3], Completion(trials[4].request.key, "rate_limited", error="429", raw="slow down")
+    put(path, [(again, reply_to(again, "another reply to the same")), (trials[4], failed)])
+    plain, kept = store.read(path), store.stored(path)
+    assert store.index_of(path).exists() and list(kept) == list(plain) and kept == plain and plain == kept
+    assert [asdict(reply) for reply in kept.values()] == [asdict(reply) for reply in plain.values()]
+    assert {name for reply in kept.values() for name in vars(reply)}.isdisjoint({"text", "raw", "request_id", "error"})
+    assert store.stored_keys(path) == set(plain) and store.stored(path, {again.request.key}) == {
+        again.request.key: plain[again.request.key]
+    }
+    one = kept[again.request.key]
+    assert one != replace(plain[again.request.key], text="other") and replace(one, text="other").text == "other"
+    assert hash(one) == hash(plain[again.request.key]) and one.whole() == plain[again.request.key]
+    raw = store.index_of(path).read_bytes()
+    assert b"Reason" not in raw and b"xxxx" not in raw and b"Be fair" not in raw, "no texts"
+
+
+SAID = st.sampled_from(
+    [*"ABCDE", "A>>B", "A = B", "B>A", "A > C > B > D", "D>C>B>A", "A, C", "none", "A or B", "7.5", "1e999"]
+)
+STRUCTURED = st.one_of(
+    *(
+        st.fixed_dictionaries(
+            {"id": st.sampled_from([NONCE, NONCE, "deadbeef"]), "justification": st.text(max_size=9), **own}
+        )
+        for own in (
+            {
+                "ranking": st.permutations(LABELS),
+                "scores": st.dictionaries(st.sampled_from("ABCDE"), st.floats(-1, 11) | st.integers(0, 10)),
+            },
+            {"verdict": st.sampled_from(["A>>B", "A=B", "?"])},
+            {"choice": st.sampled_from("ABCE")},
+            {"choices": st.lists(st.sampled_from("ABC"), max_size=3)},
+            {"number": st.floats(allow_nan=False) | st.integers(-5, 5)},
+        )
+    )
+).map(json.dumps)
+TEXTS = st.one_of(
+    st.builds(
+        lambda reason, word, said: f"{reason}\n{word}-{NONCE}: {said}",
+        st.text(max_size=30),
+        st.sampled_from(["VERDICT", "RANKING"]),
+        SAID,
+    ),
+    st.builds(
+        lambda a, b, said: f"r\nSCORES-{NONCE}: A={a} B={b} C=x\nRANKING-{NONCE}: {said}",
+        st.floats(0, 10),
+        st.integers(0, 12),
+        SAID,
+    ),
+    STRUCTURED,
+    st.text(max_size=30),
+)
+LOGPROBS = st.fixed_dictionaries({label: st.floats(-9, 0) for label in "AB"}).map(
+    lambda odds: {
+        "choices": [
+            {
+                "logprobs": {
+                    "content": [
+                        {
+                            "token": "A",
+                            "logprob": odds["A"],
+                            "top_logprobs": [{"token": t, "logprob": p} for t, p in odds.items()],
+                        }
+                    ]
+                }
+            }
+        ]
+    }
+)
+REPLIES = st.tuples(
+    st.sampled_from(SHAPES),
+    TEXTS,
+    st.sampled_from(["stop", "stop", None, "length", "refusal", "odd"]),
+    st.none() | LOGPROBS,
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(REPLIES, min_size=1, max_size=60))
+def test_verdicts_of_all_forms_are_those_read_from_the_texts(told: list[Any]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = store.file_of(Path(folder), "gpt_fast")
+        prompt = "x" * (LARGE // len(told) + 1)
+        trials = [trial_of(number, *shape, prompt) for number, (shape, *_) in enumerate(told)]
+        put(
+            path,
+            [
+                (trial, reply_to(trial, text, finish=finish, **({"raw": json.dumps(odds)} if odds else {})))
+                for trial, (_, text, finish, odds) in zip(trials, told, strict=True)
+            ],
+        )
+        expected = from_texts(trials, path)
+        first, second = judged(trials, path), judged(trials, path)
+        assert known(path) == len(trials), "every reading is kept"
+        for found in (first, second):
+            assert [(each.outcome, each.verdict) for each in found] == [(e.outcome, e.verdict) for e in expected]
+            assert found == expected and [each.verdict and asdict(each.verdict) for each in found] == [
+                each.verdict and asdict(each.verdict) for each in expected
+            ]
+            assert [list(e.verdict.scores) for e in found if e.verdict] == [
+                list(e.verdict.scores) for e in expected if e.verdict
+            ]
+
+
+def test_the_examples_hold_every_form_with_verdict_scores_probabilities_and_reason(path: Path) -> None:
+    """What the test before compares at random is there at least once."""
+    told = {
+        ("listwise", False): f"Why.\nSCORES-{NONCE}: A=9 B=2.5 C=10\nRANKING-{NONCE}: A > C > B > D",
+        ("pairwise", False): f"Why.\nVERDICT-{NONCE}: A>>B",
+        ("choice", False): f"Why.\nVERDICT-{NONCE}: A",
+        ("several", False): f"Why.\nVERDICT-{NONCE}: A, D",
+        ("number", True): json.dumps({"id": NONCE, "number": 0.1, "justification": "Why."}),
+    }
+    prompt = "x" * (LARGE // 5 + 1)
+    trials = [trial_of(number, *shape, prompt) for number, shape in enumerate(told)]
+    odds = {"A": math.log(0.6), "B": math.log(0.3)}
+    content = [
+        {"token": "A", "logprob": odds["A"], "top_logprobs": [{"token": t, "logprob": p} for t, p in odds.items()]}
+    ]
+    raw = json.dumps({"choices": [{"logprobs": {"content": content}}]})
+    put(path, [(trial, reply_to(trial, text, raw=raw)) for trial, text in zip(trials, told.values(), strict=True)])
+    judged(trials, path)
+    ranked, paired, chosen, several, counted = (each.verdict for each in judged(trials, path))
+    assert (ranked.ranking, ranked.scores) == (tuple("ACBD"), {"A": 9.0, "B": 2.5, "C": 10.0}) and ranked.contradicts
+    assert (paired.choice, chosen.choice, several.choices, counted.number) == ("A>>B", "A", ("A", "D"), 0.1)
+    assert chosen.probabilities["A"] == pytest.approx(2 / 3) and list(chosen.probabilities) == list(LABELS)
+    assert {each.justification for each in (ranked, paired, chosen, several, counted)} == {"Why."}
+
+
+@pytest.mark.usefixtures("age")
+def test_a_reading_by_another_parser_or_for_another_form_is_read_again(path: Path) -> None:
+    trials = large(path, decided(20))
+    expected = from_texts(trials, path)
+    wrong = verdicts.parse(f"VERDICT-{NONCE}: B>>A", "pairwise", "AB", NONCE, structured=False)[1]
+    planted = store.Said(b"by another parser", 1, "ok", wrong)
+    store.note(path, {trial.request.key: planted for trial in trials})
+    assert {reply.said.parser for reply in store.stored(path).values()} == {1}
+    assert judged(trials, path) == expected
+    other = [replace(trial, nonce="00000000") for trial in trials]
+    assert {each.outcome for each in judged(other, path)} <= {"unparsed"}, "a verdict for one nonce is none for another"
+    assert judged(trials, path) == expected
+
+
+# --- what an index may and may not be trusted for ---------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("age")
+def test_lines_that_are_appended_extend_the_index_and_keep_what_was_read(path: Path) -> None:
+    trials = large(path, decided(30))
+    expected = judged(trials, path)
+    more = [trial_of(100 + number, "pairwise", False, "y") for number in range(5)]
+    put(path, [(trial, reply_to(trial, text)) for trial, text in zip(more, decided(5), strict=True)])
+    with path.open("ab") as file:
+        file.write(b'{"v":1,"key":"torn')
+    replies = store.stored(path)
+    assert replies == store.read(path) and len(replies) == 35
+    assert [reply.said is not None for reply in replies.values()] == [True] * 30 + [False] * 5
+    assert judged(trials, path) == expected and judged(more, path) == from_texts(more, path) and known(path) == 35
+
+
+@pytest.mark.usefixtures("age")
+def test_a_file_that_was_changed_within_is_read_anew_whatever_its_size_and_time(path: Path) -> None:
+    trials = large(path, decided(30))
+    judged(trials, path)
+    before, raw = path.stat(), path.read_bytes()
+    lines = raw.splitlines(keepends=True)
+    shuffled = b"".join([*lines[15:], *lines[:15]])
+    path.write_bytes(shuffled)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert path.stat().st_size == before.st_size and path.stat().st_mtime_ns == before.st_mtime_ns
+    assert store.stored(path) == store.read(path) and list(store.stored(path)) == list(store.read(path))
+    at = raw.index(b"Reason 7")
+    path.write_bytes(raw[:at] + b"r" + raw[at + 1 :])
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(store.StoreError, match=r"gpt_fast\.jsonl, line 8: the checksum does not fit"):
+        store.stored(path)
+    with pytest.raises(store.StoreError, match="line 8"):
+        store.stored_keys(path)
+
+
+def test_a_damaged_index_is_as_good_as_none(path: Path) -> None:
+    trials = large(path, decided(25))
+    expected = judged(trials, path)
+    place = store.index_of(path)
+    whole, draw = place.read_bytes(), random.Random("damage")
+    damaged = [b"", whole[:-1], whole[: len(whole) // 2], whole + b"x", b"PAR1", whole[8:], bytes(len(whole))]
+    for _ in range(60):
+        at = draw.randrange(len(whole))
+        damaged.append(whole[:at] + bytes([whole[at] ^ (1 << draw.randrange(8))]) + whole[at + 1 :])
+    for raw in damaged:
+        place.write_bytes(raw)
+        assert store.state(path) is None
+    for raw in damaged[:12]:
+        place.write_bytes(raw)
+        assert judged(trials, path) == expected and store.stored(path) == store.read(path)
+        assert store.state(path) == store.State(25, 25, store.index_of(path).stat().st_size), "made again"
+
+
+@pytest.mark.usefixtures("age")
+def test_the_index_of_another_file_or_another_time_is_not_taken(path: Path, tmp_path: Path) -> None:
+    other = store.file_of(tmp_path, "other")
+    large(path, decided(20))
+    large(other, decided(22), first=500)
+    assert len(store.stored(path)) == 20 and len(store.stored(other)) == 22
+    shutil.copy(store.index_of(other), store.index_of(path))
+    assert store.stored(path) == store.read(path)
+    (tmp_path / "elsewhere").mkdir()
+    elsewhere = store.file_of(tmp_path / "elsewhere", "gpt_fast")
+    large(elsewhere, decided(23), first=900)
+    shutil.copy(store.index_of(path), store.index_of(elsewhere))
+    assert store.stored(elsewhere) == store.read(elsewhere), "the same name in another store"
+
+
+def test_a_small_file_gets_no_index(path: Path) -> None:
+    trial = trial_of(0, "pairwise", False, "short")
+    put(path, [(trial, reply_to(trial, f"VERDICT-{NONCE}: A>B"))])
+    assert judged([trial], path)[0].verdict.choice == "A>B" and store.stored_keys(path) == {trial.request.key}
+    assert store.stored(store.file_of(path.parent, "absent")) == {} == store.read(store.file_of(path.parent, "absent"))
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+def test_nothing_is_read_or_written_through_a_link(path: Path, tmp_path: Path) -> None:
+    trials = large(path, decided(20))
+    precious = tmp_path / "precious.txt"
+    precious.write_text("mine")
+    store.index_of(path).symlink_to(precious)
+    assert judged(trials, path) == from_texts(trials, path)
+    assert precious.read_text() == "mine" and not store.index_of(path).is_symlink() and known(path) == 20
+    lock = store.index_of(path).with_name(f"{store.index_of(path).name}.lock")
+    lock.unlink(missing_ok=True)
+    store.index_of(path).unlink()
+    lock.symlink_to(precious)
+    assert judged(trials, path) == from_texts(trials, path) and precious.read_text() == "mine"
+
+
+def test_what_no_index_can_hold_is_read_from_the_texts(path: Path) -> None:
+    trials = large(path, decided(20))
+    odd = replace(trials[0], question_id="half \ud800", request=Request(JUDGE, "odd"))
+    put(path, [(odd, reply_to(odd, f"VERDICT-{NONCE}: A>B", model="m\udfff"))])
+    assert store.stored(path) == store.read(path) and judged([odd], path)[0].verdict.choice == "A>B"
+    assert not store.index_of(path).exists()
+
+
+def test_a_reply_is_found_where_a_repair_has_moved_it(path: Path) -> None:
+    trials = large(path, decided(20))
+    kept, plain = store.stored(path), store.read(path)
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[1:]))
+    gone, moved = trials[0].request.key, trials[5].request.key
+    assert kept[moved].text == plain[moved].text
+    with pytest.raises(store.StoreError, match=f"the reply of key {gone} is gone"):
+        _ = kept[gone].text
+
+
+def _reads(path: Path, trials: list[Trial], expected: list[tuple[str, Any]], times: int) -> None:
+    for _ in range(times):
+        found = judgments(trials, store.stored(path), path.parent)
+        assert [(each.outcome, each.verdict) for each in found] == expected
+
+
+def test_several_readers_while_one_writes_all_read_the_same(path: Path) -> None:
+    trials = large(path, decided(60))
+    expected = [(each.outcome, each.verdict) for each in from_texts(trials, path)]
+    context = multiprocessing.get_context("spawn")
+    readers = [context.Process(target=_reads, args=(path, trials, expected, 8)) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    more = [trial_of(1000 + number, "pairwise", False, "y") for number in range(60)]
+    for trial, text in zip(more, decided(60), strict=True):
+        put(path, [(trial, reply_to(trial, text))])
+    for reader in readers:
+        reader.join(timeout=240)
+    assert [reader.exitcode for reader in readers] == [0, 0]
+    assert judged([*trials, *more], path) == from_texts([*trials, *more], path) and known(path) == 120
+    assert not list(path.parent.glob("*.part")) and not list(path.parent.glob(".*.part"))
+
+
+# --- where it is used -------------------------------------------------------------------------------------------------
+
+
+def test_a_second_run_takes_verdicts_from_the_index_and_asks_nothing(serve: Any, tmp_path: Path) -> None:
+    server = serve()
+    asked = requests_to(JUDGE, 40, "x" * (LARGE // 40))
+    trials = [replace(trial_of(n, "pairwise", False, ""), request=request) for n, request in enumerate(asked)]
+    run = dict(folder=tmp_path, show=False)
+    first = asyncio.run(judge_all(trials, budget=Budget(1e6), **run))
+    path = store.file_of(tmp_path, "gpt_fast")
+    assert known(path) == 40, "the run that asks keeps what it read"
+    second = asyncio.run(judge_all(trials, ask=False, **run))
+    assert second == first == from_texts(trials, path) and len(server.calls) == 40
+    assert all(isinstance(each.completion, store.Kept) for each in second)
+
+
+def test_the_frame_of_a_store_has_categories_and_one_row_a_reply(path: Path, tmp_path: Path) -> None:
+    trials = large(path, decided(30))
+    expected = judged(trials, path)
+    put(path, [(trials[0], reply_to(trials[0], "again"))])
+    small = store.file_of(tmp_path, "small")
+    put(small, [(trials[0], reply_to(trials[0], "", usage=Usage(1, 2)))])
+    frame = store.judged(tmp_path)
+    assert list(frame["model"]) == ["gpt_fast"] * 30 + ["small"] and not store.index_of(small).exists()
+    assert list(frame["outcome"][:30]) == [each.outcome for each in expected] and pd.isna(frame["outcome"][30])
+    choices = [each.verdict.choice if each.verdict else None for each in expected]
+    assert [None if pd.isna(each) else each for each in frame["choice"][:30]] == choices
+    assert all(frame[name].dtype == "category" for name in ("model", "question_id", "shown", "outcome", "choice"))
+    assert list(frame["tokens_input"]) == [7] * 30 + [1] and set(frame["question_id"]) == {f"q{n}" for n in range(7)}
+    assert list(store.judged(tmp_path, ["gpt_fast"], ["status", "key"]).columns) == ["model", "status", "key"]
+    with pytest.raises(ValueError, match="no column prompt; there are: key, counts"):
+        store.judged(tmp_path, columns=["prompt"])
+    with pytest.raises(store.StoreError, match="no replies of gpt; there are those of: gpt_fast, small"):
+        store.judged(tmp_path, ["gpt"])
+
+
+def test_the_command_makes_tells_and_removes_an_index(path: Path, tmp_path: Path) -> None:
+    trials = large(path, decided(20))
+
+    def recuse(*words: str) -> str:
+        result = CliRunner().invoke(main, ["store", *words, "--store", str(tmp_path)])
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    assert "index:" not in recuse("info")
+    assert recuse("index").startswith("gpt_fast.jsonl: index of 20 lines, 0 of their verdicts read; ")
+    judged(trials, path)
+    assert "\n  index: 20 lines, 20 of their verdicts read; " in recuse("info")
+    assert json.loads(recuse("info", "--json"))["files"][0]["index"]["verdicts"] == 20
+    assert "20 of their" in recuse("index") and "0 of their" in recuse("index", "--rebuild")
+    assert recuse("index", "--remove") == "gpt_fast.jsonl: index removed\n"
+    assert recuse("index", "--remove") == "gpt_fast.jsonl: there was no index\n"
+    assert [each.name for each in tmp_path.iterdir()] == [path.name], "nothing of it is left"
+    path.write_bytes(path.read_bytes().replace(b"Reason 3.", b"reason 3."))
+    wrong = CliRunner().invoke(main, ["store", "index", "--store", str(tmp_path)])
+    assert wrong.exit_code != 0 and "line 4" in str(wrong.exception) + wrong.output
