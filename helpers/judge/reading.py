@@ -23,7 +23,7 @@ def judgments(trials: Sequence[Trial], replied: Mapping[str, Completion], folder
     store; the rest is read from the texts and kept there.
     """
     found: list[Judgment] = []
-    news: dict[str, dict[str, store.Said]] = {}
+    news: dict[str, dict[str, tuple[Completion, store.Said]]] = {}
     for trial in trials:
         reply = replied.get(trial.request.key)
         if reply is None:
@@ -33,7 +33,7 @@ def judgments(trials: Sequence[Trial], replied: Mapping[str, Completion], folder
         if said is None or said.reading != reading:
             judgment = _read(trial, reply)
             said = store.Said(reading, verdicts.PARSER_VERSION, judgment.outcome, judgment.verdict)
-            news.setdefault(trial.judge.name, {})[trial.request.key] = said
+            news.setdefault(trial.judge.name, {})[trial.request.key] = reply, said
         found.append(Judgment(trial, said.outcome, _verdict(trial, reply, said), reply))
     for name, said in news.items():
         store.note(store.file_of(folder, name), said)

@@ -110,8 +110,12 @@ def load(path: Path) -> tuple[pyarrow.BufferReader, dict[str, Any]] | None:
     from pyarrow import parquet
 
     file = pa.BufferReader(raw)
-    about = json.loads((parquet.read_schema(file).metadata or {}).get(_ABOUT, b"{}"))
-    if (about.get("format"), about.get("file")) != (FORMAT, path.name):
+    try:
+        held = parquet.read_schema(file)
+    except pa.ArrowException:
+        return None
+    about = json.loads((held.metadata or {}).get(_ABOUT, b"{}"))
+    if (about.get("format"), about.get("file")) != (FORMAT, path.name) or not held.equals(schema()):
         return None
     return file, about
 
@@ -144,7 +148,7 @@ def save(path: Path, table: pyarrow.Table, about: Mapping[str, Any]) -> bool:
     try:
         with FileLock(f"{place}.lock", timeout=0), replacing(place) as file:
             file.write(raw)
-    except (Timeout, OSError, StoreError):
+    except (Timeout, OSError, StoreError, NotImplementedError):  # some file systems know no locks
         return False
     return True
 

@@ -64,8 +64,8 @@ def stored_keys(path: Path) -> set[str]:
     return {key.hex() for key in found.table.filter(found.table["counts"])["key"].to_pylist()}
 
 
-def note(path: Path, said: Mapping[str, Said]) -> None:
-    """Keep in the index of a large file what was read from its replies, by key."""
+def note(path: Path, said: Mapping[str, tuple[Completion, Said]]) -> None:
+    """Keep in the index of a large file what was read from replies, by key; not where another reply counts by now."""
     found = _index(path, worth=sys.maxsize) if said else None
     if found is None:
         return
@@ -73,10 +73,12 @@ def note(path: Path, said: Mapping[str, Said]) -> None:
     import pyarrow as pa
 
     table, read_now = found.table, {bytes.fromhex(key): each for key, each in said.items()}
-    keys, counts = table["key"].to_pylist(), table["counts"].to_pylist()
-    rows = [row for row, key in enumerate(keys) if counts[row] and key in read_now]
+    keys, counts, times = (table[name].to_pylist() for name in ("key", "counts", "at"))
+    rows = [
+        row for row, key in enumerate(keys) if counts[row] and key in read_now and read_now[key][0].at == times[row]
+    ]
     try:
-        news = as_table([columns_of(read_now[keys[row]]) for row in rows], SAID)
+        news = as_table([columns_of(read_now[keys[row]][1]) for row in rows], SAID)
     except NO_ROW:
         return  # what no Parquet file can hold is read from the text every time
     places = np.arange(len(keys))

@@ -246,7 +246,10 @@ def test_a_reading_by_another_parser_or_for_another_form_is_read_again(path: Pat
     expected = from_texts(trials, path)
     wrong = verdicts.parse(f"VERDICT-{NONCE}: B>>A", "pairwise", "AB", NONCE, structured=False)[1]
     planted = store.Said(b"by another parser", 1, "ok", wrong)
-    store.note(path, {trial.request.key: planted for trial in trials})
+    replies = store.stored(path)
+    store.note(path, {key: (replace(reply, at="2025-12-31"), planted) for key, reply in replies.items()})
+    assert known(path) == 0, "what was read from other replies to the same"
+    store.note(path, {key: (reply, planted) for key, reply in replies.items()})
     assert {reply.said.parser for reply in store.stored(path).values()} == {1}
     assert judged(trials, path) == expected
     other = [replace(trial, nonce="00000000") for trial in trials]
