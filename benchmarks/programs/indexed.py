@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from helpers import store
@@ -14,7 +15,8 @@ from helpers.types import Completion, Model, Request, Trial, Usage
 NONCE = "7f3a91ce"
 VERDICTS = ("A>>B", "A>B", "A=B", "B>A", "B>>A")
 CONDITIONS = ("none", "self", "competitors", "full")
-AT_ONCE = 20_000
+#: Trials in memory.
+AT_ONCE = 200_000
 
 
 def trials(count: int) -> Iterator[Trial]:
@@ -41,9 +43,10 @@ def write(folder: Path, count: int) -> None:
 
 def read(folder: Path, count: int) -> None:
     """Put all verdicts into the index, as runs that read them do."""
-    asked = list(trials(count))
-    replies = store.stored(store.file_of(folder, "judge"))
-    judgments(asked, replies, folder)
+    asked = trials(count)
+    while some := list(islice(asked, AT_ONCE)):
+        replies = store.stored(store.file_of(folder, "judge"), {trial.request.key for trial in some})
+        judgments(some, replies, folder)
 
 
 def main() -> None:

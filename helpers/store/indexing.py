@@ -173,10 +173,9 @@ def _kept(path: Path, rows: pyarrow.Table) -> Iterator[Kept]:
     told = zip(*(values(rows[name]) for name in SAID), strict=True)
     usages = zip(*(values(rows[f"tokens_{name}"]) for name in USAGE), strict=True)
     lines = zip(values(rows["offset"]), values(rows["length"]), strict=True)
-    plain = ("status", "finish", "returned_model", "latency", "attempt", "at", "maybe_billed")
-    held = zip(*(values(rows[name]) for name in plain), strict=True)
-    for key, line, usage, fields_, said in zip(values(rows["key"]), lines, usages, held, told, strict=True):
-        named = dict(
-            zip(("status", "finish", "model", "latency", "attempt", "at", "maybe_billed"), fields_, strict=True)
-        )
-        yield Kept.at(path, *line, said_in(*said), {"key": key.hex(), "usage": Usage(*usage), **named})
+    held = ("status", "finish", "latency", "attempt", "at", "maybe_billed")
+    plain = zip(*(values(rows[name]) for name in ("returned_model", *held)), strict=True)
+    names = ("model", *held)
+    for key, line, usage, fields, said in zip(values(rows["key"]), lines, usages, plain, told, strict=True):
+        named = dict(zip(names, fields, strict=True), key=key.hex(), usage=Usage(*usage))
+        yield Kept.at(path, *line, said_in(*said), named)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -49,8 +49,9 @@ def said_in(parser: int | None, reading: bytes, outcome: str, *columns: Any) -> 
     choice, ranking, choices, scores, number, contradicts, odds = columns
     verdict = None
     if contradicts is not None:
-        verdict = Verdict(tuple(_json(ranking)), dict(_json(scores)), choice, tuple(_json(choices)), number)
-        verdict = replace(verdict, contradicts=contradicts, probabilities=json.loads(odds or "{}"))
+        lists = {"ranking": tuple(_json(ranking)), "choices": tuple(_json(choices)), "scores": dict(_json(scores))}
+        shares = json.loads(odds) if odds else {}
+        verdict = Verdict(**lists, choice=choice, number=number, contradicts=contradicts, probabilities=shares)
     return Said(reading, parser, outcome, verdict)
 
 
@@ -125,8 +126,9 @@ class KeptVerdict(Verdict):
     def of(cls, verdict: Verdict, reason: Callable[[], str]) -> KeptVerdict:
         """A verdict with its reason to be read."""
         kept = object.__new__(cls)
-        vars(kept).update({name: value for name, value in vars(verdict).items() if name != "justification"})
-        vars(kept)["_reason"] = reason
+        held = vars(kept)
+        held.update(vars(verdict), _reason=reason)
+        del held["justification"]
         return kept
 
     def fetched(self, name: str) -> str:
