@@ -27,6 +27,7 @@ from helpers.judge import Budget, judge_all
 from helpers.judge.reading import judgments
 from helpers.providers.tokens import tokens_of
 from helpers.store import indexing
+from helpers.store.index import load, save, table_of
 from helpers.types import Completion, Judgment, Model, Request, Trial, Usage
 from tests.engine.asking import requests_to
 
@@ -292,6 +293,20 @@ def test_a_file_that_was_changed_within_is_read_anew_whatever_its_size_and_time(
         store.stored(path)
     with pytest.raises(store.StoreError, match="line 8"):
         store.stored_keys(path)
+
+
+def test_a_file_that_was_just_changed_is_compared_by_checksum_though_its_size_and_times_agree(path: Path) -> None:
+    """A clock of the disk that ticks slowly gives two changes the same time."""
+    large(path, decided(30))
+    store.stored(path)
+    file, about = load(path)
+    assert about["settled"] is False and about["seen"][0] == path.stat().st_size
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[15:], *lines[:15]]))
+    now = path.stat()
+    seen = [now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_ino]
+    assert save(path, table_of(file), {**about, "seen": seen})
+    assert list(store.stored(path)) == list(store.read(path))
 
 
 def test_a_damaged_index_is_as_good_as_none(path: Path) -> None:
