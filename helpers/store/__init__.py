@@ -4,7 +4,7 @@ from helpers.store.appending import SYNC_LINES, SYNC_SECONDS, Writer, holder, tr
 from helpers.store.checking import Line, examine, files, scan
 from helpers.store.contents import Contents, contents
 from helpers.store.exporting import export
-from helpers.store.index import COLUMNS, State, index_of, remove, state
+from helpers.store.index_file import COLUMNS, State, index_of, remove, state
 from helpers.store.indexing import WORTH_INDEXING, index, judged, note, stored, stored_keys
 from helpers.store.joining import Joined, import_file, merge
 from helpers.store.kept import Kept, KeptVerdict, Said

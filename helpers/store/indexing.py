@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from helpers.store.checking import files
-from helpers.store.index import COLUMNS, load, save, schema, table_of
+from helpers.store.index_file import COLUMNS, load, save, schema, table_of
 from helpers.store.kept import SAID, Kept, Said, columns_of, said_in
 from helpers.store.records import StoreError, read
 from helpers.store.rows import NO_ROW, USAGE, as_table, rows_from, values
@@ -50,7 +50,7 @@ def stored(path: Path, keys: Collection[str] | None = None) -> dict[str, Complet
     found = _index(path)
     if found is None:
         return {key: reply for key, reply in read(path).items() if keys is None or key in keys}
-    rows = found.table.filter(found.table["counts"])
+    rows = _counting(found.table)
     if keys is not None:
         rows = rows.take([row for row, key in enumerate(rows["key"].to_pylist()) if key.hex() in keys])
     return {reply.key: reply for reply in _kept(path, rows)}
@@ -61,7 +61,7 @@ def stored_keys(path: Path) -> set[str]:
     found = _index(path, ("key", "counts"))
     if found is None:
         return set(read(path))
-    return {key.hex() for key in found.table.filter(found.table["counts"])["key"].to_pylist()}
+    return {key.hex() for key in _counting(found.table)["key"].to_pylist()}
 
 
 def note(path: Path, said: Mapping[str, tuple[Completion, Said]]) -> None:
@@ -97,23 +97,33 @@ def index(path: Path) -> bool:
 def judged(folder: Path, models: Sequence[str] = (), columns: Sequence[str] = ANALYSIS) -> pd.DataFrame:
     """Stored replies as a frame with categories, one row a key: who was asked what, the verdict, tokens; no texts.
 
-    Its columns are `model` and those of `index.COLUMNS` that are asked for. A verdict is there once a run has read it
+    Its columns are `model` and those of `COLUMNS` that are asked for. A verdict is there once a run has read it
     from the text; before, `outcome` is missing. StoreError where a file is damaged.
     """
     import pyarrow as pa
 
     if strange := [name for name in columns if name not in COLUMNS]:
         raise ValueError(f"no column {', '.join(strange)}; there are: {', '.join(COLUMNS)}")
-    tables = [as_table([], columns).add_column(0, "model", pa.array([], schema().field("status").type))]
+    tables = []
     for path in files(folder, models):
-        found = _index(path, ("counts", *columns), least=0)
+        found = _index(path, tuple(dict.fromkeys(("counts", *columns))), least=0)
         if found is None:
             read(path)  # says what is wrong with it
             raise StoreError(f"{path}: holds what no index can hold, half a character, say")
-        rows = found.table.filter(found.table["counts"]).select(list(columns))
+        rows = _counting(found.table).select(list(columns))
         model = pa.DictionaryArray.from_arrays(pa.array([0] * rows.num_rows, pa.int32()), pa.array([path.stem]))
         tables.append(rows.add_column(0, "model", model))
+    if not tables:
+        tables.append(as_table([], columns).add_column(0, "model", pa.array([], schema().field("status").type)))
     return pa.concat_tables(tables).unify_dictionaries().to_pandas()
+
+
+def _counting(table: pyarrow.Table) -> pyarrow.Table:
+    """The rows that count: one a key with a reply."""
+    from pyarrow import compute
+
+    # Where all do, which is the rule, nothing has to be copied.
+    return table if compute.all(table["counts"]).as_py() else table.filter(table["counts"])
 
 
 def _index(

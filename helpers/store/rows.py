@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from helpers.store.index import COLUMNS, schema
+from helpers.store.index_file import COLUMNS, schema
 from helpers.store.kept import SAID
 from helpers.store.records import decode
 from helpers.types import Usage

@@ -27,7 +27,7 @@ from helpers.judge import Budget, judge_all
 from helpers.judge.reading import judgments
 from helpers.providers.tokens import tokens_of
 from helpers.store import indexing
-from helpers.store.index import load, save, table_of
+from helpers.store.index_file import load, save, table_of
 from helpers.types import Completion, Judgment, Model, Request, Trial, Usage
 from tests.engine.asking import requests_to
 

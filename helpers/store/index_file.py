@@ -96,11 +96,11 @@ def schema() -> pyarrow.Schema:
 def load(path: Path) -> tuple[pyarrow.BufferReader, dict[str, Any]] | None:
     """The index of a store file and what it says about itself; None where there is none or it is not whole.
 
-    A link, an index of another file or of another format counts as none.
+    An index of another file or of another format counts as none.
     """
     place = index_of(path)
     try:
-        raw = b"" if place.is_symlink() else place.read_bytes()
+        raw = place.read_bytes()
     except OSError:
         return None
     start = raw.rfind(_SEAL) + len(_SEAL)
