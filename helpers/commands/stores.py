@@ -26,6 +26,12 @@ _ODD = {
 }
 #: What becomes of a last line that was not finished.
 _NO_DAMAGE = {"torn": "; the next run that asks cuts it away", "unended": "; the next run that asks adds it"}
+#: What an index is that is not as the file beside it.
+_INDEX = {
+    "earlier": "of another state of the file; it counts as none, and the next run makes it anew",
+    "unreadable": "damaged, or of another file or format; it counts as none, and the next run makes it anew",
+    "differs": "SAYS SOMETHING ELSE than the lines do: `recuse store index --remove`, and ask who changed it",
+}
 
 
 @click.group()
@@ -104,7 +110,7 @@ def _size(size: int) -> str:
 @_folder
 @click.option("--repair", is_flag=True, help="Move bad lines to <file>.damaged beside the file; nothing is deleted.")
 def verify(models: tuple[str, ...], folder: Path, repair: bool) -> None:
-    """Check every line of all files, or those of MODELS; exit code 1 where one is damaged."""
+    """Check every line of all files, or those of MODELS, and their indexes; exit code 1 where a line is damaged."""
     from helpers import store as room
 
     whole, mendable = True, False
@@ -119,7 +125,10 @@ def verify(models: tuple[str, ...], folder: Path, repair: bool) -> None:
             done = room.repair(path)
             left = done.left
             echo(f"{path.name}: {_mended(done, found)}")
-        whole = whole and not left
+        state = room.checked(path)
+        if state in _INDEX:
+            echo(f"{room.index_of(path).name}: {_INDEX[state]}")
+        whole = whole and not left and state != "differs"
     if mendable and not repair:
         echo("The same with --repair moves damaged lines to <file>.damaged beside the file; nothing is deleted.")
     if not whole:

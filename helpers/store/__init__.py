@@ -5,7 +5,7 @@ from helpers.store.checking import Line, examine, files, scan
 from helpers.store.contents import Contents, contents
 from helpers.store.exporting import export
 from helpers.store.index_file import COLUMNS, State, index_of, remove, state
-from helpers.store.indexing import WORTH_INDEXING, index, judged, note, stored, stored_keys
+from helpers.store.indexing import WORTH_INDEXING, checked, index, judged, note, stored, stored_keys
 from helpers.store.joining import Joined, import_file, merge
 from helpers.store.kept import Kept, KeptVerdict, Said
 from helpers.store.records import VERSION, StoreError, completion_of, decode, encode, file_of, lines, read, refused
@@ -28,6 +28,7 @@ __all__ = [
     "StoreError",
     "Verified",
     "Writer",
+    "checked",
     "completion_of",
     "contents",
     "decode",

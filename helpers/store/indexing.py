@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from helpers.store.checking import files
-from helpers.store.index_file import COLUMNS, load, save, schema, table_of
+from helpers.store.index_file import COLUMNS, index_of, load, save, schema, table_of
 from helpers.store.kept import SAID, Kept, Said, columns_of, said_in
 from helpers.store.records import StoreError, read
 from helpers.store.rows import NO_ROW, USAGE, as_table, rows_from, values
@@ -94,6 +94,38 @@ def index(path: Path) -> bool:
     return _index(path, ("key",), least=0, worth=0) is not None
 
 
+def checked(path: Path) -> str:
+    """What the index beside a store file is worth: "fits", "earlier", "differs", "unreadable", or "" where none is.
+
+    "earlier" is one of another state of the file, or of a copy of it; that, and one that cannot be read, counts as none
+    and is made anew. "differs" says of a line something else than the line does, although its checksums fit: somebody
+    changed it on purpose. Verdicts are not compared here: what was asked stands in no line.
+    """
+    found = load(path)
+    if found is None:
+        return "unreadable" if os.path.lexists(index_of(path)) else ""
+    with path.open("rb") as file:
+        if not _covered(file, found[1], hashlib.sha256()):
+            return "earlier"
+        import pyarrow as pa
+
+        held = table_of(found[0])
+        file.seek(0)
+        try:
+            lines = pa.concat_tables(rows_from(file, (), hashlib.sha256())).slice(0, held.num_rows)
+        except NO_ROW:
+            return "earlier"
+    return "fits" if _words(lines).equals(_words(held)) else "differs"
+
+
+def _words(table: pyarrow.Table) -> pyarrow.Table:
+    """What the lines say, without numbers for words, which two tables give out in an order of their own."""
+    import pyarrow as pa
+
+    told = table.select([name for name in COLUMNS if name not in SAID])
+    return told.cast(pa.schema([(each.name, getattr(each.type, "value_type", each.type)) for each in told.schema]))
+
+
 def judged(folder: Path, models: Sequence[str] = (), columns: Sequence[str] = ANALYSIS) -> pd.DataFrame:
     """Stored replies as a frame with categories, one row a key: who was asked what, the verdict, tokens; no texts.
 
@@ -132,8 +164,9 @@ def _index(
     """The index of a store file as this is now, with all columns or some; None for a file under `least` bytes.
 
     One that was made before serves where the file has not changed since, or has only grown: what it covers is compared
-    by checksum. Beside a file of at least `worth` bytes a better one takes its place. None, too, where no index can
-    hold the lines: `read` says what is wrong with them.
+    by checksum. In a copy of the file it does not: what others say was read from replies is not taken from them. Beside
+    a file of at least `worth` bytes a better one takes its place. None, too, where no index can hold the lines: `read`
+    says what is wrong with them.
     """
     try:
         file = path.open("rb")
@@ -171,7 +204,9 @@ def _index(
 
 
 def _covered(file: BinaryIO, about: Mapping[str, Any], digest: Any) -> bool:
-    """Whether a file still begins with the bytes that an index covers; they are added to `digest`."""
+    """Whether this is still the file of an index and begins with the bytes that it covers; they go into `digest`."""
+    if about["seen"][-1] != os.fstat(file.fileno()).st_ino:
+        return False
     left = about["covered"]
     while left and (some := file.read(min(left, _CHUNK))):
         digest.update(some)

@@ -96,6 +96,8 @@ class Kept(Completion):
 
     def whole(self) -> Completion:
         """The reply with its texts, read from its line; StoreError where it is not in the file any more."""
+        if "_line" not in vars(self):  # made by `replace`, which fetched and holds every field
+            return self
         path, offset, length = self._line
         try:
             with path.open("rb") as file:

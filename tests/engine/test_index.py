@@ -9,6 +9,9 @@ import multiprocessing
 import os
 import random
 import shutil
+import signal
+import subprocess
+import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -16,20 +19,23 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers import store, verdicts
+from helpers import paths, store, verdicts
 from helpers.__main__ import main
+from helpers.check import check
 from helpers.judge import Budget, judge_all
 from helpers.judge.reading import judgments
 from helpers.providers.tokens import tokens_of
 from helpers.store import indexing
 from helpers.store.index_file import load, save, table_of
 from helpers.types import Completion, Judgment, Model, Request, Trial, Usage
-from tests.engine.asking import requests_to
+from tests.engine.asking import answering, requests_to
+from tests.leaks import PLANTED, leaks, leaks_in
 
 JUDGE = Model("gpt_fast", "openai", "gpt-5-mini", "gpt", token_parameter="max_completion_tokens")
 NONCE = "7f3a91ce"
@@ -189,8 +195,8 @@ REPLIES = st.tuples(
 )
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.lists(REPLIES, min_size=1, max_size=60))
+@settings(max_examples=10, deadline=None)
+@given(st.lists(REPLIES, min_size=20, max_size=60))
 def test_verdicts_of_all_forms_are_those_read_from_the_texts(told: list[Any]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = store.file_of(Path(folder), "gpt_fast")
@@ -315,7 +321,7 @@ def test_a_damaged_index_is_as_good_as_none(path: Path) -> None:
     place = store.index_of(path)
     whole, draw = place.read_bytes(), random.Random("damage")
     damaged = [b"", whole[:-1], whole[: len(whole) // 2], whole + b"x", b"PAR1", whole[8:], bytes(len(whole))]
-    for _ in range(60):
+    for _ in range(40):
         at = draw.randrange(len(whole))
         damaged.append(whole[:at] + bytes([whole[at] ^ (1 << draw.randrange(8))]) + whole[at + 1 :])
     for raw in damaged:
@@ -393,7 +399,7 @@ def test_several_readers_while_one_writes_all_read_the_same(path: Path) -> None:
     trials = large(path, decided(60))
     expected = [(each.outcome, each.verdict) for each in from_texts(trials, path)]
     context = multiprocessing.get_context("spawn")
-    readers = [context.Process(target=_reads, args=(path, trials, expected, 8)) for _ in range(2)]
+    readers = [context.Process(target=_reads, args=(path, trials, expected, 4)) for _ in range(2)]
     for reader in readers:
         reader.start()
     more = [trial_of(1000 + number, "pairwise", False, "y") for number in range(60)]
@@ -404,6 +410,171 @@ def test_several_readers_while_one_writes_all_read_the_same(path: Path) -> None:
     assert [reader.exitcode for reader in readers] == [0, 0]
     assert judged([*trials, *more], path) == from_texts([*trials, *more], path) and known(path) == 120
     assert not list(path.parent.glob("*.part")) and not list(path.parent.glob(".*.part"))
+
+
+@pytest.mark.usefixtures("age")
+def test_what_others_say_was_read_is_not_taken_from_them(path: Path, tmp_path: Path) -> None:
+    """A folder from somebody else brings an index that fits its file, with verdicts that nobody stated."""
+    trials = large(path, decided(20))
+    planted = verdicts.parse(f"VERDICT-{NONCE}: B>>A", "pairwise", "AB", NONCE, structured=False)[1]
+    judged(trials, path)
+    replies = store.stored(path)
+    store.note(path, {key: (each, replace(each.said, outcome="ok", verdict=planted)) for key, each in replies.items()})
+    assert {each.verdict.choice for each in judged(trials, path)} == {"B>>A"}, "here it is our own"
+    (tmp_path / "mine").mkdir()
+    mine = store.file_of(tmp_path / "mine", "gpt_fast")
+    shutil.copy2(path, mine)
+    shutil.copy2(store.index_of(path), store.index_of(mine))
+    assert known(mine) == 0 and judged(trials, mine) == from_texts(trials, mine) and known(mine) == 20
+
+
+#: What a process of its own does to the index of a file, and how many replies it then has.
+READER = """
+import contextlib, os, resource, signal, sys
+from pathlib import Path
+from helpers import store
+from helpers.store import index_file, verifying
+path, how = Path(sys.argv[1]), sys.argv[2]
+die = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+class Half:
+    def __init__(self, file): self.file = file
+    def write(self, raw): self.file.write(raw[: len(raw) // 2]), self.file.flush(), die()
+real = index_file.replacing
+@contextlib.contextmanager
+def half(place):
+    with real(place) as file: yield Half(file)
+if how == "killed in the middle of the draft": index_file.replacing = half
+elif how == "killed before the draft is on the disk": verifying.os.fsync = die
+elif how == "killed before the draft has its name": verifying.os.replace = die
+elif how == "killed after the draft has its name": verifying.sync_folder = die
+elif how == "disk full": resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+elif how == "read-only":
+    store.index(path.with_name("small.jsonl"))  # all is imported before rights are given up
+    path.parent.chmod(0o555)
+    if os.geteuid() == 0: os.seteuid(65534)
+print(len(store.stored(path)), len(store.stored_keys(path)))
+"""
+
+
+def reads_with(how: str, path: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", READER, str(path), how]
+    return subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, timeout=240)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_whatever_moment_kills_the_writing_of_an_index_the_store_reads_as_it_is(path: Path) -> None:
+    trials = large(path, decided(15))
+    judged(trials, path)
+    held = store.index_of(path).read_bytes()
+    trials += large(path, decided(25), first=100)
+    for how in ("in the middle of the draft", "before the draft is on the disk", "before the draft has its name"):
+        assert reads_with(f"killed {how}", path).returncode == -signal.SIGKILL
+        assert store.index_of(path).read_bytes() == held, how
+    assert len([*path.parent.glob(".*.part")]) == 1, "what the killed ones left"
+    assert reads_with("killed after the draft has its name", path).returncode == -signal.SIGKILL
+    assert store.state(path).rows == len(trials) and known(path) == 15
+    assert store.stored(path) == store.read(path) and judged(trials, path) == from_texts(trials, path)
+    assert known(path) == len(trials) and not [*path.parent.glob(".*.part")], "nobody is kept out by a lock"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="other rights, and no limit on the size of a file")
+@pytest.mark.parametrize("how", ["disk full", "read-only"])
+def test_where_no_index_can_be_written_replies_are_read_all_the_same(how: str) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        path = store.file_of(folder, "gpt_fast")
+        large(path, decided(400))
+        one = trial_of(0, "pairwise", False, "y")
+        put(store.file_of(folder, "small"), [(one, reply_to(one, ""))])
+        done = reads_with(how, path)
+        folder.chmod(0o755)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "400 400\n", "")
+        assert not store.index_of(path).exists() and not [*folder.glob(".*.part")]
+        assert len(store.stored(path)) == 400 and store.state(path).rows == 400, "with room and rights there is one"
+
+
+def test_a_run_whose_index_cannot_be_written_goes_on(serve: Any, tmp_path: Path) -> None:
+    serve()
+    path = store.file_of(tmp_path, "gpt_fast")
+    store.index_of(path).mkdir()
+    asked = requests_to(JUDGE, 20, "x" * (LARGE // 20))
+    trials = [replace(trial_of(n, "pairwise", False, ""), request=request) for n, request in enumerate(asked)]
+    found = asyncio.run(judge_all(trials, folder=tmp_path, show=False, budget=Budget(1e6)))
+    assert found == from_texts(trials, path) and asyncio.run(judge_all(trials, folder=tmp_path, ask=False)) == found
+    assert [*store.index_of(path).iterdir()] == []
+
+
+# --- what others make of it -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
+def test_no_key_and_no_text_comes_into_an_index_and_one_that_did_would_be_found(
+    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    value = PLANTED["OPENAI_API_KEY"]
+    told = {"choices": [{"message": {"content": f"My key is {value}"}, "finish_reason": value}]}
+    told |= {"id": value, "model": value, "usage": {"prompt_tokens": 7, "completion_tokens": 5}}
+    path = store.file_of(tmp_path, "gpt_fast")
+    with answering(json.dumps(told)) as address:
+        for name, planted in PLANTED.items():
+            monkeypatch.setenv(name, planted)
+        own = replace(JUDGE, base_url=address, revision={"weights": "main"}, api_key_env="OPENAI_API_KEY")
+        asked = requests_to(own, 8, "A prompt of many words. " * (LARGE // 160))
+        trials = [replace(trial_of(n, "pairwise", False, ""), judge=own, request=r) for n, r in enumerate(asked)]
+        asyncio.run(judge_all(trials, folder=tmp_path, show=False, budget=Budget(1e6)))
+    file, about = load(path)
+    cells = str(table_of(file).to_pylist()) + str(about)
+    assert len(table_of(file)) == 8 and "[OPENAI_API_KEY]" in cells and not leaks(cells)
+    assert not [word for word in ("My key", "many words", "message") if word in cells]
+    assert check([tmp_path]).hits == () and not leaks_in(tmp_path)
+    table = table_of(file).set_column(3, "experiment", pa.array([value] * 8).dictionary_encode())
+    save(path, table, about)
+    assert {(hit.path, hit.what) for hit in check([tmp_path]).hits} == {(store.index_of(path), "OPENAI_API_KEY")}
+
+
+def test_verify_says_what_an_index_is_worth(path: Path, tmp_path: Path) -> None:
+    def verify(code: int = 0) -> str:
+        result = CliRunner().invoke(main, ["store", "verify", "--store", str(tmp_path)])
+        assert result.exit_code == code, result.output
+        return result.output.partition("gpt_fast.index.parquet: ")[2]
+
+    trials = large(path, decided(20))
+    assert store.checked(path) == "" == verify()
+    judged(trials, path)
+    assert store.checked(path) == "fits" and verify() == ""
+    put(path, [(trial_of(99, "pairwise", False, "y"), reply_to(trial_of(99, "pairwise", False, "y"), ""))])
+    assert store.checked(path) == "fits", "of its lines it says what they say"
+    file, about = load(path)
+    forged = table_of(file)
+    words = pa.array(["gpt-9"] * len(forged)).dictionary_encode()
+    save(path, forged.set_column(forged.schema.get_field_index("returned_model"), "returned_model", words), about)
+    assert verify(1).startswith("SAYS SOMETHING ELSE than the lines do: `recuse store index --remove`")
+    store.index_of(path).write_bytes(b"PAR1")
+    assert verify().startswith("damaged, or of another file or format; it counts as none")
+    store.stored(path)
+    path.write_bytes(b"".join(reversed(path.read_bytes().splitlines(keepends=True))))
+    assert verify().startswith("of another state of the file; it counts as none")
+    store.stored(path)
+    assert verify() == ""
+
+
+def test_stores_are_merged_and_exported_by_their_lines_and_never_by_their_indexes(path: Path, tmp_path: Path) -> None:
+    trials = large(path, decided(20))
+    (tmp_path / "there").mkdir()
+    there = store.file_of(tmp_path / "there", "gpt_fast")
+    more = large(there, decided(20), first=10)
+    (tmp_path / "out").mkdir()
+    store.export(path.parent, tmp_path / "out" / "plain.jsonl", ["gpt_fast"])
+    judged(trials, path), judged(more, there)
+    store.export(path.parent, tmp_path / "out" / "indexed.jsonl", ["gpt_fast"])
+    assert (tmp_path / "out" / "plain.jsonl").read_bytes() == (tmp_path / "out" / "indexed.jsonl").read_bytes()
+    with pytest.raises(store.StoreError, match="would lie in the store itself"):
+        store.export(path.parent, store.index_of(path), ["gpt_fast"], force=True)
+    (joined,) = store.merge(there.parent, path.parent)
+    assert (joined.new, joined.further) == (10, 10) and store.stored(path) == store.read(path) and known(path) == 20
+    every = {trial.request.key: trial for trial in [*trials, *more]}
+    assert judged([*every.values()], path) == from_texts([*every.values()], path) and known(path) == 30
 
 
 # --- where it is used -------------------------------------------------------------------------------------------------
