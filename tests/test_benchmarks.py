@@ -144,8 +144,7 @@ def test_a_part_is_shown_and_results_are_left_alone() -> None:
 
 
 def test_the_index_is_made_read_and_told_with_its_goals() -> None:
-    said = index.section(1, counts=(2_000, 4_000))
-    assert "| 2,000 | " in said and "| 4,000 | " in said
+    assert "| 2,000 | " in index.section(1, counts=(2_000,))
     runs = [Cost(9.0, 9.0, 300.0, "0.2000\n")]
     rows = index.told([(10_000, runs, runs), (20_000, [Cost(9.0, 9.0, 1.0, "0.8000\n")], runs)])
     assert (
