@@ -1,6 +1,6 @@
 # make            set up .venv under the lock, run all notebooks on the built-in judges
 # make test       set up, then all tests that are not slow; make test-all runs every test
-# make bench      set up, then measure what is fast and write benchmarks/results.md (half an hour)
+# make bench      set up, then measure what is fast and write benchmarks/results.md (an hour or two)
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python

@@ -44,15 +44,20 @@ PEERS = {
 }
 
 
-def build(peer: Peer) -> None:
-    """Make the environment of a peer, unless it is there."""
+def build(peer: Peer) -> str:
+    """Make the environment of a peer, unless it is there; why it cannot be made, "" where it is there."""
     if peer.built:
-        return
+        return ""
     print(f"building the environment of {', '.join(peer.packages)}", file=sys.stderr)
-    subprocess.run([sys.executable, "-m", "venv", "--clear", str(FOLDER / peer.name)], check=True)
-    pip = [str(peer.python), "-m", "pip", "--quiet", "--disable-pip-version-check", "install"]
-    subprocess.run([*pip, *peer.packages], check=True)
+    pip = [str(peer.python), "-m", "pip", "--quiet", "--disable-pip-version-check", "install", *peer.packages]
+    for command in ([sys.executable, "-m", "venv", "--clear", str(FOLDER / peer.name)], pip):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            reason = (done.stderr.strip() or done.stdout.strip() or f"exit code {done.returncode}").splitlines()[-1]
+            print(f"{peer.packages[0]} is not installed: {reason}", file=sys.stderr)
+            return reason[:200].replace("|", "/")
     peer.stamp.write_text("\n".join(peer.packages), encoding="utf-8")
+    return ""
 
 
 def version_in(peer: Peer) -> str:

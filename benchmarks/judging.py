@@ -114,10 +114,13 @@ def beside_bare(found: Mapping[str, Sequence[PerCall]]) -> str:
     return table(head, rows)
 
 
-def beside_peers(found: Mapping[str, Sequence[PerCall]]) -> str:
-    """Our path through the openai SDK and the peers, as a table."""
+def beside_peers(found: Mapping[str, Sequence[PerCall]], absent: Mapping[str, str]) -> str:
+    """Our path through the openai SDK and the peers, as a table; of those that are absent it says why."""
     rows = []
     for name in PEERS:
+        if name in absent:
+            rows.append([f"{name}: not installed: {absent[name]}", *[""] * 4])
+            continue
         pairs = [*zip(found["ours openai"], found[name], strict=True)]
         faster = [our.rate / its.rate for our, its in pairs]
         cheaper = [its.cpu / our.cpu for our, its in pairs]
@@ -142,16 +145,15 @@ def of_many(found: Sequence[tuple[Cost, Cost]], calls: int) -> str:
 
 def section(runs: int, little: int = LITTLE, much: int = MUCH, calls: int = MANY) -> str:
     """Measure all programs in turn; the section of the results as Markdown."""
-    for peer in PEERS.values():
-        build(peer)
+    absent = {name: reason for name, peer in PEERS.items() if (reason := build(peer))}
     with server(MILLISECONDS) as port, tempfile.TemporaryDirectory() as folder:
         prompts = Path(folder) / "prompts.jsonl"
         write(prompts, much)
         size = prompts.stat().st_size / much
-        commands = programs(port, prompts)
+        commands = {name: command for name, command in programs(port, prompts).items() if name not in absent}
         found = rounds(commands, runs, little, much)
         stored = many(commands["ours openai"], runs, calls)
-    peers = "; ".join(version_in(peer) for peer in PEERS.values())
+    peers = "; ".join(version_in(peer) for name, peer in PEERS.items() if name not in absent) or "none"
     return f"""
 A local server answers after {MILLISECONDS:.0f} ms, {AT_ONCE} calls at once, {size / 1000:.1f} KB of prompt and schema
 a call. Ours: build, call, parse, durable append, progress, a budget by the table of prices, a key that is looked for
@@ -163,7 +165,7 @@ what {much - little:,} calls more cost ({much:,} less {little:,}), in user and s
 
 Peers, each in an environment of its own ({peers}); inspect_ai with its default settings.
 
-{beside_peers(found)}
+{beside_peers(found, absent)}
 
 {of_many(stored, calls)}
 """

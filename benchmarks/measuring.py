@@ -6,6 +6,7 @@ import os
 import platform
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -61,8 +62,20 @@ def cost(command: Sequence[str], variables: Mapping[str, str] | None = None) -> 
 def server(milliseconds: float) -> Iterator[int]:
     """A model's server in a process of its own; its port."""
     command = [sys.executable, "-m", "benchmarks.server", "--milliseconds", str(milliseconds)]
-    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        yield int(process.stdout.readline())
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with (
+        tempfile.TemporaryFile("w+") as errors,
+        subprocess.Popen(command, cwd=ROOT, **pipes, stderr=errors, text=True) as process,
+    ):
+        told = process.stdout.readline().strip()
+        if not told.isdecimal():
+            process.stdin.close()
+            code = process.wait(MAX_SECONDS)
+            errors.seek(0)
+            raise SystemExit(
+                f"the server has not started ({' '.join(command)}: exit code {code})\n{errors.read()[-2000:]}"
+            )
+        yield int(told)
         process.stdin.close()
 
 

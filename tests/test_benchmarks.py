@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import index, judging, measuring
+from benchmarks import environments, estimating, index, judging, measuring, notebooks
 from benchmarks.environments import PEERS
 from benchmarks.material import trials, write
 from benchmarks.measuring import Cost, cost, goal, server, spread
+from benchmarks.programs import coded
 from benchmarks.server import body_of
 from helpers import store
 from helpers.providers import anthropic, google, openai
@@ -110,9 +112,37 @@ def test_a_replaced_start_is_removed_and_ratios_are_of_the_same_round() -> None:
     assert "1.25 [1.25, 2.00] (at most 1.35: met)" in row
     found |= {"inspect_ai": [judging.PerCall(50.0, 5.0)] * 3, "litellm": [judging.PerCall(300.0, 4.0)] * 3}
     found["a client per call"] = [judging.PerCall(50.0, 30.0)] * 3
-    told = judging.beside_peers(found)
+    told = judging.beside_peers(found, {})
     assert "| 9.8 [4.0, 9.8] (at least 6.0: met) | 5.0 [5.0, 5.0] (at least 6.0: missed) |" in told
     assert "1.6 [0.7, 1.6] (at least 1.7: missed)" in told and "30.0 [30.0, 30.0] (at least 12.0: met)" in told
+
+
+def test_a_peer_that_is_not_there_is_told_with_the_reason_and_the_others_are_measured() -> None:
+    found = {name: [judging.PerCall(100.0, 2.0)] for name in ("ours openai", "inspect_ai", "a client per call")}
+    told = judging.beside_peers(found, {"litellm": "ERROR: No matching distribution found for litellm==1.106.2"})
+    assert "| litellm: not installed: ERROR: No matching distribution found for litellm==1.106.2 |  |  |  |  |" in told
+    assert "| inspect_ai | 100 [100, 100] |" in told and "| a client per call | 100 [100, 100] |" in told
+
+
+def test_an_environment_that_cannot_be_made_is_a_reason_and_no_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setattr(environments, "FOLDER", tmp_path / "file")
+    assert "file" in environments.build(PEERS["litellm"])
+
+
+@pytest.mark.slow
+def test_what_pip_cannot_install_is_a_reason_and_no_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(environments, "FOLDER", tmp_path)
+    peer = environments.Peer("absent", (str(tmp_path / "absent.whl"),), "none")
+    assert "absent.whl" in environments.build(peer) and not peer.built
+
+
+def test_a_server_that_does_not_start_is_told_with_its_last_words() -> None:
+    told = r"(?s)the server has not started \(.*exit code 2\).*invalid float value"
+    with pytest.raises(SystemExit, match=told), server(milliseconds="soon"):
+        pass
 
 
 def test_memory_and_the_second_run_are_told_with_their_goals() -> None:
@@ -131,7 +161,10 @@ def test_goals_are_held_against_medians() -> None:
 def test_an_unknown_part_is_refused_before_anything_is_measured() -> None:
     asked = [sys.executable, "-m", "benchmarks", "jugding"]
     done = subprocess.run(asked, cwd=measuring.ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 1 and "no part jugding; the parts are judging, index, starting" in done.stderr
+    assert (
+        done.returncode == 1
+        and "no part jugding; the parts are judging, index, estimating, notebooks, starting" in done.stderr
+    )
 
 
 def test_a_part_is_shown_and_results_are_left_alone() -> None:
@@ -151,3 +184,64 @@ def test_the_index_is_made_read_and_told_with_its_goals() -> None:
         "| 20,000 | 40.0 [40.0, 40.0] | 2.00 (at most 1.50: missed) | 0.200 [0.200, 0.200] (at most 0.20: met) | 300 |"
         in rows
     )
+
+
+def test_estimators_on_rows_of_codes_are_measured() -> None:
+    said = estimating.section(1, rows=600, resamples=20, counts=(60,))
+    assert "20 resamples with their sums, s" in said and "| 60 | " in said and "600 pairs, two games each" in said
+
+
+def test_the_rates_of_rows_of_codes_are_those_of_the_rows() -> None:
+    """What the programs time is what they say: sums and rates by hand, from the rows."""
+    frame = coded.judgments(600)
+    own, kinds = (coded.rates(each.sum(axis=0)) for each in coded.sums(frame))
+    assert len(frame["question_id"].unique()) == 100 and set(frame["question_id"].value_counts()) == {6}
+    assert own == pytest.approx([frame["self"][frame["judge"] == judge].mean() for judge in coded.JUDGES])
+    assert kinds == pytest.approx([(frame["kind"] == kind).mean() for kind in coded.KINDS])
+
+
+def test_estimators_are_told_with_their_goals() -> None:
+    found = [estimating.Measured({"bincount": 0.01, "sums": 0.04, "resamples": 0.09}, 500.0)] * 2
+    told = estimating.resampling(found, 10_000)
+    assert "| rounds: 2 | median | goal |" in told
+    assert "| resamples over one `bincount` | 9.0 [9.0, 9.0] | at most 6: missed |" in told
+    told = estimating.classifying([estimating.Measured({"pairs": 0.004, "counting": 0.002}, 300.0)])
+    assert "ms | 4.0 [4.0, 4.0] | at most 5: met |" in told
+    small, large = estimating.Measured({"sums": 0.001}, 200.0), estimating.Measured({"sums": 2.0}, 4100.0)
+    told = estimating.growing([(10_000, [small]), (10_000_000, [large])])
+    assert (
+        "| 200 [200, 200] | 2.00 [2.00, 2.00] (at most 1.50: missed) | 4100 [4100, 4100] (at most 4000: missed)" in told
+    )
+
+
+def test_what_takes_long_is_not_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(estimating, "LONG", 1e-9)
+    assert len(estimating.measure("passes", 60, 2)) == 1
+
+
+def test_notebooks_are_told_beside_their_cells_and_at_once() -> None:
+    booked, plain = ([Cost(seconds, 1.0, 1.0, "")] for seconds in (9.0, 6.0))
+    assert "| one | 9.00 [9.00, 9.00] | 6.00 [6.00, 6.00] | 3.00 [3.00, 3.00] | at most 2.5: missed |" in (
+        notebooks.beside_plain({"one": (booked, plain)})
+    )
+    assert "| at once over in turn | 0.67 [0.67, 0.67] | at most 0.75: met |" in notebooks.at_once(plain, booked)
+
+
+def test_the_cells_of_a_notebook_are_one_program_with_the_values_that_are_given(tmp_path: Path) -> None:
+    cells = [("code", ["store = None\n", "limit = 3"], ["parameters"]), ("markdown", ["# not code"], [])]
+    cells += [("code", ["async def said():\n", "    return store, limit\n", "print(*await said())"], [])]
+    book = {"cells": [{"cell_type": kind, "source": text, "metadata": {"tags": tags}} for kind, text, tags in cells]}
+    path = tmp_path / "book.ipynb"
+    path.write_text(json.dumps(book))
+    script = tmp_path / "script.py"
+    script.write_text(notebooks.program(path, {"store": "here"}))
+    assert cost([sys.executable, str(script)]).said == "here 3\n"
+
+
+@pytest.mark.slow
+def test_a_notebook_is_measured_beside_its_cells_and_leaves_nothing_behind() -> None:
+    runs = measuring.ROOT / "figures" / "runs"
+    before = {*runs.glob("*")}
+    said = notebooks.section(1, ["04_arena_hard_position_bias"], question_limit=12)
+    assert "| 04_arena_hard_position_bias | " in said and "| at once over in turn | " in said
+    assert {*runs.glob("*")} == before

@@ -5,14 +5,13 @@ python -m benchmarks.programs.bare openai --port 8000 --calls 200 --prompts FILE
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-KEY = "sk-bench-0123456789abcdefghijklmnopqrstuv"
+from benchmarks.programs.asked import KEY, chat, check, of_file, replies
+
 #: One call of an SDK with the text of its reply, and what closes its connections.
 Caller = tuple[Callable[[dict[str, Any]], Awaitable[str]], Callable[[], Awaitable[None]]]
 
@@ -27,16 +26,7 @@ def openai(port: int) -> Caller:
     )
 
     async def call(line: dict[str, Any]) -> str:
-        form = {"name": "reply", "strict": True, "schema": line["schema"]}
-        body = {
-            "model": "bench-1",
-            "messages": [
-                {"role": "system", "content": line["system"]},
-                {"role": "user", "content": line["prompt"]},
-            ],
-            "max_completion_tokens": 1024,
-            "response_format": {"type": "json_schema", "json_schema": form},
-        }
+        body = {"model": "bench-1", **chat(line)}
         return (await client.post("/chat/completions", cast_to=Response, body=body)).text
 
     return call, client.close
@@ -100,42 +90,19 @@ def google(port: int) -> Caller:
 SDKS = {"openai": openai, "anthropic": anthropic, "google": google}
 
 
-def lines(path: Path, calls: int) -> Iterator[dict[str, Any]]:
-    """The first prompts of a file, read one by one."""
-    with path.open(encoding="utf-8") as file:
-        for _, line in zip(range(calls), file, strict=False):
-            yield json.loads(line)
-
-
 async def run(sdk: str, port: int, path: Path, calls: int, at_once: int) -> int:
     """Make so many calls; how many replies held the nonce of their prompt."""
     call, close = SDKS[sdk](port)
-    waiting, right = lines(path, calls), 0
-
-    async def worker() -> None:
-        nonlocal right
-        for line in waiting:
-            reply = await call(line)
-            right += line["nonce"] in reply
-
-    async with asyncio.TaskGroup() as group:
-        for _ in range(at_once):
-            group.create_task(worker())
+    right = await replies(call, path, calls, at_once)
     await close()
     return right
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser = of_file(__doc__)
     parser.add_argument("sdk", choices=list(SDKS))
-    parser.add_argument("--port", type=int, required=True)
-    parser.add_argument("--calls", type=int, required=True)
-    parser.add_argument("--prompts", type=Path, required=True)
-    parser.add_argument("--at-once", type=int, default=64)
     given = parser.parse_args()
-    right = asyncio.run(run(given.sdk, given.port, given.prompts, given.calls, given.at_once))
-    if right != given.calls:
-        raise SystemExit(f"{right} of {given.calls} replies are those of their prompts")
+    check(asyncio.run(run(given.sdk, given.port, given.prompts, given.calls, given.at_once)), given.calls)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ Runs in an environment of its own. Replies are asked for without a JSON schema, 
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from inspect_ai.model import ChatMessageSystem, ChatMessageUser, GenerateConfig,
 from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accuracy, scorer
 from inspect_ai.solver import TaskState, generate
 
-from benchmarks.programs.bare import KEY, lines
+from benchmarks.programs.asked import KEY, lines, of_file
 
 
 @scorer(metrics=[accuracy()])
@@ -31,12 +30,8 @@ def verdict() -> Scorer:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--port", type=int, required=True)
-    parser.add_argument("--calls", type=int, required=True)
-    parser.add_argument("--prompts", type=Path, required=True)
+    parser = of_file(__doc__)
     parser.add_argument("--store", type=Path, required=True)
-    parser.add_argument("--at-once", type=int, default=64)
     given = parser.parse_args()
     samples = [
         Sample(

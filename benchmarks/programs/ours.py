@@ -7,13 +7,13 @@ Prints how long it took from the call of `judge_all` to its judgments: with ever
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import os
 import time
 from pathlib import Path
 
 from benchmarks.material import trials
+from benchmarks.programs.asked import KEY, arguments
 from helpers.judge import Budget, judge_all
 from helpers.services import SERVICES, token_parameter
 from helpers.types import Model
@@ -24,8 +24,6 @@ MODELS = {
     "anthropic": ("claude-haiku-4-5", ""),
     "google": ("gemini-2.5-flash", ""),
 }
-#: A run has a key, and every reply is searched for it.
-KEY = "sk-bench-0123456789abcdefghijklmnopqrstuv"
 
 
 def model(provider: str) -> Model:
@@ -41,19 +39,16 @@ def model(provider: str) -> Model:
 
 
 def lead(provider: str, port: int) -> None:
-    """Let the variable that the SDK obeys lead the provider's address to a local server."""
+    """Let the variable that the SDK obeys lead to a local server, with a key: every reply is searched for it."""
     service = SERVICES[provider]
     os.environ[service.address] = f"http://127.0.0.1:{port}{MODELS[provider][1]}"
     os.environ[service.keys[0]] = KEY
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser = arguments(__doc__)
     parser.add_argument("provider", choices=list(MODELS))
-    parser.add_argument("--port", type=int, required=True)
-    parser.add_argument("--calls", type=int, required=True)
     parser.add_argument("--store", type=Path, required=True)
-    parser.add_argument("--at-once", type=int, default=64)
     given = parser.parse_args()
     lead(given.provider, given.port)
     begun = time.perf_counter()
