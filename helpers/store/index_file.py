@@ -66,9 +66,12 @@ class State:
 
 
 def state(path: Path) -> State | None:
-    """The index of a store file as it lies there, whether or not the file has grown since; None where there is none."""
+    """The index of a store file as it lies there, whether or not the file has grown since; None where there is none.
+
+    One that was made of another copy of the file counts as none.
+    """
     found = load(path)
-    if found is None:
+    if found is None or found[1]["seen"][-1] != path.stat().st_ino:
         return None
     outcomes = table_of(found[0], ("outcome",))["outcome"]
     return State(len(outcomes), len(outcomes) - outcomes.null_count, found[0].size())

@@ -425,6 +425,7 @@ def test_what_others_say_was_read_is_not_taken_from_them(path: Path, tmp_path: P
     mine = store.file_of(tmp_path / "mine", "gpt_fast")
     shutil.copy2(path, mine)
     shutil.copy2(store.index_of(path), store.index_of(mine))
+    assert store.state(mine) is None and store.checked(mine) == "earlier"
     assert known(mine) == 0 and judged(trials, mine) == from_texts(trials, mine) and known(mine) == 20
 
 
