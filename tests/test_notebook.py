@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import signal
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
@@ -300,6 +301,24 @@ def test_names_are_known_with_and_without_number(monkeypatch: pytest.MonkeyPatch
 
 
 # --- the runner -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("program", "seconds", "told"),
+    [("import time; time.sleep(60)", 1, "Kernel didn't respond in 1 seconds"), ("exit(1)", 300, "Kernel died")],
+)
+def test_a_kernel_that_does_not_answer_is_waited_for_and_one_that_died_is_not(
+    program: str, seconds: int, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel = tmp_path / "kernels" / "python3" / "kernel.json"
+    kernel.parent.mkdir(parents=True)
+    argv = [sys.executable, "-c", program]
+    kernel.write_text(json.dumps({"argv": argv, "display_name": "Python 3", "language": "python"}))
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    assert notebooks.START_SECONDS >= 300, "a busy machine takes longer than nbclient's minute"
+    monkeypatch.setattr(notebooks, "START_SECONDS", seconds)
+    result = notebooks.execute(NOTEBOOK, tmp_path / "report.ipynb", {})
+    assert result.error is not None and told in result.error
 
 
 def test_a_kernel_that_dies_is_told_and_replaces_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,9 @@ from helpers.run.ready import check_ready
 
 #: Per-run traces that papermill and the kernel leave in a notebook; without them a rerun gives the same bytes.
 NOISE = {"papermill", "execution"}
+#: How long a kernel may take to answer, in seconds: on a machine that is busy with other runs the usual minute is not
+#: enough, and one that died is noticed without it.
+START_SECONDS = 300
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,7 @@ def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Resu
                 kernel_name="python3",
                 progress_bar=False,
                 log_output=False,
+                start_timeout=START_SECONDS,
                 config=Config({"KernelManager": {"transport_encryption": "auto"}}),
                 **interruptible,
             )
