@@ -17,6 +17,7 @@ from helpers.judge.prices import NoPrice, actual, dollars
 from helpers.judge.progress import Progress, notice
 from helpers.judge.reading import judgments
 from helpers.judge.stopping import Interrupted
+from helpers.judge.telling import incomplete
 from helpers.providers import Clock
 from helpers.providers.keys import finder
 from helpers.types import Completion, Judgment, Model, Request, Trial
@@ -95,7 +96,8 @@ async def complete_all(
         asking = Asking(wanted, replies, writers, labels or {}, budget, progress, stage)
         await asking.run(concurrency, clock, limits)
     if len(replies) < len(wanted):
-        raise Incomplete(asking.summary() + _costs([r for key, r in wanted.items() if key not in replies], budget))
+        said = incomplete(len(replies), len(wanted), asking.reasons)
+        raise Incomplete(said + _costs([r for key, r in wanted.items() if key not in replies], budget))
     return replies
 
 

@@ -1,16 +1,19 @@
-"""One stage of calls while it runs: what is reserved, what is recorded, what is still missing and why."""
+"""One stage of calls while it runs: what is reserved, what is recorded, who waits for money and who has none."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from helpers import store
 from helpers.judge.budget import Budget, BudgetReached
+from helpers.judge.ordering import in_order
 from helpers.judge.progress import Progress, notice
 from helpers.judge.stopping import patiently
+from helpers.judge.telling import interruption
 from helpers.providers import GIVEN_UP, Clock, Limit, Session, Stopped, Tries
 from helpers.types import Completion, Model, Request
 
@@ -33,8 +36,9 @@ class Asking:
         self.labels, self.budget, self.progress = labels, budget, progress
         self.reasons: dict[str, dict[str, list[str]]] = {}
         self.broken: Exception | None = None
-        self.out_of_money: dict[str | None, BudgetReached] = {}
+        self.out_of_money: dict[str, BudgetReached] = {}
         self.deferred: list[Request] = []
+        self.lines: dict[str, dict[str, None]] = {}  # by model, keys of its calls that wait for money, the first first
         self.tries: dict[str, Tries] = {}
         self.stopping = False
         self.given_up = 0
@@ -46,14 +50,24 @@ class Asking:
         """Why nothing more is to be sent to a model; None while all is well."""
         if self.stopping:
             return "interrupted"
-        halt = self.broken or self.out_of_money.get(None) or self.out_of_money.get(model.name)
+        halt = self.broken or self.out_of_money.get(model.name)
         return None if halt is None else str(halt)
 
     def reserve(self, request: Request) -> None:
         """Set money aside for an attempt; Stopped or BudgetReached where nothing more is to be sent."""
         if (why := self.halted(request.model)) is not None:
             raise Stopped(why)
-        self.budget.reserve(request)
+        line = self.lines.setdefault(request.model.name, {})
+        try:
+            if not self._first(request):
+                raise BudgetReached("an earlier call of the model waits for money", waiting=True)
+            self.budget.reserve(request)
+        except BudgetReached:
+            line[request.key] = None
+            raise
+        if line:
+            del line[request.key]
+            self.freed.set()
         self.asked = True
         self.in_flight.add(asyncio.current_task())
 
@@ -101,13 +115,11 @@ class Asking:
         try:
             hooks = {"halted": self.halted, "tell": notice}
             async with Session(self.reserve, self.record, concurrency, clock, limits, **hooks) as session:
-                # A group waits for each of its tasks also when it is cancelled: all are recorded before files close.
-                async with asyncio.TaskGroup() as addresses:
-                    for group in _by_address(missing):
-                        addresses.create_task(self._address(session, group, concurrency, self._one))
-                async with asyncio.TaskGroup() as addresses:  # nothing is in flight any more: all money is there again
-                    for group in _by_address(self.deferred):
-                        addresses.create_task(self._address(session, group, concurrency, self._deferred))
+                how = (concurrency, session.answered, lambda: self.stopping)
+                await in_order(missing, partial(self._one, session), *how)
+                # Nothing is in flight any more: all money is there again, and those who wait for it line up anew.
+                self.lines.clear()
+                await in_order(self.deferred, partial(self._deferred, session), *how)
         finally:
             ticker.cancel()
 
@@ -121,69 +133,37 @@ class Asking:
                 self.broken = self.broken or error
                 self.freed.set()
 
-    async def _address(
-        self,
-        session: Session,
-        requests: list[Request],
-        concurrency: int,
-        one: Callable[[Session, Request], Awaitable[None]],
-    ) -> None:
-        """All calls to one address: the first alone, then the first of each other model, then the rest.
-
-        So a wrong key costs one call, whatever the number of models, and a wrong model id one of its own.
-        """
-        first: dict[str, Request] = {}
-        for request in requests:
-            if request.model.name not in session.answered:  # as those of deferred calls may have
-                first.setdefault(request.model.name, request)
-        for request in [*first.values()][:1]:
-            await one(session, request)
-        async with asyncio.TaskGroup() as group:
-            for request in [*first.values()][1:]:
-                group.create_task(one(session, request))
-        rest = [request for request in requests if first.get(request.model.name) is not request]
-        await self._work(session, rest, concurrency, one)
-
-    async def _work(
-        self,
-        session: Session,
-        requests: list[Request],
-        concurrency: int,
-        one: Callable[[Session, Request], Awaitable[None]],
-    ) -> None:
-        """All of these calls, so many at a time."""
-        rest = iter(requests)
-
-        async def worker() -> None:
-            for request in rest:
-                await asyncio.sleep(0)  # simulated models never wait: without this no interrupt would be heard
-                if self.stopping:
-                    return
-                await one(session, request)
-
-        async with asyncio.TaskGroup() as group:
-            for _ in range(concurrency):
-                group.create_task(worker())
-
     async def _one(self, session: Session, request: Request) -> None:
-        """One call; deferred where the money for it is set aside for others, some of which may come back."""
-        if (stop := await self._ask(session, request)) is None:
-            return
-        if not stop.waiting:
-            self._end(request, stop)
-            return
-        self.tries[request.key].limited_since = None  # what it waits for now is no rate limit
-        self.deferred.append(request)
+        """One call; deferred where the money for it, or for an earlier one of its model, is set aside for others."""
+        if (stop := await self._ask(session, request)) is not None:
+            self.deferred.append(request) if stop.waiting else self._end(request, stop)
 
     async def _deferred(self, session: Session, request: Request) -> None:
-        """One call that was deferred: it waits for what others in flight leave, and ends where none is in flight."""
-        while (stop := await self._ask(session, request)) is not None:
-            if not (stop.waiting and self.in_flight):
-                self._end(request, stop)
-                return
-            while self.in_flight and self.budget.reached(request) and self.halted(request.model) is None:
-                self.freed.clear()
-                await self.freed.wait()
+        """One call that was deferred: in its model's line it waits for what others in flight leave, or for the end."""
+        try:
+            while (stop := await self._ask(session, request)) is not None:
+                if self._first(request) and not (stop.waiting and self.in_flight):
+                    self._end(request, stop)
+                    return
+                while self._must_wait(request):
+                    self.freed.clear()
+                    await self.freed.wait()
+        finally:
+            self.lines.get(request.model.name, {}).pop(request.key, None)
+            self.freed.set()
+
+    def _first(self, request: Request) -> bool:
+        """Whether no earlier call of its model waits for money."""
+        return next(iter(self.lines[request.model.name]), request.key) == request.key
+
+    def _must_wait(self, request: Request) -> bool:
+        """Whether the money for a call may still come: from what is in flight, or when earlier ones have theirs."""
+        if self.halted(request.model) is not None:
+            return False
+        if not self._first(request):
+            return True
+        reached = self.budget.reached(request)
+        return bool(self.in_flight and reached and reached.waiting)
 
     async def _ask(self, session: Session, request: Request) -> BudgetReached | None:
         """One call until it is over, or until there is no money for its next attempt: then its tries are kept."""
@@ -192,6 +172,7 @@ class Asking:
             completion = await session.complete(request, tries)
             reason, said = completion.status, completion.error or ""
         except BudgetReached as stop:
+            tries.limited_since = None  # what it waits for now is no rate limit
             self.tries[request.key] = tries
             return stop
         except Stopped as stop:
@@ -211,8 +192,10 @@ class Asking:
         self.freed.set()
 
     def _end(self, request: Request, stop: BudgetReached) -> None:
-        """Nothing more is sent for this money; who waits hears it."""
-        self.out_of_money[stop.model] = stop
+        """No later call of this model is sent; other models go on until a call of theirs finds no money."""
+        # Cheaper calls of the model could still be paid and are not asked: which replies are missing is then a matter
+        # of the random order in which they are asked, and not of how long a text is.
+        self.out_of_money[request.model.name] = stop
         self.freed.set()
         self._missing(request, str(stop), "")
 
@@ -222,29 +205,4 @@ class Asking:
     def interruption(self) -> str:
         """What an interrupted run says: how much is stored, how much is missing, how to go on."""
         stored, wanted = len(self.replies), len(self.wanted)
-        lost = f", {self.given_up} given up in flight and perhaps billed" if self.given_up else ""
-        broken = f" ({self.broken})" if self.broken else ""
-        counts = f"{stored} of {wanted} replies are stored, {wanted - stored} are missing{lost}{broken}"
-        unasked = "" if self.asked else "nothing was asked; "
-        return f"{self.stage}: {unasked}{counts}; run the same again to ask for these only"
-
-    def summary(self) -> str:
-        """How many replies are still missing, and of each model how many for which reason."""
-        lines = [
-            f"  {name}: "
-            + "; ".join(f"{len(n)} x {reason}" + (f" ({n[-1]})" if n[-1] else "") for reason, n in why.items())
-            for name, why in sorted(self.reasons.items())
-        ]
-        return (
-            f"{len(self.wanted) - len(self.replies)} of {len(self.wanted)} replies are still missing:\n"
-            + "\n".join(lines)
-            + "\nEverything that came is stored: run the same again to ask for these only, or set judgments='stored' "
-            "to analyse what is there."
-        )
-
-
-def _by_address(requests: Iterable[Request]) -> list[list[Request]]:
-    found: dict[tuple[str, str | None], list[Request]] = {}
-    for request in requests:
-        found.setdefault((request.model.provider, request.model.base_url), []).append(request)
-    return list(found.values())
+        return interruption(self.stage, stored, wanted, self.asked, self.given_up, self.broken)

@@ -21,14 +21,13 @@ class OverBudget(RuntimeError):
 class BudgetReached(RuntimeError):
     """The next attempt could exceed the budget: calls so far were dearer than planned (retries that were billed).
 
-    `model` is the one whose own budget is reached, None where it is that of the whole run. `waiting` says that money
-    is reserved for calls in flight, some of which may come back.
+    `waiting` says that there would be enough if all that is reserved for calls in flight came back.
     """
 
-    def __init__(self, message: str, model: str | None, waiting: bool) -> None:
-        """The message tells what was spent and what is left."""
+    def __init__(self, message: str, waiting: bool) -> None:
+        """The message tells whose budget it is, what was spent and what is left."""
         super().__init__(message)
-        self.model, self.waiting = model, waiting
+        self.waiting = waiting
 
 
 @dataclass(frozen=True)
@@ -142,20 +141,20 @@ class Budget:
         name, usd = request.model.name, worst_case(request) if usd is None else usd
         if not usd:  # also where a bill above the worst case has left less than nothing
             return None
+        stops = []
         for model, limit in ((None, self.limit), (name, self.limits.get(name))):
             if limit is None:
                 continue
             spent = self.spent if model is None else self.spent_on(model)
             reserved = self.reserved if model is None else self._reserved(model)
             if spent + reserved + usd > limit + ROUNDING:
-                return BudgetReached(
+                told = (
                     f"the next call could bring the cost above budget_usd{f'[{model}]' if model else ''}={limit:.4f} "
                     f"({dollars(spent)} spent, {dollars(reserved)} reserved, {left(limit - spent - reserved)} left; "
-                    f"the call could cost up to {dollars(usd)})",
-                    model,
-                    waiting=reserved > 0,
+                    f"the call could cost up to {dollars(usd)})"
                 )
-        return None
+                stops.append(BudgetReached(told, waiting=spent + usd <= limit + ROUNDING))
+        return min(stops, key=lambda stop: stop.waiting, default=None)  # where one of them is final, it is that one
 
     def settle(self, request: Request, completion: Completion) -> None:
         """Give back what was reserved for an attempt and count what it cost."""

@@ -24,7 +24,10 @@ def limits_at(models: Iterable[Model]) -> dict[tuple[str, str | None], Limit]:
 
 
 def over_limit(requests: Sequence[Request]) -> list[Request]:
-    """The requests that may each take more tokens than their address has in a minute."""
+    """The requests that may each take more tokens than their address has in a minute.
+
+    Answers that a prompt will show and nobody has written yet are left out until they are written.
+    """
     limits = limits_at({request.model.name: request.model for request in requests}.values())
     most = {address: limit.tokens_per_minute for address, limit in limits.items()}
     found = []
@@ -51,8 +54,8 @@ def _told(name: str, request: Request, labels: Mapping[str, Mapping[str, Any]]) 
     question = labels.get(request.key, {}).get("question_id")
     return (
         f"{paths.LIMITS.name}, '{name}': tokens_per_minute = {limit.tokens_per_minute:g} is less than one call may "
-        f"take, which would wait for minutes; nothing was asked. The largest ({model.name}, "
-        f"{f'question {question}' if question else 'a prompt'}) is taken for {read + written} tokens: {read} of the "
-        f"prompt and {written} of the reply (max_tokens). Set tokens_per_minute to {read + written} or more, leave it "
-        "out, or lower max_tokens in models.yaml"
+        "take, which would wait for minutes; none of these calls was made, and what came before is stored. The largest "
+        f"({model.name}, {f'question {question}' if question else 'a prompt'}) is taken for "
+        f"{read + written} tokens: {read} of the prompt and {written} of the reply (max_tokens). Set "
+        f"tokens_per_minute to {read + written} or more, leave it out, or lower max_tokens in models.yaml"
     )

@@ -206,8 +206,8 @@ class Allowance:
 def most_tokens(request: Request) -> tuple[int, int]:
     """The tokens of prompt and reply for which a call is taken before its model's replies are known.
 
-    An answer that the prompt will show and nobody has written yet counts as its limit.
+    An answer that the prompt will show and nobody has written yet is not counted: hardly any is as long as its limit.
     """
     schema = json.dumps(request.schema) if request.schema else ""
     read = math.ceil(len((request.system + request.prompt + schema).encode()) / BYTES_PER_TOKEN)
-    return read + request.unwritten, request.model.max_tokens
+    return read, request.model.max_tokens

@@ -29,28 +29,25 @@ CLAUDE_CALL = (34 + 100) * 2e-6 + 100 * 30e-6
 
 @dataclass
 class Watched(Budget):
-    """A budget that tells when it refused so many attempts, and how many of GPT's it let be in flight at once."""
+    """A budget that tells when it refused an attempt, and how many of GPT's it let be in flight at once."""
 
-    refusals: int = 1
-    enough: threading.Event = field(default_factory=threading.Event)
+    refused: threading.Event = field(default_factory=threading.Event)
     most: int = 0
 
     def reserve(self, request: Request) -> None:
         try:
             super().reserve(request)
         except BudgetReached:
-            self.refusals -= 1
-            if self.refusals <= 0:
-                self.enough.set()
+            self.refused.set()
             raise
         self.most = max(self.most, sum(each.model == GPT for each, _ in self._open.values()))
 
 
 def answered_late(budget: Watched, serve: Any, patch: pytest.MonkeyPatch, behave: Behaviour) -> Any:
-    """Two servers: Anthropic's answers when the budget has refused enough, OpenAI's as it is told. Returns OpenAI's."""
+    """Two servers: Anthropic's answers when the budget has refused a call, OpenAI's as it is told. Returns OpenAI's."""
 
     def late(call: Call) -> Reply | Fault:
-        assert budget.enough.wait(120)
+        assert budget.refused.wait(120)
         return Reply("x" * 40)
 
     server = serve(behave)
@@ -81,7 +78,7 @@ def test_a_call_that_waited_for_money_has_no_tries_more_and_numbers_that_go_on(
     [doomed] = requests_to(GPT, 1)
     with suppress(Incomplete):
         ask([doomed, *requests_to(CLAUDE, 1)], tmp_path, budget=budget)
-    assert budget.enough.is_set(), "it had to wait"
+    assert budget.refused.is_set(), "it had to wait"
     assert tries(tmp_path, doomed.key) == list(enumerate(came, 1))
     assert server.count(billed=True) == len(server.calls) == len(came)
     assert budget.spent + GPT_CALL <= budget.limit, "it was not the money that ended it"
@@ -103,7 +100,7 @@ def test_deferred_calls_are_asked_side_by_side_as_far_as_the_money_goes(
 ) -> None:
     requests = requests_to(GPT, 9)
     # Nothing fits beside the other call; it costs a tenth of what was set aside for it, and then three fit.
-    budget = Watched(CLAUDE_CALL + 0.9 * GPT_CALL, refusals=9, planned=True)
+    budget = Watched(CLAUDE_CALL + 0.9 * GPT_CALL, planned=True)
     server = answered_late(budget, serve, monkeypatch, only(Reply("Yes.")))
     assert len(ask([*requests_to(CLAUDE, 1), *requests], tmp_path, budget=budget)) == 10
     assert len(server.calls) == 9 and {tuple(tries(tmp_path, r.key)) for r in requests} == {((1, "ok"),)}
@@ -112,11 +109,11 @@ def test_deferred_calls_are_asked_side_by_side_as_far_as_the_money_goes(
 
 def test_of_deferred_calls_the_first_goes_alone(serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # As above three would fit at once, and the key is wrong for all of them.
-    budget = Watched(CLAUDE_CALL + 0.9 * GPT_CALL, refusals=9, planned=True)
+    budget = Watched(CLAUDE_CALL + 0.9 * GPT_CALL, planned=True)
     server = answered_late(budget, serve, monkeypatch, only("401"))
     with pytest.raises(Incomplete, match="9 of 10"):
         ask([*requests_to(CLAUDE, 1), *requests_to(GPT, 9)], tmp_path, budget=budget)
-    assert budget.enough.is_set() and len(server.calls) == 1
+    assert budget.refused.is_set() and len(server.calls) == 1
 
 
 @pytest.mark.parametrize("concurrency", [1, 3, 16])
@@ -124,7 +121,7 @@ def test_deferred_calls_end_where_nothing_is_in_flight_and_the_next_does_not_fit
     serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, concurrency: int
 ) -> None:
     requests = requests_to(GPT, 9)
-    budget = Watched(CLAUDE_CALL + 0.9 * GPT_CALL, refusals=9, planned=True)
+    budget = Watched(CLAUDE_CALL + 0.9 * GPT_CALL, planned=True)
     answered_late(budget, serve, monkeypatch, only(Reply("x" * 400)))
     with pytest.raises(Incomplete) as error:
         ask([*requests_to(CLAUDE, 1), *requests], tmp_path, budget=budget, concurrency=concurrency)
@@ -148,3 +145,17 @@ def test_what_reserve_would_say_is_known_without_reserving() -> None:
     budget.settle(request, Completion(request.key, "ok", usage=Usage(234, 100)))
     assert not budget.reached(other).waiting and budget.reserved == 0.0
     assert worst_case(request) == pytest.approx(GPT_CALL, abs=1e-15)
+
+
+def test_what_all_that_is_reserved_could_not_pay_is_not_waited_for() -> None:
+    [claude], [request] = requests_to(CLAUDE, 1), requests_to(GPT, 1)
+    budget = Budget(CLAUDE_CALL + 0.9 * GPT_CALL, {"gpt": 0.5 * GPT_CALL})
+    assert "budget_usd[gpt]=" in str(budget.reached(request)) and not budget.reached(request).waiting
+    budget.reserve(claude)
+    # Of both budgets, that of all waits for what comes back and the model's own for nothing.
+    assert "budget_usd[gpt]=" in str(budget.reached(request)) and not budget.reached(request).waiting
+    budget = Budget(CLAUDE_CALL + 0.9 * GPT_CALL, {"gpt": 5 * GPT_CALL})
+    budget.reserve(claude)
+    assert "budget_usd=" in str(budget.reached(request)) and budget.reached(request).waiting
+    longer = replace(request, prompt="x" * 10_000)  # at $1 for a million bytes 0.01 more than there is at all
+    assert "budget_usd=" in str(budget.reached(longer)) and not budget.reached(longer).waiting

@@ -218,8 +218,9 @@ def test_a_limit_that_no_minute_could_keep_for_one_call_is_refused_before_any_ca
         ask(calls, tmp_path, labels=labels)
     assert str(error.value) == (
         "limits.yaml, 'openai': tokens_per_minute = 2298 is less than one call may take, which would wait for minutes; "
-        "nothing was asked. The largest (gpt, question q7) is taken for 2299 tokens: 251 of the prompt and 2048 of the "
-        "reply (max_tokens). Set tokens_per_minute to 2299 or more, leave it out, or lower max_tokens in models.yaml"
+        "none of these calls was made, and what came before is stored. The largest (gpt, question q7) is taken for "
+        "2299 tokens: 251 of the prompt and 2048 of the reply (max_tokens). Set tokens_per_minute to 2299 or more, "
+        "leave it out, or lower max_tokens in models.yaml"
     )
     assert server.calls == [] and not any(tmp_path.glob("*.jsonl"))
     limits(openai={"tokens_per_minute": 2299}, **{own.base_url: {"tokens_per_minute": 3047}})
@@ -235,16 +236,32 @@ def test_a_limit_that_no_minute_could_keep_for_one_call_is_refused_before_any_ca
         check_fit(calls, {})
 
 
-def test_a_limit_too_small_for_judging_is_refused_before_the_answers_are_paid(tmp_path: Path, limits: Any) -> None:
+def test_a_limit_that_every_call_may_keep_is_not_refused_for_answers_that_are_not_written(
+    tmp_path: Path, limits: Any
+) -> None:
     given = {"judges": ["gpt_fast"], "candidates": ["gpt_fast", "claude_fast"], "question_limit": 1}
     experiment = load_experiment("mt_bench_blind", **given, store=str(tmp_path))
     [model] = experiment.judges
-    # An answer is a short question and max_tokens; a judgment shows two answers of max_tokens each.
+    # A judgment shows two answers of at most max_tokens each, and hardly any is as long.
     limits(openai={"tokens_per_minute": 2 * model.max_tokens})
-    with pytest.raises(OverLimit, match=rf"tokens_per_minute = {2 * model.max_tokens} .*\(gpt_fast, question "):
+    planned = asyncio.run(plan(experiment))
+    assert planned.missing == 3
+    assert [row.input_tokens > 2 * model.max_tokens for row in planned.rows] == [False, False, True]
+    limits(openai={"tokens_per_minute": model.max_tokens})
+    with pytest.raises(OverLimit, match=rf"tokens_per_minute = {model.max_tokens} .*\(gpt_fast, question "):
         asyncio.run(plan(experiment))
-    limits(openai={"tokens_per_minute": 5 * model.max_tokens})
-    assert asyncio.run(plan(experiment)).missing == 3
+
+
+def test_answers_count_against_a_limit_once_they_are_written(serve: Any, tmp_path: Path, limits: Any) -> None:
+    server, gpt = serve(only(Reply("y" * 2000))), MODELS["openai"]
+    limits(openai={"tokens_per_minute": 2548})  # 2048 of the reply, 500 of the prompt
+    judging = Request(gpt, "Which is better? ", unwritten=2 * gpt.max_tokens)
+    check_fit([judging], {})
+    [answer] = ask([Request(gpt, "What is it?")], tmp_path).values()
+    written = replace(judging, prompt=judging.prompt + answer.text, unwritten=0)  # 17 and 2000 bytes
+    with pytest.raises(OverLimit, match=r"made, and what came before is stored\. .* 2553 tokens"):
+        ask([written], tmp_path)
+    assert len(server.calls) == 1 and statuses(tmp_path, gpt) == ["ok"]
 
 
 def _dialect(kind: str, counted: str) -> dict[str, str]:

@@ -1,0 +1,57 @@
+"""In which order calls are made: side by side at all addresses, and at each so that what is wrong shows early."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
+
+from helpers.types import Request
+
+#: What makes one call; it has to say itself what became of it.
+One = Callable[[Request], Awaitable[None]]
+
+
+async def in_order(
+    requests: Iterable[Request], one: One, concurrency: int, answered: Container[str], over: Callable[[], bool]
+) -> None:
+    """Make all of these calls, so many at a time to each address, until it is `over`.
+
+    `answered` holds the names of the models that have answered in this run.
+    """
+    found: dict[tuple[str, str | None], list[Request]] = {}
+    for request in requests:
+        found.setdefault((request.model.provider, request.model.base_url), []).append(request)
+    # A group waits for each of its tasks also when it is cancelled: all are recorded before files close.
+    async with asyncio.TaskGroup() as addresses:
+        for group in found.values():
+            addresses.create_task(_address(group, one, concurrency, answered, over))
+
+
+async def _address(
+    requests: Sequence[Request], one: One, concurrency: int, answered: Container[str], over: Callable[[], bool]
+) -> None:
+    """All calls to one address: the first alone, then the first of each other model, then the rest.
+
+    So a wrong key costs one call, whatever the number of models, and a wrong model id one of its own.
+    """
+    first: dict[str, Request] = {}
+    for request in requests:
+        if request.model.name not in answered:  # as those of deferred calls may have
+            first.setdefault(request.model.name, request)
+    for request in [*first.values()][:1]:
+        await one(request)
+    async with asyncio.TaskGroup() as group:
+        for request in [*first.values()][1:]:
+            group.create_task(one(request))
+    rest = iter([request for request in requests if first.get(request.model.name) is not request])
+
+    async def worker() -> None:
+        for request in rest:
+            await asyncio.sleep(0)  # simulated models never wait: without this no interrupt would be heard
+            if over():
+                return
+            await one(request)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(concurrency):
+            group.create_task(worker())

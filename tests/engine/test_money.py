@@ -1,0 +1,195 @@
+"""Where money runs out: which calls of which models are asked, and who waits for whom; nobody waits for the time."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from helpers.judge import Budget, Incomplete, complete_all
+from helpers.providers import Failure, Sent
+from helpers.types import Completion, Model, Price, Request, Usage
+from tests.engine import virtual
+from tests.engine.asking import MODELS, statuses
+from tests.engine.virtual import provider
+
+#: A dollar for a byte that is read, nothing for what is written: a call costs at most its text and what is counted
+#: around it (OpenAI 200, Anthropic 100, Google 50), and so by the sizes below.
+DOLLAR = Price(1e6, 0.0)
+GPT, CLAUDE, GEMINI = (replace(MODELS[kind], price=DOLLAR) for kind in ("openai", "anthropic", "google"))
+KIN = replace(GPT, name="kin", model_id="gpt-5")
+FREE = replace(MODELS["own"], base_url="http://127.0.0.1:8000/v1")
+AROUND = {"openai": 200, "anthropic": 100, "google": 50}
+
+
+def sized(model: Model, *sizes: int) -> list[Request]:
+    """Calls that cost at most so many dollars each."""
+    return [Request(model, f"{n} ".ljust(size - AROUND[model.provider], "x")) for n, size in enumerate(sizes)]
+
+
+@dataclass
+class Paid:
+    """A service that says for the n-th attempt of a call how long it takes, and what it costs or why it fails."""
+
+    behave: Callable[[Request, int], tuple[float, float | Failure]]
+    sent: list[tuple[float, Request]] = field(default_factory=list)
+
+    async def send(self, client: object, request: Request) -> Sent:
+        self.sent.append((asyncio.get_running_loop().time(), request))
+        seconds, usd = self.behave(request, sum(request == each for _, each in self.sent))
+        await asyncio.sleep(seconds)
+        if isinstance(usd, Failure):
+            raise usd
+        return Sent(json.dumps({"read": usd}))
+
+    def read(self, raw: str) -> Completion:
+        return Completion("", "ok", text="Yes.", finish="stop", usage=Usage(json.loads(raw)["read"], 1))
+
+    def asked(self, model: Model) -> list[int]:
+        """The numbers of a model's calls in the order in which they came."""
+        return [int(request.prompt.split()[0]) for _, request in self.sent if request.model == model]
+
+    def times(self, model: Model) -> list[float]:
+        return [round(when, 3) for when, request in self.sent if request.model == model]
+
+
+def run(requests: list[Request], folder: Path, budget: Budget, service: Paid, concurrency: int = 16) -> str:
+    """What a run says of what is missing at its end; "" where nothing is."""
+
+    async def scene() -> str:
+        options = {"folder": folder, "budget": budget, "clock": virtual.clock(), "show": False}
+        async with asyncio.timeout(1e5):  # against hanging: of the time in which nobody waits
+            try:
+                await complete_all(requests, concurrency=concurrency, **options)
+            except Incomplete as error:
+                return str(error)
+            return ""
+
+    with provider(service), pytest.MonkeyPatch.context() as patch:
+        for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY"):
+            patch.setenv(name, "not-a-key")
+        return virtual.run(scene)
+
+
+# --- whose calls end --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("concurrency", [1, 16])
+def test_a_call_too_dear_for_what_is_left_ends_its_model_and_no_other(tmp_path: Path, concurrency: int) -> None:
+    calls = [*sized(GPT, 9000, 300, 300), *sized(KIN, 400, 400), *sized(CLAUDE, 500, 500, 500), *sized(FREE, 300, 9000)]
+    budget, service = Budget(4000.0, planned=True), Paid(lambda request, attempt: (1.0, 10))
+    said = run(calls, tmp_path, budget, service, concurrency)
+    assert [service.asked(model) for model in (GPT, KIN, CLAUDE, FREE)] == [[], [0, 1], [0, 1, 2], [0, 1]]
+    assert said.startswith("3 of 10 replies are still missing:\n  gpt: 3 x the next call could bring the cost above ")
+    assert re.search(r"budget_usd=4000\.0000 \(.*; the call could cost up to \$9000\.0000\)\n", said)
+    assert not re.search("^  (kin|claude|llama): ", said, re.MULTILINE)
+    assert {row.model: row.usd for row in budget.account.rows} == {"claude": 30.0, "kin": 20.0, "llama": 0.0}
+
+
+def test_each_model_goes_on_until_a_call_of_its_own_finds_no_money(tmp_path: Path) -> None:
+    calls = [*sized(GPT, *[600] * 6), *sized(CLAUDE, *[300] * 6), *sized(FREE, *[300] * 6)]
+    service = Paid(lambda request, attempt: (1.0, len(request.prompt) + AROUND[request.model.provider]))
+    said = run(calls, tmp_path, Budget(2000.0, planned=True), service, concurrency=1)
+    # Both take turns from second to second: 900 are spent after one, 1800 after two. Then 200 are left, for neither.
+    assert [service.asked(model) for model in (GPT, CLAUDE, FREE)] == [[0, 1], [0, 1], [0, 1, 2, 3, 4, 5]]
+    assert said.startswith("8 of 18 replies are still missing:\n  claude: 4 x the next call ")
+    assert re.search(r"^  gpt: 4 x .* budget_usd=2000\.0000 \(\$1800\.0000 spent, .* up to \$600\.0000\)$", said, re.M)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    sizes=st.lists(st.lists(st.integers(250, 1000), max_size=12), min_size=3, max_size=3),
+    limit=st.integers(200, 12_000),
+    own=st.none() | st.integers(200, 6000),
+    cheap=st.sampled_from([0.05, 0.5, 1.0]),
+    concurrency=st.sampled_from([1, 2, 5, 16]),
+    seed=st.integers(0, 9),
+)
+# A dear call that waits for money, and cheap ones behind it for which there would be enough.
+@example([[900, 900, 260, 260], [900], []], 2000, None, 0.5, 16, 0)
+def test_what_is_missing_of_a_model_is_the_rest_of_its_calls_from_the_first_for_which_there_is_no_money(
+    tmp_path_factory: pytest.TempPathFactory,
+    sizes: list[list[int]],
+    limit: int,
+    own: int | None,
+    cheap: float,
+    concurrency: int,
+    seed: int,
+) -> None:
+    models = (GPT, KIN, CLAUDE)
+    calls = {model.name: sized(model, *some) for model, some in zip(models, sizes, strict=True)}
+    every = [request for some in calls.values() for request in some]
+    worst = {r.key: len(r.prompt) + AROUND[r.model.provider] for r in every}
+
+    def behave(request: Request, attempt: int) -> tuple[float, float]:
+        return 0.5 + (sum(request.prompt.encode()) + seed) % 7, int(worst.get(request.key, 0) * cheap)
+
+    budget = Budget(limit, {} if own is None else {"gpt": own}, planned=True)
+    service = Paid(behave)
+    run([*sized(FREE, *[250] * 4), *every], tmp_path_factory.mktemp("store"), budget, service, concurrency)
+    assert service.asked(FREE) == [0, 1, 2, 3]
+    assert budget.spent <= limit and budget.spent_on("gpt") <= (limit if own is None else own)
+    for model in models:
+        asked, some = service.asked(model), calls[model.name]
+        assert asked == list(range(len(asked))), "in their order, and none left out"
+        if len(asked) < len(some):
+            dear = worst[some[len(asked)].key]
+            over = budget.spent + dear > limit
+            assert over or (model == GPT and own is not None and budget.spent_on("gpt") + dear > own)
+
+
+# --- who waits for whom -----------------------------------------------------------------------------------------------
+
+
+def deferring(behave: Callable[[Request, int], tuple[float, float | Failure]]) -> Paid:
+    """A first call, to Google, sets nearly all aside for ten seconds and costs 100: all others are deferred."""
+    return Paid(lambda request, attempt: (10.0, 100) if request.model == GEMINI else behave(request, attempt))
+
+
+def test_a_call_that_will_never_have_money_does_not_wait_for_those_in_flight(tmp_path: Path) -> None:
+    # At its own budget there is nothing to wait for; at that of all there would be, for 500 seconds.
+    calls = [*sized(GEMINI, 9500), *sized(GPT, 2000, 3000), *sized(KIN, 1000, 1000), *sized(CLAUDE, 4000)]
+    full = {"gpt": (1.0, 2000), "kin": (1.0, 1000), "claude": (500.0, 4000)}
+    service = deferring(lambda request, attempt: full[request.model.name])
+    said = run(calls, tmp_path, Budget(10_000.0, {"gpt": 4000.0}, planned=True), service, concurrency=1)
+    assert service.times(CLAUDE) == service.times(GPT) == [10.0]
+    assert service.times(KIN) == [11.0, 12.0]
+    assert said.startswith("1 of 6 ") and "  gpt: 1 x the next call could bring the cost above budget_usd[gpt]=" in said
+
+
+def test_a_call_hears_while_it_waits_that_there_will_be_no_money(tmp_path: Path) -> None:
+    calls = [*sized(GEMINI, 9500), *sized(GPT, 300, 2000, 2000), *sized(KIN, 300, 300, 300), *sized(CLAUDE, 1000)]
+    full = {"gpt": (1.0, 2000), "kin": (50.0, 300), "claude": (500.0, 1000)}
+
+    def behave(request: Request, attempt: int) -> tuple[float, float]:
+        first = request.prompt.startswith("0 ") and request.model != CLAUDE
+        return (1.0, 300) if first else full[request.model.name]
+
+    service = deferring(behave)
+    said = run(calls, tmp_path, Budget(9700.0, {"gpt": 3000.0}, planned=True), service, concurrency=2)
+    # The third waits for the second, which leaves nothing of their own budget at 13: the last of KIN's has its place.
+    assert service.times(GPT) == [10.0, 12.0] and service.times(KIN) == [11.0, 13.0, 13.0]
+    assert said.startswith("1 of 8 ") and "  gpt: 1 x the next call could bring the cost above budget_usd[gpt]=" in said
+
+
+def test_waiting_for_money_is_no_waiting_for_a_rate_limit(tmp_path: Path) -> None:
+    """Half an hour of rate limits is the end of a call; here most of it is spent on waiting for money."""
+    calls = [*sized(GEMINI, 9500), *sized(GPT, 9000), *sized(CLAUDE, *[500] * 10)]
+
+    def behave(request: Request, attempt: int) -> tuple[float, float | Failure]:
+        if request.model == GPT:
+            return 1.0, Failure("rate_limited", "slow down", 60.0) if attempt <= 3 else 9000
+        # From the second on one is always in flight, as the next begins in the middle of it.
+        return 250.0 if request.prompt.startswith("2 ") else 500.0, 1
+
+    service = deferring(behave)
+    assert run(calls, tmp_path, Budget(9550.0, planned=True), service, concurrency=2) == ""
+    assert statuses(tmp_path, GPT) == ["rate_limited"] * 3 + ["ok"]
+    assert service.times(GPT)[2] - service.times(GPT)[0] > 1800.0
