@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -295,13 +295,29 @@ def test_a_folder_without_answers_is_told(tmp_path):
         datasets.load_arena_answers(tmp_path)
 
 
-def test_twenty_files_of_750_questions_are_read_in_seconds(tmp_path):
-    for model in range(20):
-        rows = [new(f"u{n}", "A>B", "B>>A", model=f"m{model}", note="x" * 2000) for n in range(750)]
-        write(place(tmp_path, JUDGE, f"m{model}.jsonl"), rows)
-    start = time.perf_counter()
-    assert len(datasets.load_arena(tmp_path).frame) == 30_000
-    assert time.perf_counter() - start < 20
+def test_twice_the_files_are_twice_the_work(tmp_path):
+    def calls(files: int) -> int:
+        """How many functions are called to read so many files of 50 questions."""
+        folder, count = tmp_path / str(files), 0
+        for model in range(files):
+            rows = [new(f"u{n}", "A>B", "B>>A", model=f"m{model}", note="x" * 2000) for n in range(50)]
+            write(place(folder, JUDGE, f"m{model}.jsonl"), rows)
+
+        def counting(frame: object, event: str, arg: object) -> None:
+            nonlocal count
+            count += event in ("call", "c_call")
+
+        sys.setprofile(counting)
+        try:
+            frame = datasets.load_arena(folder).frame
+        finally:
+            sys.setprofile(None)
+        assert len(frame) == 100 * files
+        return count
+
+    calls(2)  # what is imported or kept at the first time
+    few, more, most = map(calls, (5, 10, 20))
+    assert most - more <= 1.05 * 2 * (more - few)
 
 
 # --- questions and answers -------------------------------------------------------------------------------------------

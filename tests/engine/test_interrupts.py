@@ -19,11 +19,11 @@ from helpers.judge import Budget, Interrupted, complete_all, stopping
 from helpers.judge.asking import Asking
 from helpers.judge.prices import worst_case
 from helpers.judge.progress import Progress
-from helpers.providers import Stopped
+from helpers.providers import Clock, Stopped
 from helpers.types import Model, Request
 from tests.engine.asking import MODELS, PROVIDERS, ask, attempts, requests_to, statuses
 from tests.engine.worker import start
-from tests.servers.behaviours import Fault, faulty, only, scripted
+from tests.servers.behaviours import Call, Fault, Reply, only, polite, scripted
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning"),
@@ -39,11 +39,12 @@ def _interrupted(
     how: Callable[[asyncio.Task[Any]], Any] = asyncio.Task.cancel,
     then: Callable[[asyncio.Task[Any]], Awaitable[None]] | None = None,
     budget: Budget | None = None,
+    clock: Clock | None = None,
 ) -> BaseException:
     """What a run raises that is interrupted as soon as something is so, and `then` again."""
 
     async def run() -> BaseException:
-        options = {"folder": folder, "show": False, "budget": budget or Budget(1e6), "stage": "judging"}
+        options = {"folder": folder, "show": False, "budget": budget or Budget(1e6), "stage": "judging", "clock": clock}
         task = asyncio.create_task(complete_all(requests, **options))
         while not when():
             assert not task.done()
@@ -93,11 +94,27 @@ def test_an_interrupt_before_the_first_call_says_that_nothing_was_asked(tmp_path
 
 
 def test_nobody_waits_for_retries_and_pauses(serve: Any, tmp_path: Path) -> None:
-    server = serve(faulty(0.5, [Fault("429", retry_after=60.0), "500"]))
-    begun = time.monotonic()
-    _interrupted(tmp_path, requests_to(GPT, 40), lambda: server.count(fault="429") > 0 and server.in_flight == 0)
-    assert time.monotonic() - begun < 10
-    assert len(statuses(tmp_path, GPT)) == len(server.calls), "all that was sent is written down"
+    def behave(call: Call) -> Reply | Fault:
+        faults = {"question 5 ": Fault("429", retry_after=60.0), "question 7 ": Fault("500")}
+        return next((fault for name, fault in faults.items() if name in call.prompt), polite(call))
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        await asyncio.sleep(0.001)
+
+    def both_failed() -> bool:
+        found = statuses(tmp_path, GPT) if server.calls and server.in_flight == 0 else []
+        return {"rate_limited", "provider_error"} <= set(found)
+
+    def interrupt(task: asyncio.Task[Any]) -> None:
+        before.append(len(slept))
+        task.cancel()
+
+    server, slept, before = serve(behave), [], []
+    stopped = Clock(now=lambda: 0.0, sleep=sleep)  # what is waited for by this clock never comes
+    _interrupted(tmp_path, requests_to(GPT, 40), both_failed, interrupt, clock=stopped)
+    assert before[0] > 0 and len(slept) - before[0] <= 40, "each may have looked up once more before it heard"
+    assert len(statuses(tmp_path, GPT)) == len(server.calls) < 40, "all that was sent is written down"
 
 
 def test_whoever_still_waits_for_a_place_is_refused_it() -> None:

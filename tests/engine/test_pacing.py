@@ -242,11 +242,12 @@ def test_a_limit_that_every_call_may_keep_is_not_refused_for_answers_that_are_no
     given = {"judges": ["gpt_fast"], "candidates": ["gpt_fast", "claude_fast"], "question_limit": 1}
     experiment = load_experiment("mt_bench_blind", **given, store=str(tmp_path))
     [model] = experiment.judges
-    # A judgment shows two answers of at most max_tokens each, and hardly any is as long.
+    # A judgment shows two answers, which would pass the limit if both were as long as they may be.
     limits(openai={"tokens_per_minute": 2 * model.max_tokens})
     planned = asyncio.run(plan(experiment))
     assert planned.missing == 3
-    assert [row.input_tokens > 2 * model.max_tokens for row in planned.rows] == [False, False, True]
+    most = [row.input_tokens + row.output_tokens for row in planned.rows]
+    assert [each > 2 * model.max_tokens for each in most] == [False, False, True], "a plan is a bound"
     limits(openai={"tokens_per_minute": model.max_tokens})
     with pytest.raises(OverLimit, match=rf"tokens_per_minute = {model.max_tokens} .*\(gpt_fast, question "):
         asyncio.run(plan(experiment))

@@ -73,7 +73,7 @@ async def _start(hub: Hub) -> web.AppRunner:
     async def answer(request: web.Request) -> web.Response:
         hub.requests.append((request.method, unquote(request.raw_path)))
         if hub.behaviour == "silent":
-            await asyncio.sleep(60)
+            await asyncio.Event().wait()
         if hub.behaviour == "down":
             return web.Response(status=503)
         if hub.behaviour == "stranger":
