@@ -253,7 +253,7 @@ def test_a_hub_that_never_answers_is_given_up_in_time(hub, client):
     hub.behaviour = "silent"
     error = client.run(f"hub.PROBE_SECONDS = 0.5\nresult = str(fetch({REPO!r}, {ANSWERS!r}, 'main', folder=folder))")
     assert error["error"] == "ConnectionError" and "no answer within 0.5 s" in error["text"]
-    assert len(hub.requests) == 1 and error["slept"] == [], "nobody asks again; an answer would never come"
+    assert len(hub.requests) <= 1 and error["slept"] == [], "nobody asks again, and no answer would ever come"
     assert client.run("result = hub.PROBE_SECONDS") == 5.0
 
 
