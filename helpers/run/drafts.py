@@ -1,40 +1,44 @@
-"""Notebooks while they are run: beside their report under a name that says who runs them, and cleared after a kill."""
+"""Notebooks while they are run: beside their report, locked by who runs them, and cleared after a kill."""
 
 from __future__ import annotations
 
-import os
-import platform
-import re
-import sys
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
-def draft_of(report: Path) -> Path:
-    """Where this process keeps the notebook until its report is whole."""
-    return report.with_name(f".{report.stem}-{_machine()}-{os.getpid()}{report.suffix}")
+@contextmanager
+def drafting(report: Path) -> Iterator[Path]:
+    """Where a notebook is kept until its report is whole; at the end nothing of it is left there.
+
+    Beside it lies a lock, which every system frees when its process ends, however that was: `clear` looks at that.
+    """
+    from filelock import FileLock
+
+    report.parent.mkdir(parents=True, exist_ok=True)
+    clear(report)
+    draft = report.with_name(f".{report.stem}-{secrets.token_hex(8)}{report.suffix}")
+    try:
+        with FileLock(_lock_of(draft)):
+            try:
+                yield draft
+            finally:
+                draft.unlink(missing_ok=True)
+    finally:
+        _lock_of(draft).unlink(missing_ok=True)
 
 
 def clear(report: Path) -> None:
-    """Remove drafts of this report whose process, on this machine, has ended without removing them."""
-    own = re.compile(rf"\.{re.escape(report.stem)}-(?:{re.escape(_machine())}-)?(\d+){re.escape(report.suffix)}")
-    for path in report.parent.glob(f".{report.stem}-*{report.suffix}"):
-        named = own.fullmatch(path.name)
-        if named and not _lives(int(named[1])):
+    """Remove the drafts of this report whose process has ended without removing them."""
+    from filelock import FileLock
+
+    for path in report.parent.glob(f".{report.stem}-*.lock"):
+        with suppress(OSError):  # held by who writes that draft, or nothing of ours
+            with FileLock(path, timeout=0):
+                path.with_suffix(report.suffix).unlink(missing_ok=True)
             path.unlink(missing_ok=True)
 
 
-def _machine() -> str:
-    return re.sub(r"[^A-Za-z0-9]+", "_", platform.node()) or "here"
-
-
-def _lives(process: int) -> bool:
-    """Whether there is such a process; where that cannot be asked without harm, there may be."""
-    if sys.platform == "win32":  # there a signal 0 is no question but an interrupt
-        return True
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        return True
-    return process > 0
+def _lock_of(draft: Path) -> Path:
+    return draft.with_suffix(".lock")

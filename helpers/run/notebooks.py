@@ -20,7 +20,7 @@ from helpers.providers.keys import declare, redact, refuse
 from helpers.run.asking import check
 from helpers.run.cleaning import clean
 from helpers.run.collected import collected
-from helpers.run.drafts import clear, draft_of
+from helpers.run.drafts import drafting
 from helpers.run.interrupting import asked_to_end, begin_process, reachable, stopping
 from helpers.run.ready import check_ready
 
@@ -100,21 +100,28 @@ def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Resu
     What fails is told in the result: the cell by the number that it shows and its error, or the kernel's end. The
     notebook as far as it came stays beside the report as `report.failed.ipynb`, unless the run was interrupted.
     """
-    import papermill
-    from papermill.exceptions import PapermillExecutionError
-    from traitlets.config import Config
-
     if asked_to_end():
         return Result(notebook.stem, report, 0.0, "not run: the run was interrupted before it")
     leave_browser()
     begun = time.monotonic()
-    draft = draft_of(report)
-    failed = report.with_name(f"{report.stem}.failed.ipynb")
-    told, words = None, "what came is stored"
     try:
         declare(variables())
-        report.parent.mkdir(parents=True, exist_ok=True)
-        clear(report)
+        with drafting(report) as draft:
+            told = _executed(notebook, draft, report, parameters)
+    except Exception as error:  # a folder that cannot be written: reported like a failing cell
+        told = redact(f"{type(error).__name__}: {error}")
+    return Result(notebook.stem, report, time.monotonic() - begun, told)
+
+
+def _executed(notebook: Path, draft: Path, report: Path, parameters: Mapping[str, Any]) -> str | None:
+    """What went wrong and where it is kept; None where the report is whole and in its place."""
+    import papermill
+    from papermill.exceptions import PapermillExecutionError
+    from traitlets.config import Config
+
+    failed = report.with_name(f"{report.stem}.failed.ipynb")
+    words = "what came is stored"
+    try:
         with reachable() as interruptible:
             papermill.execute_notebook(
                 str(notebook),
@@ -136,17 +143,12 @@ def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Resu
         words = redact(said) if said else words
     except Exception as error:  # a kernel that died, a disk that is full: reported like a failing cell
         told = redact(f"{type(error).__name__}: {error}")
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
-    if told is None:
+    else:
         failed.unlink(missing_ok=True)
-    elif asked_to_end():
-        draft.unlink(missing_ok=True)
-        told = f"interrupted; {words}"
-    elif draft.exists():
-        told += _kept(draft, failed)
-    return Result(notebook.stem, report, time.monotonic() - begun, told)
+        return None
+    if asked_to_end():
+        return f"interrupted; {words}"
+    return told + (_kept(draft, failed) if draft.exists() else "")
 
 
 def _kept(draft: Path, failed: Path) -> str:
@@ -155,7 +157,6 @@ def _kept(draft: Path, failed: Path) -> str:
         clean(draft, failed)
         os.replace(draft, failed)
     except Exception as error:
-        draft.unlink(missing_ok=True)
         return redact(f" ({failed} could not be written: {error})")
     return f" (see {failed})"
 

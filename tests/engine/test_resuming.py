@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import platform
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +16,7 @@ from helpers import run
 from helpers.config import load_experiment
 from helpers.judge import Budget, Interrupted
 from helpers.run import notebooks
-from helpers.run.drafts import clear, draft_of
+from helpers.run.drafts import clear, drafting
 from helpers.run.resuming import resumable
 from tests.engine.asking import MODELS, requests_to
 
@@ -102,31 +99,45 @@ def test_a_kernel_without_work_is_shut_down_and_not_interrupted(
 # --- drafts -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def ended() -> Iterator[int]:
-    """The number of a process that has ended."""
-    process = subprocess.Popen([sys.executable, "-c", ""])
-    process.wait()
-    yield process.pid
+WRITES = """
+import sys
+from pathlib import Path
+from helpers.run.drafts import drafting
+with drafting(Path(sys.argv[1])) as draft:
+    draft.write_text("{}")
+    print(draft, flush=True)
+    sys.stdin.read()
+"""
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no process can be asked there whether it lives")
-def test_only_drafts_that_nobody_writes_are_cleared(tmp_path: Path, ended: int) -> None:
-    report, machine = tmp_path / "report.ipynb", re.sub(r"[^A-Za-z0-9]+", "_", platform.node())
-    mine = draft_of(report)
-    assert mine.parent == tmp_path and mine.name == f".report-{machine}-{os.getpid()}.ipynb"
-    kept = [mine, report, tmp_path / "report.failed.ipynb", tmp_path / f".report-{os.getppid()}.ipynb"]
-    kept += [tmp_path / f".report-elsewhere-{ended}.ipynb", tmp_path / f".other-{machine}-{ended}.ipynb"]
-    kept += [tmp_path / f".report-{machine}-{ended}.txt", tmp_path / f".report-{machine}-{ended}x.ipynb"]
-    gone = [tmp_path / f".report-{machine}-{ended}.ipynb", tmp_path / f".report-{ended}.ipynb"]
-    gone += [tmp_path / f".report-{machine}-99999999999999999999.ipynb"]
-    for path in (*kept, *gone):
-        path.write_text("{}")
-    elsewhere = tmp_path / "precious"
-    elsewhere.write_text("kept")
-    gone[0].unlink()
-    gone[0].symlink_to(elsewhere)
-    clear(report)
-    assert [path.name for path in gone if path.exists() or path.is_symlink()] == []
-    assert [path.name for path in kept if not path.exists()] == []
-    assert elsewhere.read_text() == "kept"
+def test_a_draft_is_cleared_once_its_process_has_ended_however_that_was(tmp_path: Path) -> None:
+    report = tmp_path / "report.ipynb"
+    words = [sys.executable, "-c", WRITES, str(report)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer:
+        draft = Path(writer.stdout.readline().strip())
+        assert draft.parent == tmp_path and draft.name.startswith(".report-") and draft.suffix == ".ipynb"
+        with drafting(report) as mine:
+            mine.write_text("{}")
+            clear(report)
+            assert mine.exists() and draft.exists() and mine != draft, "two that are written now"
+        assert {path.stem for path in tmp_path.iterdir()} == {draft.stem}
+        writer.kill()
+    assert draft.exists(), "killed, it could not tidy up"
+    with drafting(report) as mine:
+        assert {path.stem for path in tmp_path.iterdir()} == {mine.stem}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_draft_goes_also_where_a_run_fails_and_what_is_no_draft_stays(tmp_path: Path) -> None:
+    report, elsewhere = tmp_path / "report.ipynb", tmp_path / "precious"
+    kept = [report, elsewhere, *(tmp_path / name for name in ("report.failed.ipynb", ".other-1.lock", ".report-2.txt"))]
+    for path in kept:
+        path.write_text("kept")
+    (tmp_path / ".report-3.lock").symlink_to(elsewhere)
+    (tmp_path / ".report-4.lock").touch()
+    (tmp_path / ".report-4.ipynb").symlink_to(elsewhere)
+    with pytest.raises(ZeroDivisionError), drafting(report) as draft:
+        draft.write_text("{}")
+        raise ZeroDivisionError
+    assert {path.read_text() for path in kept} == {"kept"}
+    assert {path.name for path in tmp_path.iterdir()} == {*(path.name for path in kept), ".report-3.lock"}
