@@ -13,6 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from helpers.config.limits import LimitEntry
 from helpers.judge import Budget, Incomplete, complete_all
 from helpers.providers import Failure, Sent
 from helpers.types import Completion, Model, Price, Request, Usage
@@ -60,11 +61,13 @@ class Paid:
         return [round(when, 3) for when, request in self.sent if request.model == model]
 
 
-def run(requests: list[Request], folder: Path, budget: Budget, service: Paid, concurrency: int = 16) -> str:
+def run(
+    requests: list[Request], folder: Path, budget: Budget, service: Paid, concurrency: int = 16, seed: int = 0
+) -> str:
     """What a run says of what is missing at its end; "" where nothing is."""
 
     async def scene() -> str:
-        options = {"folder": folder, "budget": budget, "clock": virtual.clock(), "show": False}
+        options = {"folder": folder, "budget": budget, "clock": virtual.clock(seed), "show": False}
         async with asyncio.timeout(1e5):  # against hanging: of the time in which nobody waits
             try:
                 await complete_all(requests, concurrency=concurrency, **options)
@@ -164,19 +167,58 @@ def test_a_call_that_will_never_have_money_does_not_wait_for_those_in_flight(tmp
     assert said.startswith("1 of 6 ") and "  gpt: 1 x the next call could bring the cost above budget_usd[gpt]=" in said
 
 
-def test_a_call_hears_while_it_waits_that_there_will_be_no_money(tmp_path: Path) -> None:
-    calls = [*sized(GEMINI, 9500), *sized(GPT, 300, 2000, 2000), *sized(KIN, 300, 300, 300), *sized(CLAUDE, 1000)]
-    full = {"gpt": (1.0, 2000), "kin": (50.0, 300), "claude": (500.0, 1000)}
+def test_calls_hear_while_they_wait_that_there_will_be_no_money_for_their_model(tmp_path: Path) -> None:
+    gpt, kin = sized(GPT, 300, 2000, 2000, 800), sized(KIN, 300, 250, 250, 250)
+    full = {"gpt": (1.0, 2000), "kin": (50.0, 250), "claude": (500.0, 6240)}
 
     def behave(request: Request, attempt: int) -> tuple[float, float]:
         first = request.prompt.startswith("0 ") and request.model != CLAUDE
         return (1.0, 300) if first else full[request.model.name]
 
+    service, calls = deferring(behave), [*sized(GEMINI, 9500), *gpt, *kin, *sized(CLAUDE, 6240)]
+    said = run(calls, tmp_path, Budget(9700.0, {"gpt": 3200.0}, planned=True), service, concurrency=3)
+    # The third and the fourth wait for the second, and it leaves nothing for the third of their own budget at 13. The
+    # fourth could wait for Claude's 6240, but its model has ended: at once there are places for three of KIN's.
+    assert service.times(GPT) == [10.0, 12.0] and service.times(KIN) == [11.0, 13.0, 13.0, 13.0]
+    assert said.startswith("2 of 10 ") and "gpt: 2 x the next call could bring the cost above budget_usd[gpt]=" in said
+
+
+def test_calls_hear_while_they_wait_for_money_that_nobody_is_asked_any_more(tmp_path: Path) -> None:
+    calls = [*sized(GEMINI, 9500), *sized(GPT, *[5000] * 6)]
+
+    def behave(request: Request, attempt: int) -> tuple[float, float | Failure]:
+        return 1.0, Failure("quota", "the account is empty") if request.prompt.startswith("1 ") else 10
+
     service = deferring(behave)
-    said = run(calls, tmp_path, Budget(9700.0, {"gpt": 3000.0}, planned=True), service, concurrency=2)
-    # The third waits for the second, which leaves nothing of their own budget at 13: the last of KIN's has its place.
-    assert service.times(GPT) == [10.0, 12.0] and service.times(KIN) == [11.0, 13.0, 13.0]
-    assert said.startswith("1 of 8 ") and "  gpt: 1 x the next call could bring the cost above budget_usd[gpt]=" in said
+    said = run(calls, tmp_path, Budget(9700.0, planned=True), service)
+    assert service.asked(GPT) == [0, 1] and said.startswith("5 of 7 ") and "budget_usd" not in said
+
+
+def test_calls_that_waited_for_money_are_asked_as_fast_as_a_limit_allows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("helpers.config.load_limits", lambda: {"openai": LimitEntry(requests_per_minute=6)})
+    calls = [*sized(GEMINI, 9500), *sized(GPT, 2000, 7000, 2000, 2000, 2000)]
+    service = deferring(lambda request, attempt: (30.0 if request.prompt.startswith("1 ") else 100.0, 10))
+    assert run(calls, tmp_path, Budget(9500.0, planned=True), service) == ""
+    # The first ends at 110. Ten seconds lie between calls, and the fourth waits until 140 for what the second leaves.
+    assert service.times(GPT) == [10.0, 110.0, 120.0, 140.0, 150.0]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_nobody_is_out_of_money_because_an_earlier_call_has_to_wait_for_a_pause(tmp_path: Path, seed: int) -> None:
+    """Nothing is in flight in the pause; after it the one that was refused may come before the first of the line."""
+    calls = [*sized(GEMINI, 9500), *sized(GPT, 300, 300, 9000), *sized(CLAUDE, 600)]
+
+    def behave(request: Request, attempt: int) -> tuple[float, float | Failure]:
+        if request.model == CLAUDE:
+            return 30.0, 10
+        refused = request.prompt.startswith("1 ") and attempt == 1
+        return 10.0, Failure("rate_limited", "slow down", 100.0) if refused else 10
+
+    service = deferring(behave)
+    assert run(calls, tmp_path, Budget(9700.0, planned=True), service, seed=seed) == ""
+    assert statuses(tmp_path, GPT).count("rate_limited") == 1
 
 
 def test_waiting_for_money_is_no_waiting_for_a_rate_limit(tmp_path: Path) -> None:
