@@ -106,7 +106,7 @@ def test_each_model_goes_on_until_a_call_of_its_own_finds_no_money(tmp_path: Pat
     assert re.search(r"^  gpt: 4 x .* budget_usd=2000\.0000 \(\$1800\.0000 spent, .* up to \$600\.0000\)$", said, re.M)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     sizes=st.lists(st.lists(st.integers(250, 1000), max_size=12), min_size=3, max_size=3),
     limit=st.integers(200, 12_000),
@@ -205,7 +205,7 @@ def test_calls_that_waited_for_money_are_asked_as_fast_as_a_limit_allows(
     assert service.times(GPT) == [10.0, 110.0, 120.0, 140.0, 150.0]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [3, 4])  # in one of them the refused call comes first, in the other the waiting one
 def test_nobody_is_out_of_money_because_an_earlier_call_has_to_wait_for_a_pause(tmp_path: Path, seed: int) -> None:
     """Nothing is in flight in the pause; after it the one that was refused may come before the first of the line."""
     calls = [*sized(GEMINI, 9500), *sized(GPT, 300, 300, 9000), *sized(CLAUDE, 600)]
