@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
+from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +129,12 @@ def read_yaml(path: Path, shown: bool = False) -> Any:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise ConfigError(f"{path}, line {line}: not UTF-8 text ({error.reason})") from None
+    return deepcopy(_file(text, shown, path))
+
+
+@lru_cache(maxsize=128)
+def _file(text: str, shown: bool, path: Path) -> Any:
+    """The content of a file, read once while it stays the same: a run settles many experiments on the same files."""
     return _parsed(text, _Shown if shown else _Loader, lambda line: f"{path}, line {line}")
 
 
