@@ -15,7 +15,7 @@ setup: $(VENV)/stamp
 
 $(VENV)/stamp: requirements.txt requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(RUN) -m pip install --quiet --disable-pip-version-check -r requirements.txt -e .[dev] -c requirements.lock
+	$(RUN) -m pip install --quiet --disable-pip-version-check -r requirements.txt -e .[dev,cluster] -c requirements.lock
 	touch $@
 
 test: setup

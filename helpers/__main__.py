@@ -7,11 +7,12 @@ import os
 import shlex
 import sys
 import traceback
+from pathlib import Path
 
 import click
 
 from helpers.commands import checking, instruments, stores
-from helpers.commands.parameters import parameter, parameters
+from helpers.commands.parameters import matrix, parameter, parameters
 from helpers.commands.printing import echo
 from helpers.config import ConfigError
 
@@ -24,12 +25,27 @@ def main() -> None:
 @main.command()
 @click.argument("names", nargs=-1)
 @parameter
-@click.option("--processes", type=int, help="Notebooks run at once; default: one a core.")
-def run(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...], processes: int | None) -> None:
+@click.option("--processes", type=click.IntRange(1), help="Notebooks or cells run at once; default: one a core.")
+@matrix
+@click.option("--dask", metavar="ADDRESS", help="Run the cells on this Dask scheduler; `local` makes one here.")
+def run(
+    names: tuple[str, ...],
+    pairs: tuple[tuple[str, str], ...],
+    processes: int | None,
+    grid: Path | None,
+    dask: str | None,
+) -> None:
     """Run notebooks (all, or NAMES) from top to bottom and regenerate their figures, tables and numbers."""
     from helpers.run.notebooks import chosen, run_all
 
+    if dask and not grid:
+        raise click.UsageError("--dask runs the cells of a matrix; name it with --matrix")
     try:
+        if grid:
+            from helpers.commands.matrices import run_grid
+
+            _no_names(names)
+            sys.exit(0 if run_grid(grid, parameters(pairs), processes, dask) else 1)
         results = run_all(chosen(names), parameters(pairs), processes)
     except KeyboardInterrupt as interrupt:  # told here: click would write to a terminal that may be closed
         _interrupted(str(interrupt))
@@ -43,7 +59,8 @@ def run(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...], processes: i
 @main.command()
 @click.argument("names", nargs=-1)
 @parameter
-def plan(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...]) -> None:
+@matrix
+def plan(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...], grid: Path | None) -> None:
     """Show the calls, tokens and dollars of a run before anything is asked; exit code 1 where budget_usd is less.
 
     Without a budget_usd it is told what to give.
@@ -54,6 +71,11 @@ def plan(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...]) -> None:
     from helpers.run import plan as plan_of
     from helpers.run.notebooks import check_parameters, chosen, collects, experiment_of
 
+    if grid:
+        from helpers.commands.matrices import plan_grid
+
+        _no_names(names)
+        sys.exit(0 if plan_grid(grid, parameters(pairs)) else 1)
     fits = True
     for notebook in chosen(names):
         if collects(notebook):
@@ -76,6 +98,11 @@ def plan(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...]) -> None:
             echo(f"Fits into budget_usd={budget.limit:.4f}.")
     if not fits:
         sys.exit(1)
+
+
+def _no_names(names: tuple[str, ...]) -> None:
+    if names:
+        raise click.UsageError(f"a grid names its notebooks itself (`notebooks:`); leave out {', '.join(names)}")
 
 
 AROUND = (instruments.calibrate, instruments.power, instruments.explain, instruments.analyze)

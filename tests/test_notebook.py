@@ -83,7 +83,7 @@ def test_a_second_run_gives_the_same_bytes(ran: SimpleNamespace, tmp_path: Path)
             assert ran.second[name] == content, f"{name} differs between a run that asks and one that finds all stored"
     quiet = tmp_path / "out.ipynb"
     quiet.write_bytes((ran.elsewhere / "out.ipynb").read_bytes())
-    notebooks._quiet(quiet, quiet)
+    notebooks.quiet(quiet, quiet)
     assert quiet.read_bytes() == ran.second["report.ipynb"]
 
 

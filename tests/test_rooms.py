@@ -34,7 +34,7 @@ MAY_IMPORT = {
     "tables": {"stats"},
     "export": {"stats", "services", "providers"},
 }
-COMMANDS = {"run", "calibrate", "power", "analyze", "explain", "overview", "check", "commands", "__main__"}
+COMMANDS = {"run", "cluster", "calibrate", "power", "analyze", "explain", "overview", "check", "commands", "__main__"}
 ALL = set(MAY_IMPORT) | COMMANDS
 MAY_IMPORT |= dict.fromkeys(COMMANDS, ALL)
 #: export puts figures and tables into files.

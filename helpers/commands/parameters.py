@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -23,4 +24,10 @@ def parameters(pairs: tuple[tuple[str, str], ...]) -> dict[str, Any]:
 
 parameter = click.option(
     "-p", "pairs", nargs=2, multiple=True, metavar="NAME VALUE", help="A notebook parameter; VALUE is read as YAML."
+)
+matrix = click.option(
+    "--matrix",
+    "grid",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="A YAML file with lists of parameters: each combination is run in a folder of its own.",
 )

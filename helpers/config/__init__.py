@@ -35,6 +35,7 @@ __all__ = [
     "collection_names",
     "experiment_names",
     "limits_of",
+    "line_of",
     "load_collection",
     "load_config",
     "load_contexts",

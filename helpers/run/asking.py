@@ -79,17 +79,27 @@ async def plan(experiment: Experiment, clock: Clock | None = None) -> Plan:
         if experiment.judgments != "stored":
             judgments_of(experiment)
         return Plan(())
+    known, found = await stages(experiment, clock)
+    return replace(
+        _planned(known, experiment),
+        notes=notes(known, getattr(bias_of(experiment), "CONTROL", None), found),
+    )
+
+
+async def stages(
+    experiment: Experiment, clock: Clock | None = None
+) -> tuple[Mapping[str, list[Trial]], dict[str, Control]]:
+    """The trials of a run, stage by stage as far as stored replies determine them, and the controls that serve.
+
+    ValueError where nothing can be asked.
+    """
     questions = questions_of(experiment)
     given = answers_of(experiment, questions)
     _speaking(experiment, given)
     known = await _known(experiment, questions, given)
     if not known[bias_of(experiment).STAGES[-1]]:
         raise _unasked(experiment, questions, given or {})
-    known, found = await _with_controls(experiment, known, (clock or Clock()).wall())
-    return replace(
-        _planned(known, experiment),
-        notes=notes(known, getattr(bias_of(experiment), "CONTROL", None), found),
-    )
+    return await _with_controls(experiment, known, (clock or Clock()).wall())
 
 
 def caution(experiment: Experiment) -> str:

@@ -134,7 +134,7 @@ def _executed(notebook: Path, draft: Path, report: Path, parameters: Mapping[str
                 config=Config({"KernelManager": {"transport_encryption": "auto"}}),
                 **interruptible,
             )
-        _quiet(draft, report)
+        quiet(draft, report)
         clean(draft, report)
         os.replace(draft, report)
     except PapermillExecutionError as error:
@@ -161,7 +161,7 @@ def _kept(draft: Path, failed: Path) -> str:
     return f" (see {failed})"
 
 
-def _quiet(path: Path, report: Path) -> None:
+def quiet(path: Path, report: Path) -> None:
     """Remove what differs from run to run and is no result (times, paths, versions), and keep links leading home."""
     import nbformat
 

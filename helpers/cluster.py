@@ -1,0 +1,127 @@
+"""Cells of a matrix on a Dask cluster: a task each; workers need no disk in common with the one who asks."""
+
+from __future__ import annotations
+
+import logging
+import signal
+from collections.abc import Iterator
+from concurrent.futures import Future, wait
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from helpers.config import ConfigError
+from helpers.judge import notice
+from helpers.judge.stopping import HANGUP, handling
+from helpers.run.cells import Outcome, Runner, Task, code, packed, run_cell
+from helpers.run.matrix import Engine, Opener
+from helpers.run.notebooks import execute
+
+#: A cell that was lost with its worker is given to another, until it was begun so often.
+TRIES = 3
+#: How long a scheduler may take to answer, in seconds.
+CONNECT_SECONDS = 20
+
+
+class Lost(Exception):
+    """The worker that ran a cell is gone, and with it what the cell asked since it was begun."""
+
+
+def dask(address: str, workers: int | None = None, run: Runner = execute) -> Opener:
+    """Cells on the cluster whose scheduler is at `address`; "local" makes one of `workers` processes on this machine.
+
+    ConfigError where dask is not installed, OSError where nobody answers.
+    """
+
+    @contextmanager
+    def opened(running: dict[Future, str]) -> Iterator[Engine]:
+        distributed = _distributed()
+        with ExitStack() as stack, handling((signal.SIGTERM, HANGUP), _interrupt):
+            where: Any = address
+            if address == "local":
+                where = stack.enter_context(
+                    distributed.LocalCluster(
+                        n_workers=workers,
+                        threads_per_worker=1,
+                        dashboard_address=None,
+                        silence_logs=logging.CRITICAL,
+                        preload=__name__,
+                    )
+                )
+            client = stack.enter_context(distributed.Client(where, timeout=CONNECT_SECONDS))
+            executor, tokens = client.get_executor(pure=False), []
+            stack.callback(_forget, client, tokens)
+
+            if not client.nthreads():
+                notice(f"waiting for the first worker of {address}")
+
+            def submit(task: Task, _folder: Path) -> Future:
+                tokens.append(task.token)
+                return executor.submit(remote, task, run)
+
+            lost = (Lost, distributed.KilledWorker)
+            try:
+                yield Engine(submit, lambda: sum(client.nthreads().values()), lost, TRIES)
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt(_awaited(running)) from None
+
+    return opened
+
+
+def remote(task: Task, run: Runner = execute) -> Outcome:
+    """Run a cell on this worker and bring back all that it wrote; Lost where another worker has begun it before.
+
+    Dask gives the tasks of a lost worker to another one by itself. What they spent is known to nobody, so whoever keeps
+    the budget must hear of it before they are begun again.
+    """
+    distributed = _distributed()
+    begun = distributed.Event(task.token)
+    if begun.is_set():
+        raise Lost("the worker that ran this cell is gone")
+    begun.set()
+    worker = distributed.get_worker()
+    if code() != task.code:
+        told = f"the worker at {worker.address} has another state of Recuse: install the same commit there"
+        return Outcome(task.cell.id, dict.fromkeys(task.cell.notebooks, told))
+    with TemporaryDirectory(prefix="recuse-cell-", dir=worker.local_directory) as folder:
+        outcome = run_cell(task, Path(folder), run)
+        return replace(outcome, files=packed(task, Path(folder)))
+
+
+def dask_setup(_worker: Any) -> None:
+    """What Dask calls in each worker that is made here: a terminal's Ctrl-C is for the command, which then waits."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError:
+        raise ConfigError(
+            "--dask needs the extra `cluster`, here and on each worker: pip install -e .[cluster] -c requirements.lock"
+        ) from None
+    return distributed
+
+
+def _forget(client: Any, tokens: list[str]) -> None:
+    """Leave nothing of ours at a scheduler that goes on."""
+    from distributed import Event
+
+    with suppress(Exception):  # a scheduler that is gone has forgotten
+        for token in tokens:
+            Event(token, client=client).clear()
+
+
+def _interrupt(_number: int) -> None:
+    """A request to end and a closed terminal are heard as an interrupt."""
+    raise KeyboardInterrupt
+
+
+def _awaited(running: dict[Future, str]) -> str:
+    """Wait for the cells that run, so that what they paid for comes home; what became of each, in a line."""
+    notice(f"waiting for {len(running)} cells that run: interrupt again to give up what they ask")
+    with suppress(KeyboardInterrupt):
+        wait(running)
+    return "\n".join(f"cell {id}: {'ended' if future.done() else 'given up'}" for future, id in running.items())

@@ -1,0 +1,101 @@
+"""What `recuse run` and `recuse plan` do with --matrix: cells, their plan, their outcomes, one table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from helpers import paths
+from helpers.commands.printing import echo
+from helpers.config import ConfigError, load_models
+from helpers.judge import Budget, check_keys
+from helpers.run.cells import Outcome
+from helpers.run.grid import OURS, Cell, read_grid
+from helpers.run.matrix import Matrix, Opener, held, local, prepare, run_matrix
+
+
+def plan_grid(grid: Path, parameters: Mapping[str, Any]) -> bool:
+    """Print the plan of all cells that are not done; whether it fits into the budget."""
+    with _prepared(grid, parameters) as (_, matrix):
+        if excess := matrix.plan.excess(Budget(matrix.budget_usd)):
+            echo(f"Does not fit, a run would ask nothing: {excess}")
+        elif matrix.plan.usd:
+            echo(f"Fits into budget_usd={matrix.budget_usd:.4f}.")
+        return not excess
+
+
+def run_grid(grid: Path, parameters: Mapping[str, Any], processes: int | None, dask: str | None) -> bool:
+    """Run the cells that are not done and write the tables; whether all are done now."""
+    opened = _engine(processes, dask)
+    with _prepared(grid, parameters) as (cells, matrix):
+        matrix.plan.check(Budget(matrix.budget_usd))
+        if dask is None:  # else the workers have keys
+            models = load_models()
+            check_keys(models[name] for name in dict.fromkeys(row.model for row in matrix.plan.rows if row.missing))
+        try:
+            run_matrix(matrix, opened, _tell)
+        finally:
+            found = _tabulated(cells, matrix.folder)
+    failed = [matrix.cells[id] for id, outcome in matrix.outcomes.items() if outcome.error]
+    echo(f"{found} numbers of {len(cells) - len(failed)} cells: {matrix.folder / 'matrix.csv'}")
+    for cell in failed:
+        echo(f"FAILED  {cell.id}  {cell}")
+    if failed:
+        echo(f"{len(failed)} of {len(cells)} cells failed; the same command runs these only")
+    return not failed
+
+
+def _tabulated(cells: list[Cell], folder: Path) -> int:
+    """Write matrix.csv and cells.csv; how many numbers there are."""
+    from helpers import export, tables
+    from helpers.run import tabulating
+
+    frames = {"matrix.csv": tabulating.numbers(cells, folder), "cells.csv": tabulating.states(cells, folder)}
+    export.write({name: tables.csv_text(frame).encode() for name, frame in frames.items()}, folder)
+    return len(frames["matrix.csv"])
+
+
+def _engine(processes: int | None, dask: str | None) -> Opener:
+    if dask is None:
+        return local(processes)
+    if processes and dask != "local":
+        raise ConfigError("--processes is for this machine; a cluster says itself how many cells it has room for")
+    from helpers import cluster
+
+    return cluster.dask(dask, processes)
+
+
+@contextmanager
+def _prepared(grid: Path, parameters: Mapping[str, Any]) -> Iterator[tuple[list[Cell], Matrix]]:
+    """The cells of a grid, and those that are not done with their plan, which is printed; nobody else runs them."""
+    given = {name: value for name, value in parameters.items() if name not in OURS}
+    out, replies = (_folder(parameters, name) for name in ("out", "store"))
+    folder, budget = out or paths.RUNS / f"matrix-{grid.stem}", _budget(parameters)
+    cells = read_grid(grid, given)
+    with held(folder):
+        matrix = prepare(cells, folder, replies or paths.REPLIES, budget)
+        before = len(cells) - len(matrix.cells)
+        echo(f"{len(cells)} cells, {before} of them done before; results go to {folder}\n{matrix.plan}")
+        yield cells, matrix
+
+
+def _folder(parameters: Mapping[str, Any], name: str) -> Path | None:
+    value = parameters.get(name)
+    if value is not None and not isinstance(value, str):
+        raise ConfigError(f"-p {name} {value}: must be a folder")
+    return Path(value).expanduser().resolve() if value else None
+
+
+def _budget(parameters: Mapping[str, Any]) -> float:
+    usd = parameters.get("budget_usd", 0.0)
+    if isinstance(usd, bool) or not isinstance(usd, int | float) or not math.isfinite(usd) or usd < 0:
+        raise ConfigError(f"-p budget_usd {usd}: must be one amount in US dollars, from 0 up, for the whole matrix")
+    return float(usd)
+
+
+def _tell(cell: Cell, outcome: Outcome) -> None:
+    state = "FAILED" if outcome.error else "ok"
+    echo(f"{state:<8}{cell.id}{outcome.seconds:>9.1f} s  {cell}{': ' if outcome.error else ''}{outcome.error or ''}")

@@ -1,0 +1,227 @@
+"""A matrix of runs: cells wherever there is room, one budget, one store in the end, and only what is not done yet."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from helpers import store
+from helpers.judge import Budget, Plan, notice
+from helpers.providers.keys import redact
+from helpers.run.cells import REPLIES, Outcome, Runner, Task, code, done, keep, run_cell, unpack
+from helpers.run.foreseeing import Foreseen, Name, foresee, settle, total
+from helpers.run.grid import Cell
+from helpers.run.interrupting import begin_process, stopping
+from helpers.run.notebooks import execute
+from helpers.types import Experiment
+
+#: Whoever waits for a file of the store says so after this many seconds, and looks again after these.
+PATIENCE_SECONDS, AGAIN_SECONDS = 2.0, 0.2
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Where cells run: `submit` begins one, which has a folder here; `slots` says how many there is room for.
+
+    One of `lost` is the error of a cell that ended with its process; `tries` is how often such a cell is begun at most.
+    """
+
+    submit: Callable[[Task, Path], Future]
+    slots: Callable[[], int]
+    lost: tuple[type[BaseException], ...]
+    tries: int = 1
+
+
+#: Opens an engine for the cells that run: on leaving by an interrupt it brings them to an end.
+Opener = Callable[[dict[Future, str]], AbstractContextManager[Engine]]
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A cell when it was begun: what it asks for, as far as that was known, and the most that it may spend."""
+
+    missing: frozenset[Name]
+    most: float
+
+
+@dataclass
+class Matrix:
+    """Cells that are not done, by id, with their experiments on the main store; `folder` gets a folder a cell.
+
+    `adds` is what each cell adds to the cost of the plan, `missing` what it was last known to ask for; `spent` counts
+    what this run has cost, in cells of which nobody heard again the most that they were given.
+    """
+
+    cells: dict[str, Cell]
+    experiments: dict[str, list[Experiment]]
+    folder: Path
+    replies: Path
+    budget_usd: float
+    plan: Plan
+    adds: dict[str, float]
+    missing: dict[str, frozenset[Name]]
+    spent: float = 0.0
+    begun: dict[str, Begun] = field(default_factory=dict)
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+
+    def place(self, id: str) -> Path:
+        """The folder of a cell."""
+        return self.folder / "cells" / id
+
+
+def prepare(cells: Sequence[Cell], folder: Path, replies: Path, budget_usd: float = 0.0) -> Matrix:
+    """Check all cells, take in replies that a run which was killed has left, and plan what is not done yet.
+
+    ConfigError for whatever is wrong with the parameters of any cell.
+    """
+    for cell in cells:
+        take_in(folder / "cells" / cell.id / REPLIES, replies)
+    todo = {cell.id: cell for cell in cells if not done(cell, folder / "cells" / cell.id)}
+    experiments = settle(todo.values(), replies)
+    return Matrix(todo, experiments, folder, replies, budget_usd, *total(todo, experiments))
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Keep the folder of a matrix for one command; StoreError where another one is at work in it.
+
+    Processes of a run that was killed hold it until they have ended.
+    """
+    lock = store.try_lock(folder / "cells")
+    if lock is None:
+        raise store.StoreError(f"{folder}: another run of this matrix is at work, {store.holder(folder / 'cells')}")
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def take_in(lines: Path, replies: Path) -> None:
+    """Move the replies of a cell into the main store: what is there already is not doubled, the first counts.
+
+    Who still writes to one of their files is waited for: a run of the main store, a process of a run that was killed.
+    """
+    names = [path.name for path in sorted(lines.glob("*.jsonl"))] if lines.is_dir() else []
+    since, said = time.monotonic(), False
+    for path in (folder / name for name in names for folder in (lines, replies)):
+        while (lock := store.try_lock(path)) is None:
+            if time.monotonic() - since > PATIENCE_SECONDS and not said:
+                notice(f"waiting for {path}, held by {store.holder(path)}")
+                said = True
+            time.sleep(AGAIN_SECONDS)
+        lock.release()
+    if names:
+        store.merge(lines, replies)
+    shutil.rmtree(lines, ignore_errors=True)
+
+
+def run_matrix(matrix: Matrix, opened: Opener, tell: Callable[[Cell, Outcome], None]) -> dict[str, Outcome]:
+    """Run the cells that are not done, each as soon as there is room; their outcomes by id.
+
+    Two cells that would ask for the same reply do not run at once: the second waits for the replies of the first.
+    OverBudget before the first; `tell` hears of each that ends. What came is in the main store whatever ends this.
+    """
+    matrix.plan.check(Budget(matrix.budget_usd))
+    waiting, running, losses = list(matrix.cells), {}, dict.fromkeys(matrix.cells, 0)
+    try:
+        while waiting:
+            with opened(running) as engine:
+                broken = False
+                while (waiting or running) and not broken:
+                    _begin(matrix, engine, waiting, running)
+                    ended = wait(running, return_when=FIRST_COMPLETED).done
+                    broken = any(isinstance(_error(future), BrokenProcessPool) for future in ended)
+                    # All that ran in a pool end with it, in a moment.
+                    for future in wait(running).done if broken else ended:
+                        id = running.pop(future)
+                        losses[id] += (lost := isinstance(_error(future), engine.lost))
+                        if lost and losses[id] < engine.tries:
+                            matrix.spent += matrix.begun[id].most
+                            waiting.insert(0, id)
+                        else:
+                            tell(matrix.cells[id], _ended(matrix, id, future, engine.lost))
+    finally:
+        for future, id in [each for each in running.items() if each[0].done() and not each[0].cancelled()]:
+            _ended(matrix, id, future, ())
+        for id in matrix.cells:
+            take_in(matrix.place(id) / REPLIES, matrix.replies)
+    return matrix.outcomes
+
+
+def _begin(matrix: Matrix, engine: Engine, waiting: list[str], running: dict[Future, str]) -> None:
+    """Begin waiting cells, in order, as far as there is room and none of their missing replies is being asked."""
+    for id in list(waiting):
+        if len(running) >= max(1, engine.slots()):
+            return
+        asked = frozenset().union(*(matrix.begun[other].missing for other in running.values()))
+        if asked & matrix.missing[id]:
+            continue
+        here = foresee(matrix.experiments[id])
+        matrix.missing[id] = here.missing
+        if asked & here.missing:
+            continue
+        waiting.remove(id)
+        matrix.begun[id] = Begun(here.missing, _share(matrix, here, waiting, running, engine.tries))
+        token = uuid.uuid4().hex
+        task = Task(matrix.cells[id], here.stored(matrix.replies), matrix.begun[id].most, code(), token)
+        running[engine.submit(task, matrix.place(id))] = id
+
+
+def _share(matrix: Matrix, here: Foreseen, waiting: Sequence[str], running: Mapping[Future, str], tries: int) -> float:
+    """The most that a cell may spend: what it needs, and its part of what no cell needs (for calls that are repeated).
+
+    All shares that are out at one time and what was spent never exceed the budget. A part is left for further tries.
+    """
+    free = max(0.0, matrix.budget_usd - matrix.spent - sum(matrix.begun[other].most for other in running.values()))
+    over = max(0.0, free - here.usd - sum(matrix.adds[other] for other in waiting))
+    return min(free, here.usd + over / (1 + len(waiting)) / tries)
+
+
+def _error(future: Future) -> BaseException | None:
+    return CancelledError() if future.cancelled() else future.exception()
+
+
+def _ended(matrix: Matrix, id: str, future: Future, lost: tuple[type[BaseException], ...]) -> Outcome:
+    """Bring home what a cell has left, and write down what became of it."""
+    cell, place, error = matrix.cells[id], matrix.place(id), _error(future)
+    if error is None:
+        outcome = future.result()
+        unpack(outcome.files, place)
+    else:
+        died = isinstance(error, lost)
+        told = "its process died (killed, or out of memory)" if died else redact(f"{type(error).__name__}: {error}")
+        outcome = Outcome(id, dict.fromkeys(cell.notebooks, told), spent_usd=matrix.begun[id].most)
+    take_in(place / REPLIES, matrix.replies)
+    matrix.spent += outcome.spent_usd
+    matrix.outcomes[id] = outcome
+    keep(cell, place, outcome)
+    return outcome
+
+
+def local(processes: int | None = None, run: Runner = execute) -> Opener:
+    """Cells in processes of this machine (one a core), in their own folders; 1 is one cell after the other."""
+
+    @contextmanager
+    def opened(running: dict[Future, str]) -> Iterator[Engine]:
+        count = processes or os.cpu_count() or 1
+        with ProcessPoolExecutor(count, initializer=begin_process) as pool, stopping(pool, running):
+
+            def submit(task: Task, folder: Path) -> Future:
+                try:
+                    return pool.submit(run_cell, task, folder, run)
+                except BrokenProcessPool as error:  # a cell before this one took the pool down
+                    future: Future = Future()
+                    future.set_exception(error)
+                    return future
+
+            yield Engine(submit, lambda: count, (BrokenProcessPool, SystemExit))
+
+    return opened

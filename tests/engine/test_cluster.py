@@ -1,0 +1,217 @@
+"""Cells on a Dask cluster: the numbers of a sequence, without a disk in common, and a worker that is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers import cluster, paths, store
+from helpers.run import matrix, tabulating
+from helpers.run.cells import Task, code
+from helpers.run.grid import Cell
+from helpers.run.notebooks import Result
+from tests.kernels import command
+from tests.matrices import cells_of, counted, ran
+
+distributed = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+
+SIX = "notebooks: [mt_bench_blind]\nparameters:\n  judges: [[sim_gpt_fast], [sim_claude_fast]]\n  seed: [1, 2, 3]\n"
+#: 24 cells; each seed asks everything anew.
+SEEDS = (
+    f"notebooks: [cognitive_biases]\nparameters:\n  judges: [[gpt_fast], [claude_fast]]\n  seed: {list(range(12))}\n"
+)
+BUDGET = 100.0
+
+
+@pytest.fixture(scope="module")
+def threads() -> Iterator[str]:
+    """A cluster of two workers in threads of this process: quick, and each with a folder of its own."""
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=None
+    ) as local:
+        yield local.scheduler_address
+
+
+def numbers(cells: list[Cell], folder: Path) -> list[Any]:
+    frame = tabulating.numbers(cells, folder)
+    return [list(frame.columns), *frame.astype(object).where(frame.notna(), None).to_numpy().tolist()]
+
+
+def keys(folder: Path) -> dict[str, list[str]]:
+    """The keys of every line that a store holds, by model: a reply that was stored twice stands there twice."""
+    return {path.stem: sorted(x["key"] for x in store.lines(path)) for path in store.files(folder / "replies")}
+
+
+def test_a_cluster_gives_the_numbers_and_the_replies_of_a_sequence(threads: str, tmp_path: Path) -> None:
+    cells = cells_of(tmp_path, SIX, question_limit=2)
+    ran(cells, tmp_path / "sequence")
+    outcomes = ran(cells, tmp_path / "cluster", cluster.dask(threads, run=counted))
+    assert [outcome.error for outcome in outcomes.values()] == [None] * 6
+    assert all("mt_bench_blind/numbers.json" in outcome.files for outcome in outcomes.values())
+    assert numbers(cells, tmp_path / "cluster") == numbers(cells, tmp_path / "sequence") and len(cells) == 6
+    assert keys(tmp_path / "cluster") == keys(tmp_path / "sequence")
+
+
+def lost_at_first(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Result:
+    """A worker that is gone as soon as it has begun a cell, once for each mark in `LOST_AT_FIRST`."""
+    if LOST_AT_FIRST:
+        LOST_AT_FIRST.pop()
+        raise cluster.Lost
+    return counted(notebook, report, parameters)
+
+
+LOST_AT_FIRST: list[int] = []
+
+
+def test_a_lost_cell_is_begun_again_three_times_at_most_and_counts_as_paid(
+    threads: str, serve: Any, tmp_path: Path
+) -> None:
+    serve()
+    cells = cells_of(tmp_path, SEEDS, question_limit=2, repeats=1)[:1]
+    for losses, error in ((2, None), (3, "05_cognitive_biases: its process died (killed, or out of memory)")):
+        LOST_AT_FIRST[:] = [0] * losses
+        folder = tmp_path / str(losses)
+        given = matrix.prepare(cells, folder, folder / "replies", 3.0)
+        (outcome,) = matrix.run_matrix(given, cluster.dask(threads, run=lost_at_first), lambda *_: None).values()
+        assert outcome.error == error and not LOST_AT_FIRST
+        # Nobody knows what the lost ones spent: at most what they were given. Money for another is kept.
+        assert given.spent >= losses * given.plan.usd * (1 - 1e-9) and given.spent <= 3.0
+
+
+def test_a_cell_that_was_begun_is_not_begun_again_by_dask_itself(threads: str, tmp_path: Path) -> None:
+    (cell,) = cells_of(tmp_path, SIX, question_limit=2)[:1]
+    task = Task(cell, {}, 0.0, code(), "a token of this test")
+    with distributed.Client(threads) as client:
+        assert client.submit(cluster.remote, task, counted, pure=False).result().error is None
+        with pytest.raises(cluster.Lost):  # as when its worker dies, and Dask gives the same task to another
+            client.submit(cluster.remote, task, counted, pure=False).result()
+
+
+def test_a_worker_with_other_code_runs_nothing(threads: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "code", lambda: "another")
+    cells = cells_of(tmp_path, SIX, question_limit=2)[:1]
+    (outcome,) = ran(cells, tmp_path, cluster.dask(threads, run=counted)).values()
+    assert "has another state of Recuse: install the same commit there" in outcome.error
+
+
+def test_a_scheduler_that_does_not_answer_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.2)
+    cells = cells_of(tmp_path, SIX, question_limit=2)[:1]
+    with pytest.raises(OSError, match=r"127\.0\.0\.1:9"):
+        ran(cells, tmp_path, cluster.dask("tcp://127.0.0.1:9", run=counted))
+
+
+# --- workers in processes of their own --------------------------------------------------------------------------------
+
+
+#: The folder in which a worker notes that it is about to be killed.
+MARKS = "RECUSE_TEST_MARKS"
+
+
+def killed_once(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Result:
+    """As `counted`; the first worker that comes to one of the cells is killed when it has stored two of its replies."""
+    mark, replies = Path(os.environ[MARKS]) / "killed", Path(parameters["store"]) / "gpt_fast.jsonl"
+
+    def kill() -> None:
+        while not replies.exists() or replies.read_bytes().count(b"\n") < 2:
+            time.sleep(0.002)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    if parameters["seed"] == 7 and parameters["judges"] == ["gpt_fast"] and not mark.exists():
+        mark.touch()
+        threading.Thread(target=kill, daemon=True).start()
+    return counted(notebook, report, parameters)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+@pytest.mark.parametrize("run", [counted, killed_once])
+def test_24_cells_on_two_workers_are_those_of_a_sequence_and_nothing_that_came_back_is_paid_twice(
+    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any
+) -> None:
+    monkeypatch.setenv(MARKS, str(tmp_path))
+    cells = cells_of(tmp_path, SEEDS, question_limit=3, repeats=1)
+    assert len(cells) == 24
+    serve()
+    ran(cells, tmp_path / "sequence", budget_usd=BUDGET)
+    server = serve(latency=0.2)
+    given = matrix.prepare(cells, tmp_path / "cluster", tmp_path / "cluster" / "replies", BUDGET)
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as where:
+        outcomes = matrix.run_matrix(given, cluster.dask(where.scheduler_address, run=run), lambda *_: None)
+    known = sum(outcome.spent_usd for outcome in outcomes.values())
+    assert len(outcomes) == 24 and not any(outcome.error for outcome in outcomes.values())
+    assert numbers(cells, tmp_path / "cluster") == numbers(cells, tmp_path / "sequence")
+    assert keys(tmp_path / "cluster") == keys(tmp_path / "sequence")
+    # The kill cost calls of the one cell that ran there, at least the two that it had stored, and no call of another.
+    (lost,) = (cell for cell in cells if cell.varied == {"judges": ["gpt_fast"], "seed": 7})
+    asked = Counter((entry.provider, entry.call.prompt) for entry in server.calls)
+    twice = {prompt for (_, prompt), times in asked.items() if times > 1}
+    assert len(asked) == sum(map(len, keys(tmp_path / "sequence").values())) and max(asked.values()) <= 2
+    if run is counted:
+        assert not twice and given.spent == pytest.approx(known)
+    else:
+        prompts = matrix.foresee(matrix.settle([lost], tmp_path / "cluster" / "replies")[lost.id]).prompts["gpt_fast"]
+        assert len(twice) >= 2 and twice <= prompts
+        # What the killed worker spent nobody knows: it counts as all that it was given, more than the cell could cost.
+        assert given.plan.usd / 24 < given.spent - known < BUDGET
+
+
+@pytest.mark.slow
+def test_notebooks_on_a_cluster_give_the_numbers_of_a_sequence(tmp_path: Path) -> None:
+    grid = tmp_path / "grid.yaml"
+    grid.write_text(
+        "notebooks: [mt_bench_blind, cognitive_biases]\nparameters:\n  seed: [1, 2]\n  question_limit: [10]\n"
+    )
+    found = {}
+    for name, how in (("sequence", ("--processes", "1")), ("cluster", ("--dask", "local", "--processes", "2"))):
+        out = tmp_path / name
+        words = ("-p", "out", str(out), "-p", "store", str(out / "replies"), *how)
+        done = command("helpers", "run", "--matrix", str(grid), *words, cwd=tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+        found[name] = (out / "matrix.csv").read_bytes()
+        assert len(list(out.glob("cells/*/*/report.ipynb"))) == 4
+        states = (out / "cells.csv").read_text().splitlines()
+        assert len(states) == 3 and all(",done," in line for line in states[1:])
+    assert found["cluster"] == found["sequence"] and found["sequence"].count(b"\n") > 100
+    for cell in (tmp_path / "cluster" / "cells").iterdir():
+        twin = tmp_path / "sequence" / "cells" / cell.name / "mt_bench_blind" / "numbers.json"
+        assert json.loads((cell / "mt_bench_blind" / "numbers.json").read_text()) == json.loads(twin.read_text())
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals between processes")
+@pytest.mark.parametrize("where", [(), ("--dask", "local")], ids=["processes", "cluster"])
+def test_an_interrupt_loses_no_reply_and_the_same_command_goes_on(
+    serve: Any, tmp_path: Path, where: tuple[str, ...]
+) -> None:
+    server = serve(latency=0.2)
+    (tmp_path / "grid.yaml").write_text(SEEDS.replace(str(list(range(12))), "[1, 2]"))
+    common = ("-p", "question_limit", "2", "-p", "repeats", "1", "-p", "budget_usd", "100", "-p", "out", str(tmp_path))
+    words = ("--matrix", str(tmp_path / "grid.yaml"), *common, "-p", "store", str(tmp_path / "replies"), *where)
+    line = [sys.executable, "-m", "helpers", "run", *words, "--processes", "2"]
+    env = {**os.environ, **server.env()}
+    run = subprocess.Popen(line, cwd=paths.ROOT, env=env, stderr=subprocess.PIPE, text=True, process_group=0)
+    while len(server.calls) < 4:
+        assert run.poll() is None
+        time.sleep(0.01)
+    os.killpg(run.pid, signal.SIGINT)  # as a terminal does: to the command and to all that it started
+    _, told = run.communicate(timeout=300)
+    assert run.returncode == 130 and "this goes on: recuse run --matrix" in told, told
+    paid = len(server.calls)
+    assert sum(map(len, keys(tmp_path).values())) == paid, "all that was asked is in the main store"
+    again = subprocess.run(line, cwd=paths.ROOT, env=env, capture_output=True, text=True, check=False)
+    assert again.returncode == 0, again.stderr
+    assert server.duplicates() == 0 and len(server.calls) > paid
+    states = (tmp_path / "cells.csv").read_text().splitlines()
+    assert len(states) == 5 and all(",done," in line for line in states[1:])

@@ -1,0 +1,195 @@
+"""A matrix of runs: each reply asked once for all cells, one budget, and a second run only for what is missing."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers import paths, store
+from helpers.judge import OverBudget
+from helpers.run import matrix, tabulating
+from helpers.run.cells import unpack
+from tests.kernels import command, recuse
+from tests.matrices import cells_of, counted, ran, threads
+from tests.servers.behaviours import Fault, polite
+
+#: Limits are nested: all that the smaller cell of a judge asks, the larger one would ask too.
+NESTED = """\
+notebooks: [cognitive_biases]
+parameters:
+  judges: [[gpt_fast], [claude_fast]]
+  question_limit: [2, 3]
+"""
+SEEDS = "notebooks: [mt_bench_blind]\nparameters: {seed: [1, 2]}\n"
+
+
+def stored(folder: Path) -> set[str]:
+    return {line["key"] for path in store.files(folder / "replies") for line in store.lines(path)}
+
+
+def test_a_reply_of_several_cells_is_asked_once_and_a_larger_grid_asks_only_for_what_is_new(
+    serve: Any, tmp_path: Path
+) -> None:
+    server = serve()
+    cells = cells_of(tmp_path, NESTED, repeats=1)
+    planned = matrix.prepare(cells, tmp_path, tmp_path / "replies").plan
+    outcomes = ran(cells, tmp_path, matrix.local(2, counted), budget_usd=50.0)
+    assert [outcome.error for outcome in outcomes.values()] == [None] * 4
+    assert len(server.calls) == planned.missing == len(stored(tmp_path)) and server.duplicates() == 0
+    assert not list(tmp_path.glob("cells/*/replies")), "replies are in the main store, and there alone"
+    assert ran(cells, tmp_path, budget_usd=50.0) == {} and len(server.calls) == planned.missing
+    larger = cells_of(tmp_path, NESTED.replace("[2, 3]", "[2, 3, 4]"), repeats=1)
+    more = ran(larger, tmp_path, budget_usd=50.0)
+    assert set(more) == {cell.id for cell in larger} - set(outcomes) and server.duplicates() == 0
+    frame = tabulating.numbers(larger, tmp_path)
+    assert frame.groupby(["judges", "question_limit"])["n"].first().tolist() == sorted(frame["n"].unique().tolist()) * 2
+    assert list(frame.columns[:3]) == ["cell", "judges", "question_limit"] and "where.judge" in frame
+
+
+def test_a_cell_that_failed_is_named_and_run_alone(serve: Any, tmp_path: Path) -> None:
+    server = serve(lambda call: Fault("404") if call.provider == "anthropic" else polite(call))
+    cells = cells_of(tmp_path, NESTED.replace("[2, 3]", "[2]"), repeats=1)
+    outcomes = ran(cells, tmp_path, budget_usd=50.0)
+    gpt, claude = (outcomes[cell.id].error for cell in cells)
+    assert gpt is None and "05_cognitive_biases: Incomplete" in claude
+    states = tabulating.states(cells, tmp_path)
+    assert states["state"].tolist() == ["done", "failed"] and "Incomplete" in states["errors"][1]
+    assert set(tabulating.numbers(cells, tmp_path)["where.judge"]) == {"gpt_fast"}
+    server.behaviour = polite
+    paid = server.count("openai")
+    again = ran(cells, tmp_path, budget_usd=50.0)
+    assert list(again) == [cells[1].id] and again[cells[1].id].error is None
+    assert server.count("openai") == paid and tabulating.states(cells, tmp_path)["state"].tolist() == ["done", "done"]
+
+
+def test_the_budget_is_one_for_all_cells(serve: Any, tmp_path: Path) -> None:
+    server = serve()
+    cells = cells_of(tmp_path, NESTED, repeats=1)
+    prepared = matrix.prepare(cells, tmp_path, tmp_path / "replies")
+    assert sum(prepared.adds.values()) == pytest.approx(prepared.plan.usd)
+    with pytest.raises(OverBudget, match=f"{prepared.plan.missing} calls are missing"):
+        ran(cells, tmp_path, budget_usd=prepared.plan.usd * 0.99)
+    assert not server.calls
+    given, out = matrix.prepare(cells, tmp_path, tmp_path / "replies", prepared.plan.usd), []
+
+    def tell(*_: Any) -> None:
+        out.append(given.spent + sum(at.most for id, at in given.begun.items() if id not in given.outcomes))
+
+    outcomes = matrix.run_matrix(given, threads(2), tell)
+    assert not any(outcome.error for outcome in outcomes.values())
+    assert max(out) <= prepared.plan.usd + 1e-9, "what is spent and what running cells may spend"
+    # What was spent, by the lines of the store: nobody was asked twice, so each reply costs what its tokens cost.
+    assert given.spent == pytest.approx(sum(outcome.spent_usd for outcome in outcomes.values()))
+    assert 0 < given.spent < prepared.plan.usd
+
+
+def test_replies_that_a_killed_run_has_left_are_taken_in(serve: Any, tmp_path: Path) -> None:
+    server = serve()
+    cells = cells_of(tmp_path, NESTED.replace("[2, 3]", "[2]"), repeats=1)
+    ran(cells, tmp_path, budget_usd=50.0)
+    paid, keys = len(server.calls), stored(tmp_path)
+    # As a run leaves it that is killed before it could take in what its last cell asked.
+    left = tmp_path / "cells" / cells[0].id / "replies"
+    left.mkdir()
+    shutil.move(tmp_path / "replies" / "gpt_fast.jsonl", left)
+    (left.parent / "cell.json").unlink()
+    assert list(ran(cells, tmp_path, budget_usd=50.0)) == [cells[0].id]
+    assert len(server.calls) == paid and stored(tmp_path) == keys and not left.exists()
+
+
+def test_a_cell_is_run_again_when_a_file_that_it_names_has_changed(tmp_path: Path) -> None:
+    questions = tmp_path / "question.jsonl"
+    line = '{"question_id": %d, "category": "writing", "turns": ["Say %s."]}\n'
+    questions.write_text("".join(line % (n, n) for n in range(3)))
+    cells = cells_of(tmp_path, SEEDS, questions=str(questions))
+    assert len(ran(cells, tmp_path)) == 2 and ran(cells, tmp_path) == {}
+    questions.write_text(questions.read_text() + line % (3, "more"))
+    assert len(ran(cells, tmp_path)) == 2 and ran(cells, tmp_path) == {}
+
+
+def test_a_matrix_is_run_once_at_a_time(tmp_path: Path) -> None:
+    with (
+        matrix.held(tmp_path),
+        pytest.raises(store.StoreError, match=r"another run of this matrix is at work, process \d+ on"),
+        matrix.held(tmp_path),
+    ):
+        pass
+    with matrix.held(tmp_path):
+        pass
+
+
+def test_nothing_that_comes_back_is_written_outside_of_its_cell(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="outside of"):
+        unpack({"../elsewhere.json": b"{}"}, tmp_path / "cell")
+    assert not (tmp_path / "elsewhere.json").exists()
+
+
+def test_lines_that_a_cell_may_need_are_those_of_its_prompts_in_any_repeat(tmp_path: Path) -> None:
+    cells = cells_of(tmp_path, "notebooks: [mt_bench_blind]\ninclude: [{question_limit: 1, judges: [sim_gpt_fast]}]\n")
+    ran(cells, tmp_path)
+    many = cells_of(tmp_path, "notebooks: [mt_bench_blind]\ninclude: [{question_limit: 2, repeats: 2}]\n")
+    ran(many, tmp_path)
+    (experiments,) = matrix.prepare(cells, tmp_path / "anew", tmp_path / "replies").experiments.values()
+    here = matrix.foresee(experiments)
+    lines = {model: content.count(b"\n") for model, content in here.stored(tmp_path / "replies").items()}
+    # One answer of each candidate; the judge, which is a candidate too, has judged this question twice by now.
+    assert lines.pop("sim_gpt_fast") == 3 and set(lines.values()) == {1} and len(lines) == 5
+    assert here.missing == frozenset() and here.usd == 0.0
+
+
+def test_what_the_command_takes_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grid = tmp_path / "grid.yaml"
+    grid.write_text(NESTED)
+    where = ("--matrix", str(grid), "-p", "out", str(tmp_path / "out"), "-p", "store", str(tmp_path / "replies"))
+    code, said, _ = recuse(monkeypatch, capsys, "plan", *where)
+    assert (
+        code == 1
+        and "4 cells, 0 of them done before" in said
+        and "Does not fit" in said
+        and f"results go to {tmp_path / 'out'}" in said
+    )
+    for words, told in [
+        (("run", *where, "--dask", "tcp://127.0.0.1:1", "--processes", "2"), "--processes is for this machine"),
+        (("run", "--dask", "local"), "--dask runs the cells of a matrix; name it with --matrix"),
+        (
+            ("run", "mt_bench_blind", *where),
+            "a grid names its notebooks itself (`notebooks:`); leave out mt_bench_blind",
+        ),
+        (("run", *where, "-p", "budget_usd", "{total: 3}"), "must be one amount in US dollars, from 0 up"),
+        (("run", *where), "which is more than budget_usd=0.0000"),
+        (("run", *where, "-p", "budget_usd", "50"), "not set in the environment: OPENAI_API_KEY (needed by gpt_fast)"),
+    ]:
+        code, _, errors = recuse(monkeypatch, capsys, *words)
+        assert code == 2 and told in errors, errors
+
+
+@pytest.mark.slow
+def test_the_grid_of_the_readme_runs_as_it_stands_on_a_server_of_ones_own(serve: Any, tmp_path: Path) -> None:
+    server = serve()
+    root = tmp_path / "recuse"
+    ignored = shutil.ignore_patterns("replies", "downloads", "runs", "__pycache__", ".*")
+    for part in ("helpers", "experiments", "notebooks", "data"):
+        shutil.copytree(paths.ROOT / part, root / part, ignore=ignored)
+    blocks = re.findall(r"```yaml\n(.*?)```", (paths.ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    (grid,) = (block for block in blocks if block.startswith("notebooks:"))
+    (entry,) = (block for block in blocks if block.startswith("my_llama:"))
+    entry = entry.replace("http://127.0.0.1:8000", server.url)
+    with (root / "experiments" / "models.yaml").open("a", encoding="utf-8") as models:
+        models.write(entry + entry.replace("my_llama:", "my_qwen:").replace("Llama", "Qwen"))
+    (tmp_path / "grid.yaml").write_text(grid)
+    words = ("run", "--matrix", str(tmp_path / "grid.yaml"), "-p", "biases", "[anchoring]", "--processes", "2")
+    done = command("helpers", *words, cwd=root, root=root)
+    assert done.returncode == 0, done.stdout + done.stderr
+    out = root / "figures" / "runs" / "matrix-grid"
+    states = (out / "cells.csv").read_text().splitlines()[1:]
+    # Two models, two orders, three seeds, without one model's fixed orders, and one cell more.
+    assert len(states) == 2 * 2 * 3 - 3 + 1 and all(",done," in line and ",0," in line for line in states)
+    assert len(list(out.glob("cells/*/cognitive_biases/report.ipynb"))) == len(states)
+    stored = [line for path in store.files(root / "data" / "replies") for line in store.lines(path)]
+    assert len(stored) == len(server.calls) and len({line["key"] for line in stored}) == len(stored)
