@@ -40,6 +40,8 @@ def run(
 
     if dask and not grid:
         raise click.UsageError("--dask runs the cells of a matrix; name it with --matrix")
+    if dask and dask != "local" and processes:
+        raise click.UsageError("--processes is for this machine; a cluster says itself how many cells it has room for")
     try:
         if grid:
             from helpers.commands.matrices import run_grid

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
@@ -12,8 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from helpers.config import ConfigError
-from helpers.judge import notice
+from helpers.config import ConfigError, load_models
+from helpers.judge import MissingKey, check_keys, notice
 from helpers.judge.stopping import HANGUP, handling
 from helpers.run.cells import Outcome, Runner, Task, code, packed, run_cell
 from helpers.run.matrix import Engine, Opener
@@ -23,39 +24,37 @@ from helpers.run.notebooks import execute
 TRIES = 3
 #: How long a scheduler may take to answer, in seconds.
 CONNECT_SECONDS = 20
+OTHER_CODE = "has another state of Recuse: install the same commit there"
 
 
 class Lost(Exception):
     """The worker that ran a cell is gone, and with it what the cell asked since it was begun."""
 
 
-def dask(address: str, workers: int | None = None, run: Runner = execute) -> Opener:
+def dask(address: str, workers: int | None = None, needs: Sequence[str] = (), run: Runner = execute) -> Opener:
     """Cells on the cluster whose scheduler is at `address`; "local" makes one of `workers` processes on this machine.
 
-    ConfigError where dask is not installed, OSError where nobody answers.
+    `needs` names the models that will be asked: each worker must have their keys. ConfigError where one has not, or has
+    other code, or where dask is not installed; OSError where nobody answers.
     """
 
     @contextmanager
     def opened(running: dict[Future, str]) -> Iterator[Engine]:
-        distributed = _distributed()
-        with ExitStack() as stack, handling((signal.SIGTERM, HANGUP), _interrupt):
-            where: Any = address
-            if address == "local":
-                where = stack.enter_context(
-                    distributed.LocalCluster(
-                        n_workers=workers,
-                        threads_per_worker=1,
-                        dashboard_address=None,
-                        silence_logs=logging.CRITICAL,
-                        preload=__name__,
-                    )
-                )
-            client = stack.enter_context(distributed.Client(where, timeout=CONNECT_SECONDS))
-            executor, tokens = client.get_executor(pure=False), []
-            stack.callback(_forget, client, tokens)
+        distributed, heard = _distributed(), []
 
+        def hear(number: int) -> None:
+            if number != HANGUP or not heard:  # a closed terminal says so more than once
+                heard.append(number)
+                raise KeyboardInterrupt
+
+        with ExitStack() as stack, handling((signal.SIGINT, signal.SIGTERM, HANGUP), hear):
+            where = stack.enter_context(_cluster(distributed, workers)) if address == "local" else address
+            client = stack.enter_context(distributed.Client(where, timeout=CONNECT_SECONDS))
+            _check_workers(client, needs)
             if not client.nthreads():
                 notice(f"waiting for the first worker of {address}")
+            executor, tokens = client.get_executor(pure=False), []
+            stack.callback(_forget, client, tokens)
 
             def submit(task: Task, _folder: Path) -> Future:
                 tokens.append(task.token)
@@ -66,8 +65,40 @@ def dask(address: str, workers: int | None = None, run: Runner = execute) -> Ope
                 yield Engine(submit, lambda: sum(client.nthreads().values()), lost, TRIES)
             except KeyboardInterrupt:
                 raise KeyboardInterrupt(_awaited(running)) from None
+            except BaseException:
+                _awaited(running)
+                raise
 
     return opened
+
+
+def _cluster(distributed: Any, workers: int | None) -> Any:
+    return distributed.LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        dashboard_address=None,
+        silence_logs=logging.CRITICAL,
+        preload=__name__,
+    )
+
+
+def _check_workers(client: Any, needs: Sequence[str]) -> None:
+    """Refuse workers on which cells would fail, before any is begun; those that join later find out for themselves."""
+    told = client.run(unready, code(), needs, on_error="return")
+    if wrong := [f"the worker at {address} {words}" for address, words in sorted(told.items()) if words]:
+        raise ConfigError("\n".join(wrong))
+
+
+def unready(state: str, needs: Sequence[str]) -> str:
+    """What keeps this worker from running cells: other code than `state`, a key that is not set; "" where nothing."""
+    if code() != state:
+        return OTHER_CODE
+    models = load_models()
+    try:
+        check_keys(models[name] for name in needs)
+    except MissingKey as error:
+        return f"lacks a key: {error}"
+    return ""
 
 
 def remote(task: Task, run: Runner = execute) -> Outcome:
@@ -83,11 +114,13 @@ def remote(task: Task, run: Runner = execute) -> Outcome:
     begun.set()
     worker = distributed.get_worker()
     if code() != task.code:
-        told = f"the worker at {worker.address} has another state of Recuse: install the same commit there"
+        told = f"the worker at {worker.address} {OTHER_CODE}"
         return Outcome(task.cell.id, dict.fromkeys(task.cell.notebooks, told))
-    with TemporaryDirectory(prefix="recuse-cell-", dir=worker.local_directory) as folder:
-        outcome = run_cell(task, Path(folder), run)
-        return replace(outcome, files=packed(task, Path(folder)))
+    with TemporaryDirectory(prefix="recuse-cell-", dir=worker.local_directory) as name:
+        outcome = run_cell(task, Path(name), run)
+        # Errors name files where they will lie: in the folder of the cell.
+        errors = {notebook: told.replace(f"{name}{os.sep}", "") for notebook, told in outcome.errors.items()}
+        return replace(outcome, errors=errors, files=packed(task, Path(name)))
 
 
 def dask_setup(_worker: Any) -> None:
@@ -114,14 +147,11 @@ def _forget(client: Any, tokens: list[str]) -> None:
             Event(token, client=client).clear()
 
 
-def _interrupt(_number: int) -> None:
-    """A request to end and a closed terminal are heard as an interrupt."""
-    raise KeyboardInterrupt
-
-
 def _awaited(running: dict[Future, str]) -> str:
     """Wait for the cells that run, so that what they paid for comes home; what became of each, in a line."""
-    notice(f"waiting for {len(running)} cells that run: interrupt again to give up what they ask")
+    if running:
+        with suppress(OSError):  # a terminal that was closed hears nothing
+            notice(f"waiting for {len(running)} cells that run: interrupt again to give up what they ask")
     with suppress(KeyboardInterrupt):
         wait(running)
     return "\n".join(f"cell {id}: {'ended' if future.done() else 'given up'}" for future, id in running.items())

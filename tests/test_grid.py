@@ -47,6 +47,14 @@ def test_a_cell_has_one_name_whatever_else_the_grid_holds_and_another_with_other
     assert len(ids) == 6 and ids < more and not ids & limited
 
 
+def test_a_value_is_that_of_the_grid_and_no_other(tmp_path: Path) -> None:
+    lists = "[1, 1.0, true, '1', {1: a, b: c}, [1], null]"
+    seeds = [each["seed"] for each in varied(tmp_path, f"notebooks: [mt_bench_blind]\nparameters: {{seed: {lists}}}\n")]
+    assert list(map(repr, seeds)) == ["1", "1.0", "True", "'1'", "{1: 'a', 'b': 'c'}", "[1]", "None"]
+    one = f"notebooks: [mt_bench_blind]\nparameters: {{seed: {lists}}}\nexclude: [seed: true]\n"
+    assert [repr(each["seed"]) for each in varied(tmp_path, one)][:3] == ["1", "1.0", "'1'"]
+
+
 def test_notebooks_that_wait_for_others_come_after_them(tmp_path: Path) -> None:
     (cell,) = cells_of(tmp_path, "notebooks: [hinting_groups, mt_bench_blind]\ninclude: [{seed: 1}]\n")
     assert cell.notebooks == ("01_mt_bench_blind", "02_hinting_groups")
@@ -60,6 +68,7 @@ WRONG = [
         "grid.yaml: notebooks must be a list of names, not empty; there are: 01_mt_bench_blind",
     ),
     (GRID.replace("mt_bench_blind", "mt_bench"), "line 1: no notebook mt_bench; there are: 00_overview"),
+    (GRID.replace("mt_bench_blind", "../mt_bench_blind"), "line 1: no notebook ../mt_bench_blind; there are: 00_"),
     (GRID.replace("[mt_", "[01_mt_bench_blind, mt_"), "line 1: a notebook is named twice"),
     (GRID.replace("mt_bench_blind", "overview"), "line 1: 00_overview collects what others found"),
     (GRID.replace("[1, 2, 3]", "1"), "line 4: seed = 1: must be a list of values, such as [1, 2]"),
@@ -78,6 +87,7 @@ WRONG = [
     (GRID + "include:\n- {out: here}\n", "line 6: out is one for the whole matrix"),
     (GRID + "exclude: [{seed: 1}, {seed: 2}, {seed: 3}]\n", "grid.yaml: no cell is left"),
     (GRID.replace("[1, 2, 3]", f"{[*range(101)]}\n  repeats_: {[*range(101)]}"), "line 2: 20402 cells; at most 10000"),
+    (GRID + "include:\n" + "".join(f"- seed: {n}\n" for n in range(9995)), "line 5: 10001 cells; at most 10000"),
 ]
 
 
@@ -93,6 +103,7 @@ def test_a_wrong_grid_is_told_by_file_and_line(tmp_path: Path, text: str, said: 
     [
         ("seed: [1", 'seed: ["a"', "cell judges=[sim_claude_fast], seed=a: parameters of mt_bench_blind: seed = 'a'"),
         ("seed", "sead", "cell judges=[sim_claude_fast], sead=1: mt_bench_blind has no parameter sead; it has: judges"),
+        ("seed", "a/b", "cell judges=[sim_claude_fast], a/b=1: mt_bench_blind has no parameter a/b; it has: judges"),
         ("[sim_gpt_fast]", "[sim_gtp_fast]", "cell judges=[sim_gtp_fast], seed=1:"),
     ],
 )

@@ -29,14 +29,14 @@ def plan_grid(grid: Path, parameters: Mapping[str, Any]) -> bool:
 
 def run_grid(grid: Path, parameters: Mapping[str, Any], processes: int | None, dask: str | None) -> bool:
     """Run the cells that are not done and write the tables; whether all are done now."""
-    opened = _engine(processes, dask)
     with _prepared(grid, parameters) as (cells, matrix):
         matrix.plan.check(Budget(matrix.budget_usd))
-        if dask is None:  # else the workers have keys
+        needs = [*dict.fromkeys(row.model for row in matrix.plan.rows if row.missing)]
+        if dask in (None, "local"):  # elsewhere the workers have keys
             models = load_models()
-            check_keys(models[name] for name in dict.fromkeys(row.model for row in matrix.plan.rows if row.missing))
+            check_keys(models[name] for name in needs)
         try:
-            run_matrix(matrix, opened, _tell)
+            run_matrix(matrix, _engine(processes, dask, needs), _tell)
         finally:
             found = _tabulated(cells, matrix.folder)
     failed = [matrix.cells[id] for id, outcome in matrix.outcomes.items() if outcome.error]
@@ -58,14 +58,12 @@ def _tabulated(cells: list[Cell], folder: Path) -> int:
     return len(frames["matrix.csv"])
 
 
-def _engine(processes: int | None, dask: str | None) -> Opener:
+def _engine(processes: int | None, dask: str | None, needs: list[str]) -> Opener:
     if dask is None:
         return local(processes)
-    if processes and dask != "local":
-        raise ConfigError("--processes is for this machine; a cluster says itself how many cells it has room for")
     from helpers import cluster
 
-    return cluster.dask(dask, processes)
+    return cluster.dask(dask, processes, needs)
 
 
 @contextmanager

@@ -80,7 +80,10 @@ def run_cell(task: Task, folder: Path, run: Runner = execute) -> Outcome:
         result = run(notebook, out / "report.ipynb", {**task.cell.parameters, **given})
         if result.error:
             errors[name] = result.error
-        spent = spent_on(new_lines(task, folder))
+        try:
+            spent = spent_on(new_lines(task, folder))
+        except ValueError:  # nobody can tell: what came is brought home all the same
+            spent = task.budget_usd
     return Outcome(task.cell.id, errors, time.monotonic() - begun, spent)
 
 
@@ -133,8 +136,8 @@ def unpack(files: Mapping[str, bytes], folder: Path) -> None:
 # --- what is kept of a cell -------------------------------------------------------------------------------------------
 
 
-def keep(cell: Cell, folder: Path, outcome: Outcome) -> None:
-    """Write down what became of a cell."""
+def keep(cell: Cell, folder: Path, outcome: Outcome, began_with: str) -> None:
+    """Write down what became of a cell that began with these `inputs`."""
     state = {
         "notebooks": list(cell.notebooks),
         "parameters": cell.parameters,
@@ -142,7 +145,7 @@ def keep(cell: Cell, folder: Path, outcome: Outcome) -> None:
         "errors": dict(outcome.errors),
         "seconds": round(outcome.seconds, 3),
         "spent_usd": round(outcome.spent_usd, 6),
-        "inputs": _inputs(cell),
+        "inputs": began_with,
     }
     export.write({STATE: (json.dumps(state, indent=1, ensure_ascii=False) + "\n").encode()}, folder)
 
@@ -159,13 +162,13 @@ def kept(folder: Path) -> dict[str, Any]:
 def done(cell: Cell, folder: Path) -> bool:
     """Whether a cell ran through with the present code and files, and its numbers are there."""
     state = kept(folder)
-    if state.get("state") != "done" or state.get("inputs") != _inputs(cell):
+    if state.get("state") != "done" or state.get("inputs") != inputs(cell):
         return False
     return all((folder / _experiment(name) / "numbers.json").is_file() for name in cell.notebooks)
 
 
-def _inputs(cell: Cell) -> str:
-    """What a cell's results depend on besides its parameters and replies: the code, and files that these name."""
+def inputs(cell: Cell) -> str:
+    """What a cell's results depend on besides its parameters and replies: the code, and files that parameters name."""
     digest = hashlib.sha256(code().encode())
     for value in (cell.parameters.get(name) for name in SOURCES):
         place = Path(value).expanduser() if isinstance(value, str) else None

@@ -26,20 +26,24 @@ Stages = Mapping[str, Sequence[Trial]]
 class Foreseen:
     """What one cell would ask now: the most that it could cost, the names of what is missing as far as known, prompts.
 
-    `prompts` by model are those whose stored replies the cell may read, whatever their repeat.
+    `prompts` by model are those whose stored replies the cell may read, whatever their repeat. Models of `unwritten`
+    will see further ones, which nobody knows before answers are written.
     """
 
     usd: float
     missing: frozenset[Name]
     prompts: Mapping[str, frozenset[str]]
+    unwritten: frozenset[str]
 
     def stored(self, folder: Path) -> dict[str, bytes]:
         """The lines of a store that the cell may need, by model."""
         found = {}
         for model, prompts in self.prompts.items():
             path = store.file_of(folder, model)
-            lines = store.scan(path) if path.exists() else ()
-            found[model] = b"".join(x.raw for x in lines if x.record and x.record["request"]["prompt"] in prompts)
+            lines = [line for line in store.scan(path) if line.record] if path.exists() else []
+            if model not in self.unwritten:
+                lines = [line for line in lines if line.record["request"]["prompt"] in prompts]
+            found[model] = b"".join(line.raw for line in lines)
         return {model: lines for model, lines in found.items() if lines}
 
 
@@ -70,21 +74,25 @@ def foresee(experiments: Sequence[Experiment]) -> Foreseen:
     asked: dict[str, list[Request]] = {}
     missing: frozenset[Name] = frozenset()
     prompts: dict[str, set[str]] = {}
+    unwritten: set[str] = set()
     for experiment in experiments:
         for stage, trials in stages_of(experiment).items():
             requests = [trial.request for trial in trials]
             for request in requests:
                 prompts.setdefault(request.model.name, set()).add(request.prompt)
+                unwritten |= {request.model.name} if request.unwritten else set()
             if experiment.judgments == "ask":
                 asked.setdefault(stage, []).extend(requests)
                 missing |= _missing(experiment, requests)
     usd = make_plan(asked, experiments[0].store).usd
-    return Foreseen(usd, missing, {model: frozenset(texts) for model, texts in prompts.items()})
+    known = {model: frozenset(texts) for model, texts in prompts.items()}
+    return Foreseen(usd, missing, known, frozenset(unwritten))
 
 
 def _missing(experiment: Experiment, requests: Iterable[Request]) -> frozenset[Name]:
     names = {_name(request) for request in requests if not request.unwritten}
-    return frozenset((model, key) for model, key in names if key not in _answered(experiment.store, model))
+    answered = {model: _answered(experiment.store, model) for model in {model for model, _ in names}}
+    return frozenset((model, key) for model, key in names if key not in answered[model])
 
 
 def _answered(folder: Path, model: str) -> frozenset[str]:
@@ -101,11 +109,10 @@ def _keys(path: Path, _size: int) -> frozenset[str]:
 def total(
     cells: Mapping[str, Cell], experiments: Mapping[str, Sequence[Experiment]]
 ) -> tuple[Plan, dict[str, float], dict[str, frozenset[Name]]]:
-    """The plan of all cells, by cell what it adds to the cost in US dollars, and what is missing of it.
+    """The plan of all cells, by cell what it adds to the cost in US dollars, and by cell what it asks, as far as known.
 
-    A request of several cells counts in the first.
-
-    Requests with answers that are not written yet are no two cells' the same, unless these ask the very same.
+    A request of several cells counts in the first. One with answers that are not written yet counts in each, unless all
+    that two cells ask is the same.
     """
     counted: set[Name] = set()
     seen: set[str] = set()

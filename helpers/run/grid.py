@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import ItemsView, Mapping
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from itertools import product
@@ -38,7 +39,7 @@ class Cell:
     @property
     def id(self) -> str:
         """The name of the cell and of its folder: the same whatever other cells the grid has."""
-        return short_hash(json.dumps([self.notebooks, self.parameters], sort_keys=True), digits=10)
+        return short_hash(json.dumps([self.notebooks, sorted(self.parameters.items())]), digits=10)
 
     def __str__(self) -> str:
         """The cell by what varies, in one line."""
@@ -60,17 +61,21 @@ def read_grid(path: Path, given: Mapping[str, Any]) -> list[Cell]:
     lists = _lists(path, grid, given)
     excluded = _excluded(path, grid, lists)
     varied = [dict(zip(lists, values, strict=True)) for values in product(*lists.values())] if lists else []
-    varied = [each for each in varied if not any(wanted.items() <= _texts(each).items() for wanted in excluded)]
-    cells = [Cell(notebooks, each, given) for each in varied]
-    for number, more in enumerate(_mappings(path, grid, "include")):
+    if excluded:
+        held = [(each, _texts(each).items()) for each in varied]
+        varied = [each for each, has in held if not any(wanted <= has for wanted in excluded)]
+    cells = {cell.id: cell for cell in (Cell(notebooks, each, given) for each in varied)}
+    included = _mappings(path, grid, "include")
+    _refuse_many(path, "include", len(cells) + len(included))
+    for number, more in enumerate(included):
         _refuse_taken(path, more, given, "include", number)
         cell = Cell(notebooks, more, given)
-        if cell.id in {each.id for each in cells}:
+        if cell.id in cells:
             raise ConfigError(f"{_at(path, 'include', number)}: the cell {cell} is there already")
-        cells.append(cell)
+        cells[cell.id] = cell
     if not cells:
         raise ConfigError(f"{path}: no cell is left; `parameters:` holds lists, `include:` single cells")
-    return cells
+    return [*cells.values()]
 
 
 def _notebooks(path: Path, grid: Mapping[str, Any]) -> tuple[str, ...]:
@@ -105,51 +110,57 @@ def _lists(path: Path, grid: Mapping[str, Any], given: Mapping[str, Any]) -> dic
         raise ConfigError(f"{_at(path, 'parameters')}: parameters must be a list a name, such as seed: [1, 2]")
     _refuse_taken(path, lists, given, "parameters")
     for name, values in lists.items():
-        where = _at(path, "parameters", name)
         if not isinstance(values, list) or not values:
-            raise ConfigError(f"{where}: {name} = {_shown(values)}: must be a list of values, such as [1, 2]")
-        texts = [_text(value) for value in values]
-        if twice := [value for value in values if texts.count(_text(value)) > 1]:
-            raise ConfigError(f"{where}: {name} lists {_shown(twice[0])} twice")
-    cells = prod(map(len, lists.values()))
-    if cells > MOST_CELLS:
-        raise ConfigError(f"{_at(path, 'parameters')}: {cells} cells; at most {MOST_CELLS} are run at once")
+            told = f"{name} = {_shown(values)}: must be a list of values, such as [1, 2]"
+            raise ConfigError(f"{_at(path, 'parameters', name)}: {told}")
+        text, times = Counter(map(_text, values)).most_common(1)[0]
+        if times > 1:
+            raise ConfigError(f"{_at(path, 'parameters', name)}: {name} lists {_shown(json.loads(text))} twice")
+    _refuse_many(path, "parameters", prod(map(len, lists.values())))
     return lists
 
 
-def _excluded(path: Path, grid: Mapping[str, Any], lists: Mapping[str, list[Any]]) -> list[dict[str, str]]:
+def _refuse_many(path: Path, key: str, cells: int) -> None:
+    if cells > MOST_CELLS:
+        raise ConfigError(f"{_at(path, key)}: {cells} cells; at most {MOST_CELLS} are run at once")
+
+
+def _excluded(path: Path, grid: Mapping[str, Any], lists: Mapping[str, list[Any]]) -> list[ItemsView[str, str]]:
     found = []
     for number, wanted in enumerate(_mappings(path, grid, "exclude")):
         for name, value in wanted.items():
-            where = _at(path, "exclude", number, name)
+            told = ""
             if name not in lists:
-                raise ConfigError(f"{where}: '{name}' is not varied; `parameters:` has: {', '.join(lists)}")
-            if _text(value) not in map(_text, lists[name]):
-                known = ", ".join(map(_shown, lists[name]))
-                raise ConfigError(f"{where}: {name} = {_shown(value)} is in no cell; it is one of: {known}")
-        found.append(_texts(wanted))
+                told = f"'{name}' is not varied; `parameters:` has: {', '.join(lists)}"
+            elif _text(value) not in map(_text, lists[name]):
+                told = f"{name} = {_shown(value)} is in no cell; it is one of: {', '.join(map(_shown, lists[name]))}"
+            if told:
+                raise ConfigError(f"{_at(path, 'exclude', number, name)}: {told}")
+        found.append(_texts(wanted).items())
     return found
 
 
-def _mappings(path: Path, grid: Mapping[str, Any], key: str) -> Iterator[dict[str, Any]]:
+def _mappings(path: Path, grid: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
     listed = grid.get(key, [])
     if not isinstance(listed, list):
         raise ConfigError(f"{_at(path, key)}: {key} must be a list of parameters with values, one entry a cell")
     for number, each in enumerate(listed):
         if not isinstance(each, dict) or not each:
             raise ConfigError(f"{_at(path, key, number)}: {_shown(each)}: an entry of {key} is like {{seed: 1}}")
-        yield each
+    return listed
 
 
 def _refuse_taken(path: Path, named: Mapping[str, Any], given: Mapping[str, Any], *keys: str | int) -> None:
     for name in named:
-        where = _at(path, *keys, name)
+        told = ""
         if not isinstance(name, str):
-            raise ConfigError(f"{where}: {name!r} is no name of a parameter")
-        if name in OURS:
-            raise ConfigError(f"{where}: {name} is one for the whole matrix; give it with -p {name}")
-        if name in given:
-            raise ConfigError(f"{where}: {name} is also given with -p; leave one of them out")
+            told = f"{name!r} is no name of a parameter"
+        elif name in OURS:
+            told = f"{name} is one for the whole matrix; give it with -p {name}"
+        elif name in given:
+            told = f"{name} is also given with -p; leave one of them out"
+        if told:
+            raise ConfigError(f"{_at(path, *keys, name)}: {told}")
 
 
 def _at(path: Path, *keys: str | int) -> str:
@@ -164,7 +175,7 @@ def _texts(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _text(value: Any) -> str:
-    return json.dumps(value, sort_keys=True)
+    return json.dumps(value)
 
 
 def _shown(value: Any) -> str:

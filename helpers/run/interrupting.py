@@ -134,6 +134,18 @@ def _end_with(parent: int) -> None:
 
 
 @contextmanager
+def undisturbed() -> Iterator[None]:
+    """Let an interrupt wait until this block is left."""
+    heard: list[int] = []
+    try:
+        with handling((signal.SIGINT, signal.SIGTERM, HANGUP), heard.append):
+            yield
+    finally:
+        if heard:
+            signal.raise_signal(heard[0])
+
+
+@contextmanager
 def stopping(pool: ProcessPoolExecutor, running: Mapping[Future, str]) -> Iterator[None]:
     """End the processes of `pool` before an interrupt (or whatever else) leaves this block.
 

@@ -9,22 +9,24 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from helpers import store
 from helpers.judge import Budget, Plan, notice
 from helpers.providers.keys import redact
-from helpers.run.cells import REPLIES, Outcome, Runner, Task, code, done, keep, run_cell, unpack
+from helpers.run.cells import REPLIES, Outcome, Runner, Task, code, done, inputs, keep, run_cell, unpack
 from helpers.run.foreseeing import Foreseen, Name, foresee, settle, total
 from helpers.run.grid import Cell
-from helpers.run.interrupting import begin_process, stopping
+from helpers.run.interrupting import begin_process, stopping, undisturbed
 from helpers.run.notebooks import execute
 from helpers.types import Experiment
 
 #: Whoever waits for a file of the store says so after this many seconds, and looks again after these.
 PATIENCE_SECONDS, AGAIN_SECONDS = 2.0, 0.2
+#: How often a run looks whether there is room for more cells, in seconds: workers may join a cluster while it runs.
+ROOM_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -46,10 +48,11 @@ Opener = Callable[[dict[Future, str]], AbstractContextManager[Engine]]
 
 @dataclass(frozen=True)
 class Begun:
-    """A cell when it was begun: what it asks for, as far as that was known, and the most that it may spend."""
+    """A cell when it was begun: what it asks for, as far as known, the most that it may spend, what it began with."""
 
     missing: frozenset[Name]
     most: float
+    inputs: str
 
 
 @dataclass
@@ -137,42 +140,55 @@ def run_matrix(matrix: Matrix, opened: Opener, tell: Callable[[Cell, Outcome], N
                 broken = False
                 while (waiting or running) and not broken:
                     _begin(matrix, engine, waiting, running)
-                    ended = wait(running, return_when=FIRST_COMPLETED).done
+                    ended = wait(running, ROOM_SECONDS, FIRST_COMPLETED).done
                     broken = any(isinstance(_error(future), BrokenProcessPool) for future in ended)
                     # All that ran in a pool end with it, in a moment.
                     for future in wait(running).done if broken else ended:
-                        id = running.pop(future)
+                        id = running[future]
                         losses[id] += (lost := isinstance(_error(future), engine.lost))
-                        if lost and losses[id] < engine.tries:
+                        if again := lost and losses[id] < engine.tries:
                             matrix.spent += matrix.begun[id].most
                             waiting.insert(0, id)
                         else:
-                            tell(matrix.cells[id], _ended(matrix, id, future, engine.lost))
+                            _ended(matrix, id, future, engine.lost)
+                        del running[future]  # not before what came is home: an interrupt would lose it
+                        if not again:
+                            tell(matrix.cells[id], matrix.outcomes[id])
     finally:
-        for future, id in [each for each in running.items() if each[0].done() and not each[0].cancelled()]:
-            _ended(matrix, id, future, ())
-        for id in matrix.cells:
-            take_in(matrix.place(id) / REPLIES, matrix.replies)
+        with ExitStack() as last:  # where one cannot be brought home, the others are
+            for id in matrix.cells:
+                last.callback(take_in, matrix.place(id) / REPLIES, matrix.replies)
+            for future, id in [each for each in running.items() if each[0].done() and not each[0].cancelled()]:
+                last.callback(_ended, matrix, id, future, ())
     return matrix.outcomes
 
 
 def _begin(matrix: Matrix, engine: Engine, waiting: list[str], running: dict[Future, str]) -> None:
     """Begin waiting cells, in order, as far as there is room and none of their missing replies is being asked."""
+    room = max(1, engine.slots()) if waiting else 0
     for id in list(waiting):
-        if len(running) >= max(1, engine.slots()):
+        if len(running) >= room:
             return
         asked = frozenset().union(*(matrix.begun[other].missing for other in running.values()))
         if asked & matrix.missing[id]:
             continue
-        here = foresee(matrix.experiments[id])
+        cell = matrix.cells[id]
+        try:
+            here = foresee(matrix.experiments[id])
+        except ValueError as error:  # what came for other cells leaves nothing to judge in this one
+            waiting.remove(id)
+            matrix.begun[id] = Begun(frozenset(), 0.0, inputs(cell))
+            running[failed(error)] = id
+            continue
         matrix.missing[id] = here.missing
         if asked & here.missing:
             continue
         waiting.remove(id)
-        matrix.begun[id] = Begun(here.missing, _share(matrix, here, waiting, running, engine.tries))
-        token = uuid.uuid4().hex
-        task = Task(matrix.cells[id], here.stored(matrix.replies), matrix.begun[id].most, code(), token)
-        running[engine.submit(task, matrix.place(id))] = id
+        most = _share(matrix, here, waiting, running, engine.tries)
+        matrix.begun[id] = Begun(here.missing, most, inputs(cell))
+        task = Task(cell, here.stored(matrix.replies), most, code(), uuid.uuid4().hex)
+        with undisturbed():  # else a cell could run of which nobody knows
+            running[engine.submit(task, matrix.place(id))] = id
 
 
 def _share(matrix: Matrix, here: Foreseen, waiting: Sequence[str], running: Mapping[Future, str], tries: int) -> float:
@@ -185,11 +201,18 @@ def _share(matrix: Matrix, here: Foreseen, waiting: Sequence[str], running: Mapp
     return min(free, here.usd + over / (1 + len(waiting)) / tries)
 
 
+def failed(error: BaseException) -> Future:
+    """The future of what could not be begun."""
+    future: Future = Future()
+    future.set_exception(error)
+    return future
+
+
 def _error(future: Future) -> BaseException | None:
     return CancelledError() if future.cancelled() else future.exception()
 
 
-def _ended(matrix: Matrix, id: str, future: Future, lost: tuple[type[BaseException], ...]) -> Outcome:
+def _ended(matrix: Matrix, id: str, future: Future, lost: tuple[type[BaseException], ...]) -> None:
     """Bring home what a cell has left, and write down what became of it."""
     cell, place, error = matrix.cells[id], matrix.place(id), _error(future)
     if error is None:
@@ -201,9 +224,8 @@ def _ended(matrix: Matrix, id: str, future: Future, lost: tuple[type[BaseExcepti
         outcome = Outcome(id, dict.fromkeys(cell.notebooks, told), spent_usd=matrix.begun[id].most)
     take_in(place / REPLIES, matrix.replies)
     matrix.spent += outcome.spent_usd
-    matrix.outcomes[id] = outcome
-    keep(cell, place, outcome)
-    return outcome
+    matrix.outcomes[id] = replace(outcome, files={})
+    keep(cell, place, outcome, matrix.begun[id].inputs)
 
 
 def local(processes: int | None = None, run: Runner = execute) -> Opener:
@@ -218,9 +240,7 @@ def local(processes: int | None = None, run: Runner = execute) -> Opener:
                 try:
                     return pool.submit(run_cell, task, folder, run)
                 except BrokenProcessPool as error:  # a cell before this one took the pool down
-                    future: Future = Future()
-                    future.set_exception(error)
-                    return future
+                    return failed(error)
 
             yield Engine(submit, lambda: count, (BrokenProcessPool, SystemExit))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from typing import Any
 import pytest
 
 from helpers import cluster, paths, store
+from helpers.config import ConfigError
 from helpers.run import matrix, tabulating
 from helpers.run.cells import Task, code
 from helpers.run.grid import Cell
@@ -58,7 +60,7 @@ def test_a_cluster_gives_the_numbers_and_the_replies_of_a_sequence(threads: str,
     ran(cells, tmp_path / "sequence")
     outcomes = ran(cells, tmp_path / "cluster", cluster.dask(threads, run=counted))
     assert [outcome.error for outcome in outcomes.values()] == [None] * 6
-    assert all("mt_bench_blind/numbers.json" in outcome.files for outcome in outcomes.values())
+    assert len(list((tmp_path / "cluster").glob("cells/*/mt_bench_blind/numbers.json"))) == 6, "brought home"
     assert numbers(cells, tmp_path / "cluster") == numbers(cells, tmp_path / "sequence") and len(cells) == 6
     assert keys(tmp_path / "cluster") == keys(tmp_path / "sequence")
 
@@ -103,6 +105,83 @@ def test_a_worker_with_other_code_runs_nothing(threads: str, tmp_path: Path, mon
     cells = cells_of(tmp_path, SIX, question_limit=2)[:1]
     (outcome,) = ran(cells, tmp_path, cluster.dask(threads, run=counted)).values()
     assert "has another state of Recuse: install the same commit there" in outcome.error
+
+
+def test_a_worker_with_other_code_or_without_a_key_is_told_before_a_cell_is_begun(
+    threads: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = cells_of(tmp_path, SIX, question_limit=2)[:1]
+    with pytest.raises(ConfigError, match=r"the worker at tcp://\S+ lacks a key: .*OPENAI_API_KEY \(needed by gpt_fast"):
+        ran(cells, tmp_path, cluster.dask(threads, needs=["sim_gpt_fast", "gpt_fast"], run=counted))
+    here = threading.main_thread()
+    monkeypatch.setattr(cluster, "code", lambda: "here" if threading.current_thread() is here else "there")
+    told = r"(?s)worker at tcp://\S+ has another state of Recuse.*worker at tcp://\S+ has another state"
+    with pytest.raises(ConfigError, match=told):
+        ran(cells, tmp_path, cluster.dask(threads, run=counted))
+    assert not list(tmp_path.glob("cells/*/*/numbers.json"))
+
+
+def failing(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Result:
+    """As a notebook that leaves itself as far as it came, and names the file."""
+    report.parent.mkdir(parents=True, exist_ok=True)
+    report.with_name("report.failed.ipynb").write_text("{}")
+    return Result(notebook.stem, report, 0.0, f"cell [3] failed (see {report.with_name('report.failed.ipynb')})")
+
+
+def test_a_cell_that_failed_elsewhere_names_its_files_as_they_lie_here(threads: str, tmp_path: Path) -> None:
+    cells = cells_of(tmp_path, SIX, question_limit=2)[:1]
+    (outcome,) = ran(cells, tmp_path, cluster.dask(threads, run=failing)).values()
+    assert outcome.error == "01_mt_bench_blind: cell [3] failed (see mt_bench_blind/report.failed.ipynb)"
+    assert (tmp_path / "cells" / cells[0].id / "mt_bench_blind" / "report.failed.ipynb").is_file()
+
+
+def test_workers_that_join_later_get_cells_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matrix, "ROOM_SECONDS", 0.05)
+    begun, both = threading.Event(), threading.Barrier(2, timeout=60)
+
+    def meeting(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Result:
+        begun.set()
+        both.wait()
+        return counted(notebook, report, parameters)
+
+    MEETINGS.append(meeting)
+    cells = [cell for cell in cells_of(tmp_path, SIX, question_limit=1) if cell.varied["seed"] == 1]
+    ran(cells, tmp_path)  # so that the two cells do not wait for replies that both would ask for
+    shutil.rmtree(tmp_path / "cells")
+    options = {"threads_per_worker": 1, "processes": False, "protocol": "tcp", "host": "127.0.0.1"}
+    with distributed.LocalCluster(n_workers=1, dashboard_address=None, **options) as growing:
+        grow = threading.Thread(target=lambda: begun.wait(60) and growing.scale(2))
+        grow.start()
+        outcomes = ran(cells, tmp_path, cluster.dask(growing.scheduler_address, run=meet))
+        grow.join()
+    assert [outcome.error for outcome in outcomes.values()] == [None, None]
+
+
+MEETINGS: list[Any] = []
+
+
+def meet(*given: Any) -> Result:
+    return MEETINGS[-1](*given)
+
+
+def test_an_interrupt_while_a_cell_is_brought_home_loses_nothing(
+    threads: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells, unpack, times = cells_of(tmp_path, SIX, question_limit=1)[:1], matrix.unpack, []
+
+    def interrupted(files: Mapping[str, bytes], folder: Path) -> None:
+        times.append(folder)
+        if len(times) == 1:
+            raise KeyboardInterrupt
+        unpack(files, folder)
+
+    monkeypatch.setattr(matrix, "unpack", interrupted)
+    with pytest.raises(KeyboardInterrupt, match=f"cell {cells[0].id}: ended"):
+        ran(cells, tmp_path, cluster.dask(threads, run=counted))
+    assert len(times) == 2
+    ran(cells, tmp_path / "sequence")
+    assert keys(tmp_path) == keys(tmp_path / "sequence")
+    assert ran(cells, tmp_path) == {}, "and the cell is done"
 
 
 def test_a_scheduler_that_does_not_answer_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,9 +270,18 @@ def test_notebooks_on_a_cluster_give_the_numbers_of_a_sequence(tmp_path: Path) -
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals between processes")
-@pytest.mark.parametrize("where", [(), ("--dask", "local")], ids=["processes", "cluster"])
+@pytest.mark.parametrize(
+    ("where", "signals"),
+    [
+        ((), [signal.SIGINT]),
+        (("--dask", "local"), [signal.SIGINT]),
+        (("--dask", "local"), [signal.SIGTERM]),
+        (("--dask", "local"), [signal.SIGHUP] * 2),
+    ],
+    ids=["processes", "cluster", "ended", "closed terminal"],
+)
 def test_an_interrupt_loses_no_reply_and_the_same_command_goes_on(
-    serve: Any, tmp_path: Path, where: tuple[str, ...]
+    serve: Any, tmp_path: Path, where: tuple[str, ...], signals: list[int]
 ) -> None:
     server = serve(latency=0.2)
     (tmp_path / "grid.yaml").write_text(SEEDS.replace(str(list(range(12))), "[1, 2]"))
@@ -205,7 +293,9 @@ def test_an_interrupt_loses_no_reply_and_the_same_command_goes_on(
     while len(server.calls) < 4:
         assert run.poll() is None
         time.sleep(0.01)
-    os.killpg(run.pid, signal.SIGINT)  # as a terminal does: to the command and to all that it started
+    for number in signals:
+        # As a terminal does: to the command and to all that it started. Who ends a command signals that alone.
+        (os.killpg if number == signal.SIGINT else os.kill)(run.pid, number)
     _, told = run.communicate(timeout=300)
     assert run.returncode == 130 and "this goes on: recuse run --matrix" in told, told
     paid = len(server.calls)

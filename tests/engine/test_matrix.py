@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 import shutil
+import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from helpers import paths, store
-from helpers.judge import OverBudget
+from helpers.judge import NoPrice, OverBudget
+from helpers.run import cells as run_cells
 from helpers.run import matrix, tabulating
 from helpers.run.cells import unpack
+from helpers.run.interrupting import undisturbed
 from tests.kernels import command, recuse
 from tests.matrices import cells_of, counted, ran, threads
-from tests.servers.behaviours import Fault, polite
+from tests.servers.behaviours import Fault, polite, step
 
 #: Limits are nested: all that the smaller cell of a judge asks, the larger one would ask too.
 NESTED = """\
@@ -87,6 +90,57 @@ def test_the_budget_is_one_for_all_cells(serve: Any, tmp_path: Path) -> None:
     assert 0 < given.spent < prepared.plan.usd
 
 
+def test_a_cell_that_nothing_is_left_to_judge_in_falls_alone(serve: Any, tmp_path: Path) -> None:
+    serve(lambda call: step("refusal" if call.provider == "anthropic" else None, call))
+    grid = "notebooks: [mt_bench_blind]\nparameters:\n  judges: [[sim_gpt_fast], [sim_claude_fast]]\n  candidates: "
+    some = "[[claude_fast, sim_gpt_fast, sim_gemini_fast], [gpt_fast, sim_gpt_fast, sim_gemini_fast]]\n"
+    cells = cells_of(tmp_path, grid + some, question_limit=2)
+    outcomes = ran(cells, tmp_path, threads(2), budget_usd=50.0)
+    for cell in cells:
+        refused = "claude_fast" in cell.varied["candidates"]
+        assert ("none of 2 questions has" in (outcomes[cell.id].error or "")) is refused
+    assert tabulating.states(cells, tmp_path)["state"].tolist() == ["failed", "done"] * 2
+
+
+def test_what_a_judge_said_of_answers_that_are_to_be_written_again_is_not_asked_again(
+    serve: Any, tmp_path: Path
+) -> None:
+    server = serve()
+    grid = "notebooks: [mt_bench_blind]\nparameters:\n  judges: [[gpt_fast]]\n  figure_style: [paper, talk]\n"
+    three = ["sim_claude_fast", "sim_gpt_fast", "sim_gemini_fast"]
+    cells = cells_of(tmp_path, grid, question_limit=2, candidates=three)
+    ran(cells[:1], tmp_path, budget_usd=50.0)
+    assert len(server.calls) == 2
+    for path in (tmp_path / "replies").glob("sim_*.jsonl"):
+        path.unlink()
+    assert ran(cells[1:], tmp_path, budget_usd=50.0)[cells[1].id].error is None
+    assert len(server.calls) == 2
+
+
+def test_what_a_cell_has_paid_comes_home_though_nobody_knows_what_it_cost(
+    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = serve()
+    cells = cells_of(tmp_path, NESTED.replace("[2, 3]", "[2]"), repeats=1)
+
+    def unknown(_lines: Any) -> float:
+        raise NoPrice("nobody knows the price")
+
+    monkeypatch.setattr(run_cells, "spent_on", unknown)
+    given = matrix.prepare(cells, tmp_path, tmp_path / "replies", 50.0)
+    outcomes = matrix.run_matrix(given, threads(), lambda *_: None)
+    assert not any(outcome.error for outcome in outcomes.values())
+    assert len(stored(tmp_path)) == len(server.calls) and given.spent == pytest.approx(50.0), "the most that was given"
+
+
+def test_an_interrupt_waits_until_a_cell_is_known_to_run() -> None:
+    steps = []
+    with pytest.raises(KeyboardInterrupt), undisturbed():
+        signal.raise_signal(signal.SIGINT)
+        steps.append("begun")
+    assert steps == ["begun"] and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 def test_replies_that_a_killed_run_has_left_are_taken_in(serve: Any, tmp_path: Path) -> None:
     server = serve()
     cells = cells_of(tmp_path, NESTED.replace("[2, 3]", "[2]"), repeats=1)
@@ -109,6 +163,10 @@ def test_a_cell_is_run_again_when_a_file_that_it_names_has_changed(tmp_path: Pat
     assert len(ran(cells, tmp_path)) == 2 and ran(cells, tmp_path) == {}
     questions.write_text(questions.read_text() + line % (3, "more"))
     assert len(ran(cells, tmp_path)) == 2 and ran(cells, tmp_path) == {}
+    # Changed while a cell runs: what it read before does not count as run on what is there now.
+    shutil.rmtree(tmp_path / "cells")
+    ran(cells[:1], tmp_path, tell=lambda *_: questions.write_text(questions.read_text() + line % (4, "yet more")))
+    assert list(ran(cells[:1], tmp_path)) == [cells[0].id]
 
 
 def test_a_matrix_is_run_once_at_a_time(tmp_path: Path) -> None:
