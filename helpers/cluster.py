@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import signal
@@ -48,6 +49,8 @@ def dask(address: str, workers: int | None = None, needs: Sequence[str] = (), ru
                 raise KeyboardInterrupt
 
         with ExitStack() as stack, handling((signal.SIGINT, signal.SIGTERM, HANGUP), hear):
+            if address != "local":
+                _check_scheduler(distributed, address)
             where = stack.enter_context(_cluster(distributed, workers)) if address == "local" else address
             client = stack.enter_context(distributed.Client(where, timeout=CONNECT_SECONDS))
             _check_workers(client, needs)
@@ -80,6 +83,21 @@ def _cluster(distributed: Any, workers: int | None) -> Any:
         silence_logs=logging.CRITICAL,
         preload=__name__,
     )
+
+
+def _check_scheduler(distributed: Any, address: str) -> None:
+    """OSError where no scheduler answers; Dask's client waits for ever where something listens and says nothing."""
+
+    async def heard() -> None:
+        secured = distributed.Security().get_connection_args("client")
+        connection = await distributed.comm.connect(address, timeout=CONNECT_SECONDS, **secured)
+        connection.abort()
+
+    try:
+        asyncio.run(asyncio.wait_for(heard(), CONNECT_SECONDS))
+    except TimeoutError:
+        told = f"{address}: something listens there, but no Dask scheduler answered in {CONNECT_SECONDS} s"
+        raise OSError(told) from None
 
 
 def _check_workers(client: Any, needs: Sequence[str]) -> None:

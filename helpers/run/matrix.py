@@ -209,7 +209,7 @@ def failed(error: BaseException) -> Future:
 
 
 def _error(future: Future) -> BaseException | None:
-    return CancelledError() if future.cancelled() else future.exception()
+    return CancelledError("nobody runs it any more") if future.cancelled() else future.exception()
 
 
 def _ended(matrix: Matrix, id: str, future: Future, lost: tuple[type[BaseException], ...]) -> None:

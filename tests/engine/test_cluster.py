@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -111,7 +112,7 @@ def test_a_worker_with_other_code_or_without_a_key_is_told_before_a_cell_is_begu
     threads: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cells = cells_of(tmp_path, SIX, question_limit=2)[:1]
-    with pytest.raises(ConfigError, match=r"the worker at tcp://\S+ lacks a key: .*OPENAI_API_KEY \(needed by gpt_fast"):
+    with pytest.raises(ConfigError, match=r"the worker at tcp://\S+ lacks a key: .*OPENAI_API_KEY \(needed by gpt_"):
         ran(cells, tmp_path, cluster.dask(threads, needs=["sim_gpt_fast", "gpt_fast"], run=counted))
     here = threading.main_thread()
     monkeypatch.setattr(cluster, "code", lambda: "here" if threading.current_thread() is here else "there")
@@ -184,11 +185,17 @@ def test_an_interrupt_while_a_cell_is_brought_home_loses_nothing(
     assert ran(cells, tmp_path) == {}, "and the cell is done"
 
 
-def test_a_scheduler_that_does_not_answer_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scheduler_that_does_not_answer_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.2)
-    cells = cells_of(tmp_path, SIX, question_limit=2)[:1]
-    with pytest.raises(OSError, match=r"127\.0\.0\.1:9"):
-        ran(cells, tmp_path, cluster.dask("tcp://127.0.0.1:9", run=counted))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = "tcp://{}:{}".format(*silent.getsockname())
+        for where, error, told in (
+            ("tcp://127.0.0.1:9", OSError, r"127\.0\.0\.1:9"),
+            (address, OSError, f"{address}: something listens there, but no Dask scheduler answered"),
+            ("http://127.0.0.1:9", ValueError, "unknown address scheme 'http'"),
+        ):
+            with pytest.raises(error, match=told), cluster.dask(where, run=counted)({}):
+                pass
 
 
 # --- workers in processes of their own --------------------------------------------------------------------------------
