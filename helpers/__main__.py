@@ -67,8 +67,8 @@ def plan(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...], grid: Path 
 
     Without a budget_usd it is told what to give.
     """
+    from helpers.commands.spending import afforded
     from helpers.config import load_experiment
-    from helpers.judge.prices import dollars, enough
     from helpers.run import budget_of, caution
     from helpers.run import plan as plan_of
     from helpers.run.notebooks import check_parameters, chosen, collects, experiment_of
@@ -90,14 +90,7 @@ def plan(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...], grid: Path 
         echo(f"{notebook.stem}\n{planned}")
         if caution(experiment):
             echo(f"Note: {caution(experiment)}")
-        if planned.usd and "budget_usd" not in values:
-            can, give = dollars(planned.usd), enough(planned.usd)
-            echo(f"A run of this notebook can cost up to {can} and asks nothing unless it may: -p budget_usd {give}")
-        elif excess := planned.excess(budget):
-            fits = False
-            echo(f"Does not fit, a run would ask nothing: {excess}")
-        elif planned.usd:
-            echo(f"Fits into budget_usd={budget.limit:.4f}.")
+        fits &= afforded(planned, budget, "budget_usd" in values, "this notebook")
     if not fits:
         sys.exit(1)
 

@@ -10,21 +10,23 @@ from typing import Any
 
 from helpers import paths
 from helpers.commands.printing import echo
+from helpers.commands.spending import afforded
 from helpers.config import ConfigError, load_models
 from helpers.judge import Budget, check_keys
+from helpers.run import caution
 from helpers.run.cells import Outcome
 from helpers.run.grid import OURS, Cell, read_grid
 from helpers.run.matrix import Matrix, Opener, held, local, prepare, run_matrix
 
 
 def plan_grid(grid: Path, parameters: Mapping[str, Any]) -> bool:
-    """Print the plan of all cells that are not done; whether it fits into the budget."""
+    """Print the plan of all cells that are not done; whether it fits into the budget, where one is given."""
     with _prepared(grid, parameters) as (_, matrix):
-        if excess := matrix.plan.excess(Budget(matrix.budget_usd)):
-            echo(f"Does not fit, a run would ask nothing: {excess}")
-        elif matrix.plan.usd:
-            echo(f"Fits into budget_usd={matrix.budget_usd:.4f}.")
-        return not excess
+        settled = (experiment for some in matrix.experiments.values() for experiment in some)
+        for note in dict.fromkeys(map(caution, settled)):
+            if note:
+                echo(f"Note: {note}")
+        return afforded(matrix.plan, Budget(matrix.budget_usd), "budget_usd" in parameters, "this matrix")
 
 
 def run_grid(grid: Path, parameters: Mapping[str, Any], processes: int | None, dask: str | None) -> bool:

@@ -1,4 +1,4 @@
-"""What stored replies cost: each line's counted tokens at today's price, or the most that it can have cost."""
+"""What stored replies cost at today's prices, by counted tokens or at most, and whether a plan fits into a budget."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from helpers.judge import NoPrice, actual
+from helpers.commands.printing import echo
+from helpers.judge import Budget, NoPrice, Plan, actual, dollars
+from helpers.judge.prices import enough
 from helpers.services import token_parameters
 from helpers.store import completion_of
 from helpers.store.contents import Cost
@@ -33,6 +35,20 @@ def cost_of(models: Mapping[str, Model]) -> Cost:
         return (usd if counted else 0.0), usd
 
     return cost
+
+
+def afforded(planned: Plan, budget: Budget, given: bool, what: str) -> bool:
+    """Say whether a plan fits into a budget, or, where none was `given`, what to give; False where one is too small."""
+    if planned.usd and not given:
+        can, give = dollars(planned.usd), enough(planned.usd)
+        echo(f"A run of {what} can cost up to {can} and asks nothing unless it may: -p budget_usd {give}")
+        return True
+    excess = planned.excess(budget)
+    if excess:
+        echo(f"Does not fit, a run would ask nothing: {excess}")
+    elif planned.usd:
+        echo(f"Fits into budget_usd={budget.limit:.4f}.")
+    return not excess
 
 
 def _model(name: str, asked: Mapping[str, Any], entry: Model | None) -> Model:

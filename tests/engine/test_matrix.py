@@ -206,12 +206,10 @@ def test_what_the_command_takes_is_said(
     grid.write_text(NESTED)
     where = ("--matrix", str(grid), "-p", "out", str(tmp_path / "out"), "-p", "store", str(tmp_path / "replies"))
     code, said, _ = recuse(monkeypatch, capsys, "plan", *where)
-    assert (
-        code == 1
-        and "4 cells, 0 of them done before" in said
-        and "Does not fit" in said
-        and f"results go to {tmp_path / 'out'}" in said
-    )
+    assert code == 0 and f"4 cells, 0 of them done before; results go to {tmp_path / 'out'}" in said
+    assert "A run of this matrix can cost up to" in said and "-p budget_usd" in said
+    code, said, _ = recuse(monkeypatch, capsys, "plan", *where, "-p", "budget_usd", "0.1")
+    assert code == 1 and "Does not fit" in said
     for words, told in [
         (("run", *where, "--dask", "tcp://127.0.0.1:1", "--processes", "2"), "--processes is for this machine"),
         (("run", "--dask", "local"), "--dask runs the cells of a matrix; name it with --matrix"),
