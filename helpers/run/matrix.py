@@ -166,10 +166,10 @@ def run_matrix(matrix: Matrix, opened: Opener, tell: Callable[[Cell, Outcome], N
 def _begin(matrix: Matrix, engine: Engine, waiting: list[str], running: dict[Future, str]) -> None:
     """Begin waiting cells, in order, as far as there is room and none of their missing replies is being asked."""
     room = max(1, engine.slots()) if waiting else 0
+    asked = set().union(*(matrix.begun[other].missing for other in running.values()))
     for id in list(waiting):
         if len(running) >= room:
             return
-        asked = frozenset().union(*(matrix.begun[other].missing for other in running.values()))
         if asked & matrix.missing[id]:
             continue
         cell = matrix.cells[id]
@@ -189,6 +189,7 @@ def _begin(matrix: Matrix, engine: Engine, waiting: list[str], running: dict[Fut
         task = Task(cell, here.stored(matrix.replies), most, code(), uuid.uuid4().hex)
         with undisturbed():  # else a cell could run of which nobody knows
             running[engine.submit(task, matrix.place(id))] = id
+        asked |= here.missing
 
 
 def _share(matrix: Matrix, here: Foreseen, waiting: Sequence[str], running: Mapping[Future, str], tries: int) -> float:

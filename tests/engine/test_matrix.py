@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import signal
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ from helpers.run import cells as run_cells
 from helpers.run import matrix, tabulating
 from helpers.run.cells import unpack
 from helpers.run.interrupting import undisturbed
+from helpers.run.notebooks import Result
 from tests.kernels import command, recuse
 from tests.matrices import cells_of, counted, ran, threads
 from tests.servers.behaviours import Fault, polite, step
@@ -40,7 +44,7 @@ def test_a_reply_of_several_cells_is_asked_once_and_a_larger_grid_asks_only_for_
     server = serve()
     cells = cells_of(tmp_path, NESTED, repeats=1)
     planned = matrix.prepare(cells, tmp_path, tmp_path / "replies").plan
-    outcomes = ran(cells, tmp_path, matrix.local(2, counted), budget_usd=50.0)
+    outcomes = ran(cells, tmp_path, threads(2), budget_usd=50.0)
     assert [outcome.error for outcome in outcomes.values()] == [None] * 4
     assert len(server.calls) == planned.missing == len(stored(tmp_path)) and server.duplicates() == 0
     assert not list(tmp_path.glob("cells/*/replies")), "replies are in the main store, and there alone"
@@ -90,16 +94,39 @@ def test_the_budget_is_one_for_all_cells(serve: Any, tmp_path: Path) -> None:
     assert 0 < given.spent < prepared.plan.usd
 
 
+def killed(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Result:
+    """As `counted`; the process that runs seed 2 for the first time is gone when it has stored all that it asked."""
+    done = counted(notebook, report, parameters)
+    mark = report.parents[3] / "killed"
+    if parameters["seed"] == 2 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return done
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_a_process_that_dies_takes_no_cell_that_still_waits_and_no_reply_with_it(tmp_path: Path) -> None:
+    grid = "notebooks: [mt_bench_blind]\nparameters: {seed: [1, 2, 3, 4]}\n"
+    cells = cells_of(tmp_path, grid, question_limit=1, judges=["sim_gpt_fast"])
+    outcomes = ran(cells, tmp_path, matrix.local(1, killed))
+    died = "01_mt_bench_blind: its process died (killed, or out of memory)"
+    assert [outcomes[cell.id].error for cell in cells] == [None, died, None, None]
+    ran(cells, tmp_path / "sequence")
+    assert stored(tmp_path) == stored(tmp_path / "sequence")
+    assert list(ran(cells, tmp_path, matrix.local(1, killed))) == [cells[1].id]
+    assert tabulating.states(cells, tmp_path)["state"].tolist() == ["done"] * 4
+
+
 def test_a_cell_that_nothing_is_left_to_judge_in_falls_alone(serve: Any, tmp_path: Path) -> None:
     serve(lambda call: step("refusal" if call.provider == "anthropic" else None, call))
     grid = "notebooks: [mt_bench_blind]\nparameters:\n  judges: [[sim_gpt_fast], [sim_claude_fast]]\n  candidates: "
     some = "[[claude_fast, sim_gpt_fast, sim_gemini_fast], [gpt_fast, sim_gpt_fast, sim_gemini_fast]]\n"
-    cells = cells_of(tmp_path, grid + some, question_limit=2)
+    cells = cells_of(tmp_path, grid + some, question_limit=1)[:3]
     outcomes = ran(cells, tmp_path, threads(2), budget_usd=50.0)
     for cell in cells:
         refused = "claude_fast" in cell.varied["candidates"]
-        assert ("none of 2 questions has" in (outcomes[cell.id].error or "")) is refused
-    assert tabulating.states(cells, tmp_path)["state"].tolist() == ["failed", "done"] * 2
+        assert ("none of 1 questions has" in (outcomes[cell.id].error or "")) is refused
+    assert tabulating.states(cells, tmp_path)["state"].tolist() == ["failed", "done", "failed"]
 
 
 def test_what_a_judge_said_of_answers_that_are_to_be_written_again_is_not_asked_again(
