@@ -79,7 +79,7 @@ def _cluster(distributed: Any, workers: int | None) -> Any:
     return distributed.LocalCluster(
         n_workers=workers,
         threads_per_worker=1,
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",  # else it would listen on every network
         silence_logs=logging.CRITICAL,
         preload=__name__,
     )

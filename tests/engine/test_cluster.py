@@ -41,7 +41,12 @@ BUDGET = 100.0
 def threads() -> Iterator[str]:
     """A cluster of two workers in threads of this process: quick, and each with a folder of its own."""
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=None
+        n_workers=2,
+        threads_per_worker=1,
+        processes=False,
+        protocol="tcp",
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
     ) as local:
         yield local.scheduler_address
 
@@ -150,7 +155,7 @@ def test_workers_that_join_later_get_cells_at_once(tmp_path: Path, monkeypatch: 
     ran(cells, tmp_path)  # so that the two cells do not wait for replies that both would ask for
     shutil.rmtree(tmp_path / "cells")
     options = {"threads_per_worker": 1, "processes": False, "protocol": "tcp", "host": "127.0.0.1"}
-    with distributed.LocalCluster(n_workers=1, dashboard_address=None, **options) as growing:
+    with distributed.LocalCluster(n_workers=1, dashboard_address="127.0.0.1:0", **options) as growing:
         grow = threading.Thread(target=lambda: begun.wait(60) and growing.scale(2))
         grow.start()
         outcomes = ran(cells, tmp_path, cluster.dask(growing.scheduler_address, run=meet))
@@ -233,7 +238,7 @@ def test_24_cells_on_two_workers_are_those_of_a_sequence_and_nothing_that_came_b
     ran(cells, tmp_path / "sequence", budget_usd=BUDGET)
     server = serve(latency=0.2)
     given = matrix.prepare(cells, tmp_path / "cluster", tmp_path / "cluster" / "replies", BUDGET)
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as where:
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as where:
         outcomes = matrix.run_matrix(given, cluster.dask(where.scheduler_address, run=run), lambda *_: None)
     known = sum(outcome.spent_usd for outcome in outcomes.values())
     assert len(outcomes) == 24 and not any(outcome.error for outcome in outcomes.values())
