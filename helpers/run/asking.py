@@ -79,17 +79,13 @@ async def plan(experiment: Experiment, clock: Clock | None = None) -> Plan:
         if experiment.judgments != "stored":
             judgments_of(experiment)
         return Plan(())
-    known, found = await stages(experiment, clock)
-    return replace(
-        _planned(known, experiment),
-        notes=notes(known, getattr(bias_of(experiment), "CONTROL", None), found),
-    )
+    known, found = await stages(experiment, (clock or Clock()).wall())
+    control = getattr(bias_of(experiment), "CONTROL", None)
+    return replace(_planned(known, experiment), notes=notes(known, control, found))
 
 
-async def stages(
-    experiment: Experiment, clock: Clock | None = None
-) -> tuple[Mapping[str, list[Trial]], dict[str, Control]]:
-    """The trials of a run, stage by stage as far as stored replies determine them, and the controls that serve.
+async def stages(experiment: Experiment, now: float) -> tuple[Mapping[str, list[Trial]], dict[str, Control]]:
+    """The trials of a run, stage by stage as far as stored replies determine them, and the controls that serve `now`.
 
     ValueError where nothing can be asked.
     """
@@ -99,7 +95,7 @@ async def stages(
     known = await _known(experiment, questions, given)
     if not known[bias_of(experiment).STAGES[-1]]:
         raise _unasked(experiment, questions, given or {})
-    return await _with_controls(experiment, known, (clock or Clock()).wall())
+    return await _with_controls(experiment, known, now)
 
 
 def caution(experiment: Experiment) -> str:

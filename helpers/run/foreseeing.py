@@ -11,6 +11,7 @@ from pathlib import Path
 from helpers import store
 from helpers.config import ConfigError, load_experiment
 from helpers.judge import Plan, check_fit, labels_of, make_plan
+from helpers.providers import Clock
 from helpers.providers.keys import refuse
 from helpers.run import asking
 from helpers.run.grid import Cell
@@ -66,7 +67,7 @@ def stages_of(experiment: Experiment) -> Stages:
     """The trials of one experiment as far as the store determines them; none where nobody is asked."""
     if experiment.judgments not in ("ask", "stored"):
         return {}
-    return asyncio.run(asking.stages(experiment))[0]
+    return asyncio.run(asking.stages(experiment, Clock().wall()))[0]
 
 
 def foresee(experiments: Sequence[Experiment]) -> Foreseen:
@@ -103,7 +104,7 @@ def _answered(folder: Path, model: str) -> frozenset[str]:
 @lru_cache(maxsize=64)
 def _keys(path: Path, _size: int) -> frozenset[str]:
     """The keys with a reply; files of a store only grow, so the size tells whether there are more."""
-    return frozenset(store.read(path))
+    return frozenset(store.stored_keys(path))
 
 
 def total(
