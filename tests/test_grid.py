@@ -87,7 +87,10 @@ WRONG = [
     (GRID + "include:\n- {out: here}\n", "line 6: out is one for the whole matrix"),
     (GRID + "exclude: [{seed: 1}, {seed: 2}, {seed: 3}]\n", "grid.yaml: no cell is left"),
     (GRID.replace("[1, 2, 3]", f"{[*range(101)]}\n  repeats_: {[*range(101)]}"), "line 2: 20402 cells; at most 10000"),
-    (GRID + "include:\n" + "".join(f"- seed: {n}\n" for n in range(9995)), "line 5: 10001 cells; at most 10000"),
+    (
+        GRID.replace("[1, 2, 3]", f"{[*range(100)]}\n  margin_pp: {[*range(50)]}") + "include: [seed: 0]\n",
+        "line 6: 10001 cells; at most 10000",
+    ),
 ]
 
 

@@ -186,7 +186,8 @@ def test_a_cell_is_run_again_when_a_file_that_it_names_has_changed(tmp_path: Pat
     questions = tmp_path / "question.jsonl"
     line = '{"question_id": %d, "category": "writing", "turns": ["Say %s."]}\n'
     questions.write_text("".join(line % (n, n) for n in range(3)))
-    cells = cells_of(tmp_path, SEEDS, questions=str(questions))
+    few = ["sim_gpt_fast", "sim_claude_fast", "sim_gemini_fast"]
+    cells = cells_of(tmp_path, SEEDS, questions=str(questions), judges=few[:1], candidates=few)
     assert len(ran(cells, tmp_path)) == 2 and ran(cells, tmp_path) == {}
     questions.write_text(questions.read_text() + line % (3, "more"))
     assert len(ran(cells, tmp_path)) == 2 and ran(cells, tmp_path) == {}
