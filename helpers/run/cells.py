@@ -126,6 +126,7 @@ def unpack(files: Mapping[str, bytes], folder: Path) -> None:
             raise ValueError(f"{name}: a cell's result that would be written outside of {folder}")
         place.parent.mkdir(parents=True, exist_ok=True)
         part = place.with_name(f".{place.name}.part")
+        part.unlink(missing_ok=True)  # a link of that name would lead the write out of the folder
         part.write_bytes(content)
         if place.name == "report.ipynb":  # its links lead home from where it lies now
             quiet(part, place)
