@@ -305,10 +305,12 @@ def test_an_interrupt_loses_no_reply_and_the_same_command_goes_on(
     while len(server.calls) < 4:
         assert run.poll() is None
         time.sleep(0.01)
-    for number in signals:
-        # As a terminal does: to the command and to all that it started. Who ends a command signals that alone.
-        (os.killpg if number == signal.SIGINT else os.kill)(run.pid, number)
-    _, told = run.communicate(timeout=300)
+    # As a terminal does: to the command and to all that it started. Who ends a command signals that alone.
+    (os.killpg if signals[0] == signal.SIGINT else os.kill)(run.pid, signals[0])
+    for number in signals[1:]:
+        assert any("interrupt again" in line for line in run.stderr), "it waits for cells that run"
+        os.kill(run.pid, number)
+    _, told = run.communicate(timeout=1200)
     assert run.returncode == 130 and "this goes on: recuse run --matrix" in told, told
     paid = len(server.calls)
     assert sum(map(len, keys(tmp_path).values())) == paid, "all that was asked is in the main store"
