@@ -208,20 +208,28 @@ def test_results_do_not_depend_on_the_number_of_processes(small_populations: Non
 
 
 LONG = """
-from helpers.calibrate import hinting_groups, rankings_truth, running
+import sys, time
+from helpers.calibrate import hinting_groups, program, rankings_truth, running
+
+def progress(step, done, total):
+    if not step.endswith("spoken"):
+        print("begun", flush=True)
+        time.sleep(float(sys.argv[1]))
 
 if __name__ == "__main__":
     rankings_truth.MANY = rankings_truth.FITTED = 200
-    running.run(hinting_groups.CASES[:1], {20: 40_000}, processes=2, progress=lambda *_: print("begun", flush=True))
+    running.cases_of = lambda experiment: hinting_groups.CASES[:1]
+    program.calibrate("hinting_groups", {20: 40_000}, processes=2, spoken=0, progress=progress)
 """
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("pause", [0, 300], ids=["while results are waited for", "while progress is told"])
 @pytest.mark.parametrize("what", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_no_process_outlives_the_one_that_was_ended(what: signal.Signals, tmp_path: Path) -> None:
+def test_no_process_outlives_the_one_that_was_ended(what: signal.Signals, pause: int, tmp_path: Path) -> None:
     script = tmp_path / "long.py"
     script.write_text(LONG, encoding="utf-8")
-    command = ["env", f"PYTHONPATH={paths.ROOT}", sys.executable, str(script)]
+    command = ["env", f"PYTHONPATH={paths.ROOT}", sys.executable, str(script), str(pause)]
     begun = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
     try:
         assert begun.stdout is not None and begun.stdout.readline() == b"begun\n"
