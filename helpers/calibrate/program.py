@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -57,8 +56,7 @@ def calibrate(
         done += replications
         progress(world, done, total)
 
-    with _none_outlives():
-        rows, seconds = running.run(cases, sizes, processes, progress=told)
+    rows, seconds = running.run(cases, sizes, processes, progress=told)
     facts = {
         "hash": tested,
         "runs": {str(questions): runs for questions, runs in sizes.items()},
@@ -67,23 +65,6 @@ def calibrate(
         "worlds": {case.world: case.words for case in cases},
     }
     return rows, facts
-
-
-@contextmanager
-def _none_outlives() -> Iterator[None]:
-    """End the processes that were begun within, where what is within is interrupted.
-
-    An interrupt that comes while progress is told, and not while results are waited for, would otherwise leave them
-    at work, and Python waits for all that they were given before it ends.
-    """
-    others = multiprocessing.active_children()
-    try:
-        yield
-    except BaseException:
-        for child in multiprocessing.active_children():
-            if child not in others:
-                child.terminate()
-        raise
 
 
 @contextmanager
