@@ -52,7 +52,9 @@ def stored(path: Path, keys: Collection[str] | None = None) -> dict[str, Complet
         return {key: reply for key, reply in read(path).items() if keys is None or key in keys}
     rows = _counting(found.table)
     if keys is not None:
-        rows = rows.take([row for row, key in enumerate(rows["key"].to_pylist()) if key.hex() in keys])
+        import numpy as np
+
+        rows = rows.filter(np.array([key.hex() in keys for key in rows["key"].to_pylist()], dtype=bool))
     return {reply.key: reply for reply in _kept(path, rows)}
 
 

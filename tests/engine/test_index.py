@@ -248,6 +248,12 @@ def test_the_examples_hold_every_form_with_verdict_scores_probabilities_and_reas
 
 
 @pytest.mark.usefixtures("age")
+@pytest.mark.parametrize("wanted", [set(), {"0" * 64}, {"0" * 64, "f" * 64}])
+def test_a_large_file_with_none_of_the_replies_that_are_wanted_has_none(path: Path, wanted: set[str]) -> None:
+    large(path, decided(40))
+    assert indexing.stored(path) and store.index_of(path).exists() and indexing.stored(path, wanted) == {}
+
+
 def test_a_reading_by_another_parser_or_for_another_form_is_read_again(path: Path) -> None:
     trials = large(path, decided(20))
     expected = from_texts(trials, path)
