@@ -8,11 +8,16 @@ from functools import lru_cache
 import numpy as np
 
 from helpers.stats.intervals import MIN_CLUSTERS, NAN, Interval, no_interval
+from helpers.stats.kinds import Kinds, each_its_own, kinds_of
 
 #: Arrays of rates (..., m) to arrays of metrics (...,).
 Statistic = Callable[[np.ndarray], np.ndarray]
 
 MAX_UNDEFINED = 0.05
+#: Fewer clusters are drawn one by one: looking for their kinds would gain nothing.
+MANY = 1000
+#: So many weights are held at once.
+MOST_WEIGHTS = 4_000_000
 
 
 def bca(
@@ -43,10 +48,10 @@ def bca_totals(
 ) -> Interval:
     """The BCa interval (Efron 1987) of a statistic of totals: `sums` (C, M) per cluster, statistic (..., M) -> (...,).
 
-    The acceleration is the jackknife's over clusters. `se` is the standard deviation of the replicates. No bounds below
-    10 clusters; where nothing varies; where more than 5 % of the replicates are undefined (fewer are left out); and
-    where the estimate lies at the edge of its own replicates, so that the bounds would not hold it: a metric near its
-    least value does.
+    The acceleration is the jackknife's over clusters, from one value a kind of cluster (`to_draw`). `se` is the
+    standard deviation of the replicates. No bounds below 10 clusters; where nothing varies; where more than 5 % of the
+    replicates are undefined (fewer are left out); and where the estimate lies at the edge of its own replicates, so
+    that the bounds would not hold it: a metric near its least value does.
     """
     clusters = len(sums)
     value = float(statistic(sums.sum(axis=0))) if clusters else NAN
@@ -54,57 +59,85 @@ def bca_totals(
         return no_interval(NAN, n, clusters, "no valid row")
     if clusters < MIN_CLUSTERS:
         return no_interval(value, n, clusters, f"no interval below {MIN_CLUSTERS} questions")
-    replicates = resampled(sums, statistic, seed, resamples)
+    kinds = to_draw(sums)
+    replicates = statistic(drawn(kinds, seed, resamples))
     defined = replicates[np.isfinite(replicates)]
     if len(defined) < (1 - MAX_UNDEFINED) * resamples:
         return no_interval(value, n, clusters, "no interval: undefined in more than 5 % of resamples")
     if np.ptp(defined) <= 1e-12 * max(1.0, abs(value)):
         return no_interval(value, n, clusters, "no interval: nothing varies between questions")
-    jackknife = statistic(sums.sum(axis=0) - sums)
-    low, high = bca_bounds(value, defined, jackknife[np.isfinite(jackknife)], level)
+    jackknife = statistic(sums.sum(axis=0) - kinds.sums)
+    known = np.isfinite(jackknife)
+    low, high = bca_bounds(value, defined, jackknife[known], level, kinds.counts[known])
     # The bias correction then pushes both bounds to the same side: precise in looks, and without the estimate.
     if not low <= value <= high:
         return no_interval(value, n, clusters, "no interval: the estimate lies at the edge of its own resamples")
     return Interval(value, low, high, float(defined.std(ddof=1)), int(n), clusters, "BCa over questions")
 
 
-def bca_bounds(value: float, replicates: np.ndarray, jackknife: np.ndarray, level: float = 0.95) -> tuple[float, float]:
-    """The two BCa quantiles of the replicates; NaN where all of them lie on one side of the value."""
+def bca_bounds(
+    value: float,
+    replicates: np.ndarray,
+    jackknife: np.ndarray,
+    level: float = 0.95,
+    counts: np.ndarray | None = None,
+) -> tuple[float, float]:
+    """The two BCa quantiles of the replicates; NaN where all of them lie on one side of the value.
+
+    `counts` says how many clusters have each value of the jackknife; None: one each.
+    """
     from scipy.special import ndtr, ndtri
 
     below = ((replicates < value).mean() + (replicates <= value).mean()) / 2
     if not 0 < below < 1:
         return NAN, NAN
     bias = ndtri(below)
-    away = jackknife.mean() - jackknife
-    spread = (away**2).sum()
-    acceleration = (away**3).sum() / (6 * spread**1.5) if spread > 0 else 0.0
+    many = np.ones(len(jackknife)) if counts is None else counts
+    away = (many * jackknife).sum() / many.sum() - jackknife
+    spread = (many * away**2).sum()
+    acceleration = (many * away**3).sum() / (6 * spread**1.5) if spread > 0 else 0.0
     z = bias + np.array([-1, 1]) * ndtri((1 + level) / 2)
     low, high = np.quantile(replicates, ndtr(bias + z / (1 - acceleration * z)))
     return float(low), float(high)
 
 
 def resampled(sums: np.ndarray, statistic: Statistic, seed: int, resamples: int) -> np.ndarray:
-    """The statistic of `resamples` draws of C clusters with replacement: (resamples,), some may be NaN."""
+    """The statistic of `resamples` draws of C clusters with replacement: (resamples,), some may be NaN.
+
+    Many clusters of few kinds cost no more than few clusters (see `to_draw`).
+    """
+    return statistic(drawn(to_draw(sums), seed, resamples))
+
+
+def to_draw(sums: np.ndarray) -> Kinds:
+    """What is drawn for clusters with these sums (C, M): their kinds, or each by itself where that costs no more."""
     sums = np.ascontiguousarray(sums, dtype=float)
-    return statistic(_drawn(sums.tobytes(), sums.shape, seed, resamples))
+    if len(sums) >= MANY:
+        kinds = kinds_of(sums)
+        if 2 * len(kinds.counts) <= len(sums):
+            return kinds
+    return each_its_own(sums)
+
+
+def drawn(kinds: Kinds, seed: int, resamples: int) -> np.ndarray:
+    """The totals of as many clusters as there are, drawn with replacement: (resamples, M), read-only."""
+    return _drawn(kinds.sums.tobytes(), kinds.sums.shape, kinds.counts.tobytes(), seed, resamples)
 
 
 @lru_cache(maxsize=4)
-def _drawn(content: bytes, shape: tuple[int, int], seed: int, resamples: int) -> np.ndarray:
-    """The totals of each draw, (resamples, M); kept, for a metric, its bias and its floor share their draws."""
-    sums = np.frombuffer(content).reshape(shape)
+def _drawn(content: bytes, shape: tuple[int, int], many: bytes, seed: int, resamples: int) -> np.ndarray:
+    """Kept, for a metric, its bias and its floor share their draws."""
+    sums, counts = np.frombuffer(content).reshape(shape), np.frombuffer(many)
     rng = np.random.default_rng(seed)
-    clusters = len(sums)
-    share = np.full(clusters, 1 / clusters)
-    batch = max(1, 4_000_000 // clusters)
+    clusters = round(counts.sum())
+    batch = max(1, MOST_WEIGHTS // len(counts))
     parts = []
     for start in range(0, resamples, batch):
-        weights = rng.multinomial(clusters, share, size=min(batch, resamples - start))
+        weights = rng.multinomial(clusters, counts / clusters, size=min(batch, resamples - start))
         parts.append(weights @ sums)
-    drawn = np.concatenate(parts)
-    drawn.flags.writeable = False
-    return drawn
+    totals = np.concatenate(parts)
+    totals.flags.writeable = False
+    return totals
 
 
 def noise_floor(

@@ -1,0 +1,62 @@
+"""Clusters that hold the same sums are of one kind: drawing clusters with replacement is drawing how many of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """The distinct rows of cluster sums, `sums` (U, M), and how many clusters have each, `counts` (U,)."""
+
+    sums: np.ndarray
+    counts: np.ndarray
+
+
+def each_its_own(sums: np.ndarray) -> Kinds:
+    """Every cluster as a kind of its own, in the order given."""
+    return Kinds(sums, np.ones(len(sums)))
+
+
+def kinds_of(sums: np.ndarray) -> Kinds:
+    """The kinds of clusters in sorted order: sums (C, M), U <= C; one pass a column where sums are small whole numbers.
+
+    C draws with replacement from the clusters hold each kind as often as one draw of multinomial(C, counts / C) does:
+    exactly, not nearly, so whatever is computed of resampled totals may take kinds for clusters.
+    """
+    number, size = np.zeros(len(sums), dtype=np.int64), 1
+    for column in np.ascontiguousarray(sums.T):
+        codes, many = _codes(column)
+        if many == 1:
+            continue
+        number, size = number * many + codes, size * many
+        if size > len(sums):
+            number, size = _renumbered(number, size)
+    number, size = _renumbered(number, size)
+    first = np.empty(size, dtype=np.int64)
+    first[number[::-1]] = np.arange(len(sums))[::-1]
+    return Kinds(sums[first], np.bincount(number, minlength=size).astype(float))
+
+
+def _codes(column: np.ndarray) -> tuple[np.ndarray, int]:
+    """Numbers from 0 in the order of the values, equal where these are, and a bound above the largest."""
+    if not len(column):
+        return np.zeros(0, dtype=np.int64), 1
+    low, high = column.min(), column.max()
+    if high - low < len(column):  # false of NaN
+        whole = (column - low).astype(np.int64)
+        if (low + whole == column).all():  # so that equal numbers mean equal values, to the last bit
+            return whole, int(high - low) + 1
+    values, codes = np.unique(column, return_inverse=True)
+    return codes, len(values)
+
+
+def _renumbered(number: np.ndarray, size: int) -> tuple[np.ndarray, int]:
+    """The same numbers in the same order without those that nobody has."""
+    if size > 8 * len(number):  # few of so many numbers are used: sorting is cheaper than a list of all
+        values, codes = np.unique(number, return_inverse=True)
+        return codes, len(values)
+    used = np.bincount(number, minlength=size) > 0
+    return (np.cumsum(used) - 1)[number], int(used.sum())
