@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from helpers.stats.numbering import numbered
+
 MIN_CLUSTERS = 10
 MIN_STRATUM = 5
 NAN = float("nan")
@@ -141,7 +143,10 @@ def cluster_sums(
     """
     keys = [by] if isinstance(by, str) else list(by or [])
     codes, labels = numbered(frame[cluster])
-    if keys:
+    if len(keys) == 1 and isinstance(frame[keys[0]].dtype, pd.CategoricalDtype) and frame[keys[0]].notna().all():
+        column, names = numbered(frame[keys[0]])
+        columns = tuple(names.tolist())
+    elif keys:
         group = frame.groupby(keys[0] if len(keys) == 1 else keys, sort=True, observed=True, dropna=False)
         column, columns = group.ngroup().to_numpy(), tuple(group.size().index)
     else:
@@ -156,17 +161,6 @@ def cluster_sums(
     return Sums(numerators, denominators, np.asarray(labels), columns, _strata(frame, cluster, codes, strata))
 
 
-def numbered(clusters: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-    """The number of each row's cluster (-1: none), and the clusters in their order (categories: in theirs)."""
-    if isinstance(clusters.dtype, pd.CategoricalDtype):
-        codes = clusters.array.codes
-        if (codes >= 0).all():
-            used, numbers = np.unique(codes, return_inverse=True)
-            return numbers, np.asarray(clusters.array.categories.take(used))
-    numbers, labels = pd.factorize(clusters, sort=True)
-    return numbers, np.asarray(labels)
-
-
 def _strata(frame: pd.DataFrame, cluster: str, codes: np.ndarray, strata: str | None) -> np.ndarray | None:
     """The stratum of each cluster, whose number each row's code is (-1: no cluster)."""
     if strata is None:
@@ -177,10 +171,10 @@ def _strata(frame: pd.DataFrame, cluster: str, codes: np.ndarray, strata: str | 
     of, _ = pd.factorize(frame[strata])
     apart = rows[of[rows] != of[first[codes[rows]]]]
     if len(apart):
-        name = frame[cluster].iloc[apart].min()
+        name = frame[cluster].iloc[apart].astype(object).min()
         found = sorted(map(str, frame.loc[(frame[cluster] == name).to_numpy(), strata].unique()))
         raise ValueError(f"{cluster} {name!r} lies in several values of {strata}: {', '.join(found)}; need one")
-    return frame[strata].to_numpy()[first]
+    return frame[strata].iloc[first].to_numpy()
 
 
 def clustered(

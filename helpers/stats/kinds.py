@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from helpers.stats.numbering import renumbered
+
 
 @dataclass(frozen=True)
 class Kinds:
@@ -33,11 +35,12 @@ def kinds_of(sums: np.ndarray) -> Kinds:
             continue
         number, size = number * many + codes, size * many
         if size > len(sums):
-            number, size = _renumbered(number, size)
-    number, size = _renumbered(number, size)
-    first = np.empty(size, dtype=np.int64)
+            number, used = renumbered(number, size)
+            size = len(used)
+    number, used = renumbered(number, size)
+    first = np.empty(len(used), dtype=np.int64)
     first[number[::-1]] = np.arange(len(sums))[::-1]
-    return Kinds(sums[first], np.bincount(number, minlength=size).astype(float))
+    return Kinds(sums[first], np.bincount(number, minlength=len(used)).astype(float))
 
 
 def _codes(column: np.ndarray) -> tuple[np.ndarray, int]:
@@ -51,12 +54,3 @@ def _codes(column: np.ndarray) -> tuple[np.ndarray, int]:
             return whole, int(high - low) + 1
     values, codes = np.unique(column, return_inverse=True)
     return codes, len(values)
-
-
-def _renumbered(number: np.ndarray, size: int) -> tuple[np.ndarray, int]:
-    """The same numbers in the same order without those that nobody has."""
-    if size > 8 * len(number):  # few of so many numbers are used: sorting is cheaper than a list of all
-        values, codes = np.unique(number, return_inverse=True)
-        return codes, len(values)
-    used = np.bincount(number, minlength=size) > 0
-    return (np.cumsum(used) - 1)[number], int(used.sum())

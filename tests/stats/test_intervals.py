@@ -175,8 +175,31 @@ def test_cluster_sums_leave_nan_out_of_both_sums() -> None:
     assert nothing.numerators.shape == (0, 0) and nothing.columns == ()
 
 
-def test_a_question_in_two_strata_is_an_error_that_names_it() -> None:
-    frame = pd.DataFrame({"question_id": ["q1", "q1"], "category": ["x", "y"], "top": [1.0, 0.0]})
+@pytest.mark.parametrize("others", [0, 500])
+def test_coded_labels_give_the_sums_of_texts(others: int) -> None:
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame(
+        {
+            "question_id": rng.permutation([f"q{number}" for number in range(20)] * 3),
+            "vendor": pd.Series(rng.choice(["a", "b", None], 60), dtype="str"),
+            "top": rng.choice([0.0, 1.0, NAN], 60),
+        }
+    )
+    frame["category"] = frame["question_id"].str[:2]
+    names = sorted({*frame["question_id"], *(f"q{number}" for number in range(others))})
+    for rows in (frame, frame.dropna(subset=["vendor"]), frame[frame["question_id"] < "q15"], frame.iloc[:0]):
+        coded = rows.astype({"vendor": pd.CategoricalDtype(["a", "b", "c"]), "category": "category"})
+        coded["question_id"] = pd.Categorical(rows["question_id"], names)
+        for by in ("vendor", "category", None, ["category", "vendor"]):
+            texts, codes = (cluster_sums(each, "top", "question_id", by, "category") for each in (rows, coded))
+            assert (codes.numerators == texts.numerators).all() and (codes.denominators == texts.denominators).all()
+            assert codes.numerators.shape == texts.numerators.shape and str(codes.columns) == str(texts.columns)
+            assert list(codes.clusters) == list(texts.clusters) and list(codes.strata) == list(texts.strata)
+
+
+@pytest.mark.parametrize("kind", ["str", "category"])
+def test_a_question_in_two_strata_is_an_error_that_names_it(kind: str) -> None:
+    frame = pd.DataFrame({"question_id": ["q1", "q1"], "category": ["x", "y"]}).astype(kind).assign(top=[1.0, 0.0])
     with pytest.raises(ValueError, match=r"question_id 'q1' .* x, y"):
         cluster_sums(frame, "top", "question_id", strata="category")
 

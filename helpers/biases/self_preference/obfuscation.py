@@ -19,7 +19,8 @@ import pandas as pd
 
 from helpers.biases.self_preference.items import PAIR, arms, averaged, before, complete, differ, third_parties
 from helpers.biases.self_preference.rates import made, nothing
-from helpers.stats.intervals import Interval, cluster_sums, clustered, no_interval, numbered
+from helpers.stats.intervals import Interval, cluster_sums, clustered, no_interval
+from helpers.stats.numbering import numbered
 from helpers.stats.paired_odds import paired_log_odds
 from helpers.stats.tests import sign_flip
 from helpers.types import Estimate
