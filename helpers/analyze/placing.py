@@ -8,7 +8,7 @@ import pandas as pd
 
 from helpers.analyze.held import Held
 from helpers.biases.position import classes, effects, flips, sensitivity, winrates
-from helpers.biases.position.pairs import COMPARISON, INVALID, LABELS, pairs
+from helpers.biases.position.pairs import COMPARISON, INVALID, pairs
 from helpers.types import Estimate
 
 #: More comparisons of judge and candidate than these are measured a judge at a time only.
@@ -81,9 +81,5 @@ def by_judge(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
 
 
 def coded(table: pd.DataFrame) -> pd.DataFrame:
-    """The pairs with their words as categories, which are told apart much faster than texts."""
-    labels = pd.CategoricalDtype([*LABELS, INVALID])
-    kinds = {name: labels for name in ("verdict_1", "verdict_2")}
-    kinds |= {name: "category" for name in ("kind", "both", "published", *COMPARISON, "question_id", "category",
-                                            "condition", "baseline")}  # fmt: skip
-    return table.astype(kinds)
+    """The pairs with all their names as categories, which are told apart much faster than texts."""
+    return table.astype(dict.fromkeys([*COMPARISON, "question_id", "category", "condition", "baseline"], "category"))

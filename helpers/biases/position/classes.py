@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pandas as pd
 
-from helpers.biases.position.pairs import INVALID, LABELS, NO_BIAS, SIGNIFICANT, WEAK, places
+from helpers.biases.position.pairs import INVALID, LABELS, NO_BIAS, SIGNIFICANT, WEAK, codes, places
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import Interval, cluster_sums, clustered, no_interval, wilson
 from helpers.types import Estimate
@@ -54,8 +55,9 @@ def class_rates(table: pd.DataFrame, data: str) -> list[Estimate]:
 def grid(rows: pd.DataFrame) -> pd.DataFrame:
     """How often each verdict of game 1 met each of game 2: counts (6, 6), both by LABELS and then "invalid"."""
     names = [*LABELS, INVALID]
-    one, two = (rows[f"verdict_{game}"].fillna(INVALID) for game in (1, 2))
-    return pd.crosstab(one, two).reindex(index=names, columns=names, fill_value=0).rename_axis("game 1", axis=0)
+    one, two = (codes(rows[f"verdict_{game}"]).astype(int) % len(names) for game in (1, 2))  # -1 is the last one
+    counts = np.bincount(len(names) * one + two, minlength=len(names) ** 2).reshape(len(names), -1)
+    return pd.DataFrame(counts, pd.Index(names, name="game 1"), pd.Index(names, name="verdict_2"))
 
 
 def patterns(rows: pd.DataFrame) -> pd.DataFrame:
@@ -64,6 +66,6 @@ def patterns(rows: pd.DataFrame) -> pd.DataFrame:
     Columns: game_1, game_2 (the stored strings, "None" where null), pairs.
     """
     called = rows[rows["published"] == SIGNIFICANT]
-    said = pd.DataFrame({f"game_{game}": called[f"score_{game}"].fillna("None") for game in (1, 2)})
-    counts = said.groupby(["game_1", "game_2"]).size().reset_index(name="pairs")
+    said = {f"game_{game}": called[f"score_{game}"].astype(object).fillna("None") for game in (1, 2)}
+    counts = pd.DataFrame(said).groupby(["game_1", "game_2"]).size().reset_index(name="pairs")
     return counts.sort_values(["pairs", "game_1", "game_2"], ascending=[False, True, True], ignore_index=True)

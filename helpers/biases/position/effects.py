@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.biases.position.classes import share
-from helpers.biases.position.pairs import GRADES, INVALID, SIGNS, comparisons, places, signs, valid
+from helpers.biases.position.pairs import GRADES, INVALID, comparisons, places, signs, valid
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import MIN_CLUSTERS, Interval, cluster_sums, clustered, no_interval
 from helpers.stats.tests import mcnemar_exact, sign_flip
@@ -20,8 +20,6 @@ LEVEL = 0.05
 #: What is said of a p that only says that no drawn pattern reached the sum.
 FLOOR = "at its floor"
 NO_PAIR = "no pair with two readable verdicts"
-#: What a pair whose verdicts name no common winner counts for the place that won more, by what first won in each game.
-LEANS = {(1, 1): 1.0, (1, 0): 0.5, (0, 1): 0.5, (0, -1): -0.5, (-1, 0): -0.5, (-1, -1): -1.0}
 
 
 def tested(values: pd.Series, questions: pd.Series, seed: int, reason: str, level: float = LEVEL) -> Interval:
@@ -67,14 +65,14 @@ def verdicts(rows: pd.DataFrame) -> pd.DataFrame:
 
 def signed(rows: pd.DataFrame) -> pd.Series:
     """1 where the first won both games, -1 where the second did, else 0."""
-    both = rows["both"].to_numpy(dtype=object)
-    return pd.Series((both == "first").astype(float) - (both == "second"), rows.index, name="both")
+    both = rows["both"]
+    return ((both == "first").astype(float) - (both == "second")).rename("both")
 
 
 def leaning(rows: pd.DataFrame) -> pd.Series:
     """As `signed`, and 1/2 for the place that won one game where the other was a tie."""
-    said = zip(rows["verdict_1"].map(SIGNS), rows["verdict_2"].map(SIGNS), strict=True)
-    return pd.Series([LEANS.get(pair, 0.0) for pair in said], rows.index, dtype=float)
+    one, two = (signs(rows[f"verdict_{game}"]) for game in (1, 2))
+    return pd.Series(np.nan_to_num((one + two) / 2), rows.index)
 
 
 def corrected_level(table: pd.DataFrame) -> float:

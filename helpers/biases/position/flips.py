@@ -157,8 +157,7 @@ def flip_by_gap(table: pd.DataFrame, data: str) -> list[Estimate]:
     Nothing where neither exists. Takes `pairs`.
     """
     rows = valid(table)
-    grade = sum(side * rows[f"verdict_{game}"].map(GRADES) for game, side in ((1, -0.5), (2, 0.5)))
-    rows = rows.assign(grade=grade.astype(float))
+    rows = rows.assign(grade=sum(side * signs(rows[f"verdict_{game}"], GRADES) for game, side in ((1, -0.5), (2, 0.5))))
     same = ["candidate", "baseline", "question_id", "category"]
     everyone = rows.groupby(same, observed=True, dropna=False)["grade"].agg(["sum", "size"])
     own = rows.groupby([*same, "judge"], observed=True, dropna=False)["grade"].agg(["sum", "size"])

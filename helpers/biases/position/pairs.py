@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
@@ -24,6 +24,9 @@ KINDS = {
 }
 #: Which place won decisively in both games, by what it won in each.
 BOTH = {(1, 1): "first", (-1, -1): "second"}
+#: The words for classes and places in the order of their categories.
+CLASSES = (INVALID, NO_BIAS, SIGNIFICANT, WEAK)
+PLACES = ("", "first", "second")
 #: What makes a comparison, and what makes one of its pairs.
 COMPARISON = ["source", "judge", "candidate"]
 PAIR = [*COMPARISON, "baseline", "question_id", "category", "condition", "repeat"]
@@ -31,44 +34,87 @@ COLUMNS = (*PAIR, "games", "score_1", "score_2", "verdict_1", "verdict_2", "publ
 _GAMES = {1: "baseline", 2: "candidate"}
 
 
+def codes(labels: pd.Series) -> np.ndarray:
+    """The place of each label in LABELS, -1 for what is no label: (N,) of one byte each.
+
+    >>> codes(pd.Series(["B>>A", None, "A=B", "nonsense"])).tolist()
+    [4, -1, 2, -1]
+    """
+    if isinstance(labels.dtype, pd.CategoricalDtype):
+        known = np.append(_LABELS.get_indexer(labels.array.categories), -1).astype(np.int8)
+        return known[labels.array.codes]
+    return _LABELS.get_indexer(labels.to_numpy(dtype=object)).astype(np.int8)
+
+
+def kinds(one: np.ndarray, two: np.ndarray) -> np.ndarray:
+    """The class of each pair of verdicts, by codes: `one` of game 1, `two` of game 2 -> places in CLASSES, (N,) bytes.
+
+    >>> one, two = codes(pd.Series(["A>B", "A>B", None])), codes(pd.Series(["B>A", "A=B", "A=B"]))
+    >>> [CLASSES[code] for code in kinds(one, two)]
+    ['no_bias', 'significant_bias', 'invalid']
+    """
+    return _KIND[_cell(one, two)]
+
+
+def _cell(one: np.ndarray, two: np.ndarray) -> np.ndarray:
+    """The number of each pair of codes in a list of all pairs, of which `_table` makes a list of what they mean."""
+    return (one + np.int8(1)) * np.int8(len(LABELS) + 1) + (two + np.int8(1))
+
+
+def _table(of: Callable[[str | None, str | None], float], dtype: type) -> np.ndarray:
+    return np.array([of(one, two) for one in (None, *LABELS) for two in (None, *LABELS)], dtype=dtype)
+
+
+_LABELS = pd.Index(LABELS)
+_KIND = _table(lambda one, two: CLASSES.index(KINDS.get((one, two), INVALID)), np.int8)
+#: As the published classes have it: what is no label is none of the mirrored patterns.
+_PUBLISHED = _table(lambda one, two: CLASSES.index(KINDS.get((one, two), SIGNIFICANT)), np.int8)
+_BOTH = _table(lambda one, two: PLACES.index(BOTH.get((SIGNS.get(one), SIGNS.get(two)), "")), np.int8)
+_AGREE = _table(lambda one, two: one in SIGNS and two in SIGNS and SIGNS[one] == -SIGNS[two], bool)
+
+
 def pairs(frame: pd.DataFrame) -> pd.DataFrame:
     """What both games of each comparison say (columns: COLUMNS), from the games frame; one row a question and repeat.
 
-    Game 1 shows the baseline first, game 2 the candidate. `score_1`, `score_2` are the stored strings, `verdict_1`,
-    `verdict_2` the labels read from them, None where a game is missing or unreadable. `published` reads the stored
-    strings untouched, as its source does: what is none of the nine mirrored patterns is significant, unreadable
-    included; None where a line does not hold two games. `kind` reads the labels, "invalid" where one is missing.
-    `both` says which place won decisively in both games ("first", "second", ""); `agree`, whether both name the same
-    winner or both tie. A pair judged twice in one order is a ValueError.
+    Game 1 shows the baseline first, game 2 the candidate. Rows are in the order of PAIR. `score_1`, `score_2` are the
+    stored strings, `verdict_1`, `verdict_2` the labels read from them, missing where a game is missing or unreadable.
+    `published` reads the stored strings untouched, as its source does: what is none of the nine mirrored patterns is
+    significant, unreadable included; missing where a line does not hold two games. `kind` reads the labels, "invalid"
+    where one is missing. `both` says which place won decisively in both games ("first", "second", ""); `agree`,
+    whether both name the same winner or both tie. Words are categories. A pair judged twice in one order is a
+    ValueError.
     """
-    parts = {}
-    for number, first in _GAMES.items():
-        game = frame.loc[frame["first"] == first, [*PAIR, "games", "score", "verdict"]]
-        twice = game[game.duplicated(PAIR)]
-        if len(twice):
-            at = twice.iloc[0]
-            raise ValueError(
-                f"judge {at['judge']} judged {at['candidate']} on question {at['question_id']} (condition "
-                f"{at['condition']}, repeat {at['repeat']}) more than once with the {first} first"
-            )
-        parts[number] = game
-    table = parts[1].merge(parts[2], on=PAIR, how="outer", suffixes=("_1", "_2"))
-    table["games"] = table["games_1"].fillna(table["games_2"]).astype(int)
-    for name in ("score_1", "score_2", "verdict_1", "verdict_2"):
-        table[name] = table[name].astype(object).where(table[name].notna(), None)
-    said = list(zip(table["verdict_1"], table["verdict_2"], strict=True))
-    signs = [(SIGNS.get(one), SIGNS.get(two)) for one, two in said]
-    stored = zip(table["games"], table["score_1"], table["score_2"], strict=True)
-    new = {
-        "published": [KINDS.get((one, two), SIGNIFICANT) if games == 2 else None for games, one, two in stored],
-        "kind": [KINDS.get(pair, INVALID) for pair in said],
-        "both": [BOTH.get(pair, "") for pair in signs],
-        "agree": [one is not None and two is not None and one == -two for one, two in signs],
-    }
-    columns = {
-        name: pd.Series(values, table.index, bool if name == "agree" else object) for name, values in new.items()
-    }
-    return table.assign(**columns)[list(COLUMNS)]
+    frame = frame[frame["first"].isin([*_GAMES.values()])].reset_index(drop=True)
+    number = frame.groupby(PAIR, observed=True, dropna=False, sort=True).ngroup().to_numpy()
+    at = [_rows(frame, number, first) for first in _GAMES.values()]
+    known = frame[[*PAIR, "games"]].iloc[np.where(at[0] >= 0, *at)].reset_index(drop=True)
+    columns = {**known.astype({"games": int})}
+    for name in ("score", "verdict"):
+        words = frame[name].astype("category").array
+        for game, rows in zip(_GAMES, at, strict=True):
+            columns[f"{name}_{game}"] = pd.Series(words.take(rows, allow_fill=True))
+    stored, said = ([codes(columns[f"{name}_{game}"]) for game in _GAMES] for name in ("score", "verdict"))
+    cell = _cell(*said)
+    published = np.where(columns["games"] == 2, _PUBLISHED[_cell(*stored)], np.int8(-1))
+    columns["published"] = pd.Categorical.from_codes(published, CLASSES)
+    columns["kind"] = pd.Categorical.from_codes(_KIND[cell], CLASSES)
+    columns["both"] = pd.Categorical.from_codes(_BOTH[cell], PLACES)
+    return pd.DataFrame(columns | {"agree": _AGREE[cell]})[list(COLUMNS)]
+
+
+def _rows(frame: pd.DataFrame, number: np.ndarray, first: str) -> np.ndarray:
+    """Where the game with this place first stands of each pair, -1 where it is missing."""
+    rows = np.flatnonzero(frame["first"] == first)
+    twice = pd.Series(number[rows]).duplicated().to_numpy()
+    if twice.any():
+        at = frame.iloc[rows[twice.argmax()]]
+        raise ValueError(
+            f"judge {at['judge']} judged {at['candidate']} on question {at['question_id']} (condition "
+            f"{at['condition']}, repeat {at['repeat']}) more than once with the {first} first"
+        )
+    found = np.full(number.max(initial=-1) + 1, -1)
+    found[number[rows]] = rows
+    return found
 
 
 def valid(table: pd.DataFrame, condition: str = "none") -> pd.DataFrame:
@@ -82,8 +128,7 @@ def signs(labels: pd.Series, values: Mapping[str, int] = SIGNS) -> np.ndarray:
     >>> signs(pd.Series(["A>>B", None, "A=B"])).tolist()
     [1.0, nan, 0.0]
     """
-    known = np.array([*(values[label] for label in LABELS), np.nan])
-    return known[pd.Index(LABELS).get_indexer(labels.to_numpy(dtype=object))]
+    return np.array([*(values[label] for label in LABELS), np.nan])[codes(labels)]
 
 
 def comparisons(table: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:

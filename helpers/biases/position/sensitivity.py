@@ -10,7 +10,7 @@ import pandas as pd
 
 from helpers.biases.position.effects import leaning, signed
 from helpers.biases.position.families import place
-from helpers.biases.position.pairs import BOTH, GRADES, INVALID, LABELS, SIGNS, comparisons
+from helpers.biases.position.pairs import GRADES, INVALID, comparisons, signs
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import Interval, clustered, no_interval
 from helpers.types import Estimate
@@ -52,13 +52,13 @@ def _choices(rows: pd.DataFrame) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     read = (~lost).astype(float)
     both, lean = signed(rows).to_numpy(), leaning(rows).to_numpy()
     every = np.ones(len(rows))
-    won = [rows[f"verdict_{game}"].map(SIGNS).astype(float) for game in (1, 2)]
-    first, second = (np.logical_and(*(one.isna() | (one == sign) for one in won)).to_numpy() for sign in (1, -1))
-    strong = sum(rows[f"verdict_{game}"].map(GRADES).astype(float).abs() == 2 for game in (1, 2)).to_numpy()
+    won = [signs(rows[f"verdict_{game}"]) for game in (1, 2)]
+    first, second = (np.logical_and(*(np.isnan(one) | (one == sign) for one in won)) for sign in (1, -1))
+    strong = sum(np.abs(signs(rows[f"verdict_{game}"], GRADES)) == 2 for game in (1, 2))
     weights = 1.0 + strong  # the mean of 1 or 3 twice
-    stored = zip(rows["score_1"], rows["score_2"], strict=True)
-    signs = [(SIGNS[one], SIGNS[two]) if one in LABELS and two in LABELS else () for one, two in stored]
-    plain = np.array([{"first": 1.0, "second": -1.0}.get(BOTH.get(pair, ""), 0.0) for pair in signs])
+    stored = [signs(rows[f"score_{game}"]) for game in (1, 2)]
+    in_both = [np.logical_and(*(one == sign for one in stored)) for sign in (1, -1)]
+    plain = in_both[0].astype(float) - in_both[1]
     two = (rows["games"] == 2).to_numpy()
     told = (
         (both, read),
