@@ -68,7 +68,7 @@ def test_a_judge_that_likes_a_place_is_told_from_one_that_likes_an_answer() -> N
 
 def test_a_judgment_without_a_verdict_stays_with_its_reason() -> None:
     found = row("wrong", None, outcome="refused")
-    assert found["picked"] is None and math.isnan(found["p_right"]) and found["outcome"] == "refused"
+    assert pd.isna(found["picked"]) and math.isnan(found["p_right"]) and found["outcome"] == "refused"
 
 
 def test_each_column_says_of_whom_it_is() -> None:

@@ -22,6 +22,7 @@ __all__ = [
     "listwise",
     "losses",
     "one_row_each",
+    "outcomes_told",
     "pairwise",
     "picks",
     "written",
@@ -44,13 +45,21 @@ def one_row_each(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.drop_duplicates(["experiment", "question_id", "judge", "condition", "repeat"])
 
 
+def outcomes_told(frame: pd.DataFrame) -> str:
+    """What became of the judgments, in words, the most frequent outcome first; "" where there are none."""
+    counts = one_row_each(frame)["outcome"].astype("str").value_counts()
+    return ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
+
+
 def losses(frame: pd.DataFrame, by: Iterable[str] = ("judge", "condition")) -> pd.DataFrame:
     """Judgments and what became of them: one row a cell of `by`, one column an outcome, and the unreadable share.
 
     Losses that depend on what would have been picked bias every rate, so they have a table of their own.
     """
     by = list(by)
-    table = one_row_each(frame).groupby([*by, "outcome"], sort=True).size().unstack(fill_value=0)
+    rows = one_row_each(frame)
+    rows = rows.astype({name: "str" for name in (*by, "outcome") if rows[name].dtype == "category"})
+    table = rows.groupby([*by, "outcome"], sort=True).size().unstack(fill_value=0)
     table.columns.name = None
     total = table.sum(axis=1)
     readable = table.get("ok", 0)

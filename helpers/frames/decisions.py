@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 import pandas as pd
 
+from helpers.frames.coding import coded
 from helpers.types import Answer, Judgment, RatioScale, Trial
 
 #: The decisions frame: what was answered to a bias test in one of its versions.
@@ -49,6 +50,7 @@ NUMBERS = (
     *("choice", "value", "pro", "con", "options", "low", "high", "target", "ratio", "anchor"),
     *("k", "x1", "x2", "score", "partner"),
 )
+WORDS = tuple(name for name in DECISIONS if name not in (*NUMBERS, "repeat", "flip_control", "flip_treatment"))
 NAN = math.nan
 
 
@@ -60,12 +62,10 @@ def decisions(judgments: Iterable[Judgment], answers: Mapping[tuple[str, str], A
     arguments (pro - con) / (pro + con), NaN where none was selected. `target` is the value that the bias pulls to, of
     selections the side decided for, `anchor` the number shown to which it pulls. `partner` is the repeat of the control
     that a treatment is compared with; `values` are those of all options. A reply that could not be read has NaN and its
-    `outcome`. `answers` are not used: nobody's answers are judged here. No judgments give an empty frame with all
-    columns.
+    `outcome`. `answers` are not used: nobody's answers are judged here. Words are categories. No judgments give an
+    empty frame with all columns.
     """
-    return pd.DataFrame([_row(each) for each in judgments], columns=list(DECISIONS)).astype(
-        dict.fromkeys(NUMBERS, float)
-    )
+    return coded([_row(each) for each in judgments], DECISIONS, WORDS, NUMBERS)
 
 
 def _row(judgment: Judgment) -> dict[str, object]:

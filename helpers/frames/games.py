@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
+from helpers.frames.coding import coded
 from helpers.types import Answer, Judgment
 
 #: The games frame: verdicts on a candidate against a baseline, one row a verdict in one order.
@@ -28,6 +29,7 @@ GAMES = (
     "verdict",
     "outcome",
 )
+WORDS = tuple(name for name in GAMES if name not in ("repeat", "games"))
 
 
 def games(judgments: Iterable[Judgment], answers: Mapping[tuple[str, str], Answer]) -> pd.DataFrame:
@@ -35,8 +37,8 @@ def games(judgments: Iterable[Judgment], answers: Mapping[tuple[str, str], Answe
 
     `first` says which of the two stands first, as A: "baseline" (game 1) or "candidate" (game 2). `condition` is
     "none", "identical" (the candidate's text in both slots) or "quality_gap" (its answer against one to another
-    question). `verdict` and `score` are the label in shown terms, None where there is none; then `outcome` says why.
-    No judgments give an empty frame with all columns.
+    question). `verdict` and `score` are the label in shown terms, missing where there is none; then `outcome` says why.
+    Words are categories. No judgments give an empty frame with all columns.
     """
     rows = []
     for each in judgments:
@@ -63,4 +65,4 @@ def games(judgments: Iterable[Judgment], answers: Mapping[tuple[str, str], Answe
                 each.outcome,
             )
         )
-    return pd.DataFrame(rows, columns=list(GAMES))
+    return coded(rows, GAMES, WORDS, ())

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
+from helpers.frames.coding import coded
 from helpers.types import Answer, Judgment
 
 LISTWISE = (
@@ -35,23 +36,27 @@ LISTWISE = (
     "named",
     "partner",
 )
+#: Columns of numbers that a judgment may lack, and those that count or tell yes from no; all others hold words.
+NUMBERS = ("rank", "score", "top")
+COUNTS = ("repeat", "slot", "contradicts", "own_vendor", "own_model", "length", "partner")
+WORDS = tuple(name for name in LISTWISE if name not in (*NUMBERS, *COUNTS))
 
 
 def listwise(judgments: Iterable[Judgment], answers: Mapping[tuple[str, str], Answer]) -> pd.DataFrame:
     """One row a judgment and candidate, in shown order (columns: LISTWISE).
 
-    `slot` counts from 0; `rank` is 1 for the best and, like `top` (1.0 for the first choice), NaN where the judgment
-    has no valid ranking: such judgments stay in the frame. `own_model` compares the model ids that the providers
-    returned; `named` is the vendor under whose name the answer was shown, None where no name was; `partner` is the
-    repeat of the control condition that the judgment is compared with. `answers` are by question and candidate. No
-    judgments give an empty frame with all columns.
+    Words are categories. `slot` counts from 0; `rank` is 1 for the best and, like `top` (1.0 for the first choice), NaN
+    where the judgment has no valid ranking: such judgments stay in the frame. `own_model` compares the model ids that
+    the providers returned; `named` is the vendor under whose name the answer was shown, missing where no name was;
+    `partner` is the repeat of the control condition that the judgment is compared with. `answers` are by question and
+    candidate. No judgments give an empty frame with all columns.
     """
     rows = [
         row
         for judgment in judgments
         for row in _rows(judgment, {c: answers[judgment.trial.question_id, c] for c in judgment.trial.shown})
     ]
-    return pd.DataFrame(rows, columns=list(LISTWISE)).astype({"rank": float, "score": float, "top": float})
+    return coded(rows, LISTWISE, WORDS, NUMBERS)
 
 
 def _rows(judgment: Judgment, answers: Mapping[str, Answer]) -> Iterable[tuple]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
+from helpers.frames.coding import coded
 from helpers.types import Answer, Judgment
 
 #: The pair frame: judgments on two answers of which exactly one is right.
@@ -36,6 +37,7 @@ PAIRWISE = (
     "outcome",
     "partner",
 )
+WORDS = tuple(name for name in PAIRWISE if name not in ("dose", "repeat", "p_right", "partner"))
 
 
 def pairwise(judgments: Iterable[Judgment], answers: Mapping[tuple[str, str], Answer]) -> pd.DataFrame:
@@ -43,9 +45,9 @@ def pairwise(judgments: Iterable[Judgment], answers: Mapping[tuple[str, str], An
 
     `right` and `wrong` are candidates, `first` and `own` one of these two words: which stands first, which the judge
     wrote itself ("": neither). `task` is "correct" (which one is correct?) or "wrote" (which one did you write?).
-    `picked` is "right" or "wrong", None where there is no verdict; `p_right` the probability of the right one, NaN
+    `picked` is "right" or "wrong", missing where there is no verdict; `p_right` the probability of the right one, NaN
     where the provider gave none; `partner` is the repeat of the control condition that the judgment is compared with.
-    No judgments give an empty frame with all columns.
+    Words are categories. No judgments give an empty frame with all columns.
     """
     rows = []
     for each in judgments:
@@ -84,4 +86,4 @@ def pairwise(judgments: Iterable[Judgment], answers: Mapping[tuple[str, str], An
                 trial.request.repeat if trial.partner is None else trial.partner,
             )
         )
-    return pd.DataFrame(rows, columns=list(PAIRWISE)).astype({"p_right": float})
+    return coded(rows, PAIRWISE, WORDS, ["p_right"])

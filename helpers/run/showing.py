@@ -69,11 +69,9 @@ def provenance(asked: Asked) -> str:
     conditions = sorted(set(judgments["condition"]) - {"none"})
     if conditions and not {"none", "control"} & set(judgments["condition"]):
         text += f" There is no control: all of them are of the condition {', '.join(conditions)}."
-    ids = judgments.dropna(subset=["judge_model"]).groupby("judge")["judge_model"].unique()
-    for judge, several in ids[ids.map(len) > 1].items():
-        text += (
-            f" Careful: {judge} answered as {' and '.join(sorted(several))}; differences can be those of the models."
-        )
+    for judge, several in _returned(judgments).items():
+        if len(several) > 1:
+            text += f" Careful: {judge} answered as {' and '.join(several)}; differences can be those of the models."
     if asked.unjudged and ("task" in frame or "games" in frame):
         unfit = _count(sum(map(len, asked.unjudged.values())), "answer")
         why = "missing, cut, empty or refused" + (", or without a letter or a reason" if "task" in frame else "")
@@ -88,6 +86,15 @@ def provenance(asked: Asked) -> str:
     if 0 < questions < 10:
         text += f" {_count(questions, 'question')} can carry no interval: {MIN_CLUSTERS} is the least."
     return text
+
+
+def _returned(judgments: pd.DataFrame) -> dict[str, list[str]]:
+    """The model ids that each judge answered as, both in order; a judge none of whose replies tells one has none."""
+    found: dict[str, list[str]] = {judge: [] for judge in sorted(judgments["judge"].unique())}
+    known = judgments[["judge", "judge_model"]].dropna().drop_duplicates()
+    for judge, model in zip(known["judge"], known["judge_model"], strict=True):
+        found[judge].append(str(model))
+    return {judge: sorted(models) for judge, models in found.items()}
 
 
 def _count(n: int, noun: str) -> str:
@@ -147,12 +154,11 @@ def _left_out(asked: Asked) -> str:
 def machine_provenance(asked: Asked) -> dict[str, Any]:
     """The same for numbers.json: data source, judges with returned ids, n, seed, hash of the inputs."""
     judgments = frames.one_row_each(asked.frame)
-    ids = judgments.dropna(subset=["judge_model"]).groupby("judge")["judge_model"].unique()
     shown = asked.frame.astype(str)
     return {
         "experiment": asked.experiment.name,
         "data": asked.data,
-        "judges": {judge: sorted(map(str, ids.get(judge, []))) for judge in sorted(judgments["judge"].unique())},
+        "judges": _returned(judgments),
         "n": len(judgments),
         "questions": int(judgments["question_id"].nunique()),
         "seed": asked.experiment.seed,

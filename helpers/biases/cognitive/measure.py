@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from helpers import frames
 from helpers.biases.cognitive import effects, scale_batches, seed_batches, slopes, thresholds
 from helpers.biases.cognitive.pairs import pairs
 from helpers.types import Estimate
@@ -17,7 +18,7 @@ def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """
     table = pairs(frame)
     if not table["readable"].any():
-        told = ", ".join(f"{n} {outcome}" for outcome, n in frame["outcome"].value_counts().items()) or "no replies"
+        told = frames.outcomes_told(frame) or "no replies"
         if (frame["outcome"] == "missing").any():
             told += "; judgments='ask' asks for what is missing"
         raise ValueError(f"no test has a readable control and a readable treatment, so nothing can be measured: {told}")

@@ -57,7 +57,7 @@ def _named(arm: pd.DataFrame) -> pd.DataFrame:
     arm = arm[arm["top"].notna()]
     if arm.empty or "named" not in arm or arm["named"].isna().all():
         return pd.DataFrame()
-    arm = arm.assign(mine=(arm["named"] == arm["judge_vendor"]).astype(float))
+    arm = arm.assign(mine=(arm["named"].astype(object) == arm["judge_vendor"].astype(object)).astype(float))
     keys = ["question_id", "category", "judge", "judge_vendor", "repeat"]
     each = arm.assign(won=arm["mine"] * arm["top"]).groupby(keys, sort=True)
     rows = each.agg(own=("mine", "sum"), size=("mine", "size"), won=("won", "sum")).reset_index()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from helpers import frames
 from helpers.biases.position import classes, effects, flips, sensitivity, winrates
 from helpers.biases.position.pairs import INVALID, pairs
 from helpers.types import Estimate
@@ -22,7 +23,7 @@ def measure(frame: pd.DataFrame, data: str, seed: int, features: pd.DataFrame | 
     """
     table = pairs(frame)
     if not (table["kind"] != INVALID).any():
-        told = ", ".join(f"{n} {outcome}" for outcome, n in frame["outcome"].value_counts().items()) or "no verdicts"
+        told = frames.outcomes_told(frame) or "no verdicts"
         if frame["first"].nunique() == 1:
             told += "; these verdicts were given in one order only, or do not say in which"
         raise ValueError(f"no pair was judged readably in both orders, so there is nothing to measure: {told}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from helpers import frames
 from helpers.biases.self_preference import baseline, obfuscation, rates, recognition, scores
 from helpers.biases.self_preference.concluding import corrected, finding, smallest_detectable
 from helpers.biases.self_preference.items import items
@@ -24,7 +25,7 @@ def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """
     table = items(frame)
     if not table.loc[table["task"] == "correct", "score"].notna().any():
-        told = ", ".join(f"{n} {outcome}" for outcome, n in frame["outcome"].value_counts().items()) or "no judgments"
+        told = frames.outcomes_told(frame) or "no judgments"
         raise ValueError(f"no pair was judged in both orders, so there is nothing to measure: {told}")
     return [
         *rates.unreadable_share(frame, data),

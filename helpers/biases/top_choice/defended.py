@@ -57,12 +57,8 @@ def third_party_log_odds(frame: pd.DataFrame, data: str) -> list[Estimate]:
     votes = votes[votes["judge_vendor"].isin(names)]
     questions, _ = pd.factorize(votes["question_id"], sort=True)
     counts = np.zeros((questions.max() + 1, 3, 3))
-    code = {name: index for index, name in enumerate(names)}
-    np.add.at(
-        counts,
-        (questions, votes["judge_vendor"].map(code).to_numpy(), votes["candidate_vendor"].map(code).to_numpy()),
-        1,
-    )
+    judge, candidate = (pd.Index(names).get_indexer(votes[f"{who}_vendor"]) for who in ("judge", "candidate"))
+    np.add.at(counts, (questions, judge, candidate), 1)
     intervals = models.third_party_log_odds_clustered(counts)
     return [
         estimate("third_party_log_odds", {"vendor": name}, interval, data, "logit")

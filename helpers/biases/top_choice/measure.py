@@ -36,8 +36,7 @@ def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     A frame without a valid ranking is a ValueError that counts what became of its judgments.
     """
     if not (frame["top"] == 1.0).any():
-        counts = frames.one_row_each(frame)["outcome"].value_counts()
-        told = ", ".join(f"{n} {outcome}" for outcome, n in counts.items()) or "no judgments"
+        told = frames.outcomes_told(frame) or "no judgments"
         raise ValueError(f"no valid ranking, so there is nothing to measure: {told}")
     return [
         *rates.unreadable_share(frame, data),
