@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ import pytest
 
 from helpers import frames
 from helpers.biases import cognitive, hinting, position, self_preference, top_choice
+from helpers.biases.position.pairs import CLASSES, codes, kinds
 from helpers.calibrate.worlds import game_frames, listwise, listwise_frames, pair_frames
 from helpers.calibrate.worlds.decision_frames import frame as decision_frame
 from helpers.calibrate.worlds.decisions import Answerer, World, gamble_sample, scale_sample, selection_sample
@@ -108,3 +110,55 @@ def test_words_are_categories_in_sorted_order_and_what_is_lacking_is_missing() -
     assert found["number"].dtype == float and found["number"].isna().tolist() == [False, False, True]
     empty = coded([], ["word", "number"], ["word"], ["number"])
     assert list(empty.columns) == ["word", "number"] and empty.empty and not (empty["word"] == "a").any()
+
+
+#: The labels in no order, and one that is none.
+MIXED = pd.CategoricalDtype(["?", "B>A", "A>>B", "A=B", "B>>A", "A>B"])
+GRADE = {"A>>B": 2, "A>B": 1, "A=B": 0, "B>A": -1, "B>>A": -2}
+
+
+def told(one: str | None, two: str | None) -> tuple[str, str, bool]:
+    """Class, place and agreement of two verdicts, said by grades: the second game's places are exchanged."""
+    if one is None or two is None:
+        return "invalid", "", False
+    first, second = GRADE[one], GRADE[two]
+    winners = [(grade > 0) - (grade < 0) for grade in (first, second)]
+    kind = "no_bias" if first == -second else "weak_bias" if winners[0] == -winners[1] else "significant_bias"
+    both = {(1, 1): "first", (-1, -1): "second"}.get(tuple(winners), "")
+    return kind, both, winners[0] == -winners[1]
+
+
+def test_classes_of_codes_are_those_of_the_verdicts() -> None:
+    every = [*GRADE, None]
+    one, two = (pd.Series([pair[at] for pair in product(every, every)], dtype="str") for at in (0, 1))
+    expected = [told(*pair)[0] for pair in product(every, every)]
+    for form in ("str", object, "category", MIXED):
+        found = kinds(codes(one.astype(form)), codes(two.astype(form)))
+        assert found.dtype == np.int8 and [CLASSES[code] for code in found] == expected
+    assert codes(pd.Series(["A<B", "", "a>b"])).tolist() == [-1, -1, -1]
+
+
+@pytest.mark.parametrize("form", ["str", "category"])
+def test_pairs_of_shuffled_games_are_found_in_order(form: str) -> None:
+    rng, rows, expected = np.random.default_rng(16), [], {}
+    known = {"experiment": "e", "source": "s", "baseline": "b", "condition": "none", "outcome": "ok"}
+    known |= dict.fromkeys(("judge_vendor", "judge_model", "candidate_vendor"), "v")
+    for judge, candidate, number, repeat in product(("j9", "j10"), ("c", "C"), range(9, 12), (0, 1)):
+        at = {"judge": judge, "candidate": candidate, "question_id": f"q{number}", "category": "x" * (number % 2)}
+        said: list[str | None] = [None, None]
+        for game, first in enumerate(("baseline", "candidate")):
+            if rng.random() < 0.8:
+                said[game] = rng.choice(list(GRADE))
+                label = {"first": first, "repeat": repeat, "games": 2, "score": said[game], "verdict": said[game]}
+                rows.append({**known, **at, **label})
+        if said != [None, None]:
+            expected[judge, candidate, f"q{number}", repeat] = (*said, *told(*said))
+    frame = pd.DataFrame(rows, columns=list(frames.GAMES)).sample(frac=1, random_state=1)
+    words = [name for name in frames.GAMES if name not in ("repeat", "games")]
+    table = position.pairs(frame.astype(dict.fromkeys(words, form))).astype(object)
+    table = table.where(table.notna(), None)
+    key = ["judge", "candidate", "question_id", "repeat"]
+    assert list(map(tuple, table[key].to_numpy())) == sorted(expected)
+    found = table[["verdict_1", "verdict_2", "kind", "both", "agree"]].to_numpy()
+    assert list(map(tuple, found)) == [expected[at] for at in sorted(expected)]
+    assert table["score_1"].tolist() == table["verdict_1"].tolist()

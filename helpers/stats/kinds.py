@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from helpers.stats.numbering import renumbered
+from helpers.stats.numbering import combined
 
 
 @dataclass(frozen=True)
@@ -28,19 +28,10 @@ def kinds_of(sums: np.ndarray) -> Kinds:
     C draws with replacement from the clusters hold each kind as often as one draw of multinomial(C, counts / C) does:
     exactly, not nearly, so whatever is computed of resampled totals may take kinds for clusters.
     """
-    number, size = np.zeros(len(sums), dtype=np.int64), 1
-    for column in np.ascontiguousarray(sums.T):
-        codes, many = _codes(column)
-        if many == 1:
-            continue
-        number, size = number * many + codes, size * many
-        if size > len(sums):
-            number, used = renumbered(number, size)
-            size = len(used)
-    number, used = renumbered(number, size)
-    first = np.empty(len(used), dtype=np.int64)
+    number, size = combined(map(_codes, np.ascontiguousarray(sums.T)), len(sums))
+    first = np.empty(size, dtype=np.int64)
     first[number[::-1]] = np.arange(len(sums))[::-1]
-    return Kinds(sums[first], np.bincount(number, minlength=len(used)).astype(float))
+    return Kinds(sums[first], np.bincount(number, minlength=size).astype(float))
 
 
 def _codes(column: np.ndarray) -> tuple[np.ndarray, int]:

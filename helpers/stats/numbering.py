@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import pandas as pd
 
@@ -26,3 +28,31 @@ def renumbered(numbers: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     place = np.empty(size, dtype=np.int64)
     place[used] = np.arange(len(used))
     return place[numbers], used
+
+
+def combined(columns: Iterable[tuple[np.ndarray, int]], rows: int) -> tuple[np.ndarray, int]:
+    """The number of each row's combination of numbers, in order and without gaps, and how many combinations there are.
+
+    A column is its numbers from 0 (`rows` of them) and a bound above the largest; the first column orders first.
+    """
+    number, size = np.zeros(rows, dtype=np.int64), 1
+    for codes, bound in columns:
+        if bound == 1:
+            continue
+        number, size = number * bound + codes, size * bound
+        if size > rows:  # also keeps products within 64 bits
+            number, used = renumbered(number, size)
+            size = len(used)
+    number, used = renumbered(number, size)
+    return number, len(used)
+
+
+def codes_of(labels: pd.Series) -> tuple[np.ndarray, int]:
+    """A column as `combined` takes it: labels in their order (categories: in theirs), a missing one last."""
+    if isinstance(labels.dtype, pd.CategoricalDtype):
+        codes, size = labels.array.codes, len(labels.array.categories)
+    else:
+        codes, names = pd.factorize(labels, sort=True)
+        size = len(names)
+    lost = codes < 0
+    return (np.where(lost, size, codes.astype(np.int64)), size + 1) if lost.any() else (codes, size)

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 import pandas as pd
 
+from helpers.stats.numbering import codes_of, combined
+
 #: The verdicts in shown terms, from much better first (A) to much better second (B).
 LABELS = ("A>>B", "A>B", "A=B", "B>A", "B>>A")
 #: What a judge that cares for the answers alone says of the same answers in the other order.
@@ -85,8 +87,8 @@ def pairs(frame: pd.DataFrame) -> pd.DataFrame:
     ValueError.
     """
     frame = frame[frame["first"].isin([*_GAMES.values()])].reset_index(drop=True)
-    number = frame.groupby(PAIR, observed=True, dropna=False, sort=True).ngroup().to_numpy()
-    at = [_rows(frame, number, first) for first in _GAMES.values()]
+    number, size = combined([codes_of(frame[name]) for name in PAIR], len(frame))
+    at = [_rows(frame, number, size, first) for first in _GAMES.values()]
     known = frame[[*PAIR, "games"]].iloc[np.where(at[0] >= 0, *at)].reset_index(drop=True)
     columns = {**known.astype({"games": int})}
     for name in ("score", "verdict"):
@@ -102,8 +104,8 @@ def pairs(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(columns | {"agree": _AGREE[cell]})[list(COLUMNS)]
 
 
-def _rows(frame: pd.DataFrame, number: np.ndarray, first: str) -> np.ndarray:
-    """Where the game with this place first stands of each pair, -1 where it is missing."""
+def _rows(frame: pd.DataFrame, number: np.ndarray, size: int, first: str) -> np.ndarray:
+    """In which row the game with this place first stands, of each of `size` pairs; -1 where it is missing."""
     rows = np.flatnonzero(frame["first"] == first)
     twice = pd.Series(number[rows]).duplicated().to_numpy()
     if twice.any():
@@ -112,7 +114,7 @@ def _rows(frame: pd.DataFrame, number: np.ndarray, first: str) -> np.ndarray:
             f"judge {at['judge']} judged {at['candidate']} on question {at['question_id']} (condition "
             f"{at['condition']}, repeat {at['repeat']}) more than once with the {first} first"
         )
-    found = np.full(number.max(initial=-1) + 1, -1)
+    found = np.full(size, -1)
     found[number[rows]] = rows
     return found
 
