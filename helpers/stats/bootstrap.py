@@ -8,14 +8,12 @@ from functools import lru_cache
 import numpy as np
 
 from helpers.stats.intervals import MIN_CLUSTERS, NAN, Interval, no_interval
-from helpers.stats.kinds import Kinds, each_its_own, kinds_of
+from helpers.stats.kinds import Kinds, to_draw
 
 #: Arrays of rates (..., m) to arrays of metrics (...,).
 Statistic = Callable[[np.ndarray], np.ndarray]
 
 MAX_UNDEFINED = 0.05
-#: Fewer clusters are drawn one by one: looking for their kinds would gain nothing.
-MANY = 1000
 #: So many weights are held at once.
 MOST_WEIGHTS = 4_000_000
 
@@ -48,7 +46,7 @@ def bca_totals(
 ) -> Interval:
     """The BCa interval (Efron 1987) of a statistic of totals: `sums` (C, M) per cluster, statistic (..., M) -> (...,).
 
-    The acceleration is the jackknife's over clusters, from one value a kind of cluster (`to_draw`). `se` is the
+    The acceleration is the jackknife's over clusters, from one value a kind of cluster (`kinds.to_draw`). `se` is the
     standard deviation of the replicates. No bounds below 10 clusters; where nothing varies; where more than 5 % of the
     replicates are undefined (fewer are left out); and where the estimate lies at the edge of its own replicates, so
     that the bounds would not hold it: a metric near its least value does.
@@ -104,19 +102,9 @@ def bca_bounds(
 def resampled(sums: np.ndarray, statistic: Statistic, seed: int, resamples: int) -> np.ndarray:
     """The statistic of `resamples` draws of C clusters with replacement: (resamples,), some may be NaN.
 
-    Many clusters of few kinds cost no more than few clusters (see `to_draw`).
+    Many clusters of few kinds cost no more than few clusters (see `kinds.to_draw`).
     """
     return statistic(drawn(to_draw(sums), seed, resamples))
-
-
-def to_draw(sums: np.ndarray) -> Kinds:
-    """What is drawn for clusters with these sums (C, M): their kinds, or each by itself where that costs no more."""
-    sums = np.ascontiguousarray(sums, dtype=float)
-    if len(sums) >= MANY:
-        kinds = kinds_of(sums)
-        if 2 * len(kinds.counts) <= len(sums):
-            return kinds
-    return each_its_own(sums)
 
 
 def drawn(kinds: Kinds, seed: int, resamples: int) -> np.ndarray:

@@ -8,6 +8,9 @@ import numpy as np
 
 from helpers.stats.numbering import combined
 
+#: Fewer clusters are drawn one by one: looking for their kinds would gain nothing.
+MANY = 1000
+
 
 @dataclass(frozen=True)
 class Kinds:
@@ -20,6 +23,16 @@ class Kinds:
 def each_its_own(sums: np.ndarray) -> Kinds:
     """Every cluster as a kind of its own, in the order given."""
     return Kinds(sums, np.ones(len(sums)))
+
+
+def to_draw(sums: np.ndarray) -> Kinds:
+    """What is drawn for clusters with these sums (C, M): their kinds, or each by itself where that costs no more."""
+    sums = np.ascontiguousarray(sums, dtype=float)
+    if len(sums) >= MANY:
+        kinds = kinds_of(sums)
+        if 2 * len(kinds.counts) <= len(sums):
+            return kinds
+    return each_its_own(sums)
 
 
 def kinds_of(sums: np.ndarray) -> Kinds:

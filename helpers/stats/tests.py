@@ -8,6 +8,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from helpers.stats.kinds import Kinds, to_draw
+
 NAN = float("nan")
 #: So many signs are held at once.
 MOST_SIGNS = 4_000_000
@@ -27,8 +29,8 @@ def sign_flip(contributions: Sequence[float], seed: int, draws: int = 9999) -> S
     """Whether the mean contribution of a cluster differs from 0, if signs are exchangeable where nothing happens.
 
     `contributions`: one number a cluster (a paired difference, say); NaN are left out, zeros cannot flip. All 2^C sign
-    patterns are counted where that is at most `draws`; else (1 + hits) / (1 + draws). With all zero p is 1, with
-    nothing NaN. A level below `smallest_p` cannot be reached: then there is no test.
+    patterns are counted where that is at most `draws`; else (1 + hits) / (1 + draws), many clusters of few sizes drawn
+    by size. With all zero p is 1, with nothing NaN. A level below `smallest_p` cannot be reached: there is no test.
 
     >>> sign_flip([1, 1, 1, 1, 1], seed=1)
     SignFlip(p=0.0625, smallest_p=0.0625, clusters=5, exact=True)
@@ -46,15 +48,18 @@ def sign_flip(contributions: Sequence[float], seed: int, draws: int = 9999) -> S
     if size < 63 and 2**size <= draws:
         signs = 1 - 2 * (np.arange(2**size)[:, None] >> np.arange(size) & 1)
         return SignFlip(float((np.abs(signs @ values) >= observed).mean()), 2.0 ** (1 - size), size, True)
-    if draws * size <= MOST_SIGNS:
+    kinds = to_draw(np.abs(values)[:, None])
+    if len(kinds.counts) < size:
+        hits = int((np.abs(_sums_of_kinds(kinds, seed, draws)) >= observed).sum())
+    elif draws * size <= MOST_SIGNS:
         # A longer stream begins with the shorter one, so numbers with other counts of clusters share it.
         stream = _stream(seed, min(MOST_SIGNS, 1 << (draws * size).bit_length()))
         hits = int((np.abs(_sums(stream[: draws * size].reshape(draws, size), values)) >= observed).sum())
-        return SignFlip((1 + hits) / (1 + draws), 1 / (1 + draws), size, False)
-    rng, hits, batch = np.random.default_rng(seed), 0, max(1, MOST_SIGNS // size)
-    for start in range(0, draws, batch):
-        signs = _drawn(rng, min(batch, draws - start) * size).reshape(-1, size)
-        hits += int((np.abs(_sums(signs, values)) >= observed).sum())
+    else:
+        rng, hits, batch = np.random.default_rng(seed), 0, max(1, MOST_SIGNS // size)
+        for start in range(0, draws, batch):
+            signs = _drawn(rng, min(batch, draws - start) * size).reshape(-1, size)
+            hits += int((np.abs(_sums(signs, values)) >= observed).sum())
     return SignFlip((1 + hits) / (1 + draws), 1 / (1 + draws), size, False)
 
 
@@ -71,6 +76,16 @@ def _drawn(rng: np.random.Generator, length: int) -> np.ndarray:
 def _sums(signs: np.ndarray, values: np.ndarray) -> np.ndarray:
     """The sum of each pattern; a few patterns at a time, so that their decimal form stays in the processor's cache."""
     return np.concatenate([signs[at : at + 256].astype(float) @ values for at in range(0, len(signs), 256)])
+
+
+def _sums_of_kinds(kinds: Kinds, seed: int, draws: int) -> np.ndarray:
+    """The sum of each pattern: of equal contributions as many are positive as a binomial law of one half says."""
+    rng, batch = np.random.default_rng(seed), max(1, MOST_SIGNS // len(kinds.counts))
+    many, found = kinds.counts.astype(int), []
+    for start in range(0, draws, batch):
+        up = rng.binomial(many, 0.5, size=(min(batch, draws - start), len(many)))
+        found.append((2 * up - many) @ kinds.sums[:, 0])
+    return np.concatenate(found)
 
 
 def holm(p: Sequence[float]) -> np.ndarray:

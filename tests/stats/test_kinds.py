@@ -13,8 +13,9 @@ import pytest
 from scipy import stats
 
 from helpers.stats import bootstrap
-from helpers.stats.bootstrap import MANY, bca, bca_bounds, drawn, resampled, to_draw
-from helpers.stats.kinds import Kinds, each_its_own, kinds_of
+from helpers.stats.bootstrap import bca, bca_bounds, drawn, resampled
+from helpers.stats.kinds import MANY, Kinds, each_its_own, kinds_of, to_draw
+from helpers.stats.tests import _sums_of_kinds, sign_flip
 
 #: Four questions with hits and verdicts, of which two have the same.
 FOUR = np.array([[1.0, 2.0], [0.0, 2.0], [1.0, 2.0], [2.0, 3.0]])
@@ -142,3 +143,23 @@ def test_memory_does_not_grow_with_resamples_times_clusters(few: bool, monkeypat
     tracemalloc.stop()
     # All weights at once would be 16 MB of 2,000 clusters without a kind, 160 MB of 20,000.
     assert most < 8e6
+
+
+def test_signs_of_kinds_have_the_distribution_of_all_patterns() -> None:
+    values = np.array([0.5, -0.5, 1.0, 0.5, 2.0, -1.0])
+    exact = Counter(float((values * signs).sum()) for signs in itertools.product((1, -1), repeat=len(values)))
+    seen = Counter(_sums_of_kinds(kinds_of(np.abs(values)[:, None]), seed=2, draws=20_000).tolist())
+    assert set(seen) == set(exact)
+    expected = [20_000 * count / 2 ** len(values) for count in exact.values()]
+    assert stats.chisquare([seen[total] for total in exact], expected).pvalue > 0.001
+
+
+@pytest.mark.parametrize("lean", [0.02, 0.05])
+def test_many_clusters_of_few_sizes_have_the_p_of_all_signs(lean: float) -> None:
+    rng = np.random.default_rng(17)
+    values = rng.choice([-1.0, -0.5, 0.0, 0.5, 1.0], 3 * MANY) + np.where(rng.random(3 * MANY) < lean, 0.5, 0.0)
+    found = sign_flip(values, seed=4)
+    signs = 1 - 2 * rng.integers(0, 2, (4000, len(values)), dtype=np.int8)
+    p = (np.abs(signs.astype(np.float32) @ values.astype(np.float32)) >= abs(values.sum()) - 1e-3).mean()
+    assert found.clusters == (values != 0).sum() and not found.exact and found.smallest_p == 1e-4
+    assert 0.001 < p < 0.999 and found.p == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) * (1 / 4000 + 1 / 9999)))
