@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
+from helpers.frames.coding import recoded
 from helpers.frames.decisions import DECISIONS, decisions
 from helpers.frames.games import GAMES, games
 from helpers.frames.listwise import LISTWISE, listwise
@@ -25,6 +26,7 @@ __all__ = [
     "outcomes_told",
     "pairwise",
     "picks",
+    "recoded",
     "written",
 ]
 

@@ -14,3 +14,8 @@ def coded(rows: Iterable[object], columns: Sequence[str], words: Iterable[str], 
     """
     table = pd.DataFrame(rows, columns=list(columns))
     return table.astype(dict.fromkeys(words, "category") | dict.fromkeys(numbers, float))
+
+
+def recoded(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with its texts as categories in sorted order, as `coded` has them."""
+    return frame.astype(dict.fromkeys(frame.select_dtypes("str"), "category"))

@@ -73,6 +73,8 @@ def judgments_of(experiment: Experiment) -> pd.DataFrame:
     Published answers (`answers`) give lengths and returned model ids. Parameters that shape what is asked, and judges
     or hints that are not there, are a ValueError.
     """
+    from helpers.frames import recoded
+
     source = experiment.judgments
     idle = [name for name in ASKED_ONLY if name in experiment.parameters]
     if idle:
@@ -104,7 +106,8 @@ def judgments_of(experiment: Experiment) -> pd.DataFrame:
     frame = _of_hints(frame, experiment)
     places = frame[["question_id", "category"]].drop_duplicates().itertuples(index=False)
     chosen = {question.id for question in _chosen(experiment, [Question(id, category, "") for id, category in places])}
-    return frame[frame["judge"].isin(judges) & frame["question_id"].isin(chosen)].reset_index(drop=True)
+    rows = frame[frame["judge"].isin(judges) & frame["question_id"].isin(chosen)]
+    return recoded(rows.reset_index(drop=True))
 
 
 def _of_hints(frame: pd.DataFrame, experiment: Experiment) -> pd.DataFrame:
