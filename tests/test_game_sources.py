@@ -308,7 +308,8 @@ def test_the_verdicts_of_a_run_are_written_in_the_layout_that_the_loaders_read_b
     keys = ["judge", "candidate", "question_id", "first"]
     merged = first.merge(back, on=keys, suffixes=("", "_back"))
     assert len(merged) == len(first) == len(back)
-    assert (merged["verdict"].fillna("-") == merged["verdict_back"].fillna("-")).all()
+    said, read = (merged[name].astype(object).fillna("-") for name in ("verdict", "verdict_back"))
+    assert (said == read).all()
     first_texts = {
         (j.trial.judge.name, j.trial.where["candidate"], j.trial.question_id, j.trial.where["first"]): j.completion.text
         for j in done.judgments

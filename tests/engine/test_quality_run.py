@@ -110,6 +110,6 @@ def test_a_dose_that_is_added_weeks_later_has_a_control_of_its_own_and_moves_no_
     kept = later.frame[(later.frame["condition"] == "wrong_2") & (later.frame["task"] == "correct")]
     assert set(kept["partner"]) == {1}
     plain = later.frame[later.frame["condition"] == "none"]
-    beside = (plain["repeat"] >= plain["task"].map({"correct": 2, "wrote": 1})).sum()
+    beside = (plain["repeat"] >= plain["task"].map({"correct": 2, "wrote": 1}).astype(int)).sum()
     assert first.said.keys() == later.said.keys(), "the editor was asked for enough words at once"
     assert len(server.calls) - calls == (later.frame["condition"] == "wrong_4").sum() + beside
