@@ -81,7 +81,7 @@ def placed() -> pd.DataFrame:
     """The frame of a whole run with each question's place in the ranked order."""
     run = full_run()
     place = {question.id: question.place for question in run.questions}
-    return run.frame.assign(place=run.frame["question_id"].map(place))
+    return run.frame.assign(place=run.frame["question_id"].map(place).astype(int))
 
 
 @pytest.mark.parametrize("limit", range(6, 79, 6))
