@@ -8,9 +8,10 @@ prompt. What is inserted is a value and never template source: candidate texts a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -66,16 +67,33 @@ def render(template: Template, **variables: Any) -> tuple[str, str]:
 
     Raises ValueError, naming the file, where a variable is missing or unused, is None, or has not what is asked of it.
     """
-    given = ", ".join(sorted(variables)) or "none"
+    system, prompt = late(template, **variables)
+    return system, prompt()
+
+
+def late(template: Template, **variables: Any) -> tuple[str, Callable[[], str]]:
+    """As `render`, with a function that gives the prompt: of many prompts only what goes into them is kept.
+
+    What is wrong with the names of variables, and in the system text, is raised here; the rest when the prompt is made.
+    """
     if missing := sorted(template.variables - set(variables)):
-        raise ValueError(f"{template.path}: missing variable {', '.join(missing)}; given: {given}")
+        raise ValueError(f"{template.path}: missing variable {', '.join(missing)}; given: {_given(variables)}")
     if unused := sorted(set(variables) - template.variables):
         valid = ", ".join(sorted(template.variables)) or "none"
         raise ValueError(f"{template.path}: unused variable {', '.join(unused)}; the template uses: {valid}")
+    # Most prompts of a template share one system text.
+    return sys.intern(_part(template, "system", variables)), partial(_part, template, "user", variables)
+
+
+def _part(template: Template, part: str, variables: Mapping[str, Any]) -> str:
     try:
-        return _compiled(template.system).render(variables), _compiled(template.user).render(variables)
+        return _compiled(getattr(template, part)).render(variables)
     except (jinja2.TemplateError, TypeError, ValueError) as error:
-        raise ValueError(f"{template.path}: {error}; given: {given}") from error
+        raise ValueError(f"{template.path}: {error}; given: {_given(variables)}") from error
+
+
+def _given(variables: Mapping[str, Any]) -> str:
+    return ", ".join(sorted(variables)) or "none"
 
 
 @lru_cache(maxsize=4096)
@@ -146,7 +164,7 @@ def answer_trials(path: Path, experiment: Experiment, asked: Iterable[tuple[Ques
     """One request a question and model for an answer in free text, by the template at `path` (variable: question)."""
     template, found = load(path), []
     for question, models in asked:
-        system, prompt = render(template, question=question.text)
+        system, prompt = late(template, question=question.text)
         for model in models:
             request = Request(model, prompt, system)
             found.append(Trial(experiment.name, question.id, question.category, model, request, "answer", form="text"))
@@ -159,14 +177,19 @@ def schema(form: str, labels: Sequence[str], reasons: bool = False) -> dict[str,
     Strict: every property required, no others. How many labels and which numbers are allowed is checked when the reply
     is read: not every provider takes minItems, minimum or maximum. The properties stand in the order of the published
     protocols (listwise: ranking, scores, justification; pairwise: the reasons before the verdict; a choice that is
-    asked for its `reasons`: these after it). The nonce that `id`
-    must hold stands in the prompt only: providers compile a schema at its first use, so all questions share one.
+    asked for its `reasons`: these after it). The nonce that `id` must hold stands in the prompt only: providers compile
+    a schema at its first use, so all questions share one. It is one object for all of them: nobody changes it.
 
     >>> list(schema("listwise", "ABC")["properties"])
     ['id', 'ranking', 'scores', 'justification']
     >>> schema("number", "")["properties"]
     {'id': {'type': 'string'}, 'number': {'type': 'number'}}
     """
+    return _schema(form, tuple(labels), reasons)
+
+
+@lru_cache(maxsize=1024)
+def _schema(form: str, labels: tuple[str, ...], reasons: bool) -> dict[str, Any]:
     check_form(form, labels)
     label, reason = {"type": "string", "enum": list(labels)}, {"type": "string"}
     asked: dict[str, dict[str, Any]] = {

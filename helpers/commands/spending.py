@@ -28,7 +28,7 @@ def cost_of(models: Mapping[str, Model]) -> Cost:
         if limits and isinstance(limits[0], int):
             model = replace(model, max_tokens=limits[0])
         # Nobody stored how much of the prompt was meant for a cache: all of it is the dearest case.
-        request = Request(model, asked["prompt"], asked["system"], asked["schema"], shared=len(asked["prompt"]))
+        request = Request(model, asked["prompt"], asked["system"], asked["schema"], shared=asked["prompt"])
         completion = completion_of(record)
         usd = actual(request, completion)
         counted = completion.usage.input is not None and completion.usage.output is not None

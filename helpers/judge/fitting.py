@@ -61,7 +61,7 @@ def too_long(requests: Iterable[Request], told: Mapping[str, int]) -> list[tuple
         model = request.model
         # The price table counts prompts alone; a server of one's own refuses what leaves no room for the reply.
         reply = model.max_tokens if model.name in told else 0
-        most = 4 * (len(request.prompt) + len(request.system)) + reply
+        most = request.measured.size + reply
         # Looked at closely only where it could be: of 100,000 prompts hardly any is.
         if most < smallest or (context := context_of(model, told)) is None or most < context:
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from helpers import store
@@ -115,54 +115,61 @@ def unique(requests: Iterable[Request]) -> dict[str, Request]:
     return found
 
 
+@dataclass
+class _Counts:
+    """A row of a plan while its stage is counted; `starts` are the beginnings worth caching that were seen."""
+
+    model: Model
+    calls: int = 0
+    missing: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float = 0.0
+    shared_tokens: int = 0
+    starts: set[bytes] = field(default_factory=set)
+
+    def add(self, request: Request) -> None:
+        """One more missing call."""
+        read, written = bounds(request)
+        self.missing += 1
+        self.input_tokens += read
+        self.output_tokens += written
+        self.usd += cost(self.model, read, written)
+        sizes = request.measured
+        self.shared_tokens += sizes.start if sizes.starts in self.starts else 0
+        self.starts.add(sizes.starts)
+
+    def row(self, stage: str) -> PlanRow:
+        """The row."""
+        told = (self.input_tokens, self.output_tokens, self.usd, self.shared_tokens)
+        return PlanRow(stage, self.model.name, self.calls, self.calls - self.missing, self.missing, *told)
+
+
 def make_plan(stages: Mapping[str, Iterable[Request]], folder: Path | None) -> Plan:
-    """Calls, tokens and dollars per stage and model; what is in the store is not asked again.
+    """Calls, tokens and dollars per stage and model, in one pass; what is in the store is not asked again.
 
     Stages hold requests in the order in which they will be asked; what an earlier stage asks is stored for a later one,
-    and a request with unwritten answers counts as missing. Without a folder nothing is stored.
+    and a request with unwritten answers counts as missing. Without a folder nothing is stored. Equal requests are one
+    call, but prompts that are equal only while their answers are unwritten are not.
     """
-    rows, stored = [], {}
+    rows: list[PlanRow] = []
+    stored: dict[str, set[str]] = {}
     for stage, requests in stages.items():
-        by_model: dict[str, list[Request]] = {}
-        for request in _calls(requests):
-            by_model.setdefault(request.model.name, []).append(request)
-        for name, asked in by_model.items():
+        counted: dict[str, _Counts] = {}
+        seen: set[str] = set()
+        for request in requests:
+            name, key = request.model.name, None if request.unwritten else request.key
+            if key in seen:
+                continue
             if name not in stored:
+                # In this model's file alone: another name of the same model has a file of its own.
                 stored[name] = store.stored_keys(store.file_of(folder, name)) if folder else set()
-            missing = [request for request in asked if request.unwritten or request.key not in stored[name]]
-            # In this model's file alone: another name of the same model has a file of its own.
-            stored[name] |= {request.key for request in missing if not request.unwritten}
-            rows.append(_row(stage, asked[0].model, len(asked), missing))
+            counts = counted.setdefault(name, _Counts(request.model))
+            counts.calls += 1
+            if key not in stored[name]:
+                counts.add(request)
+            if key is not None:
+                seen.add(key)
+                stored[name].add(key)
+        rows += [counts.row(stage) for counts in counted.values()]
     return Plan(tuple(rows))
-
-
-def _calls(requests: Iterable[Request]) -> list[Request]:
-    """Equal requests are one call, but prompts that are equal only while their answers are unwritten are not."""
-    requests = list(requests)
-    return [*unique(r for r in requests if not r.unwritten).values(), *(r for r in requests if r.unwritten)]
-
-
-def _row(stage: str, model: Model, calls: int, missing: list[Request]) -> PlanRow:
-    tokens = [bounds(request) for request in missing]
-    return PlanRow(
-        stage,
-        model.name,
-        calls,
-        calls - len(missing),
-        len(missing),
-        sum(read for read, _ in tokens),
-        sum(written for _, written in tokens),
-        sum(cost(model, read, written) for read, written in tokens),
-        _shared(missing),
-    )
-
-
-def _shared(requests: list[Request]) -> int:
-    """Bytes of beginnings worth caching that an earlier request has too."""
-    seen, saved = set(), 0
-    for request in requests:
-        start = request.prompt[: request.cacheable]
-        if start and start in seen:
-            saved += len(start.encode())
-        seen.add(start)
-    return saved

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import json
 import math
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -118,10 +117,10 @@ def bounds(request: Request) -> tuple[int, int]:
     """
     service = SERVICES.get(request.model.provider)  # simulated models are none's
     frame, more = service.frame if service else (0, 0)
-    sent = request.system + request.prompt + (json.dumps(request.schema) if request.schema else "")
-    cached = request.system + request.prompt[: request.cacheable] if request.cacheable else ""
-    dearer = math.ceil(service.dearer_writes * len(cached.encode())) if service else 0
-    framed = len(sent.encode()) + frame + (more if request.schema else 0)
+    sizes = request.measured
+    cached = len(request.system.encode()) + sizes.start if sizes.start else 0
+    dearer = math.ceil(service.dearer_writes * cached) if service else 0
+    framed = sizes.size + frame + (more if request.schema else 0)
     return framed + dearer + request.unwritten, request.model.max_tokens
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from bisect import bisect_right
 from collections.abc import Mapping
@@ -208,6 +207,5 @@ def most_tokens(request: Request) -> tuple[int, int]:
 
     An answer that the prompt will show and nobody has written yet is not counted: hardly any is as long as its limit.
     """
-    schema = json.dumps(request.schema) if request.schema else ""
-    read = math.ceil(len((request.system + request.prompt + schema).encode()) / BYTES_PER_TOKEN)
+    read = math.ceil(request.measured.size / BYTES_PER_TOKEN)
     return read, request.model.max_tokens

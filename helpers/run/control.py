@@ -133,9 +133,9 @@ async def _stored(plain: Mapping[Place, Request], folder: Path) -> dict[Place, d
     found: dict[Place, dict[int, Completion]] = {place: {} for place in plain}
     number = missing = 0
     while missing < 2:
-        keys = {replace(request, repeat=number).key: place for place, request in plain.items()}
-        requests = [replace(request, repeat=number) for request in plain.values()]
-        replies = await complete_all(requests, folder=folder, ask=False)
+        asked = {place: request.but(repeat=number) for place, request in plain.items()}
+        keys = {request.key: place for place, request in asked.items()}
+        replies = await complete_all(asked.values(), folder=folder, ask=False)
         for key, reply in replies.items():
             found[keys[key]][number] = reply
         missing, number = 0 if replies else missing + 1, number + 1
@@ -189,7 +189,9 @@ def serving(trials: Sequence[Trial], control: str, found: Mapping[str, Control])
 
 
 def _again(trial: Trial, number: int) -> Trial:
-    return replace(trial, request=replace(trial.request, repeat=number))
+    if trial.request.repeat == number:
+        return trial
+    return replace(trial, request=trial.request.but(repeat=number))
 
 
 def partnered(judgments: Iterable[Judgment], control: str, found: Mapping[str, Control]) -> list[Judgment]:
@@ -215,7 +217,7 @@ def partnered(judgments: Iterable[Judgment], control: str, found: Mapping[str, C
         rank, at = ranks.get((trial.judge.name, place), {}), found.get(trial.judge.name)
         repeat = trial.request.repeat
         if trial.condition == control and repeat in rank:
-            trial = replace(trial, request=replace(trial.request, repeat=rank[repeat]))
+            trial = _again(trial, rank[repeat])
         elif at and (place, trial.condition, repeat) in at.serves:
             partner = rank[at.serves[place, trial.condition, repeat]]
             cells = ((place, trial.condition, r) for r in range(len(rank)))

@@ -1,6 +1,6 @@
 """The nouns of the project: frozen records that every room may use and that import nothing of ours."""
 
-from helpers.types.asked import SITUATION, Answer, Collection, Experiment, Question, Request, Trial, short_hash
+from helpers.types.asked import Answer, Collection, Experiment, Question, Trial, short_hash
 from helpers.types.models import Model, Price
 from helpers.types.naming import display_name, listed, plain, sentence
 from helpers.types.numbers import CARD_VERDICTS, CardLine, Estimand, Estimate, Headline
@@ -15,6 +15,7 @@ from helpers.types.replies import (
     Verdict,
     check_form,
 )
+from helpers.types.requests import SITUATION, Measured, Request
 from helpers.types.tests import KINDS, MOST_OPTIONS, VERSIONS, Pull, RatioScale, Version, Wording
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "Experiment",
     "Headline",
     "Judgment",
+    "Measured",
     "Model",
     "Price",
     "Pull",

@@ -1,27 +1,16 @@
-"""What is asked: models, questions, answers, requests, trials, and the run that they belong to."""
+"""What is asked: questions, answers, trials, and the run that they belong to."""
 
 from __future__ import annotations
 
 import hashlib
-import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from helpers.types.models import Model
-from helpers.types.tests import Pull, Wording
-
-#: Version of the simulated models' behaviour; another one makes their replies new.
-SIMULATOR = 1
-#: Characters: providers cache no beginning of less than about a thousand tokens.
-WORTH_CACHING = 4000
-#: How a prompt about a passage shows its question, with options.
-PASSAGE_QUESTION = re.compile(r"Passage:\n.*?<<<QUESTION ([0-9a-f]{8})>>>\n(.*?)\n<<<END QUESTION \1>>>", re.DOTALL)
-#: How a prompt shows a bias test.
-SITUATION = re.compile(r"<<<SITUATION ([0-9a-f]{8})>>>\n(.*?)\n<<<END SITUATION \1>>>", re.DOTALL)
+from helpers.types.requests import Request
+from helpers.types.tests import Wording
 
 
 def short_hash(*parts: object, digits: int = 8) -> str:
@@ -115,78 +104,6 @@ class Answer:
     max_tokens: int = 0
     label: str | None = None
     edited: str | None = None
-
-
-@dataclass(frozen=True)
-class Request:
-    """Everything that a model sees and that shapes its reply; `key` names the reply in the store.
-
-    `unwritten` counts the tokens of answers that the prompt will hold but that are not written yet: such a request
-    can be planned but not sent. `shared` counts the characters with which other prompts begin too: a provider's cache
-    may serve them. Neither is seen by the model, and neither is in the key.
-    """
-
-    model: Model
-    prompt: str
-    system: str = ""
-    schema: Mapping[str, Any] | None = None
-    repeat: int = 0
-    unwritten: int = 0
-    shared: int = 0
-
-    @property
-    def cacheable(self) -> int:
-        """How many characters at the beginning are worth a provider's cache: `shared`, or 0 where that is short."""
-        return self.shared if self.shared >= WORTH_CACHING else 0
-
-    @cached_property
-    def params(self) -> dict[str, Any]:
-        """All parameters sent: the model's own, its token limit and, of a simulated model, its traits."""
-        sent = {self.model.token_parameter: self.model.max_tokens, **self.model.params}
-        return {**sent, **self.model.traits} if self.model.simulated else sent
-
-    @property
-    def pull(self) -> Pull | None:
-        """What a simulated model knows of the bias test in the prompt; None where it knows nothing of it."""
-        shown = SITUATION.match(self.prompt) if self.model.pulls else None
-        return self.model.pulls.get(shown[2]) if shown else None
-
-    @cached_property
-    def revision(self) -> dict[str, Any] | None:
-        """What tells one set of weights behind a model id from another; None where the provider's word is all there is.
-
-        A simulated model's weights are the simulator, the vendor whose manners it has, and what it knows of a question.
-        """
-        if self.model.simulated:
-            asked = PASSAGE_QUESTION.match(self.prompt)
-            known = self.model.knowledge.get(asked[2] if asked else self.prompt.strip())
-            points = list(known.points) if known else []
-            pull = self.pull
-            told = {"simulator": SIMULATOR, "vendor": self.model.vendor, "points": points}
-            return told | ({"pull": pull.words} if pull else {})
-        return dict(self.model.revision or {}) if self.model.base_url else None
-
-    @cached_property
-    def key(self) -> str:
-        """sha256 of what the model sees; the experiment, the condition and the clock are not in it.
-
-        >>> model = Model("sim", "simulated", "sim-1", "claude")
-        >>> Request(model, "Hi").key == Request(model, "Hi").key, Request(model, "Hi").key == Request(model, "Hi.").key
-        (True, False)
-        """
-        seen: dict[str, Any] = {
-            "provider": self.model.provider,
-            "model": self.model.model_id,
-            "params": self.params,
-            "system": self.system,
-            "prompt": self.prompt,
-            "schema": json.dumps(self.schema),  # its order shapes the reply and must not be sorted away
-            "repeat": self.repeat,
-        }
-        if self.revision is not None:
-            seen["revision"] = self.revision
-        text = json.dumps(seen, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
 
 
 @dataclass(frozen=True)

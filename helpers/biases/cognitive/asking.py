@@ -96,7 +96,7 @@ def _told(asking: Asking, decided: Judgment | None, repeat: int) -> Iterator[Tri
         both = [_trial(asking, f"treatment_{side}", "treatment", repeat, side) for side in ("for", "against")]
         longer = max(both, key=lambda trial: len(trial.request.prompt.encode()))
         # Of a reply that is missing in the end nobody knows which side it would have been told.
-        yield replace(longer, request=replace(longer.request, unwritten=1), where=longer.where | {"decided": ""})
+        yield replace(longer, request=longer.request.but(unwritten=1), where=longer.where | {"decided": ""})
 
 
 def _trial(asking: Asking, version: str, condition: str, repeat: int, decided: str = "") -> Trial:
@@ -108,7 +108,7 @@ def _trial(asking: Asking, version: str, condition: str, repeat: int, decided: s
     order = shown_order(experiment.own["option_order"], len(shown.options), lot)
     labels = tuple(LETTERS[: len(order)])
     lines = [f"{label}) {shown.options[i]}" for label, i in zip(labels, order, strict=True)]
-    system, prompt = prompts.render(
+    system, prompt = prompts.late(
         asking.templates["select" if several else "choose"],
         text=shown.text,
         options="\n".join(lines),

@@ -148,7 +148,7 @@ def _trial(
     order, names = (shown.baseline, shown.candidate), (baseline, shown.candidate.candidate)
     if first == "candidate":
         order, names = order[::-1], names[::-1]
-    system, prompt = prompts.render(
+    system, prompt = prompts.late(
         template,
         question=question.text,
         first=order[0].text or "",

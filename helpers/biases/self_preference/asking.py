@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from helpers import prompts
 from helpers.biases.self_preference.arms import CONTROL, Arm, arms
@@ -13,12 +14,11 @@ from helpers.biases.self_preference.pairs import (
     answer_trials,
     answers,
     fit,
-    letters,
+    lettered,
     material,
     most_pairs,
     open_,
     pairs,
-    shared,
 )
 from helpers.types import Answer, Experiment, Judgment, Model, Question, Request, Trial, short_hash
 
@@ -112,13 +112,13 @@ def _trial(  # type: ignore[no-untyped-def]
 ) -> Trial:
     question, nonce = pair.question, prompts.nonce(experiment.seed, pair.question.id)
     order = (pair.right, pair.wrong) if first == "right" else (pair.wrong, pair.right)
-    system, prompt = prompts.render(
+    system, prompt = prompts.late(
         template,
         passage=question.passage,
         question=question.text,
-        options=list(zip(letters(question), question.options, strict=True)),
-        first=f"{order[0].label}. {order[0].text or ''}",
-        second=f"{order[1].label}. {order[1].text or ''}",
+        options=lettered(question),
+        first=_told(order[0].label, order[0].text or ""),
+        second=_told(order[1].label, order[1].text or ""),
         nonce=nonce,
         task=task,
         structured=judge.structured,
@@ -130,7 +130,7 @@ def _trial(  # type: ignore[no-untyped-def]
         prompts.schema("choice", LABELS) if judge.structured else None,
         repeat,
         unwritten=sum(answer.max_tokens for answer in order if answer.text is None),
-        shared=shared(prompt, question),
+        shared=question.passage,
     )
     return Trial(
         experiment.name,
@@ -155,6 +155,12 @@ def _trial(  # type: ignore[no-untyped-def]
             "own": own,
         },
     )
+
+
+@lru_cache(maxsize=64)
+def _told(label: str | None, text: str) -> str:
+    """An answer as prompts show it; one text for all trials of a pair, which hold it."""
+    return f"{label}. {text}"
 
 
 def _lot(seed: int, trial: Trial) -> str:

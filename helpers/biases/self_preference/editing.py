@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from helpers import prompts
 from helpers.biases.self_preference.arms import LARGEST
 from helpers.biases.self_preference.edits import apply_edits, check_edit, edit_schema, read_edit
-from helpers.biases.self_preference.pairs import fit, letters, material, open_, pairs
+from helpers.biases.self_preference.pairs import fit, lettered, material, open_, pairs
 from helpers.biases.self_preference.paraphrases import check_paraphrase, paraphrase_schema, read_paraphrase
 from helpers.types import Answer, Experiment, Judgment, Question, Request, Trial
 
@@ -73,11 +73,11 @@ def _trial(experiment: Experiment, kind: str, question: Question, answer: Answer
     editor, nonce = experiment.editor, prompts.nonce(experiment.seed, question.id)
     prompts.check_nonce(nonce, {f"question {question.id}": material(question)})
     given = {"dose": LARGEST + SPARE} if kind == "synonyms" else {}
-    system, prompt = prompts.render(
+    system, prompt = prompts.late(
         template,
         reason=answer.text or "",
         question=question.text,
-        options=list(zip(letters(question), question.options, strict=True)),
+        options=lettered(question),
         nonce=nonce,
         structured=editor.structured,
         **given,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from string import ascii_uppercase
 
 from helpers import prompts
@@ -28,6 +29,20 @@ def letters(question: Question) -> tuple[str, ...]:
     return tuple(ascii_uppercase[: len(question.options)])
 
 
+def lettered(question: Question) -> tuple[tuple[str, str], ...]:
+    """Each option with its letter; the same object for all prompts on a question, which hold it.
+
+    >>> lettered(Question("q", "c", "?", options=("one", "two")))
+    (('A', 'one'), ('B', 'two'))
+    """
+    return _lettered(question.options)
+
+
+@lru_cache(maxsize=1024)
+def _lettered(options: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    return tuple(zip(ascii_uppercase[: len(options)], options, strict=True))
+
+
 def answer_trials(experiment: Experiment, questions: Sequence[Question]) -> list[Trial]:
     """One request a question and candidate: the letter of an option and a reason for it; article by article."""
     template = prompts.load(experiment.shared / "prompts" / "answer.txt")
@@ -42,16 +57,16 @@ def answer_trials(experiment: Experiment, questions: Sequence[Question]) -> list
 def _answer_trial(experiment, template, question, candidate) -> Trial:  # type: ignore[no-untyped-def]
     labels, nonce = letters(question), prompts.nonce(experiment.seed, question.id)
     prompts.check_nonce(nonce, {f"question {question.id}": material(question)})
-    system, prompt = prompts.render(
+    system, prompt = prompts.late(
         template,
         passage=question.passage,
         question=question.text,
-        options=list(zip(labels, question.options, strict=True)),
+        options=lettered(question),
         nonce=nonce,
         structured=candidate.structured,
     )
     schema = prompts.schema("choice", labels, reasons=True) if candidate.structured else None
-    request = Request(candidate, prompt, system, schema, shared=shared(prompt, question))
+    request = Request(candidate, prompt, system, schema, shared=question.passage)
     return Trial(
         experiment.name,
         question.id,
@@ -69,15 +84,6 @@ def _answer_trial(experiment, template, question, candidate) -> Trial:  # type: 
 def material(question: Question) -> str:
     """All texts of a question, one below the other."""
     return "\n".join([question.passage, question.text, *question.options])
-
-
-def shared(prompt: str, question: Question) -> int:
-    """How many characters at the beginning of a prompt are those of all prompts on this passage.
-
-    >>> shared("Passage:\\n\\nOnce.\\n\\nWhy?", Question("q", "c", "Why?", passage="Once."))
-    15
-    """
-    return prompt.index(question.passage) + len(question.passage) if question.passage else 0
 
 
 def answers(

@@ -125,7 +125,7 @@ def _judge_trial(
     told, named = hint(judge, question, {label: answers[name] for label, name in zip(labels, shown, strict=True)})
     sources = {f"{name} on question {question.id}": text or "" for name, text in texts.items()}
     prompts.check_nonce(nonce, {f"question {question.id}": question.text, f"the hint {condition}": told, **sources})
-    system, prompt = prompts.render(
+    system, prompt = prompts.late(
         template,
         question=question.text,
         answers=[(label, texts[name] or "") for label, name in zip(labels, shown, strict=True)],

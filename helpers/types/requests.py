@@ -1,0 +1,159 @@
+"""A request: everything that a model sees. Its prompt can be held, or made anew whenever somebody reads it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from helpers.types.models import Model
+from helpers.types.tests import Pull
+
+#: Version of the simulated models' behaviour; another one makes their replies new.
+SIMULATOR = 1
+#: Characters: providers cache no beginning of less than about a thousand tokens.
+WORTH_CACHING = 4000
+#: How a prompt about a passage shows its question, with options.
+PASSAGE_QUESTION = re.compile(r"Passage:\n.*?<<<QUESTION ([0-9a-f]{8})>>>\n(.*?)\n<<<END QUESTION \1>>>", re.DOTALL)
+#: How a prompt shows a bias test.
+SITUATION = re.compile(r"<<<SITUATION ([0-9a-f]{8})>>>\n(.*?)\n<<<END SITUATION \1>>>", re.DOTALL)
+
+
+class Measured(NamedTuple):
+    """What stays known of a request whose prompt is not held: its key, and sizes in bytes.
+
+    `size` counts system text, prompt and schema. `start` is the size of the beginning that is worth a provider's cache
+    (0: none), and `starts` the same for all requests that begin so.
+    """
+
+    key: str
+    size: int
+    start: int
+    starts: bytes
+
+
+class _Prompt:
+    """The field that holds a text or who makes it: then it is made whenever it is read, and not held."""
+
+    def __get__(self, request: Any, kind: Any = None) -> str:
+        if request is None:
+            raise AttributeError("prompt")  # so that the field has no default
+        held = vars(request)["prompt"]
+        return held if isinstance(held, str) else held()
+
+    def __set__(self, request: Any, held: str | Callable[[], str]) -> None:
+        vars(request)["prompt"] = held
+
+
+@dataclass(frozen=True)
+class Request:
+    """Everything that a model sees and that shapes its reply; `key` names the reply in the store.
+
+    `prompt` is a text or a function that makes it, always the same: many requests then need little memory. `unwritten`
+    counts the tokens of answers that the prompt will hold but that are not written yet: such a request can be planned
+    but not sent. `shared` is the text up to whose end other prompts are the same: a provider's cache may
+    serve it. Neither is seen by the model, and neither is in the key.
+    """
+
+    model: Model
+    prompt: str = _Prompt()  # type: ignore[assignment]
+    system: str = ""
+    schema: Mapping[str, Any] | None = None
+    repeat: int = 0
+    unwritten: int = 0
+    shared: str = ""
+
+    @property
+    def cacheable(self) -> int:
+        """How many characters at the beginning are worth a provider's cache: those shared, or 0 where they are few."""
+        end = self.prompt.index(self.shared) + len(self.shared) if self.shared else 0
+        return end if end >= WORTH_CACHING else 0
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """All parameters sent: the model's own, its token limit and, of a simulated model, its traits."""
+        sent = {self.model.token_parameter: self.model.max_tokens, **self.model.params}
+        return {**sent, **self.model.traits} if self.model.simulated else sent
+
+    @property
+    def pull(self) -> Pull | None:
+        """What a simulated model knows of the bias test in the prompt; None where it knows nothing of it."""
+        return _pull(self.model, self.prompt) if self.model.pulls else None
+
+    @property
+    def revision(self) -> dict[str, Any] | None:
+        """What tells one set of weights behind a model id from another; None where the provider's word is all there is.
+
+        A simulated model's weights are the simulator, the vendor whose manners it has, and what it knows of a question.
+        """
+        if self.model.simulated:
+            return _simulated(self.model, self.prompt)
+        return dict(self.model.revision or {}) if self.model.base_url else None
+
+    @property
+    def key(self) -> str:
+        """sha256 of what the model sees; the experiment, the condition and the clock are not in it.
+
+        >>> model = Model("sim", "simulated", "sim-1", "claude")
+        >>> Request(model, "Hi").key == Request(model, "Hi").key, Request(model, "Hi").key == Request(model, "Hi.").key
+        (True, False)
+        """
+        return self.measured.key
+
+    @cached_property
+    def measured(self) -> Measured:
+        """The key and the sizes, from one reading of the prompt."""
+        request = self.whole()
+        seen: dict[str, Any] = {
+            "provider": self.model.provider,
+            "model": self.model.model_id,
+            "params": self.params,
+            "system": self.system,
+            "prompt": request.prompt,
+            "schema": json.dumps(self.schema),  # its order shapes the reply and must not be sorted away
+            "repeat": self.repeat,
+        }
+        revision = request.revision
+        if revision is not None:
+            seen["revision"] = revision
+        text = json.dumps(seen, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        key = hashlib.sha256(text.encode()).hexdigest()
+        size = sum(len(part.encode()) for part in (self.system, request.prompt, seen["schema"] if self.schema else ""))
+        start = request.prompt[: request.cacheable].encode()
+        return Measured(key, size, len(start), hashlib.sha256(start).digest() if start else b"")
+
+    def whole(self) -> Request:
+        """The same with its prompt held, for as long as somebody works with it."""
+        if isinstance(vars(self)["prompt"], str):
+            return self
+        held = self.but(prompt=self.prompt)
+        if "measured" in vars(self):
+            vars(held)["measured"] = self.measured
+        return held
+
+    def but(self, **changes: Any) -> Request:
+        """The same with some fields changed; a prompt that is not held stays so.
+
+        >>> asked = Request(Model("sim", "simulated", "sim-1", "claude"), lambda: "Hi")
+        >>> asked.but(repeat=1) == Request(asked.model, "Hi", repeat=1), callable(vars(asked.but(repeat=1))["prompt"])
+        (True, True)
+        """
+        return Request(**{each.name: vars(self)[each.name] for each in fields(self)} | changes)
+
+
+def _pull(model: Model, prompt: str) -> Pull | None:
+    shown = SITUATION.match(prompt)
+    return model.pulls.get(shown[2]) if shown else None
+
+
+def _simulated(model: Model, prompt: str) -> dict[str, Any]:
+    asked = PASSAGE_QUESTION.match(prompt)
+    known = model.knowledge.get(asked[2] if asked else prompt.strip())
+    points = list(known.points) if known else []
+    pull = _pull(model, prompt) if model.pulls else None
+    told = {"simulator": SIMULATOR, "vendor": model.vendor, "points": points}
+    return told | ({"pull": pull.words} if pull else {})
