@@ -21,3 +21,8 @@ def no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         more = f" and {len(twice) - NAMED:,} more" if len(twice) > NAMED else ""
         raise ValueError(f"key {told}{more} occurs twice in one object")
     return record
+
+
+def no_constant(name: str) -> None:
+    """The `parse_constant` of the same: NaN and Infinity, which Python reads, are no JSON."""
+    raise ValueError(f"{name} is no number of JSON")

@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from helpers.json_text import no_duplicates
+from helpers.json_text import no_constant, no_duplicates
 from helpers.store.records import VERSION, StoreError, UnknownFormat, check_format, key_of, unsealed
 from helpers.types import Usage
 
@@ -80,7 +80,7 @@ def examine(line: bytes) -> dict[str, Any]:
     """
     body = unsealed(line)
     try:
-        record = json.loads(body.decode(), object_pairs_hook=no_duplicates, parse_constant=_no_number)
+        record = json.loads(body.decode(), object_pairs_hook=no_duplicates, parse_constant=no_constant)
     except RecursionError:
         raise ValueError("nested too deeply to be read") from None
     check_format(record)
@@ -105,10 +105,6 @@ def _check_field(part: dict[str, Any], where: str, name: str, types: tuple[type,
         raise ValueError(f"{where}{name} is {type(part[name]).__name__}, expected {expected}")
     if type(part[name]) is int and not 0 <= part[name] < _MOST:
         raise ValueError(f"{where}{name} is no count from 0 to 2^53")
-
-
-def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no number of JSON")
 
 
 def whole_within(damaged: bytes) -> list[bytes]:

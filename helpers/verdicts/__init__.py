@@ -17,8 +17,8 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
+from helpers.json_text import no_constant, no_duplicates
 from helpers.types import VERDICT_FIELDS, Completion, Judgment, Trial, check_form
 from helpers.verdicts.forms import (
     DECORATION,
@@ -108,7 +108,7 @@ def parse(text: str, form: str, labels: Sequence[str], nonce: str, *, structured
 def _structured(text: str, form: str, labels: Sequence[str], nonce: str) -> Reading:
     try:
         # All numbers are read as floats: True is then no number, and an endless integer is infinite, not an error.
-        reply = json.loads(text.strip(), object_pairs_hook=_no_duplicates, parse_constant=_no_constant, parse_int=float)
+        reply = json.loads(text.strip(), object_pairs_hook=no_duplicates, parse_constant=no_constant, parse_int=float)
     except (ValueError, RecursionError):
         return UNPARSED
     fields = {"id", VERDICT_FIELDS[form], "justification"} | ({"scores"} if form == "listwise" else set())
@@ -126,16 +126,6 @@ def _structured(text: str, form: str, labels: Sequence[str], nonce: str) -> Read
     if form == "several":
         return several(stated, reason, labels)
     return single(form, stated, reason, labels)
-
-
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(dict(pairs)) < len(pairs):
-        raise ValueError("a name stands twice")
-    return dict(pairs)
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
 
 
 def _text(text: str, form: str, labels: Sequence[str], nonce: str) -> Reading:

@@ -30,6 +30,7 @@ from helpers.biases.self_preference.words import (
     plain_words,
     related,
 )
+from helpers.json_text import no_duplicates
 
 Pairs = tuple[tuple[str, str], ...]
 #: Words before which "an" stands, and words whose first letter does not tell.
@@ -79,7 +80,7 @@ def read_edit(text: str, nonce: str) -> Pairs | str:
 def read_object(text: str, nonce: str, fields: set[str]) -> Mapping[str, Any] | str:
     """The one JSON object that a reply is, with these fields and the prompt's nonce as `id`; else what is wrong."""
     try:
-        reply = json.loads(text.strip(), object_pairs_hook=_once)
+        reply = json.loads(text.strip(), object_pairs_hook=no_duplicates)
         # An escape may hold half a surrogate pair, which no file can.
         json.dumps(reply, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
@@ -87,12 +88,6 @@ def read_object(text: str, nonce: str, fields: set[str]) -> Mapping[str, Any] | 
     if not isinstance(reply, dict) or set(reply) != {"id", *fields}:
         return f"its fields are not id, {', '.join(sorted(fields))}"
     return reply if reply["id"] == nonce else "the id is not that of the prompt"
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(dict(pairs)) < len(pairs):
-        raise ValueError("a name stands twice")
-    return dict(pairs)
 
 
 def apply_edits(reason: str, question: str, options: Sequence[str], pairs: Pairs, dose: int) -> Edit:
