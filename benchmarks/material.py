@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from helpers import paths, prompts
@@ -16,15 +17,18 @@ TEMPLATE = paths.EXPERIMENTS / "mt_bench_blind" / "prompts" / "judge.txt"
 LABELS = ("A", "B", "C")
 SHOWN = ("one", "two", "three")
 ANSWER_LENGTH = 1150
+#: So many matters are answered; more judgments show the same answers again, as those of several judges do.
+MATTERS = 1000
 TEXT = " ".join(
     f"Sentence {n} explains the {word} of the matter, with an example and what follows from it."
     for n, word in enumerate(("cause", "order", "size", "origin", "limit", "use", "history", "proof") * 40)
 )
 
 
-def text(number: int, slot: int) -> str:
-    """The answer in one slot of one prompt: another piece of the same long text each time."""
-    start = (number * 131 + slot * 1009) % (len(TEXT) - ANSWER_LENGTH)
+@cache
+def text(matter: int, slot: int) -> str:
+    """The answer in one slot to one matter: another piece of the same long text each time; it is held once."""
+    start = (matter * 131 + slot * 1009) % (len(TEXT) - ANSWER_LENGTH)
     return TEXT[start : start + ANSWER_LENGTH]
 
 
@@ -35,9 +39,9 @@ def trials(model: Model, calls: int) -> Iterator[Trial]:
         question = f"question_{number:06}"
         nonce = prompts.nonce(42, question)
         asked = f"What is to be said about matter {number}, and why?"
-        texts = [text(number, slot) for slot in range(len(LABELS))]
+        texts = [text(number % MATTERS, slot) for slot in range(len(LABELS))]
         prompts.check_nonce(nonce, dict(zip(SHOWN, texts, strict=True)))
-        system, prompt = prompts.render(
+        system, prompt = prompts.late(
             template,
             question=asked,
             answers=[*zip(LABELS, texts, strict=True)],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from helpers.judge.limiting import OverLimit, limits_at, over_limit, refuse_slow
 from helpers.judge.plan import Plan, make_plan, unique
 from helpers.judge.prices import NoPrice, actual, dollars
 from helpers.judge.progress import Progress, notice
-from helpers.judge.reading import judgments
+from helpers.judge.reading import Reading
 from helpers.judge.stopping import Interrupted
 from helpers.judge.telling import incomplete
 from helpers.providers import Clock
@@ -68,11 +68,13 @@ async def complete_all(
     concurrency: int = 16,
     clock: Clock | None = None,
     show: bool = True,
+    hear: Callable[[Completion], None] | None = None,
 ) -> dict[str, Completion]:
     """The reply to each request by key: stored ones as they are, missing ones asked, within the budget.
 
     `labels` maps keys to what people who grep the store want to see. With `ask=False` nothing is asked and missing
-    keys are absent. Raises before the first call: MissingKey, TooLong, OverLimit, NoPrice, OverBudget; after the last:
+    keys are absent. `hear` is given each reply that comes, whole; what is returned reads texts from the store when they
+    are asked for. Raises before the first call: MissingKey, TooLong, OverLimit, NoPrice, OverBudget; after the last:
     Incomplete, which counts what is still missing and why. An interrupt lets what is in flight arrive and raises
     Interrupted (a request to end: KeyboardInterrupt); a second one gives it up.
     """
@@ -93,7 +95,7 @@ async def complete_all(
         progress = Progress(stage, len(wanted), len(replies), budget, show)
         stack.callback(_closed, progress)
         stack.callback(budget.abandon, list(wanted))  # whatever ends this: what was sent may have been billed
-        asking = Asking(wanted, replies, writers, labels or {}, budget, progress, stage)
+        asking = Asking(wanted, replies, writers, labels or {}, budget, progress, stage, hear)
         await asking.run(concurrency, clock, limits)
     if len(replies) < len(wanted):
         said = incomplete(len(replies), len(wanted), asking.reasons)
@@ -101,13 +103,15 @@ async def complete_all(
     return replies
 
 
-async def judge_all(trials: Sequence[Trial], *, folder: Path, **options: Any) -> list[Judgment]:
-    """A judgment for each trial, in order: `complete_all` and then the reading of each reply.
+async def judge_all(trials: Iterable[Trial], *, folder: Path, **options: Any) -> list[Judgment]:
+    """A judgment for each trial, in order: `complete_all`, in which each reply is read for its verdict as it comes.
 
     A trial without a stored reply (only with `ask=False`) has the outcome "missing".
     """
-    replies = await complete_all((t.request for t in trials), folder=folder, labels=labels_of(trials), **options)
-    return judgments(trials, replies, folder)
+    reading = Reading(trials)
+    asked = (trial.request for trial in reading.trials)
+    options = {"folder": folder, "labels": labels_of(reading.trials), "hear": reading.hear, **options}
+    return reading.judgments(await complete_all(asked, **options), folder)
 
 
 def check_fit(requests: Iterable[Request], labels: Mapping[str, Mapping[str, Any]], folder: Path | None = None) -> None:

@@ -30,10 +30,14 @@ class Asking:
         budget: Budget,
         progress: Progress,
         stage: str = "calls",
+        hear: Callable[[Completion], None] | None = None,
     ) -> None:
-        """`replies` holds what is stored of `wanted` and gets what comes; `writers` has one for each missing model."""
+        """`replies` holds what is stored of `wanted` and gets what comes; `writers` has one for each missing model.
+
+        `hear` is given each reply as it comes; afterwards its texts are held by nobody.
+        """
         self.wanted, self.replies, self.writers, self.stage = wanted, replies, writers, stage
-        self.labels, self.budget, self.progress = labels, budget, progress
+        self.labels, self.budget, self.progress, self.hear = labels, budget, progress, hear
         self.reasons: dict[str, dict[str, list[str]]] = {}
         self.broken: Exception | None = None
         self.out_of_money: dict[str, BudgetReached] = {}
@@ -75,13 +79,15 @@ class Asking:
         """Keep what an attempt brought and count what it cost."""
         # First the paid reply onto the disk, then the accounts.
         try:
-            self.writers[request.model.name].append(request, completion, self.labels.get(request.key, {}))
+            kept = self.writers[request.model.name].append(request, completion, self.labels.get(request.key, {}))
         finally:
             self.budget.settle(request, completion)
             self._landed()
         self.given_up += completion.error == GIVEN_UP
         if completion.status == "ok":
-            self.replies[request.key] = completion
+            self.replies[request.key] = kept
+            if self.hear is not None:
+                self.hear(completion)
         with suppress(OSError):  # the terminal was closed
             self.progress.done() if completion.status == "ok" else self.progress.fail()
 
@@ -169,7 +175,7 @@ class Asking:
         """One call until it is over, or until there is no money for its next attempt: then its tries are kept."""
         tries = self.tries.pop(request.key, None) or Tries()
         try:
-            completion = await session.complete(request, tries)
+            completion = await session.complete(request.whole(), tries)
             reason, said = completion.status, completion.error or ""
         except BudgetReached as stop:
             tries.limited_since = None  # what it waits for now is no rate limit

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
+from types import MappingProxyType
 
-from helpers import store, verdicts
+from helpers import json_text, store, verdicts
 from helpers.providers import tokens
 from helpers.providers.envelopes import module_of
 from helpers.types import Completion, Judgment, Trial, Verdict, replies
@@ -16,28 +18,62 @@ from helpers.verdicts import forms
 from helpers.verdicts import tokens as odds
 
 
-def judgments(trials: Sequence[Trial], replied: Mapping[str, Completion], folder: Path) -> list[Judgment]:
+class Reading:
+    """The trials of a stage, and what was read from replies to them as these came."""
+
+    def __init__(self, trials: Iterable[Trial]) -> None:
+        """Of trials that share a request the first one's form of verdict is read as the reply comes."""
+        self.trials = tuple(trials)
+        self._asked = {trial.request.key: trial for trial in reversed(self.trials)}
+        self._heard: dict[str, store.Said] = {}
+
+    def hear(self, reply: Completion) -> None:
+        """Read a reply that just came; the judge's reason can be read again and is not held."""
+        said = _said(self._asked[reply.key], reply)
+        if said.verdict is not None:
+            said = replace(said, verdict=replace(said.verdict, justification=""))
+        self._heard[reply.key] = said
+
+    def judgments(self, replied: Mapping[str, Completion], folder: Path) -> list[Judgment]:
+        """A judgment for each trial, in order; see `judgments`."""
+        return judgments(self.trials, replied, folder, self._heard)
+
+
+def judgments(
+    trials: Sequence[Trial],
+    replied: Mapping[str, Completion],
+    folder: Path,
+    heard: Mapping[str, store.Said] = MappingProxyType({}),
+) -> list[Judgment]:
     """A judgment for each trial, in order; one without a reply has the outcome "missing".
 
-    What was read from a reply before, by this parser and for the same form of verdict, is taken from the index of the
-    store; the rest is read from the texts and kept there.
+    What was read from a reply before, by this parser and for the same form of verdict, is taken from what was `heard`
+    in this run or from the index of the store; the rest is read from the texts. The index keeps all of it.
     """
     found: list[Judgment] = []
     news: dict[str, dict[str, tuple[Completion, store.Said]]] = {}
     for trial in trials:
-        reply = replied.get(trial.request.key)
+        key = trial.request.key
+        reply = replied.get(key)
         if reply is None:
             found.append(Judgment(trial, "missing"))
             continue
         reading, said = _reading(trial), getattr(reply, "said", None)
         if said is None or said.reading != reading:
-            judgment = _read(trial, reply)
-            said = store.Said(reading, verdicts.PARSER_VERSION, judgment.outcome, judgment.verdict)
-            news.setdefault(trial.judge.name, {})[trial.request.key] = reply, said
+            said = heard.get(key)
+            if said is None or said.reading != reading:
+                said = _said(trial, reply)
+            news.setdefault(trial.judge.name, {})[key] = reply, said
         found.append(Judgment(trial, said.outcome, _verdict(trial, reply, said), reply))
-    for name, said in news.items():
-        store.note(store.file_of(folder, name), said)
+    for name, each in news.items():
+        store.note(store.file_of(folder, name), each)
     return found
+
+
+def _said(trial: Trial, reply: Completion) -> store.Said:
+    """What a reply says, read from its text."""
+    judgment = _read(trial, reply)
+    return store.Said(_reading(trial), verdicts.PARSER_VERSION, judgment.outcome, judgment.verdict)
 
 
 def _verdict(trial: Trial, reply: Completion, said: store.Said) -> Verdict | None:
@@ -66,6 +102,6 @@ def _reading(trial: Trial) -> bytes:
 def _parser(provider: str) -> str:
     """The version of the parser, and its code: a reading kept by other code is no reading."""
     own = getattr(module_of(provider), "tokens", None)
-    parts = (verdicts, forms, odds, replies, tokens, *([own] if own else []))
+    parts = (verdicts, forms, odds, json_text, replies, tokens, *([own] if own else []))
     code = "\n".join(map(inspect.getsource, parts))
     return f"{verdicts.PARSER_VERSION}:{hashlib.sha256(code.encode()).hexdigest()}"

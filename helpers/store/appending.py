@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from helpers.store.checking import look
+from helpers.store.kept import Kept, kept
 from helpers.store.records import StoreError, decode, encode
 from helpers.types import Completion, Request
 
@@ -94,12 +95,16 @@ class Writer:
         """Bytes in the file."""
         return os.fstat(self._fd).st_size
 
-    def append(self, request: Request, completion: Completion, labels: Mapping[str, Any]) -> None:
-        """Write one attempt; a write that is cut short (disk full) is undone and raises."""
-        self.append_line(encode(request, completion, labels), "nothing more is asked")
+    def append(self, request: Request, completion: Completion, labels: Mapping[str, Any]) -> Kept:
+        """Write one attempt; a write that is cut short (disk full) is undone and raises.
 
-    def append_line(self, line: bytes, so: str) -> None:
-        """Write one line that is encoded already; `so` says what follows from a failure."""
+        What is returned holds no text: it is read from the file when somebody asks for it.
+        """
+        line = encode(request, completion, labels)
+        return kept(completion, self.path, self.append_line(line, "nothing more is asked"), len(line))
+
+    def append_line(self, line: bytes, so: str) -> int:
+        """Write one line that is encoded already, and say where it begins; `so` says what follows from a failure."""
         size = self.size
         try:
             written = os.write(self._fd, line)
@@ -111,6 +116,7 @@ class Writer:
         self._unsynced += 1
         if self._unsynced >= SYNC_LINES:
             self.sync()
+        return size
 
     def take_back(self, size: int | None) -> None:
         """Take back lines that came from elsewhere: the file has this size again, or (None) is gone again."""

@@ -19,6 +19,10 @@ SAID = (
 )
 
 
+#: The fields of a reply that are not held.
+LATE = ("text", "raw", "request_id", "error")
+
+
 @dataclass(frozen=True)
 class Said:
     """What was read from a reply: `reading` tells what it was read by and for, `verdict` comes without its reason.
@@ -84,7 +88,7 @@ def _same(self: Any, other: object) -> bool:
 class Kept(Completion):
     """A stored reply; its texts are not in memory. `said` is what the index knows was read from it, None if nothing."""
 
-    text, raw, request_id, error = map(_late, ("text", "raw", "request_id", "error"))
+    text, raw, request_id, error = map(_late, LATE)
     __eq__, __hash__ = _same, Completion.__hash__
 
     @classmethod
@@ -116,6 +120,12 @@ class Kept(Completion):
     def fetched(self, name: str) -> Any:
         """A field that is not held."""
         return getattr(self.whole(), name)
+
+
+def kept(completion: Completion, path: Path, offset: int, length: int) -> Kept:
+    """A reply without its texts: they stand in the line of a store file that begins at `offset`."""
+    held = {name: value for name, value in vars(completion).items() if name not in LATE}
+    return Kept.at(path, offset, length, None, held)
 
 
 class KeptVerdict(Verdict):
