@@ -68,13 +68,13 @@ async def complete_all(
     concurrency: int = 16,
     clock: Clock | None = None,
     show: bool = True,
-    hear: Callable[[Completion], None] | None = None,
+    hear: Callable[[Completion, store.Kept], None] | None = None,
 ) -> dict[str, Completion]:
     """The reply to each request by key: stored ones as they are, missing ones asked, within the budget.
 
     `labels` maps keys to what people who grep the store want to see. With `ask=False` nothing is asked and missing
-    keys are absent. `hear` is given each reply that comes, whole; what is returned reads texts from the store when they
-    are asked for. Raises before the first call: MissingKey, TooLong, OverLimit, NoPrice, OverBudget; after the last:
+    keys are absent. `hear` is given each reply that comes, whole and as it is returned: what is returned reads texts
+    from the store when they are asked for. Raises before the first call: MissingKey, TooLong, OverLimit, NoPrice, OverBudget; after the last:
     Incomplete, which counts what is still missing and why. An interrupt lets what is in flight arrive and raises
     Interrupted (a request to end: KeyboardInterrupt); a second one gives it up.
     """

@@ -30,11 +30,11 @@ class Asking:
         budget: Budget,
         progress: Progress,
         stage: str = "calls",
-        hear: Callable[[Completion], None] | None = None,
+        hear: Callable[[Completion, store.Kept], None] | None = None,
     ) -> None:
         """`replies` holds what is stored of `wanted` and gets what comes; `writers` has one for each missing model.
 
-        `hear` is given each reply as it comes; afterwards its texts are held by nobody.
+        `hear` is given each reply as it comes, and as it is held from then on: without its texts.
         """
         self.wanted, self.replies, self.writers, self.stage = wanted, replies, writers, stage
         self.labels, self.budget, self.progress, self.hear = labels, budget, progress, hear
@@ -87,7 +87,7 @@ class Asking:
         if completion.status == "ok":
             self.replies[request.key] = kept
             if self.hear is not None:
-                self.hear(completion)
+                self.hear(completion, kept)
         with suppress(OSError):  # the terminal was closed
             self.progress.done() if completion.status == "ok" else self.progress.fail()
 

@@ -27,12 +27,11 @@ class Reading:
         self._asked = {trial.request.key: trial for trial in reversed(self.trials)}
         self._heard: dict[str, store.Said] = {}
 
-    def hear(self, reply: Completion) -> None:
-        """Read a reply that just came; the judge's reason can be read again and is not held."""
-        said = _said(self._asked[reply.key], reply)
-        if said.verdict is not None:
-            said = replace(said, verdict=replace(said.verdict, justification=""))
-        self._heard[reply.key] = said
+    def hear(self, reply: Completion, kept: store.Kept) -> None:
+        """Read a reply that just came; the judge's reason can be read again from what is kept, and is not held."""
+        trial = self._asked[reply.key]
+        said = _said(trial, reply)
+        self._heard[reply.key] = replace(said, verdict=_verdict(trial, kept, said))
 
     def judgments(self, replied: Mapping[str, Completion], folder: Path) -> list[Judgment]:
         """A judgment for each trial, in order; see `judgments`."""
@@ -77,7 +76,7 @@ def _said(trial: Trial, reply: Completion) -> store.Said:
 
 
 def _verdict(trial: Trial, reply: Completion, said: store.Said) -> Verdict | None:
-    if said.verdict is None or not isinstance(reply, store.Kept):
+    if not isinstance(reply, store.Kept) or isinstance(said.verdict, store.KeptVerdict | None):
         return said.verdict
     return store.KeptVerdict.of(said.verdict, partial(_reason, trial, reply))
 

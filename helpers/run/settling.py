@@ -11,7 +11,7 @@ from helpers.types import Experiment, Judgment, Trial
 
 
 async def judged(
-    experiment: Experiment, trials: list[Trial], control: str | None, stage: str, options: dict[str, Any]
+    experiment: Experiment, trials: Sequence[Trial], control: str | None, stage: str, options: dict[str, Any]
 ) -> tuple[list[Judgment], dict[str, Control]]:
     """The judgments of the last stage, with the controls that serve as the treated replies turn out to be.
 

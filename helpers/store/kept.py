@@ -19,8 +19,9 @@ SAID = (
 )
 
 
-#: The fields of a reply that are not held.
+#: The fields of a reply that are not held, and those of a verdict that are.
 LATE = ("text", "raw", "request_id", "error")
+_HELD = tuple(each.name for each in fields(Verdict) if each.name != "justification")
 
 
 @dataclass(frozen=True)
@@ -95,14 +96,16 @@ class Kept(Completion):
     def at(cls, path: Path, offset: int, length: int, said: Said | None, held: Mapping[str, Any]) -> Kept:
         """The reply in the line of a store file that begins at `offset`; `held` are all fields but the late ones."""
         reply = object.__new__(cls)
-        vars(reply).update(held, _line=(path, offset, length), said=said)
+        # One by one: all of them then share one table of names, which `vars` would end.
+        for name, value in {**held, "_path": path, "_offset": offset, "_length": length, "said": said}.items():
+            object.__setattr__(reply, name, value)
         return reply
 
     def whole(self) -> Completion:
         """The reply with its texts, read from its line; StoreError where it is not in the file any more."""
-        if "_line" not in vars(self):  # made by `replace`, which fetched and holds every field
+        if not hasattr(self, "_path"):  # made by `replace`, which fetched and holds every field
             return self
-        path, offset, length = self._line
+        path, offset, length = self._path, self._offset, self._length
         try:
             with path.open("rb") as file:
                 file.seek(offset)
@@ -138,9 +141,9 @@ class KeptVerdict(Verdict):
     def of(cls, verdict: Verdict, reason: Callable[[], str]) -> KeptVerdict:
         """A verdict with its reason to be read."""
         kept = object.__new__(cls)
-        held = vars(kept)
-        held.update(vars(verdict), _reason=reason)
-        del held["justification"]
+        for name in _HELD:
+            object.__setattr__(kept, name, getattr(verdict, name))
+        object.__setattr__(kept, "_reason", reason)
         return kept
 
     def fetched(self, name: str) -> str:

@@ -21,7 +21,7 @@ USAGE = tuple(field.name for field in fields(Usage))
 _LABELS = ("experiment", "question_id", "condition")
 #: What stays in the file and is read from there when it is asked for.
 _TEXTS = ("text", "request_id", "error", "raw")
-_ROWS = 20_000
+_ROWS = 2_000
 
 
 def rows_from(file: BinaryIO, before: Sequence[pyarrow.Table], digest: Any) -> Iterator[pyarrow.Table]:
