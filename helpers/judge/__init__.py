@@ -72,11 +72,11 @@ async def complete_all(
 ) -> dict[str, Completion]:
     """The reply to each request by key: stored ones as they are, missing ones asked, within the budget.
 
-    `labels` maps keys to what people who grep the store want to see. With `ask=False` nothing is asked and missing
-    keys are absent. `hear` is given each reply that comes, whole and as it is returned: what is returned reads texts
-    from the store when they are asked for. Raises before the first call: MissingKey, TooLong, OverLimit, NoPrice, OverBudget; after the last:
-    Incomplete, which counts what is still missing and why. An interrupt lets what is in flight arrive and raises
-    Interrupted (a request to end: KeyboardInterrupt); a second one gives it up.
+    `labels` maps keys to what people who grep the store want to see. `hear` is given each reply that comes, whole and
+    as it is returned: what is returned reads its texts from the store when somebody asks for them. With `ask=False`
+    nothing is asked and missing keys are absent. Raises before the first call: MissingKey, TooLong, OverLimit, NoPrice,
+    OverBudget; after the last: Incomplete, which counts what is still missing and why. An interrupt lets what is in
+    flight arrive and raises Interrupted (a request to end: KeyboardInterrupt); a second one gives it up.
     """
     wanted = unique(requests)
     replies = _stored(wanted, folder)
