@@ -32,6 +32,7 @@ __all__ = [
     "OverBudget",
     "OverLimit",
     "Plan",
+    "Reading",
     "Spending",
     "TooLong",
     "actual",
@@ -183,7 +184,7 @@ def _check(
     if any(request.unwritten for request in missing):
         raise ValueError("a prompt that shows answers which are not written yet can be planned but not sent")
     held = finder(like=False)
-    for request in missing:
+    for request in (each.whole() for each in missing):
         # A prompt is part of the key of its reply: it is stored as it was sent or not sent at all.
         label = labels.get(request.key, {})
         asked = (request.model.model_id, request.revision, request.params, label, request.system, request.prompt)

@@ -1,0 +1,201 @@
+"""What stays in memory of many judgments: what made their prompts, keys, sizes and verdicts, and no text."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import tracemalloc
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers import prompts, store
+from helpers.config import experiment_names
+from helpers.judge import Budget, Reading, judge_all, make_plan
+from helpers.judge.prices import bounds
+from helpers.types import Completion, Model, Request, Trial, Usage
+from tests.engine.asking import MODELS
+from tests.runs import settled
+from tests.servers.behaviours import Call, Reply
+
+JUDGE = Model("sim", "simulated", "sim-1", "claude")
+NONCE = "7f3a91ce"
+#: Texts of which no two letters have the same length in bytes.
+TEXTS = ("plain", "\u00e9t\u00e9", "\u5224\u5b9a", "\U0001f600 smile")
+
+
+def made(text: str, often: Counter[str]) -> Callable[[], str]:
+    """A prompt that is not held; counts how often it was made."""
+
+    def make() -> str:
+        often[text] += 1
+        return text
+
+    return make
+
+
+def trial(number: int, prompt: Any, model: Model = JUDGE, **changed: Any) -> Trial:
+    where = {"experiment": "mt_bench_blind", "question_id": f"q{number}", "category": "math", **changed}
+    return Trial(judge=model, request=Request(model, prompt, "Be fair."), form="pairwise", nonce=NONCE, **where)
+
+
+def verdict(call: Call) -> Reply:
+    """A verdict with a reason that only this prompt gets."""
+    reason = hashlib.sha256(call.prompt.encode()).hexdigest()
+    return Reply(f"{reason}\nVERDICT-{NONCE}: A>B")
+
+
+# Requests.
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("schema", [None, prompts.schema("choice", "AB")])
+def test_a_prompt_that_is_made_has_the_key_and_the_sizes_of_the_same_text(text: str, schema: Any) -> None:
+    often = Counter[str]()
+    late = Request(MODELS["anthropic"], made(text, often), "\u00fc", schema, 3)
+    held = Request(MODELS["anthropic"], text, "\u00fc", schema, 3)
+    assert late == held and late.key == held.key and late.prompt == text
+    assert late.measured.size == len(text.encode()) + 2 + (len(json.dumps(schema)) if schema else 0)
+    before = often[text]
+    assert late.whole().key == late.key and bounds(late) == bounds(held) and often[text] == before + 1
+    assert held.whole() is held
+
+
+def test_a_changed_request_has_another_key_and_its_prompt_is_still_not_held() -> None:
+    late = Request(JUDGE, lambda: "x" * 5000, shared="x" * 4500)
+    changed = late.but(repeat=1)
+    assert (
+        changed.key != late.key
+        and changed.key == replace(late, repeat=1).key == Request(JUDGE, "x" * 5000, repeat=1).key
+    )
+    assert callable(vars(changed)["prompt"]) and changed.shared == late.shared
+
+
+def test_the_beginning_that_is_shared_ends_where_the_shared_text_does() -> None:
+    """Providers cache no beginning under a thousand tokens: below 4,000 letters it counts as none."""
+    for length, cacheable in ((4000 - len("Passage:\n") - 1, 0), (4000 - len("Passage:\n"), 4000)):
+        passage = "\u00e9" * length
+        request = Request(JUDGE, lambda passage=passage: f"Passage:\n{passage}\nWhy?", shared=passage)
+        assert request.cacheable == cacheable
+        assert request.measured.start == (len("Passage:\n") + 2 * length if cacheable else 0)
+    alike = Request(JUDGE, f"Passage:\n{passage}\nHow?", shared=passage)
+    other = Request(JUDGE, f"passage:\n{passage}\nHow?", shared=passage)
+    assert alike.measured.starts == request.measured.starts != other.measured.starts
+
+
+@pytest.mark.parametrize("name", experiment_names())
+def test_no_experiment_holds_a_prompt_or_a_reply(name: str, tmp_path: Path) -> None:
+    from helpers import run
+
+    few = {
+        "question_limit": 5 if name == "quality_self_preference" else 2,
+        "judges": ["sim_claude_fast", "sim_gpt_fast"],
+    }
+    experiment = settled(name, store=str(tmp_path), **few)
+    asked = asyncio.run(run.ask(experiment, show=False))
+    judgments = [*asked.said.values(), *asked.judgments]
+    assert judgments
+    for each in judgments:
+        request = each.trial.request
+        assert callable(vars(request)["prompt"])
+        eager = Request(request.model, request.prompt, request.system, request.schema, request.repeat)
+        assert eager.key == request.key
+        assert {"text", "raw"}.isdisjoint(vars(each.completion)) and each.completion.text
+    again = asyncio.run(run.ask(experiment, show=False))
+    assert [each.trial.request.key for each in again.judgments] == [each.trial.request.key for each in asked.judgments]
+    assert again.frame.equals(asked.frame)
+
+
+def test_many_long_prompts_take_little_memory(tmp_path: Path) -> None:
+    """200 prompts of 20 KB: 4 MB, of which a run never holds half, with all else that it needs."""
+
+    def trials() -> Iterator[Trial]:
+        for number in range(200):
+            yield replace(trial(number, lambda number=number: "word " * 4000 + str(number)), form="text")
+
+    options = {"folder": tmp_path, "show": False, "concurrency": 4}
+    asyncio.run(judge_all([replace(trial(0, "warm"), form="text")], **options))
+    tracemalloc.start()
+    try:
+        judgments = asyncio.run(judge_all(trials(), **options))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(judgments) == 200 and all(each.outcome == "ok" for each in judgments)
+    assert sum(len(each.trial.request.prompt) for each in judgments) > 4e6 > 2 * peak
+
+
+# Replies.
+
+
+def test_what_a_run_returns_reads_its_texts_from_the_store(serve: Any, tmp_path: Path) -> None:
+    serve(verdict)
+    model = MODELS["openai"]
+    asked = [trial(number, f"Which? {number}", model) for number in range(5)]
+    judgments = asyncio.run(judge_all(asked, folder=tmp_path, budget=Budget(1e6), show=False))
+    path = store.file_of(tmp_path, model.name)
+    written = store.read(path)
+    for each in judgments:
+        reply = each.completion
+        assert {"text", "raw", "request_id", "error"}.isdisjoint(vars(reply)) and reply == written[reply.key]
+        assert each.verdict.choice == "A>B" and "justification" not in vars(each.verdict)
+        assert each.verdict.justification == hashlib.sha256(each.trial.request.prompt.encode()).hexdigest()
+    path.unlink()
+    assert judgments[0].completion.usage.input and judgments[0].verdict.choice == "A>B", "these are held"
+    for late in (lambda: judgments[0].completion.text, lambda: judgments[0].verdict.justification):
+        with pytest.raises(store.StoreError, match="is gone"):
+            late()
+
+
+def test_trials_that_share_a_reply_are_each_read_in_their_own_form(serve: Any, tmp_path: Path) -> None:
+    serve(lambda call: Reply(f"Well.\nVERDICT-{NONCE}: 7"))
+    model = MODELS["openai"]
+    first = trial(1, "How good?", model)
+    asked = [first, replace(first, form="number"), replace(first, form="choice", labels=("7", "8"))]
+    judgments = asyncio.run(judge_all(iter(asked), folder=tmp_path, budget=Budget(1e6), show=False))
+    assert [each.outcome for each in judgments] == ["unparsed", "ok", "ok"]
+    assert judgments[1].verdict.number == 7.0 and judgments[2].verdict.choice == "7"
+    assert len({each.completion.key for each in judgments}) == 1
+
+
+def test_what_is_heard_is_what_is_read_later(tmp_path: Path) -> None:
+    asked = trial(1, "Which?")
+    said = f"Because.\nVERDICT-{NONCE}: B>>A"
+    reply = Completion(
+        asked.request.key, "ok", said, "stop", Usage(3, 4), "m", raw="{}", at="2026-01-01T00:00:00.000+00:00"
+    )
+    writer = store.Writer(store.file_of(tmp_path, "sim"))
+    kept = writer.append(asked.request, reply, {})
+    writer.close()
+    heard, silent = Reading([asked]), Reading([asked])
+    heard.hear(reply, kept)
+    [one], [other] = (each.judgments({kept.key: kept}, tmp_path) for each in (heard, silent))
+    assert one == other and one.verdict.choice == "B>>A" and one.verdict.justification == "Because."
+
+
+# Plans.
+
+
+def test_a_plan_goes_once_over_requests_that_nobody_holds(tmp_path: Path) -> None:
+    often = Counter[str]()
+
+    def requests() -> Iterator[Request]:
+        for model in (MODELS["openai"], MODELS["anthropic"]):
+            for text in ("one", "two", "one", "three"):
+                yield Request(model, made(text, often), unwritten=5 if text == "three" else 0)
+            yield Request(model, made("three", often), unwritten=5)
+
+    plan = make_plan({"first": requests(), "second": requests()}, tmp_path)
+    told = {(row.stage, row.model): (row.calls, row.stored, row.missing) for row in plan.rows}
+    assert told == {
+        ("first", "gpt"): (4, 0, 4),
+        ("first", "claude"): (4, 0, 4),
+        ("second", "gpt"): (4, 2, 2),
+        ("second", "claude"): (4, 2, 2),
+    }
+    assert max(often.values()) == often["one"] == often["three"] == 8, "each request's prompt is made once"
