@@ -15,7 +15,7 @@ from helpers.judge.limiting import OverLimit, limits_at, over_limit, refuse_slow
 from helpers.judge.plan import Plan, make_plan, unique
 from helpers.judge.prices import NoPrice, actual, dollars
 from helpers.judge.progress import Progress, notice
-from helpers.judge.reading import Reading
+from helpers.judge.reading import Labels, Reading, first_askers
 from helpers.judge.stopping import Interrupted
 from helpers.judge.telling import incomplete
 from helpers.providers import Clock
@@ -111,7 +111,7 @@ async def judge_all(trials: Iterable[Trial], *, folder: Path, **options: Any) ->
     """
     reading = Reading(trials)
     asked = (trial.request for trial in reading.trials)
-    options = {"folder": folder, "labels": labels_of(reading.trials), "hear": reading.hear, **options}
+    options = {"folder": folder, "labels": Labels(reading.askers), "hear": reading.hear, **options}
     return reading.judgments(await complete_all(asked, **options), folder)
 
 
@@ -137,17 +137,9 @@ def check_keys(models: Iterable[Model]) -> None:
         raise MissingKey(f"not set in the environment: {needs}. See .env.example.")
 
 
-def labels_of(trials: Sequence[Trial]) -> dict[str, dict[str, Any]]:
+def labels_of(trials: Iterable[Trial]) -> Mapping[str, Mapping[str, Any]]:
     """What the store's lines say for people who grep them, by key; of equal requests the first asker's."""
-    return {
-        t.request.key: {
-            "experiment": t.experiment,
-            "question_id": t.question_id,
-            "condition": t.condition,
-            "shown": list(t.shown),
-        }
-        for t in reversed(trials)
-    }
+    return Labels(first_askers(trials))
 
 
 def _closed(progress: Progress) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from helpers import json_text, store, verdicts
 from helpers.providers import tokens
@@ -18,18 +19,48 @@ from helpers.verdicts import forms
 from helpers.verdicts import tokens as odds
 
 
+def first_askers(trials: Iterable[Trial]) -> dict[str, Trial]:
+    """The trials by key; of those that share a request the first one."""
+    found: dict[str, Trial] = {}
+    for trial in trials:
+        found.setdefault(trial.request.key, trial)
+    return found
+
+
+class Labels(Mapping[str, Mapping[str, Any]]):
+    """What lines of the store say for people who grep them, by key: made when it is written, of 20,000 none is held."""
+
+    def __init__(self, askers: Mapping[str, Trial]) -> None:
+        """`askers` are the trials by key."""
+        self._askers = askers
+
+    def __getitem__(self, key: str) -> dict[str, Any]:
+        """The labels of one line."""
+        trial = self._askers[key]
+        named = {name: getattr(trial, name) for name in ("experiment", "question_id", "condition")}
+        return {**named, "shown": list(trial.shown)}
+
+    def __iter__(self) -> Iterator[str]:
+        """The keys."""
+        return iter(self._askers)
+
+    def __len__(self) -> int:
+        """How many lines there can be."""
+        return len(self._askers)
+
+
 class Reading:
     """The trials of a stage, and what was read from replies to them as these came."""
 
     def __init__(self, trials: Iterable[Trial]) -> None:
         """Of trials that share a request the first one's form of verdict is read as the reply comes."""
         self.trials = tuple(trials)
-        self._asked = {trial.request.key: trial for trial in reversed(self.trials)}
+        self.askers = first_askers(self.trials)
         self._heard: dict[str, store.Said] = {}
 
     def hear(self, reply: Completion, kept: store.Kept) -> None:
         """Read a reply that just came; the judge's reason can be read again from what is kept, and is not held."""
-        trial = self._asked[reply.key]
+        trial = self.askers[reply.key]
         said = _said(trial, reply)
         self._heard[reply.key] = replace(said, verdict=_verdict(trial, kept, said))
 
