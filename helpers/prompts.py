@@ -86,10 +86,17 @@ def late(template: Template, **variables: Any) -> tuple[str, Callable[[], str]]:
 
 
 def _part(template: Template, part: str, variables: Mapping[str, Any]) -> str:
+    source = getattr(template, part)
     try:
-        return _compiled(getattr(template, part)).render(variables)
+        return _compiled(source).render(variables) if _names(source) else _fixed(source)
     except (jinja2.TemplateError, TypeError, ValueError) as error:
         raise ValueError(f"{template.path}: {error}; given: {_given(variables)}") from error
+
+
+@lru_cache(maxsize=256)
+def _fixed(source: str) -> str:
+    """A part in which nothing is inserted: it is the same for all prompts."""
+    return _compiled(source).render()
 
 
 def _given(variables: Mapping[str, Any]) -> str:

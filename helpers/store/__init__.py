@@ -5,9 +5,10 @@ from helpers.store.checking import Line, examine, files, scan
 from helpers.store.contents import Contents, contents
 from helpers.store.exporting import export
 from helpers.store.index_file import COLUMNS, State, index_of, remove, state
-from helpers.store.indexing import WORTH_INDEXING, checked, index, judged, note, stored, stored_keys
+from helpers.store.indexing import WORTH_INDEXING, checked, index, judged, stored, stored_keys
 from helpers.store.joining import Joined, import_file, merge
 from helpers.store.kept import Kept, KeptVerdict, Said
+from helpers.store.noting import note
 from helpers.store.records import VERSION, StoreError, completion_of, decode, encode, file_of, lines, read, refused
 from helpers.store.verifying import Repaired, Verified, repair, verify
 

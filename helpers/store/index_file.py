@@ -128,7 +128,7 @@ def table_of(file: pyarrow.BufferReader, columns: Sequence[str] = ()) -> pyarrow
     from pyarrow import parquet
 
     file.seek(0)
-    return parquet.read_table(file, columns=list(columns) or None).replace_schema_metadata(None)
+    return parquet.ParquetFile(file).read(columns=list(columns) or None).replace_schema_metadata(None)
 
 
 def save(path: Path, table: pyarrow.Table, about: Mapping[str, Any]) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from helpers.store.checking import files
 from helpers.store.index_file import COLUMNS, index_of, load, save, schema, table_of
-from helpers.store.kept import SAID, Kept, Said, columns_of, said_in
+from helpers.store.kept import SAID, Kept, said_in
 from helpers.store.records import StoreError, read
 from helpers.store.rows import NO_ROW, USAGE, as_table, rows_from, values
 from helpers.types import Completion, Usage
@@ -51,11 +51,11 @@ def stored(path: Path, keys: Collection[str] | None = None) -> dict[str, Complet
     if found is None:
         return {key: reply for key, reply in read(path).items() if keys is None or key in keys}
     rows = _counting(found.table)
-    if keys is not None:
+    if keys is not None and len(keys) < rows.num_rows / 2:  # it loads pandas, which takes longer than most rows do
         import numpy as np
 
         rows = rows.filter(np.array([key.hex() in keys for key in rows["key"].to_pylist()], dtype=bool))
-    return {reply.key: reply for reply in _kept(path, rows)}
+    return {reply.key: reply for reply in _kept(path, rows) if keys is None or reply.key in keys}
 
 
 def stored_keys(path: Path) -> set[str]:
@@ -66,21 +66,22 @@ def stored_keys(path: Path) -> set[str]:
     return {key.hex() for key in _counting(found.table)["key"].to_pylist()}
 
 
-def note(path: Path, said: Mapping[str, tuple[Completion, Said]]) -> None:
-    """Keep in the index of a large file what was read from replies, by key; not where another reply counts by now."""
-    found = _index(path, worth=sys.maxsize) if said else None
+def note(path: Path, read_now: Mapping[str, tuple[str, tuple[Any, ...]]]) -> None:
+    """Keep what was read from replies in the index of a large file; not where another reply counts by now.
+
+    `read_now` holds by key when the reply came, and what was read as the columns SAID hold it.
+    """
+    found = _index(path, worth=sys.maxsize) if read_now else None
     if found is None:
         return
     import numpy as np
     import pyarrow as pa
 
-    table, read_now = found.table, {bytes.fromhex(key): each for key, each in said.items()}
+    table, columns = found.table, {bytes.fromhex(key): each for key, each in read_now.items()}
     keys, counts, times = (table[name].to_pylist() for name in ("key", "counts", "at"))
-    rows = [
-        row for row, key in enumerate(keys) if counts[row] and key in read_now and read_now[key][0].at == times[row]
-    ]
+    rows = [row for row, key in enumerate(keys) if counts[row] and key in columns and columns[key][0] == times[row]]
     try:
-        news = as_table([columns_of(read_now[keys[row]][1]) for row in rows], SAID)
+        news = as_table([columns[keys[row]][1] for row in rows], SAID)
     except NO_ROW:
         return  # what no Parquet file can hold is read from the text every time
     places = np.arange(len(keys))

@@ -94,5 +94,5 @@ def values(column: pyarrow.ChunkedArray) -> list[Any]:
     column = column.combine_chunks()
     if not hasattr(column, "dictionary"):
         return column.to_pylist()
-    words = [*column.dictionary.to_pylist(), None]
-    return [words[place] for place in column.indices.fill_null(-1).to_pylist()]
+    words = dict(enumerate(column.dictionary.to_pylist()))
+    return [words.get(place) for place in column.indices.to_pylist()]

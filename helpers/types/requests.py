@@ -17,6 +17,7 @@ from helpers.types.tests import Pull
 SIMULATOR = 1
 #: Characters: providers cache no beginning of less than about a thousand tokens.
 WORTH_CACHING = 4000
+_SORTED = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 #: How a prompt about a passage shows its question, with options.
 PASSAGE_QUESTION = re.compile(r"Passage:\n.*?<<<QUESTION ([0-9a-f]{8})>>>\n(.*?)\n<<<END QUESTION \1>>>", re.DOTALL)
 #: How a prompt shows a bias test.
@@ -70,7 +71,10 @@ class Request:
     @property
     def cacheable(self) -> int:
         """How many characters at the beginning are worth a provider's cache: those shared, or 0 where they are few."""
-        end = self.prompt.index(self.shared) + len(self.shared) if self.shared else 0
+        return self._cacheable(self.prompt) if self.shared else 0
+
+    def _cacheable(self, prompt: str) -> int:
+        end = prompt.index(self.shared) + len(self.shared) if self.shared else 0
         return end if end >= WORTH_CACHING else 0
 
     @property
@@ -82,7 +86,7 @@ class Request:
     @property
     def pull(self) -> Pull | None:
         """What a simulated model knows of the bias test in the prompt; None where it knows nothing of it."""
-        return _pull(self.model, self.prompt) if self.model.pulls else None
+        return _pull(self.model, self.prompt)
 
     @property
     def revision(self) -> dict[str, Any] | None:
@@ -90,9 +94,7 @@ class Request:
 
         A simulated model's weights are the simulator, the vendor whose manners it has, and what it knows of a question.
         """
-        if self.model.simulated:
-            return _simulated(self.model, self.prompt)
-        return dict(self.model.revision or {}) if self.model.base_url else None
+        return _revision(self.model, self.prompt) if self.model.simulated or self.model.base_url else None
 
     @property
     def key(self) -> str:
@@ -107,23 +109,22 @@ class Request:
     @cached_property
     def measured(self) -> Measured:
         """The key and the sizes, from one reading of the prompt."""
-        request = self.whole()
+        prompt, schema = self.prompt, json.dumps(self.schema)
         seen: dict[str, Any] = {
             "provider": self.model.provider,
             "model": self.model.model_id,
             "params": self.params,
             "system": self.system,
-            "prompt": request.prompt,
-            "schema": json.dumps(self.schema),  # its order shapes the reply and must not be sorted away
+            "prompt": prompt,
+            "schema": schema,  # its order shapes the reply and must not be sorted away
             "repeat": self.repeat,
         }
-        revision = request.revision
+        revision = _revision(self.model, prompt)
         if revision is not None:
             seen["revision"] = revision
-        text = json.dumps(seen, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-        key = hashlib.sha256(text.encode()).hexdigest()
-        size = sum(len(part.encode()) for part in (self.system, request.prompt, seen["schema"] if self.schema else ""))
-        start = request.prompt[: request.cacheable].encode()
+        key = hashlib.sha256(_SORTED.encode(seen).encode()).hexdigest()
+        size = sum(len(part.encode()) for part in (self.system, prompt, schema if self.schema else ""))
+        start = prompt[: self._cacheable(prompt)].encode()
         return Measured(key, size, len(start), hashlib.sha256(start).digest() if start else b"")
 
     def whole(self) -> Request:
@@ -146,14 +147,16 @@ class Request:
 
 
 def _pull(model: Model, prompt: str) -> Pull | None:
-    shown = SITUATION.match(prompt)
+    shown = SITUATION.match(prompt) if model.pulls else None
     return model.pulls.get(shown[2]) if shown else None
 
 
-def _simulated(model: Model, prompt: str) -> dict[str, Any]:
+def _revision(model: Model, prompt: str) -> dict[str, Any] | None:
+    if not model.simulated:
+        return dict(model.revision or {}) if model.base_url else None
     asked = PASSAGE_QUESTION.match(prompt)
     known = model.knowledge.get(asked[2] if asked else prompt.strip())
     points = list(known.points) if known else []
-    pull = _pull(model, prompt) if model.pulls else None
+    pull = _pull(model, prompt)
     told = {"simulator": SIMULATOR, "vendor": model.vendor, "points": points}
     return told | ({"pull": pull.words} if pull else {})

@@ -39,6 +39,7 @@ from tests.leaks import PLANTED, leaks, leaks_in
 
 JUDGE = Model("gpt_fast", "openai", "gpt-5-mini", "gpt", token_parameter="max_completion_tokens")
 NONCE = "7f3a91ce"
+EXECUTABLE = sys.executable
 LABELS = tuple("ABCD")
 #: The smallest file that gets an index holds this many bytes of prompts.
 LARGE = store.WORTH_INDEXING
@@ -274,6 +275,27 @@ def test_a_reading_by_another_parser_or_for_another_form_is_read_again(path: Pat
 
 
 @pytest.mark.usefixtures("age")
+def test_a_program_without_tables_keeps_what_it_read_by_another_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, other = (store.file_of(tmp_path / name, "gpt_fast") for name in ("here", "apart"))
+    for each in (path, other):
+        each.parent.mkdir()
+    trials = large(path, decided(30))
+    shutil.copy2(path, other)
+    judgments(trials, store.stored(path), path.parent)
+    replies = store.stored(other)
+    with monkeypatch.context() as patch:
+        patch.delitem(sys.modules, "pandas")
+        patch.setattr(sys, "executable", str(tmp_path / "nobody"))
+        judgments(trials, replies, other.parent)
+        assert store.state(other).verdicts == 0, "a process that cannot be started stops nobody"
+        patch.setattr(sys, "executable", EXECUTABLE)
+        judgments(trials, replies, other.parent)
+    kept, apart = (table_of(load(each)[0]) for each in (path, other))
+    assert kept.equals(apart) and store.state(other).verdicts == 30
+
+
 def test_lines_that_are_appended_extend_the_index_and_keep_what_was_read(path: Path) -> None:
     trials = large(path, decided(30))
     expected = judged(trials, path)
