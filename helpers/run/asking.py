@@ -144,8 +144,7 @@ async def _asked(
     options.setdefault("concurrency", experiment.concurrency)
     # Where nothing is missing, stages before judging bring nothing that the trials were not made of already.
     settled = not (planned and planned.missing)
-    if not settled:
-        before = known = {}  # the trials that are asked are others, and both would be held
+    before, known = (before if settled else {}), {}  # else others are asked, and both would be held
     said: dict[str, Judgment] = {}
     for stage in bias.STAGES[:-1]:
         trials = before[stage] if settled else bias.trials(stage, experiment, questions, said, given)
