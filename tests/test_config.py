@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from helpers import config, paths, prompts, run
-from helpers.config import ConfigError, limits_of, load_config, load_experiment, load_models, read_yaml
+from helpers.config import ConfigError, limits_of, load_config, load_experiment, load_limits, load_models, read_yaml
 from helpers.judge import MissingKey, OverBudget
 from helpers.types import Model
 from tests.runs import settled
@@ -327,6 +327,19 @@ BAD_MODELS = {
         "a: {provider: openai, model_id: m, vendor: x, base_url: 'http://127.0.0.1:1/v1'}",
         *("model 'a'", "revision", "weights"),
     ),
+    "no address in a list": ("a: {provider: openai, model_id: m, vendor: x, base_url: []}", "model 'a'", "line 1"),
+    "an address twice": (
+        "a: {provider: openai, model_id: m, vendor: x, base_url: ['http://b/v1', 'http://c/v1', 'http://b/v1']}",
+        *("model 'a'", "line 1: base_url", "different addresses"),
+    ),
+    "no address among others": (
+        "a: {provider: openai, model_id: m, vendor: x, base_url: ['http://b/v1', 'http://c/v1/chat/completions']}",
+        *("model 'a'", "line 1: base_url", "write http://c/v1"),
+    ),
+    "servers without revision": (
+        "a: {provider: openai, model_id: m, vendor: x, base_url: ['http://b/v1', 'http://c/v1']}",
+        *("model 'a'", "revision", "weights"),
+    ),
     "name": ("A model: " + MODEL, "'A model'", "lower case"),
     "name a number": ("1: " + MODEL, "'1'", "lower case"),
     "traits of a real one": (
@@ -347,6 +360,19 @@ def test_a_bad_models_file_is_told_by_file_and_entry(tmp_path: Path, case: str) 
     path = tmp_path / "models.yaml"
     path.write_text(text, encoding="utf-8")
     assert_refused(lambda: load_models(path), "models.yaml", *words)
+
+
+def test_several_addresses_are_servers_of_one_model(tmp_path: Path) -> None:
+    path = tmp_path / "models.yaml"
+    entry = "{provider: openai, model_id: m, vendor: x, revision: {weights: main}, base_url: "
+    path.write_text(f"a: {entry}['http://b/v1', 'http://c/v1']}}\nb: {entry}['http://b/v1']}}", encoding="utf-8")
+    models = load_models(path)
+    assert models["a"].base_url == "http://b/v1" and models["a"].servers == ("http://b/v1", "http://c/v1")
+    assert models["a"].addresses == (("openai", "http://b/v1"), ("openai", "http://c/v1"))
+    assert models["b"] == replace(models["a"], name="b", servers=()), "a list of one is that one"
+    limits = tmp_path / "limits.yaml"
+    limits.write_text("http://c/v1: {requests_per_minute: 5}", encoding="utf-8")
+    assert set(load_limits(models, limits)) == {"http://c/v1"}
 
 
 def test_an_unknown_key_lists_the_valid_ones(tmp_path: Path) -> None:

@@ -69,7 +69,8 @@ RESERVED = {
 def load_models(path: Path = paths.MODELS, knowledge: Mapping[str, Question] | None = None) -> dict[str, Model]:
     """All models of a models.yaml by name; simulated ones are given what they know.
 
-    A `base_url` without `revision` is refused: the same name can serve other weights tomorrow, and the key must tell.
+    A `base_url` without `revision` is refused: the same name can serve other weights tomorrow, and the key must tell. A
+    list of them are servers with the same weights: which one answers is in no key.
     """
     models, entries = {}, read_yaml(path) or {}
     if not isinstance(entries, dict):
@@ -85,6 +86,9 @@ def load_models(path: Path = paths.MODELS, knowledge: Mapping[str, Question] | N
             raise ConfigError(f"{where}: line {place((field,))}: {told}")
         fields = entry.model_dump(exclude={"context"})
         fields["token_parameter"] = entry.token_parameter or token_parameter(entry.provider, bool(entry.base_url))
+        if isinstance(entry.base_url, list):
+            fields["base_url"], *others = entry.base_url
+            fields["servers"] = tuple(entry.base_url) if others else ()
         fields["price"] = Price(**fields["price"]) if fields["price"] else None
         if entry.provider == "simulated":
             fields["knowledge"] = knowledge or {}

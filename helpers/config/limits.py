@@ -39,7 +39,7 @@ def load_limits(models: Mapping[str, Model] | None = None, path: Path = paths.LI
     entries = (read_yaml(path) if path.is_file() else None) or {}
     if not isinstance(entries, dict):
         raise ConfigError(f"{path}: expected an entry a provider or address, found {what(entries)}")
-    known = sorted({model.base_url for model in (models or {}).values() if model.base_url})
+    known = sorted({url for model in (models or {}).values() for _, url in model.addresses if url})
     found = {}
     for name, values in entries.items():
         address = isinstance(name, str) and name.startswith(("http://", "https://"))

@@ -77,7 +77,7 @@ class ModelEntry(Strict):
     context: int | None = Field(None, ge=1)
     token_parameter: str | None = None
     structured: bool = True
-    base_url: str | None = None
+    base_url: str | list[str] | None = None
     revision: dict[str, str] | None = None
     api_key_env: str | None = None
     price: PriceEntry | None = None
@@ -95,24 +95,33 @@ class ModelEntry(Strict):
 
     @field_validator("base_url")
     @classmethod
-    def _address_alone(cls, value: str | None, entry: ValidationInfo) -> str | None:
-        if value is None:
-            return None
-        parts = urlsplit(value)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError("must begin with http:// or https:// and name a host, such as http://127.0.0.1:8000/v1")
-        if "@" in parts.netloc or parts.query or parts.fragment:
+    def _addresses_alone(cls, value: str | list[str] | None, entry: ValidationInfo) -> str | list[str] | None:
+        urls = value if isinstance(value, list) else [] if value is None else [value]
+        for url in urls:
+            _check_address(url, entry.data.get("provider"))
+        if value == [] or len(set(urls)) < len(urls):
             raise ValueError(
-                "must be an address alone, such as http://127.0.0.1:8000/v1: a name, a password or what follows ? or # "
-                "would stand in errors and logs; put the key into a variable and name it in `api_key_env`"
-            )
-        if end := CALLS.search(parts.path):
-            cut = end.end("version") if end["version"] and entry.data.get("provider") == "openai" else end.start()
-            base = f"{parts.scheme}://{parts.netloc}{parts.path[:cut]}"
-            raise ValueError(
-                f"must be the address of the API alone, to which each call adds a path of its own; write {base}"
+                "must be an address, or a list of the different addresses of servers with the same weights"
             )
         return value
+
+
+def _check_address(url: str, provider: str | None) -> None:
+    """Refuse (ValueError) what is not the address of an API alone."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("must begin with http:// or https:// and name a host, such as http://127.0.0.1:8000/v1")
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise ValueError(
+            "must be an address alone, such as http://127.0.0.1:8000/v1: a name, a password or what follows ? or # "
+            "would stand in errors and logs; put the key into a variable and name it in `api_key_env`"
+        )
+    if end := CALLS.search(parts.path):
+        cut = end.end("version") if end["version"] and provider == "openai" else end.start()
+        base = f"{parts.scheme}://{parts.netloc}{parts.path[:cut]}"
+        raise ValueError(
+            f"must be the address of the API alone, to which each call adds a path of its own; write {base}"
+        )
 
 
 class Hub(Strict):

@@ -14,17 +14,17 @@ One = Callable[[Request], Awaitable[None]]
 async def in_order(
     requests: Iterable[Request], one: One, concurrency: int, answered: Container[str], over: Callable[[], bool]
 ) -> None:
-    """Make all of these calls, so many at a time to each address, until it is `over`.
+    """Make all of these calls, so many at a time to each address, and to each server of a model, until it is `over`.
 
     `answered` holds the names of the models that have answered in this run.
     """
-    found: dict[tuple[str, str | None], list[Request]] = {}
+    found: dict[tuple[tuple[str, str | None], ...], list[Request]] = {}
     for request in requests:
-        found.setdefault((request.model.provider, request.model.base_url), []).append(request)
+        found.setdefault(request.model.addresses, []).append(request)
     # A group waits for each of its tasks also when it is cancelled: all are recorded before files close.
     async with asyncio.TaskGroup() as addresses:
-        for group in found.values():
-            addresses.create_task(_address(group, one, concurrency, answered, over))
+        for servers, group in found.items():
+            addresses.create_task(_address(group, one, concurrency * len(servers), answered, over))
 
 
 async def _address(

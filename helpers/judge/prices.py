@@ -41,7 +41,7 @@ def cost(model: Model, input_tokens: int, output_tokens: int) -> float:
     """
     if model.price:
         return (input_tokens * model.price.input + output_tokens * model.price.output) / 1e6
-    if model.simulated or own_server(model.base_url):
+    if model.simulated or all(own_server(url) for _, url in model.addresses):
         return 0.0
     try:
         found = entry(model.provider, model.model_id, model.base_url)

@@ -85,7 +85,7 @@ class Pace:
         await self._end_of_pause(check)
         async with self._turns.setdefault(request.model.model_id, asyncio.Lock()):
             check()
-            while self._paused() <= 0:
+            while self.paused() <= 0:
                 # What only this model waits for is waited for before its turn among the models.
                 await self._until(lambda now: self.allowance.told_wait(request, now), check)
                 async with self._turn:
@@ -95,7 +95,7 @@ class Pace:
                         await self._free.wait()
                     await self._until(self.allowance.own_wait, check)
                     now = self.clock.now()
-                    free = self.in_flight < int(self.allowed) and self._paused() <= 0
+                    free = self.in_flight < int(self.allowed) and self.paused() <= 0
                     if free and self.allowance.told_wait(request, now) <= 0:
                         begin()
                         self.in_flight += 1
@@ -104,7 +104,7 @@ class Pace:
 
     async def _until(self, wait: Callable[[float], float], check: Callable[[], None]) -> None:
         """Wait as long as this says, or until a pause begins."""
-        while self._paused() <= 0 and (seconds := wait(self.clock.now())) > 0:
+        while self.paused() <= 0 and (seconds := wait(self.clock.now())) > 0:
             check()
             await self.clock.sleep(min(seconds, LOOK_UP))
 
@@ -128,10 +128,11 @@ class Pace:
         """What the reply to an attempt told of the address's limits."""
         self.allowance.hear(ticket, told, self.clock.now())
 
-    def _paused(self) -> float:
+    def paused(self) -> float:
+        """Seconds until the end of a pause; 0 or less where there is none."""
         return self.paused_until - self.clock.now()
 
     async def _end_of_pause(self, check: Callable[[], None]) -> None:
-        while (wait := self._paused()) > 0:
+        while (wait := self.paused()) > 0:
             await self.clock.wait(wait, check)
             await self.clock.wait(self.clock.jitter() * SPREAD, check)

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -14,6 +15,7 @@ from helpers.providers.allowance import Allowance, Limit, Ticket
 from helpers.providers.envelopes import TIMEOUT_SECONDS, Sent, module_of, read
 from helpers.providers.environment import key_of
 from helpers.providers.failures import Failure, classify
+from helpers.providers.fleet import Elsewhere, Fleet, Server, Stopped, servers_of
 from helpers.providers.headers import LONGEST_PAUSE, told_limits
 from helpers.providers.keys import cleaner
 from helpers.providers.pacing import Clock, Pace
@@ -28,10 +30,6 @@ Account = tuple[str, str | None, str | None]
 Scope = Address | Account | str
 #: What is recorded of a call that was cancelled before its reply came.
 GIVEN_UP = "given up in flight"
-
-
-class Stopped(Exception):
-    """A provider or model that is not asked again in this run; `reason` says what to do."""
 
 
 @dataclass
@@ -52,6 +50,7 @@ class Session:
     tell: Callable[[str], None] = lambda text: None
     clients: dict[Account, Any] = field(default_factory=dict)
     paces: dict[Address, Pace] = field(default_factory=dict)
+    fleets: dict[str, Fleet] = field(default_factory=dict)
     stops: dict[Scope, str] = field(default_factory=dict)
     answered: dict[str, float] = field(default_factory=dict)
     told: set[Address] = field(default_factory=set)
@@ -83,6 +82,12 @@ class Session:
             self.paces[address] = Pace(self.limit, self.clock, allowance)
         return self.paces[address]
 
+    def fleet(self, model: Model) -> Fleet:
+        """The servers of a model, and what this run knows of each."""
+        if model.name not in self.fleets:
+            self.fleets[model.name] = Fleet(servers_of(model), self.clock, lambda at: self.pace(at).paused(), self.tell)
+        return self.fleets[model.name]
+
     def check_stopped(self, model: Model) -> None:
         """Raise Stopped if this model, its key or its address is not to be asked any more."""
         for scope in ((model.provider, model.base_url), _account(model), model.name):
@@ -96,12 +101,14 @@ class Session:
         model is stopped, by this call or before it. Who asks again after `reserve` raised hands in the same `tries`.
         """
         model, tries = request.model, tries or Tries()
-        pace = self.pace(model)
+        fleet = self.fleet(model)
 
-        def check() -> None:
+        def check(server: Server | None = None) -> None:
             self.check_stopped(model)
             if (why := self.halted(model)) is not None:
                 raise Stopped(why)
+            if server is not None and fleet.avoids(server):
+                raise Elsewhere
 
         def begin() -> None:
             self.reserve(request)
@@ -109,20 +116,31 @@ class Session:
 
         while True:
             try:
-                async with pace.slot(request, check, begin) as ticket:
-                    return await self._attempt(request, tries, ticket)
+                async with fleet.server() as server:
+                    async with self.pace(server.at).slot(request, partial(check, server), begin) as ticket:
+                        reply = await self._attempt(request, server.at, tries, ticket)
+                    fleet.answers(server)
+                    return reply
+            except Elsewhere:
+                continue
             except Failure as error:
                 failure = error
+            left_out = fleet.fails(server, failure)
+            if server.gone:
+                continue
             self._stop(model, failure)
             if not tries.again(failure, self.clock.now()):
                 return self._last(request, failure, tries)
-            await self.clock.wait(tries.backoff(failure, self.clock.jitter()), check)
+            if not left_out or fleet.all_out:
+                await self.clock.wait(tries.backoff(failure, self.clock.jitter()), check)
 
     def _last(self, request: Request, failure: Failure, tries: Tries) -> Completion:
         """The failure after which a call is not repeated, as a Completion; Stopped where more than this call ends."""
-        model = request.model
-        if failure.status == "connect" and model.name not in self.answered:
+        model, fleet = request.model, self.fleet(request.model)
+        if failure.status == "connect" and fleet.single and model.name not in self.answered:
             self.stops.setdefault((model.provider, model.base_url), advice(model, failure))
+        if failure.status == "connect" and not fleet.single and fleet.lost:
+            self.stops.setdefault(model.name, fleet.advice(failure))
         self.check_stopped(model)
         if failure.status == "bad_envelope" and model.name not in self.answered:
             self.stops.setdefault(model.name, advice(model, failure))  # each such reply may have been billed
@@ -138,13 +156,14 @@ class Session:
         if failure.status in STOPS_MODEL and model.name not in self.answered:
             self.stops.setdefault(model.name, advice(model, failure))
 
-    async def _attempt(self, request: Request, tries: Tries, ticket: Ticket) -> Completion:
+    async def _attempt(self, request: Request, model: Model, tries: Tries, ticket: Ticket) -> Completion:
+        """One attempt at the server of `model`, recorded."""
         module, at = module_of(request.model.provider), datetime.fromtimestamp(self.clock.wall(), UTC)
         begun, sent, failure, cancelled = self.clock.now(), Sent(""), None, None
         try:
             # the SDKs' own limit starts anew with every byte on this transport
             async with asyncio.timeout(TIMEOUT_SECONDS):
-                sent = await module.send(self.client(request.model), request)
+                sent = await module.send(self.client(model), request)
             reply = read(module, sent.raw)
         except asyncio.CancelledError as error:
             cancelled, failure = error, Failure("maybe_billed", GIVEN_UP)
@@ -174,7 +193,7 @@ class Session:
         if not request.model.simulated:
             reply = self.clean(reply)
         self.record(request, reply)
-        self._adjust(request.model, ticket, reply, failure, sent.headers or getattr(failure, "headers", {}))
+        self._adjust(model, ticket, reply, failure, sent.headers or getattr(failure, "headers", {}))
         if cancelled is not None:
             raise cancelled
         if failure is None:

@@ -28,6 +28,7 @@ class Model:
     the biases of a simulated model; they are its parameters and enter the key too. `knowledge` maps a built-in
     question's text to the question with its answer points: what a simulated model knows about the world, as weights
     are to a real one; it is never sent and never in a key. `pulls` are what it knows of bias tests, by their text.
+    Where several servers hold the same weights, `servers` are all their addresses and `base_url` is the first of them.
     """
 
     name: str
@@ -42,12 +43,18 @@ class Model:
     token_parameter: str = "max_tokens"
     structured: bool = True
     base_url: str | None = None
+    servers: tuple[str, ...] = ()
     revision: Mapping[str, str] | None = None
     api_key_env: str | None = None
     price: Price | None = None
     retires: str | None = None
     knowledge: Mapping[str, Question] = field(default_factory=dict, repr=False, compare=False, hash=False)
     pulls: Mapping[str, Pull] = field(default_factory=dict, repr=False, compare=False, hash=False)
+
+    @property
+    def addresses(self) -> tuple[tuple[str, str | None], ...]:
+        """Where it is asked: provider and `base_url` of each of its servers."""
+        return tuple((self.provider, url) for url in self.servers or (self.base_url,))
 
     @property
     def simulated(self) -> bool:

@@ -73,10 +73,14 @@ class JudgeServer:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Cuts what is in flight; raises the behaviour's first error unless the test has failed already."""
         if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._stop.set)
+            self.stop()
         self._thread.join(10)
         if self.errors and kind is None:
             raise self.errors[0]
+
+    def stop(self) -> None:
+        """Listen no more and cut what is in flight; a behaviour may do so too."""
+        self._loop.call_soon_threadsafe(self._stop.set)
 
     @property
     def url(self) -> str:

@@ -1,0 +1,143 @@
+"""Several servers with the same weights behind one model: the least loaded is asked, and a dead one is left out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from math import inf
+
+from helpers.providers.advice import advice
+from helpers.providers.failures import Failure
+from helpers.providers.pacing import Clock
+from helpers.providers.retrying import STOPS_ACCOUNT
+from helpers.types import Model
+
+#: Failures that can be those of one server, and how many in a row leave it out; where no connection stands, one does.
+OF_SERVER = {"connect", "provider_error", "maybe_billed"}
+STORM = 5
+#: How long a server is left out before one call tries it again, in seconds: twice as long each time, up to the longest.
+LEFT_OUT, LONGEST_LEFT_OUT = 30.0, 480.0
+
+
+class Stopped(Exception):
+    """A provider or model that is not asked again in this run; `reason` says what to do."""
+
+
+class Elsewhere(Exception):
+    """The server for which a call waits is left out meanwhile: another one is to be asked."""
+
+
+@dataclass
+class Server:
+    """One server of a fleet as this run knows it: `at` is the model at its address alone.
+
+    `load` counts calls that wait for it or are in flight. Before it has `answered` it gets one call at a time. It is
+    not asked before `out_until`, and never again where `gone` says why.
+    """
+
+    at: Model
+    load: int = 0
+    answered: bool = False
+    failures: int = 0
+    times_out: int = 0
+    out_until: float = -inf
+    gone: str = ""
+
+
+@dataclass
+class Fleet:
+    """The servers of one model; most models have one, which is never left out.
+
+    `paused` tells how long a server asks to be left alone, in seconds; `tell` gets a sentence once for each server that
+    is left out.
+    """
+
+    servers: list[Server]
+    clock: Clock
+    paused: Callable[[Model], float]
+    tell: Callable[[str], None]
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def single(self) -> bool:
+        """Whether there is no other server to turn to."""
+        return len(self.servers) == 1
+
+    @property
+    def all_out(self) -> bool:
+        """Whether each server is left out."""
+        return all(each.gone or each.out_until > self.clock.now() for each in self.servers)
+
+    @property
+    def lost(self) -> bool:
+        """Whether each server was found dead and none has answered since."""
+        return all(each.gone or (each.times_out and not each.answered) for each in self.servers)
+
+    @asynccontextmanager
+    async def server(self) -> AsyncIterator[Server]:
+        """The server that a call is to go to; Stopped where none is asked any more."""
+        while (found := self._best()) is None:
+            self._changed.clear()
+            await self._changed.wait()
+        found.load += 1
+        try:
+            yield found
+        finally:
+            found.load -= 1
+            self._changed.set()
+
+    def _best(self) -> Server | None:
+        """The least loaded server that may be asked; None where each has a first call that is not back yet."""
+        there = [each for each in self.servers if not each.gone]
+        if not there:
+            raise Stopped("; ".join(each.gone for each in self.servers))
+        up = [each for each in there if each.out_until <= self.clock.now()] or there
+        free = [each for each in up if each.answered or not each.load or self.single]
+        return min(free, key=lambda each: (self.paused(each.at) > 0, each.load), default=None)
+
+    def avoids(self, server: Server) -> bool:
+        """Whether a call that waits for a server should go to another one."""
+        return bool(server.gone) or (server.out_until > self.clock.now() and not self.all_out)
+
+    def answers(self, server: Server) -> None:
+        """A server brought a reply."""
+        server.answered, server.failures, server.times_out, server.out_until = True, 0, 0, -inf
+
+    def fails(self, server: Server, failure: Failure) -> bool:
+        """Count a failed attempt; whether the server is left out for it, so that the call can go elsewhere at once."""
+        if self.single:
+            return False
+        if failure.status in STOPS_ACCOUNT or (failure.status in ("not_found", "bad_envelope") and not server.answered):
+            server.gone = advice(server.at, failure)
+            self._say(server, "is not asked any more", server.gone)
+            return True
+        server.failures += failure.status in OF_SERVER
+        if failure.status == "connect" or server.failures >= STORM:
+            now = self.clock.now()
+            if server.out_until <= now:  # the failures of one crowd count as one
+                server.out_until = now + min(LONGEST_LEFT_OUT, LEFT_OUT * 2**server.times_out)
+                server.times_out += 1
+                self._say(server, "is left out and tried again later", failure.error)
+            server.answered, server.failures = False, 0
+            return True
+        return False
+
+    def advice(self, failure: Failure) -> str:
+        """What to do where none of the servers answers, and what the last one said."""
+        name, urls = self.servers[0].at.name, ", ".join(str(each.at.base_url) for each in self.servers)
+        return f"no server of {name} answers ({urls}); are they running, and the network up? ({failure.error})"
+
+    def _say(self, server: Server, what: str, why: str) -> None:
+        if server.times_out <= 1:
+            others = sum(not each.gone and each.out_until <= self.clock.now() for each in self.servers)
+            self.tell(
+                f"note: {server.at.base_url} {what} ({why}); {others} of {len(self.servers)} servers of "
+                f"{server.at.name} are left"
+            )
+
+
+def servers_of(model: Model) -> list[Server]:
+    """Each server of a model, of which nothing is known yet."""
+    return [Server(replace(model, base_url=url, servers=())) for url in model.servers] or [Server(model)]

@@ -1,0 +1,242 @@
+"""Several servers behind one model: who is asked, what becomes of a dying one's calls, when it is tried again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers.config.limits import LimitEntry
+from helpers.judge import Incomplete, NoPrice, OverLimit, check_fit
+from helpers.judge.limiting import limits_at
+from helpers.judge.prices import cost
+from helpers.providers.failures import Failure
+from helpers.providers.fleet import STORM, Fleet, Server, Stopped, servers_of
+from helpers.types import Model, Request
+from tests.engine.asking import MODELS, FakeClock, ask, attempts, requests_to
+from tests.servers.behaviours import Behaviour, Call, Fault, Reply, only, polite
+from tests.servers.providers import JudgeServer
+
+URLS = ("http://10.0.0.1:8000/v1", "http://10.0.0.2:8000/v1", "http://10.0.0.3:8000/v1")
+DEAD = Failure("connect", "refused")
+#: An address of this machine at which nobody listens.
+NOBODY = "http://127.0.0.1:9/v1"
+
+
+def behind(*urls: str) -> Model:
+    """The model of our own behind these servers."""
+    return replace(MODELS["own"], base_url=urls[0], servers=urls if len(urls) > 1 else ())
+
+
+@pytest.fixture
+def three(serve: Any) -> Callable[..., tuple[Model, list[JudgeServer]]]:
+    """Starts three servers with these behaviours; the model behind them."""
+
+    def start(*behaviours: Behaviour, **options: Any) -> tuple[Model, list[JudgeServer]]:
+        servers = [serve(behaviour, **options) for behaviour in behaviours]
+        return behind(*(f"{server.url}/v1" for server in servers)), servers
+
+    return start
+
+
+def dying(after: int, servers: list[JudgeServer], number: int) -> Behaviour:
+    """Polite to so many calls, then gone in the middle of one."""
+
+    def behave(call: Call) -> Reply | Fault:
+        if call.n == after:
+            servers[number].stop()
+        return Fault("slow") if call.n >= after else polite(call)
+
+    return behave
+
+
+# Real servers.
+
+
+def test_a_server_that_dies_in_the_middle_loses_nothing_and_nothing_is_asked_twice(
+    serve: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    servers: list[JudgeServer] = []
+    for behaviour in (polite, dying(20, servers, 1), polite):
+        servers.append(serve(behaviour, latency=0.002))
+    model = behind(*(f"{server.url}/v1" for server in servers))
+    requests = requests_to(model, 150)
+    replies = ask(requests, tmp_path, concurrency=4)
+    assert set(replies) == {request.key for request in requests}
+    lines = attempts(tmp_path, model)
+    assert Counter(line["key"] for line in lines if line["status"] == "ok") == {each.key: 1 for each in requests}
+    failed = [line for line in lines if line["status"] != "ok"]
+    assert 1 <= len(failed) <= 8, "the calls in flight when it died, and at most as many that were on their way"
+    asked = Counter(entry.sha for server in servers for entry in server.calls)
+    cut = len(servers[1].calls) - 20
+    assert 1 <= cut <= 4 and sum(asked.values()) == 150 + cut, "what it had not answered was asked once more"
+    assert sum(count == 2 for count in asked.values()) == cut and max(asked.values()) == 2
+    assert min(len(servers[0].calls), len(servers[2].calls)) > 40, "the others carry on"
+    told = capfd.readouterr().err
+    assert told.count("is left out") == 1 and f"note: {servers[1].url}/v1 is left out and tried again later" in told
+    assert "2 of 3 servers of llama are left" in told
+
+
+def test_the_busy_server_gets_fewer_calls(serve: Any, tmp_path: Path) -> None:
+    slow, quick = serve(latency=0.3), serve()
+    model = behind(f"{slow.url}/v1", f"{quick.url}/v1")
+    assert len(ask(requests_to(model, 80), tmp_path, concurrency=2)) == 80
+    assert len(slow.calls) + len(quick.calls) == 80 and len(slow.calls) < 40 < len(quick.calls)
+    assert slow.most_in_flight <= 2 and quick.most_in_flight <= 2, "so many at once to each"
+
+
+def test_a_storm_of_errors_leaves_a_server_out(three: Any, tmp_path: Path) -> None:
+    model, (_, sick, _) = three(polite, only("503"), polite)
+    assert len(ask(requests_to(model, 120), tmp_path, concurrency=4)) == 120
+    assert len(sick.calls) == STORM, "one after the other: it never answered, and time did not go on"
+    lines = attempts(tmp_path, model)
+    assert sum(line["status"] == "ok" for line in lines) == 120 and len(lines) == 120 + STORM
+
+
+@pytest.mark.parametrize("fault", ["401", "404", "402"])
+def test_a_server_that_refuses_the_key_or_lacks_the_model_costs_one_call(
+    three: Any, tmp_path: Path, fault: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    model, servers = three(only(fault), polite, polite)
+    assert len(ask(requests_to(model, 60), tmp_path, concurrency=8)) == 60
+    assert len(servers[0].calls) == 1 and len(servers[1].calls) + len(servers[2].calls) == 60
+    assert capfd.readouterr().err.count(f"note: {servers[0].url}/v1 is not asked any more") == 1
+
+
+def test_where_all_servers_refuse_each_costs_one_call_and_is_named(three: Any, tmp_path: Path) -> None:
+    model, servers = three(*[only("401")] * 3)
+    with pytest.raises(Incomplete) as error:
+        ask(requests_to(model, 60), tmp_path, concurrency=8)
+    assert [len(server.calls) for server in servers] == [1, 1, 1]
+    assert all(f"{server.url}/v1" in str(error.value) for server in servers)
+
+
+def test_where_no_server_answers_the_run_ends_and_says_so(tmp_path: Path) -> None:
+    model = behind(NOBODY, "http://127.0.0.1:9/v2")
+    with pytest.raises(
+        Incomplete, match=r"no server of llama answers \(http://127.0.0.1:9/v1, http://127.0.0.1:9/v2\)"
+    ):
+        ask(requests_to(model, 40), tmp_path, concurrency=4)
+    assert len(attempts(tmp_path, model)) == 7, "one call, as often as the table of retries lets it"
+
+
+def test_a_server_that_asks_to_wait_is_waited_for_by_nobody_while_others_are_free(three: Any, tmp_path: Path) -> None:
+    clock = FakeClock()
+    model, (busy, _, _) = three(
+        lambda call: Fault("429", retry_after=60.0) if call.n >= 5 else polite(call), polite, polite
+    )
+    assert len(ask(requests_to(model, 100), tmp_path, clock, concurrency=1)) == 100
+    assert clock.time < 60 and len(busy.calls) == 6
+
+
+def test_a_reply_has_the_key_that_it_has_with_one_server_and_is_asked_of_none_again(three: Any, tmp_path: Path) -> None:
+    model, servers = three(polite, polite, polite)
+    ask(requests_to(model, 12), tmp_path, concurrency=2)
+    alone, other = behind(f"{servers[2].url}/v1"), behind(NOBODY, "http://127.0.0.1:9/v2")
+    for same in (alone, other):
+        assert [each.key for each in requests_to(same, 12)] == [each.key for each in requests_to(model, 12)]
+        assert len(ask(requests_to(same, 12), tmp_path)) == 12
+    assert sum(len(server.calls) for server in servers) == 12
+
+
+# What a run knows of each server.
+
+
+def fleet(clock: FakeClock, told: list[str] | None = None, paused: str = "") -> Fleet:
+    """Three servers that all have answered; the one at `paused` asks to be left alone."""
+    found = Fleet(
+        servers_of(behind(*URLS)),
+        clock.clock(),
+        lambda at: float(at.base_url == paused),
+        (told if told is not None else []).append,
+    )
+    for server in found.servers:
+        found.answers(server)
+    return found
+
+
+def asked_at_once(found: Fleet, calls: int) -> list[int]:
+    """The servers to which so many calls go that begin together, by number."""
+
+    async def begin() -> list[Server]:
+        async with AsyncExitStack() as stack:
+            return [await stack.enter_async_context(found.server()) for _ in range(calls)]
+
+    return [found.servers.index(server) for server in asyncio.run(begin())]
+
+
+def test_the_least_loaded_comes_first_and_one_that_asks_to_wait_last() -> None:
+    assert asked_at_once(fleet(FakeClock()), 7) == [0, 1, 2, 0, 1, 2, 0]
+    assert asked_at_once(fleet(FakeClock(), paused=URLS[0]), 4) == [1, 2, 1, 2]
+
+
+def test_a_dead_server_is_tried_again_by_one_call_and_left_out_for_longer_each_time() -> None:
+    clock, told = FakeClock(), list[str]()
+    found = fleet(clock, told)
+    dead = found.servers[1]
+    for seconds in (30.0, 60.0, 120.0, 240.0, 480.0, 480.0):
+        assert found.fails(dead, DEAD) and found.fails(dead, DEAD), "a crowd counts as one"
+        clock.time += seconds - 0.5
+        assert found.avoids(dead) and asked_at_once(found, 4) == [0, 2, 0, 2]
+        clock.time += 0.5
+        assert not found.avoids(dead) and asked_at_once(found, 6) == [0, 1, 2, 0, 2, 0], "one call tries it"
+    assert told == [f"note: {URLS[1]} is left out and tried again later (refused); 2 of 3 servers of llama are left"]
+    found.answers(dead)
+    assert asked_at_once(found, 6) == [0, 1, 2, 0, 1, 2]
+
+
+def test_failures_between_replies_leave_no_server_out() -> None:
+    found = fleet(FakeClock())
+    sick = found.servers[0]
+    for _ in range(3):
+        assert not any(found.fails(sick, Failure("provider_error", "busy")) for _ in range(STORM - 1))
+        found.answers(sick)
+    assert not any(found.fails(sick, Failure("rate_limited", "wait")) for _ in range(2 * STORM))
+    assert [found.fails(sick, Failure("maybe_billed", "broke")) for _ in range(STORM)] == [False] * (STORM - 1) + [True]
+
+
+def test_where_all_are_left_out_all_are_tried_and_where_all_are_gone_nobody_is() -> None:
+    found = fleet(FakeClock())
+    for server in found.servers:
+        found.fails(server, DEAD)
+    assert found.all_out and not any(map(found.avoids, found.servers)) and asked_at_once(found, 3) == [0, 1, 2]
+    for server in found.servers:
+        assert found.fails(server, Failure("auth", "no such key"))
+    with pytest.raises(Stopped, match=rf"{URLS[0]} asks for a key.*{URLS[2]} asks for a key"):
+        asked_at_once(found, 1)
+
+
+def test_a_model_with_one_server_is_never_without_it() -> None:
+    for model in (MODELS["openai"], behind(URLS[0])):
+        [server] = (found := Fleet(servers_of(model), FakeClock().clock(), lambda at: 1.0, print)).servers
+        assert server.at is model and asked_at_once(found, 3) == [0, 0, 0]
+        assert not any(found.fails(server, Failure(status, "")) for status in ("connect", "auth", "not_found") * 9)
+        assert asked_at_once(found, 2) == [0, 0]
+
+
+# Limits and prices.
+
+
+def test_each_server_has_its_own_limit_and_a_call_must_fit_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = {URLS[1]: LimitEntry(tokens_per_minute=3000), URLS[2]: LimitEntry(tokens_per_minute=2500)}
+    monkeypatch.setattr("helpers.config.load_limits", lambda: told)
+    model = behind(*URLS)
+    assert {url: limit.tokens_per_minute for (_, url), limit in limits_at([model]).items()} == {
+        URLS[1]: 3000,
+        URLS[2]: 2500,
+    }
+    check_fit([Request(model, "x" * 4 * (2500 - 2048))], {})
+    with pytest.raises(OverLimit, match=rf"'{URLS[2]}': tokens_per_minute = 2500 is less"):
+        check_fit([Request(model, "x" * 4 * (2501 - 2048))], {})
+
+
+def test_servers_are_free_where_all_of_them_are_ones_own() -> None:
+    assert cost(behind(*URLS), 1000, 1000) == 0.0
+    with pytest.raises(NoPrice, match="llama"):
+        cost(behind(URLS[0], "https://api.somebody.com/v1"), 1000, 1000)
