@@ -91,6 +91,12 @@ def test_the_busy_server_gets_fewer_calls(serve: Any, tmp_path: Path) -> None:
     assert slow.most_in_flight <= 2 and quick.most_in_flight <= 2, "so many at once to each"
 
 
+def test_each_server_can_have_as_many_calls_at_once_as_one_alone(three: Any, tmp_path: Path) -> None:
+    model, servers = three(polite, polite, polite, latency=0.03)
+    assert len(ask(requests_to(model, 36), tmp_path, concurrency=2)) == 36
+    assert [server.most_in_flight for server in servers] == [2, 2, 2]
+
+
 def test_a_storm_of_errors_leaves_a_server_out(three: Any, tmp_path: Path) -> None:
     model, (_, sick, _) = three(polite, only("503"), polite)
     assert len(ask(requests_to(model, 120), tmp_path, concurrency=4)) == 120
