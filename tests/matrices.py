@@ -35,13 +35,13 @@ def counted(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Resu
     return Result(notebook.stem, report, 0.0)
 
 
-def threads(count: int = 1) -> matrix.Opener:
+def threads(count: int = 1, run: Any = counted) -> matrix.Opener:
     """Cells in threads of this process: quicker than processes, each of which would read the SDKs anew."""
 
     @contextmanager
     def opened(running: dict[Future, str]) -> Iterator[matrix.Engine]:
         with ThreadPoolExecutor(count) as pool:
-            yield matrix.Engine(lambda task, folder: pool.submit(run_cell, task, folder, counted), lambda: count, ())
+            yield matrix.Engine(lambda task, folder: pool.submit(run_cell, task, folder, run), lambda: count, ())
 
     return opened
 

@@ -280,6 +280,12 @@ def test_notebooks_on_a_cluster_give_the_numbers_of_a_sequence(tmp_path: Path) -
         assert json.loads((cell / "mt_bench_blind" / "numbers.json").read_text()) == json.loads(twin.read_text())
 
 
+def in_foreground() -> None:
+    """Hear Ctrl-C, and a terminal that closes, which tests in the background have ignored."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals between processes")
 @pytest.mark.parametrize(
@@ -301,7 +307,8 @@ def test_an_interrupt_loses_no_reply_and_the_same_command_goes_on(
     words = ("--matrix", str(tmp_path / "grid.yaml"), *common, "-p", "store", str(tmp_path / "replies"), *where)
     line = [sys.executable, "-m", "helpers", "run", *words, "--processes", "2"]
     env = {**os.environ, **server.env()}
-    run = subprocess.Popen(line, cwd=paths.ROOT, env=env, stderr=subprocess.PIPE, text=True, process_group=0)
+    how = {"stderr": subprocess.PIPE, "process_group": 0, "preexec_fn": in_foreground}
+    run = subprocess.Popen(line, cwd=paths.ROOT, env=env, text=True, **how)
     while len(server.calls) < 4:
         assert run.poll() is None
         time.sleep(0.01)

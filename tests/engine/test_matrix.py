@@ -57,6 +57,20 @@ def test_a_reply_of_several_cells_is_asked_once_and_a_larger_grid_asks_only_for_
     assert list(frame.columns[:3]) == ["cell", "judges", "question_limit"] and "where.judge" in frame
 
 
+def test_what_two_cells_ask_alike_only_once_a_third_has_brought_answers_is_asked_once(
+    serve: Any, tmp_path: Path
+) -> None:
+    server = serve(latency=0.1)
+    judges = "judges: [[gpt_fast], [claude_fast]]"
+    grid = f"notebooks: [mt_bench_blind]\nparameters:\n  {judges}\n  figure_style: [paper, talk]\n"
+    three = ["sim_gpt_fast", "sim_claude_fast", "sim_gemini_fast"]
+    cells = cells_of(tmp_path, grid, question_limit=1, candidates=three)
+    # Answers first: until they are written nobody knows that the last two cells will show the same to their judge.
+    outcomes = ran(cells, tmp_path, threads(4), budget_usd=50.0)
+    assert not any(outcome.error for outcome in outcomes.values())
+    assert server.duplicates() == 0 and len(server.calls) == 2
+
+
 def test_a_cell_that_failed_is_named_and_run_alone(serve: Any, tmp_path: Path) -> None:
     server = serve(lambda call: Fault("404") if call.provider == "anthropic" else polite(call))
     cells = cells_of(tmp_path, NESTED.replace("[2, 3]", "[2]"), repeats=1)
@@ -197,7 +211,13 @@ def test_a_cell_is_run_again_when_a_file_that_it_names_has_changed(tmp_path: Pat
     assert len(ran(cells, tmp_path)) == 2 and ran(cells, tmp_path) == {}
     # Changed while a cell runs: what it read before does not count as run on what is there now.
     shutil.rmtree(tmp_path / "cells")
-    ran(cells[:1], tmp_path, tell=lambda *_: questions.write_text(questions.read_text() + line % (4, "yet more")))
+
+    def changing(*given: Any) -> Result:
+        done = counted(*given)
+        questions.write_text(questions.read_text() + line % (4, "yet more"))
+        return done
+
+    ran(cells[:1], tmp_path, threads(run=changing))
     assert list(ran(cells[:1], tmp_path)) == [cells[0].id]
 
 
