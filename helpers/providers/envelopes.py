@@ -28,6 +28,10 @@ class Sent:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
+#: A number of tokens from here on is none that a store file or another program could hold.
+MOST_TOKENS = 2**53
+
+
 def module_of(provider: str) -> Any:
     """The module that speaks to a provider."""
     return importlib.import_module(f"helpers.providers.{provider}")
@@ -42,6 +46,7 @@ def read(module: Any, raw: str) -> Completion:
             reply,
             text=LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", reply.text),
             usage=Usage(**counts),
+            finish=reply.finish if isinstance(reply.finish, str | None) else "unknown",  # None would be a normal end
             model=reply.model if isinstance(reply.model, str) else None,
             request_id=reply.request_id if isinstance(reply.request_id, str) else None,
         )
@@ -51,4 +56,4 @@ def read(module: Any, raw: str) -> Completion:
 
 def _count(value: Any) -> int | None:
     """A number of tokens, or None for anything else that a server may say: the worst case is then charged."""
-    return value if type(value) is int and value >= 0 else None
+    return value if type(value) is int and 0 <= value < MOST_TOKENS else None

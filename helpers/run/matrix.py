@@ -85,8 +85,8 @@ def prepare(cells: Sequence[Cell], folder: Path, replies: Path, budget_usd: floa
 
     ConfigError for whatever is wrong with the parameters of any cell.
     """
-    for cell in cells:
-        take_in(folder / "cells" / cell.id / REPLIES, replies)
+    for left in sorted((folder / "cells").glob(f"*/{REPLIES}")):  # also of cells that the grid does not name any more
+        take_in(left, replies)
     todo = {cell.id: cell for cell in cells if not done(cell, folder / "cells" / cell.id)}
     experiments = settle(todo.values(), replies)
     return Matrix(todo, experiments, folder, replies, budget_usd, *total(todo, experiments))
