@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -225,15 +225,21 @@ if __name__ == "__main__":
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pause", [0, 300], ids=["while results are waited for", "while progress is told"])
-@pytest.mark.parametrize("what", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_no_process_outlives_the_one_that_was_ended(what: signal.Signals, pause: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("what", "reaches"),
+    [(signal.SIGINT, os.kill), (signal.SIGINT, os.killpg), (signal.SIGTERM, os.kill), (signal.SIGKILL, os.kill)],
+    ids=["kill -INT", "Ctrl-C", "kill", "kill -9"],
+)
+def test_no_process_outlives_the_one_that_was_ended(
+    what: signal.Signals, reaches: Callable[[int, int], None], pause: int, tmp_path: Path
+) -> None:
     script = tmp_path / "long.py"
     script.write_text(LONG, encoding="utf-8")
     command = ["env", f"PYTHONPATH={paths.ROOT}", sys.executable, str(script), str(pause)]
     begun = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
     try:
         assert begun.stdout is not None and begun.stdout.readline() == b"begun\n"
-        begun.send_signal(what)  # to it alone, as `kill` does; a terminal's Ctrl-C reaches them all
+        reaches(begun.pid, what)  # `kill` to it alone; a terminal's Ctrl-C to all of its processes
         assert begun.wait(timeout=120) != 0
         until = time.monotonic() + 120
         with pytest.raises(ProcessLookupError):

@@ -6,12 +6,14 @@ import importlib
 import math
 import multiprocessing
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from multiprocessing import connection
+from multiprocessing.synchronize import Event
 
 import numpy as np
 import pandas as pd
@@ -32,6 +34,8 @@ COLUMNS = (
 #: What the method of an estimate says where its interval stands but no test was possible.
 NO_TEST = "no test"
 Progress = Callable[[str, int], None]
+#: In a process of the pool: what is set when nobody waits for its results any more.
+_told: list[Event] = []
 
 
 @dataclass(frozen=True)
@@ -127,23 +131,29 @@ def _made(
             yield key, *replications(cases[key[0]], part)
         return
     # Fresh processes: a copy of this one would hold locks of threads that it does not have.
-    fresh, others = multiprocessing.get_context("spawn"), multiprocessing.active_children()
-    with ProcessPoolExecutor(processes, mp_context=fresh, initializer=_end_with_parent) as pool:
+    fresh = multiprocessing.get_context("spawn")
+    enough = fresh.Event()
+    with ProcessPoolExecutor(processes, mp_context=fresh, initializer=_begin, initargs=(enough,)) as pool:
         try:
             running = {pool.submit(_named, part): key for key, part in parts.items()}
             while running:
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     yield running.pop(future), *future.result()
         except BaseException:
+            # Nobody waits for the parts that it has begun. They are told and not ended: a process that is ended within
+            # a result leaves the pool waiting for the rest of it, for ever.
+            enough.set()
             pool.shutdown(wait=False, cancel_futures=True)
-            for child in multiprocessing.active_children():
-                if child not in others:
-                    child.terminate()  # nobody waits for the parts that it has begun
             raise
 
 
-def _end_with_parent() -> None:
-    """Let this process end when the one that started it does, however that one is ended."""
+def _begin(enough: Event) -> None:
+    """Let this process end when the one that started it does, however that one is ended, and when it says `enough`.
+
+    An interrupt is for the one that started it: from a terminal it comes to all of them.
+    """
+    _told.append(enough)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
 
     def watch() -> None:
@@ -163,6 +173,8 @@ def replications(case: Case, part: Part) -> tuple[np.ndarray, float]:
     begun = time.process_time()
     values = np.full((part.stop - part.start, len(part.kept), 4), np.nan)
     for number, turn in enumerate(range(part.start, part.stop)):
+        if any(enough.is_set() for enough in _told):
+            break
         try:
             sample = case.draw(part.questions, chance(case, part.questions, turn, part.seed))
             values[number] = _kept(case.measure(case.frame(sample), turn), part.kept)
