@@ -537,6 +537,15 @@ def test_what_is_left_of_the_bias_in_large_samples_is_within_the_errors_of_the_r
     assert len(standard) > 40 and (standard**2).mean() < 2.2
 
 
+@pytest.mark.parametrize("experiment", CALIBRATED)
+def test_no_truth_is_so_rough_that_it_would_hide_a_bias(experiment: str) -> None:
+    """`mc_se` holds the error of the truth: of one estimate from 80 questions it is at most a twentieth of the sd."""
+    rows, _ = stored(experiment)
+    rows = rows[(rows["questions"] == 80) & (rows["role"] != "failure") & (rows["given"] > 1)]
+    truth = np.sqrt(np.maximum(rows["mc_se"] ** 2 - rows["sd"] ** 2 / rows["given"], 0))
+    assert len(rows) >= 40 and (truth <= rows["sd"] / 20).all()
+
+
 def test_rates_told_where_a_number_fails_are_those_of_the_stored_rows() -> None:
     rows, _ = stored("mt_bench_blind")
     at = rows[rows["questions"] == 80].set_index(["world", "id", "where"])["rejected"]

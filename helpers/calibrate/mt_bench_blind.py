@@ -128,7 +128,8 @@ def _planted(world: World) -> list[Target]:
     first = rankings_truth.first_places(world)
     return [
         *targets_of(LOGITS, "planted", rankings_truth.logit(world)),
-        *targets_of([*RATES, "excess_self_preference", "position_effect"], "planted", first),
+        *targets_of(RATES, "planted", first, null=1 / 3),
+        *targets_of(["excess_self_preference", "position_effect"], "planted", first),
     ]
 
 
@@ -137,7 +138,7 @@ def _lost(world: World) -> list[Target]:
     whole = replace(world, lost=0.0, lost_own=0.0)
     return [
         *_planted(world),
-        *targets_of(RATES, "failure", rankings_truth.first_places(whole)),
+        *targets_of(RATES, "failure", rankings_truth.first_places(whole), null=1 / 3),
         *targets_of(LOGITS[:2], "failure", rankings_truth.logit(whole)),
     ]
 

@@ -16,7 +16,7 @@ from helpers.stats.intervals import Interval, clustered, t_interval
 from helpers.types import short_hash
 
 #: Questions of a population by chances, of one that a model is fitted to, and how many of these are averaged.
-MANY, FITTED, FITS = 60_000, 100_000, 5
+MANY, FITTED, FITS = 240_000, 100_000, 5
 Truths = Mapping[tuple[str, str], Interval]
 
 
