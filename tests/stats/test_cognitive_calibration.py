@@ -44,7 +44,7 @@ def test_the_long_way_notices_a_prompt_that_shows_the_wrong_options_version_or_s
     told = case.draw(6, np.random.default_rng(82))
     right = asking.shown_order
     with monkeypatch.context() as patched:  # letters that stand for other options than the trial says
-        patched.setattr(asking.prompts, "render", _swapped_letters(asking.prompts.render))
+        patched.setattr(asking.prompts, "late", _swapped_letters(asking.prompts.late))
         assert differing(case, told) > 50
     with monkeypatch.context() as patched:  # another order than the one drawn
         patched.setattr(asking, "shown_order", lambda order, number, lot: right(order, number, lot + "x"))
@@ -55,12 +55,12 @@ def test_the_long_way_notices_a_prompt_that_shows_the_wrong_options_version_or_s
         assert differing(case, told) > 50
 
 
-def _swapped_letters(render):
+def _swapped_letters(late):
     def swapped(template, **given):
         lines = given["options"].split("\n")
         first, last = lines[0].split(") ", 1), lines[-1].split(") ", 1)
         lines[0], lines[-1] = f"{first[0]}) {last[1]}", f"{last[0]}) {first[1]}"
-        return render(template, **given | {"options": "\n".join(lines)})
+        return late(template, **given | {"options": "\n".join(lines)})
 
     return swapped
 
