@@ -434,9 +434,11 @@ def test_imports_are_followed_within_the_package(tmp_path: Path, line: str, reac
     assert set(found) - always == {f"helpers.{name}" for name in reached}
 
 
-def test_rooms_that_only_carry_texts_are_left_out(tmp_path: Path) -> None:
-    lines = "from helpers import paths, store\nfrom helpers.judge import plan\nfrom helpers.judge.prices import x\n"
-    carriers = {f"helpers/{name}.py": "x = 1\n" for name in ("store", "paths", "judge/__init__", "judge/prices")}
+def test_what_only_carries_texts_is_left_out(tmp_path: Path) -> None:
+    lines = "from helpers import paths, prompts, store\nfrom helpers.judge import plan\n"
+    lines += "from helpers.judge.prices import x\nfrom helpers.types.requests import y\n"
+    names = ("store", "paths", "prompts", "judge/__init__", "judge/prices", "types/__init__", "types/requests")
+    carriers = {f"helpers/{name}.py": "x = y = 1\n" for name in names}
     found = modules("e", tree(tmp_path, **{E: lines}, **carriers))
     assert set(found) == {f"helpers.calibrate.{name}" for name in ("e", "running", "rule")}
 

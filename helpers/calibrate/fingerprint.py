@@ -14,9 +14,22 @@ from helpers import paths
 
 #: Beside the module of an experiment's cases: what runs and judges all of them.
 ENGINE = ("helpers.calibrate.running", "helpers.calibrate.rule")
-#: Rooms that carry texts and compute no number. That verdicts come through them unchanged is a plain test of every
-#: world, so that a new setting or a new rule of retries leaves the results as they are.
-CARRIERS = tuple(f"helpers.{room}." for room in ("config", "datasets", "judge", "paths", "providers", "store"))
+#: Rooms and modules that carry texts and compute no number. That verdicts come through them unchanged is a plain test
+#: of every world, so that a new setting or a new rule of retries leaves the results as they are.
+CARRIERS = tuple(
+    f"helpers.{name}."
+    for name in (
+        "config",
+        "datasets",
+        "judge",
+        "paths",
+        "prompts",
+        "providers",
+        "store",
+        "types.models",
+        "types.requests",
+    )
+)
 
 
 def fingerprint(experiment: str, root: Path = paths.ROOT) -> str:
