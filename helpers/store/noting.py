@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import pickle
+import json
 import subprocess
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from helpers import paths
 from helpers.store import indexing
@@ -16,10 +17,10 @@ from helpers.types import Completion
 
 #: Tables take a hundred megabytes, which a program that only asks has no other use for.
 APART = """
-import pickle, sys
+import sys
 from pathlib import Path
-from helpers.store import indexing
-indexing.note(Path(sys.argv[1]), pickle.load(sys.stdin.buffer))
+from helpers.store import indexing, noting
+indexing.note(Path(sys.argv[1]), noting.heard(sys.stdin.read()))
 """
 
 
@@ -36,4 +37,15 @@ def note(path: Path, said: Mapping[str, tuple[Completion, Said]]) -> None:
         return
     command = [sys.executable, "-c", APART, str(path.resolve())]
     with suppress(OSError):
-        subprocess.run(command, input=pickle.dumps(read_now), cwd=paths.ROOT, stderr=subprocess.DEVNULL, check=False)
+        subprocess.run(command, input=told(read_now), text=True, cwd=paths.ROOT, stderr=subprocess.DEVNULL, check=False)
+
+
+def told(read_now: Mapping[str, tuple[str, tuple[Any, ...]]]) -> str:
+    """What `indexing.note` takes, as JSON: the hash of the reading in hexadecimal digits."""
+    rows = ((key, at, parser, reading.hex(), *rest) for key, (at, (parser, reading, *rest)) in read_now.items())
+    return json.dumps(list(rows))
+
+
+def heard(text: str) -> dict[str, tuple[str, tuple[Any, ...]]]:
+    """What `told` says."""
+    return {key: (at, (parser, bytes.fromhex(reading), *rest)) for key, at, parser, reading, *rest in json.loads(text)}

@@ -31,8 +31,9 @@ from helpers.check import check
 from helpers.judge import Budget, judge_all
 from helpers.judge.reading import judgments
 from helpers.providers.tokens import tokens_of
-from helpers.store import indexing
+from helpers.store import indexing, noting
 from helpers.store.index_file import load, save, table_of
+from helpers.store.kept import columns_of
 from helpers.types import Completion, Judgment, Model, Request, Trial, Usage
 from tests.engine.asking import answering, requests_to
 from tests.leaks import PLANTED, leaks, leaks_in
@@ -213,6 +214,8 @@ def test_verdicts_of_all_forms_are_those_read_from_the_texts(told: list[Any]) ->
         expected = from_texts(trials, path)
         first, second = judged(trials, path), judged(trials, path)
         assert known(path) == len(trials), "every reading is kept"
+        noted = {key: (reply.at, columns_of(reply.said)) for key, reply in store.stored(path).items()}
+        assert noting.heard(noting.told(noted)) == noted, "as another process is told it"
         for found in (first, second):
             assert [(each.outcome, each.verdict) for each in found] == [(e.outcome, e.verdict) for e in expected]
             assert found == expected and [each.verdict and asdict(each.verdict) for each in found] == [
