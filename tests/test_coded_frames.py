@@ -30,7 +30,12 @@ def ranked(rng: np.random.Generator) -> pd.DataFrame:
     frame = listwise_frames.frame(listwise.draw(FITTED, QUESTIONS, rng))
     one = frame[frame["judge"] == frame["judge"].iloc[0]]
     alien = one.assign(judge="other", judge_vendor="another", own_vendor=False, own_model=False)
-    return pd.concat([frame, alien], ignore_index=True)
+    frame = pd.concat([frame, alien], ignore_index=True)
+    # A question of which nothing is left: its name stays a category.
+    lost = frame["question_id"] == frame["question_id"].iloc[0]
+    return frame.assign(outcome=frame["outcome"].mask(lost, "unparsed"), top=frame["top"].mask(lost)).assign(
+        **{name: frame[name].mask(lost) for name in ("rank", "score") if name in frame}
+    )
 
 
 def hinted(rng: np.random.Generator) -> pd.DataFrame:
@@ -69,7 +74,8 @@ MEASURES: dict[str, tuple[Callable[[np.random.Generator], pd.DataFrame], Measure
 
 
 def both_forms(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The frame with texts, and with categories in sorted order that hold words which no row has."""
+    """The frame in any order of rows with texts, and with categories in sorted order with words that no row has."""
+    frame = frame.sample(frac=1, random_state=7).reset_index(drop=True)
     words = [name for name in frame if not (frame[name].dtype.kind in "ifb" or name.startswith("flip"))]
     texts = frame.astype(dict.fromkeys(words, object)).infer_objects()
     codes = texts.copy()

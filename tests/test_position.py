@@ -146,6 +146,14 @@ def test_a_pair_judged_twice_in_one_order_is_named() -> None:
         table(both(1, "A>B", "B>A"), both(1, "A>B", "B>A"))
 
 
+def test_how_many_games_a_line_holds_is_said_by_either_row() -> None:
+    rows = [*both(1, "A>B", "B>A", games=np.nan), *both(2, "A>B", "B>A")]
+    rows[1]["games"] = 2
+    assert table(rows)["games"].tolist() == [2, 2] and table(rows[::-1])["games"].tolist() == [2, 2]
+    with pytest.raises(ValueError, match="games of c on question 1: none found; need 1 or 2"):
+        table(both(1, "A>B", "B>A", games=np.nan), both(2, "A>B", "B>A"))
+
+
 def test_judges_and_files_are_never_pooled() -> None:
     rows = [both(1, "A>B", "A>B"), both(1, "A>B", "B>A", source="other"), both(1, "A=B", "A=B", judge="k")]
     found = classes.class_rates(table(*rows), "d")

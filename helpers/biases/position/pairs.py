@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -89,8 +89,8 @@ def pairs(frame: pd.DataFrame) -> pd.DataFrame:
     frame = frame[frame["first"].isin([*_GAMES.values()])].reset_index(drop=True)
     number, size = combined([codes_of(frame[name]) for name in PAIR], len(frame))
     at = [_rows(frame, number, size, first) for first in _GAMES.values()]
-    known = frame[[*PAIR, "games"]].iloc[np.where(at[0] >= 0, *at)].reset_index(drop=True)
-    columns = {**known.astype({"games": int})}
+    known = frame[[*PAIR]].iloc[np.where(at[0] >= 0, *at)].reset_index(drop=True)
+    columns = {**known, "games": _games(frame, at)}
     for name in ("score", "verdict"):
         words = frame[name].astype("category").array
         for game, rows in zip(_GAMES, at, strict=True):
@@ -102,6 +102,16 @@ def pairs(frame: pd.DataFrame) -> pd.DataFrame:
     columns["kind"] = pd.Categorical.from_codes(_KIND[cell], CLASSES)
     columns["both"] = pd.Categorical.from_codes(_BOTH[cell], PLACES)
     return pd.DataFrame(columns | {"agree": _AGREE[cell]})[list(COLUMNS)]
+
+
+def _games(frame: pd.DataFrame, at: Sequence[np.ndarray]) -> pd.Series:
+    """How many games the line of each pair holds, as either of its rows says."""
+    said = np.append(frame["games"].to_numpy(dtype=float), np.nan)
+    games = np.where(np.isnan(said[at[0]]), said[at[1]], said[at[0]])
+    if np.isnan(games).any():
+        row = frame.iloc[max(rows[np.isnan(games).argmax()] for rows in at)]
+        raise ValueError(f"games of {row['candidate']} on question {row['question_id']}: none found; need 1 or 2")
+    return pd.Series(games.astype(int))
 
 
 def _rows(frame: pd.DataFrame, number: np.ndarray, size: int, first: str) -> np.ndarray:

@@ -147,8 +147,9 @@ def agreement(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """How far judges agree: alpha on first places and on ranks, and the raw share of agreeing pairs."""
     first = frame[frame["repeat"] == 0]
     votes = frames.picks(first)
-    tops = votes.pivot(index="question_id", columns="judge", values="candidate")
-    ranks = first.pivot(index=["question_id", "candidate"], columns="judge", values="rank")
+    # Sorted: a question that was lost leaves a category without rows, and `pivot` then keeps the order of the file.
+    tops = votes.pivot(index="question_id", columns="judge", values="candidate").sort_index()
+    ranks = first.pivot(index=["question_id", "candidate"], columns="judge", values="rank").sort_index()
     if tops.shape[1] < 2:
         return []
     return [
