@@ -25,6 +25,9 @@ _ABOUT = b"recuse"
 #: Where the checksum over all other bytes stands in the file, eight hex digits.
 _SEAL = b'"seal":"'
 _UNSEALED = b"00000000"
+#: What an index says about itself besides, with its types: `seen` are size, two times and number of the store file.
+_TOLD = {"format": int, "file": str, "seen": list, "settled": bool, "covered": int, "digest": str}
+_STAMPS = 4
 
 #: The columns, one row a line of the store file, in its order. "word" is text of which few differ.
 COLUMNS: dict[str, str] = {
@@ -73,8 +76,10 @@ def state(path: Path) -> State | None:
     found = load(path)
     if found is None or found[1]["seen"][-1] != path.stat().st_ino:
         return None
-    outcomes = table_of(found[0], ("outcome",))["outcome"]
-    return State(len(outcomes), len(outcomes) - outcomes.null_count, found[0].size())
+    table = table_of(found[0], ("outcome",))
+    if table is None:
+        return None
+    return State(table.num_rows, table.num_rows - table["outcome"].null_count, found[0].size())
 
 
 def remove(path: Path) -> bool:
@@ -99,7 +104,7 @@ def schema() -> pyarrow.Schema:
 def load(path: Path) -> tuple[pyarrow.BufferReader, dict[str, Any]] | None:
     """The index of a store file and what it says about itself; None where there is none or it is not whole.
 
-    An index of another file or of another format counts as none.
+    An index of another file or of another format counts as none, and so does one that says odd things of itself.
     """
     place = index_of(path)
     try:
@@ -115,20 +120,31 @@ def load(path: Path) -> tuple[pyarrow.BufferReader, dict[str, Any]] | None:
     file = pa.BufferReader(raw)
     try:
         held = parquet.read_schema(file)
-    except pa.ArrowException:
+        about = json.loads((held.metadata or {}).get(_ABOUT, b"{}"))
+    except (pa.ArrowException, OSError, ValueError, RecursionError):  # a checksum can be forged
         return None
-    about = json.loads((held.metadata or {}).get(_ABOUT, b"{}"))
-    if (about.get("format"), about.get("file")) != (FORMAT, path.name) or not held.equals(schema()):
+    if not _plausible(about) or (about["format"], about["file"]) != (FORMAT, path.name) or not held.equals(schema()):
         return None
     return file, about
 
 
-def table_of(file: pyarrow.BufferReader, columns: Sequence[str] = ()) -> pyarrow.Table:
-    """The rows of an index, all columns or some."""
+def _plausible(about: Any) -> bool:
+    """Whether what an index says about itself is of the form in which `save` is told it."""
+    if not isinstance(about, dict) or {name: type(about.get(name)) for name in _TOLD} != _TOLD:
+        return False
+    return len(about["seen"]) == _STAMPS and all(type(each) is int for each in about["seen"]) and about["covered"] >= 0
+
+
+def table_of(file: pyarrow.BufferReader, columns: Sequence[str] = ()) -> pyarrow.Table | None:
+    """The rows of an index, all columns or some; None where they cannot be read."""
+    import pyarrow as pa
     from pyarrow import parquet
 
     file.seek(0)
-    return parquet.ParquetFile(file).read(columns=list(columns) or None).replace_schema_metadata(None)
+    try:
+        return parquet.ParquetFile(file).read(columns=list(columns) or None).replace_schema_metadata(None)
+    except (pa.ArrowException, OSError):
+        return None
 
 
 def save(path: Path, table: pyarrow.Table, about: Mapping[str, Any]) -> bool:

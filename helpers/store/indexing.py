@@ -113,6 +113,8 @@ def checked(path: Path) -> str:
         import pyarrow as pa
 
         held = table_of(found[0])
+        if held is None:
+            return "unreadable"
         file.seek(0)
         try:
             lines = pa.concat_tables(rows_from(file, (), hashlib.sha256())).slice(0, held.num_rows)
@@ -183,10 +185,13 @@ def _index(
         settled = time.time_ns() - max(stat.st_mtime_ns, stat.st_ctime_ns) > UNSETTLED
         found = load(path)
         if found is not None and found[1]["settled"] and found[1]["seen"] == seen:
-            return _Index(table_of(found[0], columns), found[1])
+            table = table_of(found[0], columns)
+            if table is not None:
+                return _Index(table, found[1])
         tables, digest = [], hashlib.sha256()
-        if found is not None and _covered(file, found[1], digest):
-            tables.append(table_of(found[0]))
+        table = table_of(found[0]) if found is not None and _covered(file, found[1], digest) else None
+        if table is not None:
+            tables.append(table)
         else:
             found, digest = None, hashlib.sha256()
             file.seek(0)
