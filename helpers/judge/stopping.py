@@ -49,17 +49,15 @@ async def patiently(work: asyncio.Task[None], stop: Callable[[], int], words: Ca
 
 
 async def _drain(loop: asyncio.AbstractEventLoop, work: asyncio.Task[None], in_flight: int) -> None:
-    if in_flight:
-        _tell(
-            f"interrupted: nothing more is sent; waiting up to {GRACE_SECONDS:.0f} s for {in_flight} calls in flight "
-            "(interrupt again to end now)"
-        )
+    waiting = f"waiting up to {GRACE_SECONDS:.0f} s for {in_flight} calls in flight (interrupt again to end now)"
 
     def again(number: int) -> None:
         if number != HANGUP:
             loop.call_soon_threadsafe(work.cancel)
 
     with handling((signal.SIGINT, signal.SIGTERM, HANGUP), again), suppress(asyncio.CancelledError):
+        if in_flight:  # not before a second interrupt would be heard
+            _tell(f"interrupted: nothing more is sent; {waiting}")
         await asyncio.wait({work}, timeout=GRACE_SECONDS)
     if not work.done():
         work.cancel()

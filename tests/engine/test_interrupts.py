@@ -211,10 +211,12 @@ def test_a_second_signal_ends_a_run_at_once_and_the_store_is_whole(
         run.send_signal(signal.SIGINT)  # not for it
         time.sleep(0.1)
     run.send_signal(first)
-    time.sleep(0.5)
+    told = ""
+    while "calls in flight" not in told and (line := run.stderr.readline()):
+        told += line
     assert run.poll() is None, "waits for what is in flight"
     run.send_signal(second)
-    _, told = run.communicate(timeout=300)  # against hanging; what is waited for arrives, and is no longer given up
+    told += run.communicate(timeout=300)[1]  # against hanging; what is waited for arrives, and is no longer given up
     assert run.returncode == 130
     assert "waiting up to 30 s for 16 calls in flight" in told
     assert "21 of 100 replies are stored, 79 are missing, 16 given up in flight and perhaps billed" in told
