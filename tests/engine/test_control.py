@@ -88,7 +88,8 @@ def test_after_experiment_1_the_blind_group_sends_no_request(runs: Runs) -> None
     assert {at.repeats for at in asked.controls.values()} == {(0,)}
     assert [round(at.gap_days) for at in asked.controls.values()] == [1, 1, 1]
     assert control_gap(asked) == "Between a judgment and its control by the same judge lie at most 1 day."
-    assert controls_told(asked)["gpt_fast"] == {"repeats": [0], "gap_days": 1.0}
+    # The clock takes ten seconds a look, and how often it is looked at hangs on the machine.
+    assert controls_told(asked)["gpt_fast"] == {"repeats": [0], "gap_days": pytest.approx(1.0, abs=0.01)}
     again, calls = runs.second(days=3, budget_usd=0.0)
     assert calls == 0 and again.frame.equals(asked.frame) and again.controls == asked.controls
     after, calls = runs.first(days=3, budget_usd=0.0)

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from helpers import store
+from helpers.judge import Budget
+from helpers.judge.prices import worst_case
 from helpers.providers import anthropic, google, openai
+from helpers.providers.envelopes import read
 from helpers.providers.tokens import tokens_of
-from helpers.types import FINISHES, Completion, Model, Usage
+from helpers.types import FINISHES, Completion, Model, Price, Usage
+from tests.engine.asking import answering, ask, at, requests_to
 
 
 def _openai(finish: Any = "stop", **message: Any) -> dict[str, Any]:
@@ -115,6 +122,36 @@ def test_tokens_are_those_that_are_billed() -> None:
 @pytest.mark.parametrize(("module", "body"), [(openai, _openai()), (anthropic, _anthropic()), (google, _google())])
 def test_what_a_server_does_not_count_is_unknown_and_not_zero(module: Any, body: Any) -> None:
     assert _read(module, body).usage == Usage(None, None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("module", "body", "usage"),
+    [
+        (openai, _openai(7), {"usage": {"prompt_tokens": 2**53, "completion_tokens": 2**53 - 1}}),
+        (anthropic, _anthropic(7), {"usage": {"input_tokens": 10**400, "output_tokens": 2**53 - 1}}),
+        (google, _google(7), {"usageMetadata": {"promptTokenCount": 2**53, "candidatesTokenCount": 2**53 - 1}}),
+    ],
+)
+def test_an_odd_word_for_the_end_and_a_count_that_no_file_holds_are_unknown(module: Any, body: Any, usage: Any) -> None:
+    reply = read(module, json.dumps(body | usage))
+    assert (reply.finish, reply.text) == ("unknown", "Fine."), "and not None, which is a normal end"
+    assert (reply.usage.input, reply.usage.output) == (None, 2**53 - 1)
+
+
+@pytest.mark.parametrize("finish", [7, True, 1.5])
+def test_what_a_server_says_oddly_is_a_whole_line_of_the_store_and_counts_at_its_worst(
+    tmp_path: Path, finish: Any
+) -> None:
+    usage = {"prompt_tokens": 2**53, "completion_tokens": 1}
+    with answering(json.dumps(_openai(finish) | {"usage": usage})) as url:
+        model = replace(at(url, "own"), price=Price(1.0, 2.0))
+        [request], budget = requests_to(model, 1), Budget(1.0)
+        [reply] = ask([request], tmp_path, budget=budget).values()
+    path = store.file_of(tmp_path, model.name)
+    assert store.verify(path).bad == () and store.read(path) == {request.key: reply}
+    assert reply.finish == "unknown" and json.loads(reply.raw)["choices"][0]["finish_reason"] == finish
+    assert budget.spent == pytest.approx(worst_case(request)), "nobody can tell what it cost"
+    store.export(tmp_path, tmp_path.parent / "out.jsonl", force=True)
 
 
 #: The same token with its alternative, as each dialect tells it; one server ends its lines, another puts no blanks.
