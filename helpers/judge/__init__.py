@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from helpers import providers, store
-from helpers.judge.asking import Asking
+from helpers.judge.asking import UNWRITTEN, Asking
 from helpers.judge.budget import Account, Budget, OverBudget, Spending
 from helpers.judge.fitting import TooLong, refuse, too_long
 from helpers.judge.limiting import OverLimit, limits_at, over_limit, refuse_slow
@@ -23,6 +23,7 @@ from helpers.providers.keys import finder
 from helpers.types import Completion, Judgment, Model, Request, Trial
 
 __all__ = [
+    "UNWRITTEN",
     "Account",
     "Budget",
     "Incomplete",
@@ -48,6 +49,8 @@ __all__ = [
 
 #: A waiting run says so after this many seconds.
 PATIENCE_BEFORE_WORDS = 2.0
+#: What an error says that comes before the first call of a run.
+NOTHING = "nothing was asked"
 
 
 class MissingKey(RuntimeError):
@@ -84,8 +87,9 @@ async def complete_all(
     if not ask or len(replies) == len(wanted):
         return replies
     budget, clock = budget or Budget(), clock or Clock()
-    _check(wanted, replies, labels or {})
-    check_fit((request for key, request in wanted.items() if key not in replies), labels or {})
+    so = "none of these calls was made, and what came before is stored" if budget.rows else NOTHING
+    _check(wanted, replies, labels or {}, so)
+    check_fit((request for key, request in wanted.items() if key not in replies), labels or {}, so=so)
     limits = limits_at(request.model for request in wanted.values())
     with ExitStack() as stack:
         writers = await _lock(_models(wanted, replies), folder, stack, clock)
@@ -115,10 +119,15 @@ async def judge_all(trials: Iterable[Trial], *, folder: Path, **options: Any) ->
     return reading.judgments(await complete_all(asked, **options), folder)
 
 
-def check_fit(requests: Iterable[Request], labels: Mapping[str, Mapping[str, Any]], folder: Path | None = None) -> None:
+def check_fit(
+    requests: Iterable[Request],
+    labels: Mapping[str, Mapping[str, Any]],
+    folder: Path | None = None,
+    so: str = NOTHING,
+) -> None:
     """Raise TooLong where a prompt cannot fit into its model's context, OverLimit where no minute of limits.yaml can.
 
-    With a folder, requests whose replies are stored there are left out.
+    With a folder, requests whose replies are stored there are left out. `so` says what was asked by now.
     """
     from helpers.config import load_contexts  # not before it is needed: pydantic is slow to import
 
@@ -126,7 +135,7 @@ def check_fit(requests: Iterable[Request], labels: Mapping[str, Mapping[str, Any
     long, slow = too_long(requests, load_contexts()), over_limit(requests)
     found = unique([*(each[0] for each in long), *slow])
     stored = _stored(found, folder) if folder and found else {}
-    refuse([each for each in long if each[0].key not in stored], labels)
+    refuse([each for each in long if each[0].key not in stored], labels, so)
     refuse_slow([each for each in slow if each.key not in stored], labels)
 
 
@@ -169,9 +178,9 @@ def _costs(missing: Sequence[Request], budget: Budget) -> str:
 
 
 def _check(
-    wanted: Mapping[str, Request], replies: Mapping[str, Completion], labels: Mapping[str, Mapping[str, Any]]
+    wanted: Mapping[str, Request], replies: Mapping[str, Completion], labels: Mapping[str, Mapping[str, Any]], so: str
 ) -> None:
-    """Everything that can be known to be wrong before money is spent."""
+    """Everything that can be known to be wrong before money is spent; `so` says what was asked by now."""
     missing = [request for key, request in wanted.items() if key not in replies]
     if any(request.unwritten for request in missing):
         raise ValueError("a prompt that shows answers which are not written yet can be planned but not sent")
@@ -184,7 +193,7 @@ def _check(
             question = "a question" if held(str(label)) else label.get("question_id", "a question")
             raise ValueError(
                 f"{question}, as {request.model.name} would see it, holds the value of {' and '.join(names)}, which "
-                "would be sent and stored. Take it out of the questions, the answers or models.yaml; nothing was asked"
+                f"would be sent and stored. Take it out of the questions, the answers or models.yaml; {so}"
             )
     models = {request.model.name: request.model for request in missing}
     check_keys(models.values())

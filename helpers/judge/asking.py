@@ -17,6 +17,9 @@ from helpers.judge.telling import interruption
 from helpers.providers import GIVEN_UP, Clock, Limit, Session, Stopped, Tries
 from helpers.types import Completion, Model, Request
 
+#: What is noted on an error that ended a stage: the last calls may be paid and not stored.
+UNWRITTEN = "calls may have been billed of which the store holds nothing"
+
 
 class Asking:
     """One stage of calls while it runs."""
@@ -108,6 +111,7 @@ class Asking:
         work = asyncio.create_task(self._all(missing, concurrency, clock, limits or {}))
         await patiently(work, self.stop, self.interruption)
         if self.broken is not None:
+            self.broken.add_note(UNWRITTEN)
             raise self.broken
 
     async def _all(

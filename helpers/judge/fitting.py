@@ -71,15 +71,18 @@ def too_long(requests: Iterable[Request], told: Mapping[str, int]) -> list[tuple
     return found
 
 
-def refuse(found: Sequence[tuple[Request, int, int]], labels: Mapping[str, Mapping[str, Any]]) -> None:
-    """TooLong if there is any, naming the longest by model, question and the texts that make them long."""
+def refuse(found: Sequence[tuple[Request, int, int]], labels: Mapping[str, Mapping[str, Any]], so: str) -> None:
+    """TooLong if there is any, naming the longest by model, question and the texts that make them long.
+
+    `so` says what was asked when it was found out.
+    """
     if not found:
         return
     ordered = sorted(found, key=lambda each: -each[1])
     told = dict.fromkeys(_told(*each, labels.get(each[0].key, {})) for each in ordered)
     more = f"\n  and {len(told) - LISTED:,} more" if len(told) > LISTED else ""
     raise TooLong(
-        f"{len(found):,} prompts are longer than their model's context; nothing was asked:\n"
+        f"{len(found):,} prompts are longer than their model's context; {so}:\n"
         + "\n".join(f"  {line}" for line in [*told][:LISTED])
         + f"{more}\nShorten or leave out these texts, or take another model; if a model holds more, say so in "
         "models.yaml (`context:`, in tokens)."

@@ -11,7 +11,7 @@ import pytest
 from helpers import prompts
 from helpers.biases.top_choice.asking import judge_trials
 from helpers.config import ConfigError, load_contexts, load_experiment, load_models
-from helpers.judge import TooLong, check_fit, labels_of
+from helpers.judge import Budget, TooLong, check_fit, labels_of
 from helpers.judge.fitting import context_of, tokens_at_least, too_long
 from helpers.types import Answer, Question, Request
 from tests.engine.asking import MODELS, ask, at, requests_to
@@ -65,6 +65,21 @@ def test_stored_replies_are_not_measured_again(serve: Any, tmp_path: Path, monke
         TooLong, match=r"llama, a prompt: at least 2,0\d\d tokens \(2,048 of them for the reply\) where 10"
     ):
         check_fit([replace(request, repeat=1)], {}, tmp_path)
+
+
+def test_a_prompt_that_a_later_stage_makes_too_long_does_not_say_that_nothing_was_asked(
+    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, budget = serve(), Budget(1e6)
+    ask(requests_to(MODELS["openai"], 2), tmp_path, budget=budget)
+    for later in ([Request(HAIKU, MEGABYTE)], [Request(HAIKU, "a key: secret-of-a-test")]):
+        monkeypatch.setenv("SOME_TOKEN", "secret-of-a-test")
+        with pytest.raises(ValueError, match="none of these calls was made, and what came before is stored") as error:
+            ask(later, tmp_path, budget=budget)
+        assert "nothing was asked" not in str(error.value)
+        with pytest.raises(ValueError, match="nothing was asked"):
+            ask(later, tmp_path)
+    assert len(server.calls) == 2
 
 
 def test_models_that_nobody_knows_hold_whatever_they_are_sent() -> None:
