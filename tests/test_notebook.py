@@ -334,6 +334,7 @@ def test_a_kernel_that_dies_is_told_and_replaces_nothing(tmp_path: Path, monkeyp
     monkeypatch.setattr(papermill, "execute_notebook", die)
     result = notebooks.execute(NOTEBOOK, report, {})
     assert result.error == f"RuntimeError: Kernel died (see {tmp_path / 'report.failed.ipynb'})"
+    assert result.untold, "nobody knows what was in flight"
     assert report.read_text() == "the last good one"
     assert contents(tmp_path).keys() == {"report.ipynb", "report.failed.ipynb"}
 

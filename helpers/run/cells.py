@@ -62,9 +62,10 @@ class Outcome:
 def run_cell(task: Task, folder: Path, run: Runner = execute) -> Outcome:
     """Run the notebooks of a cell one after the other; `folder` gets one of results each, and `replies`.
 
-    A notebook whose config says `after:` one that failed is not run.
+    A notebook whose config says `after:` one that failed is not run. What a cell has spent is what its new lines cost;
+    where they do not tell all (a kernel that died with calls in flight, a full disk), all that it was given.
     """
-    begun, replies, errors, spent = time.monotonic(), folder / REPLIES, {}, 0.0
+    begun, replies, errors, spent, untold = time.monotonic(), folder / REPLIES, {}, 0.0, False
     replies.mkdir(parents=True, exist_ok=True)
     for model, lines in task.stored.items():
         store.file_of(replies, model).write_bytes(lines)
@@ -83,7 +84,9 @@ def run_cell(task: Task, folder: Path, run: Runner = execute) -> Outcome:
         try:
             spent = spent_on(new_lines(task, folder))
         except ValueError:  # nobody can tell: what came is brought home all the same
-            spent = task.budget_usd
+            untold = True
+        untold = untold or result.untold
+        spent = max(spent, task.budget_usd) if untold else spent
     return Outcome(task.cell.id, errors, time.monotonic() - begun, spent)
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
 
 from helpers import store
@@ -16,6 +17,7 @@ from helpers.providers.keys import refuse
 from helpers.run import asking
 from helpers.run.grid import Cell
 from helpers.run.notebooks import available, experiment_of
+from helpers.run.settling import doubtful
 from helpers.types import Experiment, Request, Trial, short_hash
 
 #: A request as a store knows it: the file of its model, and its key.
@@ -27,6 +29,7 @@ Stages = Mapping[str, Sequence[Trial]]
 class Foreseen:
     """What one cell would ask now: the most that it could cost, the names of what is missing as far as known, prompts.
 
+    Among what is `missing` are the repeats that stored controls get should their model turn out to be another.
     `prompts` by model are those whose stored replies the cell may read, whatever their repeat. Models of `unwritten`
     will see further ones, which nobody knows before answers are written.
     """
@@ -37,14 +40,14 @@ class Foreseen:
     unwritten: frozenset[str]
 
     def stored(self, folder: Path) -> dict[str, bytes]:
-        """The lines of a store that the cell may need, by model."""
+        """The lines of a store that the cell may need, by model, each with its line end."""
         found = {}
         for model, prompts in self.prompts.items():
             path = store.file_of(folder, model)
-            lines = [line for line in store.scan(path) if line.record] if path.exists() else []
+            lines = [line for line in store.scan(path, store.usable) if line.record] if path.exists() else []
             if model not in self.unwritten:
                 lines = [line for line in lines if line.record["request"]["prompt"] in prompts]
-            found[model] = b"".join(line.raw for line in lines)
+            found[model] = b"".join(line.raw.removesuffix(b"\n") + b"\n" for line in lines)
         return {model: lines for model, lines in found.items() if lines}
 
 
@@ -63,11 +66,15 @@ def settle(cells: Iterable[Cell], folder: Path) -> dict[str, list[Experiment]]:
     return found
 
 
-def stages_of(experiment: Experiment) -> Stages:
-    """The trials of one experiment as far as the store determines them; none where nobody is asked."""
+def stages_of(experiment: Experiment) -> tuple[Stages, list[Request]]:
+    """The trials of one experiment as far as the store determines them, none where nobody is asked; doubtful controls.
+
+    These are stored, and asked again should their model turn out to be another.
+    """
     if experiment.judgments not in ("ask", "stored"):
-        return {}
-    return asyncio.run(asking.stages(experiment, Clock().wall()))[0]
+        return {}, []
+    known, found = asyncio.run(asking.stages(experiment, Clock().wall()))
+    return known, doubtful(known, getattr(asking.bias_of(experiment), "CONTROL", None), found)
 
 
 def foresee(experiments: Sequence[Experiment]) -> Foreseen:
@@ -77,7 +84,9 @@ def foresee(experiments: Sequence[Experiment]) -> Foreseen:
     prompts: dict[str, set[str]] = {}
     unwritten: set[str] = set()
     for experiment in experiments:
-        for stage, trials in stages_of(experiment).items():
+        stages, controls = stages_of(experiment)
+        missing |= _again(experiment, controls) if experiment.judgments == "ask" else frozenset()
+        for stage, trials in stages.items():
             requests = [trial.request for trial in trials]
             for request in requests:
                 prompts.setdefault(request.model.name, set()).add(request.prompt)
@@ -94,6 +103,16 @@ def _missing(experiment: Experiment, requests: Iterable[Request]) -> frozenset[N
     names = {_name(request) for request in requests if not request.unwritten}
     answered = {model: _answered(experiment.store, model) for model in {model for model, _ in names}}
     return frozenset((model, key) for model, key in names if key not in answered[model])
+
+
+def _again(experiment: Experiment, controls: Iterable[Request]) -> frozenset[Name]:
+    """The names under which doubtful controls would be asked: of each as many free repeats as replies are in doubt."""
+    names: set[Name] = set()
+    for request in controls:
+        answered = _answered(experiment.store, request.model.name)
+        repeats = (_name(request.but(repeat=number)) for number in count())
+        names.add(next(each for each in repeats if each[1] not in answered and each not in names))
+    return frozenset(names)
 
 
 def _answered(folder: Path, model: str) -> frozenset[str]:
@@ -124,12 +143,12 @@ def total(
         adds[id], missing[id] = 0.0, frozenset()
         for experiment in several:
             try:
-                stages = stages_of(experiment) if experiment.judgments == "ask" else {}
+                stages, controls = stages_of(experiment) if experiment.judgments == "ask" else ({}, [])
                 trials = [trial for some in stages.values() for trial in some]
                 check_fit((trial.request for trial in trials), labels_of(trials), experiment.store)
             except ValueError as error:
                 raise ConfigError(f"cell {cells[id]}: {error}") from None
-            missing[id] |= _missing(experiment, (trial.request for trial in trials))
+            missing[id] |= _missing(experiment, (trial.request for trial in trials)) | _again(experiment, controls)
             if _signature(experiment, stages) in seen:
                 continue
             seen.add(_signature(experiment, stages))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ProcessPoolExecutor, wait
@@ -14,17 +12,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from helpers import store
-from helpers.judge import Budget, Plan, notice
+from helpers.judge import Budget, Plan
 from helpers.providers.keys import redact
 from helpers.run.cells import REPLIES, Outcome, Runner, Task, code, done, inputs, keep, run_cell, unpack
 from helpers.run.foreseeing import Foreseen, Name, foresee, settle, total
 from helpers.run.grid import Cell
+from helpers.run.homing import take_in
 from helpers.run.interrupting import begin_process, stopping, undisturbed
 from helpers.run.notebooks import execute
 from helpers.types import Experiment
 
-#: Whoever waits for a file of the store says so after this many seconds, and looks again after these.
-PATIENCE_SECONDS, AGAIN_SECONDS = 2.0, 0.2
 #: How often a run looks whether there is room for more cells, in seconds: workers may join a cluster while it runs.
 ROOM_SECONDS = 2.0
 
@@ -105,25 +102,6 @@ def held(folder: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
-
-
-def take_in(lines: Path, replies: Path) -> None:
-    """Move the replies of a cell into the main store: what is there already is not doubled, the first counts.
-
-    Who still writes to one of their files is waited for: a run of the main store, a process of a run that was killed.
-    """
-    names = [path.name for path in sorted(lines.glob("*.jsonl"))] if lines.is_dir() else []
-    since, said = time.monotonic(), False
-    for path in (folder / name for name in names for folder in (lines, replies)):
-        while (lock := store.try_lock(path)) is None:
-            if time.monotonic() - since > PATIENCE_SECONDS and not said:
-                notice(f"waiting for {path}, held by {store.holder(path)}")
-                said = True
-            time.sleep(AGAIN_SECONDS)
-        lock.release()
-    if names:
-        store.merge(lines, replies)
-    shutil.rmtree(lines, ignore_errors=True)
 
 
 def run_matrix(matrix: Matrix, opened: Opener, tell: Callable[[Cell, Outcome], None]) -> dict[str, Outcome]:

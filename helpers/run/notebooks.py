@@ -15,14 +15,16 @@ from typing import Any
 from helpers import paths
 from helpers.check import variables
 from helpers.config import ConfigError, collection_names, load_collection, load_config, load_experiment
+from helpers.judge import UNWRITTEN
 from helpers.providers.environment import leave_browser
 from helpers.providers.keys import declare, redact, refuse
 from helpers.run.asking import check
 from helpers.run.cleaning import clean
 from helpers.run.collected import collected
 from helpers.run.drafts import drafting
-from helpers.run.interrupting import asked_to_end, begin_process, reachable, stopping
+from helpers.run.interrupting import Ended, asked_to_end, begin_process, reachable, stopping
 from helpers.run.ready import check_ready
+from helpers.store import StoreError
 
 #: Per-run traces that papermill and the kernel leave in a notebook; without them a rerun gives the same bytes.
 NOISE = {"papermill", "execution"}
@@ -33,12 +35,16 @@ START_SECONDS = 300
 
 @dataclass(frozen=True)
 class Result:
-    """What became of one notebook; `error` is None when it ran through."""
+    """What became of one notebook; `error` is None when it ran through.
+
+    `untold`: calls may have been sent of which the store holds nothing. Its kernel died, or could not write them down.
+    """
 
     name: str
     report: Path
     seconds: float
     error: str | None = None
+    untold: bool = False
 
 
 def available() -> dict[str, Path]:
@@ -107,14 +113,14 @@ def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Resu
     try:
         declare(variables())
         with drafting(report) as draft:
-            told = _executed(notebook, draft, report, parameters)
+            told, untold = _executed(notebook, draft, report, parameters)
     except Exception as error:  # a folder that cannot be written: reported like a failing cell
-        told = redact(f"{type(error).__name__}: {error}")
-    return Result(notebook.stem, report, time.monotonic() - begun, told)
+        told, untold = redact(f"{type(error).__name__}: {error}"), True
+    return Result(notebook.stem, report, time.monotonic() - begun, told, untold)
 
 
-def _executed(notebook: Path, draft: Path, report: Path, parameters: Mapping[str, Any]) -> str | None:
-    """What went wrong and where it is kept; None where the report is whole and in its place."""
+def _executed(notebook: Path, draft: Path, report: Path, parameters: Mapping[str, Any]) -> tuple[str | None, bool]:
+    """What went wrong and where it is kept, None where the report is whole and in its place; `Result.untold`."""
     import papermill
     from papermill.exceptions import PapermillExecutionError
     from traitlets.config import Config
@@ -139,16 +145,17 @@ def _executed(notebook: Path, draft: Path, report: Path, parameters: Mapping[str
         os.replace(draft, report)
     except PapermillExecutionError as error:
         told = redact(f"cell [{error.exec_count}] failed: {error.ename}: {error.evalue}")
+        untold = error.ename == StoreError.__name__ or UNWRITTEN in "\n".join(error.traceback)
         said = error.evalue if error.ename in ("Interrupted", "KeyboardInterrupt") else ""
         words = redact(said) if said else words
     except Exception as error:  # a kernel that died, a disk that is full: reported like a failing cell
-        told = redact(f"{type(error).__name__}: {error}")
+        told, untold = redact(f"{type(error).__name__}: {error}"), not isinstance(error, Ended)
     else:
         failed.unlink(missing_ok=True)
-        return None
+        return None, False
     if asked_to_end():
-        return f"interrupted; {words}"
-    return told + (_kept(draft, failed) if draft.exists() else "")
+        return f"interrupted; {words}", untold
+    return told + (_kept(draft, failed) if draft.exists() else ""), untold
 
 
 def _kept(draft: Path, failed: Path) -> str:

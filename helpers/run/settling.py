@@ -7,7 +7,7 @@ from typing import Any
 
 from helpers.judge import dollars, judge_all, make_plan, notice
 from helpers.run.control import Control, controls, place_of, probes, serving
-from helpers.types import Experiment, Judgment, Trial
+from helpers.types import Experiment, Judgment, Request, Trial
 
 
 async def judged(
@@ -53,9 +53,9 @@ def _keys(trials: Sequence[Trial], control: str, found: Mapping[str, Control]) -
     return {trial.request.key for trial in serving(trials, control, found)}
 
 
-def notes(known: Mapping[str, Sequence[Trial]], control: str | None, found: Mapping[str, Control]) -> tuple[str, ...]:
-    """What the plan cannot know: whether a stored control group came from the model that answers today."""
-    doubtful = [
+def doubtful(known: Mapping[str, Sequence[Trial]], control: str | None, found: Mapping[str, Control]) -> list[Request]:
+    """The stored control replies that serve only if their model still answers."""
+    return [
         trial.request
         for trials in known.values()
         for trial in trials
@@ -63,14 +63,18 @@ def notes(known: Mapping[str, Sequence[Trial]], control: str | None, found: Mapp
         and trial.judge.name in found
         and (place_of(trial), trial.request.repeat) in found[trial.judge.name].unsettled
     ]
+
+
+def notes(known: Mapping[str, Sequence[Trial]], control: str | None, found: Mapping[str, Control]) -> tuple[str, ...]:
+    """What the plan cannot know: whether a stored control group came from the model that answers today."""
     stale = tuple(
         f"{judge}: a stored control group does not serve: {at.stale}." for judge, at in found.items() if at.stale
     )
-    if not doubtful:
+    if not (requests := doubtful(known, control, found)):
         return stale
-    extra = make_plan({"control": doubtful}, None)
+    extra = make_plan({"control": requests}, None)
     return (
         *stale,
         f"If their models have changed since the stored control group was asked, {extra.missing} more calls would cost "
-        f"up to {dollars(extra.usd)} ({', '.join(sorted({request.model.name for request in doubtful}))}).",
+        f"up to {dollars(extra.usd)} ({', '.join(sorted({request.model.name for request in requests}))}).",
     )

@@ -6,10 +6,21 @@ from helpers.store.contents import Contents, contents
 from helpers.store.exporting import export
 from helpers.store.index_file import COLUMNS, State, index_of, remove, state
 from helpers.store.indexing import WORTH_INDEXING, checked, index, judged, stored, stored_keys
-from helpers.store.joining import Joined, import_file, merge
+from helpers.store.joining import Joined, bring_home, import_file, merge
 from helpers.store.kept import Kept, KeptVerdict, Said
 from helpers.store.noting import note
-from helpers.store.records import VERSION, StoreError, completion_of, decode, encode, file_of, lines, read, refused
+from helpers.store.records import (
+    VERSION,
+    StoreError,
+    completion_of,
+    decode,
+    encode,
+    file_of,
+    lines,
+    read,
+    refused,
+    usable,
+)
 from helpers.store.verifying import Repaired, Verified, repair, verify
 
 __all__ = [
@@ -29,6 +40,7 @@ __all__ = [
     "StoreError",
     "Verified",
     "Writer",
+    "bring_home",
     "checked",
     "completion_of",
     "contents",
@@ -55,6 +67,7 @@ __all__ = [
     "stored",
     "stored_keys",
     "try_lock",
+    "usable",
     "verify",
     "writing",
 ]

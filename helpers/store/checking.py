@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from helpers.json_text import no_constant, no_duplicates
-from helpers.store.records import VERSION, StoreError, UnknownFormat, check_format, key_of, unsealed
+from helpers.store.records import NO_COUNT, VERSION, StoreError, UnknownFormat, check_format, key_of, unsealed
 from helpers.types import Usage
 
 _NONE = type(None)
@@ -38,8 +38,8 @@ _FIELDS: dict[str, dict[str, tuple[type, ...]]] = {
     },
 }
 _USAGE = {field.name for field in fields(Usage)}
-#: Counts above this are no counts, and other programs cannot hold them.
-_MOST = 2**53
+#: What gives the record of a line without its line end, or says in a ValueError what is wrong with it.
+Reader = Callable[[bytes], dict[str, Any]]
 _START = re.compile(rb'\{"v":\d+,"key":"')
 _END = re.compile(rb',"crc":"[0-9a-f]{8}"\}')
 
@@ -103,7 +103,7 @@ def _check_field(part: dict[str, Any], where: str, name: str, types: tuple[type,
     if type(part[name]) not in types:
         expected = " or ".join(each.__name__.replace("NoneType", "null") for each in types)
         raise ValueError(f"{where}{name} is {type(part[name]).__name__}, expected {expected}")
-    if type(part[name]) is int and not 0 <= part[name] < _MOST:
+    if type(part[name]) is int and not 0 <= part[name] < NO_COUNT:
         raise ValueError(f"{where}{name} is no count from 0 to 2^53")
 
 
@@ -124,18 +124,18 @@ def whole_within(damaged: bytes) -> list[bytes]:
     return found
 
 
-def scan(path: Path) -> Iterator[Line]:
-    """Every line of a file as it stands, whole or not."""
+def scan(path: Path, read: Reader = examine) -> Iterator[Line]:
+    """Every line of a file as it stands, whole or not; strictly, or as `read` does."""
     with path.open("rb") as file:
         for number, raw in enumerate(file, 1):
-            yield look(number, raw)
+            yield look(number, raw, read)
 
 
-def look(number: int, raw: bytes) -> Line:
-    """What one line is; see `Line`."""
+def look(number: int, raw: bytes, read: Reader = examine) -> Line:
+    """What one line is; see `Line` and `scan`."""
     ended = raw.endswith(b"\n")
     try:
-        record = examine(raw.removesuffix(b"\n"))
+        record = read(raw.removesuffix(b"\n"))
     except UnknownFormat as error:
         return Line(number, raw, "unknown", wrong=str(error))
     except ValueError as error:

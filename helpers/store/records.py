@@ -13,6 +13,8 @@ from typing import Any
 from helpers.types import Completion, Request, Usage
 
 VERSION = 1
+#: Counts from here on are no counts, and other programs cannot hold them.
+NO_COUNT = 2**53
 _CRC = b',"crc":"%08x"}'
 _CRC_LENGTH = len(_CRC % 0)
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
@@ -121,14 +123,17 @@ def key_of(request: Mapping[str, Any]) -> str:
 
 
 def completion_of(record: Mapping[str, Any]) -> Completion:
-    """The attempt that a line holds."""
+    """The attempt that a line holds; odd words for its end and odd counts, of earlier versions, are read as unknown."""
     reply = record["reply"]
+    usage = Usage(**reply["usage"])
+    if not all(countable(each) for each in vars(usage).values()):
+        usage = Usage(**{name: each if countable(each) else None for name, each in vars(usage).items()})
     return Completion(
         key=record["key"],
         status=record["status"],
         text=reply["text"],
-        finish=reply["finish"],
-        usage=Usage(**reply["usage"]),
+        finish=reply["finish"] if isinstance(reply["finish"], str | None) else "unknown",  # None would be a normal end
+        usage=usage,
         model=reply["model"],
         request_id=reply["request_id"],
         latency=reply["latency"],
@@ -138,6 +143,26 @@ def completion_of(record: Mapping[str, Any]) -> Completion:
         error=reply["error"],
         maybe_billed=reply["maybe_billed"],
     )
+
+
+def countable(value: Any) -> bool:
+    """Whether this is a number of tokens, or None for one that nobody told."""
+    return value is None or (type(value) is int and 0 <= value < NO_COUNT)
+
+
+def usable(line: bytes) -> dict[str, Any]:
+    """The record of one line without its line end, as runs read it; ValueError says why no run can use it.
+
+    What counts as stored, what a cell of a matrix is given, and what comes home of its replies is told by this reading.
+    """
+    record = decode(line)
+    try:
+        completion_of(record)
+        if isinstance(record["key"], str) and isinstance(record["request"]["prompt"], str):
+            return record
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"not a line of this program ({error})") from None
+    raise ValueError("not a line of this program (its key or its prompt is no text)")
 
 
 def lines(path: Path) -> Iterator[dict[str, Any]]:

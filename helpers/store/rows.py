@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from helpers.store.index_file import COLUMNS, schema
 from helpers.store.kept import SAID
-from helpers.store.records import decode
+from helpers.store.records import countable, decode
 from helpers.types import Usage
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ def rows_from(file: BinaryIO, before: Sequence[pyarrow.Table], digest: Any) -> I
 def _row(record: Mapping[str, Any], answered: set[bytes], offset: int, length: int) -> tuple[Any, ...]:
     """One line as a row, without what was read from its reply."""
     key, reply, asked, labels = bytes.fromhex(record["key"]), record["reply"], record["request"], record["labels"]
+    if not all(map(countable, reply["usage"].values())):
+        raise ValueError("counts that are read as unknown")
     if key.hex() != record["key"] or set(reply["usage"]) - set(USAGE) or {*_TEXTS} - {*reply, *record}:
         raise ValueError("not a line of this program")
     counts = record["status"] == "ok" and key not in answered

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
@@ -93,17 +93,11 @@ def repair(path: Path) -> Repaired:
         raise StoreError(f"{path}: held by {holder(path)}; repair it when that run has ended")
     try:
         found = verify(path)
-        side = path.with_name(f"{path.name}.damaged")
         left = sum(line.kind == "unknown" for line in found.bad)
         moved = [line for line in (*found.bad, found.tail) if line and line.kind in ("damaged", "torn")]
         if path.is_symlink():
             os.close(opened(path, os.O_RDWR))  # says why it is refused
-        if moved:
-            with os.fdopen(opened(side, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab") as file:
-                file.writelines(line.raw.removesuffix(b"\n") + b"\n" for line in moved)
-                file.flush()
-                os.fsync(file.fileno())
-            sync_folder(path.parent)
+        set_aside(path, moved)
         rescued = 0
         if moved or found.tail:
             with replacing(path) as file:
@@ -113,9 +107,25 @@ def repair(path: Path) -> Repaired:
                         kept = whole_within(line.raw)
                         rescued += len(kept)
                     file.writelines(each + b"\n" for each in kept)
-        return Repaired(path, side, len(moved), rescued, left)
+        return Repaired(path, side_of(path), len(moved), rescued, left)
     finally:
         lock.release()
+
+
+def side_of(path: Path) -> Path:
+    """Where lines lie that could not be read, beside their file."""
+    return path.with_name(f"{path.name}.damaged")
+
+
+def set_aside(path: Path, bad: Sequence[Line]) -> None:
+    """Put lines that cannot be read beside their file, byte for byte, and bring them to the disk."""
+    if not bad:
+        return
+    with os.fdopen(opened(side_of(path), os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab") as file:
+        file.writelines(line.raw.removesuffix(b"\n") + b"\n" for line in bad)
+        file.flush()
+        os.fsync(file.fileno())
+    sync_folder(path.parent)
 
 
 @contextmanager

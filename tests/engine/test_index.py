@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -36,6 +37,7 @@ from helpers.store.index_file import load, save, table_of
 from helpers.store.kept import columns_of
 from helpers.types import Completion, Judgment, Model, Request, Trial, Usage
 from tests.engine.asking import answering, requests_to
+from tests.engine.test_store_verify import changed
 from tests.leaks import PLANTED, leaks, leaks_in
 
 JUDGE = Model("gpt_fast", "openai", "gpt-5-mini", "gpt", token_parameter="max_completion_tokens")
@@ -362,6 +364,65 @@ def test_a_damaged_index_is_as_good_as_none(path: Path) -> None:
         place.write_bytes(raw)
         assert judged(trials, path) == expected and store.stored(path) == store.read(path)
         assert store.state(path) == store.State(25, 25, store.index_of(path).stat().st_size), "made again"
+
+
+def test_counts_that_are_read_as_unknown_are_so_in_a_large_file_too(path: Path) -> None:
+    large(path, decided(20))
+    first, *rest = path.read_bytes().splitlines()
+    path.write_bytes(
+        b"\n".join([changed(first, lambda record: record["reply"]["usage"].update(input=2**53)), *rest, b""])
+    )
+    found = store.stored(path)
+    assert found == store.read(path) and [each.usage.input for each in found.values()] == [None, *[7] * 19]
+
+
+ODD = {
+    "seen": [7, [], [1, 2, 3], [1, 2, 3, "4"], None],
+    "settled": ["yes", None],
+    "covered": ["1", -1, 1.5, None],
+    "digest": [7, None],
+    "format": [True, [1]],
+    "file": [["gpt_fast.jsonl"], None],
+}
+
+
+@pytest.mark.usefixtures("age")
+def test_an_index_that_says_odd_things_of_itself_is_as_good_as_none(path: Path, monkeypatch: Any) -> None:
+    trials = large(path, decided(20))
+    expected = judged(trials, path)
+    file, about = load(path)
+    table = table_of(file)
+    forged = [{**about, name: value} for name, values in ODD.items() for value in values]
+    forged += [{each: value for each, value in about.items() if each != name} for name in ("seen", "settled", "digest")]
+    for each in forged:
+        assert save(path, table, each) and store.state(path) is None and store.checked(path) == "unreadable", each
+    for each in forged[::3]:
+        assert save(path, table, each) and judged(trials, path) == expected
+        assert store.state(path) == store.State(20, 20, store.index_of(path).stat().st_size), "made again"
+    for text in ('"x"', "[" * 100_000, "{", "[]"):
+        monkeypatch.setattr(json, "dumps", lambda *_, **__: text + '{"seal":"00000000"}')  # noqa: B023
+        assert save(path, table, about)
+        monkeypatch.undo()
+        assert store.state(path) is None and store.stored(path) == store.read(path)
+
+
+@pytest.mark.usefixtures("age")
+def test_an_index_whose_rows_cannot_be_read_is_as_good_as_none(path: Path) -> None:
+    trials = large(path, decided(20))
+    expected = judged(trials, path)
+    place = store.index_of(path)
+    whole = place.read_bytes()
+    # Rows spoilt by somebody who knows the checksum: crc32 of all, with zeros where it stands itself.
+    spoilt = whole[:4] + bytes(each ^ 255 for each in whole[4:400]) + whole[400:]
+    at = spoilt.rfind(b'"seal":"') + len(b'"seal":"')
+    zeros = spoilt[:at] + b"0" * 8 + spoilt[at + 8 :]
+    forged = spoilt[:at] + f"{zlib.crc32(zeros):08x}".encode() + spoilt[at + 8 :]
+    for use in (lambda: store.checked(path) == "unreadable", lambda: judged(trials, path) == expected):
+        place.write_bytes(forged)
+        assert load(path) is not None and use()
+    place.write_bytes(forged)
+    assert len(store.judged(path.parent, columns=("outcome",))) == 20
+    assert store.state(path).rows == 20, "made again"
 
 
 @pytest.mark.usefixtures("age")
