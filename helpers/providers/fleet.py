@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from math import inf
 
 from helpers.providers.advice import advice
 from helpers.providers.failures import Failure
-from helpers.providers.pacing import Clock
-from helpers.providers.retrying import STOPS_ACCOUNT
+from helpers.providers.pacing import LOOK_UP, Clock
+from helpers.providers.retrying import BILLED, STOPS_ACCOUNT
 from helpers.types import Model
 
 #: Failures that can be those of one server, and how many in a row leave it out; where no connection stands, one does.
-OF_SERVER = {"connect", "provider_error", "maybe_billed"}
+OF_SERVER = {"connect", "provider_error", "maybe_billed", "bad_envelope"}
 STORM = 5
+#: Failures that, before a server has answered, are rather its own than the call's: it is left out after one.
+MISFIT = {"bad_request", "bad_envelope"}
 #: How long a server is left out before one call tries it again, in seconds: twice as long each time, up to the longest.
 LEFT_OUT, LONGEST_LEFT_OUT = 30.0, 480.0
 
@@ -34,7 +36,8 @@ class Server:
     """One server of a fleet as this run knows it: `at` is the model at its address alone.
 
     `load` counts calls that wait for it or are in flight. Before it has `answered` it gets one call at a time. It is
-    not asked before `out_until`, and never again where `gone` says why.
+    not asked before `out_until`, and never again where `gone` says why. `in_a_row` counts all failures since it last
+    answered, `unreadable` the replies among them that could not be read.
     """
 
     at: Model
@@ -43,6 +46,8 @@ class Server:
     failures: int = 0
     times_out: int = 0
     out_until: float = -inf
+    in_a_row: int = 0
+    unreadable: int = 0
     gone: str = ""
 
 
@@ -50,14 +55,15 @@ class Server:
 class Fleet:
     """The servers of one model; most models have one, which is never left out.
 
-    `paused` tells how long a server asks to be left alone, in seconds; `tell` gets a sentence once for each server that
-    is left out.
+    `paused` tells how long a server asks to be left alone, in seconds, `full` whether a call would wait there for a
+    place; `tell` gets a sentence once for each server that is left out.
     """
 
     servers: list[Server]
     clock: Clock
     paused: Callable[[Model], float]
     tell: Callable[[str], None]
+    full: Callable[[Model], bool] = lambda at: False
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -76,11 +82,13 @@ class Fleet:
         return all(each.gone or (each.times_out and not each.answered) for each in self.servers)
 
     @asynccontextmanager
-    async def server(self) -> AsyncIterator[Server]:
-        """The server that a call is to go to; Stopped where none is asked any more."""
+    async def server(self, check: Callable[[], None]) -> AsyncIterator[Server]:
+        """The server that a call is to go to; Stopped where none is asked any more, or as `check` says meanwhile."""
         while (found := self._best()) is None:
+            check()
             self._changed.clear()
-            await self._changed.wait()
+            with suppress(TimeoutError):  # one that is left out may be due again, which nobody tells
+                await asyncio.wait_for(self._changed.wait(), LOOK_UP)
         found.load += 1
         try:
             yield found
@@ -99,22 +107,39 @@ class Fleet:
 
     def avoids(self, server: Server) -> bool:
         """Whether a call that waits for a server should go to another one."""
-        return bool(server.gone) or (server.out_until > self.clock.now() and not self.all_out)
+        if server.gone or (server.out_until > self.clock.now() and not self.all_out):
+            return True
+        if self.single or self.paused(server.at) <= 0:
+            return False
+        best = self._best()
+        return best is not None and self.paused(best.at) <= 0 and not self.full(best.at)
 
     def answers(self, server: Server) -> None:
         """A server brought a reply."""
         server.answered, server.failures, server.times_out, server.out_until = True, 0, 0, -inf
+        server.in_a_row = server.unreadable = 0
+
+    def drop(self, server: Server, why: str) -> None:
+        """Ask a server no more."""
+        if not server.gone:
+            server.gone = why
+            self._say(server, "is not asked any more", why)
 
     def fails(self, server: Server, failure: Failure) -> bool:
         """Count a failed attempt; whether the server is left out for it, so that the call can go elsewhere at once."""
         if self.single:
             return False
-        if failure.status in STOPS_ACCOUNT or (failure.status in ("not_found", "bad_envelope") and not server.answered):
-            server.gone = advice(server.at, failure)
-            self._say(server, "is not asked any more", server.gone)
+        if server.gone:
+            return True
+        server.in_a_row += 1
+        new = not server.answered
+        server.unreadable += failure.status == "bad_envelope"
+        lacking = failure.status == "not_found" or (failure.status == "bad_envelope" and server.unreadable > 1)
+        if failure.status in STOPS_ACCOUNT or (new and lacking):
+            self.drop(server, advice(server.at, failure))
             return True
         server.failures += failure.status in OF_SERVER
-        if failure.status == "connect" or server.failures >= STORM:
+        if failure.status == "connect" or (new and failure.status in MISFIT) or server.failures >= STORM:
             now = self.clock.now()
             if server.out_until <= now:  # the failures of one crowd count as one
                 server.out_until = now + min(LONGEST_LEFT_OUT, LEFT_OUT * 2**server.times_out)
@@ -123,6 +148,15 @@ class Fleet:
             server.answered, server.failures = False, 0
             return True
         return False
+
+    def for_nothing(self, server: Server, failure: Failure) -> bool:
+        """Whether a call goes on elsewhere with all its tries, after a failure for which a server is left out.
+
+        It does where nothing can have been billed, else many dead servers before a living one would use them up.
+        """
+        if server.gone:
+            return failure.status not in BILLED
+        return failure.status in ("connect", "bad_request") and not self.all_out
 
     def advice(self, failure: Failure) -> str:
         """What to do where none of the servers answers, and what the last one said."""

@@ -90,13 +90,14 @@ class Pace:
                 await self._until(lambda now: self.allowance.told_wait(request, now), check)
                 async with self._turn:
                     check()
-                    if self.in_flight >= int(self.allowed):
+                    if self.full:
                         self._free.clear()
                         await self._free.wait()
                     await self._until(self.allowance.own_wait, check)
                     now = self.clock.now()
-                    free = self.in_flight < int(self.allowed) and self.paused() <= 0
+                    free = not self.full and self.paused() <= 0
                     if free and self.allowance.told_wait(request, now) <= 0:
+                        check()  # what waited here for a place may have been refused meanwhile
                         begin()
                         self.in_flight += 1
                         return self.allowance.take(request, now)
@@ -127,6 +128,11 @@ class Pace:
     def hear(self, ticket: Ticket, told: Mapping[str, Told]) -> None:
         """What the reply to an attempt told of the address's limits."""
         self.allowance.hear(ticket, told, self.clock.now())
+
+    @property
+    def full(self) -> bool:
+        """Whether a call would wait for the end of another one."""
+        return self.in_flight >= int(self.allowed)
 
     def paused(self) -> float:
         """Seconds until the end of a pause; 0 or less where there is none."""

@@ -13,6 +13,8 @@ RETRIES = {"provider_error": 6, "connect": 6, "maybe_billed": 2, "bad_envelope":
 #: A rate limit is waited for however often it comes, until a call has met it for so long; then it is left to the next
 #: run. Seconds.
 PATIENCE = 1800.0
+#: What may have been billed: it is repeated no more often than that, at however many servers.
+BILLED = ("bad_envelope", "maybe_billed")
 #: Failures after which nobody asks with this key at this address again in this run; other stops concern the one model.
 STOPS_ACCOUNT = ("quota", "auth")
 STOPS_MODEL = ("not_found", "bad_request")

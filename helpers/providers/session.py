@@ -19,7 +19,7 @@ from helpers.providers.fleet import Elsewhere, Fleet, Server, Stopped, servers_o
 from helpers.providers.headers import LONGEST_PAUSE, told_limits
 from helpers.providers.keys import cleaner
 from helpers.providers.pacing import Clock, Pace
-from helpers.providers.retrying import STOPS_ACCOUNT, STOPS_MODEL, Tries
+from helpers.providers.retrying import BILLED, STOPS_ACCOUNT, STOPS_MODEL, Tries
 from helpers.types import Completion, Model, Request
 
 #: Where a model is asked: provider and `base_url`.
@@ -85,12 +85,15 @@ class Session:
     def fleet(self, model: Model) -> Fleet:
         """The servers of a model, and what this run knows of each."""
         if model.name not in self.fleets:
-            self.fleets[model.name] = Fleet(servers_of(model), self.clock, lambda at: self.pace(at).paused(), self.tell)
+            told = (lambda at: self.pace(at).paused(), self.tell, lambda at: self.pace(at).full)
+            self.fleets[model.name] = Fleet(servers_of(model), self.clock, *told)
         return self.fleets[model.name]
 
     def check_stopped(self, model: Model) -> None:
-        """Raise Stopped if this model, its key or its address is not to be asked any more."""
-        for scope in ((model.provider, model.base_url), _account(model), model.name):
+        """Raise Stopped if this model, or its one key or address, is not to be asked any more."""
+        # What a fleet's first server refuses, the others may take.
+        where = () if model.servers else ((model.provider, model.base_url), _account(model))
+        for scope in (*where, model.name):
             if scope in self.stops:
                 raise Stopped(self.stops[scope])
 
@@ -107,7 +110,11 @@ class Session:
             self.check_stopped(model)
             if (why := self.halted(model)) is not None:
                 raise Stopped(why)
-            if server is not None and fleet.avoids(server):
+            if server is None or fleet.single:
+                return
+            if (why := self.stops.get(_account(server.at))) is not None:
+                fleet.drop(server, why)
+            if fleet.avoids(server):
                 raise Elsewhere
 
         def begin() -> None:
@@ -116,7 +123,7 @@ class Session:
 
         while True:
             try:
-                async with fleet.server() as server:
+                async with fleet.server(check) as server:
                     async with self.pace(server.at).slot(request, partial(check, server), begin) as ticket:
                         reply = await self._attempt(request, server.at, tries, ticket)
                     fleet.answers(server)
@@ -126,35 +133,34 @@ class Session:
             except Failure as error:
                 failure = error
             left_out = fleet.fails(server, failure)
-            if server.gone:
+            if failure.status in STOPS_ACCOUNT:
+                self.stops.setdefault(_account(server.at), advice(server.at, failure))
+            if left_out and fleet.for_nothing(server, failure):
                 continue
-            self._stop(model, failure)
+            # A model that has answered takes our parameters: then the fault is in this request (too long, blocked).
+            if failure.status in STOPS_MODEL and model.name not in self.answered:
+                self.stops.setdefault(model.name, advice(server.at, failure))
             if not tries.again(failure, self.clock.now()):
-                return self._last(request, failure, tries)
-            if not left_out or fleet.all_out:
-                await self.clock.wait(tries.backoff(failure, self.clock.jitter()), check)
+                return self._last(request, server.at, failure, tries)
+            wait = tries.backoff(failure, self.clock.jitter())
+            if fleet.single or (fleet.all_out if left_out else server.in_a_row == 1):
+                await self.clock.wait(wait, check)
+            elif wait and not left_out:  # else one that refuses quickly is the least loaded, and gets all calls
+                self.pace(server.at).pause(wait)
 
-    def _last(self, request: Request, failure: Failure, tries: Tries) -> Completion:
+    def _last(self, request: Request, at: Model, failure: Failure, tries: Tries) -> Completion:
         """The failure after which a call is not repeated, as a Completion; Stopped where more than this call ends."""
         model, fleet = request.model, self.fleet(request.model)
         if failure.status == "connect" and fleet.single and model.name not in self.answered:
-            self.stops.setdefault((model.provider, model.base_url), advice(model, failure))
+            self.stops.setdefault((model.provider, model.base_url), advice(at, failure))
         if failure.status == "connect" and not fleet.single and fleet.lost:
             self.stops.setdefault(model.name, fleet.advice(failure))
         self.check_stopped(model)
         if failure.status == "bad_envelope" and model.name not in self.answered:
-            self.stops.setdefault(model.name, advice(model, failure))  # each such reply may have been billed
+            self.stops.setdefault(model.name, advice(at, failure))  # each such reply may have been billed
         if failure.status == "rate_limited" and self.answered.get(model.name, -inf) < tries.limited_since:
-            self.stops.setdefault(model.name, advice(model, failure))  # else each further call waits as long
+            self.stops.setdefault(model.name, advice(at, failure))  # else each further call waits as long
         return Completion(request.key, failure.status, error=failure.error, attempt=tries.attempts)
-
-    def _stop(self, model: Model, failure: Failure) -> None:
-        """Remember what cannot get better."""
-        if failure.status in STOPS_ACCOUNT:
-            self.stops.setdefault(_account(model), advice(model, failure))
-        # A model that has answered takes our parameters: then the fault is in this request (too long, blocked).
-        if failure.status in STOPS_MODEL and model.name not in self.answered:
-            self.stops.setdefault(model.name, advice(model, failure))
 
     async def _attempt(self, request: Request, model: Model, tries: Tries, ticket: Ticket) -> Completion:
         """One attempt at the server of `model`, recorded."""
@@ -176,7 +182,7 @@ class Session:
                 error=failure.error,
                 raw=failure.raw,
                 request_id=failure.request_id,
-                maybe_billed=failure.status in ("maybe_billed", "bad_envelope"),
+                maybe_billed=failure.status in BILLED,
             )
         if failure is None and not reply.text.strip() and reply.finish == "stop" and "empty" not in tries.counts:
             failure = Failure("empty", "a finished reply without text")
