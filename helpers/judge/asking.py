@@ -90,7 +90,9 @@ class Asking:
         if completion.status == "ok":
             self.replies[request.key] = kept
             if self.hear is not None:
-                self.hear(completion, kept)
+                # What fails to be read is read again, and raised, when all is stored: it must not end the asking.
+                with suppress(Exception):
+                    self.hear(completion, kept)
         with suppress(OSError):  # the terminal was closed
             self.progress.done() if completion.status == "ok" else self.progress.fail()
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from math import inf
 
 from helpers.types import Completion, Model
 
@@ -15,11 +16,21 @@ Token = tuple[str, Mapping[str, float]]
 
 
 def tokens_of(model: Model, completion: Completion) -> list[Token]:
-    """The tokens of a reply with the log-probabilities that its provider told; empty where it told none."""
+    """The tokens of a reply with the log-probabilities that its provider told; empty where it told none or nonsense."""
     told = getattr(importlib.import_module(f"helpers.providers.{model.provider}"), "tokens", None)
     if told is None or not TOLD.search(completion.raw):
         return []
     try:
-        return told(completion.raw)
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError):
+        found = told(completion.raw)
+        return found if _sound(found) else []
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError):
         return []  # the verdict is read from the text all the same
+
+
+def _sound(tokens: Sequence[Token]) -> bool:
+    """Whether all tokens are texts, and all log-probabilities numbers (of what cannot be, some tell -inf)."""
+    words = (word for token, tops in tokens for word in (token, *tops))
+    told = (at for _, tops in tokens for at in tops.values())
+    return all(isinstance(word, str) for word in words) and all(
+        type(at) in (int, float) and -inf <= float(at) < inf for at in told
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -184,6 +185,35 @@ def test_log_probabilities_are_read_in_each_dialect(
 ) -> None:
     reply = Completion("k", "ok", raw=json.dumps(body, **layout))
     assert tokens_of(Model("m", provider, "m-1", "any"), reply) == [("1", {"1": -0.25, "2": -1.5})]
+
+
+@pytest.mark.parametrize("odd", ['"x"', "null", "true", "NaN", "Infinity", "[]", "{}", "-1" + "0" * 400])
+def test_a_log_probability_that_is_no_number_makes_a_reply_one_without_tokens(odd: str) -> None:
+    for at, name in ((PARALLEL, "openai"), ({"content": [ONE_TOKEN]}, "openai"), (RESULT, "google")):
+        field, body = (
+            ("logprobsResult", _with_logprobs(_google(), "candidates", "logprobsResult", at))
+            if name == "google"
+            else ("logprobs", _with_logprobs(_openai(), "choices", "logprobs", at))
+        )
+        raw = json.dumps(body).replace("-1.5", odd)
+        assert field in raw and odd in raw
+        assert tokens_of(Model("m", name, "m-1", "any"), Completion("k", "ok", raw=raw)) == []
+
+
+@pytest.mark.parametrize("odd", ["5", "null", "true", "[]", "{}"])
+def test_a_token_that_is_no_text_makes_a_reply_one_without_tokens(odd: str) -> None:
+    for place in ('"1"', '"2"'):
+        body = _with_logprobs(_openai(), "choices", "logprobs", {"content": [ONE_TOKEN]})
+        raw = json.dumps(body).replace(f'"token": {place}', f'"token": {odd}')
+        assert f'"token": {odd}' in raw
+        assert tokens_of(Model("m", "openai", "m-1", "any"), Completion("k", "ok", raw=raw)) == []
+
+
+def test_what_cannot_be_may_have_a_log_probability_of_minus_infinity() -> None:
+    body = _with_logprobs(_openai(), "choices", "logprobs", {"content": [ONE_TOKEN]})
+    for told, read in (("-Infinity", -math.inf), ("-1e999", -math.inf), ("-2", -2)):
+        reply = Completion("k", "ok", raw=json.dumps(body).replace("-1.5", told))
+        assert tokens_of(Model("m", "openai", "m-1", "any"), reply) == [("1", {"1": -0.25, "2": read})]
 
 
 @pytest.mark.parametrize(
