@@ -229,6 +229,7 @@ def _environment() -> jinja2.Environment:
         finalize=_present,
     )
     environment.globals.clear()
+    environment.filters.pop("random")  # a prompt is made more than once, and must be the same each time
     return environment
 
 

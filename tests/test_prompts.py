@@ -88,6 +88,12 @@ def test_a_syntax_error_names_file_and_line(template, text, line):
         template(text)
 
 
+def test_a_template_that_draws_at_random_is_refused(template):
+    """A prompt is made to be planned and again to be sent: the same both times."""
+    with pytest.raises(ValueError, match=r"judge\.txt, line 3: .*'random'"):
+        template("--- system ---\n--- user ---\n{{ x | random }}\n")
+
+
 def test_missing_and_unused_variables_are_errors(template):
     written = template("--- system ---\n{{ a }}\n--- user ---\n{% if b %}{{ c }}{% endif %}\n")
     with pytest.raises(ValueError, match=r"judge\.txt: missing variable c; given: a, b"):

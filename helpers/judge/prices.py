@@ -37,20 +37,26 @@ def own_server(base_url: str | None) -> bool:
 def cost(model: Model, input_tokens: int, output_tokens: int) -> float:
     """US dollars for so many tokens: the price in models.yaml, else the offline price table; own servers cost 0.
 
-    NoPrice where neither knows the model.
+    Of several servers' prices the dearest. NoPrice where neither knows the model, at one of its servers.
     """
     if model.price:
         return (input_tokens * model.price.input + output_tokens * model.price.output) / 1e6
-    if model.simulated or all(own_server(url) for _, url in model.addresses):
+    if model.simulated:
         return 0.0
-    try:
-        found = entry(model.provider, model.model_id, model.base_url)
-    except LookupError:
-        raise NoPrice(
-            f"models.yaml, model '{model.name}': no price is known for {model.model_id!r}; add the line "
-            "`price: {input: <US dollars for a million tokens>, output: <...>}`"
-        ) from None
-    return listed(found, input_tokens, output_tokens)
+    dearest = 0.0
+    for provider, url in model.addresses:
+        if own_server(url):
+            continue
+        try:
+            found = entry(provider, model.model_id, url)
+        except LookupError:
+            where = f" at {url}" if model.servers else ""
+            raise NoPrice(
+                f"models.yaml, model '{model.name}': no price is known for {model.model_id!r}{where}; add the line "
+                "`price: {input: <US dollars for a million tokens>, output: <...>}`"
+            ) from None
+        dearest = max(dearest, listed(found, input_tokens, output_tokens))
+    return dearest
 
 
 @lru_cache

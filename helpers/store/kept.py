@@ -102,7 +102,10 @@ class Kept(Completion):
         return reply
 
     def whole(self) -> Completion:
-        """The reply with its texts, read from its line; StoreError where it is not in the file any more."""
+        """The reply with its texts, read from its line; StoreError where it is not in the file any more.
+
+        A reply is told by its key and its time: a file that was replaced may hold another one to the same request.
+        """
         if not hasattr(self, "_path"):  # made by `replace`, which fetched and holds every field
             return self
         path, offset, length = self._path, self._offset, self._length
@@ -110,14 +113,15 @@ class Kept(Completion):
             with path.open("rb") as file:
                 file.seek(offset)
                 record = decode(file.read(length)[:-1])
-            if record["key"] == self.key:
+            if (record["key"], record["at"]) == (self.key, self.at):
                 return completion_of(record)
         except (OSError, ValueError, KeyError, TypeError):
             pass
         # Somebody repaired the file meanwhile, and its lines have moved.
         found = read(path).get(self.key)
-        if found is None:
-            raise StoreError(f"{path}: the reply of key {self.key} is gone; it was there when this run began")
+        if found is None or found.at != self.at:
+            now = "is gone" if found is None else f"is another one by now, of {found.at} and not of {self.at}"
+            raise StoreError(f"{path}: the reply of key {self.key} {now}; it was there when this run began")
         return found
 
     def fetched(self, name: str) -> Any:

@@ -35,7 +35,7 @@ def note(path: Path, said: Mapping[str, tuple[Completion, Said]]) -> None:
     if "pandas" in sys.modules:
         indexing.note(path, read_now)
         return
-    command = [sys.executable, "-c", APART, str(path.resolve())]
+    command = [sys.executable, "-c", APART, str(path.absolute())]
     with suppress(OSError):
         subprocess.run(command, input=told(read_now), text=True, cwd=paths.ROOT, stderr=subprocess.DEVNULL, check=False)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -28,13 +29,15 @@ class Measured(NamedTuple):
     """What stays known of a request whose prompt is not held: its key, and sizes in bytes.
 
     `size` counts system text, prompt and schema. `start` is the size of the beginning that is worth a provider's cache
-    (0: none), and `starts` the same for all requests that begin so.
+    (0: none), and `starts` the same for all requests that begin so. `crc` tells whether a prompt that is made anew is
+    the same: the key would too, and costs ten times as much.
     """
 
     key: str
     size: int
     start: int
     starts: bytes
+    crc: int
 
 
 class _Prompt:
@@ -125,14 +128,23 @@ class Request:
         key = hashlib.sha256(_SORTED.encode(seen).encode()).hexdigest()
         size = sum(len(part.encode()) for part in (self.system, prompt, schema if self.schema else ""))
         start = prompt[: self._cacheable(prompt)].encode()
-        return Measured(key, size, len(start), hashlib.sha256(start).digest() if start else b"")
+        starts = hashlib.sha256(start).digest() if start else b""
+        return Measured(key, size, len(start), starts, zlib.crc32(prompt.encode()))
 
     def whole(self) -> Request:
-        """The same with its prompt held, for as long as somebody works with it."""
+        """The same with its prompt held, for as long as somebody works with it.
+
+        ValueError where the prompt is another one than that of the key: its reply would be stored as another's.
+        """
         if isinstance(vars(self)["prompt"], str):
             return self
         held = self.but(prompt=self.prompt)
         if "measured" in vars(self):
+            if zlib.crc32(held.prompt.encode()) != self.measured.crc:
+                raise ValueError(
+                    f"a prompt to {self.model.name} is not the same each time it is made (now {held.prompt[:80]!r}); "
+                    "what makes it must not depend on chance or time"
+                )
             vars(held)["measured"] = self.measured
         return held
 

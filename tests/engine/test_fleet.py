@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from genai_prices import Usage, calc_price
 
 from helpers.config.limits import LimitEntry
 from helpers.judge import Incomplete, NoPrice, OverLimit, check_fit
@@ -259,5 +260,18 @@ def test_each_server_has_its_own_limit_and_a_call_must_fit_all(monkeypatch: pyte
 
 def test_servers_are_free_where_all_of_them_are_ones_own() -> None:
     assert cost(behind(*URLS), 1000, 1000) == 0.0
-    with pytest.raises(NoPrice, match="llama"):
+    with pytest.raises(NoPrice, match=r"'llama': no price is known for 'llama-3-8b' at https://api.somebody.com/v1;"):
         cost(behind(URLS[0], "https://api.somebody.com/v1"), 1000, 1000)
+
+
+def test_of_servers_with_several_prices_the_dearest_counts() -> None:
+    hosts = ("https://openrouter.ai/api/v1", "https://api.groq.com/openai/v1")
+    model = replace(behind(*hosts), model_id="qwen/qwen3-32b")
+    usage = Usage(input_tokens=10**6, output_tokens=10**6)
+    cheap, dear = (float(calc_price(usage, model.model_id, provider_api_url=url).total_price) for url in hosts)
+    assert 0 < cheap < dear
+    for servers in (hosts, hosts[::-1], (URLS[0], *hosts)):
+        assert cost(replace(model, base_url=servers[0], servers=servers), 10**6, 10**6) == dear
+    assert cost(replace(model, base_url=hosts[0], servers=(hosts[0], URLS[0])), 10**6, 10**6) == cheap
+    with pytest.raises(NoPrice):
+        cost(replace(model, servers=(*hosts, "https://api.somebody.com/v1")), 10**6, 10**6)

@@ -19,7 +19,7 @@ from helpers.config import experiment_names
 from helpers.judge import Budget, Reading, judge_all, make_plan
 from helpers.judge.prices import bounds
 from helpers.types import Completion, Model, Request, Trial, Usage
-from tests.engine.asking import MODELS
+from tests.engine.asking import MODELS, answering, ask, attempts
 from tests.runs import settled
 from tests.servers.behaviours import Call, Reply
 
@@ -40,8 +40,8 @@ def made(text: str, often: Counter[str]) -> Callable[[], str]:
 
 
 def trial(number: int, prompt: Any, model: Model = JUDGE, **changed: Any) -> Trial:
-    where = {"experiment": "mt_bench_blind", "question_id": f"q{number}", "category": "math", **changed}
-    return Trial(judge=model, request=Request(model, prompt, "Be fair."), form="pairwise", nonce=NONCE, **where)
+    where = {"experiment": "mt_bench_blind", "question_id": f"q{number}", "category": "math", "form": "pairwise"}
+    return Trial(judge=model, request=Request(model, prompt, "Be fair."), nonce=NONCE, **{**where, **changed})
 
 
 def verdict(call: Call) -> Reply:
@@ -64,6 +64,15 @@ def test_a_prompt_that_is_made_has_the_key_and_the_sizes_of_the_same_text(text: 
     before = often[text]
     assert late.whole().key == late.key and bounds(late) == bounds(held) and often[text] == before + 1
     assert held.whole() is held
+
+
+def test_a_prompt_that_is_not_the_same_each_time_is_refused_before_any_call(serve: Any, tmp_path: Path) -> None:
+    server, numbers = serve(), iter(range(99))
+    changing = Request(MODELS["openai"], lambda: f"Is {next(numbers)} prime?")
+    assert changing.whole().prompt == "Is 0 prime?", "nothing is known of it yet"
+    with pytest.raises(ValueError, match=r"a prompt to gpt is not the same each time it is made \(now 'Is \d prime\?'"):
+        ask([changing], tmp_path)
+    assert not server.calls
 
 
 def test_a_changed_request_has_another_key_and_its_prompt_is_still_not_held() -> None:
@@ -150,6 +159,49 @@ def test_what_a_run_returns_reads_its_texts_from_the_store(serve: Any, tmp_path:
     for late in (lambda: judgments[0].completion.text, lambda: judgments[0].verdict.justification):
         with pytest.raises(store.StoreError, match="is gone"):
             late()
+
+
+def test_a_verdict_never_comes_with_the_text_of_another_reply(serve: Any, tmp_path: Path) -> None:
+    """The file is replaced under a run by one with other replies to the same requests."""
+    model, options = MODELS["openai"], {"folder": tmp_path, "show": False}
+    asked = [trial(number, f"Which? {number}", model) for number in range(3)]
+    serve(lambda call: Reply(f"First.\nVERDICT-{NONCE}: A>B"))
+    first = asyncio.run(judge_all(asked, budget=Budget(1e6), **options))
+    path = store.file_of(tmp_path, model.name)
+    moved = path.with_suffix(".old")
+    path.rename(moved)
+    serve(lambda call: Reply(f"Later.\nVERDICT-{NONCE}: B>A"))
+    later = asyncio.run(judge_all(asked, budget=Budget(1e6), **options))
+    assert [(each.verdict.choice, each.verdict.justification) for each in later] == [("B>A", "Later.")] * 3
+    for late in (lambda: first[0].completion.text, lambda: first[0].verdict.justification):
+        with pytest.raises(store.StoreError, match=f"{first[0].completion.key} is another one by now"):
+            late()
+    moved.rename(path)
+    assert first[0].verdict.justification == "First."
+
+
+@pytest.mark.parametrize("odd", ['{"token": 5, "logprob": -0.1}', '{"token": "A", "logprob": null}'])
+def test_an_odd_log_probability_costs_no_reply(tmp_path: Path, odd: str) -> None:
+    said = {"message": {"role": "assistant", "content": f"Because.\nVERDICT-{NONCE}: A"}, "finish_reason": "stop"}
+    body = json.dumps({"id": "x", "model": "m", "choices": [said | {"logprobs": {"content": ["@"]}}]})
+    with answering(body.replace('"@"', odd)) as url:
+        model = replace(MODELS["own"], base_url=url)
+        asked = [trial(n, f"Which? {n}", model, form="choice", labels=("A", "B")) for n in range(10)]
+        judgments = asyncio.run(judge_all(asked, folder=tmp_path, budget=Budget(1e6), show=False))
+    assert [(each.verdict.choice, each.verdict.probabilities) for each in judgments] == [("A", {})] * 10
+
+
+def test_what_cannot_be_read_is_raised_when_all_replies_are_stored(serve: Any, tmp_path: Path) -> None:
+    serve(verdict)
+    model = MODELS["openai"]
+    asked = [trial(number, f"Which? {number}", model) for number in range(10)]
+    asked[0] = replace(asked[0], form="no such form")
+    budget = Budget(1e6)
+    with pytest.raises(ValueError, match="no such form"):
+        asyncio.run(judge_all(asked, folder=tmp_path, budget=budget, show=False))
+    assert [line["status"] for line in attempts(tmp_path, model)] == ["ok"] * 10
+    [row] = budget.rows
+    assert row.attempts == 10 and budget.spent > 0 and budget.reserved == 0
 
 
 def test_trials_that_share_a_reply_are_each_read_in_their_own_form(serve: Any, tmp_path: Path) -> None:

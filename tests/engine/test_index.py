@@ -587,6 +587,23 @@ def test_where_no_index_can_be_written_replies_are_read_all_the_same(how: str) -
         assert len(store.stored(path)) == 400 and store.state(path).rows == 400, "with room and rights there is one"
 
 
+def test_the_index_of_a_linked_file_is_the_one_beside_the_link(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who borrows somebody's replies by a link writes nothing into the other's folder, in this process or another."""
+    trials = large(path, decided(20))
+    (tmp_path / "mine").mkdir()
+    link = store.file_of(tmp_path / "mine", "gpt_fast")
+    link.symlink_to(path)
+    assert judged(trials, link) == from_texts(trials, path) and known(link) == 20
+    started: list[list[str]] = []
+    said = {key: (reply, reply.said) for key, reply in store.stored(link).items()}
+    monkeypatch.setattr(subprocess, "run", lambda command, **how: started.append(command))
+    monkeypatch.delitem(sys.modules, "pandas")
+    store.note(link, said)
+    assert [command[-1] for command in started] == [str(link)] and not store.index_of(path).exists()
+
+
 def test_a_run_whose_index_cannot_be_written_goes_on(serve: Any, tmp_path: Path) -> None:
     serve()
     path = store.file_of(tmp_path, "gpt_fast")
