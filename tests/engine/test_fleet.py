@@ -223,6 +223,36 @@ def test_failures_between_replies_leave_no_server_out() -> None:
     assert [found.fails(sick, Failure("maybe_billed", "broke")) for _ in range(STORM)] == [False] * (STORM - 1) + [True]
 
 
+def test_a_server_that_has_answered_is_left_out_for_unreadable_replies_in_a_row_and_for_no_refused_request() -> None:
+    found = fleet(FakeClock())
+    wrong, unread = Failure("bad_request", "too long"), Failure("bad_envelope", "no JSON")
+    assert not any(found.fails(found.servers[0], wrong) for _ in range(2 * STORM))
+    assert [found.fails(found.servers[1], unread) for _ in range(STORM)] == [False] * (STORM - 1) + [True]
+
+
+def test_calls_in_flight_at_a_server_that_is_gone_go_on_elsewhere_and_cost_a_try_where_they_may_have_been_billed() -> (
+    None
+):
+    told = list[str]()
+    found = fleet(FakeClock(), told)
+    gone = found.servers[0]
+    assert found.fails(gone, Failure("auth", "no such key")) and len(told) == 1
+    for status in ("connect", "auth", "rate_limited", "provider_error", "bad_request", "maybe_billed", "bad_envelope"):
+        failure = Failure(status, "")
+        assert found.fails(gone, failure)
+        assert found.for_nothing(gone, failure) is (status not in ("maybe_billed", "bad_envelope"))
+    assert len(told) == 1
+
+
+def test_calls_that_wait_out_a_pause_stay_where_every_other_server_is_full() -> None:
+    full = set[str | None]()
+    found = fleet(FakeClock(), paused=URLS[0])
+    found.full = lambda at: at.base_url in full
+    assert found.avoids(found.servers[0]) and not found.avoids(found.servers[1])
+    full |= {URLS[1], URLS[2]}
+    assert not found.avoids(found.servers[0])
+
+
 def test_where_all_are_left_out_all_are_tried_and_where_all_are_gone_nobody_is() -> None:
     found = fleet(FakeClock())
     for server in found.servers:
