@@ -189,11 +189,11 @@ def test_log_probabilities_are_read_in_each_dialect(
 
 @pytest.mark.parametrize("odd", ['"x"', "null", "true", "NaN", "Infinity", "[]", "{}", "-1" + "0" * 400])
 def test_a_log_probability_that_is_no_number_makes_a_reply_one_without_tokens(odd: str) -> None:
-    for at, name in ((PARALLEL, "openai"), ({"content": [ONE_TOKEN]}, "openai"), (RESULT, "google")):
+    for dialect, name in ((PARALLEL, "openai"), ({"content": [ONE_TOKEN]}, "openai"), (RESULT, "google")):
         field, body = (
-            ("logprobsResult", _with_logprobs(_google(), "candidates", "logprobsResult", at))
+            ("logprobsResult", _with_logprobs(_google(), "candidates", "logprobsResult", dialect))
             if name == "google"
-            else ("logprobs", _with_logprobs(_openai(), "choices", "logprobs", at))
+            else ("logprobs", _with_logprobs(_openai(), "choices", "logprobs", dialect))
         )
         raw = json.dumps(body).replace("-1.5", odd)
         assert field in raw and odd in raw
@@ -211,9 +211,9 @@ def test_a_token_that_is_no_text_makes_a_reply_one_without_tokens(odd: str) -> N
 
 def test_what_cannot_be_may_have_a_log_probability_of_minus_infinity() -> None:
     body = _with_logprobs(_openai(), "choices", "logprobs", {"content": [ONE_TOKEN]})
-    for told, read in (("-Infinity", -math.inf), ("-1e999", -math.inf), ("-2", -2)):
+    for told, heard in (("-Infinity", -math.inf), ("-1e999", -math.inf), ("-2", -2)):
         reply = Completion("k", "ok", raw=json.dumps(body).replace("-1.5", told))
-        assert tokens_of(Model("m", "openai", "m-1", "any"), reply) == [("1", {"1": -0.25, "2": read})]
+        assert tokens_of(Model("m", "openai", "m-1", "any"), reply) == [("1", {"1": -0.25, "2": heard})]
 
 
 @pytest.mark.parametrize(
