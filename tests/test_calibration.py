@@ -43,8 +43,12 @@ from helpers.calibrate.worlds import pair_truths
 from helpers.calibrate.worlds.listwise import CATEGORIES, latent
 from helpers.calibrate.worlds.listwise_worlds import WORLDS
 from helpers.config import load_experiment
+from helpers.figures import style as styles
+from helpers.figures.calibration import show_calibration
 from helpers.types import Estimate
 from tests.calibrated import stored
+from tests.test_figures import EACH_STYLE, texts
+from tests.test_figures_hinting import assert_readable
 
 CALIBRATED = [name for name in results.EXPERIMENTS if importlib.util.find_spec(f"helpers.calibrate.{name}")]
 
@@ -662,6 +666,16 @@ def test_words_tell_what_was_tried_what_held_and_each_miss(tmp_path: Path) -> No
     results.store(example(name), facts_of(name, hash="0" * 64), tmp_path)
     assert "**The calibration is of older code**" in calibrate.words(name, tmp_path)
     assert "**of older code**, to be renewed" in calibrate.summary(tmp_path)
+
+
+@pytest.mark.parametrize("style", EACH_STYLE)
+def test_the_figure_of_all_says_simulated_on_its_face_and_nothing_overlaps(style: str) -> None:
+    rows = results.stored()[0]
+    rows.loc[rows.index[rows["questions"] == 80][0], "verdict"] = "too few"
+    figure = show_calibration(rows, style=style)
+    faces = [each.get_text() for each in texts(figure)]
+    assert faces.count("SIMULATED judges") == 1
+    assert_readable(figure, styles.style(style))
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ WORDS = {
     "conservative": "conservative",
     "misses": "misses the rule",
     "too few": "too few runs",
-    "shown": "not judged (can fail)",
+    "shown": "not judged",
 }
 PANELS = ("false alarms", "intervals that miss the truth")
 
@@ -70,6 +70,7 @@ def show_calibration(
         for tick, (_, id) in zip(left.get_yticklabels(), spots, strict=True):
             tick.set_fontweight("normal" if id else "bold")
         _legend(figure, look, {_kind(verdict) for verdict in at["verdict"]})
+        _simulated(left)
         counts = at["verdict"].map(_kind).value_counts()
         return finished(name, figure, _caption(at, questions), _alt(counts, len(lines)), look)
 
@@ -90,6 +91,15 @@ def _axis(axes: Axes, title: str) -> None:
     axes.grid(axis="x")
 
 
+def _simulated(axes: Axes) -> None:
+    """The word over the names of the rows, level with the titles: the legend has the line above them."""
+    import matplotlib
+
+    how = {"fontsize": "small", "fontweight": "bold", "color": labels.SOFT, "ha": "right", "va": "baseline"}
+    at = {"xycoords": "axes fraction", "textcoords": "offset points"}
+    axes.annotate("SIMULATED judges", (0, 1), xytext=(-4, matplotlib.rcParams["axes.titlepad"]), **at, **how)
+
+
 def _point(axes: Axes, y: float, rate: float, verdict: str, look: Style) -> None:
     if not math.isnan(rate):
         marker, face, edge = LOOKS[_kind(verdict)]
@@ -105,7 +115,8 @@ def _legend(figure: object, look: Style, used: set[str]) -> None:
         if kind in used:
             drawn = {"markerfacecolor": face, "markeredgecolor": edge, "markersize": 0.5 * look.size}
             handles.append(Line2D([], [], linestyle="", marker=marker, label=WORDS[kind], **drawn))
-    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles), frameon=False)  # type: ignore[attr-defined]
+    close = {"columnspacing": 0.9, "handletextpad": 0.1, "handlelength": 1.4}
+    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles), frameon=False, **close)  # type: ignore[attr-defined]
 
 
 def _caption(at: pd.DataFrame, questions: int) -> str:
@@ -123,5 +134,5 @@ def _caption(at: pd.DataFrame, questions: int) -> str:
 
 
 def _alt(counts: pd.Series, lines: int) -> str:
-    told = ", ".join(f"{count} {WORDS.get(kind, kind)}" for kind, count in counts.items())
+    told = ", ".join(f"{WORDS.get(kind, kind)}: {count}" for kind, count in counts.items())
     return f"Dot plot of false alarms and missed truths of {lines} numbers on simulated judges: {told}."
