@@ -5,11 +5,15 @@ from __future__ import annotations
 import ast
 import asyncio
 import inspect
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import nbformat
+
+#: What stands for each picture where none is drawn.
+UNDRAWN = {"png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-", "svg": b"<svg/>"}
 
 
 def of_this_run(told: str) -> str:
@@ -32,10 +36,13 @@ def parameters_of(notebook: Path) -> dict[str, Any]:
     return found
 
 
-def run_cells(notebook: Path, export: bool = True, **parameters: Any) -> tuple[dict[str, Any], list[Any]]:
+def run_cells(
+    notebook: Path, export: bool = True, draw: bool = False, **parameters: Any
+) -> tuple[dict[str, Any], list[Any]]:
     """Run the code cells in order with these parameters: the names they leave, and everything they displayed.
 
-    `export=False` leaves out the cell with that tag: drawing every figure in three formats takes most of the time.
+    `export=False` leaves out the cell with that tag. Without `draw` figures are made, and their files hold next to
+    nothing: drawing each of them in three formats takes most of the time.
     """
     names: dict[str, Any] = {}
     shown: list[Any] = []
@@ -53,7 +60,10 @@ def run_cells(notebook: Path, export: bool = True, **parameters: Any) -> tuple[d
                 assert not set(parameters) - set(names), "the notebook has no such parameter"
                 names.update(parameters)
 
-    with patch("IPython.display.display", lambda *things, **_: shown.extend(things)):
+    with ExitStack() as patches:
+        patches.enter_context(patch("IPython.display.display", lambda *things, **_: shown.extend(things)))
+        if not draw:
+            patches.enter_context(patch("helpers.figures.style.Figure.render", lambda _, kind: UNDRAWN[kind]))
         asyncio.run(run())
     return names, shown
 

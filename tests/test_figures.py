@@ -139,6 +139,7 @@ def paper() -> dict[str, figures.Figure]:
 
 def texts(figure: figures.Figure) -> list:
     """The texts that are drawn; a figure also holds tick labels of other panels and of places outside the axes."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.text import Text
 
     drawn = []
@@ -151,7 +152,7 @@ def texts(figure: figures.Figure) -> list:
 
     with pytest.MonkeyPatch.context() as patch, styles.settings(figure.rc):
         patch.setattr(Text, "draw", record)
-        figure.figure.savefig(io.BytesIO(), format="png", dpi=figure.figure.dpi)
+        FigureCanvasAgg(figure.figure).draw()  # once, and no file: all that is asked is what stands where
     return list({id(each): each for each in drawn}.values())
 
 
@@ -205,7 +206,8 @@ def test_nothing_overlaps_or_leaves_the_figure_at_print_size(style):
     look = styles.style(style)
     for figure in all_figures(style):
         assert figure.figure.get_figwidth() in (look.column, look.text), figure.name
-        boxes = [(each.get_text(), each.get_window_extent()) for each in texts(figure)]
+        written = texts(figure)
+        boxes = [(each.get_text(), each.get_window_extent()) for each in written]
         assert len(boxes) > 6, figure.name
         edge = figure.figure.bbox
         for words, box in boxes:
@@ -215,7 +217,7 @@ def test_nothing_overlaps_or_leaves_the_figure_at_print_size(style):
             across, down = min(a.x1, b.x1) - max(a.x0, b.x0), min(a.y1, b.y1) - max(a.y0, b.y0)
             # A pixel of 1/100 inch: boxes hold the room above and below letters.
             assert across <= 1 or down <= 1, f"{style} {figure.name}: '{one}' on '{two}'"
-        assert min(each.get_fontsize() for each in texts(figure)) >= 6, figure.name
+        assert min(each.get_fontsize() for each in written) >= 6, figure.name
 
 
 def test_simulated_is_said_on_the_face_and_only_there(paper):

@@ -42,7 +42,7 @@ def drawn(sources, style: str = "paper", suffix: str = "", alter=lambda each: ea
     ]
 
 
-def all_figures(style: str = "paper") -> list[figures.Figure]:
+def all_figures(style: str) -> list[figures.Figure]:
     grid = invented.effects("hub", MODELS, PUBLISHED, "ratio_scale")
     return [
         *drawn([("simulated", FEW)], style),
@@ -54,14 +54,15 @@ def all_figures(style: str = "paper") -> list[figures.Figure]:
 
 
 @pytest.fixture(scope="module")
-def paper() -> dict[str, figures.Figure]:
-    return {figure.name: figure for figure in all_figures()}
+def tight() -> dict[str, figures.Figure]:
+    """Every figure in the narrowest columns."""
+    return {figure.name: figure for figure in all_figures("acl")}
 
 
 @pytest.mark.parametrize("style", EACH_STYLE)
-def test_nothing_overlaps_or_leaves_the_figure_at_print_size(style):
+def test_nothing_overlaps_or_leaves_the_figure_at_print_size(tight, style):
     look = styles.style(style)
-    for figure in all_figures(style):
+    for figure in tight.values() if style == "acl" else all_figures(style):
         assert figure.figure.get_figwidth() in (look.column, look.text), figure.name
         # A page of text is about 50 lines of 1.45 letter heights high, and a little more with its margins.
         assert figure.figure.get_figheight() * 72 / look.size < 78, figure.name
@@ -90,8 +91,8 @@ def test_a_run_too_small_for_intervals_or_numbers_is_still_shown(style, judges):
             assert ("not estimable" in figure.alt) == ("value" in without), figure.name
 
 
-def test_simulated_is_said_on_the_face_and_only_there(paper):
-    for name, figure in paper.items():
+def test_simulated_is_said_on_the_face_and_only_there(tight):
+    for name, figure in tight.items():
         simulated = not name.endswith(("_one", "_many", "grid"))
         faces = [each.get_text() for each in texts(figure)]
         assert any("SIMULATED judges" in face for face in faces) == simulated, name
@@ -116,8 +117,8 @@ def stars_of(axes) -> list:
     return [line for line in axes.lines if line.get_marker() == "*"]
 
 
-def test_a_row_holds_each_judge_and_their_mean_with_intervals(paper):
-    axes = paper["bias_effects"].figure.axes[0]
+def test_a_row_holds_each_judge_and_their_mean_with_intervals(tight):
+    axes = tight["bias_effects"].figure.axes[0]
     assert [each.get_text() for each in axes.get_yticklabels()] == [bias.replace("_", " ") for bias in BIASES]
     spans = intervals(axes)
     assert len(spans) == len(BIASES) * (len(FEW) + 1)
@@ -129,7 +130,7 @@ def test_a_row_holds_each_judge_and_their_mean_with_intervals(paper):
             if line.get_marker() == "D" and line.get_markerfacecolor() == styles.INK}  # fmt: skip
     assert dark == means
     # Two judges of one vendor look the same: every row is numbered, and no number is left out.
-    numbers = [each.get_text() for each in texts(paper["bias_effects"]) if each.get_text() in {*"123456789"}]
+    numbers = [each.get_text() for each in texts(tight["bias_effects"]) if each.get_text() in {*"123456789"}]
     assert sorted(numbers) == sorted("12345" * len(BIASES))
     alone = figures.show_bias_effects(invented.effects("asked", ("gpt_fast", "gemini_fast")))
     assert not any(each.get_text() in {*"123456789"} for each in texts(alone))
@@ -214,8 +215,8 @@ def test_the_value_of_a_scenario_is_the_mean_of_its_pairs_by_hand():
     assert lost == 2
 
 
-def test_a_point_a_scenario_and_the_estimate_below_it(paper):
-    first = paper["bias_values"].figure.axes[0]
+def test_a_point_a_scenario_and_the_estimate_below_it(tight):
+    first = tight["bias_values"].figure.axes[0]
     assert next(each.get_text() for each in first.get_yticklabels()) == "claude_fast"
     clouds = [line for line in first.lines if len(line.get_xdata()) > 2]
     frame = invented.pairs("simulated")
@@ -308,8 +309,8 @@ def test_groups_are_as_many_as_have_an_interval():
     assert [(x, each.n) for x, each in same] == [(3, 60)]
 
 
-def test_the_line_has_the_slope_and_passes_the_mean_and_both_extremes_are_drawn(paper):
-    figure = paper["anchor_response"].figure
+def test_the_line_has_the_slope_and_passes_the_mean_and_both_extremes_are_drawn(tight):
+    figure = tight["anchor_response"].figure
     axes = figure.axes[0]
     line = next(each for each in axes.lines if each.get_color() == styles.INK and each.get_linestyle() == "-")
     (x1, x2), (y1, y2) = line.get_data()
@@ -324,8 +325,8 @@ def test_the_line_has_the_slope_and_passes_the_mean_and_both_extremes_are_drawn(
     assert "0.50 [0.42, 0.58]" in [each.get_text() for each in axes.texts]
 
 
-def test_many_slopes_are_sorted_rows(paper):
-    axes = [each for each in paper["anchor_response_many"].figure.axes if points(each)]
+def test_many_slopes_are_sorted_rows(tight):
+    axes = [each for each in tight["anchor_response_many"].figure.axes if points(each)]
     assert len(axes) == 2
     for each in axes:
         values = [x for x, _ in points(each)]
@@ -335,8 +336,8 @@ def test_many_slopes_are_sorted_rows(paper):
 # --- acceptance -------------------------------------------------------------------------------------------------------
 
 
-def test_curves_of_both_conditions_and_thresholds_at_the_foot(paper):
-    axes = paper["acceptance"].figure.axes[0]
+def test_curves_of_both_conditions_and_thresholds_at_the_foot(tight):
+    axes = tight["acceptance"].figure.axes[0]
     assert axes.get_xscale() == "log"
     ticks = [line for line in axes.lines if line.get_marker() == "|"]
     assert [line.get_xdata()[0] for line in ticks] == pytest.approx([math.exp(0.2), math.exp(0.7)])
@@ -363,12 +364,12 @@ def test_the_ticks_are_the_ratios_that_were_asked_with_words_where_they_fit():
     assert [each.get_text() for each in close.get_xticklabels()] == ["0.98", "", "", "1.5", "2", "", "", "4"]
 
 
-def test_alt_texts_name_their_series_and_end(paper):
+def test_alt_texts_name_their_series_and_end(tight):
     for name in ("acceptance", "noise_metrics", "anchor_response", "acceptance_both", "noise_metrics_both"):
-        assert len(paper[name].alt) < 4800 * (2 if name.endswith("_both") else 1), name
+        assert len(tight[name].alt) < 4800 * (2 if name.endswith("_both") else 1), name
     # Thresholds are what the picture is for, and are not cut.
-    assert paper["acceptance"].alt.count("threshold (log ratio)") == 2 * len(FEW)
-    assert "; and 42 more." in paper["acceptance"].alt and ": accepted, " in paper["acceptance"].alt.replace("; ", ": ")
+    assert tight["acceptance"].alt.count("threshold (log ratio)") == 2 * len(FEW)
+    assert "; and 42 more." in tight["acceptance"].alt and ": accepted, " in tight["acceptance"].alt.replace("; ", ": ")
 
 
 @pytest.mark.parametrize(("id", "words"), [("ratio_scale", "mean B "), ("ratio_scale_absolute", "mean |B| ")])
@@ -418,8 +419,8 @@ def test_an_interval_that_runs_on_has_an_arrow_and_none_is_an_open_ring():
     assert "At the foot" not in figures.show_acceptance(rates).caption
 
 
-def test_many_thresholds_are_sorted_on_an_axis_of_ratios(paper):
-    left, right = paper["acceptance_many"].figure.axes
+def test_many_thresholds_are_sorted_on_an_axis_of_ratios(tight):
+    left, right = tight["acceptance_many"].figure.axes
     both = points(left)
     treated = [x for x, y in both if y % 1 < 0.5]
     assert len(both) == 26 and treated == sorted(treated, reverse=True)
@@ -433,8 +434,8 @@ def test_many_thresholds_are_sorted_on_an_axis_of_ratios(paper):
 # --- noise ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_metric_stands_over_the_same_of_repeats_and_their_difference(paper):
-    figure = paper["noise_metrics"].figure
+def test_a_metric_stands_over_the_same_of_repeats_and_their_difference(tight):
+    figure = tight["noise_metrics"].figure
     titles = {axes.get_title(loc="left").replace("\n", " "): axes for axes in figure.axes if axes.get_visible()}
     assert len(titles) == 10 and {"anchoring (agnostic)", "judge anchoring (specific)", "halo (agnostic)"} <= set(
         titles
@@ -447,7 +448,7 @@ def test_a_metric_stands_over_the_same_of_repeats_and_their_difference(paper):
     heights = [y for _, y in points(axes)[:3]]
     assert heights == sorted(heights) and max(heights) < 0.5
     assert len(points(titles["loss aversion (batch)"])) == len(FEW)
-    assert "Without a repeat to compare with: loss aversion." in paper["noise_metrics"].caption
+    assert "Without a repeat to compare with: loss aversion." in tight["noise_metrics"].caption
     assert len(intervals(axes)) == 3 * len(FEW)
 
 
@@ -505,9 +506,9 @@ def test_hostile_names_are_names(bad, style="acl"):
         assert_readable(figure, styles.style(style))
 
 
-def test_files_embed_fonts_and_are_the_same_bytes_twice(paper):
-    again = {figure.name: figure for figure in drawn([("simulated", FEW)])}
+def test_files_embed_fonts_and_are_the_same_bytes_twice(tight):
+    again = {figure.name: figure for figure in drawn([("simulated", FEW)], "acl")}
     for name in NAMES:
-        assert paper[name].render("png") == again[name].render("png"), name
-    pdf = paper["bias_effects"].render("pdf")
+        assert tight[name].render("png") == again[name].render("png"), name
+    pdf = tight["bias_effects"].render("pdf")
     assert b"/FontFile2" in pdf and b"/Type3" not in pdf

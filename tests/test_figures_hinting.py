@@ -150,7 +150,7 @@ def curves(hints=GROUPS[1:]) -> pd.DataFrame:
 CONCLUSIONS = {"self": "inconclusive", "competitors": "equivalent", "full": "inconclusive", "swapped": "different"}
 
 
-def all_figures(style: str = "paper") -> list[figures.Figure]:
+def all_figures(style: str) -> list[figures.Figure]:
     """Every figure in every shape: published alone, both sources, asked alone with all groups."""
     simulated = [*slopes("simulated", ALL), *lost("simulated")]
     return [
@@ -175,8 +175,9 @@ def all_figures(style: str = "paper") -> list[figures.Figure]:
 
 
 @pytest.fixture(scope="module")
-def paper() -> dict[str, figures.Figure]:
-    return {figure.name: figure for figure in all_figures()}
+def tight() -> dict[str, figures.Figure]:
+    """Every figure in the narrowest columns."""
+    return {figure.name: figure for figure in all_figures("acl")}
 
 
 def assert_readable(figure: figures.Figure, look: styles.Style) -> None:
@@ -197,9 +198,9 @@ def assert_readable(figure: figures.Figure, look: styles.Style) -> None:
 
 
 @pytest.mark.parametrize("style", EACH_STYLE)
-def test_nothing_overlaps_or_leaves_the_figure_at_print_size(style):
+def test_nothing_overlaps_or_leaves_the_figure_at_print_size(tight, style):
     look = styles.style(style)
-    for figure in all_figures(style):
+    for figure in tight.values() if style == "acl" else all_figures(style):
         assert figure.figure.get_figwidth() in (look.column, look.text), figure.name
         assert_readable(figure, look)
 
@@ -208,9 +209,9 @@ def ticks(axes) -> list[str]:
     return [each.get_text().strip() for each in axes.get_xticklabels()]
 
 
-def test_lowered_ticks_never_touch():
+def test_lowered_ticks_never_touch(tight):
     """What the check of boxes leaves out: a lowered tick begins below the lines of its neighbours."""
-    for figure in all_figures("acl"):
+    for figure in tight.values():
         for axes in figure.figure.axes:
             named = [each.get_text() for each in axes.get_xticklabels()]
             lowered = [len(name) - len(name.lstrip("\n")) for name in named]
@@ -219,16 +220,16 @@ def test_lowered_ticks_never_touch():
                 assert all(low in (0, lines) for low in lowered), named
 
 
-def test_simulated_is_said_on_the_face_and_only_there(paper):
-    for name, figure in paper.items():
+def test_simulated_is_said_on_the_face_and_only_there(tight):
+    for name, figure in tight.items():
         simulated = name in ("slopes", "effects", "categories", "metrics", "discordances")
         faces = [each.get_text() for each in texts(figure)]
         assert (faces.count("SIMULATED judges") == 1) == simulated, name
         assert ("SIMULATED" in figure.caption) == ("SIMULATED" in figure.alt) == simulated, name
 
 
-def test_slopes_show_every_group_in_order_with_its_interval(paper):
-    axes = paper["slopes"].figure.axes
+def test_slopes_show_every_group_in_order_with_its_interval(tight):
+    axes = tight["slopes"].figure.axes
     assert [ticks(panel) for panel in axes[4:]] == [list(GROUPS), list(ALL)]
     assert [panel.get_ylabel() for panel in axes[::2]] == ["Claude", "GPT", "Gemini"]
     low, high = (100 * x for x in (slopes("published")[1].low, slopes("published")[1].high))
@@ -241,11 +242,11 @@ def test_slopes_show_every_group_in_order_with_its_interval(paper):
     assert len(spans) == 1, "slopes compare only where panels span equally many pp"
     dashed = [line.get_ydata()[0] for line in axes[2].lines if line.get_linestyle() == "--"]
     assert dashed == [pytest.approx(100 / 3)]
-    assert "share of candidates" in paper["slopes"].caption
-    assert "unreadable 2.0 % (48 of 2400 judgments)" in paper["slopes"].caption
+    assert "share of candidates" in tight["slopes"].caption
+    assert "unreadable 2.0 % (48 of 2400 judgments)" in tight["slopes"].caption
     assert (
         "Unreadable by group (simulated: none 1.2 %, self 1.2 %, competitors 1.2 %, full 5.0 %"
-        in paper["slopes"].caption
+        in tight["slopes"].caption
     )
 
 
@@ -256,8 +257,8 @@ def test_losses_of_other_experiments_are_not_counted():
     assert "unreadable 2.5 % (2 of 80 judgments)" in caption
 
 
-def test_effects_show_both_intervals_the_margin_and_the_words(paper):
-    left, right, _, below = paper["effects"].figure.axes
+def test_effects_show_both_intervals_the_margin_and_the_words(tight):
+    left, right, _, below = tight["effects"].figure.axes
     labelled = [each.get_text() for each in left.get_yticklabels()]
     assert labelled[::4] == list(HINTS) and labelled[1:4] == ["Claude", "GPT", "Gemini"]
     # Published changes: open markers, no interval, no words for what was never asked but these two.
@@ -272,13 +273,13 @@ def test_effects_show_both_intervals_the_margin_and_the_words(paper):
     assert {each.get_text() for each in right.texts} == set(CONCLUSIONS.values())
     assert left.get_xlim() == right.get_xlim()
     assert len(points(below)) == 4 and points(below)[0][0] == pytest.approx(3.4)
-    assert "competitors: equivalent." in paper["effects"].alt
-    assert "\N{PLUS-MINUS SIGN}5 pp" in paper["effects"].caption
-    assert "the pairing is not published" in paper["effects"].caption
+    assert "competitors: equivalent." in tight["effects"].alt
+    assert "\N{PLUS-MINUS SIGN}5 pp" in tight["effects"].caption
+    assert "the pairing is not published" in tight["effects"].caption
 
 
-def test_one_hint_alone_has_no_second_panel_and_the_margin_stays_in_view(paper):
-    (axes,) = paper["one_effect"].figure.axes
+def test_one_hint_alone_has_no_second_panel_and_the_margin_stays_in_view(tight):
+    (axes,) = tight["one_effect"].figure.axes
     assert axes.get_xlim()[0] < -5 and axes.get_xlim()[1] > 5
     tiny = [replace(each, low=each.value, high=each.value) for each in effects("asked", ["self"])]
     wide = figures.show_hint_effects(tiny, margin_pp=20).figure.axes[0].get_xlim()
@@ -296,14 +297,14 @@ def outlined(axes) -> set[tuple[int, int]]:
     return {(int(p.get_xy()[0]), int(p.get_xy()[1])) for p in axes.patches if not p.get_fill()}
 
 
-def test_all_ties_of_the_lowest_are_outlined(paper):
-    axes = paper["category"].figure.axes[0]
+def test_all_ties_of_the_lowest_are_outlined(tight):
+    axes = tight["category"].figure.axes[0]
     order = [each.get_text() for each in axes.get_yticklabels()]
     least = {c: [i for i, k in enumerate(counts) if k == min(counts)] for c, counts in BY_CATEGORY.items()}
     assert outlined(axes) == {(i, order.index(c)) for c, columns in least.items() for i in columns}
     # Reasoning and humanities: three groups; writing: two. A source had credited one.
     assert sum(map(len, least.values())) == 13
-    assert "no finding" in paper["category"].caption
+    assert "no finding" in tight["category"].caption
     # 1/3 + 1/3 + 1/3 and 3/3: apart in the last digit and yet the same.
     close = [replace(each, value=each.value + i * 1e-16) for i, each in enumerate(categories("published")[:4])]
     same = [replace(each, value=0.35 + 4e-17 * i) for i, each in enumerate(close)]
@@ -321,8 +322,8 @@ def test_a_cell_without_a_number_is_no_minimum():
     assert not outlined(nothing.figure.axes[0])
 
 
-def test_metrics_have_hatched_published_bars_floors_and_words_for_what_is_missing(paper):
-    axes = paper["metrics"].figure.axes
+def test_metrics_have_hatched_published_bars_floors_and_words_for_what_is_missing(tight):
+    axes = tight["metrics"].figure.axes
     bars = [[p for p in panel.patches if p.get_width() > 0] for panel in axes]
     # Published deviation of four groups, asked of five; consistency over judges was published for two.
     assert [len(found) for found in bars] == [9, 9, 7, 9]
@@ -333,15 +334,15 @@ def test_metrics_have_hatched_published_bars_floors_and_words_for_what_is_missin
     assert len(intervals(axes[0])) == 10  # five intervals, five floors
     said = [[each.get_text() for each in panel.texts] for panel in axes]
     assert said == [["not asked"], ["not asked"], ["not derivable", "not derivable", "not asked"], ["not asked"]]
-    assert "noise floor" in paper["metrics"].caption and "noise floor" not in paper["metric"].caption
-    assert "noise floor of balance (overall), hint none: 2.10 pp" in paper["metrics"].alt
+    assert "noise floor" in tight["metrics"].caption and "noise floor" not in tight["metric"].caption
+    assert "noise floor of balance (overall), hint none: 2.10 pp" in tight["metrics"].alt
     lost = [replace(each, value=NAN, low=NAN, high=NAN) for each in metrics("asked")[:2]]
     words = [each.get_text() for each in figures.show_group_metrics(lost).figure.axes[0].texts]
     assert words == ["not estimable"]
 
 
-def test_discordance_has_a_line_a_hint_told_apart_without_colour(paper):
-    axes = paper["discordances"].figure.axes[0]
+def test_discordance_has_a_line_a_hint_told_apart_without_colour(tight):
+    axes = tight["discordances"].figure.axes[0]
     lines = [line for line in axes.lines if len(line.get_xdata()) > 2]
     assert [line.get_label() for line in lines] == list(HINTS)
     assert len({line.get_marker() for line in lines}) == len({str(line._unscaled_dash_pattern) for line in lines}) == 4
@@ -349,10 +350,10 @@ def test_discordance_has_a_line_a_hint_told_apart_without_colour(paper):
     assert list(lines[0].get_ydata()) == pytest.approx(list(shown["p"]))
     level = [line for line in axes.lines if list(line.get_ydata()) == [0.05, 0.05]]
     assert len(level) == 1 and level[0].get_linestyle() == "--"
-    assert "n = 480 pairs a line" in paper["discordance"].caption
+    assert "n = 480 pairs a line" in tight["discordance"].caption
     # Of 6 votes more, below 0.05 while at most 6 of 480 pairs changed.
     assert (
-        "self: p = 0.014 at 1.2 % to p = 0.78 at 100.0 %, below 0.05 up to a share of 1.2 %" in paper["discordance"].alt
+        "self: p = 0.014 at 1.2 % to p = 0.78 at 100.0 %, below 0.05 up to a share of 1.2 %" in tight["discordance"].alt
     )
 
 
@@ -431,22 +432,22 @@ def test_many_vendors_and_all_hints_still_fit():
         assert_readable(figures.show_hint_slopes(every, 1 / 7, style), styles.style(style))
 
 
-def test_files_embed_fonts_and_are_the_same_bytes_twice(paper):
+def test_files_embed_fonts_and_are_the_same_bytes_twice(tight):
     """One shape of two figures; the next test has all of them."""
     for name in ("slopes", "effects", "categories", "metrics", "discordances"):
-        pdf = paper[name].render("pdf")
+        pdf = tight[name].render("pdf")
         assert b"/FontFile2" in pdf and b"/Type3" not in pdf
     again = [
-        figures.show_hint_slopes(slopes("published"), 1 / 3, name="slope"),
-        figures.show_hint_effects([*effects("asked"), *names("asked")], 5, CONCLUSIONS, name="effect"),
+        figures.show_hint_slopes(slopes("published"), 1 / 3, style="acl", name="slope"),
+        figures.show_hint_effects([*effects("asked"), *names("asked")], 5, CONCLUSIONS, style="acl", name="effect"),
     ]
-    assert all(paper[figure.name].render("png") == figure.render("png") for figure in again)
+    assert all(tight[figure.name].render("png") == figure.render("png") for figure in again)
 
 
 @pytest.mark.slow
-def test_all_shapes_are_the_same_bytes_twice(paper):
-    again = {figure.name: figure for figure in all_figures()}
-    assert all(again[name].render("png") == figure.render("png") for name, figure in paper.items())
+def test_all_shapes_are_the_same_bytes_twice(tight):
+    again = {figure.name: figure for figure in all_figures("acl")}
+    assert all(again[name].render("png") == figure.render("png") for name, figure in tight.items())
 
 
 def test_a_run_too_small_for_intervals_or_numbers_is_still_shown():

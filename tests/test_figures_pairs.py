@@ -94,7 +94,7 @@ def outcomes(names=JUDGES) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["judge", "judge_vendor", "kind", "outcome", "count"])
 
 
-def all_figures(style: str = "paper") -> list[figures.Figure]:
+def all_figures(style: str) -> list[figures.Figure]:
     """Every figure with simulated judges, and for one, two and many judges, of one source of data and of two."""
     few, two = (JUDGES[0],), JUDGES[2:4]
     made = [
@@ -121,21 +121,22 @@ def all_figures(style: str = "paper") -> list[figures.Figure]:
 
 
 @pytest.fixture(scope="module")
-def paper() -> dict[str, figures.Figure]:
-    return {figure.name: figure for figure in all_figures()}
+def tight() -> dict[str, figures.Figure]:
+    """Every figure in the narrowest columns."""
+    return {figure.name: figure for figure in all_figures("acl")}
 
 
 @pytest.mark.parametrize("style", EACH_STYLE)
-def test_nothing_overlaps_or_leaves_the_figure_at_print_size(style):
+def test_nothing_overlaps_or_leaves_the_figure_at_print_size(tight, style):
     look = styles.style(style)
-    for figure in all_figures(style):
+    for figure in tight.values() if style == "acl" else all_figures(style):
         assert figure.figure.get_figwidth() in (look.column, look.text), figure.name
         assert_readable(figure, look)
 
 
-def test_simulated_is_said_on_the_face_and_only_there(paper):
-    both = {name for name in paper if name.endswith("_both")}
-    for name, figure in paper.items():
+def test_simulated_is_said_on_the_face_and_only_there(tight):
+    both = {name for name in tight if name.endswith("_both")}
+    for name, figure in tight.items():
         simulated = name in both or not name.endswith(("_hub", "_one", "_many"))
         faces = [each.get_text() for each in texts(figure)]
         assert (faces.count("SIMULATED judges") == 1) == simulated, name
@@ -168,8 +169,8 @@ def widths(axes) -> list[float]:
     return [round(patch.get_width(), 6) for patch in axes.patches]
 
 
-def test_the_funnel_says_what_is_left_what_is_lost_and_why(paper):
-    figure = paper["funnel"]
+def test_the_funnel_says_what_is_left_what_is_lost_and_why(tight):
+    figure = tight["funnel"]
     said = [each.get_text() for each in texts(figure)]
     counts = ["60", "56 of 60", "104", "41 of 104", "38 of 41", "205", "199 of 205", "160 of 199"]
     assert [each for each in said if each in counts] == counts
@@ -183,11 +184,11 @@ def test_the_funnel_says_what_is_left_what_is_lost_and_why(paper):
     assert bars[6:8] == pytest.approx([0.66 * 41 / 104, 0.66 * 63 / 104], abs=1e-6)
     assert "the same answer both ways: 160, 39 lost (39 the same place twice)" in figure.alt
     assert "no interval" in figure.caption
-    assert len(widths(paper["funnel_hub"].figure.axes[0])) == 6
+    assert len(widths(tight["funnel_hub"].figure.axes[0])) == 6
 
 
-def test_a_mosaic_has_an_area_for_each_count(paper):
-    axes = paper["outcomes"].figure.axes[0]
+def test_a_mosaic_has_an_area_for_each_count(tight):
+    axes = tight["outcomes"].figure.axes[0]
     assert [each.get_text() for each in axes.texts if each.get_fontweight() == "bold"] == [
         "sim_llama_large",
         "sim_llama_small",
@@ -197,14 +198,14 @@ def test_a_mosaic_has_an_area_for_each_count(paper):
     # sim_llama_large: 19, 8, 13 and 2 of 42 harmful items, then 31, 6, 4 and 0 of 41.
     areas = [patch.get_width() * patch.get_height() for patch in axes.patches[:8]]
     assert [each / areas[0] * 19 for each in areas] == pytest.approx([19, 8, 13, 2, 31, 6, 4, 0])
-    assert "unreadable 2.4 % (10 of 420 items)" in paper["outcomes"].caption
+    assert "unreadable 2.4 % (10 of 420 items)" in tight["outcomes"].caption
     assert (
-        "sim_deepseek, harmful: 17 right both ways, 8 split, 15 wrong both ways, 2 unreadable" in paper["outcomes"].alt
+        "sim_deepseek, harmful: 17 right both ways, 8 split, 15 wrong both ways, 2 unreadable" in tight["outcomes"].alt
     )
 
 
-def test_outcomes_of_many_judges_are_rows_sorted_by_wrong_on_harmful_items(paper):
-    harmful, beneficial = paper["outcomes_many"].figure.axes
+def test_outcomes_of_many_judges_are_rows_sorted_by_wrong_on_harmful_items(tight):
+    harmful, beneficial = tight["outcomes_many"].figure.axes
     assert [each.get_text() for each in harmful.get_yticklabels()] == list(MANY[::-1])
     assert [each.get_title(loc="left") for each in (harmful, beneficial)] == ["harmful items", "beneficial items"]
     assert sum(widths(harmful)) == pytest.approx(1600)
@@ -255,8 +256,8 @@ def panel(figure: figures.Figure, judge: str):
     return next(axes for axes in figure.figure.axes if axes.get_title(loc="left").replace("\n", "") == judge)
 
 
-def test_slopes_show_the_judge_and_the_others_each_with_its_interval(paper):
-    figure = paper["obfuscation_slopes"]
+def test_slopes_show_the_judge_and_the_others_each_with_its_interval(tight):
+    figure = tight["obfuscation_slopes"]
     titles = [axes.get_title(loc="left") for axes in figure.figure.axes if axes.get_visible()]
     assert titles == ["sim_llama_large", "sim_llama_small", *JUDGES[2:]]
     axes = panel(figure, "sim_qwen_small")
@@ -286,8 +287,8 @@ def test_a_missing_control_is_named_in_room_of_its_own():
         assert figure.figure.axes[0].get_ylim()[0] < -20
 
 
-def test_doses_begin_at_zero_without_an_interval_and_words_stand_apart(paper):
-    axes = panel(paper["dose_curve"], "sim_qwen_small")
+def test_doses_begin_at_zero_without_an_interval_and_words_stand_apart(tight):
+    axes = panel(tight["dose_curve"], "sim_qwen_small")
     assert points(axes) == [(0, 0)] + [
         (x, pytest.approx(y)) for x, y in zip((2, 4, 8, 8 + 8 / 3), (0.6, 0.8, 1.0, 1.2), strict=True)
     ]
@@ -297,8 +298,8 @@ def test_doses_begin_at_zero_without_an_interval_and_words_stand_apart(paper):
     assert uprights(axes)[0] == pytest.approx((2, 0.1, 1.1))
     zero = [line for line in axes.lines if list(line.get_ydata()) == [0, 0] and line.get_linestyle() == "--"]
     assert len(zero) == 1
-    assert "The smallest dose (2 words) is the confirmatory one" in paper["dose_curve"].caption
-    assert "zero by definition" in paper["dose_curve"].caption
+    assert "The smallest dose (2 words) is the confirmatory one" in tight["dose_curve"].caption
+    assert "zero by definition" in tight["dose_curve"].caption
 
 
 def test_doses_too_close_for_their_numbers_are_not_to_scale():
@@ -314,8 +315,8 @@ def test_doses_too_close_for_their_numbers_are_not_to_scale():
         )
 
 
-def test_recognition_stands_against_preference_with_both_intervals(paper):
-    axes = panel(paper["recognition_against_preference"], "sim_deepseek")
+def test_recognition_stands_against_preference_with_both_intervals(tight):
+    axes = panel(tight["recognition_against_preference"], "sim_deepseek")
     assert points(axes) == [(pytest.approx(-8 * k), pytest.approx(-4.8 * k)) for k in (1, 2, 3, 4)]
     assert (-8.0, pytest.approx(-11.8), pytest.approx(2.2)) in uprights(axes)
     assert any(each == pytest.approx((-4.8, -15, -1)) for each in intervals(axes))
@@ -323,7 +324,7 @@ def test_recognition_stands_against_preference_with_both_intervals(paper):
     assert sizes[0] < sizes[1] < sizes[2]
     dashed = [line for line in axes.lines if line.get_linestyle() == "--"]
     assert len(dashed) == 2
-    assert "do not show that one makes the other" in paper["recognition_against_preference"].caption
+    assert "do not show that one makes the other" in tight["recognition_against_preference"].caption
 
 
 def test_points_without_both_numbers_are_named_and_recognition_may_not_be_asked():
@@ -342,8 +343,8 @@ def test_points_without_both_numbers_are_named_and_recognition_may_not_be_asked(
     assert_readable(figure, styles.style())
 
 
-def test_the_baseline_has_a_column_a_comparison_sorted_by_the_primary_one(paper):
-    axes = paper["baseline_gap"].figure.axes
+def test_the_baseline_has_a_column_a_comparison_sorted_by_the_primary_one(tight):
+    axes = tight["baseline_gap"].figure.axes
     order = [each.get_text() for each in axes[0].get_yticklabels()]
     assert order == list(JUDGES[::-1])
     assert [len(points(each)) for each in axes] == [len(intervals(each)) for each in axes] == [5] * 5
@@ -351,7 +352,7 @@ def test_the_baseline_has_a_column_a_comparison_sorted_by_the_primary_one(paper)
     dashed = [sum(line.get_linestyle() == "--" for line in each.lines) for each in axes]
     assert dashed == [0, 1, 1, 1, 1]
     assert len({each.get_xlim() for each in axes[1:]}) == 1
-    assert "stratum same label: +11.0 pp [+1.0, +21.0]" in paper["baseline_gap"].alt
+    assert "stratum same label: +11.0 pp [+1.0, +21.0]" in tight["baseline_gap"].alt
     missing = [replace(e, value=NAN, low=NAN, high=NAN) if "stratum" in e.where else e for e in gaps("asked")]
     missing = [e for e in missing if e.id != "same_text_other_judges" or e.where["judge"] != "sim_mistral"]
     figure = figures.show_baseline_gap(missing, style="neurips")
@@ -362,18 +363,18 @@ def test_the_baseline_has_a_column_a_comparison_sorted_by_the_primary_one(paper)
         figures.show_baseline_gap([replace(gaps("a")[1], where={"judge": "x", "stratum": "odd"})])
 
 
-def test_many_judges_become_sorted_forest_plots(paper):
-    rows = lambda name: [each.get_text() for each in paper[name].figure.axes[0].get_yticklabels()]  # noqa: E731
+def test_many_judges_become_sorted_forest_plots(tight):
+    rows = lambda name: [each.get_text() for each in tight[name].figure.axes[0].get_yticklabels()]  # noqa: E731
     for name in ("obfuscation_slopes_many", "dose_curve_many", "baseline_gap_many"):
         assert rows(name) == list(MANY[::-1]), name
     assert rows("recognition_against_preference_many") == list(MANY)
-    own, others = paper["obfuscation_slopes_many"].figure.axes
+    own, others = tight["obfuscation_slopes_many"].figure.axes
     assert len(points(own)) == len(points(others)) == len(intervals(own)) == 32
-    doses = paper["dose_curve_many"].figure.axes
+    doses = tight["dose_curve_many"].figure.axes
     assert [each.get_title(loc="left") for each in doses] == ["2 words", "4 words", "8 words", "paraphrase"]
     assert len({each.get_xlim() for each in doses}) == 1
     assert all(len(points(each)) == len(intervals(each)) == 16 for each in doses)
-    recognition, preference = paper["recognition_against_preference_many"].figure.axes
+    recognition, preference = tight["recognition_against_preference_many"].figure.axes
     assert len(points(recognition)) == len(points(preference)) == len(intervals(preference)) == 64
     dozen = [each for each in effects("asked", MANY[:12])]
     assert sum(axes.get_visible() for axes in figures.show_dose_curve(dozen).figure.axes) == 12
@@ -442,17 +443,18 @@ def test_hostile_names_are_names(bad, style="acl"):
         assert named and not any(each.get_parse_math() for each in named), figure.name
 
 
-def test_files_embed_fonts_and_are_the_same_bytes_twice(paper):
+def test_files_embed_fonts_and_are_the_same_bytes_twice(tight):
     """One shape of each figure; the next test has all of them."""
     for name in ("funnel", "outcomes", "obfuscation_slopes", "recognition_against_preference", "baseline_gap_both"):
-        pdf = paper[name].render("pdf")
+        pdf = tight[name].render("pdf")
         assert b"/FontFile2" in pdf and b"/Type3" not in pdf
-    again = [figures.show_funnel(steps(), "simulated"), figures.show_outcomes(outcomes(), "simulated")]
-    again += [show([*given("simulated"), *lost("simulated")]) for show, given, _ in SHOWS]
-    assert all(paper[figure.name].render("png") == figure.render("png") for figure in again)
+    again = [figures.show_funnel(steps(), "simulated", style="acl")]
+    again += [figures.show_outcomes(outcomes(), "simulated", style="acl")]
+    again += [show([*given("simulated"), *lost("simulated")], style="acl") for show, given, _ in SHOWS]
+    assert all(tight[figure.name].render("png") == figure.render("png") for figure in again)
 
 
 @pytest.mark.slow
-def test_all_shapes_are_the_same_bytes_twice(paper):
-    again = {figure.name: figure for figure in all_figures()}
-    assert all(again[name].render("png") == figure.render("png") for name, figure in paper.items())
+def test_all_shapes_are_the_same_bytes_twice(tight):
+    again = {figure.name: figure for figure in all_figures("acl")}
+    assert all(again[name].render("png") == figure.render("png") for name, figure in tight.items())

@@ -139,7 +139,7 @@ SHOWS = (
 ESTIMATES = [(show, given) for show, given in SHOWS if given is not counts]
 
 
-def all_figures(style: str = "paper") -> list[figures.Figure]:
+def all_figures(style: str) -> list[figures.Figure]:
     """Every figure with simulated judges, and for one and many comparisons, of one source of data and of two."""
     made = [
         figures.show_leaderboard_contrast(board("simulated"), style, "leaderboard_contrast"),
@@ -162,14 +162,15 @@ def all_figures(style: str = "paper") -> list[figures.Figure]:
 
 
 @pytest.fixture(scope="module")
-def paper() -> dict[str, figures.Figure]:
-    return {figure.name: figure for figure in all_figures()}
+def tight() -> dict[str, figures.Figure]:
+    """Every figure in the narrowest columns."""
+    return {figure.name: figure for figure in all_figures("acl")}
 
 
 @pytest.mark.parametrize("style", EACH_STYLE)
-def test_nothing_overlaps_or_leaves_the_figure_at_print_size(style):
+def test_nothing_overlaps_or_leaves_the_figure_at_print_size(tight, style):
     look = styles.style(style)
-    for figure in all_figures(style):
+    for figure in tight.values() if style == "acl" else all_figures(style):
         assert figure.figure.get_figwidth() in (look.column, look.text), figure.name
         assert_readable(figure, look)
 
@@ -180,8 +181,8 @@ def test_a_dozen_grids_fit_on_a_page():
     assert_readable(figure, styles.style("acl"))
 
 
-def test_simulated_is_said_on_the_face_and_only_there(paper):
-    for name, figure in paper.items():
+def test_simulated_is_said_on_the_face_and_only_there(tight):
+    for name, figure in tight.items():
         simulated = not name.endswith(("_one", "_many"))
         faces = [each.get_text() for each in texts(figure)]
         assert (faces.count("SIMULATED judges") == 1) == simulated, name
@@ -216,8 +217,8 @@ def test_verdict_pairs_have_the_kinds_of_the_published_notebook():
     }
 
 
-def test_the_grid_writes_each_count_and_outlines_the_same_place_and_the_same_answer(paper):
-    figure = paper["outcome_grid_seed_one"]
+def test_the_grid_writes_each_count_and_outlines_the_same_place_and_the_same_answer(tight):
+    figure = tight["outcome_grid_seed_one"]
     axes = figure.figure.axes[0]
     written = {
         (int(t.get_position()[1]), int(t.get_position()[0])): t.get_text()
@@ -248,8 +249,8 @@ def test_rows_of_one_cell_are_added_and_sources_are_never_pooled():
     assert "v2.0, n = 1496" in [each.get_text() for each in texts(figure)]
 
 
-def test_many_sources_are_bars_sorted_by_the_first_place_over_the_second(paper):
-    figure = paper["outcome_grid_many"]
+def test_many_sources_are_bars_sorted_by_the_first_place_over_the_second(tight):
+    figure = tight["outcome_grid_many"]
     names, *_, axes = figure.figure.axes
     table = kinds.checked(counts("hub", MANY))
     sums = table.pivot_table(index=["judge", "candidate"], columns="kind", values="count", aggfunc="sum")
@@ -261,8 +262,8 @@ def test_many_sources_are_bars_sorted_by_the_first_place_over_the_second(paper):
     assert len(hatches) == 4
 
 
-def test_patterns_are_the_inconsistent_ones_by_count(paper):
-    axes = paper["patterns_seed_one"].figure.axes[0]
+def test_patterns_are_the_inconsistent_ones_by_count(tight):
+    axes = tight["patterns_seed_one"].figure.axes[0]
     named = [each.get_text() for each in axes.get_yticklabels()]
     assert named[0] == "A>>B \N{RIGHTWARDS ARROW} A>>B" and named[-1] == "9 others" and len(named) == 9
     numbers = [int(t.get_text()) for t in axes.texts if t.get_text().isdigit()]
@@ -314,8 +315,8 @@ def judged(axes) -> list[str]:
     ]
 
 
-def test_classes_are_stacked_to_all_comparisons_with_the_unreadable_apart(paper):
-    names, published, own = paper["class_shares"].figure.axes
+def test_classes_are_stacked_to_all_comparisons_with_the_unreadable_apart(tight):
+    names, published, own = tight["class_shares"].figure.axes
     assert judged(names) == ["DeepSeek-R1-\N{HORIZONTAL ELLIPSIS}l-Llama-70B", "gemini-2.5-flash", "gpt-4o"]
     widths = [patch.get_width() for patch in own.patches[:4]]
     # The third comparison: 282, 74 and 124 of 480 readable ones of 500.
@@ -326,7 +327,7 @@ def test_classes_are_stacked_to_all_comparisons_with_the_unreadable_apart(paper)
     assert len(marks) == 6
     low = next(e.low for e in shares("x") if e.id == "no_bias" and e.where == where(FEW[2]))
     assert marks[0][0] == pytest.approx(96 * low)
-    legend = [each.get_text() for each in paper["class_shares"].figure.legends[0].get_texts()]
+    legend = [each.get_text() for each in tight["class_shares"].figure.legends[0].get_texts()]
     assert legend[-1] == "not two games" and len(legend) == 5
     assert "acceptable rate" not in legend
 
@@ -344,8 +345,8 @@ def test_one_way_of_counting_is_enough_and_a_missing_one_is_said():
     assert_readable(figure, styles.style("acl"))
 
 
-def test_position_effects_are_sorted_around_a_line_at_zero(paper):
-    names, *axes = paper["position_effects"].figure.axes
+def test_position_effects_are_sorted_around_a_line_at_zero(tight):
+    names, *axes = tight["position_effects"].figure.axes
     assert judged(names) == ["gpt-4o", "gemini-2.5-flash", "DeepSeek-R1-\N{HORIZONTAL ELLIPSIS}l-Llama-70B"]
     assert [axes[0].get_title(loc="left").replace("\n", " ")] == ["first place twice minus second twice"]
     assert [x for x, _ in points(axes[0])] == pytest.approx([8, 5.5, 3])
@@ -368,8 +369,8 @@ def test_a_judge_has_its_vendors_marker_or_the_one_that_is_given():
     assert markers == [[look["gpt"].marker], [look["claude"].marker]]
 
 
-def test_categories_stand_under_all_questions_and_none_is_dropped(paper):
-    axes = paper["category_effects"].figure.axes[0]
+def test_categories_stand_under_all_questions_and_none_is_dropped(tight):
+    axes = tight["category_effects"].figure.axes[0]
     assert [each.get_text() for each in axes.get_yticklabels()] == ["all", *CATEGORIES]
     assert [x for x, _ in points(axes)] == pytest.approx([5, 6, 4, 2, 0, -2, -4])
     dotted = [line.get_xdata()[0] for line in axes.lines if line.get_linestyle() == ":"]
@@ -388,13 +389,13 @@ def test_categories_stand_under_all_questions_and_none_is_dropped(paper):
     assert [len(points(axes)) for axes in called.figure.axes] == [3, 3, 3]
 
 
-def test_choices_stand_under_the_headline(paper):
-    axes = paper["sensitivity"].figure.axes[0]
+def test_choices_stand_under_the_headline(tight):
+    axes = tight["sensitivity"].figure.axes[0]
     rows = [each.get_text() for each in axes.get_yticklabels()]
     assert rows == ["controlled, weight 1", "controlled, weight 3", "raw, weight 1", "raw, weight 3"]
     lines = {line.get_linestyle(): line.get_xdata()[0] for line in axes.lines if line.get_linestyle() in (":", "--")}
     assert lines == pytest.approx({":": 45, "--": 50})
-    assert "The win rate of each judge and candidate under each choice; dashed: 50 %." in paper["sensitivity"].caption
+    assert "The win rate of each judge and candidate under each choice; dashed: 50 %." in tight["sensitivity"].caption
     headline = [
         number("first_position_effect", where(FEW[0], choice=choice), 0.1 - 0.02 * i, 0.05, "asked")
         for i, choice in enumerate(("valid pairs", "invalid as ties", "own labels"))
@@ -408,13 +409,13 @@ def test_choices_stand_under_the_headline(paper):
         figures.show_sensitivity(wins("asked"), choices=[])
 
 
-def test_many_comparisons_are_rows_sorted_by_the_first_column(paper):
+def test_many_comparisons_are_rows_sorted_by_the_first_column(tight):
     for name in ("category_effects_many", "sensitivity_many", "position_effects_many"):
-        axes = [each for each in paper[name].figure.axes if each.axison and each.get_visible()]
+        axes = [each for each in tight[name].figure.axes if each.axison and each.get_visible()]
         first = [x for x, _ in points(axes[0])]
         assert len(first) == 14 and first == sorted(first, reverse=True), name
         assert len({each.get_xlim() for each in axes}) == 1, name
-    titles = [axes.get_title(loc="left").replace("\n", "") for axes in paper["category_effects_many"].figure.axes]
+    titles = [axes.get_title(loc="left").replace("\n", "") for axes in tight["category_effects_many"].figure.axes]
     assert [each for each in titles if each and "judge" not in each] == ["all", *CATEGORIES]
 
 
@@ -451,8 +452,8 @@ def test_a_run_too_small_for_intervals_or_numbers_is_still_shown(style):
 # --- leaderboards -----------------------------------------------------------------------------------------------------
 
 
-def test_a_leaderboard_names_own_families_with_their_distance_from_the_line(paper):
-    figure = paper["leaderboard_contrast"]
+def test_a_leaderboard_names_own_families_with_their_distance_from_the_line(tight):
+    figure = tight["leaderboard_contrast"]
     axes, beside = figure.figure.axes
     table = board("simulated")
     marks = [line for line in axes.lines if line.get_marker() not in ("None", "", None)]
@@ -535,11 +536,11 @@ def test_signs_that_cannot_be_written_are_shown_as_replaced(bad):
     assert (figure.caption + figure.alt).encode() and figure.render("svg")
 
 
-def test_files_embed_fonts_and_are_the_same_bytes_twice(paper):
+def test_files_embed_fonts_and_are_the_same_bytes_twice(tight):
     for name in ("outcome_grid", "class_shares_both", "position_effects", "patterns_many", "leaderboard_contrast"):
-        pdf = paper[name].render("pdf")
+        pdf = tight[name].render("pdf")
         assert b"/FontFile2" in pdf and b"/Type3" not in pdf
-    again = [show(given("simulated")) for show, given in SHOWS]
-    assert all(paper[figure.name].render("png") == figure.render("png") for figure in again)
-    board_again = figures.show_leaderboard_contrast(board("simulated"))
-    assert paper["leaderboard_contrast"].render("png") == board_again.render("png")
+    again = [show(given("simulated"), style="acl") for show, given in SHOWS]
+    assert all(tight[figure.name].render("png") == figure.render("png") for figure in again)
+    board_again = figures.show_leaderboard_contrast(board("simulated"), style="acl")
+    assert tight["leaderboard_contrast"].render("png") == board_again.render("png")

@@ -20,7 +20,7 @@ TEXT = "Situation:\n{}\n\nPrompt:\nHow good is it?\n\nAnswer Options:\n" + "\n".
 def ran(tmp_path: Path, **given: Any) -> tuple[str, Path]:
     """All that the notebook says when its cells are run in this process, and the folder of its results."""
     out = tmp_path / "out"
-    _, shown = run_cells(NOTEBOOK, **given, store=str(tmp_path / "store"), out=str(out))
+    _, shown = run_cells(NOTEBOOK, draw="biases" in given, **given, store=str(tmp_path / "store"), out=str(out))
     return prose(shown), out
 
 

@@ -96,7 +96,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
     out, replies = elsewhere / "results", elsewhere / "replies"
     given = ("-p", "question_limit", "16", "-p", "store", str(replies), "-p", "out", str(out))
     before = tracked()
-    run_cells(NOTEBOOK, question_limit=16, store=str(replies), out=str(out))
+    run_cells(NOTEBOOK, draw=True, question_limit=16, store=str(replies), out=str(out))
     first, stored = contents(out), contents(replies)
     again = command("helpers", "run", NAME, *given, cwd=elsewhere)
     return SimpleNamespace(

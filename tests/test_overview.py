@@ -295,7 +295,7 @@ def test_after_a_run_with_parameters_its_own_folders_are_collected_and_no_others
 
 
 def test_the_notebook_goes_through_on_a_run_of_one_s_own(tmp_path: Path, two: list[str]) -> None:
-    names, shown = run_cells(NOTEBOOK, results=two, out=str(tmp_path / "out"), failed=["hinting_groups"])
+    names, shown = run_cells(NOTEBOOK, draw=True, results=two, out=str(tmp_path / "out"), failed=["hinting_groups"])
     files = {file.name for file in (tmp_path / "out").iterdir()}
     assert {"judge_card.png", "judge_card.csv", "experiments.csv", "claims.csv", "numbers.json"} <= files
     content = json.loads((tmp_path / "out" / "numbers.json").read_text())

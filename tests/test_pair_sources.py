@@ -361,7 +361,7 @@ def test_the_configs_entry_names_the_published_data_set() -> None:
 
 def test_the_notebook_runs_to_its_end_on_published_judgments(tmp_path: Path) -> None:
     source, out = str(judged(tmp_path, responses=True)), str(tmp_path / "out")
-    names, shown = run_cells(NOTEBOOK, judgments=source, answers=str(tmp_path), out=out)
+    names, shown = run_cells(NOTEBOOK, draw=True, judgments=source, answers=str(tmp_path), out=out)
     said = prose(shown)
     assert "published judgments, from a file or folder" in said and "SIMULATED" not in of_this_run(said)
     assert "needs unedited pairs asked again" in said and "there is no prompt to show" in said
