@@ -204,8 +204,8 @@ def test_estimators_are_told_with_their_goals() -> None:
     found = [estimating.Measured({"bincount": 0.01, "sums": 0.04, "resamples": 0.09}, 500.0)] * 2
     told = estimating.resampling(found, 10_000)
     assert "| rounds: 2 | median | goal |" in told
-    assert "| resamples over one `bincount` | 9.0 [9.0, 9.0] | at most 6: missed |" in told
-    told = estimating.classifying([estimating.Measured({"pairs": 0.004, "counting": 0.002}, 300.0)])
+    assert "| resamples over all six sums | 2.2 [2.2, 2.2] | at most 6: met |" in told
+    told = estimating.classifying([estimating.Measured({"classes": 0.004, "pairs": 0.3}, 300.0)])
     assert "ms | 4.0 [4.0, 4.0] | at most 5: met |" in told
     small, large = estimating.Measured({"sums": 0.001}, 200.0), estimating.Measured({"sums": 2.0}, 4100.0)
     told = estimating.growing([(10_000, [small]), (10_000_000, [large])])

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from helpers.biases.position.pairs import LABELS, PAIR, pairs
+from helpers.biases.position.pairs import CLASSES, LABELS, PAIR, codes, kinds, pairs
 from helpers.stats.bootstrap import resampled
 from helpers.stats.intervals import cluster_sums
 
@@ -80,7 +80,7 @@ def passes(rows: int) -> dict[str, float]:
 
 
 def classes(rows: int) -> dict[str, float]:
-    """The classes of pairs whose two verdicts are codes: by our table of pairs, and by counting alone."""
+    """The classes of pairs whose two verdicts are codes, how often each comes, and our whole table of pairs."""
     draw = np.random.default_rng(SEED)
     said = {game: draw.integers(len(LABELS), size=rows) for game in (1, 2)}
     names = {"question_id": [f"q{n:07}" for n in range(rows)]}
@@ -93,8 +93,9 @@ def classes(rows: int) -> dict[str, float]:
         for game, first in ((1, "baseline"), (2, "candidate"))
     ]
     frame = pd.concat(games, ignore_index=True)
-    counted = took(lambda: np.bincount(said[1] * len(LABELS) + said[2], minlength=len(LABELS) ** 2))
-    return {"pairs": took(lambda: pairs(frame)["kind"].value_counts(), 1), "counting": counted}
+    one, two = (codes(each["verdict"]) for each in games)
+    classed = took(lambda: np.bincount(kinds(one, two), minlength=len(CLASSES)))
+    return {"classes": classed, "pairs": took(lambda: pairs(frame)["kind"].value_counts(), 1)}
 
 
 def main() -> None:
