@@ -8,7 +8,8 @@ import re
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, lru_cache
+from json.encoder import encode_basestring
 from typing import Any, NamedTuple
 
 from helpers.types.models import Model
@@ -19,6 +20,8 @@ SIMULATOR = 1
 #: Characters: providers cache no beginning of less than about a thousand tokens.
 WORTH_CACHING = 4000
 _SORTED = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+#: A text as `_SORTED` writes it; system texts and schemas are the same for thousands of requests.
+_quoted = lru_cache(maxsize=64)(encode_basestring)
 #: How a prompt about a passage shows its question, with options.
 PASSAGE_QUESTION = re.compile(r"Passage:\n.*?<<<QUESTION ([0-9a-f]{8})>>>\n(.*?)\n<<<END QUESTION \1>>>", re.DOTALL)
 #: How a prompt shows a bias test.
@@ -112,20 +115,18 @@ class Request:
     @cached_property
     def measured(self) -> Measured:
         """The key and the sizes, from one reading of the prompt."""
-        prompt, schema = self.prompt, json.dumps(self.schema)
-        seen: dict[str, Any] = {
-            "provider": self.model.provider,
-            "model": self.model.model_id,
-            "params": self.params,
-            "system": self.system,
-            "prompt": prompt,
-            "schema": schema,  # its order shapes the reply and must not be sorted away
-            "repeat": self.repeat,
-        }
+        # The JSON text of all that is seen with sorted keys; most of it is the same for many requests.
+        prompt, schema = self.prompt, _dumped(self.schema)  # its order shapes the reply and must not be sorted away
+        told = {"provider": self.model.provider, "repeat": self.repeat}
         revision = _revision(self.model, prompt)
         if revision is not None:
-            seen["revision"] = revision
-        key = hashlib.sha256(_SORTED.encode(seen).encode()).hexdigest()
+            told["revision"] = revision
+        head = _SORTED.encode({"model": self.model.model_id, "params": self.params})[:-1]
+        seen = (
+            f'{head},"prompt":{encode_basestring(prompt)},{_SORTED.encode(told)[1:-1]}'
+            f',"schema":{_quoted(schema)},"system":{_quoted(self.system)}}}'
+        )
+        key = hashlib.sha256(seen.encode()).hexdigest()
         size = sum(len(part.encode()) for part in (self.system, prompt, schema if self.schema else ""))
         start = prompt[: self._cacheable(prompt)].encode()
         starts = hashlib.sha256(start).digest() if start else b""
@@ -156,6 +157,20 @@ class Request:
         (True, True)
         """
         return Request(**{each.name: vars(self)[each.name] for each in fields(self)} | changes)
+
+
+#: Schemas that thousands of requests share, by identity: each with what it was when it was written, and its JSON.
+_WRITTEN: dict[int, tuple[Any, Any, str]] = {}
+
+
+def _dumped(schema: Mapping[str, Any] | None) -> str:
+    same, was, text = _WRITTEN.get(id(schema), (None, None, ""))
+    if same is not schema or was != schema or not text:
+        text = json.dumps(schema)
+        if len(_WRITTEN) >= 64:
+            _WRITTEN.clear()
+        _WRITTEN[id(schema)] = schema, json.loads(text), text
+    return text
 
 
 def _pull(model: Model, prompt: str) -> Pull | None:

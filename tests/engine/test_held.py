@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from helpers import prompts, store
 from helpers.config import experiment_names
@@ -64,6 +66,26 @@ def test_a_prompt_that_is_made_has_the_key_and_the_sizes_of_the_same_text(text: 
     before = often[text]
     assert late.whole().key == late.key and bounds(late) == bounds(held) and often[text] == before + 1
     assert held.whole() is held
+
+
+@given(st.text(), st.text(), st.integers(0, 9), st.none() | st.dictionaries(st.text(), st.text()))
+def test_a_key_is_that_of_everything_seen_as_one_sorted_json(prompt: str, system: str, repeat: int, told: Any) -> None:
+    model = replace(JUDGE, provider="openai", base_url="http://localhost/v1" if told else None, revision=told)
+    schema = {"type": "object", "b": [1, None], "a": prompt}
+    request = Request(model, prompt, system, schema, repeat)
+    seen = {"provider": "openai", "model": "sim-1", "params": request.params, "system": system, "prompt": prompt}
+    seen |= {"schema": json.dumps(schema), "repeat": repeat} | ({"revision": told} if told else {})
+    text = json.dumps(seen, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    assert request.key == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_a_schema_that_somebody_changes_makes_other_keys() -> None:
+    schema: dict[str, Any] = {"type": "object", "properties": {"one": {"type": "string"}}}
+    first = Request(JUDGE, "Who?", schema=schema).key
+    schema["properties"]["one"] = {"type": "number"}
+    second = Request(JUDGE, "Who?", schema=schema).key
+    assert len({first, second, Request(JUDGE, "Who?").key}) == 3
+    assert second == Request(JUDGE, "Who?", schema=json.loads(json.dumps(schema))).key
 
 
 def test_a_prompt_that_is_not_the_same_each_time_is_refused_before_any_call(serve: Any, tmp_path: Path) -> None:

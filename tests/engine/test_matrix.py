@@ -286,7 +286,7 @@ def test_the_grid_of_the_readme_runs_as_it_stands_on_a_server_of_ones_own(serve:
         shutil.copytree(paths.ROOT / part, root / part, ignore=ignored)
     blocks = re.findall(r"```yaml\n(.*?)```", (paths.ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     (grid,) = (block for block in blocks if block.startswith("notebooks:"))
-    (entry,) = (block for block in blocks if block.startswith("my_llama:"))
+    (entry,) = (block for block in blocks if block.startswith("my_llama:") and "model_id:" in block)
     entry = entry.replace("http://127.0.0.1:8000", server.url)
     with (root / "experiments" / "models.yaml").open("a", encoding="utf-8") as models:
         models.write(entry + entry.replace("my_llama:", "my_qwen:").replace("Llama", "Qwen"))
