@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from helpers.providers import Sent
-from helpers.providers.clients import options
+from helpers.providers.clients import Client, opened, options, post
 from helpers.types import Completion, Model, Request, Usage
 
 FINISH = {
@@ -18,22 +18,20 @@ FINISH = {
 }
 
 
-def client(model: Model, key: str | None) -> Any:
+def client(model: Model, key: str | None) -> Client:
     """The SDK's client on its aiohttp transport, its own retries off."""
     from anthropic import AsyncAnthropic, DefaultAioHttpClient
 
-    return AsyncAnthropic(**options(model, key, DefaultAioHttpClient))
+    return opened(AsyncAnthropic(**options(model, key, DefaultAioHttpClient)), "/v1/messages")
 
 
-async def close(client: Any) -> None:
+async def close(client: Client) -> None:
     """Close the connections."""
-    await client.close()
+    await client.sdk.close()
 
 
-async def send(client: Any, request: Request) -> Sent:
+async def send(client: Client, request: Request) -> Sent:
     """One call; parameters go as they stand in models.yaml (the SDK's own signature has dropped temperature)."""
-    from httpx2 import Response
-
     body: dict[str, Any] = {
         "model": request.model.model_id,
         "messages": [{"role": "user", "content": _content(request)}],
@@ -44,9 +42,7 @@ async def send(client: Any, request: Request) -> Sent:
     if request.schema is not None:
         form = {"format": {"type": "json_schema", "schema": request.schema}}
         body["output_config"] = {**body.get("output_config", {}), **form}
-    response = await client.post("/v1/messages", cast_to=Response, body=body)
-    headers = dict(response.headers.items())
-    return Sent(response.text, headers.get("request-id"), headers)
+    return await post(client, body, "request-id")
 
 
 def _content(request: Request) -> Any:

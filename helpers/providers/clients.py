@@ -1,12 +1,38 @@
-"""How the SDKs of OpenAI and Anthropic, which are built alike, are set up: once, for both."""
+"""How the SDKs of OpenAI and Anthropic, which are built alike, are set up and called: once, for both."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from helpers.providers.envelopes import CONNECT_SECONDS, TIMEOUT_SECONDS
+from helpers.providers.envelopes import CONNECT_SECONDS, TIMEOUT_SECONDS, Sent
 from helpers.types import Model
+
+_BODY = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+@dataclass(frozen=True)
+class Client:
+    """The SDK's client, and the whole address of the one thing that it is asked."""
+
+    sdk: Any
+    url: str
+
+
+def opened(sdk: Any, path: str) -> Client:
+    """A client that asks for `path`; its address is worked out here and not at each call."""
+    return Client(sdk, f"{str(sdk.base_url).rstrip('/')}{path}")
+
+
+async def post(client: Client, body: Mapping[str, Any], request_id: str) -> Sent:
+    """One call with the SDK's own `post`; `request_id` is the name of its header. The body is kept as it came."""
+    from httpx2 import Response
+
+    response = await client.sdk.post(client.url, cast_to=Response, content=_BODY.encode(body).encode())
+    headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers.raw}
+    return Sent(response.text, headers.get(request_id), headers)
 
 
 def options(model: Model, key: str | None, transport: Callable[..., Any]) -> dict[str, Any]:

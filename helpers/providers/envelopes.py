@@ -40,16 +40,15 @@ def module_of(provider: str) -> Any:
 def read(module: Any, raw: str) -> Completion:
     """The reply in a body; a body of another form is a Failure, and odd values in it are None."""
     try:
-        reply = module.read(raw)
-        counts = {name: _count(value) for name, value in vars(reply.usage).items()}
-        return replace(
-            reply,
-            text=LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", reply.text),
-            usage=Usage(**counts),
-            finish=reply.finish if isinstance(reply.finish, str | None) else "unknown",  # None would be a normal end
-            model=reply.model if isinstance(reply.model, str) else None,
-            request_id=reply.request_id if isinstance(reply.request_id, str) else None,
-        )
+        reply, odd = module.read(raw), {}
+        if not reply.text.isascii():
+            odd["text"] = LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", reply.text)
+        if any(_count(value) is not value for value in vars(reply.usage).values()):
+            odd["usage"] = Usage(**{name: _count(value) for name, value in vars(reply.usage).items()})
+        if not isinstance(reply.finish, str | None):
+            odd["finish"] = "unknown"  # None would be a normal end
+        odd |= {name: None for name in ("model", "request_id") if not isinstance(getattr(reply, name), str | None)}
+        return replace(reply, **odd) if odd else reply
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
         raise Failure("bad_envelope", f"{type(error).__name__}: {error}") from None
 

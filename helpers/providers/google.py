@@ -47,6 +47,8 @@ def client(model: Model, key: str | None) -> Client:
 
 def _lines() -> Any:
     """Connections of our own: the SDK bounds a whole call, but not how long it waits for nobody to answer."""
+    from urllib.request import getproxies
+
     from aiohttp import ClientSession, ClientTimeout, TCPConnector
 
     class Connector(TCPConnector):
@@ -54,7 +56,8 @@ def _lines() -> Any:
             bounded = ClientTimeout(total=timeout.total, sock_connect=CONNECT_SECONDS)
             return await super().connect(req, traces, bounded)
 
-    return ClientSession(connector=Connector(limit=0), trust_env=True)
+    # Where the environment names no proxy, nobody looks for one, and for a ~/.netrc, at each call.
+    return ClientSession(connector=Connector(limit=0), trust_env=bool({"http", "https"} & set(getproxies())))
 
 
 async def close(client: Client) -> None:

@@ -6,29 +6,27 @@ import json
 from typing import Any
 
 from helpers.providers import Sent
-from helpers.providers.clients import options
+from helpers.providers.clients import Client, opened, options, post
 from helpers.providers.tokens import Token
 from helpers.types import Completion, Model, Request, Usage
 
 FINISH = {"stop": "stop", "length": "length", "content_filter": "filter"}
 
 
-def client(model: Model, key: str | None) -> Any:
+def client(model: Model, key: str | None) -> Client:
     """The SDK's client on its aiohttp transport, its own retries off."""
     from openai import AsyncOpenAI, DefaultAioHttpClient
 
-    return AsyncOpenAI(**options(model, key, DefaultAioHttpClient))
+    return opened(AsyncOpenAI(**options(model, key, DefaultAioHttpClient)), "/chat/completions")
 
 
-async def close(client: Any) -> None:
+async def close(client: Client) -> None:
     """Close the connections."""
-    await client.close()
+    await client.sdk.close()
 
 
-async def send(client: Any, request: Request) -> Sent:
+async def send(client: Client, request: Request) -> Sent:
     """One call; the body is kept as it came, because reading it may fail."""
-    from httpx2 import Response
-
     messages = [{"role": "system", "content": request.system}] if request.system else []
     body: dict[str, Any] = {
         "model": request.model.model_id,
@@ -38,9 +36,7 @@ async def send(client: Any, request: Request) -> Sent:
     if request.schema is not None:
         schema = {"name": "reply", "strict": True, "schema": request.schema}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
-    response = await client.post("/chat/completions", cast_to=Response, body=body)
-    headers = dict(response.headers.items())
-    return Sent(response.text, headers.get("x-request-id"), headers)
+    return await post(client, body, "x-request-id")
 
 
 def read(raw: str) -> Completion:

@@ -15,6 +15,8 @@ from helpers.store import indexing
 from helpers.store.kept import Said, columns_of
 from helpers.types import Completion
 
+#: Bytes: a process of its own takes longer than to read a smaller file and its verdicts once more.
+WORTH_A_PROCESS = 2**25
 #: Tables take a hundred megabytes, which a program that only asks has no other use for.
 APART = """
 import sys
@@ -29,10 +31,12 @@ def note(path: Path, said: Mapping[str, tuple[Completion, Said]]) -> None:
 
     An index is a help and no result: what goes wrong with it stops nobody.
     """
-    if not said or not path.exists() or path.stat().st_size < indexing.WORTH_INDEXING:
+    apart = "pandas" not in sys.modules
+    least = WORTH_A_PROCESS if apart else indexing.WORTH_INDEXING
+    if not said or not path.exists() or path.stat().st_size < least:
         return
     read_now = {key: (reply.at, columns_of(each)) for key, (reply, each) in said.items()}
-    if "pandas" in sys.modules:
+    if not apart:
         indexing.note(path, read_now)
         return
     command = [sys.executable, "-c", APART, str(path.absolute())]

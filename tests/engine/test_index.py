@@ -292,6 +292,9 @@ def test_a_program_without_tables_keeps_what_it_read_by_another_process(
     replies = store.stored(other)
     with monkeypatch.context() as patch:
         patch.delitem(sys.modules, "pandas")
+        judgments(trials, replies, other.parent)
+        assert store.state(other).verdicts == 0, "for a file that is read as fast no process is started"
+        patch.setattr(noting, "WORTH_A_PROCESS", other.stat().st_size)
         patch.setattr(sys, "executable", str(tmp_path / "nobody"))
         judgments(trials, replies, other.parent)
         assert store.state(other).verdicts == 0, "a process that cannot be started stops nobody"
@@ -600,6 +603,7 @@ def test_the_index_of_a_linked_file_is_the_one_beside_the_link(
     said = {key: (reply, reply.said) for key, reply in store.stored(link).items()}
     monkeypatch.setattr(subprocess, "run", lambda command, **how: started.append(command))
     monkeypatch.delitem(sys.modules, "pandas")
+    monkeypatch.setattr(noting, "WORTH_A_PROCESS", 0)
     store.note(link, said)
     assert [command[-1] for command in started] == [str(link)] and not store.index_of(path).exists()
 
