@@ -50,7 +50,7 @@ class Asking:
         self.stopping = False
         self.given_up = 0
         self.asked = False
-        self.in_flight: set[Any] = set()
+        self.in_flight: set[str] = set()
         self.freed = asyncio.Event()
 
     def halted(self, model: Model) -> str | None:
@@ -76,7 +76,7 @@ class Asking:
             del line[request.key]
             self.freed.set()
         self.asked = True
-        self.in_flight.add(asyncio.current_task())
+        self.in_flight.add(request.key)
 
     def record(self, request: Request, completion: Completion) -> None:
         """Keep what an attempt brought and count what it cost."""
@@ -85,7 +85,7 @@ class Asking:
             kept = self.writers[request.model.name].append(request, completion, self.labels.get(request.key, {}))
         finally:
             self.budget.settle(request, completion)
-            self._landed()
+            self._landed(request)
         self.given_up += completion.error == GIVEN_UP
         if completion.status == "ok":
             self.replies[request.key] = kept
@@ -193,14 +193,14 @@ class Asking:
             self.broken = self.broken or error  # a full disk, a bug: nobody sends anything more, what came is stored
             return None
         finally:
-            self._landed()
+            self._landed(request)
         if reason != "ok":
             self._missing(request, reason, said)
         return None
 
-    def _landed(self) -> None:
-        """The current call is not in flight any more: who waits for money looks again."""
-        self.in_flight.discard(asyncio.current_task())
+    def _landed(self, request: Request) -> None:
+        """A call is not in flight any more: who waits for money looks again."""
+        self.in_flight.discard(request.key)
         self.freed.set()
 
     def _end(self, request: Request, stop: BudgetReached) -> None:

@@ -436,3 +436,35 @@ def test_half_a_character_in_a_reply_becomes_a_mark_that_prompts_can_hold(serve:
         [reply] = ask(requests_to(model, 1), tmp_path).values()
         assert reply.text == "cut \N{REPLACEMENT CHARACTER}" and "\\ud83d" in reply.raw
         Request(model, reply.text).key.encode()
+
+
+# --- proxies and files of passwords -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_proxy_that_the_environment_names_is_used(
+    provider: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    with answering("{}", seen) as proxy:
+        for name, value in environment("http://model.invalid").items():
+            monkeypatch.setenv(name, value)
+        for name in ("no_proxy", "NO_PROXY"):
+            monkeypatch.delenv(name)
+        monkeypatch.setenv("http_proxy", proxy)
+        with pytest.raises(Incomplete, match="bad_envelope"):
+            ask(requests_to(MODELS[provider], 1), tmp_path)
+    assert seen and all("model.invalid" in headers for headers in seen)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_no_password_of_a_netrc_file_is_sent(provider: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    (tmp_path / "netrc").write_text("machine 127.0.0.1\nlogin somebody\npassword of-another-service\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    with answering("{}", seen) as address:
+        for name, value in environment(address).items():
+            monkeypatch.setenv(name, value)
+        with pytest.raises(Incomplete, match="bad_envelope"):
+            ask(requests_to(MODELS[provider], 1), tmp_path)
+    assert seen and not any("basic" in headers.lower() for headers in seen)
