@@ -32,7 +32,11 @@ async def post(client: Client, body: Mapping[str, Any], request_id: str) -> Sent
 
     response = await client.sdk.post(client.url, cast_to=Response, content=_BODY.encode(body).encode())
     headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers.raw}
-    return Sent(response.text, headers.get(request_id), headers)
+    try:
+        raw = response.content.decode()  # JSON is UTF-8, whatever a header says
+    except UnicodeDecodeError:
+        raw = response.text
+    return Sent(raw, headers.get(request_id), headers)
 
 
 def options(model: Model, key: str | None, transport: Callable[..., Any]) -> dict[str, Any]:
