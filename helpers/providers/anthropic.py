@@ -22,7 +22,7 @@ def client(model: Model, key: str | None) -> Client:
     """The SDK's client on its aiohttp transport, its own retries off."""
     from anthropic import AsyncAnthropic, DefaultAioHttpClient
 
-    return opened(AsyncAnthropic(**options(model, key, DefaultAioHttpClient)), "/v1/messages")
+    return opened(AsyncAnthropic(**options(model, key, DefaultAioHttpClient)), "v1/messages")
 
 
 async def close(client: Client) -> None:

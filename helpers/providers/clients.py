@@ -23,7 +23,8 @@ class Client:
 
 def opened(sdk: Any, path: str) -> Client:
     """A client that asks for `path`; its address is worked out here and not at each call."""
-    return Client(sdk, f"{str(sdk.base_url).rstrip('/')}{path}")
+    base = sdk.base_url  # which ends in "/"
+    return Client(sdk, str(base.copy_with(raw_path=base.raw_path + path.encode())))
 
 
 async def post(client: Client, body: Mapping[str, Any], request_id: str) -> Sent:
@@ -31,12 +32,8 @@ async def post(client: Client, body: Mapping[str, Any], request_id: str) -> Sent
     from httpx2 import Response
 
     response = await client.sdk.post(client.url, cast_to=Response, content=_BODY.encode(body).encode())
-    headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers.raw}
-    try:
-        raw = response.content.decode()  # JSON is UTF-8, whatever a header says
-    except UnicodeDecodeError:
-        raw = response.text
-    return Sent(raw, headers.get(request_id), headers)
+    headers = dict(response.headers.items())
+    return Sent(response.text, headers.get(request_id), headers)
 
 
 def options(model: Model, key: str | None, transport: Callable[..., Any]) -> dict[str, Any]:

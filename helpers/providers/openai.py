@@ -17,7 +17,7 @@ def client(model: Model, key: str | None) -> Client:
     """The SDK's client on its aiohttp transport, its own retries off."""
     from openai import AsyncOpenAI, DefaultAioHttpClient
 
-    return opened(AsyncOpenAI(**options(model, key, DefaultAioHttpClient)), "/chat/completions")
+    return opened(AsyncOpenAI(**options(model, key, DefaultAioHttpClient)), "chat/completions")
 
 
 async def close(client: Client) -> None:

@@ -116,7 +116,7 @@ class Request:
     def measured(self) -> Measured:
         """The key and the sizes, from one reading of the prompt."""
         # The JSON text of all that is seen with sorted keys; most of it is the same for many requests.
-        prompt, schema = self.prompt, _dumped(self.schema)  # its order shapes the reply and must not be sorted away
+        prompt, schema = self.prompt, json.dumps(self.schema)  # its order shapes the reply and must not be sorted away
         told = {"provider": self.model.provider, "repeat": self.repeat}
         revision = _revision(self.model, prompt)
         if revision is not None:
@@ -157,20 +157,6 @@ class Request:
         (True, True)
         """
         return Request(**{each.name: vars(self)[each.name] for each in fields(self)} | changes)
-
-
-#: Schemas that thousands of requests share, by identity: each with what it was when it was written, and its JSON.
-_WRITTEN: dict[int, tuple[Any, Any, str]] = {}
-
-
-def _dumped(schema: Mapping[str, Any] | None) -> str:
-    same, was, text = _WRITTEN.get(id(schema), (None, None, ""))
-    if same is not schema or was != schema or not text:
-        text = json.dumps(schema)
-        if len(_WRITTEN) >= 64:
-            _WRITTEN.clear()
-        _WRITTEN[id(schema)] = schema, json.loads(text), text
-    return text
 
 
 def _pull(model: Model, prompt: str) -> Pull | None:

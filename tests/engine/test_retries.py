@@ -15,10 +15,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from helpers.judge import Budget, Incomplete, complete_all, judge_all
-from helpers.providers import Clock
+from helpers.providers import Clock, anthropic, openai
 from helpers.types import Price, Request, Trial
 from tests.engine.asking import (
     MODELS,
@@ -436,6 +437,16 @@ def test_half_a_character_in_a_reply_becomes_a_mark_that_prompts_can_hold(serve:
         [reply] = ask(requests_to(model, 1), tmp_path).values()
         assert reply.text == "cut \N{REPLACEMENT CHARACTER}" and "\\ud83d" in reply.raw
         Request(model, reply.text).key.encode()
+
+
+# --- where a call goes ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("base", ["http://h/v1", "http://h/v1/", "http://h/v1#", "http://h/a%2Fb"])
+@pytest.mark.parametrize(("module", "path"), [(openai, "/chat/completions"), (anthropic, "/v1/messages")])
+def test_a_call_goes_to_the_path_below_its_base(module: Any, path: str, base: str) -> None:
+    client = module.client(replace(MODELS["own"], base_url=base), "no-key")
+    assert httpx2.URL(client.url).raw_path.decode() == f"/{base[9:].rstrip('/#')}{path}"
 
 
 # --- proxies and files of passwords -----------------------------------------------------------------------------------
