@@ -12,12 +12,13 @@ import pytest
 from helpers import paths
 
 HELPERS = paths.ROOT / "helpers"
-EVERYWHERE = {"types", "paths", "escaping", "json_text"}
+EVERYWHERE = {"types", "paths", "escaping", "json_text", "json_bytes"}
 MAY_IMPORT = {
     "types": set(),
     "paths": set(),
     "escaping": set(),
     "json_text": set(),
+    "json_bytes": set(),
     "services": set(),
     "config": {"services"},
     "prompts": set(),
@@ -44,6 +45,7 @@ NO_PANDAS_AT_START = (
     "paths",
     "escaping",
     "json_text",
+    "json_bytes",
     "services",
     "store",
     "verdicts",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from operator import itemgetter
 
 from helpers.judge.prices import actual, dollars, left, worst_case
@@ -95,14 +95,14 @@ class Budget:
     limit: float = 0.0
     limits: Mapping[str, float] = field(default_factory=dict)
     planned: bool = False
-    _rows: dict[str, Spending] = field(default_factory=dict)
+    _sums: dict[str, dict[str, float]] = field(default_factory=dict)
     _open: dict[str, tuple[Request, float]] = field(default_factory=dict)
     _replies: set[str] = field(default_factory=set)
 
     @property
     def spent(self) -> float:
         """US dollars that all models have cost so far."""
-        return math.fsum(row.usd for row in self._rows.values())
+        return math.fsum(sums.get("usd", 0.0) for sums in self._sums.values())
 
     @property
     def reserved(self) -> float:
@@ -113,8 +113,8 @@ class Budget:
     def rows(self) -> tuple[Spending, ...]:
         """How the money stands now, a row a model that was asked."""
         return tuple(
-            replace(row, reserved=self._reserved(name), limit=self.limits.get(name))
-            for name, row in sorted(self._rows.items())
+            Spending(name, **sums, reserved=self._reserved(name), limit=self.limits.get(name))
+            for name, sums in sorted(self._sums.items())
         )
 
     @property
@@ -124,7 +124,7 @@ class Budget:
 
     def spent_on(self, model: str) -> float:
         """US dollars that one model has cost so far."""
-        return self._row(model).usd
+        return self._sums.get(model, {}).get("usd", 0.0)
 
     def reserve(self, request: Request) -> None:
         """Set the most that an attempt can cost aside, or raise BudgetReached without spending it."""
@@ -133,8 +133,8 @@ class Budget:
             raise reached
         self.abandon([request.key])  # an attempt that was never settled is no less sent for being repeated
         self._open[request.key] = (request, usd)
-        row = self._row(name)
-        self._rows[name] = replace(row, attempts=row.attempts + 1, simulated=request.model.simulated)
+        self._count(name, attempts=1)
+        self._sums[name]["simulated"] = request.model.simulated
 
     def reached(self, request: Request, usd: float | None = None) -> BudgetReached | None:
         """What `reserve` would raise for a request now; None where there is money for it. `usd`: its worst case."""
@@ -159,32 +159,22 @@ class Budget:
     def settle(self, request: Request, completion: Completion) -> None:
         """Give back what was reserved for an attempt and count what it cost."""
         self._open.pop(request.key, None)
-        usd, usage, row = actual(request, completion), completion.usage, self._row(request.model.name)
-        self._rows[row.model] = replace(
-            row,
-            usd=row.usd + usd,
-            maybe_billed=row.maybe_billed + completion.maybe_billed,
-            maybe_billed_usd=row.maybe_billed_usd + (usd if completion.maybe_billed else 0.0),
-            input=row.input + (usage.input or 0),
-            output=row.output + (usage.output or 0),
-            cached=row.cached + (usage.cached or 0),
-        )
+        usd, usage, name = actual(request, completion), completion.usage, request.model.name
+        self._count(name, usd=usd, input=usage.input or 0, output=usage.output or 0, cached=usage.cached or 0)
+        if completion.maybe_billed:
+            self._count(name, maybe_billed=1, maybe_billed_usd=usd)
         if completion.status == "ok":
             self._replies.add(request.key)
 
     def abandon(self, keys: Iterable[str]) -> None:
         """Count attempts that were sent and of which nobody will ever hear: perhaps billed, at what was reserved."""
         for request, usd in [self._open.pop(key) for key in keys if key in self._open]:
-            row = self._row(request.model.name)
-            self._rows[row.model] = replace(
-                row,
-                usd=row.usd + usd,
-                maybe_billed=row.maybe_billed + 1,
-                maybe_billed_usd=row.maybe_billed_usd + usd,
-            )
+            self._count(request.model.name, usd=usd, maybe_billed=1, maybe_billed_usd=usd)
 
-    def _row(self, model: str) -> Spending:
-        return self._rows.get(model) or Spending(model)
+    def _count(self, model: str, **more: float) -> None:
+        sums = self._sums.setdefault(model, {})
+        for name, amount in more.items():
+            sums[name] = sums.get(name, 0) + amount
 
     def _reserved(self, model: str) -> float:
         return math.fsum(usd for request, usd in self._open.values() if request.model.name == model)

@@ -73,10 +73,10 @@ def listed(found: Any, input_tokens: int, output_tokens: int) -> float:
 
     That looks each call up anew and at every kind of token there is, and a judgment's cost is worked out three times.
     """
-    price = found.get_prices(datetime.now(UTC))
-    read = _rate(price.input_mtok, input_tokens) * input_tokens
-    written = _rate(price.output_mtok, input_tokens) * output_tokens
-    return float((read + written) / 1_000_000 + _rate(price.requests_kcount, input_tokens) / 1000)
+    prices = vars(found.get_prices(datetime.now(UTC)))  # an attribute that it lacks is looked for in a table of units
+    read = _rate(prices.get("input_mtok"), input_tokens) * input_tokens
+    written = _rate(prices.get("output_mtok"), input_tokens) * output_tokens
+    return float((read + written) / 1_000_000 + _rate(prices.get("requests_kcount"), input_tokens) / 1000)
 
 
 def _rate(price: Any, input_tokens: int) -> Decimal:

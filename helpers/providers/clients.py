@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from helpers.json_bytes import dumps
 from helpers.providers.envelopes import CONNECT_SECONDS, TIMEOUT_SECONDS, Sent
 from helpers.types import Model
-
-_BODY = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,7 @@ async def post(client: Client, body: Mapping[str, Any], request_id: str) -> Sent
     """One call with the SDK's own `post`; `request_id` is the name of its header. The body is kept as it came."""
     from httpx2 import Response
 
-    response = await client.sdk.post(client.url, cast_to=Response, content=_BODY.encode(body).encode())
+    response = await client.sdk.post(client.url, cast_to=Response, content=dumps(body))
     headers = dict(response.headers.items())
     return Sent(response.text, headers.get(request_id), headers)
 

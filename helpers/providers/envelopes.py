@@ -6,6 +6,7 @@ import importlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from helpers.providers.failures import Failure
@@ -32,6 +33,7 @@ class Sent:
 MOST_TOKENS = 2**53
 
 
+@cache
 def module_of(provider: str) -> Any:
     """The module that speaks to a provider."""
     return importlib.import_module(f"helpers.providers.{provider}")

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from helpers.json_bytes import dumps
 from helpers.types import Completion, Request, Usage
 
 VERSION = 1
@@ -17,7 +18,6 @@ VERSION = 1
 NO_COUNT = 2**53
 _CRC = b',"crc":"%08x"}'
 _CRC_LENGTH = len(_CRC % 0)
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 
 
@@ -71,10 +71,7 @@ def encode(request: Request, completion: Completion, labels: Mapping[str, Any]) 
         "raw": completion.raw,
         "at": completion.at,
     }
-    try:
-        body = _ENCODER.encode(record).encode()
-    except UnicodeEncodeError:  # half a character, which UTF-8 cannot hold: escaped, the reply is still whole
-        body = json.dumps(record, separators=(",", ":")).encode()
+    body = dumps(record)
     return body[:-1] + _CRC % zlib.crc32(body) + b"\n"
 
 

@@ -8,10 +8,10 @@ import re
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from functools import cached_property, lru_cache
-from json.encoder import encode_basestring
+from functools import cached_property
 from typing import Any, NamedTuple
 
+from helpers.json_bytes import dumps
 from helpers.types.models import Model
 from helpers.types.tests import Pull
 
@@ -19,9 +19,10 @@ from helpers.types.tests import Pull
 SIMULATOR = 1
 #: Characters: providers cache no beginning of less than about a thousand tokens.
 WORTH_CACHING = 4000
-_SORTED = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-#: A text as `_SORTED` writes it; system texts and schemas are the same for thousands of requests.
-_quoted = lru_cache(maxsize=64)(encode_basestring)
+#: What shapes a reply is JSON, which has no NaN: a ValueError, before anything is sent.
+_SORTED = json.JSONEncoder(sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+#: The order of a schema shapes the reply and must not be sorted away.
+_ORDERED = json.JSONEncoder(allow_nan=False)
 #: How a prompt about a passage shows its question, with options.
 PASSAGE_QUESTION = re.compile(r"Passage:\n.*?<<<QUESTION ([0-9a-f]{8})>>>\n(.*?)\n<<<END QUESTION \1>>>", re.DOTALL)
 #: How a prompt shows a bias test.
@@ -116,21 +117,21 @@ class Request:
     def measured(self) -> Measured:
         """The key and the sizes, from one reading of the prompt."""
         # The JSON text of all that is seen with sorted keys; most of it is the same for many requests.
-        prompt, schema = self.prompt, json.dumps(self.schema)  # its order shapes the reply and must not be sorted away
+        prompt, schema = self.prompt, _ORDERED.encode(self.schema)
         told = {"provider": self.model.provider, "repeat": self.repeat}
         revision = _revision(self.model, prompt)
         if revision is not None:
             told["revision"] = revision
         head = _SORTED.encode({"model": self.model.model_id, "params": self.params})[:-1]
-        seen = (
-            f'{head},"prompt":{encode_basestring(prompt)},{_SORTED.encode(told)[1:-1]}'
-            f',"schema":{_quoted(schema)},"system":{_quoted(self.system)}}}'
-        )
-        key = hashlib.sha256(seen.encode()).hexdigest()
-        size = sum(len(part.encode()) for part in (self.system, prompt, schema if self.schema else ""))
+        written, system = prompt.encode(), self.system.encode()
+        # Texts are most of it, and are written here as `_SORTED` would write them, in a twentieth of the time.
+        quoted = [dumps(text) for text in (prompt, schema, self.system)]
+        between = _SORTED.encode(told)[1:-1].encode()
+        seen = b'%b,"prompt":%b,%b,"schema":%b,"system":%b}' % (head.encode(), quoted[0], between, *quoted[1:])
+        size = len(system) + len(written) + (len(schema) if self.schema else 0)
         start = prompt[: self._cacheable(prompt)].encode()
         starts = hashlib.sha256(start).digest() if start else b""
-        return Measured(key, size, len(start), starts, zlib.crc32(prompt.encode()))
+        return Measured(hashlib.sha256(seen).hexdigest(), size, len(start), starts, zlib.crc32(written))
 
     def whole(self) -> Request:
         """The same with its prompt held, for as long as somebody works with it.

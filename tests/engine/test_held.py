@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers import prompts, store
+from helpers import json_bytes, prompts, store
 from helpers.config import experiment_names
 from helpers.judge import Budget, Reading, judge_all, make_plan
 from helpers.judge.prices import bounds
@@ -77,6 +77,25 @@ def test_a_key_is_that_of_everything_seen_as_one_sorted_json(prompt: str, system
     seen |= {"schema": json.dumps(schema), "repeat": repeat} | ({"revision": told} if told else {})
     text = json.dumps(seen, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     assert request.key == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_every_letter_is_written_as_json_writes_it() -> None:
+    """What is in a key must never be written otherwise: the replies to it would be asked for again."""
+    letters = "".join(map(chr, [*range(0xD800), *range(0xE000, 0x110000)]))
+    assert json_bytes.dumps(letters) == json.dumps(letters, ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"model": replace(JUDGE, params={"temperature": float("nan")})},
+        {"schema": {"maximum": float("inf")}},
+    ],
+    ids=str,
+)
+def test_what_is_no_json_cannot_be_asked(changed: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        _ = Request(**{"model": JUDGE, "prompt": "Who?", **changed}).key
 
 
 def test_a_schema_that_somebody_changes_makes_other_keys() -> None:

@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers import paths, store
+from helpers.store.records import key_of
 from helpers.types import Completion, Model, Request, Usage
 
 MODEL = Model("gpt_fast", "openai", "gpt-5-mini", "gpt", params={"seed": 7}, token_parameter="max_completion_tokens")
@@ -98,6 +99,16 @@ def test_half_a_character_is_kept_too(path: Path) -> None:
     writer.append(request, reply, {})
     writer.close()
     assert store.read(path) == {request.key: reply}
+
+
+def test_a_number_of_any_size_is_kept_too(path: Path) -> None:
+    """A seed beyond 64 bits, say: the line holds the very request whose key it has."""
+    request = Request(replace(MODEL, params={"seed": 2**70, "temperature": 1e-05}), "Hi")
+    writer = store.Writer(path)
+    writer.append(request, reply_to(request, "Hello."), {})
+    writer.close()
+    record = next(store.lines(path))
+    assert record["request"]["params"]["seed"] == 2**70 and key_of(record["request"]) == request.key
 
 
 # --- a line that people can read --------------------------------------------------------------------------------------
