@@ -11,8 +11,8 @@ import orjson
 def dumps(value: Any) -> bytes:
     """A value as compact JSON, which any reader reads as the same value.
 
-    Half a character, which UTF-8 cannot hold, is escaped with all that is not ASCII; numbers may have any size. NaN,
-    which is no JSON, becomes null.
+    Half a character, which UTF-8 cannot hold, is escaped with all that is not ASCII; numbers may have any size. NaN and
+    infinity are no JSON: whoever calls has none, and no reply that was paid for is lost for one here.
 
     >>> dumps({"text": "\\u00e9", "n": 2**70}) == b'{"text":"\\\\u00e9","n":1180591620717411303424}'
     True
