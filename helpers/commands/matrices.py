@@ -12,6 +12,7 @@ from helpers import paths
 from helpers.commands.printing import echo
 from helpers.commands.spending import afforded
 from helpers.config import ConfigError, load_models
+from helpers.figures.style import METADATA
 from helpers.judge import Budget, check_keys
 from helpers.run import caution
 from helpers.run.cells import Outcome
@@ -51,12 +52,20 @@ def run_grid(grid: Path, parameters: Mapping[str, Any], processes: int | None, d
 
 
 def _tabulated(cells: list[Cell], folder: Path) -> int:
-    """Write matrix.csv and cells.csv; how many numbers there are."""
-    from helpers import export, tables
+    """Write what all cells found as tables and as a figure; how many numbers there are."""
+    from helpers import export, figures, tables
     from helpers.run import tabulating
 
-    frames = {"matrix.csv": tabulating.numbers(cells, folder), "cells.csv": tabulating.states(cells, folder)}
-    export.write({name: tables.csv_text(frame).encode() for name, frame in frames.items()}, folder)
+    frames = {"matrix.csv": tabulating.numbers(cells, folder), "results.csv": tabulating.results(cells, folder)}
+    frames["cells.csv"] = tabulating.states(cells, folder)
+    files = {name: tables.csv_text(frame).encode() for name, frame in frames.items()}
+    style = {cell.parameters.get("figure_style", "paper") for cell in cells}
+    look = style.pop() if len(style) == 1 else "paper"
+    drawn = (tabulating.cards(cells, folder), tabulating.varied(cells), look)
+    for figure in figures.if_any(figures.show_across_runs, *drawn):
+        files |= {f"{figure.name}.{kind}": figure.render(kind) for kind in METADATA}
+        files["captions.md"] = export.captions(folder.name, [figure], []).encode()
+    export.write(files, folder)
     return len(frames["matrix.csv"])
 
 

@@ -2,6 +2,7 @@
 
 from helpers.figures.acceptance import show_acceptance
 from helpers.figures.accuracy import show_accuracy, show_agreement
+from helpers.figures.across_runs import show_across_runs
 from helpers.figures.anchor_response import show_anchor_response
 from helpers.figures.baseline import show_baseline_gap
 from helpers.figures.bias_effects import show_bias_effects
@@ -38,6 +39,7 @@ __all__ = [
     "if_any",
     "show_acceptance",
     "show_accuracy",
+    "show_across_runs",
     "show_agreement",
     "show_anchor_response",
     "show_baseline_gap",

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 #: How a point is filled by verdict, the fuller the worse; untold ones have no interval and are a cross.
 FILLS = {"bias": "full", "hint": "left", "not shown": "none"}
 REAL, SIMULATED = "#A63603", "#5A5A5A"
+_MARKS = {"bias": "full", "hint": "half full", "not shown": "open", "untold": "cross"}
+#: What captions say of the marks.
+KEY = f"Points {'; '.join(f'{mark}: {MEANINGS[verdict]}' for verdict, mark in _MARKS.items())}. Lines: 95 % intervals."
 LONGEST = 20
 #: Heights in lines: a row, and what a panel has beside its rows.
 LINE, BESIDE = 1.3, 5.2
@@ -36,7 +39,7 @@ def show_judge_forest(lines: Sequence[CardLine], style: str | Style = "paper", n
     if not judged:
         raise panels.NothingToDraw("no line of a judge card has a verdict and a number")
     by = {measure: _sorted([x for x in found if x.measure == measure]) for measure in judged}
-    columns = _columns({measure: LINE * (len(rows) + 0.5) + BESIDE for measure, rows in by.items()})
+    columns = packed({measure: LINE * (len(rows) + 0.5) + BESIDE for measure, rows in by.items()})
     high = max(sum(LINE * (len(by[m]) + 0.5) + BESIDE for m in column) for column in columns)
     with settings(labels.at_file_resolution(look)):
         figure = canvas(look, look.text if len(columns) > 1 else look.column, (high + 2) * look.size / 72)
@@ -58,7 +61,7 @@ def _sorted(mine: Sequence[CardLine]) -> list[CardLine]:
     return sorted(mine, key=lambda x: (at[x.estimate.data], -x.estimate.value, x.judge))
 
 
-def _columns(heights: Mapping[str, float]) -> list[list[str]]:
+def packed(heights: Mapping[str, float]) -> list[list[str]]:
     """The panels in two columns of nearly equal height, the tallest first; one column where there is one panel."""
     if len(heights) == 1:
         return [list(heights)]
@@ -80,30 +83,31 @@ def _panel(axes: Axes, measure: str, rows: Sequence[CardLine], look: Style) -> N
     axes.locator_params(axis="x", nbins=5)
     panels.reference(axes, 0.0)
     for at, (line, label) in enumerate(zip(rows, axes.get_yticklabels(), strict=True)):
-        each = line.estimate
-        factor, colour = panels.scale(each.unit)[0], SIMULATED if each.data == "simulated" else REAL
-        if each.data == "simulated":
+        if line.estimate.data == "simulated":
             label.set(style="italic", color=labels.SOFT)
-        if not math.isnan(each.low):
-            axes.plot(
-                [each.low * factor, each.high * factor], [at, at], color=colour, linewidth=look.size / 9, zorder=2
-            )
-        fill = FILLS.get(line.verdict)
-        how = {"fillstyle": fill, "markerfacecoloralt": "white"} if fill and fill != "none" else {}
-        if fill == "none":
-            how = {"markerfacecolor": "white"}
-        axes.plot(
-            each.value * factor, at, "o" if fill else "x", color=colour, markersize=0.5 * look.size, zorder=3, **how
-        )
+        point(axes, at, line, look)
     sources = [x.estimate.data for x in rows]
     for at in (i for i in range(1, len(rows)) if sources[i] != sources[i - 1]):
         axes.axhline(at - 0.5, color=INK, linewidth=look.size / 18)
     axes.set_title(measure, loc="left", fontsize=look.size)
     _simulated(axes, sources, small)
     units = sorted({panels.scale(x.estimate.unit)[1] for x in rows})
-    axes.set_xlabel(
-        " or ".join({"score": "share", "logit": "logits"}.get(unit, unit) for unit in units), fontsize=small
-    )
+    axes.set_xlabel(" or ".join(cards.UNITS.get(unit, unit) for unit in units), fontsize=small)
+
+
+def point(axes: Axes, at: float, line: CardLine, look: Style, size: float = 1.0) -> None:
+    """A line of a card at a height of a panel: its interval, and a mark that is the fuller the worse its verdict."""
+    each = line.estimate
+    factor, colour = panels.scale(each.unit)[0], SIMULATED if each.data == "simulated" else REAL
+    if not math.isnan(each.low):
+        ends = [each.low * factor, each.high * factor]
+        axes.plot(ends, [at, at], color=colour, linewidth=size * look.size / 9, zorder=2)
+    fill = FILLS.get(line.verdict)
+    how = {"fillstyle": fill, "markerfacecoloralt": "white"} if fill and fill != "none" else {}
+    if fill == "none":
+        how = {"markerfacecolor": "white"}
+    mark = {"color": colour, "markersize": 0.5 * size * look.size, "zorder": 3}
+    axes.plot(each.value * factor, at, "o" if fill else "x", **mark, **how)
 
 
 def _simulated(axes: Axes, sources: Sequence[str], small: float) -> None:
@@ -118,13 +122,11 @@ def _simulated(axes: Axes, sources: Sequence[str], small: float) -> None:
 
 
 def _caption(shown: Sequence[CardLine]) -> str:
-    marks = {"bias": "full", "hint": "half full", "not shown": "open", "untold": "cross"}
-    told = "; ".join(f"{mark}: {MEANINGS[verdict]}" for verdict, mark in marks.items())
     counts = [
         f"{sum(x.estimate.data == data for x in shown)} of {panels.SOURCES.get(data, data)}"
         for data in panels.by_data([x.estimate for x in shown])
     ]
     return (
-        f"All judges with a verdict, measure by measure, sorted. Points {told}. Lines: 95 % intervals. Points shown: "
-        f"{', '.join(counts)}. Their n, questions and unreadable shares stand in the table of the card."
+        f"All judges with a verdict, measure by measure, sorted. {KEY} Points shown: {', '.join(counts)}. Their n, "
+        "questions and unreadable shares stand in the table of the card."
     )

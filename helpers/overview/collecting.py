@@ -57,7 +57,7 @@ def collect(collection: Collection) -> list[Found]:
         inner = [folder] if _holds(folder) else sorted(each for each in folder.glob("*") if _holds(each))
         if not inner and folder not in own:
             raise ValueError(f"{folder}: neither it nor a folder in it holds a {SUMMARY}; run the notebooks first")
-        found += [_read(each) for each in inner]
+        found += [read(each) for each in inner]
     place = {experiment_of(notebook): i for i, notebook in enumerate(available().values())}
     found = [each for each in found if each.name not in collection.failed]
     return sorted(found, key=lambda each: (place.get(each.name, len(place)), each.name, each.run))
@@ -77,7 +77,8 @@ def absent(collection: Collection, found: Sequence[Found]) -> dict[str, str]:
     }
 
 
-def _read(folder: Path) -> Found:
+def read(folder: Path) -> Found:
+    """What one folder of results holds; ValueError where its summary.json is none that this program wrote."""
     path = folder / SUMMARY
     content = _json(path)
     try:

@@ -299,5 +299,6 @@ def test_the_grid_of_the_readme_runs_as_it_stands_on_a_server_of_ones_own(serve:
     # Two models, two orders, three seeds, without one model's fixed orders, and one cell more.
     assert len(states) == 2 * 2 * 3 - 3 + 1 and all(",done," in line and ",0," in line for line in states)
     assert len(list(out.glob("cells/*/cognitive_biases/report.ipynb"))) == len(states)
+    assert {"matrix.csv", "results.csv", "across_runs.png", "captions.md"} <= {path.name for path in out.iterdir()}
     stored = [line for path in store.files(root / "data" / "replies") for line in store.lines(path)]
     assert len(stored) == len(server.calls) and len({line["key"] for line in stored}) == len(stored)
