@@ -129,7 +129,7 @@ def test_the_table_says_what_each_card_said(tmp_path: Path) -> None:
     assert frame["seed"].tolist() == [1, 2, 1] and frame["value"].tolist() == [0.1, 0.2, 0.1]
     assert [json.loads(each) for each in frame["judges"]] == [cell.varied["judges"] for cell in cells[:3]]
     assert set(frame["p"]) == {0.01} and set(frame["smallest"]) == {0.07} and set(frame["words"]) == {"is bias"}
-    assert list(tabulating.cards(cells, tmp_path)) == ["1", "2"] and tabulating.varied(cells) == ["seed"]
+    assert list(tabulating.cards(cells, tmp_path)) == ["seed 1", "seed 2"] and tabulating.varied(cells) == ["seed"]
 
 
 def test_a_judge_of_two_cells_with_the_same_settings_is_told_apart(tmp_path: Path) -> None:

@@ -21,6 +21,8 @@ FIELDS = ("value", "low", "high", "n", "clusters", "unit", "method", "data")
 
 #: What rows of judges say by themselves.
 JUDGES = ("judges",)
+#: Letters of settings up to which they have names: a label of a figure holds no more.
+SHORT = 24
 
 
 def numbers(cells: Sequence[Cell], folder: Path) -> pd.DataFrame:
@@ -71,15 +73,18 @@ def cards(cells: Sequence[Cell], folder: Path) -> dict[str, list[CardLine]]:
     """The lines of the judge cards by the settings of their cells, in words, in the order of the cells.
 
     A judge's name stands beside its lines: that it varies is said of the settings only where a judge is in two cells
-    of the same other settings.
+    of the same other settings. Values have the names of their parameters where these are short.
     """
     found = [(cell, line) for cell, _, line in _lines(cells, folder)]
     twice = Counter((cell.id, line.judge, line.measure, _settings(cell, JUDGES)) for cell, line in found)
     places = Counter((judge, measure, words) for _, judge, measure, words in twice)
     left_out = JUDGES if max(places.values(), default=1) == 1 else ()
+    words = {cell.id: _settings(cell, left_out, names=True) for cell, _ in found}
+    if max(map(len, words.values()), default=0) > SHORT:
+        words = {cell.id: _settings(cell, left_out) for cell, _ in found}
     lines: dict[str, list[CardLine]] = {}
     for cell, line in found:
-        lines.setdefault(_settings(cell, left_out), []).append(line)
+        lines.setdefault(words[cell.id], []).append(line)
     return lines
 
 
@@ -100,8 +105,9 @@ def _lines(cells: Sequence[Cell], folder: Path) -> Iterator[tuple[Cell, str, Car
                 yield from ((cell, experiment, line) for line in lines if line.estimate.data != "published")
 
 
-def _settings(cell: Cell, left_out: Sequence[str]) -> str:
-    return ", ".join(str(value) for name, value in _values(cell).items() if name not in left_out)
+def _settings(cell: Cell, left_out: Sequence[str], names: bool = False) -> str:
+    told = {name: value for name, value in _values(cell).items() if name not in left_out}
+    return ", ".join(f"{name} {value}" if names else str(value) for name, value in told.items())
 
 
 def states(cells: Sequence[Cell], folder: Path) -> pd.DataFrame:
