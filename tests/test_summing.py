@@ -12,7 +12,7 @@ from helpers import run
 from helpers.biases import top_choice
 from helpers.export import contents, export
 from helpers.judge import Account, Spending
-from helpers.overview.collecting import _read
+from helpers.overview.collecting import read
 from helpers.run.accounting import tell
 from helpers.types import Price
 from tests.runs import full_estimates, full_run, published_counts
@@ -47,7 +47,7 @@ def test_what_is_written_is_read_back_and_the_same_bytes_twice(summary, tmp_path
         export(tmp_path / folder, [], [], [], {"experiment": "x"}, run=run.costs(full_run()), summary=summary)
     one, two = ((tmp_path / folder / "summary.json").read_bytes() for folder in ("one", "two"))
     assert one == two and "summary.json" not in contents("x", [], [], [], {})
-    found = _read(tmp_path / "one")
+    found = read(tmp_path / "one")
     assert [line.judge for line in found.lines] == [line["judge"] for line in summary["card"]]
     assert [row.sentence for row in found.rows] == [row["sentence"] for row in summary["rows"]]
     assert list(found.models) == json.loads(json.dumps(run.costs(full_run())["models"])) and found.models
