@@ -12,7 +12,7 @@ from helpers import paths
 from helpers.commands.printing import echo
 from helpers.commands.spending import afforded
 from helpers.config import ConfigError, load_models
-from helpers.figures.style import METADATA
+from helpers.figures.panels import NothingToDraw
 from helpers.judge import Budget, check_keys
 from helpers.run import caution
 from helpers.run.cells import Outcome
@@ -52,21 +52,40 @@ def run_grid(grid: Path, parameters: Mapping[str, Any], processes: int | None, d
 
 
 def _tabulated(cells: list[Cell], folder: Path) -> int:
-    """Write what all cells found as tables and as a figure; how many numbers there are."""
-    from helpers import export, figures, tables
+    """Write what all cells found: tables of numbers and of cells, then the judge cards; how many numbers there are."""
+    from helpers import export, tables
     from helpers.run import tabulating
 
-    frames = {"matrix.csv": tabulating.numbers(cells, folder), "results.csv": tabulating.results(cells, folder)}
-    frames["cells.csv"] = tabulating.states(cells, folder)
-    files = {name: tables.csv_text(frame).encode() for name, frame in frames.items()}
-    style = {cell.parameters.get("figure_style", "paper") for cell in cells}
-    look = style.pop() if len(style) == 1 else "paper"
-    drawn = (tabulating.cards(cells, folder), tabulating.varied(cells), look)
-    for figure in figures.if_any(figures.show_across_runs, *drawn):
-        files |= {f"{figure.name}.{kind}": figure.render(kind) for kind in METADATA}
-        files["captions.md"] = export.captions(folder.name, [figure], []).encode()
-    export.write(files, folder)
+    frames = {"matrix.csv": tabulating.numbers(cells, folder), "cells.csv": tabulating.states(cells, folder)}
+    export.write({name: tables.csv_text(frame).encode() for name, frame in frames.items()}, folder)
+    try:
+        _compared(cells, folder)
+    except Exception as error:  # whatever it is, the tables above are whole and say which cells failed
+        echo(f"The judge cards are not side by side ({type(error).__name__}: {error})")
     return len(frames["matrix.csv"])
+
+
+def _compared(cells: list[Cell], folder: Path) -> None:
+    """Write the judge cards of all cells as a table and as a figure; nothing of an earlier run stays beside them."""
+    from helpers import export, figures, tables
+    from helpers.figures.style import METADATA
+    from helpers.run import tabulating
+
+    for name in ("results.csv", "captions.md", *(f"across_runs.{kind}" for kind in METADATA)):
+        (folder / name).unlink(missing_ok=True)
+    results = tabulating.results(cells, folder)
+    export.write({"results.csv": tables.csv_text(results).encode()}, folder)
+    styles = {cell.parameters.get("figure_style", "paper") for cell in cells}
+    look = styles.pop() if len(styles) == 1 else "paper"
+    try:
+        figure = figures.show_across_runs(tabulating.runs(cells, folder), tabulating.varied(cells), look)
+    except NothingToDraw as error:
+        if len(results):
+            echo(f"No figure across the runs: {error}; {folder / 'results.csv'} has them")
+        return
+    files = {f"{figure.name}.{kind}": figure.render(kind) for kind in METADATA}
+    files["captions.md"] = export.captions(folder.name, [figure], []).encode()
+    export.write(files, folder)
 
 
 def _engine(processes: int | None, dask: str | None, needs: list[str]) -> Opener:

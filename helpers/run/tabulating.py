@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,13 +15,17 @@ from helpers.types import CardLine
 if TYPE_CHECKING:
     import pandas as pd
 
+    from helpers.figures.across_runs import Run
+
 #: The fields of a number in numbers.json that become columns, besides `id` and what is in `where`.
 FIELDS = ("value", "low", "high", "n", "clusters", "unit", "method", "data")
 
 #: What rows of judges say by themselves.
 JUDGES = ("judges",)
 #: Letters of settings up to which they have names: a label of a figure holds no more.
-SHORT = 24
+SHORT = 28
+#: A cell in which nothing is changed, beside cells in which something is.
+DEFAULT = "default"
 
 
 def numbers(cells: Sequence[Cell], folder: Path) -> pd.DataFrame:
@@ -49,43 +52,51 @@ def _rows(cell: Cell, folder: Path) -> Iterator[dict[str, Any]]:
 def results(cells: Sequence[Cell], folder: Path) -> pd.DataFrame:
     """A row a cell, experiment and line of its judge card, that is a judge and measure.
 
-    Published data, which all cells share, are left out.
-    Columns: cell, what varies, experiment, data, judge, measure, verdict, value, low, high, unit, n, clusters, p (after
-    the experiment's correction), smallest (the smallest effect found in 80 % of such runs), words. NaN where there is
-    no interval or no test.
+    Published data, which all cells share, are left out. Columns: cell, what varies, experiment, data, judge, measure,
+    id and where (which number it is; as JSON), verdict, value, low, high, unit, n, clusters, p (after the experiment's
+    correction, which holds within the cell), smallest (the smallest effect found in 80 % of such runs), words. NaN
+    where there is no interval or no test.
     """
     import pandas as pd
 
-    held = ("value", "low", "high", "unit", "n", "clusters")
+    told, held = ("judge", "measure", "verdict", "p", "smallest", "words"), ("value", "low", "high", "unit", "n")
+    held = ("id", *held, "clusters")
     rows = [
         {
             **{"cell": cell.id, **_values(cell), "experiment": experiment, "data": line.estimate.data},
-            **{name: getattr(line, name) for name in ("judge", "measure", "verdict", "p", "smallest", "words")},
+            **{name: getattr(line, name) for name in told},
             **{name: getattr(line.estimate, name) for name in held},
+            "where": json.dumps(line.estimate.where),
         }
         for cell, experiment, line in _lines(cells, folder)
     ]
-    columns = ["experiment", "data", "judge", "measure", "verdict", *held, "p", "smallest", "words"]
+    columns = ["experiment", "data", "judge", "measure", "id", "where", "verdict", *held[1:], "p", "smallest", "words"]
     return pd.DataFrame(rows, columns=["cell", *_varied(cells), *columns])
 
 
-def cards(cells: Sequence[Cell], folder: Path) -> dict[str, list[CardLine]]:
-    """The lines of the judge cards by the settings of their cells, in words, in the order of the cells.
+def runs(cells: Sequence[Cell], folder: Path) -> list[Run]:
+    """The judge cards of the cells that are done, in their order, with the settings of each cell in words.
 
-    A judge's name stands beside its lines: that it varies is said of the settings only where a judge is in two cells
-    of the same other settings. Values have the names of their parameters where these are short.
+    Who judges stands beside the lines and is no setting where no judge is in two cells of the same other settings.
+    Values have the names of their parameters where these are short or not all cells have them. Where words would be too
+    long to be told apart, a cell is named by its id, as in the tables.
     """
-    found = [(cell, line) for cell, _, line in _lines(cells, folder)]
-    twice = Counter((cell.id, line.judge, line.measure, _settings(cell, JUDGES)) for cell, line in found)
-    places = Counter((judge, measure, words) for _, judge, measure, words in twice)
-    left_out = JUDGES if max(places.values(), default=1) == 1 else ()
-    words = {cell.id: _settings(cell, left_out, names=True) for cell, _ in found}
+    from helpers.figures.across_runs import Run
+
+    found: dict[str, list[CardLine]] = {}
+    for cell, _, line in _lines(cells, folder):
+        found.setdefault(cell.id, []).append(line)
+    there = [cell for cell in cells if cell.id in found]
+    judged = [(_settings(cell, JUDGES), judge) for cell in there for judge in {x.judge for x in found[cell.id]}]
+    left_out = JUDGES if len(set(judged)) == len(judged) else ()
+    names = len({tuple(cell.varied) for cell in there}) > 1
+    words = {cell.id: _settings(cell, left_out, names=True) for cell in there}
+    if not names and max(map(len, words.values()), default=0) > SHORT:
+        words = {cell.id: _settings(cell, left_out) for cell in there}
     if max(map(len, words.values()), default=0) > SHORT:
-        words = {cell.id: _settings(cell, left_out) for cell, _ in found}
-    lines: dict[str, list[CardLine]] = {}
-    for cell, line in found:
-        lines.setdefault(words[cell.id], []).append(line)
-    return lines
+        words = {cell.id: cell.id for cell in there}
+    none = DEFAULT if any(words.values()) else ""
+    return [Run(words[cell.id] or none, found[cell.id]) for cell in there]
 
 
 def varied(cells: Iterable[Cell]) -> list[str]:
