@@ -35,7 +35,8 @@ MAY_IMPORT = {
     "tables": {"stats"},
     "export": {"stats", "services", "providers"},
 }
-COMMANDS = {"run", "cluster", "calibrate", "power", "analyze", "explain", "overview", "check", "commands", "__main__"}
+COMMANDS = {"run", "cluster", "calibrate", "power", "analyze", "explain", "overview", "check", "report"}
+COMMANDS |= {"commands", "__main__"}
 ALL = set(MAY_IMPORT) | COMMANDS
 MAY_IMPORT |= dict.fromkeys(COMMANDS, ALL)
 #: export puts figures and tables into files.
@@ -55,7 +56,7 @@ NO_PANDAS_AT_START = (
     "config",
 )
 DISK = {"store", "config", "prompts", "datasets", "export", "run", "paths"}
-DISK |= {"calibrate", "power", "analyze", "explain", "overview", "check"}
+DISK |= {"calibrate", "power", "analyze", "explain", "overview", "check", "report"}
 MODULES = sorted(HELPERS.rglob("*.py"))
 
 

@@ -10,8 +10,8 @@ from markupsafe import Markup
 from helpers.explain.declared import UNITS
 from helpers.figures.cards import MEANINGS
 from helpers.figures.panels import SOURCES
+from helpers.report.layout import coded
 from helpers.report.marking import KINDS
-from helpers.report.reference import coded
 from helpers.run.showing import WORDS
 
 TERMS = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -11,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from helpers.escaping import visible
 
 ASSETS = Path(__file__).parent / "assets"
+_PARTS = re.compile(r"(`[^`]*`)")
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,18 @@ class Page:
 def part(template: str, **given: Any) -> Markup:
     """One template of this room with what it is given, every text of which is shown as text."""
     return Markup(_environment().get_template(template).render(**given))
+
+
+def coded(text: str) -> Markup:
+    """A text of ours in which what stands in `backticks` is code.
+
+    >>> coded("a < b, `x < y`")
+    Markup('a &lt; b, <code>x &lt; y</code>')
+    """
+    pieces = _PARTS.split(visible(text))
+    return Markup("").join(
+        Markup("<code>{}</code>").format(piece[1:-1]) if at % 2 else escape(piece) for at, piece in enumerate(pieces)
+    )
 
 
 def document(page: Page, groups: Mapping[str, Sequence[Link]]) -> bytes:
@@ -83,6 +97,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.filters["coded"] = coded
     made.globals["table"] = made.get_template("macros.html").module.table
     return made
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from helpers.escaping import visible
 from helpers.explain import Section, sections
 from helpers.explain.telling import rows
-
-_PARTS = re.compile(r"(`[^`]*`)")
+from helpers.report.layout import coded
 
 
 @dataclass(frozen=True)
@@ -66,18 +65,6 @@ def _entry(section: Section, id: str) -> Entry:
         words=_linked(each.words, section, id),
         rows=tuple(told),
         fails=_linked(each.fails, section, id),
-    )
-
-
-def coded(text: str) -> Markup:
-    """A text of ours in which what stands in `backticks` is code.
-
-    >>> coded("a < b, `x < y`")
-    Markup('a &lt; b, <code>x &lt; y</code>')
-    """
-    pieces = _PARTS.split(visible(text))
-    return Markup("").join(
-        Markup("<code>{}</code>").format(piece[1:-1]) if at % 2 else escape(piece) for at, piece in enumerate(pieces)
     )
 
 

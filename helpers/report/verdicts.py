@@ -38,7 +38,7 @@ class Row:
     question_id: str
     question: str
     kinds: tuple[str, ...]
-    shown: str
+    shown: tuple[str, ...]
     verdict: str
     reply: str
     data: str
@@ -61,7 +61,7 @@ class Verdicts:
     @property
     def frame(self) -> pd.DataFrame:
         """All rows for the CSV file: COLUMNS, without the reply, which the key leads to."""
-        table = [{**vars(row), "marks": " ".join(row.kinds)} for row in self.every]
+        table = [{**vars(row), "marks": " ".join(row.kinds), "shown": "; ".join(row.shown)} for row in self.every]
         return pd.DataFrame(table, columns=list(COLUMNS))
 
 
@@ -102,8 +102,8 @@ def _row(each: Marked, label: str, questions: Mapping[str, str], data: str) -> R
     trial = each.judgment.trial
     options = trial.wording.versions[trial.where["version"]].options if trial.wording else ()
     names = {name: options[int(name)] for name in trial.shown} if options else {}
-    shown = "; ".join(f"{label_}: {names.get(name, name)}{_named(trial, at)}"
-                      for at, (label_, name) in enumerate(zip(trial.labels, trial.shown, strict=True)))  # fmt: skip
+    slots = enumerate(zip(trial.labels, trial.shown, strict=True))
+    shown = tuple(f"{letter}: {names.get(name, name)}{_named(trial, at)}" for at, (letter, name) in slots)
     question = trial.wording.versions[trial.where["version"]].text if trial.wording else ""
     return Row(
         key=trial.request.key,
