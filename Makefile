@@ -1,5 +1,6 @@
 # make            set up .venv under the lock, run all notebooks on the built-in judges
 # make test       set up, then all tests that are not slow; make test-all runs every test
+# make browser   set up what the tests in a browser need; from then on `make test` runs those too
 # make bench      set up, then measure what is fast and write benchmarks/results.md (an hour or two)
 PYTHON ?= python3
 VENV := .venv
@@ -7,7 +8,7 @@ RUN := $(VENV)/bin/python
 # A test process a core, each with one thread of linear algebra: more only wait for each other.
 PYTEST := OMP_NUM_THREADS=1 $(RUN) -m pytest -n auto --dist worksteal
 
-.PHONY: all setup test test-all bench
+.PHONY: all setup test test-all browser bench
 all: setup
 	$(RUN) -m helpers run
 
@@ -18,11 +19,21 @@ $(VENV)/stamp: requirements.txt requirements.lock pyproject.toml
 	$(RUN) -m pip install --quiet --disable-pip-version-check -r requirements.txt -e .[dev,cluster] -c requirements.lock
 	touch $@
 
+# Tests in a browser take minutes: they run where somebody has called for a browser.
 test: setup
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow$$(test -e $(VENV)/browser || echo ' and not browser')"
 
 test-all: setup
 	$(PYTEST)
+
+browser: $(VENV)/browser
+
+$(VENV)/browser: $(VENV)/stamp
+	$(RUN) -m pip install --quiet --disable-pip-version-check -e .[browser] -c requirements.lock
+	command -v chromium || command -v chromium-browser || command -v google-chrome \
+		|| { apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends chromium; } \
+		|| $(RUN) -m playwright install --with-deps chromium
+	touch $@
 
 bench: setup
 	$(RUN) -m benchmarks

@@ -42,7 +42,8 @@ def rooms() -> list[Room]:
         if name.startswith("__"):
             continue
         tree = _tree(path)
-        entries = tuple(_function(name, node) for node in sorted(_offered(path, tree), key=lambda each: each.name))
+        offered = {called: node for called, node in _offered(path, tree) if not called.startswith("_")}
+        entries = tuple(_function(name, called, node) for called, node in sorted(offered.items()))
         if entries:
             found.append(Room(name, _address(name), _paragraphs(tree), entries))
     return found
@@ -52,36 +53,36 @@ def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def _offered(path: Path, tree: ast.Module) -> Iterator[Definition]:
-    """The public definitions of a module, and those that a package takes from its own modules."""
+def _offered(path: Path, tree: ast.Module) -> Iterator[tuple[str, Definition]]:
+    """The definitions of a module by name, and those that a package takes from its own modules."""
     for node in tree.body:
-        if isinstance(node, Definition) and not node.name.startswith("_"):
-            yield node
+        if isinstance(node, Definition):
+            yield node.name, node
         elif isinstance(node, ast.ImportFrom) and path.name == "__init__.py":
-            wanted = {each.name for each in node.names if not each.name.startswith("_")}
-            yield from _taken(path, node.module or "", wanted)
+            yield from _taken(path, node)
 
 
-def _taken(path: Path, module: str, wanted: set[str]) -> Iterator[Definition]:
-    """What `__init__` takes from a module of its own package."""
-    source = paths.ROOT.joinpath(*module.split(".")).with_suffix(".py")
+def _taken(path: Path, taking: ast.ImportFrom) -> Iterator[tuple[str, Definition]]:
+    """What `__init__` takes from a module of its own package, by the name that it has there."""
+    source = paths.ROOT.joinpath(*(taking.module or "").split(".")).with_suffix(".py")
     if source.parent == path.parent and source.is_file():
-        yield from (node for node in _tree(source).body if isinstance(node, Definition) and node.name in wanted)
+        defined = {node.name: node for node in _tree(source).body if isinstance(node, Definition)}
+        yield from ((each.asname or each.name, defined[each.name]) for each in taking.names if each.name in defined)
 
 
-def _function(room: str, node: Definition) -> Function:
-    return Function(node.name, _address(f"{room}.{node.name}"), _signature(node), _paragraphs(node))
+def _function(room: str, called: str, node: Definition) -> Function:
+    return Function(called, _address(f"{room}.{called}"), _signature(called, node), _paragraphs(node))
 
 
-def _signature(node: Definition) -> str:
+def _signature(called: str, node: Definition) -> str:
     """How it is called; of a record its fields."""
     if isinstance(node, ast.ClassDef):
         fields = [ast.unparse(each) for each in node.body if isinstance(each, ast.AnnAssign)]
         bases = f"({', '.join(map(ast.unparse, node.bases))})" if node.bases else ""
-        return "\n".join([f"class {node.name}{bases}", *(f"    {each}" for each in fields)])
+        return "\n".join([f"class {called}{bases}", *(f"    {each}" for each in fields)])
     returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
     before = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
-    return f"{before} {node.name}({ast.unparse(node.args)}){returns}"
+    return f"{before} {called}({ast.unparse(node.args)}){returns}"
 
 
 def _paragraphs(node: Definition | ast.Module) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A report as a folder: written all or none, never over what is not a report, and nothing of an earlier one is left."""
+"""A report as a folder: never written over what is no report, and nothing of an earlier one is left in it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path, PurePosixPath
 
 from helpers import export
 from helpers.json_text import no_duplicates
-from helpers.report import pages
-from helpers.report.results import Result, results
+from helpers.report.pages import files
+from helpers.report.results import results
 from helpers.report.verdicts import verdicts
 
 #: The list of what a report holds, with the sha256 of each file: how a former one is known.
@@ -19,32 +19,26 @@ CONTENTS = "contents.json"
 MADE_BY = "recuse report"
 
 
-def write(folder: Path, found: Sequence[Result], tell: Callable[[str], None] = lambda _: None) -> list[str]:
-    """Make the report of these results in `folder` and say which files it holds, the pages first.
+def write(folder: Path, made: Mapping[str, bytes]) -> None:
+    """Put the files of a report (by their place in it) into `folder`, and take away what an earlier one left there.
 
-    A folder that holds anything but an earlier report is a ValueError. `tell` hears what is being done.
+    A folder that holds anything but an earlier report is a ValueError. Texts are written without keys.
     """
     check(folder)
-    read = []
-    for each in found:
-        if each.found is not None:
-            tell(f"reading the stored replies of {each.label}")
-        read.append(verdicts(each))
-    made = pages.files(found, [each for each in read if each is not None])
     former = _former(folder) or []
     rooms: dict[str, dict[str, bytes]] = {}
     for place, content in made.items():
         path = PurePosixPath(place)
         rooms.setdefault(str(path.parent), {})[path.name] = content
-    for room, inside in rooms.items():
+    for room in rooms:
         _refuse_links(folder, room)
+    for room, inside in rooms.items():
         export.write(inside, folder / room)
     for place in set(former) - set(made):
         (folder / place).unlink(missing_ok=True)
     listed = {place: hashlib.sha256((folder / place).read_bytes()).hexdigest() for place in made}
     told = {"made_by": MADE_BY, "files": dict(sorted(listed.items()))}
     export.write({CONTENTS: f"{json.dumps(told, indent=1)}\n".encode()}, folder)
-    return list(made)
 
 
 def check(folder: Path) -> None:
@@ -88,8 +82,16 @@ def _refuse_links(folder: Path, room: str) -> None:
 
 
 def report(folder: Path, places: Sequence[Path] | None, tell: Callable[[str], None]) -> Mapping[str, int]:
-    """Make the report of the default runs, or of those in `places`: how many notebooks, pages and files it has."""
+    """Make the report of the default runs, or of those in `places`: how many notebooks, pages and files it has.
+
+    `tell` hears which replies are being read.
+    """
     check(folder)
-    found = results(places or None)
-    made = write(folder, found, tell)
+    found, marked = results(places or None), []
+    for each in found:
+        if each.found is not None:
+            tell(f"reading the stored replies of {each.label}")
+        marked.append(verdicts(each))
+    made = files(found, [each for each in marked if each is not None])
+    write(folder, made)
     return {"notebooks": len(found), "pages": sum(name.endswith(".html") for name in made), "files": len(made)}

@@ -1,0 +1,178 @@
+"""Every notebook in JupyterLab in Chromium: it opens, runs all its cells, and looks as it should."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from helpers import paths
+from helpers.run.notebooks import available, collects
+from tests.browser.conftest import PATIENCE, listen
+
+NOTEBOOKS = available()
+TOKEN = "of-this-test"
+#: Seconds that a server may take to answer, and without anybody's request to end by itself.
+STARTING, IDLE = 180, 900
+#: Questions that a notebook is run on: enough for its intervals, and quick.
+LIMIT = 12
+
+#: The list of cells is windowed: cells are counted in the model, never in the page.
+RUN = """async () => {
+  const app = window.jupyterapp;
+  await app.restored;
+  const panel = app.shell.currentWidget;
+  await panel.context.ready;
+  await panel.revealed;
+  await panel.sessionContext.ready;
+  await app.commands.execute('notebook:run-all-cells');
+  return panel.context.model.toJSON();
+}"""
+#: Goes through the whole notebook, so that each output is drawn, and takes down what is wrong with what is seen.
+LOOK = """async () => {
+  const panel = window.jupyterapp.shell.currentWidget;
+  const found = {images: 0, broken: 0, loading: 0, stderr: 0, formulas: 0, wrong: 0, dialogs: 0, wide: []};
+  const seen = new Set();
+  for (let index = 0; index < panel.content.widgets.length; index += 1) {
+    await panel.content.scrollToItem(index, 'start');
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    const node = panel.content.widgets[index].node;
+    for (const image of node.querySelectorAll('.jp-RenderedImage img')) {
+      if (seen.has(image)) continue;
+      seen.add(image);
+      await image.decode().catch(() => { found.broken += 1; });
+      found.images += 1;
+      if (image.getBoundingClientRect().width > node.getBoundingClientRect().width) found.wide.push(image.alt.slice(0, 60));
+    }
+    found.stderr += node.querySelectorAll('[data-mime-type="application/vnd.jupyter.stderr"]').length;
+    found.formulas += node.querySelectorAll('mjx-container').length;
+    found.wrong += node.querySelectorAll('mjx-merror').length;
+    found.loading += /Loading widget|Error displaying widget/.test(node.textContent) ? 1 : 0;
+  }
+  found.dialogs = document.querySelectorAll('.jp-Dialog').length;
+  await panel.content.scrollToItem(0, 'start');
+  return found;
+}"""
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A JupyterLab on a copy of this repository."""
+
+    address: str
+    root: Path
+
+
+def free_port() -> int:
+    with socket.socket() as tried:
+        tried.bind(("127.0.0.1", 0))
+        return tried.getsockname()[1]
+
+
+def copied(root: Path) -> Path:
+    """This repository without replies and runs of anybody; notebooks run on some questions only."""
+    ignored = shutil.ignore_patterns("replies", "downloads", "runs", "__pycache__", ".*", "*.pdf", "*.svg")
+    for part in ("helpers", "experiments", "notebooks", "data", "figures"):
+        shutil.copytree(paths.ROOT / part, root / part, ignore=ignored)
+    for path in (root / "notebooks").glob("*.ipynb"):
+        book = nbformat.read(path, as_version=4)
+        for cell in book.cells:
+            if "parameters" in cell.metadata.get("tags", ()):
+                cell.source = re.sub(r"(?m)^question_limit = None", f"question_limit = {LIMIT}", cell.source)
+        nbformat.write(book, path)
+    return root
+
+
+@pytest.fixture(scope="module")
+def lab(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """A server that nobody else can reach, with settings of its own: no news, no look for updates."""
+    folder = tmp_path_factory.mktemp("lab")
+    root = copied(folder / "recuse")
+    settings = folder / "settings" / "@jupyterlab" / "apputils-extension"
+    settings.mkdir(parents=True)
+    quiet = {"fetchNews": "false", "checkForUpdates": False}
+    (settings / "notification.jupyterlab-settings").write_text(json.dumps(quiet), encoding="utf-8")
+    keys = ("_API_KEY", "_BASE_URL")
+    env = {name: value for name, value in os.environ.items() if not name.endswith(keys)}
+    env |= {name: str(folder / name) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")}
+    env |= {"JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"), "JUPYTERLAB_WORKSPACES_DIR": str(folder / "spaces")}
+    env |= {"JUPYTER_TOKEN": TOKEN, "PYTHONPATH": os.pathsep.join([str(root), *filter(None, sys.path)])}
+    port = free_port()
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}"]
+    command += ["--ServerApp.port_retries=0", f"--ServerApp.root_dir={root}", "--LabApp.expose_app_in_browser=True"]
+    command += [f"--ServerApp.shutdown_no_activity_timeout={IDLE}", f"--MappingKernelManager.cull_idle_timeout={IDLE}"]
+    command += ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    log = (folder / "log").open("wb")
+    server = subprocess.Popen(command, cwd=root, env=env, stdout=log, stderr=subprocess.STDOUT)
+    try:
+        address = f"http://127.0.0.1:{port}"
+        _wait(server, f"{address}/api/status?token={TOKEN}", folder / "log")
+        yield Lab(address, root)
+    finally:
+        server.terminate()  # it ends its kernels itself
+        try:
+            server.wait(60)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+        log.close()
+
+
+def _wait(server: subprocess.Popen, address: str, log: Path) -> None:
+    end = time.monotonic() + STARTING
+    while time.monotonic() < end:
+        assert server.poll() is None, log.read_text(errors="replace")[-2000:]
+        try:
+            urllib.request.urlopen(address, timeout=10).close()
+            return
+        except OSError:
+            time.sleep(0.5)
+    pytest.fail(f"no JupyterLab after {STARTING} seconds: {log.read_text(errors='replace')[-2000:]}")
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_a_notebook_runs_in_jupyterlab_and_looks_right(lab: Lab, chromium: Any, name: str, tmp_path: Path) -> None:
+    context = chromium.new_context(viewport={"width": 1440, "height": 900})
+    context.set_default_timeout(4 * PATIENCE)
+    try:
+        page = context.new_page()
+        heard = listen(page, (lab.address, lab.address.replace("http", "ws"), "data:", "blob:", "about:"))
+        page.goto(f"{lab.address}/lab/tree/notebooks/{name}.ipynb?token={TOKEN}&reset")
+        page.wait_for_function("window.jupyterapp?.shell?.currentWidget?.context")
+        book = page.evaluate(RUN)
+        code = [cell for cell in book["cells"] if cell["cell_type"] == "code"]
+        assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
+        outputs = [each for cell in code for each in cell["outputs"]]
+        assert [each for each in outputs if each["output_type"] == "error"] == []
+        assert [each["text"] for each in outputs if each.get("name") == "stderr"] == []
+        assert book["metadata"]["kernelspec"]["name"] == "python3"
+        pictures = [each for each in outputs if "image/png" in each.get("data", {})]
+        assert len(pictures) >= 3 and all(each["metadata"]["image/png"]["alt"] for each in pictures)
+        seen = page.evaluate(LOOK)
+        page.screenshot(path=tmp_path / f"{name}.png")
+        formulas = re.findall(r"\$[^$\n]+\$", "\n".join(_source(cell) for cell in book["cells"] if cell not in code))
+        assert seen["images"] == len(pictures) and seen["formulas"] >= (1 if formulas else 0)
+        bad = {key: seen[key] for key in ("broken", "loading", "stderr", "wrong", "dialogs", "wide") if seen[key]}
+        assert bad == {}
+        assert (heard.errors, heard.dialogs, heard.requests) == ([], [], [])
+        if not collects(NOTEBOOKS[name]):
+            assert "SIMULATED" in json.dumps(outputs)
+    finally:
+        context.close()
+
+
+def _source(cell: dict[str, Any]) -> str:
+    return "".join(cell["source"])

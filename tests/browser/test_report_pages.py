@@ -1,0 +1,244 @@
+"""The pages of a report in Chromium: they say nothing, ask for nothing, and can be used by everybody."""
+
+from __future__ import annotations
+
+import http.server
+import threading
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers.report import pages, results, verdicts, write
+from tests.report_pages import ATTACKS, hostile_book, small_verdicts, write_results
+from tests.test_report import PAGES
+from tests.test_report_hostile import hostile_rows
+
+#: Looked at in each size and each scheme; what differs between two schemes are colours only.
+LOOKS = [("desktop", "light"), ("desktop", "dark"), ("phone", "light"), ("phone", "dark")]
+every_page = pytest.mark.parametrize("name", PAGES)
+every_look = pytest.mark.parametrize(("size", "scheme"), LOOKS)
+SHOWN = "Array.from(document.querySelectorAll('#verdicts tbody tr')).filter((row) => !row.hidden)"
+
+
+@pytest.fixture(scope="session")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of the results in git, with some verdicts of small runs."""
+    folder = tmp_path_factory.mktemp("report") / "out"
+    few = [
+        verdicts.Verdicts(each.label, each.rows[:40], each.every, each.asked, each.read) for each in small_verdicts()
+    ]
+    write(folder, pages.files(results(), few))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of results of which every text is an attack."""
+    folder = tmp_path_factory.mktemp("hostile")
+    found = results([write_results(folder / "mt_bench_blind-hostile", hostile_book())])
+    write(folder / "out", pages.files(found, [hostile_rows()]))
+    return folder / "out"
+
+
+def address(folder: Path, name: str) -> str:
+    return (folder / name).as_uri()
+
+
+# --- every page -------------------------------------------------------------------------------------------------------
+
+
+@every_page
+@every_look
+def test_a_page_is_quiet_fits_and_is_accessible(
+    report: Path, visit: Any, axe: Any, name: str, size: str, scheme: str
+) -> None:
+    page, heard = visit(address(report, name), size, scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+    broken = "Array.from(document.images).filter((each) => !(each.complete && each.naturalWidth)).length"
+    assert page.evaluate(broken) == 0
+    assert page.locator("h1").is_visible()
+    heard.nothing()
+    assert axe(page) == []
+    assert heard.requests == []
+
+
+@pytest.mark.parametrize("size", ["desktop", "phone"])
+def test_all_pages_can_be_reached_by_their_links(report: Path, visit: Any, size: str) -> None:
+    page, heard = visit(address(report, "index.html"), size)
+    seen = {"index.html"}
+    for name in PAGES[1:]:
+        if size == "phone":
+            assert not page.locator(".menu a").first.is_visible()
+            page.locator(".menu summary").click()
+        page.locator(f".menu a[href='{name}']").click()
+        page.wait_for_url(f"**/{name}")
+        seen.add(name)
+        assert page.locator(".menu [aria-current=page]").get_attribute("href") == name
+    assert seen == set(PAGES)
+    heard.nothing()
+
+
+def test_the_keyboard_goes_past_the_links_and_is_always_seen(report: Path, visit: Any) -> None:
+    page, heard = visit(address(report, "verdicts.html"))
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    assert page.locator(".skip").bounding_box()["y"] >= 0
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    names = []
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        names.append(page.evaluate("document.activeElement.name || document.activeElement.tagName"))
+        assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+        assert page.evaluate("parseFloat(getComputedStyle(document.activeElement).outlineWidth)") >= 2
+    assert {"experiment", "judge", "mark", "condition", "search"} <= set(names)
+    heard.nothing()
+
+
+# --- light and dark ---------------------------------------------------------------------------------------------------
+
+GROUND = "getComputedStyle(document.body).backgroundColor"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_light_and_dark_follow_the_system_until_the_reader_chooses(report: Path, visit: Any, scheme: str) -> None:
+    page, heard = visit(address(report, "index.html"), scheme=scheme)
+    first = page.evaluate(GROUND)
+    button = page.locator("#theme")
+    assert button.get_attribute("aria-pressed") == str(scheme == "dark").lower()
+    button.focus()
+    page.keyboard.press("Enter")
+    other = page.evaluate(GROUND)
+    assert other != first and button.get_attribute("aria-pressed") == str(scheme != "dark").lower()
+    page.goto(address(report, "glossary.html"))
+    assert page.evaluate(GROUND) == other, "the choice holds on other pages"
+    page.locator("#theme").click()
+    assert page.evaluate(GROUND) == first
+    heard.nothing()
+
+
+# --- verdicts ---------------------------------------------------------------------------------------------------------
+
+
+def shown(page: Any) -> list[dict[str, str]]:
+    return page.evaluate(f"{SHOWN}.map((row) => ({{...row.dataset, id: row.id, text: row.textContent}}))")
+
+
+def test_verdicts_are_filtered_by_each_field_and_by_words(report: Path, visit: Any) -> None:
+    page, heard = visit(address(report, "verdicts.html"))
+    every = shown(page)
+    assert len(every) > 60 and page.locator("#count").text_content() == f"{len(every)} of {len(every)} rows"
+    for field in ("experiment", "judge", "condition"):
+        value = every[-1][field]
+        page.select_option(f"#filter-{field}", value)
+        rows = shown(page)
+        assert rows == [row for row in every if row[field] == value]
+        assert page.locator("#count").text_content() == f"{len(rows)} of {len(every)} rows"
+        page.get_by_role("button", name="Show all").click()
+        page.wait_for_function(f"{SHOWN}.length === {len(every)}")
+    page.select_option("#filter-mark", "flipped")
+    flipped = shown(page)
+    assert flipped == [row for row in every if "flipped" in row["mark"].split()]
+    page.select_option("#filter-judge", flipped[0]["judge"])
+    both = [row for row in flipped if row["judge"] == flipped[0]["judge"]]
+    assert shown(page) == both
+    page.fill("#filter-search", "NO ROW HOLDS THIS")
+    page.wait_for_function(f"{SHOWN}.length === 0")
+    assert page.locator("#count").text_content() == f"0 of {len(every)} rows"
+    page.get_by_role("button", name="Show all").click()
+    page.wait_for_function(f"{SHOWN}.length === {len(every)}")
+    word = both[0]["id"][:10].upper()
+    page.fill("#filter-search", word)
+    page.wait_for_function(f"{SHOWN}.length < {len(every)}")
+    assert [row["id"] for row in shown(page)] == [row["id"] for row in every if word.lower() in row["text"].lower()]
+    heard.nothing()
+
+
+def test_links_lead_to_filtered_verdicts_and_a_key_to_its_row(report: Path, visit: Any) -> None:
+    page, heard = visit(address(report, "arena_hard_position_bias.html"))
+    page.get_by_role("link", name="flipped and own-preferring verdicts").click()
+    page.wait_for_url("**/verdicts.html?experiment=arena_hard_position_bias")
+    rows = shown(page)
+    assert rows and {row["experiment"] for row in rows} == {"arena_hard_position_bias"}
+    other = page.evaluate("document.querySelector('#verdicts tbody tr[hidden]').id")
+    page.goto(f"{address(report, 'verdicts.html')}?experiment=arena_hard_position_bias#{other}")
+    row = page.locator(f"[id='{other}']")
+    row.wait_for(state="visible")
+    assert row.locator("pre").is_visible(), "its reply is open"
+    page.wait_for_function(f"(() => {{ const box = document.getElementById('{other}').getBoundingClientRect();"
+                           " return box.top >= 0 && box.top < innerHeight; })()")  # fmt: skip
+    page.goto(f"{address(report, 'verdicts.html')}#{'0' * 64}")
+    page.wait_for_function("document.getElementById('count').textContent.includes('verdicts.csv')")
+    heard.nothing()
+
+
+def test_without_scripts_everything_is_there_but_the_filter(report: Path, visit: Any) -> None:
+    page, heard = visit(address(report, "verdicts.html"), java_script_enabled=False)
+    assert page.locator("#verdicts tbody tr").first.is_visible() and not page.locator("#filters").is_visible()
+    assert page.locator(".menu a").first.is_visible() and not page.locator("#theme").is_visible()
+    heard.nothing()
+
+
+# --- on paper, on a server, and attacked ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["index.html", "mt_bench_blind.html", "verdicts.html"])
+def test_a_page_can_be_printed(report: Path, visit: Any, name: str) -> None:
+    page, heard = visit(address(report, name), scheme="dark")
+    page.set_viewport_size({"width": 700, "height": 1000})  # A4 without its margins
+    page.emulate_media(media="print", color_scheme="dark")
+    assert not page.locator(".menu").is_visible() and not page.locator("#theme").is_visible()
+    assert page.locator(".simulated").is_visible()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 700, "nothing is cut off at the side"
+    assert page.pdf(format="A4").startswith(b"%PDF-")
+    heard.nothing()
+
+
+@pytest.fixture
+def served(report: Path) -> Iterator[str]:
+    """The report on a server of this machine."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            """Nobody reads a log here."""
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(report))) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_on_a_server_a_page_asks_for_nothing_but_itself(served: str, visit: Any) -> None:
+    for name in ("index.html", "overview.html", "verdicts.html"):
+        page, heard = visit(f"{served}/{name}")
+        assert page.locator("h1").is_visible()
+        assert heard.requests == [f"{served}/{name}"] and heard.errors == []
+
+
+def test_attacks_are_only_words_in_a_browser(hostile: Path, visit: Any) -> None:
+    for path in sorted(hostile.glob("*.html")):
+        page, heard = visit(path.as_uri())
+        page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+        page.wait_for_timeout(300)  # what would act late
+        heard.nothing()
+        assert page.evaluate("typeof document.getElementById") == "function", "nothing took the place of a function"
+        assert page.locator("#theme").is_visible()
+    page, heard = visit(address(hostile, "verdicts.html"))
+    assert len(shown(page)) == len(ATTACKS)
+    page.select_option("#filter-judge", index=3)
+    assert len(shown(page)) >= 1
+    heard.nothing()
+
+
+@every_look
+def test_a_report_of_attacks_fits_and_is_accessible(
+    hostile: Path, visit: Any, axe: Any, size: str, scheme: str
+) -> None:
+    page, _ = visit(address(hostile, "mt_bench_blind-hostile.html"), size, scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+    assert axe(page) == []

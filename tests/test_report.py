@@ -1,0 +1,474 @@
+"""The report: its pages are whole, lead somewhere, load nothing, and are the same for the same results."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import mistune
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+
+from helpers import paths
+from helpers.config import experiment_names
+from helpers.explain import sections
+from helpers.report import Result, formulas, pages, results, write
+from helpers.report.glossary import OUTCOMES, groups
+from helpers.run.notebooks import available
+from helpers.types import OUTCOMES as EVERY_OUTCOME
+from tests.cells import code_cells
+from tests.kernels import recuse
+from tests.report_pages import addresses, png, report_files, soup, write_results
+
+BOOKS = {path.parent.name: path for path in sorted(paths.EXPERIMENTS.glob("*/report.ipynb"))}
+FIXED = ("index", "judges", "verdicts", "downloads", "reference", "functions", "glossary")
+PAGES = [*(f"{name}.html" for name in (*FIXED, *BOOKS))]
+every_page = pytest.mark.parametrize("name", PAGES)
+every_book = pytest.mark.parametrize("name", BOOKS)
+
+
+@pytest.fixture(scope="module")
+def files() -> dict[str, bytes]:
+    return report_files()
+
+
+def page(files: dict[str, bytes], name: str) -> BeautifulSoup:
+    return soup(files[name])
+
+
+def plain_book(*cells: object) -> nbformat.NotebookNode:
+    """A small executed notebook that harms nobody."""
+    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Is it?"), *cells])
+
+
+# --- each page --------------------------------------------------------------------------------------------------------
+
+
+def test_there_is_a_page_for_each_notebook_and_each_thing_to_look_up(files: dict[str, bytes]) -> None:
+    assert {name for name in files if name.endswith(".html")} == set(PAGES)
+    assert sorted(BOOKS) == sorted({path.stem.partition("_")[2] for path in available().values()})
+
+
+@every_page
+def test_a_page_has_a_language_a_title_one_heading_and_a_way_past_the_links(files: dict[str, bytes], name: str) -> None:
+    assert files[name].startswith(b"<!doctype html>\n")
+    tree = page(files, name)
+    assert tree.html["lang"] == "en" and tree.title.get_text().endswith(" - Recuse")
+    (h1,) = tree.find_all("h1")
+    assert h1.get_text().strip() and tree.find("main", id="main").find("h1") is h1
+    first = tree.find(["a", "button", "input", "select", "summary"])
+    assert first["href"] == "#main" and "skip" in first["class"]
+    levels = [int(each.name[1]) for each in tree.find("main").find_all(re.compile("^h[1-6]$"))]
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    (current,) = tree.find("nav").find_all("a", attrs={"aria-current": "page"})
+    assert current["href"] == name
+    assert tree.find("meta", attrs={"name": "viewport"})["content"] == "width=device-width, initial-scale=1"
+
+
+@every_page
+def test_the_policy_of_a_page_lets_in_its_own_script_and_style_only(files: dict[str, bytes], name: str) -> None:
+    tree = page(files, name)
+    (script,), (style,) = tree.find_all("script"), tree.find_all("style")
+    assert not script.attrs and not style.attrs
+
+    def hashed(element: BeautifulSoup) -> str:
+        return f"'sha256-{base64.b64encode(hashlib.sha256(element.string.encode()).digest()).decode()}'"
+
+    (policy,) = tree.find_all("meta", attrs={"http-equiv": True})
+    assert policy["http-equiv"] == "Content-Security-Policy"
+    told = dict(part.strip().split(" ", 1) for part in policy["content"].split(";"))
+    assert told == {
+        "default-src": "'none'",
+        "script-src": hashed(script),
+        "style-src": hashed(style),
+        "img-src": "'self' data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    # A policy holds only for what comes after it.
+    assert files[name].index(b"http-equiv") < files[name].index(b"<style>") < files[name].index(b"<script>")
+    source = (paths.ROOT / "helpers/report/assets/report.js").read_text(encoding="utf-8")
+    assert not re.search(
+        r"innerHTML|outerHTML|insertAdjacent|document\.write|eval|Function\(|fetch|import|http", source
+    )
+
+
+@every_page
+def test_nothing_on_a_page_acts_or_loads_from_elsewhere(files: dict[str, bytes], name: str) -> None:
+    acting, loaded = [], []
+    for element in page(files, name).find_all(True):
+        acting += [
+            f"{element.name} {key}" for key in element.attrs if key.startswith("on") or key in ("style", "srcdoc")
+        ]
+        loaded += [str(element[key]) for key in ("src", "srcset", "poster", "data", "action") if key in element.attrs]
+        loaded += [element["href"]] if element.name == "link" else []
+    assert acting == []
+    assert [each for each in loaded if not each.startswith("data:image/png;base64,") and each != "data:,"] == []
+    assert b"@import" not in files[name] and b"url(" not in files[name].partition(b"</style>")[0]
+    elements = {element.name for element in page(files, name).find_all(True)}
+    assert not elements & {"iframe", "object", "embed", "svg", "base", "template", "noscript", "audio", "video"}
+
+
+@every_page
+def test_every_link_leads_somewhere(files: dict[str, bytes], name: str) -> None:
+    for link in page(files, name).find_all("a"):
+        href = link["href"]
+        if re.match("https?:", href):
+            assert link["rel"] == ["noopener", "noreferrer"]
+            continue
+        place, _, fragment = href.partition("#")
+        place = place.partition("?")[0] or name
+        assert place in files, f"{name}: {href}"
+        if fragment:
+            assert fragment in addresses(files[place]), f"{name}: {href}"
+        assert link.get_text().strip(), f"{name}: {href} has no words"
+
+
+@every_page
+def test_no_two_elements_of_a_page_have_one_address(files: dict[str, bytes], name: str) -> None:
+    ids = [element["id"] for element in page(files, name).find_all(id=True)]
+    assert len(ids) == len(set(ids))
+    for element in page(files, name).find_all(attrs={"aria-labelledby": True}):
+        assert element["aria-labelledby"] in ids
+
+
+@every_page
+def test_every_table_has_a_caption_heads_and_a_box_that_scrolls(files: dict[str, bytes], name: str) -> None:
+    tables = page(files, name).find_all("table")
+    captions = [table.find("caption").get_text().strip() for table in tables]
+    assert all(captions) and len(set(captions)) == len(captions)
+    for table in tables:
+        assert table.parent["class"] == ["scroll"] and table.parent["tabindex"] == "0"
+        heads = table.find("thead").find_all("th")
+        assert heads and {head["scope"] for head in heads} == {"col"} and all(h.get_text().strip() for h in heads)
+        assert {head["scope"] for head in table.find("tbody").find_all("th")} <= {"row"}
+
+
+@every_page
+def test_words_of_ours_name_nothing_of_this_machine(files: dict[str, bytes], name: str) -> None:
+    assert str(paths.ROOT).encode() not in files[name] and str(Path.home()).encode() + b"/" not in files[name]
+
+
+# --- pages of notebooks -----------------------------------------------------------------------------------------------
+
+
+def outputs(name: str, kind: str, part: str = "data") -> list[Any]:
+    book = nbformat.read(BOOKS[name], as_version=4)
+    return [out[part][kind] for cell in book.cells for out in cell.get("outputs", []) if kind in out.get("data", {})]
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"\w+", text)
+
+
+@every_book
+def test_every_figure_is_there_with_words_and_files(files: dict[str, bytes], name: str) -> None:
+    tree = page(files, f"{name}.html")
+    shown = [base64.b64decode(picture) for picture in outputs(name, "image/png")]
+    images = tree.find_all("img")
+    assert [base64.b64decode(image["src"].partition(",")[2]) for image in images] == shown
+    for image, picture in zip(images, shown, strict=True):
+        assert image["alt"].strip() and int(image["width"]) > 0 and int(image["height"]) > 0
+        figure = image.find_parent("figure")
+        assert figure.find("figcaption").get_text().strip()
+        png_file = figure.find("a", string=None, href=re.compile(r"\.png$"))
+        assert files[png_file["href"]] == picture, "the file beside a figure is the figure"
+    for image, about in zip(images, outputs(name, "image/png", "metadata"), strict=True):
+        alt = about["alt"]
+        told = image["alt"] + image.find_parent("figure").find("figcaption").get_text()
+        assert set(words(alt)) <= set(words(told)), "the whole alternative text stands in or below the figure"
+
+
+@every_book
+def test_nothing_that_a_notebook_says_is_lost(files: dict[str, bytes], name: str) -> None:
+    book = nbformat.read(BOOKS[name], as_version=4)
+    shown = " ".join(words(page(files, f"{name}.html").find("body").get_text(" ")))
+    to_html = mistune.create_markdown(escape=False, plugins=["table", "math"])
+    said = [cell.source for cell in book.cells if cell.cell_type == "markdown"] + outputs(name, "text/markdown")
+    for text in said:
+        # Formulas are set anew, and are looked at elsewhere.
+        text = re.sub(r"(?<![`\w])\$[^$\n`]+\$", " ", text) if "$" in text else text
+        for element in BeautifulSoup(to_html(text), "html.parser").find_all(["p", "li", "td", "th", "h1", "h2", "pre"]):
+            for part in element.find_all(string=True, recursive=False):
+                assert " ".join(words(str(part))) in shown, part
+    for table in outputs(name, "text/html"):
+        for cell in BeautifulSoup(table, "html.parser").find_all(["td", "th"]):
+            assert " ".join(words(cell.get_text(" "))) in shown
+    for cell in book.cells:
+        if cell.cell_type == "code":
+            assert " ".join(words(cell.source)) in shown
+
+
+@every_book
+def test_headings_of_a_notebook_can_be_gone_to(files: dict[str, bytes], name: str) -> None:
+    tree = page(files, f"{name}.html")
+    contents = tree.find("nav", attrs={"aria-label": "On this page"})
+    headings = [each.get_text().strip() for each in tree.find("main").find_all("h2")[1:]]
+    assert [link.get_text() for link in contents.find_all("a")] == headings
+
+
+def test_pages_with_simulated_judges_say_so_at_their_top(files: dict[str, bytes]) -> None:
+    simulated = {f"{each.page}.html" for each in results() if each.simulated}
+    simulated |= {"index.html", "judges.html", "verdicts.html", "downloads.html"}
+    for name in PAGES:
+        tree = page(files, name)
+        banner = tree.find("p", class_="simulated")
+        assert (banner is not None) == (name in simulated)
+        assert tree.title.get_text().startswith("SIMULATED: ") == (name in simulated)
+        assert banner is None or banner.find_next_sibling().name == "h1"
+
+
+def test_results_without_simulated_judges_do_not_say_so(tmp_path: Path) -> None:
+    book = plain_book(nbformat.v4.new_code_cell("1", execution_count=1))
+    made = pages.files(results([write_results(tmp_path / "own", book, data="asked")]), [])
+    tree = soup(made["mt_bench_blind-own.html"])
+    assert tree.find("p", class_="simulated") is None and tree.title.get_text() == "Is it? - Recuse"
+
+
+# --- what can be looked up --------------------------------------------------------------------------------------------
+
+
+def test_every_declared_number_has_a_place_on_the_page_of_numbers(files: dict[str, bytes]) -> None:
+    entries = {entry["id"]: entry for entry in page(files, "reference.html").find_all(class_="entry")}
+    for section in sections():
+        for id, each in section.estimands.items():
+            entry = entries[f"{section.module}-{id}"]
+            told = " ".join(words(entry.get_text(" ")))
+            for text in (each.words, each.formula, each.interval, each.fails, each.source):
+                assert " ".join(words(text)) in told
+
+
+def test_whatever_a_notebook_calls_is_on_the_page_of_functions(files: dict[str, bytes]) -> None:
+    known = addresses(files["functions.html"])
+    for notebook in available().values():
+        source = "\n".join(cell.source for cell in code_cells(notebook))
+        for room in ("run", "figures", "export", "claims", "overview", "power", "tables"):
+            for called in set(re.findall(rf"\b{room}\.([a-z]\w+)\(", source)):
+                assert f"helpers-{room}-{called}" in known, f"{room}.{called}"
+
+
+def test_the_glossary_holds_every_outcome_and_term_once(files: dict[str, bytes]) -> None:
+    assert {*OUTCOMES} == {*EVERY_OUTCOME, "missing"}
+    terms = [term.get_text() for term in page(files, "glossary.html").find_all("dt")]
+    for group in groups():
+        assert set(group.terms) <= set(terms) and all(str(told).strip() for told in group.terms.values())
+
+
+def test_all_files_of_results_can_be_downloaded_and_nothing_else(files: dict[str, bytes]) -> None:
+    for name in (*experiment_names(), "overview"):
+        there = {path.name for path in (paths.FIGURES / name).iterdir() if path.name != "run.json"}
+        assert {Path(place).name for place in files if place.startswith(f"files/{name}/")} == there
+        for file in there:
+            assert files[f"files/{name}/{file}"] == (paths.FIGURES / name / file).read_bytes()
+    linked = {link["href"] for link in page(files, "downloads.html").find_all("a")}
+    assert {place for place in files if place.startswith(("files/", "sources/"))} <= linked
+    assert not [place for place in files if Path(place).suffix in (".js", ".svg.html", ".ipynb", ".yaml", ".py")]
+
+
+# --- formulas ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tex", "letters"),
+    [("N_j(v) / N_j", "Nj(v)/Nj"), (r"\max(d_1, d_2)", "max(d1,d2)"), ("|a_2 - a_1|", "|a2\N{MINUS SIGN}a1|")],
+)
+def test_a_formula_is_set_with_all_its_signs(tex: str, letters: str) -> None:
+    made = formulas.mathml(tex)
+    assert made.startswith("<math") and re.sub("<[^>]*>", "", made) == letters
+
+
+@pytest.mark.parametrize("text", ["for $0.10", "`$x$ and $y$`", "$5 and $10", r"\$a\$"])
+def test_dollars_that_are_no_formula_stay(text: str) -> None:
+    assert formulas.with_marks(text) == (text, [])
+
+
+def test_no_formula_of_a_notebook_is_left_as_code(files: dict[str, bytes]) -> None:
+    found = 0
+    for name, path in BOOKS.items():
+        sources = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown"]
+        told = sum(len(formulas.with_marks(source)[1]) for source in sources)
+        assert len(page(files, f"{name}.html").find_all("math")) == told
+        found += told
+    assert found > 5
+
+
+# --- what was not executed --------------------------------------------------------------------------------------------
+
+
+def test_what_was_not_executed_is_named_with_what_to_run(tmp_path: Path) -> None:
+    error = nbformat.v4.new_output("error", ename="ValueError", evalue="no", traceback=[])
+    wrong = {
+        "unrun": (nbformat.v4.new_code_cell("1"), "cell 2 was not executed"),
+        "broken": (nbformat.v4.new_code_cell("1", execution_count=3, outputs=[error]), "cell 2 failed with ValueError"),
+    }
+    for name, (cell, told) in wrong.items():
+        folder = write_results(tmp_path / name, plain_book(cell))
+        with pytest.raises(ValueError, match=f"{folder}/report.ipynb: {told}.*recuse run 01_mt_bench_blind"):
+            results([folder])
+
+
+def test_a_notebook_that_is_not_there_or_failed_or_has_no_numbers_is_named(tmp_path: Path) -> None:
+    folder = write_results(tmp_path / "own", plain_book())
+    (folder / "report.failed.ipynb").write_text("{}", encoding="utf-8")
+    with pytest.raises(
+        ValueError, match=r"report\.failed\.ipynb: the last run .* failed.*recuse run 01_mt_bench_blind"
+    ):
+        results([tmp_path])
+    (folder / "report.failed.ipynb").unlink()
+    (folder / "report.ipynb").write_text("no notebook", encoding="utf-8")
+    with pytest.raises(ValueError, match="no notebook"):
+        results([folder])
+    (folder / "report.ipynb").unlink()
+    with pytest.raises(ValueError, match="mt_bench_blind was not executed"):
+        results([folder])
+    nbformat.write(plain_book(), folder / "report.ipynb")
+    (folder / "numbers.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"numbers\.json: no numbers of a run"):
+        results([folder])
+    (folder / "numbers.json").unlink()
+    with pytest.raises(ValueError, match=r"numbers\.json: not there"):
+        results([folder])
+    with pytest.raises(ValueError, match=r"holds a report\.ipynb: `recuse run` makes one"):
+        results([_empty(tmp_path)])
+    with pytest.raises(ValueError, match="no such folder"):
+        results([tmp_path / "nowhere"])
+
+
+def _empty(folder: Path) -> Path:
+    empty = folder / "empty"
+    empty.mkdir(exist_ok=True)
+    return empty
+
+
+def test_several_runs_of_one_experiment_have_a_page_each(tmp_path: Path) -> None:
+    for name in ("mt_bench_blind-0a", "mt_bench_blind-0b", "cells/x/mt_bench_blind"):
+        write_results(tmp_path / name, plain_book())
+    found = results([tmp_path])
+    assert [each.page for each in found] == ["mt_bench_blind-0a", "mt_bench_blind-0b", "mt_bench_blind-x"]
+    made = pages.files(found, [])
+    assert {"mt_bench_blind-0a.html", "mt_bench_blind-x.html"} <= set(made)
+
+
+# --- the folder -------------------------------------------------------------------------------------------------------
+
+
+def written(folder: Path, found: list[Result]) -> None:
+    """A report of these results without verdicts."""
+    write(folder, pages.files(found, []))
+
+
+def made_in(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    code = nbformat.v4.new_code_cell("1", execution_count=1)
+    return write_results(tmp_path / "figures" / "own", plain_book(code), data="folder")
+
+
+def test_the_same_results_give_the_same_bytes_in_every_process(small: Path, tmp_path: Path) -> None:
+    written = []
+    for seed in ("1", "2"):
+        target = tmp_path / seed
+        command = [sys.executable, "-m", "helpers", "report", "--to", str(target), "--results", str(small)]
+        env = {"PYTHONHASHSEED": seed, "PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "PYTHONPATH": ":".join(sys.path)}
+        subprocess.run(command, cwd=paths.ROOT, env=env, check=True, capture_output=True)
+        written.append(made_in(target))
+    assert written[0] == written[1] and len(written[0]) > 10
+
+
+def test_what_a_report_holds_is_listed_with_its_sha256(small: Path, tmp_path: Path) -> None:
+    target = tmp_path / "report"
+    made = pages.files(results([small]), [])
+    write(target, made)
+    there = made_in(target)
+    told = json.loads(there.pop("contents.json"))
+    assert told["files"] == {name: hashlib.sha256(content).hexdigest() for name, content in there.items()}
+    assert there == made
+
+
+def test_another_report_takes_the_place_of_an_earlier_one_and_leaves_nothing_of_it(small: Path, tmp_path: Path) -> None:
+    target, other = tmp_path / "report", write_results(tmp_path / "other", plain_book(), name="hinting_groups")
+    written(target, results([small]))
+    (target / "notes.txt").write_text("mine", encoding="utf-8")
+    written(target, results([other]))
+    there = made_in(target)
+    assert "hinting_groups-other.html" in there and "mt_bench_blind-own.html" not in there
+    assert there["notes.txt"] == b"mine", "what the report did not write is not its to delete"
+
+
+def test_a_folder_that_is_no_report_is_left_alone(small: Path, tmp_path: Path) -> None:
+    target = tmp_path / "thesis"
+    target.mkdir()
+    (target / "index.html").write_text("mine", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"thesis: not empty \(index.html\) and no earlier report"):
+        written(target, results([small]))
+    assert made_in(target) == {"index.html": b"mine"}
+    with pytest.raises(ValueError, match="a file, expected a folder"):
+        written(target / "index.html", results([small]))
+
+
+def test_nothing_is_written_or_deleted_through_a_link_or_out_of_the_folder(small: Path, tmp_path: Path) -> None:
+    target, outside = tmp_path / "report", tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept.txt").write_text("mine", encoding="utf-8")
+    written(target, results([small]))
+    told = json.loads((target / "contents.json").read_text(encoding="utf-8"))
+    told["files"] |= {"../outside/kept.txt": "", str(outside / "kept.txt"): "", "link/kept.txt": ""}
+    (target / "contents.json").write_text(json.dumps(told), encoding="utf-8")
+    (target / "link").symlink_to(outside)
+    written(target, results([small]))
+    assert (outside / "kept.txt").read_text(encoding="utf-8") == "mine"
+    for path in (target / "files").rglob("*"):
+        path.unlink() if path.is_file() else None
+    (target / "files" / "mt_bench_blind-own").rmdir()
+    (target / "files").rmdir()
+    (target / "files").symlink_to(outside)
+    with pytest.raises(ValueError, match="files: a link"):
+        written(target, results([small]))
+    assert made_in(outside) == {"kept.txt": b"mine"}
+
+
+def test_a_key_in_the_results_reaches_no_page(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = "Zq7-secret-94x-of-nobody"
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    (small / "table.csv").write_text(f"a\n{key}\n", encoding="utf-8")
+    out = nbformat.v4.new_output("stream", name="stdout", text=f"it is {key}")
+    nbformat.write(plain_book(nbformat.v4.new_code_cell("1", execution_count=1, outputs=[out])), small / "report.ipynb")
+    written(tmp_path / "report", results([small]))
+    there = made_in(tmp_path / "report")
+    assert not [name for name, content in there.items() if key.encode() in content]
+    assert b"[OPENAI_API_KEY]" in there["mt_bench_blind-own.html"]
+
+
+def test_pictures_survive_the_search_for_keys(files: dict[str, bytes], tmp_path: Path, small: Path) -> None:
+    picture = nbformat.v4.new_output(
+        "display_data",
+        data={"image/png": base64.b64encode(png(300, 200)).decode()},
+        metadata={"image/png": {"alt": "White."}},
+    )
+    code = nbformat.v4.new_code_cell("1", execution_count=1, outputs=[picture])
+    nbformat.write(plain_book(code), small / "report.ipynb")
+    written(tmp_path / "report", results([small]))
+    tree = soup((tmp_path / "report" / "mt_bench_blind-own.html").read_bytes())
+    assert base64.b64decode(tree.find("img")["src"].partition(",")[2]) == png(300, 200)
+
+
+def test_the_command_makes_a_report_and_says_where(small: Path, tmp_path: Path, monkeypatch, capsys) -> None:
+    target = tmp_path / "report"
+    code, told, _ = recuse(monkeypatch, capsys, "report", "--to", str(target), "--results", str(small))
+    assert code == 0 and f"open {target / 'index.html'}" in told and "8 pages of 1 notebooks" in told
+    code, _, told = recuse(monkeypatch, capsys, "report", "--to", str(tmp_path), "--results", str(small))
+    assert code == 2 and "no earlier report" in told
+    nbformat.write(plain_book(nbformat.v4.new_code_cell("1")), small / "report.ipynb")
+    code, _, told = recuse(monkeypatch, capsys, "report", "--to", str(target), "--results", str(small))
+    assert code == 2 and "was not executed. This runs it: recuse run 01_mt_bench_blind" in told

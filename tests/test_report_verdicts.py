@@ -1,0 +1,212 @@
+"""The marked verdicts of the report: by hand on single judgments, and against the frames of whole runs."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from helpers.report import pages, verdicts
+from helpers.report.marking import TIE, marked, picks
+from helpers.report.results import results
+from helpers.types import Answer, Completion, Judgment, Model, Request, Trial, Verdict
+from tests.report_pages import html_pages, small_verdicts
+from tests.runs import asked
+
+
+def model(name: str, vendor: str) -> Model:
+    return Model(name, "simulated", name, vendor)
+
+
+JUDGE = model("mine", "acme")
+ANSWERS = {
+    ("q", name): Answer("q", name, vendor, "", "text")
+    for name, vendor in (("mine", "acme"), ("sister", "acme"), ("other", "b"), ("third", "c"))
+}
+
+
+def pair(
+    verdict: str, shown: tuple[str, str], condition: str = "none", repeat: int = 0, partner: int | None = None
+) -> Judgment:
+    """A verdict on two answers in this order."""
+    request = Request(JUDGE, f"{shown} {condition}", repeat=repeat)
+    where = {"first": shown[0], "task": "correct"}
+    trial = Trial("e", "q", "c", JUDGE, request, condition, "pairwise", shown, ("A", "B"), where=where, partner=partner)
+    return Judgment(trial, "ok", Verdict(choice=verdict), Completion("k", "ok", "text"))
+
+
+def kinds(*judgments: Judgment, control: str | None = None) -> list[tuple[str, ...]]:
+    return [each.kinds for each in marked(judgments, ANSWERS, control)]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "picked"), [("A>>B", "x"), ("A>B", "x"), ("A=B", TIE), ("B>A", "y"), ("B>>A", "y")]
+)
+def test_what_a_verdict_on_two_is_for(verdict: str, picked: str) -> None:
+    assert picks(pair(verdict, ("x", "y"))) == picked
+
+
+def test_a_ranking_is_for_its_first_and_a_choice_for_its_label() -> None:
+    base = pair("A>B", ("x", "y"))
+    trial = replace(base.trial, form="listwise", shown=("x", "y", "z"), labels=("A", "B", "C"))
+    assert picks(replace(base, trial=trial, verdict=Verdict(ranking=("C", "A", "B")))) == "z"
+    trial = replace(base.trial, form="choice", labels=("1", "2"))
+    assert picks(replace(base, trial=trial, verdict=Verdict(choice="2"))) == "y"
+    assert picks(replace(base, outcome="refused", verdict=None)) is None
+
+
+def test_the_same_winner_in_both_orders_is_not_flipped_and_another_one_is() -> None:
+    assert kinds(pair("A>>B", ("other", "third")), pair("B>A", ("third", "other"))) == []
+    assert kinds(pair("A>B", ("other", "third")), pair("A>B", ("third", "other"))) == [("flipped",), ("flipped",)]
+    assert kinds(pair("A=B", ("other", "third")), pair("A>B", ("third", "other"))) == [("flipped",), ("flipped",)]
+
+
+def test_orders_are_compared_within_one_repeat_and_condition() -> None:
+    assert kinds(pair("A>B", ("other", "third")), pair("A>B", ("third", "other"), repeat=1)) == []
+    assert kinds(pair("A>B", ("other", "third")), pair("A>B", ("third", "other"), "edited")) == []
+
+
+def test_the_same_text_in_both_places_is_nobody_s() -> None:
+    assert kinds(pair("A>B", ("mine", "other"), "identical"), pair("A>B", ("other", "mine"), "identical")) == []
+
+
+def test_own_is_the_judge_s_own_answer_and_family_its_vendor_s() -> None:
+    assert kinds(pair("A>B", ("mine", "other"))) == [("own",)]
+    assert kinds(pair("A>B", ("sister", "other"))) == [("family",)]
+    assert kinds(pair("B>A", ("sister", "other"))) == kinds(pair("A=B", ("mine", "other"))) == []
+    assert kinds(pair("B>A", ("mine", "sister"))) == [], "where both are of its vendor, one of them has to win"
+
+
+def test_who_wrote_an_answer_is_no_preference() -> None:
+    judgment = pair("A>B", ("mine", "other"))
+    wrote = replace(judgment.trial, where={"first": "mine", "task": "wrote"})
+    assert kinds(replace(judgment, trial=wrote)) == []
+
+
+def test_a_verdict_is_changed_against_its_own_control() -> None:
+    plain, other = pair("A>B", ("other", "third"), "none"), pair("B>A", ("other", "third"), "none", 1)
+    treated = pair("B>A", ("other", "third"), "self")
+    assert kinds(plain, other, treated, control="none") == [("changed",)]
+    assert kinds(plain, other, replace(treated, trial=replace(treated.trial, partner=1)), control="none") == []
+    assert kinds(plain, treated) == [], "without a control nothing is changed"
+    (found,) = marked((plain, treated), ANSWERS, "none")
+    assert found.picked == "third" and found.others == {"changed": "other"}
+
+
+# --- against the frames of whole runs ---------------------------------------------------------------------------------
+
+
+def count(found: verdicts.Verdicts, kind: str) -> int:
+    return sum(kind in row.kinds for row in found.every)
+
+
+def test_own_and_family_of_rankings_are_those_of_the_frame() -> None:
+    run = asked("mt_bench_blind", question_limit=12)
+    found = verdicts.of_run(run, "x")
+    first = run.frame[run.frame["top"] == 1.0]
+    own = first["candidate"].astype(str) == first["judge"].astype(str)
+    assert count(found, "own") == int(own.sum()) > 0
+    assert count(found, "family") == int((first["own_vendor"] & ~own).sum()) > 0
+    assert count(found, "flipped") == count(found, "changed") == 0
+
+
+def test_flips_of_two_orders_are_those_of_the_frame() -> None:
+    run = asked("arena_hard_position_bias", question_limit=12)
+    found = verdicts.of_run(run, "x")
+    frame = run.frame[(run.frame["condition"] != "identical") & run.frame["verdict"].notna()].copy()
+    sign = frame["verdict"].astype(str).map({"A>>B": 1, "A>B": 1, "A=B": 0, "B>A": -1, "B>>A": -1})
+    frame["winner"] = sign.where(frame["first"].astype(str) == "candidate", -sign)
+    keys = ["question_id", "judge", "candidate", "baseline", "condition", "repeat"]
+    games = frame.pivot_table(index=keys, columns="first", values="winner", observed=True).dropna()
+    assert count(found, "flipped") == 2 * int((games["baseline"] != games["candidate"]).sum()) > 0
+
+
+def test_changes_of_hints_and_treatments_are_those_of_the_frame() -> None:
+    run = asked("hinting_groups", question_limit=12)
+    first = run.frame[run.frame["top"] == 1.0].astype({"candidate": str})
+    both = first[first["condition"] != "none"].merge(
+        first[first["condition"] == "none"], left_on=["question_id", "judge", "partner"],
+        right_on=["question_id", "judge", "repeat"], suffixes=("", "_plain"),
+    )  # fmt: skip
+    changed = int((both["candidate"] != both["candidate_plain"]).sum())
+    assert count(verdicts.of_run(run, "x"), "changed") == changed > 0
+    run = asked("cognitive_biases", question_limit=12)
+    frame = run.frame.dropna(subset=["choice"])
+    keys = ["question_id", "wording", "judge"]
+    both = frame[frame["condition"] == "treatment"].merge(
+        frame[frame["condition"] == "control"], left_on=[*keys, "partner"], right_on=[*keys, "repeat"],
+        suffixes=("", "_plain"),
+    )  # fmt: skip
+    assert count(verdicts.of_run(run, "x"), "changed") == int((both["choice"] != both["choice_plain"]).sum()) > 0
+
+
+# --- the page and the file --------------------------------------------------------------------------------------------
+
+
+def test_the_file_holds_every_row_and_the_page_the_first_of_each_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verdicts, "MOST_ROWS", 20)
+    found = [verdicts.of_run(asked(name, question_limit=12), name) for name in ("mt_bench_blind", "cognitive_biases")]
+    files = pages.files(results(), found)
+    rows = list(csv.DictReader(io.StringIO(files["verdicts.csv"].decode())))
+    assert [row["key"] for row in rows] == [row.key for each in found for row in each.every]
+    tree = html_pages(files)["verdicts.html"]
+    shown = [row["id"] for row in tree.find("table", id="verdicts").find("tbody").find_all("tr")]
+    assert shown == [row.key for each in found for row in each.every[:20]]
+    assert "the first 20 stand here" in tree.get_text()
+
+
+def test_a_row_says_what_was_shown_what_was_decided_and_what_the_partner_said() -> None:
+    _, games, decisions = small_verdicts()
+    row = next(row for row in games.rows if row.kinds == ("flipped",))
+    assert row.verdict.startswith("for ") and row.verdict.endswith(" in another order")
+    assert [each[:3] for each in row.shown] == ["A: ", "B: "] and row.question and row.reply
+    row = next(row for row in decisions.rows if "changed" in row.kinds)
+    picked, before = row.verdict.removeprefix("for ").removesuffix(" without the manipulation").split("; ")
+    options = [option[3:] for option in row.shown]
+    assert picked in options and before in options and picked != before
+
+
+def test_replies_that_are_not_stored_are_counted_and_published_ones_told(tmp_path) -> None:
+    run = asked("mt_bench_blind", question_limit=12)
+    gone = replace(run, judgments=tuple(replace(each, completion=None, verdict=None) for each in run.judgments))
+    none = verdicts.of_run(gone, "x")
+    assert none.rows == () and none.read == 0 and "none of its replies is stored here" in none.why
+    half = replace(run, judgments=(*gone.judgments[:9], *run.judgments[9:]))
+    found = verdicts.of_run(half, "x")
+    assert (found.asked, found.read) == (len(run.judgments), len(run.judgments) - 9)
+    text = html_pages(pages.files(results(), [none, found]))["verdicts.html"].get_text()
+    assert "no rows, because none of its replies is stored here" in text
+    assert f"(9 of {len(run.judgments)} are not stored)" in text
+
+
+def test_a_reply_that_two_experiments_share_has_one_row() -> None:
+    blind = verdicts.of_run(asked("mt_bench_blind", question_limit=12), "blind")
+    hinted = verdicts.of_run(asked("hinting_groups", question_limit=12), "hinted")
+    shared = {row.key for row in blind.rows} & {row.key for row in hinted.rows}
+    assert shared
+    kept = verdicts.without_doubles([*blind.rows, *hinted.rows])
+    assert len({row.key for row in kept}) == len(kept)
+    assert {row.experiment for row in kept if row.key in shared} == {"blind"}
+
+
+def test_rows_of_a_run_are_read_from_its_own_store(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (result,) = (each for each in results() if each.name == "mt_bench_blind")
+    store = asked("mt_bench_blind", question_limit=12).experiment.store
+    given = {**result.parameters, "store": str(store), "question_limit": 12}
+    found = verdicts.verdicts(replace(result, parameters=given))
+    assert found is not None and found.read == found.asked == 72
+    assert found.every == verdicts.of_run(asked("mt_bench_blind", question_limit=12), "mt_bench_blind").every
+    assert verdicts.verdicts(replace(result, found=None)) is None
+    hub = verdicts.verdicts(replace(result, parameters={**given, "judgments": "hub"}))
+    assert hub is not None and "published by others" in hub.why
+    odd = verdicts.verdicts(replace(result, parameters={**given, "questions": "/nowhere/at/all"}))
+    assert odd is not None and "cannot be read here" in odd.why and "/nowhere" not in odd.why
+
+
+def test_an_empty_table_is_no_table() -> None:
+    files = pages.files(results(), [])
+    assert "verdicts.csv" not in files and html_pages(files)["verdicts.html"].find("table") is None
+    assert isinstance(verdicts.Verdicts("x").frame, pd.DataFrame)
