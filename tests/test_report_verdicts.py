@@ -199,7 +199,7 @@ def test_rows_of_a_run_are_read_from_its_own_store(tmp_path, monkeypatch: pytest
     found = verdicts.verdicts(replace(result, parameters=given))
     assert found is not None and found.read == found.asked == 72
     assert found.every == verdicts.of_run(asked("mt_bench_blind", question_limit=12), "mt_bench_blind").every
-    assert verdicts.verdicts(replace(result, found=None)) is None
+    assert verdicts.verdicts(replace(result, name="overview")) is None, "it asks nobody"
     hub = verdicts.verdicts(replace(result, parameters={**given, "judgments": "hub"}))
     assert hub is not None and "published by others" in hub.why
     odd = verdicts.verdicts(replace(result, parameters={**given, "questions": "/nowhere/at/all"}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -76,9 +77,11 @@ def _html(markdown: str) -> str:
 
 def _reshaped(html: str, place: Place, own: bool) -> str:
     """HTML in the form of our pages, of which nothing that is not allowed is left."""
-    from bs4 import BeautifulSoup, Comment
+    from bs4 import BeautifulSoup, Comment, MarkupResemblesLocatorWarning
 
-    soup = BeautifulSoup(html, "html.parser")
+    with warnings.catch_warnings():  # a text that is only an address is a text all the same
+        warnings.simplefilter("ignore", MarkupResemblesLocatorWarning)
+        soup = BeautifulSoup(html, "html.parser")
     for gone in soup.find_all(GONE):
         gone.decompose()
     for comment in soup.find_all(string=lambda text: isinstance(text, Comment)):

@@ -17,6 +17,16 @@ from markupsafe import Markup, escape
 from helpers.escaping import visible
 
 ASSETS = Path(__file__).parent / "assets"
+#: The pages that are not of one notebook: file, name, and what stands there.
+FIXED = {
+    "index.html": ("Overview", "what is known of these judges, in a few lines"),
+    "judges.html": ("Judges", "a card for each judge: what was found, what was not, what could not be told"),
+    "verdicts.html": ("Verdicts", "flipped, changed and own-preferring verdicts, with replies, to filter"),
+    "downloads.html": ("Downloads", "figures, tables and numbers as files"),
+    "reference.html": ("Numbers", "what each number means, how it is counted and where it fails"),
+    "functions.html": ("Functions", "what the package offers, from its docstrings"),
+    "glossary.html": ("Glossary", "what the words mean"),
+}
 _PARTS = re.compile(r"(`[^`]*`)")
 
 

@@ -9,22 +9,11 @@ from helpers import overview
 from helpers.escaping import markdown
 from helpers.report import cells, functions, glossary, judges, reference, shelves, verdicts
 from helpers.report.fragments import Place, said
-from helpers.report.layout import Link, Page, document, part
+from helpers.report.layout import FIXED, Link, Page, document, part
 from helpers.report.marking import KINDS
 from helpers.report.results import Result
 from helpers.report.shelves import Shelf
 from helpers.report.verdicts import Verdicts
-
-#: The pages that are not of one notebook: file, name, and what stands there.
-FIXED = {
-    "index.html": ("Overview", "what is known of these judges, in a few lines"),
-    "judges.html": ("Judges", "a card for each judge: what was found, what was not, what could not be told"),
-    "verdicts.html": ("Verdicts", "flipped, changed and own-preferring verdicts, with replies, to filter"),
-    "downloads.html": ("Downloads", "figures, tables and numbers as files"),
-    "reference.html": ("Numbers", "what each number means, how it is counted and where it fails"),
-    "functions.html": ("Functions", "what the package offers, from its docstrings"),
-    "glossary.html": ("Glossary", "what the words mean"),
-}
 
 
 def files(results: Sequence[Result], found: Sequence[Verdicts]) -> dict[str, bytes]:
@@ -60,7 +49,7 @@ def _groups(results: Sequence[Result]) -> dict[str, list[Link]]:
 
 def _called(result: Result) -> str:
     """What links call the page of a notebook; that of the overview is not the overview of the report."""
-    return "overview notebook" if result.found is None and not result.run else result.label
+    return result.label if result.asks else f"{result.label} notebook"
 
 
 def _index(results: Sequence[Result]) -> Page:

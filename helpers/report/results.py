@@ -15,6 +15,8 @@ from helpers.config import collection_names, experiment_names
 from helpers.export import NAME
 from helpers.json_text import no_constant, no_duplicates
 from helpers.overview import Found
+from helpers.overview.collecting import SUMMARY
+from helpers.report.layout import FIXED
 from helpers.run.notebooks import available, experiment_of
 from helpers.types import Collection, short_hash
 
@@ -30,7 +32,7 @@ class Result:
     `name` is the experiment's, `run` the folder's where that is another one, else "". `page` names its page without
     the ending. `report` is the file of the executed notebook and `book` what it holds, `folder` that of its results,
     `data` the sources of its numbers, `judges` the model ids that each judge answered as, `parameters` those that it
-    ran with. `found` is what its summary.json holds, None where it collects what others found.
+    ran with. `found` is what its summary.json holds, None where it has none.
     """
 
     name: str
@@ -49,6 +51,11 @@ class Result:
     def simulated(self) -> bool:
         """Whether any of its numbers is of simulated judges."""
         return "simulated" in self.data
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is of an experiment, which asks judges; what collects asks nobody."""
+        return self.name not in collection_names()
 
     @property
     def label(self) -> str:
@@ -70,32 +77,36 @@ def results(folders: Sequence[Path] | None = None) -> list[Result]:
 
 
 def _default() -> list[tuple[Path, Path]]:
-    names = map(experiment_of, available().values())
-    return [(paths.EXPERIMENTS / name / REPORT, paths.FIGURES / name) for name in names]
+    return [_placed(paths.FIGURES / experiment_of(notebook)) for notebook in available().values()]
+
+
+def _placed(folder: Path) -> tuple[Path, Path]:
+    """The executed notebook of a folder of results, and the folder: those of the default runs lie apart."""
+    own = folder.parent == paths.FIGURES and folder.name in (*experiment_names(), *collection_names())
+    return (paths.EXPERIMENTS / folder.name if own else folder) / REPORT, folder
 
 
 def _within(folder: Path) -> list[tuple[Path, Path]]:
     folder = folder.expanduser().resolve()
     if not folder.is_dir():
         raise ValueError(f"{folder}: no such folder; --results names folders that notebooks wrote their results to")
-    if folder.parent == paths.FIGURES and folder.name in (*experiment_names(), *collection_names()):
-        return [(paths.EXPERIMENTS / folder.name / REPORT, folder)]
-    made = {path.parent for name in (REPORT, FAILED, "summary.json") for path in folder.rglob(name)}
+    made = {path.parent for name in (REPORT, FAILED, SUMMARY) for path in folder.rglob(name)}
     if not made:
         raise ValueError(f"{folder}: neither it nor a folder in it holds a {REPORT}: `recuse run` makes one")
-    return [(each / REPORT, each) for each in sorted(made)]
+    return [_placed(each) for each in sorted(made)]
 
 
 def _read(report: Path, folder: Path) -> Result:
     name, data, judges = _numbers(folder, report)
     book = _executed(report, name)
-    summary = folder / "summary.json"
+    summary = folder / SUMMARY
     found = None
     if summary.is_file():
         (found,) = overview.collect(Collection("", "", (), (folder,), (), "paper", folder, False))
     own = "" if folder.name == name and folder.parent == paths.FIGURES else folder.name
     own = folder.parent.name if own == name else own
-    title = re.sub(r"^#\s+", "", book.cells[0].source.strip().splitlines()[0]) if book.cells else name
+    first = book.cells[0].source.strip().partition("\n")[0] if book.cells else ""
+    title = first.lstrip("# ") or name
     run = own.removeprefix(f"{name}-")[:LONGEST_RUN]
     found = replace(found, run=run) if found else None
     return Result(name, run, name, title, report, folder, book, data, judges, _parameters(book), found)
@@ -183,7 +194,7 @@ def _literals(source: str) -> Iterable[tuple[str, Any]]:
 
 def _paged(found: Iterable[Result]) -> list[Result]:
     """Each with a page of its own: the experiment's name, with its run, and a hash where two would share one."""
-    paged, taken = [], set()
+    paged, taken = [], {file.removesuffix(".html") for file in FIXED}
     for each in found:
         page = each.name + (f"-{re.sub('[^a-z0-9_-]+', '_', each.run.lower())}" if each.run else "")
         page = page if page not in taken else f"{page}-{short_hash(each.folder)}"

@@ -67,7 +67,7 @@ class Verdicts:
 
 def verdicts(result: Result) -> Verdicts | None:
     """The marked verdicts of a run from its stored replies; None of a notebook that asks nobody."""
-    if result.found is None:
+    if not result.asks:
         return None
     if result.parameters.get("judgments", "ask") not in ("ask", "stored"):
         return Verdicts(result.label, why="its judgments were published by others, without the replies")

@@ -89,7 +89,7 @@ def report(folder: Path, places: Sequence[Path] | None, tell: Callable[[str], No
     check(folder)
     found, marked = results(places or None), []
     for each in found:
-        if each.found is not None:
+        if each.asks:
             tell(f"reading the stored replies of {each.label}")
         marked.append(verdicts(each))
     made = files(found, [each for each in marked if each is not None])

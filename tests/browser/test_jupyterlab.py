@@ -55,7 +55,8 @@ LOOK = """async () => {
       seen.add(image);
       await image.decode().catch(() => { found.broken += 1; });
       found.images += 1;
-      if (image.getBoundingClientRect().width > node.getBoundingClientRect().width) found.wide.push(image.alt.slice(0, 60));
+      const wide = image.getBoundingClientRect().width > node.getBoundingClientRect().width;
+      if (wide) found.wide.push(image.alt.slice(0, 60));
     }
     found.stderr += node.querySelectorAll('[data-mime-type="application/vnd.jupyter.stderr"]').length;
     found.formulas += node.querySelectorAll('mjx-container').length;
