@@ -149,7 +149,7 @@ def test_changes_of_hints_and_treatments_are_those_of_the_frame() -> None:
 def test_the_file_holds_every_row_and_the_page_the_first_of_each_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verdicts, "MOST_ROWS", 20)
     found = [verdicts.of_run(asked(name, question_limit=12), name) for name in ("mt_bench_blind", "cognitive_biases")]
-    files = pages.files(results(), found)
+    files = pages.files([], found)
     rows = list(csv.DictReader(io.StringIO(files["verdicts.csv"].decode())))
     assert [row["key"] for row in rows] == [row.key for each in found for row in each.every]
     tree = html_pages(files)["verdicts.html"]
@@ -177,7 +177,7 @@ def test_replies_that_are_not_stored_are_counted_and_published_ones_told(tmp_pat
     half = replace(run, judgments=(*gone.judgments[:9], *run.judgments[9:]))
     found = verdicts.of_run(half, "x")
     assert (found.asked, found.read) == (len(run.judgments), len(run.judgments) - 9)
-    text = html_pages(pages.files(results(), [none, found]))["verdicts.html"].get_text()
+    text = html_pages(pages.files([], [none, found]))["verdicts.html"].get_text()
     assert "no rows, because none of its replies is stored here" in text
     assert f"(9 of {len(run.judgments)} are not stored)" in text
 
@@ -207,6 +207,6 @@ def test_rows_of_a_run_are_read_from_its_own_store(tmp_path, monkeypatch: pytest
 
 
 def test_an_empty_table_is_no_table() -> None:
-    files = pages.files(results(), [])
+    files = pages.files([], [])
     assert "verdicts.csv" not in files and html_pages(files)["verdicts.html"].find("table") is None
     assert isinstance(verdicts.Verdicts("x").frame, pd.DataFrame)

@@ -10,7 +10,8 @@ import xml.etree.ElementTree as ET
 _FORMULA = re.compile(r"(?P<code>(`+).+?\2)|(?<![\\$])\$(?P<tex>[^\s$](?:[^$\n]*[^\s$\\])?)\$(?!\d)", re.DOTALL)
 #: A mark that stands for a formula while Markdown is made a page; its signs are private ones that no text keeps.
 _MARK = "\ue000{}\ue001"
-_PARTS = {
+#: What a formula may be made of.
+PARTS = {
     *("math", "mrow", "mi", "mn", "mo", "mtext", "mspace", "msub", "msup", "msubsup", "mfrac", "msqrt", "mroot"),
     *("mover", "munder", "munderover", "mtable", "mtr", "mtd"),
 }
@@ -54,7 +55,7 @@ def mathml(tex: str) -> str:
     for element in tree.iter():
         element.tag = element.tag.removeprefix(_SPACE)
         told = element.text or ""
-        if element.tag not in _PARTS or "\\" in told:
+        if element.tag not in PARTS or "\\" in told:
             return _code(tex)
         element.attrib = {key: value for key, value in element.attrib.items() if _allowed(key, value)}
     return ET.tostring(tree, encoding="unicode")

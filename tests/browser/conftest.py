@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,6 +60,14 @@ def listen(page: Any, inside: tuple[str, ...] = ("file:", "data:", "about:")) ->
 
     page.on("dialog", closed)
     return heard
+
+
+def until(page: Any, expression: str) -> None:
+    """Wait until an expression is true on a page; what playwright has for that is refused by the page's own policy."""
+    end = time.monotonic() + PATIENCE / 1000
+    while not page.evaluate(expression):
+        assert time.monotonic() < end, f"never true: {expression}"
+        page.wait_for_timeout(30)
 
 
 # One browser a module, and not one a session: while playwright runs, no other test of the process may start a loop.

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from helpers.report import pages, results, verdicts, write
+from tests.browser.conftest import until
 from tests.report_pages import ATTACKS, hostile_book, small_verdicts, write_results
 from tests.test_report import PAGES
 from tests.test_report_hostile import hostile_rows
@@ -138,7 +139,7 @@ def test_verdicts_are_filtered_by_each_field_and_by_words(report: Path, visit: A
         assert rows == [row for row in every if row[field] == value]
         assert page.locator("#count").text_content() == f"{len(rows)} of {len(every)} rows"
         page.get_by_role("button", name="Show all").click()
-        page.wait_for_function(f"{SHOWN}.length === {len(every)}")
+        until(page, f"{SHOWN}.length === {len(every)}")
     page.select_option("#filter-mark", "flipped")
     flipped = shown(page)
     assert flipped == [row for row in every if "flipped" in row["mark"].split()]
@@ -146,13 +147,13 @@ def test_verdicts_are_filtered_by_each_field_and_by_words(report: Path, visit: A
     both = [row for row in flipped if row["judge"] == flipped[0]["judge"]]
     assert shown(page) == both
     page.fill("#filter-search", "NO ROW HOLDS THIS")
-    page.wait_for_function(f"{SHOWN}.length === 0")
+    until(page, f"{SHOWN}.length === 0")
     assert page.locator("#count").text_content() == f"0 of {len(every)} rows"
     page.get_by_role("button", name="Show all").click()
-    page.wait_for_function(f"{SHOWN}.length === {len(every)}")
+    until(page, f"{SHOWN}.length === {len(every)}")
     word = both[0]["id"][:10].upper()
     page.fill("#filter-search", word)
-    page.wait_for_function(f"{SHOWN}.length < {len(every)}")
+    until(page, f"{SHOWN}.length < {len(every)}")
     assert [row["id"] for row in shown(page)] == [row["id"] for row in every if word.lower() in row["text"].lower()]
     heard.nothing()
 
@@ -168,10 +169,10 @@ def test_links_lead_to_filtered_verdicts_and_a_key_to_its_row(report: Path, visi
     row = page.locator(f"[id='{other}']")
     row.wait_for(state="visible")
     assert row.locator("pre").is_visible(), "its reply is open"
-    page.wait_for_function(f"(() => {{ const box = document.getElementById('{other}').getBoundingClientRect();"
+    until(page, f"(() => {{ const box = document.getElementById('{other}').getBoundingClientRect();"
                            " return box.top >= 0 && box.top < innerHeight; })()")  # fmt: skip
     page.goto(f"{address(report, 'verdicts.html')}#{'0' * 64}")
-    page.wait_for_function("document.getElementById('count').textContent.includes('verdicts.csv')")
+    until(page, "document.getElementById('count').textContent.includes('verdicts.csv')")
     heard.nothing()
 
 
