@@ -10,6 +10,9 @@ import xml.etree.ElementTree as ET
 _FORMULA = re.compile(r"(?P<code>(`+).+?\2)|(?<![\\$])\$(?P<tex>[^\s$](?:[^$\n]*[^\s$\\])?)\$(?!\d)", re.DOTALL)
 #: A mark that stands for a formula while Markdown is made a page; its signs are private ones that no text keeps.
 _MARK = "\ue000{}\ue001"
+#: Browsers break no line within a formula: one of more letters than this gets a box of its own that scrolls.
+LONG = 40
+_BOX = '<span class="formula" role="group" tabindex="0" aria-label="Formula">{}</span>'
 #: What a formula may be made of.
 PARTS = {
     *("math", "mrow", "mi", "mn", "mo", "mtext", "mspace", "msub", "msup", "msubsup", "mfrac", "msqrt", "mroot"),
@@ -36,7 +39,8 @@ def with_marks(markdown: str) -> tuple[str, list[str]]:
 def set_formulas(page: str, formulas: list[str]) -> str:
     """The page with each mark replaced by its formula."""
     for number, tex in enumerate(formulas):
-        page = page.replace(_MARK.format(number), mathml(tex))
+        made = mathml(tex)
+        page = page.replace(_MARK.format(number), _BOX.format(made) if len(tex) > LONG else made)
     return page
 
 

@@ -47,10 +47,17 @@ class Heard:
         assert (self.errors, self.dialogs, self.requests) == ([], [], [])
 
 
-def listen(page: Any, inside: tuple[str, ...] = ("file:", "data:", "about:")) -> Heard:
+def listen(
+    page: Any, inside: tuple[str, ...] = ("file:", "data:", "about:"), grave: tuple[str, ...] = ("error", "warning")
+) -> Heard:
     """Take down what a page says and does; requests to addresses that begin as `inside` says are its own."""
     heard = Heard()
-    page.on("console", lambda told: heard.errors.append(told.text) if told.type in ("error", "warning") else None)
+
+    def said(told: Any) -> None:
+        if told.type in grave:
+            heard.errors.append(f"{told.text} ({told.location['url']})")
+
+    page.on("console", said)
     page.on("pageerror", lambda error: heard.errors.append(str(error)))
     page.on("request", lambda asked: None if asked.url.startswith(inside) else heard.requests.append(asked.url))
 
