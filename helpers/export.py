@@ -7,9 +7,7 @@ import math
 import os
 import re
 import subprocess
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -19,18 +17,17 @@ from typing import Any
 import pandas as pd
 
 from helpers import paths
-from helpers.escaping import latex, markdown, visible
+from helpers.escaping import markdown
 from helpers.figures.style import METADATA, Figure
+from helpers.macros import macros, ordered, place
 from helpers.providers.keys import redact
 from helpers.services import SERVICES
-from helpers.tables import Table, csv_text, latex_text
-from helpers.types import Estimate, short_hash
+from helpers.tables import Table, cells, csv_text, latex_text
+from helpers.types import Estimate
 
 PROTOCOL = "1.0"
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 VERSIONS = ("datasets", "matplotlib", "numpy", "pandas", "recuse", "scipy", "statsmodels")
-LONGEST_MACRO = 400
-_DIGITS = dict(enumerate(("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")))
 
 
 def export(
@@ -105,6 +102,7 @@ def contents(
 
     add("numbers.json", _json({"protocol": PROTOCOL, "provenance": provenance, "numbers": numbers(estimates)}))
     add("numbers.tex", macros(experiment, estimates))
+    add("exhibits.json", _json({"protocol": PROTOCOL, **exhibits(figures, tables)}))
     add("captions.md", captions(experiment, figures, tables))
     if claims is not None:
         add("claims.csv", csv_text(claims))
@@ -116,21 +114,6 @@ def contents(
         for kind in METADATA:
             add(f"{figure.name}.{kind}", figure.render(kind))
     return files
-
-
-def _place(estimate: Estimate) -> tuple[str, str, str]:
-    """What names an estimate: its id, its place and its data source."""
-    where = {key: str(value) for key, value in sorted(estimate.where.items())}
-    return estimate.id, json.dumps(where, ensure_ascii=False), estimate.data
-
-
-def _ordered(estimates: Iterable[Estimate]) -> list[Estimate]:
-    ordered = sorted(estimates, key=_place)
-    places = [_place(each) for each in ordered]
-    double = sorted(" ".join(place) for place, count in Counter(places).items() if count > 1)
-    if double:
-        raise ValueError(f"more than one estimate for {'; '.join(double)}")
-    return ordered
 
 
 def _plain(value: Any, where: str) -> Any:
@@ -154,55 +137,12 @@ def _json(content: Mapping[str, Any]) -> bytes:
 def numbers(estimates: Iterable[Estimate]) -> list[dict[str, Any]]:
     """The estimates as the records of numbers.json, sorted by id, place and data source."""
     records = []
-    for each in _ordered(estimates):
+    for each in ordered(estimates):
         where = {key: str(value) for key, value in sorted(each.where.items())}
         bounds = {"value": float(each.value), "low": float(each.low), "high": float(each.high)}
         facts = {"n": int(each.n), "clusters": int(each.clusters), "unit": each.unit, "method": each.method}
-        records.append(_plain({"id": each.id, "where": where, **bounds, **facts, "data": each.data}, str(_place(each))))
+        records.append(_plain({"id": each.id, "where": where, **bounds, **facts, "data": each.data}, str(place(each))))
     return records
-
-
-def _camel(*words: str) -> str:
-    spelled = re.sub("[0-9]", lambda digit: _DIGITS[int(digit[0])], " ".join(words))
-    return "".join(word[0].upper() + word[1:] for word in re.findall(r"[A-Za-z]+", spelled))
-
-
-def macro_names(experiment: str, estimates: Sequence[Estimate]) -> list[str]:
-    """A LaTeX macro name for each estimate: experiment, id, place and data in letters, each name only once.
-
-    >>> macro_names("blind", [Estimate("top1_rate", {"judge": "gpt_5", "vendor": "gpt"}, 0.5, data="asked")])
-    ['BlindTopOneRateGptFiveGptAsked']
-    """
-    plain = [
-        _camel(experiment, each.id, *(str(value) for _, value in sorted(each.where.items())), each.data)
-        for each in estimates
-    ]
-    # Names that differ only in signs that LaTeX does not allow are told apart by a hash of what they name.
-    hashes = [short_hash(*_place(each)).translate(str.maketrans("0123456789", "ghijklmnop")) for each in estimates]
-    counts = Counter(plain)
-    # So are those of endless names, of which the beginning is kept.
-    names = [
-        name[:LONGEST_MACRO] + digest if counts[name] > 1 or len(name) > LONGEST_MACRO else name
-        for name, digest in zip(plain, hashes, strict=True)
-    ]
-    double = sorted(name for name, count in Counter(names).items() if count > 1)
-    if double or not all(names):
-        raise ValueError(f"numbers.tex: no different macro names for {', '.join(double) or 'a number without letters'}")
-    return names
-
-
-def macros(experiment: str, estimates: Iterable[Estimate]) -> str:
-    """numbers.tex: one \\newcommand a number, its shown value with unit; interval, n and data in a comment."""
-    ordered = _ordered(estimates)
-    lines = ["% One macro a number; regenerated with the figures. Simulated numbers end in Simulated."]
-    for name, each in zip(macro_names(experiment, ordered), ordered, strict=True):
-        # Without bounds an estimate prints its value alone.
-        value = latex(replace(each, low=float("nan")))
-        if not math.isnan(each.value):
-            value = re.sub(r"^[+-][0-9.]+", r"\\ensuremath{\g<0>}", value.replace(" ", r"\,"))
-        note = " ".join(visible(f"{each}, n = {each.n}, {each.data}: {each.method}").split())
-        lines.append(f"\\newcommand{{\\{name}}}{{{value}}} % {note}")
-    return "\n".join(lines) + "\n"
 
 
 def captions(experiment: str, figures: Sequence[Figure], tables: Sequence[Table]) -> str:
@@ -216,6 +156,24 @@ def captions(experiment: str, figures: Sequence[Figure], tables: Sequence[Table]
         words = markdown(table.words, greater=True)
         parts.append(f"## Table {table.name}\n\n{words} ({table.name}.csv, .tex)")
     return "\n\n".join(parts) + "\n"
+
+
+def exhibits(figures: Sequence[Figure], tables: Sequence[Table]) -> dict[str, list[dict[str, Any]]]:
+    """The content of exhibits.json, from which a paper is made: figures (sizes in inches and points), tables by cell.
+
+    A cell is text, a number, or null where there is none; `best` are the (row, column) of marked cells.
+    """
+    return {
+        "figures": [
+            {
+                **{"name": each.name, "caption": each.caption, "alt": each.alt},
+                **dict(zip(("width", "height"), map(float, each.figure.get_size_inches()), strict=True)),
+                "size": float(each.rc["font.size"]),
+            }
+            for each in figures
+        ],
+        "tables": [{"name": each.name, "caption": each.words, **cells(each)} for each in tables],
+    }
 
 
 def this_run() -> dict[str, Any]:

@@ -155,6 +155,21 @@ def csv_text(frame: pd.DataFrame) -> str:
     return safe.to_csv(index=False, lineterminator="\n")
 
 
+def cells(table: Table) -> dict[str, Any]:
+    """A table's columns, rows and marked cells as JSON can hold them: texts, numbers, None where there is nothing."""
+
+    def cell_of(value: object) -> object:
+        if pd.isna(value):
+            return None
+        return value.item() if hasattr(value, "item") else value if isinstance(value, int | float) else str(value)
+
+    frame, best = table.frame, table.best
+    rows = [[cell_of(value) for value in row] for row in frame.astype(object).itertuples(index=False, name=None)]
+    marked = [] if best is None else [(r, c) for c in best.columns for r in range(len(best)) if best[c].iloc[r]]
+    columns = [str(column) for column in frame.columns]
+    return {"columns": columns, "rows": rows, "best": [[r, columns.index(str(c))] for r, c in marked]}
+
+
 def latex_text(frame: pd.DataFrame, caption: str, label: str, best: pd.DataFrame | None = None) -> str:
     """The frame as a LaTeX table with booktabs rules; cells, header and caption are escaped, `best` cells bold.
 

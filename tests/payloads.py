@@ -161,6 +161,7 @@ COMMANDS = {
     *("textbackslash", "textasciitilde", "textasciicircum", "textless", "textgreater", "textbar", "ensuremath"),
     *("ifdefined", "Uchar", "else", "fi", "leq", "geq", "neq", "approx", "times", "pm", "rightarrow", "leftarrow"),
     *("infty", "alpha", "beta", "kappa", "Delta"),
+    "RecuseSimulated",
     *("&", "%", "$", "#", "_", "{", "}", "\\", ","),
 }
 

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from helpers import export as exporting
 from helpers import figures, tables
-from helpers.export import export, macro_names, macros, numbers
+from helpers.export import export, numbers
+from helpers.macros import macro_names, macros
 from helpers.types import Estimate
 
 NAN = float("nan")
@@ -57,6 +58,7 @@ def test_all_files_are_written_twice_the_same(tmp_path, results):
     assert sorted(first) == [
         "captions.md",
         "claims.csv",
+        "exhibits.json",
         "numbers.json",
         "numbers.tex",
         "positions.pdf",
@@ -167,7 +169,12 @@ def test_simulated_data_is_said_everywhere(tmp_path, results):
         assert b"SIMULATED judges" in files[name], name
     header, first = files["slots.csv"].decode().splitlines()[:2]
     assert dict(zip(header.split(","), first.split(","), strict=False))["data"] == "simulated"
-    assert files["numbers.tex"].count(b"Simulated}") == 3
+    lines = files["numbers.tex"].decode().splitlines()
+    simulated = [line for line in lines if line.startswith(r"\newcommand") and ", simulated:" in line]
+    assert len(simulated) == 3 and all(r"Simulated}{\RecuseSimulated{" in line for line in simulated)
+    assert r"\providecommand{\RecuseSimulated}" in lines[1] and "SIMULATED" in lines[1]
+    others = [line for line in lines if line.startswith(r"\newcommand") and line not in simulated]
+    assert len(others) == 2 and not [line for line in others if "RecuseSimulated" in line]
 
 
 def test_claims_are_written_as_harmless_csv(tmp_path, results):
@@ -210,10 +217,14 @@ def test_without_git_the_commit_is_null(monkeypatch):
 
 def test_macros_have_letters_only_and_the_shown_value():
     text = macros("mt_bench_blind", [*POSITIONS, *RATES])
-    lines = text.splitlines()[1:]
-    assert all(re.match(r"\\newcommand\{\\[A-Za-z]+\}\{[^{}]*(\{[^{}]*\}[^{}]*)?\} % ", line) for line in lines)
+    lines = text.splitlines()[2:]
+    inner = r"[^{}]*(\{[^{}]*\}[^{}]*)?"
+    assert all(
+        re.match(rf"\\newcommand\{{\\[A-Za-z]+\}}\{{({inner}|\\RecuseSimulated\{{{inner}\}})\}} % ", line) for line in lines
+    )
     assert "\\newcommand{\\MtBenchBlindTopOneRateGptFiveGptPublished}{58.8\\,\\%} %" in text
-    assert "\\newcommand{\\MtBenchBlindPositionEffectThreeSimulated}{\\ensuremath{+2.0}\\,pp} %" in text
+    three = "\\newcommand{\\MtBenchBlindPositionEffectThreeSimulated}{\\RecuseSimulated{\\ensuremath{+}2.0\\,pp}} %"
+    assert three in text
     assert "\\newcommand{\\MtBenchBlindTopOneRateGptFourGptAsked}{not estimable} %" in text
 
 

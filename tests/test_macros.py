@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from helpers import paths
-from helpers.export import _camel, export, macro_names, macros
+from helpers.export import export
+from helpers.macros import camel, macro_names, macros
 from helpers.types import Estimate
 
 EXPERIMENTS = sorted(path.name for path in paths.EXPERIMENTS.iterdir() if (path / "config.yaml").exists())
@@ -29,7 +30,7 @@ def test_the_committed_numbers_of_all_experiments_have_different_names() -> None
 @pytest.mark.parametrize(("one", "other"), list(permutations(EXPERIMENTS, 2)))
 def test_no_experiments_name_begins_another_s(one: str, other: str) -> None:
     # Else a number of the one could be called what a number of the other is called.
-    assert not _camel(other).startswith(_camel(one))
+    assert not camel(other).startswith(camel(one))
 
 
 def test_experiments_written_to_folders_of_one_name_keep_their_own_macros(tmp_path: Path) -> None:

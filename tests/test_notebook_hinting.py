@@ -115,6 +115,7 @@ def test_it_writes_all_its_files_and_touches_no_tracked_one(ran: SimpleNamespace
         "numbers.tex",
         "claims.csv",
         "captions.md",
+        "exhibits.json",
         "summary.json",
         "run.json",
     }

@@ -169,9 +169,8 @@ def not_locked() -> list[str]:
 def results(root: Path) -> Iterator[tuple[str, bytes]]:
     """What git keeps of the default runs: figures, tables, numbers and the executed report."""
     for name in [*experiment_names(), *collection_names()]:
-        kept = (
-            f for f in (root / "figures" / name).iterdir() if f.suffix not in (".pdf", ".svg") and f.name != "run.json"
-        )
+        every, beside = (root / "figures" / name).iterdir(), ("run.json", "exhibits.json")
+        kept = (file for file in every if file.suffix not in (".pdf", ".svg") and file.name not in beside)
         for file in sorted([*kept, root / "experiments" / name / "report.ipynb"]):
             yield str(file.relative_to(root)), file.read_bytes()
 

@@ -33,9 +33,10 @@ MAY_IMPORT = {
     "claims": {"config", "stats"},
     "figures": {"stats"},
     "tables": {"stats"},
-    "export": {"stats", "services", "providers"},
+    "macros": set(),
+    "export": {"macros", "stats", "services", "providers"},
 }
-COMMANDS = {"run", "cluster", "calibrate", "power", "analyze", "explain", "overview", "check", "report"}
+COMMANDS = {"run", "cluster", "calibrate", "power", "analyze", "explain", "overview", "check", "report", "paper"}
 COMMANDS |= {"commands", "__main__"}
 ALL = set(MAY_IMPORT) | COMMANDS
 MAY_IMPORT |= dict.fromkeys(COMMANDS, ALL)
@@ -56,7 +57,7 @@ NO_PANDAS_AT_START = (
     "config",
 )
 DISK = {"store", "config", "prompts", "datasets", "export", "run", "paths"}
-DISK |= {"calibrate", "power", "analyze", "explain", "overview", "check", "report"}
+DISK |= {"calibrate", "power", "analyze", "explain", "overview", "check", "report", "paper"}
 MODULES = sorted(HELPERS.rglob("*.py"))
 
 
