@@ -30,7 +30,7 @@ MOST_ROWS = 60
 SUMMARY = "summary.md"
 
 
-def write(analysis: Analysis, folder: Path, force: bool = False) -> list[Path]:
+def write(analysis: Analysis, folder: Path, force: bool = False, style: str = "paper") -> list[Path]:
     """Write numbers.json, tables, figures, captions, estimands.csv and summary.md into `folder`; its files, sorted.
 
     A folder that holds anything else than an earlier analysis is a ValueError, unless `force`: nothing in it is
@@ -38,7 +38,7 @@ def write(analysis: Analysis, folder: Path, force: bool = False) -> list[Path]:
     """
     check(folder, force)
     provenance = _provenance(analysis)
-    export(folder, drawn(analysis), tables(analysis), analysis.estimates, provenance)
+    export(folder, drawn(analysis, style), tables(analysis), analysis.estimates, provenance)
     write_files({SUMMARY: f"{markdown(summary(analysis))}\n".encode()}, folder)
     return sorted(each for each in folder.iterdir() if each.is_file())
 
@@ -116,21 +116,21 @@ def _short(whole: Table) -> Table:
     return replace(whole, frame=whole.frame.head(MOST_ROWS), caption=words)
 
 
-def drawn(analysis: Analysis) -> list[Figure]:
+def drawn(analysis: Analysis, style: str = "paper") -> list[Figure]:
     """The figures that these numbers can fill; sorted forest plots where there are many judges or candidates."""
     plain = [each for each in analysis.estimates if "condition" not in each.where]
     vendors = _judge_vendors(analysis)
     found: list[Figure] = []
     if analysis.held.style == "pairwise":
-        found += _places(analysis, plain, vendors)
+        found += _places(analysis, plain, vendors, style)
     if analysis.held.style == "ranking":
-        found += _ranked(plain, vendors, analysis.margin_pp)
+        found += _ranked(plain, vendors, analysis.margin_pp, style)
     own = [("candidate_win_rate", 0.5), ("candidate_score_mean", None), ("candidate_top1_rate", None),
            ("gold_accuracy", None), ("own_vendor_win_excess", 0.0), ("own_vendor_score_excess", 0.0)]  # fmt: skip
     for id, line in own:
         some = _most(plain, id)
         if 0 < len(some) <= MOST_ROWS:
-            found.append(figures.show_sorted(some, id, line, plain))
+            found.append(figures.show_sorted(some, id, line, plain, style=style))
     return found
 
 
@@ -142,7 +142,7 @@ def _most(estimates: Sequence[Estimate], id: str) -> list[Estimate]:
     return fine if len(fine) <= MOST_ROWS else [each for each in some if len(each.where) < most]
 
 
-def _places(analysis: Analysis, plain: Sequence[Estimate], vendors: dict[str, str] | None) -> list[Figure]:
+def _places(analysis: Analysis, plain: Sequence[Estimate], vendors: dict[str, str] | None, style: str) -> list[Figure]:
     pair = [each for each in plain if set(each.where) in ({"judge", "candidate"}, {"judge", "candidate", "source"})]
     shown = position.titled(pair)
     count = len({tuple(each.where.items()) for each in shown if each.id == "first_position_effect"})
@@ -153,22 +153,22 @@ def _places(analysis: Analysis, plain: Sequence[Estimate], vendors: dict[str, st
     if not 0 < count <= MOST_COMPARISONS:
         return []
     return [
-        *figures.if_any(figures.show_position_effects, shown, vendors),
-        *figures.if_any(figures.show_class_shares, shown),
+        *figures.if_any(figures.show_position_effects, shown, vendors, style=style),
+        *figures.if_any(figures.show_class_shares, shown, style=style),
     ]
 
 
-def _ranked(plain: Sequence[Estimate], vendors: dict[str, str] | None, margin_pp: float) -> list[Figure]:
+def _ranked(plain: Sequence[Estimate], vendors: dict[str, str] | None, margin_pp: float, style: str) -> list[Figure]:
     blind = [each for each in plain if "hint" not in each.where]
     found = [
-        *figures.if_any(figures.show_judge_vendor_heatmap, blind, vendors),
-        *figures.if_any(figures.show_positions, blind),
+        *figures.if_any(figures.show_judge_vendor_heatmap, blind, vendors, style=style),
+        *figures.if_any(figures.show_positions, blind, style=style),
     ]
     naive, excess, logit = top_choice.three_readings(blind)
     if naive and (excess or logit):
-        found += figures.if_any(figures.show_self_preference, naive, excess, logit)
+        found += figures.if_any(figures.show_self_preference, naive, excess, logit, style=style)
     if any(each.id == "hint_effect" and each.value == each.value for each in plain):
-        found += figures.if_any(figures.show_hint_effects, plain, margin_pp, hinting.conclusions(plain))
+        found += figures.if_any(figures.show_hint_effects, plain, margin_pp, hinting.conclusions(plain), style=style)
     return found
 
 

@@ -71,8 +71,16 @@ def explain(ids: tuple[str, ...], write: bool) -> None:
 @click.option("--ignore-extra", is_flag=True, help="Leave columns unread that are not known.")
 @click.option("--seed", type=int, default=42, show_default=True, help="Resampling and sign flips.")
 @click.option("--margin-pp", type=float, default=5.0, show_default=True, help="A hint that changes less is no matter.")
+@click.option("--figure-style", default="paper", show_default=True, help="paper, neurips, icml, acl or talk.")
 def analyze(
-    file: str, format: str | None, out: str | None, force: bool, ignore_extra: bool, seed: int, margin_pp: float
+    file: str,
+    format: str | None,
+    out: str | None,
+    force: bool,
+    ignore_extra: bool,
+    seed: int,
+    margin_pp: float,
+    figure_style: str,
 ) -> None:
     """Compute every number that the verdicts in FILE can carry, and say of each other one what is missing.
 
@@ -84,9 +92,11 @@ def analyze(
     from helpers.analyze import writing
     from helpers.analyze.analysis import analyze as of
     from helpers.analyze.saying import summary
+    from helpers.figures.style import style
 
+    style(figure_style)  # an unknown one is told before anything is computed
     folder = Path(out).expanduser() if out else Path.cwd() / writing.name_of(file)
     writing.check(folder, force)
     found = of(file, format, ignore_extra=ignore_extra, seed=seed, margin_pp=margin_pp)
-    written = writing.write(found, folder, force)
+    written = writing.write(found, folder, force, figure_style)
     echo(f"{summary(found)}\n\n{len(written)} files in {folder}")

@@ -138,6 +138,13 @@ class Hub(Strict):
     judgments: str | list[str] | None = None
 
 
+class Methods(Strict):
+    """What a methods paragraph says of an experiment's design, in whole sentences: orders of answers, planned tests."""
+
+    orders: str = ""
+    tests: str = ""
+
+
 class ExperimentConfig(Strict):
     """One experiments/<name>/config.yaml."""
 
@@ -154,6 +161,7 @@ class ExperimentConfig(Strict):
     hub: Hub | None = None
     options: dict[str, Any] = {}
     parameters: dict[str, Any] = {}
+    methods: Methods = Methods()
 
 
 class Parameters(Strict):

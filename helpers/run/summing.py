@@ -57,5 +57,9 @@ def _line(line: CardLine) -> dict[str, Any]:
 
 
 def costs(asked: Asked) -> dict[str, Any]:
-    """For run.json: what asking cost in this run, and what its replies cost whenever they were asked."""
-    return accounting.costs(asked.account, (*asked.said.values(), *asked.judgments))
+    """For run.json: what asking cost in this run, what its replies cost whenever asked, and what was not judged.
+
+    `left_out` counts questions of which an answer could not be judged, and these answers.
+    """
+    left_out = {"questions": len(asked.unjudged), "answers": sum(map(len, asked.unjudged.values()))}
+    return {**accounting.costs(asked.account, (*asked.said.values(), *asked.judgments)), "left_out": left_out}

@@ -1,0 +1,115 @@
+"""Figures of the right width: what was drawn in another style is drawn again, by its own notebook on stored replies."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from helpers.config import collection_names, experiment_names
+from helpers.figures.style import style as style_of
+from helpers.paper.folders import Results, load
+from helpers.paper.pages import Page
+from helpers.run.notebooks import available, collects, experiment_of, run_all
+from helpers.types import Estimate
+
+REPORT = "report.ipynb"
+#: Numbers are written with six digits; another machine may differ in the last of them.
+SAME = 1e-4
+
+
+def drawn_for(results: Results, page: Page) -> bool:
+    """Whether all figures of these results have the width and the letters of that style, and their files are there."""
+    if results.pictures is None:
+        return False
+    size = style_of(page.name).size
+    return all(each.size == size and each.width <= page.text + 0.01 and each.pdf.is_file() for each in results.pictures)
+
+
+def redrawable(results: Results) -> bool:
+    """Whether a notebook of this repository makes such results."""
+    return results.experiment in {*experiment_names(), *collection_names()}
+
+
+def redrawn(results: Results, page: Page, workshop: Path) -> Results:
+    """The same results with figures in that style, made in `workshop` by running their notebook again.
+
+    Nobody but simulated judges is asked: replies of others come from the store. What comes out must be the numbers that
+    were there, else ValueError; so it is where the notebook does not run through.
+    """
+    notebook = next(each for each in available().values() if experiment_of(each) == results.experiment)
+    out = workshop / results.label
+    given = {**parameters(results), "figure_style": page.name, "out": str(out)}
+    if not collects(notebook):
+        given["budget_usd"] = 0.0
+        if results.provenance.get("data") == "asked":
+            given["judgments"] = "stored"
+    remedy = f"run {notebook.stem} yourself with -p figure_style {page.name}, and name its folder with --results"
+    try:
+        (done,) = run_all([notebook], given, 1)
+    except ValueError as error:
+        raise ValueError(f"{results.folder}: its figures cannot be drawn again ({error}); {remedy}") from None
+    if done.error:
+        raise ValueError(f"{results.folder}: its figures cannot be drawn again: {done.error}; {remedy}")
+    fresh = load(out, results.label)
+    if told := differences(results.estimates, fresh.estimates):
+        raise ValueError(
+            f"{results.folder}: running {notebook.stem} again gives other numbers ({told}): code, versions or replies "
+            f"have changed since; {remedy}"
+        )
+    return replace(fresh, folder=results.folder, provenance=results.provenance, run=results.run or fresh.run)
+
+
+def parameters(results: Results) -> dict[str, Any]:
+    """The parameters of a run: as its own report holds them, else as its numbers tell them.
+
+    These name files without their folders, because a result says nothing of the machine that made it.
+    """
+    report = results.folder / REPORT
+    if report.is_file():
+        return injected(report)
+    told = results.provenance.get("parameters", {})
+    return dict(told) if isinstance(told, Mapping) else {}
+
+
+def injected(report: Path) -> dict[str, Any]:
+    """The parameters that an executed notebook was given, read as the literals they are; {} where it was given none."""
+    import nbformat
+
+    book = nbformat.read(report, as_version=4)
+    found: dict[str, Any] = {}
+    for cell in book.cells:
+        if "injected-parameters" not in cell.metadata.get("tags", ()):
+            continue
+        for statement in ast.parse(cell.source).body:
+            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+                found[statement.targets[0].id] = ast.literal_eval(statement.value)
+    return found
+
+
+def differences(before: Sequence[Estimate], after: Sequence[Estimate]) -> str:
+    """Where two runs differ in what they found, in a few words; "" where they do not."""
+    known, fresh = _by_place(before), _by_place(after)
+    if known.keys() != fresh.keys():
+        return f"{len(known.keys() ^ fresh.keys())} are in one of them only"
+    other = [at for at, one in known.items() if not _same(one, fresh[at])]
+    if not other:
+        return ""
+    first = known[other[0]]
+    place = ", ".join(f"{key} {value}" for key, value in first.where.items())
+    return f"{len(other)} of {len(known)}, the first: {first.id} ({place}) was {first}, is {fresh[other[0]]}"
+
+
+def _by_place(estimates: Sequence[Estimate]) -> dict[tuple[object, ...], Estimate]:
+    return {(each.id, each.data, *sorted(each.where.items())): each for each in estimates}
+
+
+def _same(one: Estimate, other: Estimate) -> bool:
+    pairs = ((one.value, other.value), (one.low, other.low), (one.high, other.high))
+    return one.n == other.n and all(
+        math.isnan(a) == math.isnan(b) and (math.isnan(a) or math.isclose(a, b, rel_tol=SAME, abs_tol=SAME / 100))
+        for a, b in pairs
+    )
