@@ -169,6 +169,7 @@ def exhibits(figures: Sequence[Figure], tables: Sequence[Table]) -> dict[str, li
                 **{"name": each.name, "caption": each.caption, "alt": each.alt},
                 **dict(zip(("width", "height"), map(float, each.figure.get_size_inches()), strict=True)),
                 "size": float(each.rc["font.size"]),
+                "style": each.style,
             }
             for each in figures
         ],

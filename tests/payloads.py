@@ -168,7 +168,7 @@ COMMANDS = {
 
 def faults_of_latex(text: str, own: frozenset[str] = frozenset()) -> list[str]:
     """What TeX would stumble over or obey: foreign commands, bare special signs, open braces, endless lines."""
-    found, depth, row = [], 0, False
+    found, depth, row = [], 0, 0
     for line in text.split("\n"):
         found += ["a line too long for TeX"] if len(line.encode()) > 190_000 else []
         at = 0
@@ -176,10 +176,12 @@ def faults_of_latex(text: str, own: frozenset[str] = frozenset()) -> list[str]:
             if command := re.compile(r"\\([A-Za-z]+|.|$)").match(line, at):
                 name = command[1]
                 found += [f"\\{name}"] if name not in COMMANDS and name not in own else []
-                argument = re.compile(r"\{([a-z]+)\}").match(line, command.end())
+                argument = re.compile(r"\{([a-z]+)\*?\}").match(line, command.end())
                 if name in ("begin", "end"):
-                    row = bool(argument) and (argument[1] == "tabular") == (name == "begin") and name == "begin"
-                    found += [] if argument and argument[1] in ("table", "tabular") else [f"\\{name} of what?"]
+                    inside = bool(argument) and argument[1] == "tabular"
+                    row += (1 if name == "begin" else -1) if inside else 0
+                    known = argument and argument[1] in ("table", "tabular", "figure", "document", "abstract")
+                    found += [] if known else [f"\\{name} of what?"]
                 # A label is no text: an underscore is a letter of it.
                 at = line.index("}", command.end()) + 1 if name == "label" else command.end()
                 continue

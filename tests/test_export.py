@@ -220,7 +220,8 @@ def test_macros_have_letters_only_and_the_shown_value():
     lines = text.splitlines()[2:]
     inner = r"[^{}]*(\{[^{}]*\}[^{}]*)?"
     assert all(
-        re.match(rf"\\newcommand\{{\\[A-Za-z]+\}}\{{({inner}|\\RecuseSimulated\{{{inner}\}})\}} % ", line) for line in lines
+        re.match(rf"\\newcommand\{{\\[A-Za-z]+\}}\{{({inner}|\\RecuseSimulated\{{{inner}\}})\}} % ", line)
+        for line in lines
     )
     assert "\\newcommand{\\MtBenchBlindTopOneRateGptFiveGptPublished}{58.8\\,\\%} %" in text
     three = "\\newcommand{\\MtBenchBlindPositionEffectThreeSimulated}{\\RecuseSimulated{\\ensuremath{+}2.0\\,pp}} %"

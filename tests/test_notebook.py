@@ -60,7 +60,15 @@ def test_plain_papermill_runs_it_from_any_folder_and_touches_no_tracked_file(ran
     assert ran.touched == []
     expected = {f"{name}.{kind}" for name in (*FIGURES, "published_self_preference") for kind in ("png", "pdf", "svg")}
     expected |= {f"{name}.{kind}" for name in TABLES for kind in ("csv", "tex")}
-    expected |= {"numbers.json", "numbers.tex", "claims.csv", "captions.md", "exhibits.json", "summary.json", "run.json"}
+    expected |= {
+        "numbers.json",
+        "numbers.tex",
+        "claims.csv",
+        "captions.md",
+        "exhibits.json",
+        "summary.json",
+        "run.json",
+    }
     assert set(ran.first) == expected
 
 

@@ -144,7 +144,8 @@ def settings(rc: Mapping[str, Any]) -> Iterator[None]:
 class Figure:
     """A finished figure with the words that belong to it.
 
-    `caption` says what is shown, n, the unreadable share and the source of the data; `alt` replaces the picture.
+    `caption` says what is shown, n, the unreadable share and the source of the data; `alt` replaces the picture;
+    `style` names the style that it was drawn in.
     """
 
     name: str
@@ -152,6 +153,7 @@ class Figure:
     caption: str
     alt: str
     rc: Mapping[str, Any] = field(default_factory=lambda: style().rc, repr=False)
+    style: str = ""
 
     def render(self, kind: str) -> bytes:
         """The bytes of the file, "png", "pdf" or "svg": the same on every run in the same environment."""
@@ -183,4 +185,4 @@ def finished(name: str, figure: Canvas, caption: str, alt: str, look: Style) -> 
     # Each drawing lets the layout engine move things a little; frozen, png, pdf and svg show the same picture.
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
-    return Figure(name, figure, caption, alt, look.rc)
+    return Figure(name, figure, caption, alt, look.rc, look.name)

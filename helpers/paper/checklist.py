@@ -35,12 +35,13 @@ class Item:
 
 #: What is described of every judge is no bias: it answers the first group of questions.
 ITEMS = (
-    Item("Who judged, as which models?", "<Judges> judges: <Data>; their names and the ids that they returned stand in the methods"),
-    Item("On how much?", "<Questions> questions, <Judgments> judgments"),
-    Item("Asked how often?", "<Repeats>"),
+    Item("Who judged, as which models?",
+         "<Judges> judges: <Data>; their names, and the ids that they returned, stand in the methods."),
+    Item("On how much?", "<Questions> questions, <Judgments> judgments."),
+    Item("Asked how often?", "Each <Repeats>."),
     Item("In which order did answers stand?", "<Orders>"),
     Item("What could not be read, and what became of it?",
-         "<Unreadable> (<UnreadableShare>) without a readable verdict; counted, never scored"),
+         "<Unreadable> (<UnreadableShare>) without a readable verdict; counted, never scored."),
     Item("Does the place of an answer move verdicts?", measures="position|place|order effect",
          by="arena_hard_position_bias"),
     Item("Do both orders give one winner?", measures="both orders", by="arena_hard_position_bias"),
@@ -52,10 +53,10 @@ ITEMS = (
     Item("Do anchors, crowds and authority move judges?", measures="cognitive|anchor|bandwagon|authority",
          by="cognitive_biases"),
     Item("Do judges agree with people, or with what is right?", measures="accuracy|human|gold|agreement with"),
-    Item("How were intervals made?", "<*Level>, clustered by <Cluster>; none below <*LeastClusters> clusters"),
+    Item("How were intervals made?", "<*Level>, clustered by <Cluster>; none below <*LeastClusters> clusters."),
     Item("Which tests were planned?", "<Tests>"),
-    Item("What did it cost?", "<Spent> for <Calls> calls; budget <Budget>"),
-    Item("Which code, draws and inputs?", "commit <Commit>, seed <Seed>, inputs <Inputs>"),
+    Item("What did it cost?", "<Spent> for <Calls> calls; budget <Budget>."),
+    Item("Which code, draws and inputs?", "Commit <Commit>, seed <Seed>, inputs <Inputs>."),
 )  # fmt: skip
 VERDICTS = {"bias": "shown in", "hint": "hinted at in", "not shown": "not shown in", "untold": "not testable in"}
 
@@ -99,23 +100,19 @@ def _absent(item: Item) -> str:
 
 def _told(words: str, asked: Sequence[Results]) -> str:
     """One sentence a run; runs that would say the same say it once, and those that cannot say it say so."""
-    said: dict[str, list[str]] = {}
+    said: dict[tuple[str, ...], list[Results]] = {}
     for results in asked:
         known = facts(results)
-        absent = [name for name in re.findall(r"<(\w+)>", words) if name not in known]
-        text = f"not recorded ({', '.join(_spelled(name) for name in absent)})" if absent else words
-        key = "\n".join([text, *(known.get(name, "") for name in re.findall(r"<(\w+)>", text))])
-        said.setdefault(key, []).append(results.label)
-    by_label = {results.label: results for results in asked}
+        needed = re.findall(r"<(\w+)>", words)
+        absent = [_spelled(name) for name in needed if name not in known]
+        told = f"Not recorded: {', '.join(absent)}." if absent else words
+        said.setdefault((told, *(known.get(name, "") for name in needed if not absent)), []).append(results)
     parts = []
-    for key, labels in said.items():
-        first = by_label[labels[0]]
-        text = filled(key.partition("\n")[0], first, facts(first)).rstrip(".")
-        whose = ", ".join(latex(label) for label in labels)
-        parts.append(text if len(asked) == 1 or len(said) == 1 else rf"\emph{{{whose}:}} {text}")
-    # Facts that are whole sentences bring their own full stop.
-    end = "" if words in ("<Orders>", "<Tests>") and not parts[-1:] == [] and "not recorded" not in parts[-1] else "."
-    return "; ".join(parts) + end if parts else latex("Not measured: nobody judged.")
+    for (told, *_), several in said.items():
+        whose = ", ".join(latex(results.label) for results in several)
+        text = filled(told, several[0], facts(several[0]))
+        parts.append(text if len(said) == 1 else rf"\emph{{{whose}:}} {text}")
+    return " ".join(parts) or latex("Not measured: nobody judged.")
 
 
 def _spelled(name: str) -> str:

@@ -24,7 +24,7 @@ LABEL = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawn figure: inches, the size of its letters in points, and the folder that holds its files."""
+    """A drawn figure: inches, the size of its letters in points, its style, and the folder that holds its files."""
 
     name: str
     caption: str
@@ -32,6 +32,7 @@ class Picture:
     width: float
     height: float
     size: float
+    style: str
     folder: Path
 
     @property
@@ -183,8 +184,9 @@ def _name(record: Mapping[str, Any]) -> str:
 
 
 def _picture(record: Mapping[str, Any], folder: Path) -> Picture:
+    name, style = _name(record), str(record["style"])
     lengths = {key: float(record[key]) for key in ("width", "height", "size")}
-    return Picture(_name(record), str(record["caption"]), str(record["alt"]), **lengths, folder=folder)
+    return Picture(name, str(record["caption"]), str(record["alt"]), **lengths, style=style, folder=folder)
 
 
 def _cell(value: Any) -> Any:

@@ -71,7 +71,8 @@ def _first(sheet: Sheet, page: Page, columns: tuple[int, ...], last: bool = Fals
     spans = [(False, page.column), (True, page.text)] if page.columns == 2 else [(False, page.text)]
     for wrap in (False, True):
         for stacked in (True,) if last else (False, True):
-            for wide, room in spans[-1:] if last else spans:
+            # Prose broken into a narrow column would be a tower: it gets the whole page first.
+            for wide, room in spans[-1:] if last else reversed(spans) if wrap else spans:
                 for size in SIZES[-1:] if last else SIZES:
                     wrapped = _fit(sheet, columns, size, stacked, wrap, room * POINTS)
                     if wrapped is not None:

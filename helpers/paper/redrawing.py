@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from helpers.config import collection_names, experiment_names
-from helpers.figures.style import style as style_of
-from helpers.paper.folders import Results, load
+from helpers.paper.folders import Picture, Results, load
 from helpers.paper.pages import Page
 from helpers.run.notebooks import available, collects, experiment_of, run_all
 from helpers.types import Estimate
@@ -22,11 +21,13 @@ SAME = 1e-4
 
 
 def drawn_for(results: Results, page: Page) -> bool:
-    """Whether all figures of these results have the width and the letters of that style, and their files are there."""
-    if results.pictures is None:
-        return False
-    size = style_of(page.name).size
-    return all(each.size == size and each.width <= page.text + 0.01 and each.pdf.is_file() for each in results.pictures)
+    """Whether all figures of these results are drawn in that style, and their files are there."""
+    return results.pictures is not None and all(fits(each, page) for each in results.pictures)
+
+
+def fits(picture: Picture, page: Page) -> bool:
+    """Whether a figure is drawn in that style, is no wider than the page, and its file is there."""
+    return picture.style == page.name and picture.width <= page.text + 0.01 and picture.pdf.is_file()
 
 
 def redrawable(results: Results) -> bool:

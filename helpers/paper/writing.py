@@ -12,14 +12,13 @@ from pathlib import Path
 
 from helpers import export
 from helpers.export import PROTOCOL
-from helpers.figures.style import style as style_of
 from helpers.paper.checklist import checklist, checklist_tex
 from helpers.paper.example import example, preamble
 from helpers.paper.folders import Results, load_all
 from helpers.paper.methods import methods_tex
 from helpers.paper.numbering import numbers_tex
 from helpers.paper.pages import Page, page
-from helpers.paper.redrawing import drawn_for, redrawable, redrawn
+from helpers.paper.redrawing import drawn_for, fits, redrawable, redrawn
 from helpers.paper.setting import figure_tex, stem, table_tex
 from helpers.paper.sources import bibliography, of_results
 
@@ -67,9 +66,7 @@ def fitting(results: Results, on: Page) -> tuple[Results, list[str]]:
     """The results without figures that are not of this style and cannot be made so, and what is left out."""
     if results.pictures is None:
         return results, [f"{results.folder}: made before figures and tables were kept; its numbers are used"]
-    size = style_of(on.name).size
-    kept = tuple(each for each in results.pictures if each.size == size and each.width <= on.text + 0.01)
-    kept = tuple(each for each in kept if each.pdf.is_file())
+    kept = tuple(each for each in results.pictures if fits(each, on))
     left = [each.name for each in results.pictures if each not in kept]
     note = f"{results.folder}: left out, as they are not drawn for {on.name}: {', '.join(left)}"
     if results.experiment == "analyze":
