@@ -35,13 +35,11 @@ class Item:
 
 #: What is described of every judge is no bias: it answers the first group of questions.
 ITEMS = (
-    Item("Who judged, as which models?",
-         "<Judges> judges: <Data>; their names, and the ids that they returned, stand in the methods."),
+    Item("Who judged? (Names and returned model ids stand in the methods.)", "<Judges> judges, <Source>."),
     Item("On how much?", "<Questions> questions, <Judgments> judgments."),
     Item("Asked how often?", "Each <Repeats>."),
     Item("In which order did answers stand?", "<Orders>"),
-    Item("What could not be read, and what became of it?",
-         "<Unreadable> (<UnreadableShare>) without a readable verdict; counted, never scored."),
+    Item("What could not be read? (It is counted, and never scored.)", "<Unreadable> verdicts, <UnreadableShare>."),
     Item("Does the place of an answer move verdicts?", measures="position|place|order effect",
          by="arena_hard_position_bias"),
     Item("Do both orders give one winner?", measures="both orders", by="arena_hard_position_bias"),
@@ -58,6 +56,8 @@ ITEMS = (
     Item("What did it cost?", "<Spent> for <Calls> calls; budget <Budget>."),
     Item("Which code, draws and inputs?", "Commit <Commit>, seed <Seed>, inputs <Inputs>."),
 )  # fmt: skip
+#: Facts that are whole sentences: of several runs the page has no room for them.
+SENTENCES = ("<Orders>", "<Tests>")
 VERDICTS = {"bias": "shown in", "hint": "hinted at in", "not shown": "not shown in", "untold": "not testable in"}
 
 
@@ -107,12 +107,18 @@ def _told(words: str, asked: Sequence[Results]) -> str:
         absent = [_spelled(name) for name in needed if name not in known]
         told = f"Not recorded: {', '.join(absent)}." if absent else words
         said.setdefault((told, *(known.get(name, "") for name in needed if not absent)), []).append(results)
+    if len(said) > 1 and words in SENTENCES:
+        return latex("Said of each run in the methods.")
     parts = []
     for (told, *_), several in said.items():
         whose = ", ".join(latex(results.label) for results in several)
         text = filled(told, several[0], facts(several[0]))
         parts.append(text if len(said) == 1 else rf"\emph{{{whose}:}} {text}")
-    return " ".join(parts) or latex("Not measured: nobody judged.")
+    if not parts:
+        return latex("Not measured: nobody judged.")
+    simulated = all(results.provenance.get("data") == "simulated" for results in asked)
+    # A row that says so once need not say it of each number.
+    return rf"\RecuseAllSimulated{{{' '.join(parts)}}}" if simulated and "<Unreadable>" in words else " ".join(parts)
 
 
 def _spelled(name: str) -> str:

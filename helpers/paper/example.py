@@ -42,9 +42,8 @@ def preamble() -> str:
 
 
 def example(every: Sequence[Results], page: Page) -> str:
-    """example.tex: for each of the results its findings, first figure and first table, then everything else."""
+    """example.tex: for each of the results its findings, first figure and first table, then methods and checklist."""
     asked = [each for each in every if each.found]
-    others = [each for each in every if not each.found]
     return "\n".join(
         [
             *_class(page),
@@ -67,11 +66,17 @@ def example(every: Sequence[Results], page: Page) -> str:
             r"\bibliography{\RecuseFolder references}",
             r"\clearpage\appendix",
             r"\section{All figures and tables}",
-            *(line for each in [*asked, *others] for line in _rest(each, shown=each in asked)),
+            r"\input{\RecuseFolder appendix}",
             r"\end{document}",
             "",
         ]
     )
+
+
+def appendix(every: Sequence[Results]) -> str:
+    """appendix.tex: all figures and tables that example.tex does not show."""
+    head = "% All other figures and tables; a page is begun anew so that no more floats wait than TeX can hold."
+    return "\n".join([head, *(line for each in every for line in _rest(each, shown=each.found is not None)), ""])
 
 
 def _class(page: Page) -> list[str]:
@@ -106,7 +111,7 @@ def _findings(results: Results) -> list[str]:
 
 
 def _rest(results: Results, shown: bool) -> list[str]:
-    """The other figures and tables; a page is begun anew so that no more floats wait than TeX can hold."""
+    """The figures and tables of some results but for those that the example shows."""
     first = 1 if shown else 0
     named = [
         rf"\input{{\RecuseFolder figures/{stem(results, each.name)}}}" for each in (results.pictures or ())[first:]

@@ -62,6 +62,7 @@ def _facts(results: Results) -> Iterator[tuple[str, str]]:
     title = results.found.question if results.found else results.experiment.replace("_", " ")
     yield "Title", latex(title)
     yield "Data", latex(WORDS.get(data, data))
+    yield "Source", latex({"simulated": "SIMULATED", "hub": "published", "folder": "published"}.get(data, data))
     judges = told.get("judges")
     if isinstance(judges, Mapping):
         yield "Judges", f"{len(judges):,}"

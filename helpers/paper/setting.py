@@ -16,6 +16,8 @@ from helpers.paper.pages import POINTS, SMALLEST, Page
 MOST_PAGES = 3
 #: What rules, head and space take of a page besides the rows, in points.
 AROUND = 90
+#: Space around a figure and its caption, in points.
+SPACE = 30
 
 
 def stem(results: Results, name: str) -> str:
@@ -24,21 +26,33 @@ def stem(results: Results, name: str) -> str:
 
 
 def figure_tex(results: Results, picture: Picture, page: Page) -> str:
-    """A figure in its own size, so that its letters are as large as they were drawn; wide ones over both columns."""
+    """A figure in its own size, so that its letters are as large as they were drawn; wide ones over both columns.
+
+    Only one that is higher than the page is made smaller (`share`).
+    """
     star = "*" if page.columns == 2 and picture.width > page.column + 0.01 else ""
+    height = picture.height * share(picture, page)
+    options = "" if height == picture.height else f"[height={height:.3f}in]"
     alt = " ".join(visible(picture.alt).split())
     return "\n".join(
         [
             f"% In other words: {alt}",
             rf"\begin{{figure{star}}}[tp]",
             r"\centering",
-            rf"\includegraphics{{\RecuseFolder figures/{stem(results, picture.name)}}}",
+            rf"\includegraphics{options}{{\RecuseFolder figures/{stem(results, picture.name)}}}",
             rf"\caption{{{_caption(picture.caption)}}}",
             rf"\label{{fig:{stem(results, picture.name)}}}",
             rf"\end{{figure{star}}}",
             "",
         ]
     )
+
+
+def share(picture: Picture, page: Page) -> float:
+    """The share of its own size that a figure has on the page: 1, or less where it and its caption are too high."""
+    wide = picture.width > page.column + 0.01
+    room = page.height - (_caption_height(picture.caption, page, wide) + SPACE) / POINTS
+    return min(1.0, room / picture.height)
 
 
 def table_tex(results: Results, sheet: Sheet, page: Page) -> str:
@@ -63,7 +77,7 @@ def _caption(words: str) -> str:
 
 def _parts(sheet: Sheet, layout: Layout, page: Page) -> tuple[list[list[int]], int]:
     """The rows of each page, and how many rows there are when some are left out, else 0."""
-    room = page.height * POINTS - AROUND - _caption_height(sheet.caption, page, layout)
+    room = page.height * POINTS - AROUND - _caption_height(sheet.caption, page, layout.wide)
     parts: list[list[int]] = [[]]
     used = 0.0
     for row in range(len(sheet.rows)):
@@ -78,8 +92,8 @@ def _parts(sheet: Sheet, layout: Layout, page: Page) -> tuple[list[list[int]], i
     return parts[:MOST_PAGES], sum(map(len, parts[:MOST_PAGES]))
 
 
-def _caption_height(words: str, page: Page, layout: Layout) -> float:
-    room = (page.text if layout.wide or page.columns == 1 else page.column) * POINTS
+def _caption_height(words: str, page: Page, wide: bool) -> float:
+    room = (page.text if wide or page.columns == 1 else page.column) * POINTS
     return (1 + len(words) * 0.5 * page.caption / room) * page.caption * 1.2
 
 

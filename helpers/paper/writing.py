@@ -13,13 +13,13 @@ from pathlib import Path
 from helpers import export
 from helpers.export import PROTOCOL
 from helpers.paper.checklist import checklist, checklist_tex
-from helpers.paper.example import example, preamble
+from helpers.paper.example import appendix, example, preamble
 from helpers.paper.folders import Results, load_all
 from helpers.paper.methods import methods_tex
 from helpers.paper.numbering import numbers_tex
 from helpers.paper.pages import Page, page
 from helpers.paper.redrawing import drawn_for, fits, redrawable, redrawn
-from helpers.paper.setting import figure_tex, stem, table_tex
+from helpers.paper.setting import figure_tex, share, stem, table_tex
 from helpers.paper.sources import bibliography, of_results
 
 #: What was written last, with its hash: by this a file that somebody changed is known.
@@ -41,9 +41,10 @@ def write(
 ) -> Written:
     """Make a paper of `places` (see `folders.load_all`) in `folder`; `tell` hears what is done while it takes a while.
 
-    Files: recuse.tex (the preamble), numbers.tex, methods.tex, checklist.tex, references.bib, example.tex, `figures`
-    and `tables`. A file there that is not as this command left it is a ValueError, unless `force`; so is everything
-    that `load_all` and `redrawn` refuse. Nothing is written before all of it is made.
+    Files: recuse.tex (the preamble), numbers.tex, methods.tex, checklist.tex, references.bib, example.tex,
+    appendix.tex (what the example does not show), `figures` and `tables`. A file there that is not as this command left
+    it is a ValueError, unless `force`; so is everything that `load_all` and `redrawn` refuse. Nothing is written before
+    all of it is made.
     """
     on, every = page(style), load_all(places)
     _refuse_strangers(folder, force)
@@ -68,10 +69,16 @@ def fitting(results: Results, on: Page) -> tuple[Results, list[str]]:
         return results, [f"{results.folder}: made before figures and tables were kept; its numbers are used"]
     kept = tuple(each for each in results.pictures if fits(each, on))
     left = [each.name for each in results.pictures if each not in kept]
+    notes = [
+        f"{stem(results, each.name)}: {each.height:.1f} in high, set at {share(each, on):.0%} of its size so that it fits "
+        "a page with its caption"
+        for each in kept
+        if share(each, on) < 1
+    ]
     note = f"{results.folder}: left out, as they are not drawn for {on.name}: {', '.join(left)}"
     if results.experiment == "analyze":
         note += f" (`recuse analyze FILE --figure-style {on.name}` draws them so)"
-    return replace(results, pictures=kept), [note] if left else []
+    return replace(results, pictures=kept), [note, *notes] if left else notes
 
 
 def contents(every: Sequence[Results], on: Page) -> dict[str, bytes]:
@@ -84,6 +91,7 @@ def contents(every: Sequence[Results], on: Page) -> dict[str, bytes]:
         "checklist.tex": checklist_tex(done),
         "references.bib": bibliography(key for each in every for key in of_results(each)),
         "example.tex": example(every, on),
+        "appendix.tex": appendix(every),
     }
     files = {name: text.encode() for name, text in texts.items()}
     for each in every:
