@@ -70,7 +70,7 @@ def fitting(results: Results, on: Page) -> tuple[Results, list[str]]:
     kept = tuple(each for each in results.pictures if fits(each, on))
     left = [each.name for each in results.pictures if each not in kept]
     notes = [
-        f"{stem(results, each.name)}: {each.height:.1f} in high, set at {share(each, on):.0%} of its size so that it fits "
+        f"{stem(results, each.name)}: {each.height:.1f} in high, set at {share(each, on):.0%} of its size: it must fit "
         "a page with its caption"
         for each in kept
         if share(each, on) < 1
