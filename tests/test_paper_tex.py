@@ -118,11 +118,15 @@ def test_figures_have_the_width_of_a_column_and_their_own_size(made: dict[str, P
 
 @pytest.mark.parametrize("name", STYLES)
 def test_letters_in_figures_are_as_high_as_those_of_the_caption(made: dict[str, Path], name: str) -> None:
+    from fontTools.pens.boundsPen import BoundsPen
     from fontTools.ttLib import TTFont
     from matplotlib.font_manager import findfont
 
     font = TTFont(findfont("DejaVu Sans"))
-    share = font["OS/2"].sxHeight / font["head"].unitsPerEm
+    glyphs = font.getGlyphSet()
+    pen = BoundsPen(glyphs)
+    glyphs["x"].draw(pen)
+    share = pen.bounds[3] / font["head"].unitsPerEm
     size, caption = style_of(name).size, paper.PAGES[name].caption
     assert size * share == pytest.approx(caption * TIMES_X_HEIGHT, rel=0.1)
     for file in (made[name] / "figures").glob("*.pdf"):
@@ -238,11 +242,17 @@ def test_no_file_of_a_paper_of_hostile_results_commands_tex(evil: Path) -> None:
     own = OURS | {name for pair in pairs for name in pair if name}
     own = frozenset(own | {name + end for name in own for end in ("Full", "Interval", "N")})
     for file in evil.rglob("*.tex"):
-        if file.name in ("recuse.tex", "example.tex"):
-            continue  # ours from beginning to end but for labels, which hold no text
+        if file.name in ("recuse.tex", "example.tex", "appendix.tex"):
+            continue  # ours from beginning to end but for labels and file names, which hold no text
         text = file.read_text(encoding="utf-8").replace(numbering.HEAD, "").replace(MARK, "")
         text = re.sub(r"(?m)^% .*$|\\includegraphics\{\\RecuseFolder [a-z0-9_/-]+\}", "", text)
         assert faults_of_latex(text, own) == [], file
+
+
+def test_labels_and_file_names_of_hostile_results_are_plain(evil: Path) -> None:
+    plain = r"\\input\{\\RecuseFolder (figures|tables)/[A-Za-z0-9_-]+\}|\\clearpage|% .*|"
+    lines = (evil / "appendix.tex").read_text(encoding="utf-8").splitlines()
+    assert any("input" in line for line in lines) and not [line for line in lines if not re.fullmatch(plain, line)]
 
 
 def test_comments_of_hostile_results_end_where_their_line_ends(evil: Path) -> None:
