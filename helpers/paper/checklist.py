@@ -33,11 +33,12 @@ class Item:
     by: str = ""
 
 
+CODE = "Commit <Commit>, seed <Seed>, inputs <Inputs>."
 #: What is described of every judge is no bias: it answers the first group of questions.
 ITEMS = (
     Item("Who judged? (Names and returned model ids stand in the methods.)", "<Judges> judges, <Source>."),
     Item("On how much?", "<Questions> questions, <Judgments> judgments."),
-    Item("Asked how often?", "Each <Repeats>."),
+    Item("Asked how often?", "<Repeats>"),
     Item("In which order did answers stand?", "<Orders>"),
     Item("What could not be read? (It is counted, and never scored.)", "<Unreadable> verdicts, <UnreadableShare>."),
     Item("Does the place of an answer move verdicts?", measures="position|place|order effect",
@@ -54,10 +55,10 @@ ITEMS = (
     Item("How were intervals made?", "<*Level>, clustered by <Cluster>; none below <*LeastClusters> clusters."),
     Item("Which tests were planned?", "<Tests>"),
     Item("What did it cost?", "<Spent> for <Calls> calls; budget <Budget>."),
-    Item("Which code, draws and inputs?", "Commit <Commit>, seed <Seed>, inputs <Inputs>."),
+    Item("Which code, draws and inputs?", CODE),
 )  # fmt: skip
-#: Facts that are whole sentences: of several runs the page has no room for them.
-SENTENCES = ("<Orders>", "<Tests>")
+#: What is too long for the page where several runs differ in it.
+SENTENCES = ("<Orders>", "<Tests>", CODE)
 VERDICTS = {"bias": "shown in", "hint": "hinted at in", "not shown": "not shown in", "untold": "not testable in"}
 
 

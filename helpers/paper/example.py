@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from helpers.escaping import latex
-from helpers.macros import MARK, macro_names
+from helpers.macros import MARK, camel, place
 from helpers.paper.facts import facts
 from helpers.paper.folders import Results
 from helpers.paper.methods import filled
+from helpers.paper.numbering import macro_of
 from helpers.paper.pages import Page
 from helpers.paper.setting import stem
 
@@ -97,10 +98,18 @@ def _class(page: Page) -> list[str]:
 
 def _findings(results: Results) -> list[str]:
     """What some results found, a sentence for each source of data with its number, and where to look."""
-    told = [filled(r"\paragraph{<Title>}", results, facts(results))]
+    known = facts(results)
+    told = [filled(r"\paragraph{<Title>}", results, known)]
     for row in results.found.rows:
-        (name,) = macro_names(results.label, [row.estimate])
-        told.append(rf"{latex(row.sentence)} The number that carries it: \{name}Full{{}}, $n = {{}}$\{name}N{{}}.")
+        name = macro_of(results)[place(row.estimate)]
+        size = rf", $n = {{}}$\{name}N{{}}" if row.estimate.n else ""
+        told.append(
+            filled(
+                rf"<Finding{camel(row.estimate.data)}> The number that carries it: \{name}Full{{}}{size}.",
+                results,
+                known,
+            )
+        )
     refs = [rf"Figure~\ref{{fig:{stem(results, each.name)}}}" for each in (results.pictures or ())[:1]]
     refs += [rf"Table~\ref{{tab:{stem(results, each.name)}}}" for each in (results.sheets or ())[:1] if each.rows]
     if refs:

@@ -9,7 +9,7 @@ from typing import Any
 
 from helpers.config import experiment_names, load_config
 from helpers.escaping import cut, latex
-from helpers.macros import camel, marked
+from helpers.macros import camel, marked, signs
 from helpers.paper.folders import Results
 from helpers.paper.sources import declared, headline
 from helpers.stats import intervals, power
@@ -63,6 +63,8 @@ def _facts(results: Results) -> Iterator[tuple[str, str]]:
     yield "Title", latex(title)
     yield "Data", latex(WORDS.get(data, data))
     yield "Source", latex({"simulated": "SIMULATED", "hub": "published", "folder": "published"}.get(data, data))
+    for row in results.found.rows if results.found else ():
+        yield f"Finding{camel(row.estimate.data)}", signs(latex(row.sentence))
     judges = told.get("judges")
     if isinstance(judges, Mapping):
         yield "Judges", f"{len(judges):,}"
@@ -103,7 +105,11 @@ def _design(results: Results, data: str) -> Iterator[tuple[str, str]]:
         return
     # What was published stood in the orders that others chose, and was asked as often as they asked.
     repeats = given.get("repeats") or config.repeats
-    yield "Repeats", "once" if repeats == 1 else "twice" if repeats == 2 else f"{repeats:,} times"
+    often = "twice" if repeats == 2 else f"{repeats:,} times"
+    told = (
+        "Every judgment was asked once." if repeats == 1 else f"Judgments that the design repeats were asked {often}."
+    )
+    yield "Repeats", told
     yield "Orders", latex(config.methods.orders)
     yield "Tests", latex(config.methods.tests)
     yield "Parameters", latex(", ".join(f"{key} = {value}" for key, value in given.items() if key != "figure_style"))

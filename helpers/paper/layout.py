@@ -155,4 +155,4 @@ def row_height(sheet: Sheet, layout: Layout, row: int) -> float:
             most = max(most, math.ceil(1.15 * width(written(cell), layout.size) / layout.wrapped[at]))
         else:
             most = max(most, len(lines_of(cell, layout.stacked)))
-    return most * layout.size * LEADING + (2 if most > 1 else 0)
+    return most * layout.size * LEADING + (2 if layout.stacked or layout.wrapped else 0)

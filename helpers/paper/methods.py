@@ -17,7 +17,7 @@ SENTENCES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"We put <Questions> questions to <Judges> judges (<JudgeNames>), <Judgments> judgments in all.",
      ("Questions", "Judges", "JudgeNames", "Judgments")),
     (r"<Orders>", ("Orders",)),
-    (r"Every judgment was asked <Repeats>.", ("Repeats",)),
+    (r"<Repeats>", ("Repeats",)),
     (r"Parameters other than the default: <Parameters>.", ("Parameters",)),
     (r"<LeftOut> questions could not be judged, because an answer to them was missing, cut, empty or refused.",
      ("LeftOut",)),

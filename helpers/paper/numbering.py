@@ -64,10 +64,11 @@ def macro_of(results: Results) -> dict[tuple[str, str, str], str]:
 
 
 def carried(results: Results) -> list[Estimate]:
-    """All numbers of some results: those of numbers.json, and those that only the judge card holds."""
+    """All numbers of some results: those of numbers.json, and those that only judge card and findings hold."""
     known = {place(each): each for each in results.estimates}
-    lines = results.found.lines if results.found else ()
-    return ordered({**{place(line.estimate): line.estimate for line in lines}, **known}.values())
+    found = results.found
+    also = [*(line.estimate for line in found.lines), *(row.estimate for row in found.rows)] if found else []
+    return ordered({**{place(each): each for each in also}, **known}.values())
 
 
 def smallest(each: Estimate, effect: float) -> str:

@@ -101,7 +101,9 @@ def _float(sheet: Sheet, layout: Layout, rows: Sequence[int], words: str, label:
     star = "*" if layout.wide else ""
     size = r"\RecuseSmall" if layout.size == SMALLEST else r"\RecuseMedium"
     head = " & ".join(_head(sheet, layout, at) for at in layout.columns)
-    body = [" & ".join(_cell(sheet, layout, row, at) for at in layout.columns) + r" \\" for row in rows]
+    # Rows of several lines are told apart by the space between them.
+    end = r" \\[2pt]" if layout.stacked or layout.wrapped else r" \\"
+    body = [" & ".join(_cell(sheet, layout, row, at) for at in layout.columns) + end for row in rows]
     kinds = "".join(_kind(sheet, layout, at) for at in layout.columns)
     return "\n".join(
         [
