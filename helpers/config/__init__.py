@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,26 +11,20 @@ from helpers import paths
 from helpers.config.budgets import limits_of, total_of
 from helpers.config.chosen import baselines_of, editor_of, known_models, refuse_made_up
 from helpers.config.collecting import COLLECTING, collection_names, experiment_names, load_collection
-from helpers.config.faults import HEADERS, NO_KEY, checked, what
+from helpers.config.faults import checked
 from helpers.config.limits import load_limits
-from helpers.config.schema import (
-    COMMON,
-    NAME,
-    ConfigError,
-    ExperimentConfig,
-    ModelEntry,
-    Parameters,
-    own_parameters,
-)
+from helpers.config.models import load_contexts, load_models, model_of
+from helpers.config.schema import COMMON, ConfigError, ExperimentConfig, Parameters, Strict, own_parameters
 from helpers.config.yaml_text import line_of, parse_yaml, read_yaml
-from helpers.services import token_parameter, token_parameters
-from helpers.types import Experiment, Model, Price, Question, short_hash
+from helpers.types import Experiment, Question, short_hash
 
 __all__ = [
     "COLLECTING",
     "COMMON",
     "ConfigError",
     "Experiment",
+    "Strict",
+    "checked",
     "collection_names",
     "experiment_names",
     "limits_of",
@@ -42,100 +35,10 @@ __all__ = [
     "load_experiment",
     "load_limits",
     "load_models",
+    "model_of",
     "parse_yaml",
     "read_yaml",
 ]
-
-
-#: What `params:` must not override, because plan, budget and key rely on it.
-RESERVED = {
-    *token_parameters(),
-    "model",
-    "messages",
-    "contents",
-    "system",
-    "system_instruction",
-    "stream",
-    "n",
-    "candidate_count",
-    "response_format",
-    "response_schema",
-    "response_json_schema",
-    "should_return_http_response",
-    "http_options",
-}
-
-
-def load_models(path: Path = paths.MODELS, knowledge: Mapping[str, Question] | None = None) -> dict[str, Model]:
-    """All models of a models.yaml by name; simulated ones are given what they know.
-
-    A `base_url` without `revision` is refused: the same name can serve other weights tomorrow, and the key must tell. A
-    list of them are servers with the same weights: which one answers is in no key.
-    """
-    models, entries = {}, read_yaml(path) or {}
-    if not isinstance(entries, dict):
-        raise ConfigError(f"{path}: expected an entry a model, found {what(entries)}")
-    for name, values in entries.items():
-        place = partial(_line, path, name)
-        where = f"{path.name}, model '{name}'"
-        if not isinstance(name, str) or not NAME.fullmatch(name):
-            raise ConfigError(f"{where}: line {place()}: names are lower case letters, digits, _ . - (at most 64)")
-        entry = checked(ModelEntry, values, where, place)
-        if wrong := _misplaced(entry):
-            field, told = wrong
-            raise ConfigError(f"{where}: line {place((field,))}: {told}")
-        fields = entry.model_dump(exclude={"context"})
-        fields["token_parameter"] = entry.token_parameter or token_parameter(entry.provider, bool(entry.base_url))
-        if isinstance(entry.base_url, list):
-            fields["base_url"], *others = entry.base_url
-            fields["servers"] = tuple(entry.base_url) if others else ()
-        fields["price"] = Price(**fields["price"]) if fields["price"] else None
-        if entry.provider == "simulated":
-            fields["knowledge"] = knowledge or {}
-        models[name] = Model(name=name, **fields)
-    return models
-
-
-def _line(path: Path, name: Any, field: tuple[str | int, ...] = ()) -> int | None:
-    return line_of(path, (name, *field))
-
-
-def _misplaced(entry: ModelEntry) -> tuple[str, str] | None:
-    """A field of an entry that does not go with the others, and why; None where all do."""
-    if entry.base_url and not entry.revision:
-        return "base_url", (
-            "base_url needs `revision:` (weights, quantization, template), which enters the key; without it other "
-            "weights behind the same name would pass for this model"
-        )
-    if entry.traits and entry.provider != "simulated":
-        return "traits", "traits are the knobs of simulated models; what is sent belongs in `params:`"
-    bare = {"key", "token", "secret"} & {each.lower() for each in entry.params}
-    if secret := sorted(bare | {each for each in _names_in(entry.params) if HEADERS.fullmatch(each)}):
-        return "params", f"params may not hold {', '.join(secret)}: {NO_KEY}"
-    if ours := sorted(RESERVED & {*entry.params}):
-        return "params", (
-            f"params may not hold {', '.join(ours)}: the limit of a reply is `max_tokens:` beside params (plan and "
-            "budget count on it), the rest is set by the experiment"
-        )
-    return None
-
-
-def _names_in(value: Any) -> Iterator[str]:
-    """The names of settings at every depth, in small letters."""
-    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _names_in(each)
-    if isinstance(value, dict):
-        yield from (str(name).lower() for name in value)
-
-
-def load_contexts(path: Path = paths.MODELS) -> dict[str, int]:
-    """The tokens that prompt and reply may have together, of the models whose entry says so; none without a file.
-
-    What fits is a matter of the server, not of what is asked: it is no field of a Model, and in no key.
-    """
-    entries = (read_yaml(path) if path.is_file() else None) or {}
-    told = {name: values["context"] for name, values in entries.items() if values and "context" in values}
-    return {name: tokens for name, tokens in told.items() if type(tokens) is int}  # others are load_models' to refuse
 
 
 def load_config(name: str) -> ExperimentConfig:

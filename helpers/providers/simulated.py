@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from statistics import fmean, pstdev
 
-from helpers.providers import Sent, deciding, pairwise, reading
+from helpers.providers import Sent, auditing, deciding, pairwise, reading
 from helpers.providers.drawing import NORMAL, draw
 from helpers.providers.manners import MANNERS, NEUTRAL, own_by_name, vendor_of
 from helpers.types import Completion, Model, Question, Request, Usage
@@ -43,9 +43,9 @@ class Traits:
     others being named), `unreadable` the share of replies without a readable verdict. Of two answers a difference of
     utilities below `tie` is a tie and one of `strong` or more a strong verdict (z(length) is then 1 for the longer and
     -1 for the other, by however little). On passages `recognition` is the utility of own words when it is asked what it
-    wrote, and `fluency` what words out of style cost a text. In bias tests (see `deciding`) `biases` holds the strength
-    of each by name, `answer_noise` the sd of an answer as a share of its scale, `first_option` how often the first
-    option shown is taken.
+    wrote, and `fluency` what words out of style cost a text. In bias tests (see `deciding`, in audits `auditing`)
+    `biases` holds the strength of each by name, `answer_noise` the sd of an answer as a share of its scale,
+    `first_option` how often the first option shown is taken.
     """
 
     skill: float = 0.0
@@ -196,6 +196,8 @@ def judge_reply(request: Request) -> tuple[str, str]:
     named_own = own_by_name(said, labels, request.model.vendor, bool(traits.deduces))
     question = request.model.knowledge.get(asked)
     felt = utilities(request, texts, question, named_own)
+    if auditing.asked(said):
+        return auditing.reply(request, nonce, found, felt, traits)
     if pairwise.asked(request, nonce, said):
         first, second = felt
         return pairwise.reply(request, nonce, said, question, first - second, traits)
