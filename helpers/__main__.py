@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from helpers.commands import checking, instruments, papers, reporting, stores
+from helpers.commands import auditing, checking, instruments, papers, reporting, stores
 from helpers.commands.parameters import matrix, parameter, parameters
 from helpers.commands.printing import echo
 from helpers.config import ConfigError
@@ -101,7 +101,7 @@ def _no_names(names: tuple[str, ...]) -> None:
 
 
 AROUND = (instruments.calibrate, instruments.power, instruments.explain, instruments.analyze)
-for command in (*AROUND, reporting.report, papers.paper, stores.store, checking.check):
+for command in (*AROUND, auditing.audit, reporting.report, papers.paper, stores.store, checking.check):
     main.add_command(command)
 
 

@@ -53,8 +53,8 @@ def export(
     experiment = re.sub(r"[^A-Za-z0-9]+", "_", name)
     files = contents(experiment, figures, tables, list(estimates), provenance, claims)
     if summary is not None:
-        files["summary.json"] = _json({"protocol": PROTOCOL, **summary})
-    files["run.json"] = _json({**this_run(), **(run or {})})
+        files["summary.json"] = as_json({"protocol": PROTOCOL, **summary})
+    files["run.json"] = as_json({**this_run(), **(run or {})})
     write(files, folder)
 
 
@@ -100,7 +100,7 @@ def contents(
             raise ValueError(f"two results want to be written to {name}; rename one")
         files[name] = content if isinstance(content, bytes) else content.encode()
 
-    add("numbers.json", _json({"protocol": PROTOCOL, "provenance": provenance, "numbers": numbers(estimates)}))
+    add("numbers.json", as_json({"protocol": PROTOCOL, "provenance": provenance, "numbers": numbers(estimates)}))
     add("numbers.tex", macros(experiment, estimates))
     add("exhibits.json", _json({"protocol": PROTOCOL, **exhibits(figures, tables)}))
     add("captions.md", captions(experiment, figures, tables))
@@ -129,7 +129,8 @@ def _plain(value: Any, where: str) -> Any:
     return value
 
 
-def _json(content: Mapping[str, Any]) -> bytes:
+def as_json(content: Mapping[str, Any]) -> bytes:
+    """Facts as a file: numbers with 6 significant digits, NaN as null; an infinite one is a ValueError."""
     text = json.dumps(_plain(content, "export"), indent=1, ensure_ascii=False, allow_nan=False)
     return f"{text}\n".encode()
 

@@ -36,7 +36,7 @@ MAY_IMPORT = {
     "macros": set(),
     "export": {"macros", "stats", "services", "providers"},
 }
-COMMANDS = {"run", "cluster", "calibrate", "power", "analyze", "explain", "overview", "check", "report", "paper"}
+COMMANDS = {"run", "cluster", "calibrate", "power", "analyze", "audit", "explain", "overview", "check", "report", "paper"}
 COMMANDS |= {"commands", "__main__"}
 ALL = set(MAY_IMPORT) | COMMANDS
 MAY_IMPORT |= dict.fromkeys(COMMANDS, ALL)
@@ -57,7 +57,7 @@ NO_PANDAS_AT_START = (
     "config",
 )
 DISK = {"store", "config", "prompts", "datasets", "export", "run", "paths"}
-DISK |= {"calibrate", "power", "analyze", "explain", "overview", "check", "report", "paper"}
+DISK |= {"calibrate", "power", "analyze", "audit", "explain", "overview", "check", "report", "paper"}
 MODULES = sorted(HELPERS.rglob("*.py"))
 
 

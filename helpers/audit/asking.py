@@ -36,7 +36,7 @@ def trials(battery: Battery, judge: Model) -> list[Trial]:
     ValueError where a text holds the code of its own prompt.
     """
     found: list[Trial] = []
-    drawn = _Drawn(battery)
+    drawn = draw(battery)
     for item in battery.items:
         _check(battery, item)
         found += _plain(battery, judge, item)
@@ -46,26 +46,36 @@ def trials(battery: Battery, judge: Model) -> list[Trial]:
     return sorted(found, key=lambda trial: _lot(battery.seed, trial))
 
 
-class _Drawn:
-    """What chance decides once for all items, balanced over them: one half of the items has it, the other has not."""
+@dataclass(frozen=True)
+class Drawn:
+    """What chance decides for all items together, so that it is balanced over them.
 
-    def __init__(self, battery: Battery) -> None:
-        ids = [item.id for item in battery.items]
-        self._halves = {what: self._half(battery.seed, what, ids) for what in ("padded", "scored", "good", "good_first")}
-        order = random.Random(f"{battery.seed}:audit_others").sample(battery.items, len(ids))
-        self.others = {item.id: _next(order, i) for i, item in enumerate(order)}
-        names = random.Random(f"{battery.seed}:audit_names").sample(ids, len(ids))
-        self.famous = {id: battery.famous[i % len(battery.famous)] for i, id in enumerate(names)}
+    `halves` are the items that are padded, scored, ... at their second answer; `others` the item whose answer stands
+    in the gap; `famous` the well-known name of each item. All by item id.
+    """
 
-    @staticmethod
-    def _half(seed: int, what: str, ids: Sequence[str]) -> set[str]:
-        return set(random.Random(f"{seed}:audit_{what}").sample(ids, len(ids) // 2))
-
-    def half(self, what: str, item: Item) -> bool:
-        return item.id in self._halves[what]
+    halves: Mapping[str, frozenset[str]]
+    others: Mapping[str, Item]
+    famous: Mapping[str, str]
 
     def side(self, what: str, item: Item) -> str:
-        return SIDES[self.half(what, item)]
+        """Which answer of an item is taken for a purpose."""
+        return SIDES[item.id in self.halves[what]]
+
+
+def draw(battery: Battery) -> Drawn:
+    """The draws of a battery, by its seed."""
+    ids = [item.id for item in battery.items]
+
+    def shuffled(what: str) -> list[str]:
+        return random.Random(f"{battery.seed}:audit_{what}").sample(ids, len(ids))
+
+    halves = {what: frozenset(shuffled(what)[: len(ids) // 2]) for what in ("padded", "scored", "good", "good_first")}
+    by_id = {item.id: item for item in battery.items}
+    order = [by_id[id] for id in shuffled("others")]
+    others = {item.id: _next(order, place) for place, item in enumerate(order)}
+    names = {id: battery.famous[place % len(battery.famous)] for place, id in enumerate(shuffled("names"))}
+    return Drawn(halves, others, names)
 
 
 def _next(order: Sequence[Item], place: int) -> Item:
@@ -90,7 +100,7 @@ def _plain(battery: Battery, judge: Model, item: Item) -> Iterator[Trial]:
         yield _pair(battery, judge, item, "letters", slots, marks=EXCHANGED)
 
 
-def _controls(battery: Battery, judge: Model, item: Item, drawn: _Drawn) -> Iterator[Trial]:
+def _controls(battery: Battery, judge: Model, item: Item, drawn: Drawn) -> Iterator[Trial]:
     """The same text twice (each answer once), a padded text beside itself, an answer beside one to something else."""
     for side in SIDES:
         yield _pair(battery, judge, item, "identical", [Slot(item.text(side), side)] * 2, target=side)
@@ -100,11 +110,11 @@ def _controls(battery: Battery, judge: Model, item: Item, drawn: _Drawn) -> Iter
         yield _pair(battery, judge, item, "length", slots, target="padded")
     good = Slot(item.text(drawn.side("good", item)), "good")
     apart = [good, Slot(drawn.others[item.id].text(drawn.side("good", item)), "off_topic")]
-    slots = apart if drawn.half("good_first", item) else apart[::-1]
+    slots = apart if item.id in drawn.halves["good_first"] else apart[::-1]
     yield _pair(battery, judge, item, "gap", slots, target="good")
 
 
-def _manipulated(battery: Battery, judge: Model, item: Item, drawn: _Drawn) -> Iterator[Trial]:
+def _manipulated(battery: Battery, judge: Model, item: Item, drawn: Drawn) -> Iterator[Trial]:
     """In both orders the same words beside the one answer and, as their control, beside the other one."""
     rng = random.Random(f"{battery.seed}:audit_words:{item.id}")
     recommended = prompts.filled(rng.choice(battery.authority), "authority", expert=item.expert)
@@ -121,7 +131,7 @@ def _manipulated(battery: Battery, judge: Model, item: Item, drawn: _Drawn) -> I
             yield _pair(battery, judge, item, "names", named, target=target)
 
 
-def _scored(battery: Battery, judge: Model, item: Item, drawn: _Drawn) -> Iterator[Trial]:
+def _scored(battery: Battery, judge: Model, item: Item, drawn: Drawn) -> Iterator[Trial]:
     """One answer scored after a high and after a low number, in the same words, that belongs to something else."""
     rng, nonce = random.Random(f"{battery.seed}:audit_anchor:{item.id}"), prompts.nonce(battery.seed, item.id)
     words, side = rng.choice(battery.anchors), drawn.side("scored", item)

@@ -69,7 +69,9 @@ class Battery:
     @property
     def knowledge(self) -> Mapping[str, Question]:
         """What simulated judges know of the questions: the sentences of both answers as points, three of six each."""
-        return {each.question: Question(each.id, each.category, each.question, each.one + each.two) for each in self.items}
+        return {
+            each.question: Question(each.id, each.category, each.question, each.one + each.two) for each in self.items
+        }
 
 
 class _Names(Strict):

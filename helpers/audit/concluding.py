@@ -134,7 +134,9 @@ def _found(smallest: float, moved: float) -> str:
 
 def _examples(kept: pd.DataFrame, value: float) -> tuple[str, ...]:
     """The questions that lean furthest to the side of the effect, by name where they lean equally."""
-    by = (kept.groupby("question")["value"].mean() * math.copysign(1, value)).sort_values(ascending=False, kind="stable")
+    by = (kept.groupby("question")["value"].mean() * math.copysign(1, value)).sort_values(
+        ascending=False, kind="stable"
+    )
     return tuple(by[by > 0].index[:NAMED])
 
 

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 class Probe:
     """One kind of bias: the id of its number, what is done and compared, and what a judge that has it does.
 
-    `above` and `below` complete "the judge ..." for a number above and below 0. `limit` says what it cannot tell.
+    `sides` names the two sides of the number in a few words, the one above 0 first. `above` and `below` complete "the
+    judge ..." for a number above and below 0. `limit` says what it cannot tell.
     """
 
     id: str
     title: str
+    sides: str
     design: str
     number: str
     above: str
@@ -30,6 +32,7 @@ PROBES: Mapping[str, Probe] = {
     "order": Probe(
         "first_position_effect",
         "order",
+        "first place against second",
         "two answers of about equal worth in both orders, each order asked twice",
         "how much more often the first place wins both orders than the second place does",
         "favours the answer shown first",
@@ -39,6 +42,7 @@ PROBES: Mapping[str, Probe] = {
     "letters": Probe(
         "letter_effect",
         "letters",
+        "marked A against marked B",
         "the same two answers in the same places, marked A and B and, as the control, B and A",
         "how much more often the answer marked A wins than the one marked B; quality and place cancel",
         "favours the answer marked A",
@@ -48,6 +52,7 @@ PROBES: Mapping[str, Probe] = {
     "identical": Probe(
         "identical_pair_effect",
         "identical pairs",
+        "first of two equal texts against second",
         "the same text twice, of which a tie is the right verdict",
         "how much more often the first of two equal texts wins than the second",
         "prefers the first of two equal texts",
@@ -57,6 +62,7 @@ PROBES: Mapping[str, Probe] = {
     "length": Probe(
         "length_effect",
         "length",
+        "padded against short",
         "an answer beside the same answer with sentences between its own that add nothing, in both orders",
         "how much more often the padded answer wins than the short one; place cancels, and what is said is the same",
         "favours the longer of two answers that say the same",
@@ -66,6 +72,7 @@ PROBES: Mapping[str, Probe] = {
     "authority": Probe(
         "authority_effect",
         "authority",
+        "recommended against not",
         f"a note that an expert recommends an answer: {_BESIDE}",
         _WINS.format("that an expert is said to recommend"),
         "follows a recommendation that says nothing about the answer",
@@ -75,6 +82,7 @@ PROBES: Mapping[str, Probe] = {
     "bandwagon": Probe(
         "bandwagon_effect",
         "bandwagon",
+        "preferred by most against not",
         f"a note that most readers preferred an answer: {_BESIDE}",
         _WINS.format("that most readers are said to prefer"),
         "follows what most readers are said to prefer",
@@ -84,6 +92,7 @@ PROBES: Mapping[str, Probe] = {
     "names": Probe(
         "vendor_name_effect",
         "names",
+        "well-known name against unknown",
         "one answer under the name of a well-known model, the other under one that nobody knows; then exchanged, in "
         "both orders",
         _WINS.format("under a well-known name"),
@@ -94,6 +103,7 @@ PROBES: Mapping[str, Probe] = {
     "anchor": Probe(
         "score_anchor_effect",
         "anchor",
+        "points after a high number against a low one",
         "one answer scored from 0 to 100 after a high and, as the control, a low number that belongs to something else",
         "how many points of 100 the score is higher after the high number",
         "scores higher after a high number that has nothing to do with the answer",

@@ -4,6 +4,7 @@ from helpers.figures.acceptance import show_acceptance
 from helpers.figures.accuracy import show_accuracy, show_agreement
 from helpers.figures.across_runs import show_across_runs
 from helpers.figures.anchor_response import show_anchor_response
+from helpers.figures.audit_card import show_audit_card
 from helpers.figures.baseline import show_baseline_gap
 from helpers.figures.bias_effects import show_bias_effects
 from helpers.figures.bias_values import show_bias_values
@@ -42,6 +43,7 @@ __all__ = [
     "show_across_runs",
     "show_agreement",
     "show_anchor_response",
+    "show_audit_card",
     "show_baseline_gap",
     "show_bias_effects",
     "show_bias_values",

@@ -1,0 +1,84 @@
+"""Who is audited: an entry of models.yaml, or a model at an address that only the command line names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from helpers import paths
+from helpers.config import ConfigError, load_limits, load_models, model_of
+from helpers.judge import NoPrice
+from helpers.judge.prices import cost
+from helpers.providers import simulated
+from helpers.types import Model, Question
+
+#: What a model at an address of the command line may be given besides; an entry of models.yaml says it itself.
+OWN = ("revision", "api_key_env", "price", "max_tokens", "structured")
+
+
+def judge_of(
+    name: str,
+    base_url: str | None = None,
+    own: Mapping[str, Any] | None = None,
+    knowledge: Mapping[str, Question] | None = None,
+    models_file: Path | None = None,
+) -> Model:
+    """The judge of that name in models.yaml or, with a `base_url`, the model that is called so there.
+
+    `own` holds settings of OWN (None: not given) for the latter: `revision` is a text that says which weights answer
+    there; without one the address stands for them, so that another address is another judge. `price` is (input,
+    output) in US dollars a million tokens. What cannot be used is a ConfigError before anything is asked, a price that
+    nobody knows a NoPrice.
+    """
+    given = {key: value for key, value in (own or {}).items() if value is not None}
+    if base_url is None:
+        if given:
+            flags = ", ".join(f"--{key.replace('_', '-')}" for key in given)
+            raise ConfigError(f"{flags}: belongs to --base-url; a model of models.yaml has it in its entry")
+        judge = _listed(name, knowledge, models_file or paths.MODELS)
+    else:
+        judge = _at(name, base_url, given)
+    load_limits({judge.name: judge})
+    return judge
+
+
+def _listed(name: str, knowledge: Mapping[str, Question] | None, file: Path) -> Model:
+    known = load_models(file, knowledge)
+    if name not in known:
+        raise ConfigError(
+            f"--model {name}: no such model in models.yaml; there are: {', '.join(known)}. A model of a server that is "
+            "not listed there needs --base-url"
+        )
+    judge = known[name]
+    if judge.simulated:
+        simulated.traits_of(judge)
+    return judge
+
+
+def _at(name: str, base_url: str, given: Mapping[str, Any]) -> Model:
+    weights = given.get("revision")
+    revision = {"weights": weights} if weights else {"served_at": base_url}
+    entry = {"provider": "openai", "model_id": name, "vendor": "", "base_url": base_url, "revision": revision}
+    if "price" in given:
+        entry["price"] = dict(zip(("input", "output"), given["price"], strict=True))
+    entry |= {key: given[key] for key in ("api_key_env", "max_tokens", "structured") if key in given}
+    judge = model_of(f"audit_{_slug(name)}", entry, "--base-url and --model")
+    try:
+        cost(judge, 0, 0)
+    except NoPrice:
+        raise NoPrice(
+            f"no price is known for {name!r} at {base_url}; give it: --price INPUT OUTPUT, in US dollars a million "
+            "tokens (0 0 where nothing is billed)"
+        ) from None
+    return judge
+
+
+def _slug(name: str) -> str:
+    """A model's id as the name of its file of replies.
+
+    >>> _slug("meta-llama/Llama-3.1-8B-Instruct")
+    'meta-llama_llama-3.1-8b-instruct'
+    """
+    return re.sub(r"[^a-z0-9_.-]+", "_", name.lower())[:58]

@@ -1,0 +1,115 @@
+"""An audit from the battery to its findings: plan, budget, ask what is missing, read, conclude."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from helpers.audit.asking import NAME, trials
+from helpers.audit.battery import Battery
+from helpers.audit.concluding import Finding, conclude
+from helpers.audit.measuring import described, measure, table
+from helpers.judge import (
+    Account,
+    Budget,
+    Interrupted,
+    OverBudget,
+    Plan,
+    check_fit,
+    check_keys,
+    dollars,
+    judge_all,
+    labels_of,
+    make_plan,
+)
+from helpers.judge.prices import enough
+from helpers.run.accounting import costs
+from helpers.types import Estimate, Model
+
+
+# asyncio.run makes the repr of what it returns.
+@dataclass(frozen=True, repr=False)
+class Audit:
+    """One judge's audit: what was asked, what came back, and what may be said of it.
+
+    `judged` is the table of `measuring`, `findings` one a probe, `beside` the numbers of `described`. `returned` are
+    the model ids that the provider told, `cost` holds calls, tokens and dollars of all replies that the audit reads,
+    `account` what this run paid.
+    """
+
+    battery: Battery
+    judge: Model
+    judged: pd.DataFrame
+    findings: tuple[Finding, ...]
+    beside: tuple[Estimate, ...]
+    returned: tuple[str, ...]
+    cost: Mapping[str, Any]
+    account: Account
+
+    @property
+    def data(self) -> str:
+        """Where the verdicts are from: "simulated" or "asked"."""
+        return _data(self.judge)
+
+    @property
+    def missing(self) -> int:
+        """How many calls have no reply yet."""
+        return int((self.judged["outcome"] == "missing").sum())
+
+
+def plan(battery: Battery, judge: Model, folder: Path) -> Plan:
+    """Calls, tokens and dollars of an audit before anything is asked; what is stored needs no call.
+
+    A prompt that cannot fit into the judge's context is refused here.
+    """
+    asked = trials(battery, judge)
+    check_fit((trial.request for trial in asked), labels_of(asked), folder)
+    return make_plan({NAME: [trial.request for trial in asked]}, folder)
+
+
+async def audit(
+    battery: Battery, judge: Model, folder: Path, budget_usd: float = 0.0, ask: bool = True, **options: Any
+) -> Audit:
+    """Ask what is missing of the battery, within the budget, and conclude from all of it.
+
+    With `ask=False` nothing is asked and what is missing is counted as such. Before the first call: OverBudget,
+    MissingKey, NoPrice; after the last: Incomplete, which counts what is missing and why.
+    """
+    budget = Budget(budget_usd, planned=True)
+    if ask:
+        planned = plan(battery, judge, folder)
+        if planned.excess(budget):
+            raise OverBudget(
+                f"{planned.missing} calls are missing and could cost up to {dollars(planned.usd)}, which is more than "
+                f"--budget-usd {budget_usd:g}; nothing was asked; --budget-usd {enough(planned.usd)} is enough\n"
+                f"{planned}"
+            )
+        if planned.missing:
+            check_keys([judge])
+    asked = trials(battery, judge)
+    try:
+        judgments = await judge_all(asked, folder=folder, budget=budget, ask=ask, stage=NAME, **options)
+    except Interrupted as interrupt:  # a cancellation would lose its words on the way out
+        raise KeyboardInterrupt(str(interrupt)) from None
+    judged, data = table(judgments), _data(judge)
+    estimates = measure(judged, judge.name, data, battery.seed)
+    beside = described(judged, judge.name, data, battery.seed)
+    paid = costs(budget.account, judgments)["models"]
+    return Audit(
+        battery,
+        judge,
+        judged,
+        tuple(conclude(judged, estimates, beside)),
+        tuple(beside),
+        tuple(sorted(set(judged["model"].dropna()))),
+        paid[0] if paid else {"model": judge.name, "calls": 0, "input": 0, "output": 0, "usd": 0.0},
+        budget.account,
+    )
+
+
+def _data(judge: Model) -> str:
+    return "simulated" if judge.simulated else "asked"
