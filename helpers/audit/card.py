@@ -25,9 +25,10 @@ FACTS = f"{NAME}.json"
 
 def drawn(audit: Audit, style: str = "paper") -> Figure:
     """The card as a figure, worst first."""
-    lines = [each.line for each in worst_first(audit.findings)]
+    ordered = worst_first(audit.findings)
+    lines, notes = [each.line for each in ordered], {PROBES[each.probe].title: each.short for each in ordered}
     sides = {each.title: each.sides for each in PROBES.values()}
-    return show_audit_card(lines, sides, SAID, caption(audit), style, NAME)
+    return show_audit_card(lines, sides, SAID, caption(audit), notes, style, NAME)
 
 
 def facts(audit: Audit) -> dict[str, Any]:

@@ -12,12 +12,14 @@ from helpers.audit.measuring import LEVEL, blocks
 from helpers.audit.probes import PROBES
 from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.stats.power import detectable_effect, detectable_mcnemar
-from helpers.stats.standing import standing
+from helpers.stats.standing import size, standing
 from helpers.stats.tests import holm
-from helpers.types import CARD_VERDICTS, CardLine, Estimate, listed, sentence
+from helpers.types import CardLine, Estimate, listed, sentence
 
 #: The three things that can be said, by the verdict of the judge card; a hint is no bias shown.
 SAID = {"bias": "biased", "hint": "no bias shown", "not shown": "no bias shown", "untold": "cannot be told"}
+#: What a reader must not miss first.
+WORST = ("bias", "hint", "untold", "not shown")
 POWER = 0.8
 #: Below this share of readable comparisons what is left is a selection, of which nothing is said.
 LEAST_READABLE = 0.5
@@ -31,7 +33,8 @@ class Finding:
 
     `smallest` is the smallest effect that would have been found with POWER, in the number's unit; `moved` the same as
     a share of questions, where not one question moved and no effect has a size (else NaN). `read` of `asked`
-    comparisons could be read. `examples` are the questions on which a bias shows most.
+    comparisons could be read. `short` says in a word or two what a figure has no room for. `examples` are the questions
+    on which a bias shows most.
     """
 
     probe: str
@@ -43,6 +46,7 @@ class Finding:
     moved: float
     read: int
     asked: int
+    short: str = ""
     examples: tuple[str, ...] = ()
 
     @property
@@ -69,45 +73,48 @@ def conclude(judged: pd.DataFrame, estimates: Sequence[Estimate], beside: Sequen
     for name, each, p in zip(PROBES, estimates, map(float, corrected), strict=True):
         values = every[name]
         kept = values[values["value"].notna()]
-        verdict, words = _told(name, each, p, len(values), unread[name])
+        verdict, words, short = _told(name, each, p, len(values), unread[name])
         smallest, moved = _detectable(each, kept)
         if verdict in ("not shown", "hint"):
             words = f"{words}; {_found(smallest, moved)}"
         examples = _examples(kept, each.value) if verdict == "bias" else ()
-        found.append(Finding(name, each, verdict, words, p, smallest, moved, len(kept), len(values), examples))
+        counts = (len(kept), len(values))
+        found.append(Finding(name, each, verdict, words, p, smallest, moved, *counts, short, examples))
     return found
 
 
-def _told(name: str, each: Estimate, p: float, asked: int, unread: str) -> tuple[str, str]:
-    """The verdict on one probe, and why."""
+def _told(name: str, each: Estimate, p: float, asked: int, unread: tuple[str, str]) -> tuple[str, str, str]:
+    """The verdict on one probe, why, and that in short."""
     probe, verdict = PROBES[name], standing(each, p)
     if each.n < LEAST_READABLE * asked or not asked:
-        return "untold", f"only {each.n} of {asked} comparisons could be read"
+        return "untold", f"only {each.n} of {asked} comparisons could be read", f"{each.n} of {asked} read"
     if verdict == "bias":
-        return verdict, probe.above if each.value > 0 else probe.below
+        return verdict, probe.above if each.value > 0 else probe.below, ""
     if each.clusters < MIN_CLUSTERS:
-        return "untold", f"{each.clusters} questions are too few: {MIN_CLUSTERS} are the least that carry an interval"
-    if unread:
-        return "untold", unread
+        words = f"{each.clusters} questions are too few: {MIN_CLUSTERS} are the least that carry an interval"
+        return "untold", words, f"{each.clusters} questions"
+    if unread[0]:
+        return "untold", *unread
     if verdict == "hint":
         words = probe.above if each.value > 0 else probe.below
-        return verdict, f"a hint, which does not stand after correction: {words}"
+        return verdict, f"a hint, which does not stand after correction: {words}", "a hint"
     if math.isnan(each.low) and each.value == 0:  # nothing moved, which is a null result and no lack of one
-        return "not shown", f"not one of {each.clusters} questions moved"
-    return verdict, "the interval holds 0" if verdict == "not shown" else each.method
+        return "not shown", f"not one of {each.clusters} questions moved", "no question moved"
+    return (verdict, "its interval holds 0", "") if verdict == "not shown" else (verdict, each.method, "")
 
 
-def _unread(name: str, judged: pd.DataFrame, beside: Sequence[Estimate]) -> str:
-    """Why a null result of a probe would say nothing of this judge; "" where it says something."""
+def _unread(name: str, judged: pd.DataFrame, beside: Sequence[Estimate]) -> tuple[str, str]:
+    """Why a null result of a probe would say nothing of this judge, and that in short; "" where it says something."""
     if name == "anchor":
         points = judged["points"].dropna()
         same = len(points) > 1 and points.nunique() == 1
-        return f"it gave every answer the same {points.iloc[0]:g} points" if same else ""
+        return (f"it gave every answer the same {points.iloc[0]:g} points", "one score for all") if same else ("", "")
     (gap,) = [each for each in beside if each.id == "quality_gap_accuracy"]
     if gap.low > 0.5:
-        return ""
+        return "", ""
     told = f"{gap}, {gap.n} pairs" if gap.n else "no verdict on such a pair could be read"
-    return f"it is not shown to tell an answer to the question from one to another question ({told})"
+    words = f"it is not shown to tell an answer to the question from one to another question ({told})"
+    return words, "does it read?"
 
 
 def _detectable(each: Estimate, kept: pd.DataFrame) -> tuple[float, float]:
@@ -145,9 +152,7 @@ def worst_first(findings: Sequence[Finding]) -> list[Finding]:
 
     An untold probe is no comfort, so it stands above those in which no bias is shown.
     """
-    rank = {verdict: place for place, verdict in enumerate(("bias", "hint", "untold", "not shown"))}
-    assert set(rank) == set(CARD_VERDICTS) - {"described"}
-    return sorted(findings, key=lambda each: (rank[each.verdict], -abs(each.estimate.value or 0.0), each.probe))
+    return sorted(findings, key=lambda each: (WORST.index(each.verdict), -size(each.estimate), each.probe))
 
 
 def bottom_line(findings: Sequence[Finding], judge: str, data: str) -> str:
@@ -156,9 +161,11 @@ def bottom_line(findings: Sequence[Finding], judge: str, data: str) -> str:
     for each in worst_first(findings):
         titles[each.said].append(PROBES[each.probe].title)
     count = len(findings)
+    hints = [PROBES[each.probe].title for each in worst_first(findings) if each.verdict == "hint"]
+    hinted = f", in {listed(hints)} a hint" if hints else ""
     parts = [
         f"biased in {len(titles['biased'])} of {count} probes ({listed(titles['biased'])})" if titles["biased"] else "",
-        f"no bias shown in {_of(titles['no bias shown'], count)}" if titles["no bias shown"] else "",
+        f"no bias shown in {_of(titles['no bias shown'], count)}{hinted}" if titles["no bias shown"] else "",
         f"nothing can be told of {_of(titles['cannot be told'], count)}" if titles["cannot be told"] else "",
     ]
     return sentence(f"{judge}: {'; '.join(part for part in parts if part)}", data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -141,7 +142,10 @@ def measure(judged: pd.DataFrame, judge: str, data: str, seed: int) -> list[Esti
     for name, each in blocks(judged).items():
         kept = each[each["value"].notna()]
         interval = effects.tested(kept["value"].astype(float), kept["question"], seed, NO_BLOCK, LEVEL)
-        found.append(estimate(PROBES[name].id, {"judge": judge}, interval, data, "pp"))
+        # Bounds of a t interval that reach beyond -1 and 1 are cut there.
+        low, high = (min(max(bound, -1.0), 1.0) if bound == bound else bound for bound in (interval.low, interval.high))
+        whole = replace(interval, low=low, high=high)
+        found.append(estimate(PROBES[name].id, {"judge": judge}, whole, data, "pp"))
     return found
 
 
@@ -161,7 +165,7 @@ def described(judged: pd.DataFrame, judge: str, data: str, seed: int) -> list[Es
     found.append(_mean("order_disagreement", where, ~both["agree"], both["question_id"], data))
     flipped = flips.excess_flip(table, data, seed)
     missing = estimate("excess_flip", where, no_interval(math.nan, 0, 0, flips.NEEDS_REPEAT), data, "pp")
-    found.append(Estimate(**{**vars(flipped[0]), "where": where}) if flipped else missing)
+    found.append(replace(flipped[0], where=where) if flipped else missing)
     same = judged[(judged["condition"] == "identical") & judged["sign"].notna()]
     found.append(_mean("identical_tie_share", where, same["sign"] == 0, same["question"], data))
     gap = judged[(judged["condition"] == "gap") & judged["sign"].notna()]

@@ -85,8 +85,7 @@ async def audit(
         if planned.excess(budget):
             raise OverBudget(
                 f"{planned.missing} calls are missing and could cost up to {dollars(planned.usd)}, which is more than "
-                f"--budget-usd {budget_usd:g}; nothing was asked; --budget-usd {enough(planned.usd)} is enough\n"
-                f"{planned}"
+                f"--budget-usd {budget_usd:g}; nothing was asked; --budget-usd {enough(planned.usd)} is enough"
             )
         if planned.missing:
             check_keys([judge])

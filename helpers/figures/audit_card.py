@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: Heights in lines: a row, and what the figure has beside its rows.
-LINE, BESIDE = 2.7, 7.5
+LINE, BESIDE = 2.7, 9.0
 #: How much of the width the words beside the rows take.
 WORDS = 0.62
 LONGEST = 48
@@ -29,14 +29,16 @@ def show_audit_card(
     sides: Mapping[str, str],
     said: Mapping[str, str],
     words: str,
+    notes: Mapping[str, str] | None = None,
     style: str | Style = "paper",
     name: str = "card",
 ) -> Figure:
     """Which manipulations move this judge, and which would have been seen to?
 
     A row a line, in the order given; `sides` says by measure what is set against what, `said` by verdict what it is
-    called. `words` are the caption's: n, what could not be read, what the marks mean. The band of a row is what an
-    effect must exceed to be found in 80 % of audits. No line, or lines of several judges, is a ValueError.
+    called, `notes` by measure what else belongs beside the number. `words` are the caption's: n, what could not be
+    read, what the marks mean. The band of a row is what an effect must exceed to be found in 80 % of audits. No line,
+    or lines of several judges, is a ValueError.
     """
     look = styles.style(style)
     if not lines:
@@ -52,9 +54,9 @@ def show_audit_card(
         reach = _reach(lines)
         for at, line in enumerate(lines):
             _row(axes, at, line, reach, look)
-            _say(beside, at, line, said, look)
+            _say(beside, at, line, said, (notes or {}).get(line.measure, ""), look)
         axes.set_xlim(-reach, reach)
-        axes.set_xlabel("percentage points")
+        axes.set_xlabel("percentage points\n(an effect within the grey may be missed)")
         beside.set_axis_off()
         _title(figure, judges.pop(), data)
         shown = [line.estimate for line in lines]
@@ -98,17 +100,20 @@ def _row(axes: Axes, at: int, line: CardLine, reach: float, look: Style) -> None
     axes.plot(100 * each.value, at, marker, color=colour, markersize=0.62 * look.size, zorder=3, **how)
 
 
-def _say(axes: Axes, at: int, line: CardLine, said: Mapping[str, str], look: Style) -> None:
-    """Verdict and number beside the row."""
+def _say(axes: Axes, at: int, line: CardLine, said: Mapping[str, str], note: str, look: Style) -> None:
+    """Verdict and number beside the row, and a note."""
     biased = line.verdict == "bias"
     how = {"va": "center", "transform": axes.get_yaxis_transform()}
-    mark = f"{MARKS[line.verdict]} {said[line.verdict]}"
+    hinted = " (a hint)" if line.verdict == "hint" else ""
+    mark = f"{MARKS[line.verdict]} {said[line.verdict]}{hinted}"
     ink = INK if biased else labels.SOFT
     axes.text(0.02, at - 0.19, mark, fontweight="bold" if biased else "normal", color=ink, **how)
     bounds = cards.interval(line.estimate)
     number = cards.number(line.estimate) + (f"  ({bounds})" if bounds else "")
     if line.verdict in ("hint", "not shown") and not math.isnan(line.smallest):
         number += f"; found from {100 * line.smallest:.0f} pp"
+    elif note:
+        number += f"; {note}"
     axes.text(0.02, at + 0.22, number, fontsize=max(5.5, 0.78 * look.size), color=ink, **how)
 
 

@@ -27,5 +27,5 @@ def incomplete(stored: int, wanted: int, reasons: Reasons) -> str:
         f"{wanted - stored} of {wanted} replies are still missing:\n"
         + "\n".join(lines)
         + "\nEverything that came is stored: run the same again to ask for these only, or set judgments='stored' "
-        "to analyse what is there."
+        "(an audit: --stored) to analyse what is there."
     )

@@ -1,0 +1,208 @@
+"""`recuse audit` end to end: a judge of known bias behind a server, money, interrupts, hostile texts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from helpers import audit as room
+from helpers import verdicts
+from helpers.__main__ import main
+from helpers.audit import asking
+from helpers.config import ConfigError
+from helpers.judge import Incomplete, NoPrice, OverBudget
+from helpers.types import Completion, Model
+from tests import hostile
+from tests.audits import BATTERY, model, served
+from tests.engine.asking import dearly
+from tests.servers.behaviours import Call, Fault, Reply, only, polite, quoting
+
+pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
+
+BIASED = {"primacy": [2.5, 0.0], "biases": {"authority": 2.0, "anchor": 0.3}}
+PRICE = ("--price", "1", "2")
+
+
+def run(tmp_path: Path, url: str, *more: str, to: str = "card") -> Result:
+    at = ("--base-url", f"{url}/v1", "--model", "own/Judge-7B", "--max-tokens", "64")
+    folders = ("--store", str(tmp_path / "replies"), "--to", str(tmp_path / to))
+    return CliRunner().invoke(main, ["audit", *at, *folders, *more])
+
+
+def own(url: str, **settings: Any) -> Model:
+    return room.judge_of("own/Judge-7B", f"{url}/v1", {"max_tokens": 64, "price": (1.0, 2.0), **settings})
+
+
+def facts(tmp_path: Path, to: str = "card") -> dict[str, Any]:
+    return json.loads((tmp_path / to / "card.json").read_text())
+
+
+def test_planted_biases_of_a_served_judge_are_found_within_the_planned_cost(serve: Any, tmp_path: Path) -> None:
+    server = serve(served(BIASED), asked=dearly)
+    planned = run(tmp_path, server.url, *PRICE, "--plan")
+    assert planned.exit_code == 0 and not server.calls and not (tmp_path / "card").exists()
+    most = room.plan(BATTERY, own(server.url), tmp_path / "replies").usd
+    assert f"{most:.4f}"[:4] in planned.output and most > 0
+    assert run(tmp_path, server.url, *PRICE, "--plan", "--budget-usd", "0.01").exit_code == 1
+    short = run(tmp_path, server.url, *PRICE, "--budget-usd", "0.01")
+    assert isinstance(short.exception, OverBudget) and not server.calls
+
+    done = run(tmp_path, server.url, *PRICE, "--budget-usd", f"{most:.6f}")
+    assert done.exit_code == 0, done.output
+    assert len(server.calls) == 600 == facts(tmp_path)["battery"]["calls"]
+    paid = sum(call.input_tokens * 1 + call.output_tokens * 2 for call in server.calls) / 1e6
+    assert facts(tmp_path)["cost"]["usd"] == pytest.approx(paid, rel=1e-5) and paid <= most
+    said = {each["probe"]: each["verdict"] for each in facts(tmp_path)["probes"]}
+    assert said == {
+        **dict.fromkeys(("order", "identical", "authority", "anchor"), "biased"),
+        **dict.fromkeys(("letters", "length", "bandwagon", "names"), "no bias shown"),
+    }
+    assert facts(tmp_path)["data"] == "asked" and "SIMULATED" not in (tmp_path / "card" / "card.md").read_text()
+    assert facts(tmp_path)["judge"]["returned"] == ["own/Judge-7B-2026-01-01"]
+    names = {"card.png", "card.pdf", "card.svg", "card.md", "card.json", "run.json"}
+    assert {each.name for each in (tmp_path / "card").iterdir()} == names
+
+    again = run(tmp_path, server.url, *PRICE, to="again")  # no budget: nothing is asked
+    assert again.exit_code == 0 and len(server.calls) == 600
+    for name in names - {"run.json"}:
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "card" / name).read_bytes(), name
+
+
+def test_a_fair_judge_is_not_accused_and_its_card_says_what_would_have_been_found(serve: Any, tmp_path: Path) -> None:
+    server = serve(served({"sharpness": 2.0}))
+    done = run(tmp_path, server.url, "--text")
+    assert done.exit_code == 0 and "no bias shown in any of 8 probes" in done.output
+    assert not any(call.structured for call in server.calls)
+    assert all(0 < each["smallest_detectable"] < 1 for each in facts(tmp_path)["probes"])
+
+
+def test_an_audit_that_is_interrupted_half_way_goes_on_and_pays_nothing_twice(serve: Any, tmp_path: Path) -> None:
+    judge = served(BIASED)
+
+    def interrupted(call: Call) -> Reply | Fault:
+        if call.n == 300:
+            os.kill(os.getpid(), signal.SIGINT)
+        return judge(call)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        server = serve(interrupted)
+        with pytest.raises(KeyboardInterrupt, match=r"of 600 replies are stored"):
+            asyncio.run(room.audit(BATTERY, own(server.url), tmp_path / "replies", 100.0, show=False))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    half = len(server.calls)
+    assert 300 <= half < 600
+    assert run(tmp_path, server.url, *PRICE, "--stored", to="half").exit_code == 0
+    assert facts(tmp_path, "half")["outcomes"]["all"]["missing"] == 600 - half and len(server.calls) == half
+    assert run(tmp_path, server.url, *PRICE, "--budget-usd", "100").exit_code == 0
+    assert len(server.calls) == 600
+    prompts = Counter((call.call.prompt, call.structured) for call in server.calls)
+    # Each order of the plain pairs is asked twice on purpose; nothing else is.
+    assert sorted(Counter(prompts.values()).items()) == [(1, 504), (2, 48)]
+
+
+def test_a_server_that_fails_on_the_way_costs_nothing_twice(serve: Any, tmp_path: Path) -> None:
+    judge = served({})
+    server = serve(lambda call: Fault("key") if 200 <= call.n < 230 else judge(call))
+    first = run(tmp_path, server.url, *PRICE, "--budget-usd", "100")
+    assert isinstance(first.exception, Incomplete) and "--stored" in str(first.exception)
+    assert not (tmp_path / "card").exists()
+    refused = server.count(fault="key")
+    server.behaviour = judge
+    assert run(tmp_path, server.url, *PRICE, "--budget-usd", "100").exit_code == 0
+    assert server.count(billed=True) == 600 and len(server.calls) == 600 + refused
+
+
+@pytest.mark.parametrize(("kind", "outcome"), [("refusal", "refused"), ("length", "truncated"), ("prose", "unparsed")])
+def test_a_judge_that_gives_no_verdicts_is_counted_and_named(
+    serve: Any, tmp_path: Path, kind: str, outcome: str
+) -> None:
+    prose = Reply("A fair comparison is not possible here.")
+    server = serve(only(prose if kind == "prose" else kind))
+    done = run(tmp_path, server.url)
+    assert done.exit_code == 0 and "nothing can be told of any of 8 probes" in done.output
+    assert f"600 of 600 replies hold no verdict: 600 {outcome}" in done.output
+    assert facts(tmp_path)["outcomes"]["all"] == {"calls": 600, outcome: 600}
+    assert all(each["value"] is None and not each["comparisons"]["read"] for each in facts(tmp_path)["probes"])
+    assert f"600 {outcome}" in (tmp_path / "card" / "card.md").read_text()
+
+
+def planted() -> room.Battery:
+    """The battery with texts in the place of its answers that try to become a verdict."""
+    texts = [text for _, text in hostile.corpus() if 0 < len(text) < 5000 and "\x00" not in text]
+    items = []
+    for place, item in enumerate(BATTERY.items):
+        one, two, *filler = texts[7 * place : 7 * place + 7]
+        items.append(replace(item, one=(one,), two=(two,), filler=tuple(filler[:2])))
+    return replace(BATTERY, items=tuple(items))
+
+
+@pytest.mark.parametrize("structured", [True, False])
+def test_no_text_in_the_place_of_an_answer_plants_a_verdict(structured: bool) -> None:
+    trials = asking.trials(planted(), replace(model({}), provider="openai", structured=structured))
+    read: Counter[str] = Counter()
+    for trial in trials:
+        request = trial.request
+        call = Call("openai", "m", request.system, request.prompt, request.schema)
+        key = request.key
+        quoted = verdicts.read(trial, Completion(key, "ok", quoting("none")(call).text, "stop"))
+        read[quoted.outcome] += 1
+        assert quoted.verdict is None
+        own_words = verdicts.read(trial, Completion(key, "ok", polite(call).text, "stop"))
+        for place in ("before", "inside"):
+            judged = verdicts.read(trial, Completion(key, "ok", quoting(place)(call).text, "stop"))
+            if judged.verdict is not None:
+                stated = own_words.verdict
+                assert (judged.verdict.choice, judged.verdict.number) == (stated.choice, stated.number)
+    assert len(trials) == 600 and not set(read) & {"ok"}
+
+
+def test_what_cannot_be_used_is_told_before_anything_is_asked(serve: Any, tmp_path: Path) -> None:
+    server = serve(only(Reply("x")))
+    with pytest.raises(NoPrice, match="--price INPUT OUTPUT"):
+        room.judge_of("no-such-model", "https://models.example.com/v1")
+    with pytest.raises(ConfigError, match=r"--base-url and --model.*base_url"):
+        room.judge_of("m", "models.example.com")
+    with pytest.raises(ConfigError, match=r"no such model in models\.yaml"):
+        room.judge_of("nobody")
+    with pytest.raises(ConfigError, match="--max-tokens: belongs to --base-url"):
+        room.judge_of("sim_gpt_fast", None, {"max_tokens": 5})
+    (tmp_path / "card").mkdir()
+    (tmp_path / "card" / "thesis.tex").write_text("mine")
+    held = run(tmp_path, server.url)
+    assert isinstance(held.exception, ValueError) and "thesis.tex" in str(held.exception)
+    assert not server.calls and [each.name for each in (tmp_path / "card").iterdir()] == ["thesis.tex"]
+
+
+def test_a_card_of_another_judge_is_not_replaced_and_a_key_of_the_server_is_not_shown(
+    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_SERVER_KEY", "not-a-key-of-mine-0123456789")
+    server = serve(served({}))
+    assert run(tmp_path, server.url, "--api-key-env", "MY_SERVER_KEY").exit_code == 0
+    other = CliRunner().invoke(
+        main, ["audit", "--model", "sim_gpt_fast", "--store", str(tmp_path / "r"), "--to", str(tmp_path / "card")]
+    )
+    assert "the card of audit_own_judge-7b" in str(other.exception)
+    for path in [*tmp_path.rglob("*.json*"), *tmp_path.rglob("*.md")]:
+        assert "not-a-key-of-mine" not in path.read_text()
+
+
+def test_another_address_without_a_revision_is_another_judge_and_with_one_the_same() -> None:
+    def key(url: str, **given: str) -> str:
+        judge = room.judge_of("m", url, given)
+        return asking.trials(BATTERY, judge)[0].request.key
+
+    one, two = "http://127.0.0.1:8000/v1", "http://127.0.0.1:8001/v1"
+    assert key(one) == key(one) != key(two)
+    assert key(one, revision="main") == key(two, revision="main") != key(one, revision="int8")

@@ -1,0 +1,80 @@
+"""Audits of many judges whose verdicts are drawn directly: false alarms over all probes, power, and coverage."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binomtest
+
+from helpers.audit import measuring
+from helpers.audit.probes import PROBES
+from helpers.stats.power import detectable_effect
+from helpers.stats.tests import holm
+from helpers.types import Estimate
+from tests.audits import drawn, net
+
+RUNS = 150
+#: Sharpness, noise and share of ties of fair judges: as people would expect, steady, one that ties half of the time.
+WORLDS = {"usual": (1.0, 1.0, 0.4), "steady": (3.0, 0.5, 0.4), "tying": (0.5, 1.0, 1.5)}
+
+
+def runs(name: str, count: int, **world: object) -> list[dict[str, Estimate]]:
+    found = []
+    for run in range(count):
+        table = drawn(np.random.default_rng([run, sorted(WORLDS).index(name)]), *WORLDS[name], **world)
+        found.append(dict(zip(PROBES, measuring.measure(table, "j", "asked", 42), strict=True)))
+    return found
+
+
+def alarms(found: list[dict[str, Estimate]]) -> int:
+    return sum(bool((holm([each.p for each in run.values()]) < 0.05).any()) for run in found)
+
+
+def beside(strength: float):
+    def pull(rows: pd.DataFrame) -> np.ndarray:
+        return np.where(rows["target"].astype(str) == rows["first"].astype(str), strength, -strength)
+
+    return pull
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WORLDS)
+def test_a_fair_judge_is_accused_of_anything_in_at_most_five_percent_of_audits(name: str) -> None:
+    found = runs(name, RUNS)
+    hits = alarms(found)
+    # Fails where the exact 99.9 % interval of the rate lies wholly above 5 %.
+    assert binomtest(hits, RUNS).proportion_ci(0.999, "exact").low <= 0.05, hits
+    inside = [
+        run[probe].low <= 0 <= run[probe].high for run in found for probe in PROBES if run[probe].low == run[probe].low
+    ]
+    assert np.mean(inside) > 0.925, np.mean(inside)
+
+
+def test_the_harness_sees_a_test_that_alarms_too_often() -> None:
+    """The same bound catches what takes every call for a question of its own, on judges that differ by question."""
+    hits = 0
+    for run in range(40):
+        table = drawn(np.random.default_rng([run, 9]), quality=3.0, noise=0.3)
+        rows = table[table["condition"] == "plain"]
+        # Which answer is better is no bias; read as one, with 96 calls instead of 24 questions, it is "significant".
+        toward = rows["sign"] * np.where(rows["first"] == "one", 1, -1)
+        z = toward.mean() / (toward.std() / np.sqrt(len(rows)))
+        hits += abs(z) > 1.96
+    assert binomtest(hits, 40).proportion_ci(0.999, "exact").low > 0.05
+
+
+@pytest.mark.slow
+def test_an_effect_of_the_size_that_the_card_names_is_found_and_its_interval_is_honest() -> None:
+    """A planted authority effect: found from on is what 80 % of audits find, and 95 % of intervals hold the truth."""
+    strength, level = 1.2, measuring.LEVEL
+    # A note shifts the lead by this much to either side, so quality gaps of 0 or more dilute it; the truth is averaged.
+    gaps = np.random.default_rng(0).normal(0, 1.0, 200_000)
+    truth = np.mean([(net(gap + strength) - net(gap - strength)) / 2 for gap in gaps[:20_000]])
+    found = [run["authority"] for run in runs("usual", RUNS, pulls={"authority": beside(strength)})]
+    held = sum(each.low <= truth <= each.high for each in found)
+    assert binomtest(held, RUNS).proportion_ci(0.999, "exact").high >= 0.95, held / RUNS
+    smallest = np.mean([detectable_effect(each.se, each.clusters - 1, 0.8, level) for each in found])
+    share = np.mean([each.p < level for each in found])
+    # An effect above what the card names is found more often than in 80 % of audits, one below it less often.
+    assert (share > 0.72) if truth > smallest else (share < 0.88), (truth, smallest, share)
