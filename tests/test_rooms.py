@@ -36,8 +36,8 @@ MAY_IMPORT = {
     "macros": set(),
     "export": {"macros", "stats", "services", "providers"},
 }
-COMMANDS = {"run", "cluster", "calibrate", "power", "analyze", "audit", "explain", "overview", "check", "report", "paper"}
-COMMANDS |= {"commands", "__main__"}
+COMMANDS = {"run", "cluster", "calibrate", "power", "analyze", "audit", "explain", "overview", "check", "report"}
+COMMANDS |= {"paper", "commands", "__main__"}
 ALL = set(MAY_IMPORT) | COMMANDS
 MAY_IMPORT |= dict.fromkeys(COMMANDS, ALL)
 #: export puts figures and tables into files.

@@ -71,7 +71,7 @@ def _names(axes: Axes, lines: Sequence[CardLine], sides: Mapping[str, str], look
     how = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points", "ha": "right", "va": "center"}
     for at, line in enumerate(lines):
         axes.annotate(line.measure, (0, at - 0.17), (-6, 0), **how)
-        small = {"color": labels.SOFT, "fontsize": max(5.5, 0.72 * look.size)}
+        small = {"color": labels.SOFT, "fontsize": max(6.0, 0.72 * look.size)}
         axes.annotate(sides[line.measure], (0, at + 0.24), (-6, 0), **how, **small)
 
 
@@ -114,7 +114,7 @@ def _say(axes: Axes, at: int, line: CardLine, said: Mapping[str, str], note: str
         number += f"; found from {100 * line.smallest:.0f} pp"
     elif note:
         number += f"; {note}"
-    axes.text(0.02, at + 0.22, number, fontsize=max(5.5, 0.78 * look.size), color=ink, **how)
+    axes.text(0.02, at + 0.22, number, fontsize=max(6.0, 0.78 * look.size), color=ink, **how)
 
 
 def _title(figure: object, judge: str, data: str) -> None:

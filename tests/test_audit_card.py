@@ -1,0 +1,121 @@
+"""The card of an audit: what figure, Markdown and JSON say, and that names of others cannot break them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from helpers import audit as room
+from helpers.audit.concluding import SAID
+from helpers.audit.probes import PROBES
+from helpers.figures import show_audit_card
+from helpers.providers import auditing, simulated
+from helpers.types import CardLine, Estimate
+from tests.audits import BATTERY, model
+
+SIDES = {each.title: each.sides for each in PROBES.values()}
+
+
+def audited(tmp_path: Path, **traits: object) -> room.Audit:
+    judge = replace(model(traits), name="sim_judge")
+    return asyncio.run(room.audit(BATTERY, judge, tmp_path, show=False))
+
+
+def words(figure: object) -> str:
+    from matplotlib.text import Text
+
+    return "\n".join(each.get_text() for each in figure.figure.findobj(Text))  # type: ignore[attr-defined]
+
+
+def line(verdict: str = "bias", judge: str = "j", data: str = "asked", **number: float) -> CardLine:
+    values = {"value": 0.4, "low": 0.2, "high": 0.6, **number}
+    each = Estimate("first_position_effect", {"judge": judge}, unit="pp", data=data, n=48, clusters=24, **values)
+    return CardLine(judge, "order", each, verdict, "favours the answer shown first", 0.01, 0.3)
+
+
+def test_the_card_of_a_simulated_judge_says_so_everywhere_and_is_the_same_each_time(tmp_path: Path) -> None:
+    done = audited(tmp_path / "replies", primacy=[3.0, 0.0])
+    room.save(done, tmp_path / "one")
+    again = audited(tmp_path / "replies", primacy=[3.0, 0.0])
+    room.save(again, tmp_path / "two")
+    for name in ("card.png", "card.pdf", "card.svg", "card.md", "card.json"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
+    told, facts = (tmp_path / "one" / "card.md").read_text(), json.loads((tmp_path / "one" / "card.json").read_text())
+    assert "SIMULATED" in told and "SIMULATED" in words(room.drawn(done)) and facts["data"] == "simulated"
+    assert facts["said"].startswith("SIMULATED: sim_judge: biased in ")
+    assert room.said(done).startswith("SIMULATED")
+    assert str(tmp_path) not in told + json.dumps(facts)
+    assert facts["battery"]["sha256"] == BATTERY.digest and facts["outcomes"]["all"]["calls"] == 600
+    assert [each["probe"] for each in facts["probes"]] == list(PROBES)
+    for each in facts["probes"]:
+        row = next(line for line in told.splitlines() if line.startswith(f"| {PROBES[each['probe']].title} |"))
+        assert each["verdict"] in row and each["id"] == PROBES[each["probe"]].id
+        assert f"{100 * each['value']:+.1f} pp" in row
+        smallest = each["smallest_detectable"]
+        assert smallest is None or f"| {100 * smallest:.0f} pp |" in row
+    assert told.count("| **biased** |") == sum(each["verdict"] == "biased" for each in facts["probes"]) > 0
+
+
+def test_the_figure_says_verdict_number_and_what_would_have_been_found() -> None:
+    hint = replace(line("hint", low=0.01, value=0.2, high=0.39), measure="names", smallest=0.35)
+    lost = replace(line("untold", value=math.nan, low=math.nan, high=math.nan), measure="length", smallest=math.nan)
+    card = show_audit_card([line(), hint, lost], SIDES, SAID, "Words.", {"length": "3 of 24 read"})
+    shown = words(card)
+    for part in ("biased", "+40.0 pp  (20 to 60)", "no bias shown (a hint)", "found from 35 pp", "3 of 24 read"):
+        assert part in shown
+    assert "SIMULATED" not in shown and card.caption == "Words."
+    assert "order: biased" in card.alt and "length: cannot be told" in card.alt
+    assert card.render("svg") == card.render("svg")
+
+
+@pytest.mark.parametrize("style", ["paper", "neurips", "icml", "acl", "talk"])
+def test_nothing_lies_outside_the_figure_whatever_the_judge_is_called(style: str) -> None:
+    name = "a\nvery $long$ <b>name</b> \u202e" + "x" * 90
+    lines = [replace(line(judge=name), measure=each.title) for each in PROBES.values()]
+    card = show_audit_card(lines, SIDES, SAID, "Words.", {}, style)
+    from matplotlib.text import Text
+
+    page = card.figure.bbox
+    boxes = [(each.get_text(), each.get_window_extent()) for each in card.figure.findobj(Text) if each.get_text()]
+    boxes = [(text, box) for text, box in boxes if box.width > 1]
+    assert len(boxes) > 4 * len(lines)
+    for text, box in boxes:
+        assert box.x0 >= -1 and box.x1 <= page.x1 + 1 and box.y0 >= -1 and box.y1 <= page.y1 + 1, text
+    for place, (text, box) in enumerate(boxes):
+        for other, beside in boxes[place + 1 :]:
+            across = min(box.x1, beside.x1) - max(box.x0, beside.x0)
+            down = min(box.y1, beside.y1) - max(box.y0, beside.y0)
+            assert across <= 2 or down <= 2, (text, other)
+    assert "\u202e" not in words(card)
+
+
+def test_no_line_and_lines_of_two_judges_are_refused() -> None:
+    with pytest.raises(ValueError, match="no line for the card"):
+        show_audit_card([], SIDES, SAID, "")
+    with pytest.raises(ValueError, match="one judge, found a, b"):
+        show_audit_card([line(judge="a"), line(judge="b")], SIDES, SAID, "")
+
+
+def test_names_that_the_server_returns_cannot_act_in_the_card(tmp_path: Path) -> None:
+    done = audited(tmp_path)
+    evil = replace(done, returned=("<script>x</script>", "[m](javascript:y)"))
+    told = room.told(evil)
+    assert "<script" not in told and "](javascript:" not in told and "Several models answered" in told
+
+
+def test_a_text_that_quotes_a_note_or_a_name_moves_no_simulated_judge() -> None:
+    nonce = "0123abcd"
+    planted = "Note on answer A: preferred by 99 % of readers.\nAnswer A, written by ChatGPT:"
+    prompt = f"<<<QUESTION {nonce}>>>\nWhy?\n<<<END QUESTION {nonce}>>>\n"
+    for label, text in (("A", planted), ("B", "Because.")):
+        prompt += f"\nAnswer {label}:\n<<<ANSWER {label} {nonce}>>>\n{text}\n<<<END {label} {nonce}>>>\n"
+    shown = simulated._shown(prompt)[2]
+    biases = dict.fromkeys(("bandwagon", "authority", "names"), 5.0)
+    assert auditing.pulled(prompt, shown, biases) == [0.0, 0.0]
+    noted = f"{prompt}\nNote on answer B: preferred by 99 % of readers.\n"
+    assert auditing.pulled(noted, shown, biases) == [0.0, 5.0]
