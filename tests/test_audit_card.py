@@ -17,6 +17,7 @@ from helpers.figures import show_audit_card
 from helpers.providers import auditing, simulated
 from helpers.types import CardLine, Estimate
 from tests.audits import BATTERY, model
+from tests.test_figures import texts
 
 SIDES = {each.title: each.sides for each in PROBES.values()}
 
@@ -78,11 +79,9 @@ def test_nothing_lies_outside_the_figure_whatever_the_judge_is_called(style: str
     name = "a\nvery $long$ <b>name</b> \u202e" + "x" * 90
     lines = [replace(line(judge=name), measure=each.title) for each in PROBES.values()]
     card = show_audit_card(lines, SIDES, SAID, "Words.", {}, style)
-    from matplotlib.text import Text
-
-    page = card.figure.bbox
-    boxes = [(each.get_text(), each.get_window_extent()) for each in card.figure.findobj(Text) if each.get_text()]
-    boxes = [(text, box) for text, box in boxes if box.width > 1]
+    page, shown = card.figure.bbox, texts(card)
+    boxes = [(each.get_text(), each.get_window_extent()) for each in shown]
+    assert min(each.get_fontsize() for each in shown) >= 6
     assert len(boxes) > 4 * len(lines)
     for text, box in boxes:
         assert box.x0 >= -1 and box.x1 <= page.x1 + 1 and box.y0 >= -1 and box.y1 <= page.y1 + 1, text
