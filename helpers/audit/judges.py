@@ -33,19 +33,19 @@ def judge_of(
     nobody knows a NoPrice.
     """
     given = {key: value for key, value in (own or {}).items() if value is not None}
+    known = load_models(models_file or paths.MODELS, knowledge)
     if base_url is None:
         if given:
             flags = ", ".join(f"--{key.replace('_', '-')}" for key in given)
             raise ConfigError(f"{flags}: belongs to --base-url; a model of models.yaml has it in its entry")
-        judge = _listed(name, knowledge, models_file or paths.MODELS)
+        judge = _listed(name, known)
     else:
         judge = _at(name, base_url, given)
-    load_limits({judge.name: judge})
+    load_limits({**known, judge.name: judge})  # what is wrong there shows before anything is asked
     return judge
 
 
-def _listed(name: str, knowledge: Mapping[str, Question] | None, file: Path) -> Model:
-    known = load_models(file, knowledge)
+def _listed(name: str, known: Mapping[str, Model]) -> Model:
     if name not in known:
         raise ConfigError(
             f"--model {name}: no such model in models.yaml; there are: {', '.join(known)}. A model of a server that is "
