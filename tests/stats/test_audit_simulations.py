@@ -14,7 +14,7 @@ from helpers.stats.tests import holm
 from helpers.types import Estimate
 from tests.audits import drawn, net
 
-RUNS = 150
+RUNS = 300
 #: Sharpness, noise and share of ties of fair judges: as people would expect, steady, one that ties half of the time.
 WORLDS = {"usual": (1.0, 1.0, 0.4), "steady": (3.0, 0.5, 0.4), "tying": (0.5, 1.0, 1.5)}
 
