@@ -19,6 +19,9 @@ FORMATS = {
     "MT-Bench question.jsonl": "question_id (a whole number), category, turns (and reference)",
     "LLM-Eval prompts.json, a list named prompts": "id, category, text",
     "published answers, a list": "prompt_id, category, prompt_text",
+    "EvalBiasBench biasbench.json, pairs of which one text is known to be better": (
+        "bias, instruction, response1, response2, label (1 or 2: the better response), and optionally id"
+    ),
 }
 
 
@@ -38,6 +41,9 @@ def load_questions(source: str | Path, hub: Mapping[str, Any] | None = None) -> 
         questions = records.map(_mt_bench, "question_id")
     elif {"prompt_id", "prompt_text"} <= records.fields:
         return _distinct(records, records.map(_answered, "prompt_id"))
+    elif {"instruction", "response1", "response2"} <= records.fields:
+        questions = records.map(_known_pair, "id")
+        questions = [replace(each, id=each.id or f"pair_{number:03d}") for number, each in enumerate(questions)]
     else:
         raise records.unknown("one of " + "; ".join(f"{name}: {fields}" for name, fields in FORMATS.items()))
     records.refuse_duplicates([question.id for question in questions], "question ids")
@@ -98,6 +104,20 @@ def _answered(record: dict[str, Any]) -> Question:
         id=text_field(record, "prompt_id"),
         category=text_field(record, "category"),
         text=text_field(record, "prompt_text"),
+    )
+
+
+def _known_pair(record: dict[str, Any]) -> Question:
+    """An instruction with two responses, one of them known to be better; its category is the bias it is made for."""
+    label = record.get("label")
+    if type(label) is not int or label not in (1, 2):
+        raise ValueError(f"field 'label' holds {show(label)}, expected 1 or 2: the better response")
+    return Question(
+        id=text_field(record, "id") if "id" in record else "",
+        category=text_field({"category": record.get("bias")}, "category"),
+        text=text_field(record, "instruction"),
+        options=(text_field(record, "response1"), text_field(record, "response2")),
+        gold="AB"[label - 1],
     )
 
 

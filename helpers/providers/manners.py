@@ -98,6 +98,9 @@ NEUTRAL = (
     "All of this can be refined once the first version stands.",
 )
 
+BULLETS = re.compile(r"^(?:[-*\u2022]|\d+\.) ", re.MULTILINE)
+CONFIDENT = re.compile(r"\b(?:absolutely|undoubtedly|no doubt|beyond question)\b", re.IGNORECASE)
+
 
 def own_by_name(said: str, labels: Sequence[str], vendor: str, deduces: bool = False) -> list[bool]:
     """Which labels the words after the answers say, or let conclude, to be from this vendor.
@@ -137,3 +140,25 @@ def vendor_of(text: str) -> str | None:
         if opened and any(text.endswith(phrase) for phrase in manner.closings):
             return vendor
     return None
+
+
+def is_list(text: str) -> bool:
+    """Whether a text is written as a list: at least two of its lines begin with a bullet.
+
+    >>> is_list("Two reasons:\n- One.\n- Another."), is_list("- One line alone."), is_list("A fact - or not.")
+    (True, False, False)
+    """
+    return len(BULLETS.findall(text)) > 1
+
+
+def is_confident(text: str) -> bool:
+    """Whether a text says that it is right.
+
+    >>> is_confident("There is absolutely no doubt."), is_confident("This may be so.")
+    (True, False)
+    """
+    return CONFIDENT.search(text) is not None
+
+
+#: Wordings that a simulated judge recognizes, and may like.
+WORDINGS = {"listed": is_list, "confident": is_confident}

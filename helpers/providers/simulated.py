@@ -4,7 +4,7 @@ A candidate knows the built-in questions' answer points and writes down some of 
 counts the points in each text, recognizes manners, and ranks (or compares two, see `pairwise`) by
 
     U = sharpness * quality + taste + self_preference [own manner] + hint_effect [own by name] + primacy[slot]
-        + verbosity * z(length) + Gumbel
+        + verbosity * z(length) + wordings [a list, a confident tone] + Gumbel
 
 (all of it read from text). Noise is drawn from the request's key: repeats differ, reruns do not.
 """
@@ -21,7 +21,7 @@ from statistics import fmean, pstdev
 
 from helpers.providers import Sent, auditing, deciding, pairwise, reading
 from helpers.providers.drawing import NORMAL, draw
-from helpers.providers.manners import MANNERS, NEUTRAL, own_by_name, vendor_of
+from helpers.providers.manners import MANNERS, NEUTRAL, WORDINGS, own_by_name, vendor_of
 from helpers.types import Completion, Model, Question, Request, Usage
 
 #: One point more or less of a question's points is about this much quality (in sd of answers to a question).
@@ -31,6 +31,8 @@ OFF_TOPIC = -4.0
 #: How a prompt for a judge begins; its code is that of all delimiters and of the text form of a verdict.
 QUESTION = re.compile(r"<<<QUESTION ([0-9a-f]{8})>>>\n(.*?)\n<<<END QUESTION \1>>>", re.DOTALL)
 REFUSAL = "I would rather not compare these answers."
+#: Traits that are several numbers by name, and what the names are of.
+NAMED = {"category_skill": "category", "biases": "bias", "wordings": "wording"}
 
 
 @dataclass(frozen=True)
@@ -42,10 +44,11 @@ class Traits:
     answer which the prompt says is from the judge's vendor (with `deduces` 1 also of one that it can only be, all
     others being named), `unreadable` the share of replies without a readable verdict. Of two answers a difference of
     utilities below `tie` is a tie and one of `strong` or more a strong verdict (z(length) is then 1 for the longer and
-    -1 for the other, by however little). On passages `recognition` is the utility of own words when it is asked what it
-    wrote, and `fluency` what words out of style cost a text. In bias tests (see `deciding`, in audits `auditing`)
-    `biases` holds the strength of each by name, `answer_noise` the sd of an answer as a share of its scale,
-    `first_option` how often the first option shown is taken.
+    -1 for the other, by however little). `wordings` holds the utility of a wording, by name (`manners.WORDINGS`). On
+    passages `recognition` is the utility of own words when it is asked what it wrote, and `fluency` what words out of
+    style cost a text. In bias tests (see `deciding`, in audits `auditing`) `biases` holds the strength of each by name,
+    `answer_noise` the sd of an answer as a share of its scale, `first_option` how often the first option shown is
+    taken.
     """
 
     skill: float = 0.0
@@ -57,6 +60,7 @@ class Traits:
     self_preference: float = 0.0
     primacy: Sequence[float] = ()
     verbosity: float = 0.0
+    wordings: Mapping[str, float] = field(default_factory=dict)
     hint_effect: float = 0.0
     deduces: float = 0.0
     unreadable: float = 0.0
@@ -112,11 +116,13 @@ def traits_of(model: Model) -> Traits:
         raise ValueError(f"model '{model.name}': unknown traits {', '.join(unknown)}; valid: {', '.join(valid)}")
     for name, value in model.traits.items():
         numbers, kind = [value], "a number"
-        if name in ("category_skill", "biases"):
+        if name in NAMED:
             numbers, kind = (
                 list(value.values()) if isinstance(value, Mapping) else [None],
-                f"numbers by {'category' if name == 'category_skill' else 'bias'}",
+                f"numbers by {NAMED[name]}",
             )
+            if name == "wordings" and set(value if isinstance(value, Mapping) else ()) - set(WORDINGS):
+                numbers, kind = [None], f"numbers by wording ({', '.join(WORDINGS)})"
         elif name == "primacy":
             numbers, kind = list(value) if isinstance(value, list | tuple) else [None], "a list of numbers, one a slot"
         if any(type(number) not in (int, float) or not math.isfinite(number) for number in numbers):
@@ -170,6 +176,7 @@ def utilities(
             + traits.hint_effect * (slot < len(named_own) and named_own[slot])
             + (traits.primacy[slot] if slot < len(traits.primacy) else 0.0)
             + traits.verbosity * (lengths[slot] - fmean(lengths)) / spread
+            + sum(worth for name, worth in traits.wordings.items() if WORDINGS[name](text))
             - traits.noise * math.log(-math.log(rng.random() or 0.5))
         )
     return result

@@ -1,0 +1,123 @@
+"""What experiment 6 says of each judge, and of all of them in one sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from helpers.biases.verbosity.families import Place, by_judge, corrected, family, index, leans, smallest_detectable
+from helpers.biases.verbosity.published import UNREADABLE, against_longer, model_of
+from helpers.stats.power import detectable_effect
+from helpers.stats.standing import size, standing, together, worst
+from helpers.types import CardLine, Estimate, Headline, listed, sentence
+
+WORDING, LONGER = "wording", "longer though worse"
+LEVEL = 0.05
+
+
+def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None) -> list[CardLine]:
+    """Of each judge which wording of equal content it prefers, and how often a longer text wins though it is worse.
+
+    The wording is the one with the gravest verdict by Holm's p over the judge's three, of several the largest effect.
+    Published evaluators that are one model under several prompts are one judge. `vendors` is not needed.
+    """
+    del vendors
+    lines = []
+    for data in dict.fromkeys(each.data for each in estimates):
+        mine = [each for each in estimates if each.data == data]
+        p, least = corrected(mine), smallest_detectable(mine)
+        lines += [_wording(judge, effects, p, least) for judge, effects in by_judge(mine).items()]
+        lines += _longer(mine)
+    return lines
+
+
+def _wording(
+    judge: str, mine: Mapping[Place, Estimate], p: Mapping[Place, float], least: Mapping[Place, float]
+) -> CardLine:
+    verdicts = {at: standing(each, p[at]) for at, each in mine.items()}
+    gravest = worst(verdicts.values())
+    at = max((at for at in mine if verdicts[at] == gravest), key=lambda at: size(mine[at]))
+    liked, disliked = ([x[1] for x in mine if verdicts[x] == gravest and sign * mine[x].value > 0] for sign in (1, -1))
+    sides = [f"{verb} {listed(names)} wordings" for verb, names in (("prefers", liked), ("avoids", disliked)) if names]
+    words = {
+        "bias": f"{' and '.join(sides)} of equal content",
+        "hint": f"leans: {' and '.join(sides)} of equal content, not established",
+        "not shown": "shows no measurable preference for a padded, listed or confident wording",
+        "untold": f"was not tested for a preference for a wording ({mine[at].method.rpartition('; ')[2]})",
+    }[gravest]
+    return CardLine(judge, WORDING, mine[at], gravest, f"{words} (here: {at[1]})", p[at], least[at])
+
+
+def _longer(mine: Sequence[Estimate]) -> list[CardLine]:
+    """A line a judge on the pairs of which the longer text is the worse one."""
+    known, p = index(mine, "longer_when_worse"), against_longer(mine)
+    verdicts = {at: _verdict(each, p[at]) for at, each in known.items()}
+    tests = max(1, sum(not math.isnan(each) for each in p.values()))
+    lines = []
+    for judge in sorted({model_of(at[0]) for at in known}):
+        own = [at for at in known if model_of(at[0]) == judge]
+        gravest = worst(verdicts[at] for at in own)
+        at = max(
+            (x for x in own if verdicts[x] == gravest), key=lambda x: (known[x].value == known[x].value, known[x].value)
+        )
+        words = {
+            "bias": "prefers the longer text more often than not where it is the worse one",
+            "hint": "leans to the longer text where it is the worse one",
+            "not shown": "is not shown to prefer the longer text where it is the worse one",
+            "untold": "was asked too little to tell whether it prefers longer texts that are worse",
+        }[gravest]
+        if len(own) > 1:
+            words += f"; so under {sum(verdicts[x] == 'bias' for x in own)} of {len(own)} prompts (here: {at[0]})"
+        least = detectable_effect(known[at].se, known[at].clusters - 1, level=LEVEL / tests)
+        lines.append(CardLine(judge, LONGER, known[at], gravest, words, p[at], least))
+    return lines
+
+
+def _verdict(each: Estimate, p: float) -> str:
+    """As everywhere, against a coin; a judge that finds the better text is not biased by that."""
+    found = standing(each, p, null=0.5)
+    return "not shown" if found in ("bias", "hint") and each.value < 0.5 else found
+
+
+def headline(estimates: Sequence[Estimate]) -> Headline | None:
+    """Which judges prefer which wordings, of estimates from one source of data.
+
+    The largest effect that stands carries it, else the largest one. Where no wording was asked, the pairs of which one
+    text is known to be better; None where there are none of these either.
+    """
+    known, p = family(estimates), corrected(estimates)
+    if not known:
+        return _known(estimates)
+    verdicts = {at: standing(each, p[at]) for at, each in known.items()}
+    gravest = worst(verdicts.values())
+    at = max((x for x in known if verdicts[x] == gravest), key=lambda x: size(known[x]))
+    judges = {x[0] for x in known}
+    found = {x[0] for x in known if verdicts[x] == "bias"}
+    tested = sum(not math.isnan(each) for each in p.values())
+    level = index(estimates, "length_controlled_effect")
+    still = {x[0] for x in known if verdicts[x] == "bias" and x in level and leans(level[x])}
+    said = f"of {len(judges)} judges {len(found)} prefer{'s' * (len(found) == 1)} or avoid{'s' * (len(found) == 1)} a "
+    said += "wording of equal content"
+    if found and level:
+        said += f", {len(still)} of them at equal length too"
+    said += f"; largest: {at[0]}, {at[1]}"
+    if not tested:
+        said = "a preference for a wording was not tested"
+    return Headline(sentence(said, known[at].data), known[at])
+
+
+def _known(estimates: Sequence[Estimate]) -> Headline | None:
+    known, p = index(estimates, "longer_when_worse"), against_longer(estimates)
+    known = {at: each for at, each in known.items() if each.value == each.value}
+    if not known:
+        return None
+    found = [at for at in known if p[at] < LEVEL and known[at].value > 0.5]
+    at = max(found or known, key=lambda x: known[x].value)
+    of = "evaluators" if any("/" in x[0] for x in known) else "judges"
+    said = (
+        f"of {len(known)} {of} {len(found)} prefer{'s' * (len(found) == 1)} the longer text more often than not where "
+    )
+    said += f"it is the worse one; most often: {at[0]}"
+    lost = [each for each in estimates if each.id == UNREADABLE]
+    unreadable = together(lost, UNREADABLE, "", of).value
+    return Headline(sentence(said, known[at].data), known[at], unreadable)

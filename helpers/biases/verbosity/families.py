@@ -1,0 +1,81 @@
+"""What is tested together: the three wordings of each judge are one family; numbers beside them are exploratory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from helpers.biases.verbosity.effects import LEVEL
+from helpers.biases.verbosity.wording import BIASES
+from helpers.stats.power import detectable_effect
+from helpers.stats.standing import tested
+from helpers.stats.tests import benjamini_hochberg, holm
+from helpers.types import Estimate
+
+#: A judge and a wording.
+Place = tuple[str, str]
+
+
+def place(where: Mapping[str, str]) -> Place:
+    """The judge and the wording ("": of the judge alone) of a number."""
+    return where["judge"], where.get("bias", "")
+
+
+def index(estimates: Sequence[Estimate], id: str) -> dict[Place, Estimate]:
+    """The numbers of one id by judge and wording."""
+    return {place(each.where): each for each in estimates if each.id == id}
+
+
+def family(estimates: Sequence[Estimate]) -> dict[Place, Estimate]:
+    """The confirmatory effects, a judge and wording each; the control is none of them."""
+    return {at: each for at, each in index(estimates, "style_effect").items() if at[1] in BIASES}
+
+
+def by_judge(estimates: Sequence[Estimate]) -> dict[str, dict[Place, Estimate]]:
+    """The family of each judge."""
+    found: dict[str, dict[Place, Estimate]] = {}
+    for at, each in family(estimates).items():
+        found.setdefault(at[0], {})[at] = each
+    return found
+
+
+def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], int]]:
+    """The confirmatory families with the number of tests that Holm corrects each for."""
+    return [([*each.values()], sum(map(tested, each.values()))) for each in by_judge(estimates).values()]
+
+
+def corrected(estimates: Sequence[Estimate]) -> dict[Place, float]:
+    """Holm's p of the effects of each judge's family; NaN where there was no test."""
+    found: dict[Place, float] = {}
+    for each in by_judge(estimates).values():
+        found |= zip(each, map(float, holm([e.p for e in each.values()])), strict=True)
+    return found
+
+
+def exploratory(estimates: Sequence[Estimate], id: str) -> dict[Place, float]:
+    """Benjamini and Hochberg's p of one exploratory number over judges and wordings; NaN where there was no test."""
+    each = index(estimates, id)
+    return dict(zip(each, map(float, benjamini_hochberg([e.p for e in each.values()])), strict=True))
+
+
+def smallest_detectable(estimates: Sequence[Estimate], power: float = 0.8) -> dict[Place, float]:
+    """The smallest true effect (a fraction, as pp are stored) found with this power after Holm's first step.
+
+    From each effect's own standard error, by t; NaN where it has none.
+    """
+    found = {}
+    for each in by_judge(estimates).values():
+        level = LEVEL / max(1, sum(not math.isnan(e.p) for e in each.values()))
+        found |= {at: detectable_effect(e.se, e.clusters - 1, power, level) for at, e in each.items()}
+    return found
+
+
+def beside(estimates: Sequence[Estimate], each: Estimate) -> float:
+    """The smallest true effect of one exploratory number found with power 0.8 at the level that one hit needs."""
+    tests = sum(not math.isnan(p) for p in exploratory(estimates, each.id).values())
+    return detectable_effect(each.se, each.clusters - 1, 0.8, LEVEL / max(1, tests))
+
+
+def leans(each: Estimate, null: float = 0.0) -> bool:
+    """Whether `null` lies outside its own interval, which knows nothing of the other tests."""
+    return each.low > null or each.high < null
