@@ -57,7 +57,7 @@ def compared(experiment: Experiment, question: Question) -> Iterator[Pair]:
         rng = random.Random(f"{experiment.seed}:wording:{question.id}")
         own = experiment.own
         yield from pairs(
-            question.points, experiment.options["phrases"], own["padding_sentences"], rng, own["comparisons"] or ()
+            question.points, experiment.options["phrases"], own["padding_sentences"], rng, own["comparisons"]
         )
 
 

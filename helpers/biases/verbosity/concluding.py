@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from helpers.biases.verbosity.effects import FLOOR, LEVEL
-from helpers.biases.verbosity.families import Place, by_judge, corrected, index, leans, smallest_detectable
+from helpers.biases.verbosity.families import Place, by_judge, corrected, exploratory, index, leans, smallest_detectable
 from helpers.biases.verbosity.published import against_longer
 from helpers.biases.verbosity.wording import REWORDED
 from helpers.types import Estimate
@@ -19,11 +19,12 @@ def finding(estimates: Sequence[Estimate]) -> str:
     """
     p, least = corrected(estimates), smallest_detectable(estimates)
     level, control = index(estimates, "length_controlled_effect"), index(estimates, "style_effect")
+    checked = exploratory(estimates, "style_effect")
     lines = []
     for judge, effects in by_judge(estimates).items():
         told = [_wording(at, each, p[at], least[at], level.get(at)) for at, each in effects.items()]
         beside = control.get((judge, REWORDED))
-        told += [f"  - {_control(beside)}"] if beside is not None else []
+        told += [f"  - {_control(beside, checked[judge, REWORDED])}"] if beside is not None else []
         tests = sum(not math.isnan(p[at]) for at in effects)
         some = next(iter(effects.values()))
         lines.append("\n".join([f"- {_who(judge, some)}: {_summary(effects, p, tests)}", *told]))
@@ -76,12 +77,12 @@ def _level(level: Estimate | None, p: float) -> str:
     return f" At equal length {said} ({level})."
 
 
-def _control(each: Estimate) -> str:
+def _control(each: Estimate, p: float) -> str:
     said = "the control, a frame that claims nothing and is as long as the confident one"
-    if math.isnan(each.low):
+    if math.isnan(p):
         return f"{said}: {each} ({each.method.partition('; ')[0]})."
-    word = "wins more" if each.low > 0 else "wins less" if each.high < 0 else "makes no measurable difference"
-    return f"{said}: {word} ({each})."
+    word = ("wins more" if each.value > 0 else "wins less") if p < LEVEL else "makes no measurable difference"
+    return f"{said}: {word} ({each}, p = {p:.2g} by Benjamini and Hochberg)."
 
 
 def _known(estimates: Sequence[Estimate]) -> list[str]:

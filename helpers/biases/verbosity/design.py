@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from helpers.biases.verbosity.wording import CONTENT, FEWEST_POINTS, LENGTH
+from helpers.biases.verbosity.wording import CONTENT, FEWEST_POINTS, LENGTH, STYLE
 from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.types import Experiment, Question
 
-#: Comparisons that can be asked beside the wordings themselves.
-COMPARISONS = (LENGTH, CONTENT)
+#: What can be compared: the wordings themselves with their control, wordings at chosen lengths, poorer content.
+COMPARISONS = (STYLE, LENGTH, CONTENT)
 #: What a question must have to be judged.
 NEEDS = (
     f"{FEWEST_POINTS} answer points or more and a category that does not ask for a form, or two texts of which one is "
@@ -21,9 +21,11 @@ WHERE = "experiments/verbosity_style/config.yaml: options.phrases"
 
 def check(experiment: Experiment) -> None:
     """Refuse (ValueError) comparisons that there are not, more padding than there is, and frames of unequal length."""
-    chosen = experiment.own["comparisons"] or []
-    if set(chosen) - set(COMPARISONS) or len(set(chosen)) < len(chosen):
-        raise ValueError(f"comparisons = {chosen!r}: each once, of: {', '.join(COMPARISONS)}; null: none of them")
+    chosen = experiment.own["comparisons"]
+    if set(chosen) - set(COMPARISONS) or len(set(chosen)) < len(chosen) or STYLE not in chosen:
+        raise ValueError(
+            f"comparisons = {chosen!r}: {STYLE}, and each once what else is wanted of: {', '.join(COMPARISONS)}"
+        )
     phrases, count = experiment.options["phrases"], experiment.own["padding_sentences"]
     if not 2 <= count <= len(phrases["padding"]):
         raise ValueError(f"padding_sentences = {count}: from 2 to {len(phrases['padding'])}, the number in {WHERE}")
@@ -61,7 +63,7 @@ def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
             f"or have fewer than {FEWEST_POINTS} answer points."
         )
     if asked and not any(map(known, asked)):
-        if LENGTH not in (experiment.own["comparisons"] or ()):
+        if LENGTH not in experiment.own["comparisons"]:
             told.append("No comparisons at chosen lengths: a wording cannot be told from its length.")
         if experiment.repeats < 2:
             told.append("repeats = 1: nothing is asked twice, so nothing is known of noise.")

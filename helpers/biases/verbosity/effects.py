@@ -11,7 +11,7 @@ import pandas as pd
 
 from helpers.biases.verbosity.wording import AS_IS, BIASES, CONTENT, CONTROL, PLAIN, REWORDED, STYLE
 from helpers.stats.estimates import estimate
-from helpers.stats.intervals import MIN_CLUSTERS, Interval, cluster_sums, clustered, no_interval
+from helpers.stats.intervals import MIN_CLUSTERS, Interval, clustered, no_interval
 from helpers.stats.tests import sign_flip
 from helpers.types import Estimate
 
@@ -32,9 +32,16 @@ def mean(rows: pd.DataFrame, values: pd.Series, null: float | None = None) -> In
     """A question-clustered mean, stratified by category."""
     if rows.empty:
         return no_interval(math.nan, 0, 0, NO_PAIR)
-    each = rows[["question_id", "category"]].assign(value=values.astype(float))
-    sums = cluster_sums(each, "value", "question_id", strata="category")
-    return clustered(sums.numerators, sums.denominators, strata=sums.strata, null=null)
+    question, strata = _clusters(rows)
+    sums = np.bincount(question, values.to_numpy(dtype=float))
+    return clustered(sums, np.bincount(question), strata=strata, null=null)
+
+
+def _clusters(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """The number of each row's question, and the category of each question."""
+    question, _ = pd.factorize(rows["question_id"], sort=True)
+    _, first = np.unique(question, return_index=True)
+    return question, rows["category"].to_numpy()[first]
 
 
 def tested(rows: pd.DataFrame, seed: int, level: float) -> Interval:
@@ -46,9 +53,9 @@ def tested(rows: pd.DataFrame, seed: int, level: float) -> Interval:
     interval = mean(rows, rows["score"])
     if interval.clusters < MIN_CLUSTERS:
         return interval
-    sums = rows.groupby("question_id", sort=True)["score"].sum()
+    question, _ = _clusters(rows)
     # Enough draws that the smallest p lies well below the corrected level.
-    found = sign_flip(sums, seed, max(9999, math.ceil(20 / level)))
+    found = sign_flip(np.bincount(question, rows["score"]), seed, max(9999, math.ceil(20 / level)))
     if found.smallest_p > level:
         why = f"no test: {found.clusters} questions lean to a side, whose smallest p, {found.smallest_p:.2g}, is above "
         return replace(interval, p=math.nan, method=f"{interval.method}; {why}{level:.2g}")
@@ -94,21 +101,24 @@ def style_over_content(table: pd.DataFrame, data: str) -> list[Estimate]:
     both could be read.
     """
     known = {(judge, bias): rows for judge, bias, rows in of(table, CONTENT)}
-    found = []
-    for (judge, bias), rows in known.items():
-        plain = known.get((judge, PLAIN))
-        if bias == PLAIN or plain is None:
-            continue
-        both = pd.concat([rows.assign(arm=1), plain.assign(arm=0)], ignore_index=True)
-        both = both[both["question_id"].isin(set(rows["question_id"]) & set(plain["question_id"]))]
-        where = {"judge": judge, "bias": bias}
-        if both.empty:
-            found.append(estimate("style_over_content", where, no_interval(math.nan, 0, 0, NO_PAIR), data, "pp"))
-            continue
-        sums = cluster_sums(both.assign(won=(both["score"] + 1) / 2), "won", "question_id", "arm", "category")
-        interval = clustered(sums.numerators, sums.denominators, (-1.0, 1.0), sums.strata)
-        found.append(estimate("style_over_content", where, interval, data, "pp"))
-    return found
+    return [
+        estimate("style_over_content", {"judge": judge, "bias": bias}, _gain(rows, known[judge, PLAIN]), data, "pp")
+        for (judge, bias), rows in known.items()
+        if bias != PLAIN and (judge, PLAIN) in known
+    ]
+
+
+def _gain(rows: pd.DataFrame, plain: pd.DataFrame) -> Interval:
+    """The mean of wins, ties half, less that of plain pairs, over the questions that both have."""
+    both = pd.concat([rows.assign(arm=0), plain.assign(arm=1)], ignore_index=True)
+    both = both[both["question_id"].isin(set(rows["question_id"]) & set(plain["question_id"]))]
+    if both.empty:
+        return no_interval(math.nan, 0, 0, NO_PAIR)
+    question, strata = _clusters(both)
+    cell = 2 * question + both["arm"].to_numpy()
+    won = ((both["score"] + 1) / 2).to_numpy()
+    sums, counts = (np.bincount(cell, each, 2 * len(strata)).reshape(-1, 2) for each in (won, np.ones(len(won))))
+    return clustered(sums, counts, (1.0, -1.0), strata)
 
 
 def repeat_disagreement(table: pd.DataFrame, data: str) -> list[Estimate]:

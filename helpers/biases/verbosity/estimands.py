@@ -148,7 +148,7 @@ PUBLISHED = (
         "count",
     ),
     of(
-        "published_unreadable_share",
+        "unreadable_share",
         "How many instances have no readable verdict of an evaluator of LLMBar in one order or both.",
         "N(instances without two readable verdicts) / N(instances)",
         "instances without two readable verdicts",

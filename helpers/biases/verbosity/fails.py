@@ -61,7 +61,7 @@ FAILS: Mapping[str, str] = {
         "beside longer_when_worse, and published sets hold few such pairs."
     ),
     "known_pairs_right_twice": "A count that falls with noise and with a preference for a place, whatever length does.",
-    "published_unreadable_share": "Says how many were lost, not which.",
+    "unreadable_share": "Says how many were lost, not which.",
     "longer_preferred": (
         "No bias: longer outputs often say more, and people prefer them too. As printed, to two digits and without n."
     ),

@@ -53,8 +53,11 @@ def corrected(estimates: Sequence[Estimate]) -> dict[Place, float]:
 
 
 def exploratory(estimates: Sequence[Estimate], id: str) -> dict[Place, float]:
-    """Benjamini and Hochberg's p of one exploratory number over judges and wordings; NaN where there was no test."""
-    each = index(estimates, id)
+    """Benjamini and Hochberg's p of one exploratory number over judges and wordings; NaN where there was no test.
+
+    Of `style_effect` the controls alone are exploratory.
+    """
+    each = {at: one for at, one in index(estimates, id).items() if id != "style_effect" or at[1] not in BIASES}
     return dict(zip(each, map(float, benjamini_hochberg([e.p for e in each.values()])), strict=True))
 
 

@@ -15,7 +15,7 @@ from helpers.stats.intervals import Interval, clustered
 from helpers.stats.tests import holm
 from helpers.types import Estimate
 
-UNREADABLE = "published_unreadable_share"
+UNREADABLE = "unreadable_share"
 #: The strata of instances in published/counts.yaml: what is known of the longer output.
 WORSE, BETTER, SAME = "worse", "better", "same"
 METHOD = "counts by instance"
@@ -26,7 +26,7 @@ def from_published(published: Mapping[str, Any]) -> list[Estimate]:
 
     Of each evaluator of LLMBar: `longer_when_worse` and `longer_when_better`, how often the longer output was chosen
     where it is the worse and the better one (both orders), with t intervals over instances and p against a coin;
-    `known_pairs_right_twice`, on how many instances both orders chose the better output; `published_unreadable_share`.
+    `known_pairs_right_twice`, on how many instances both orders chose the better output; `unreadable_share`.
     Of AlpacaEval the printed shares `longer_preferred`, whose counts nobody published.
     """
     found = []

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from helpers.biases.verbosity.effects import LEVEL
-from helpers.biases.verbosity.families import beside, exploratory, index, leans
+from helpers.biases.verbosity.families import beside, exploratory, index
 from helpers.biases.verbosity.wording import BIASES, CONTENT, CONTROLLED, LENGTH, PLAIN, REWORDED, STYLE
 from helpers.types import Estimate
 
@@ -122,13 +122,15 @@ def content_words(estimates: Sequence[Estimate]) -> str:
 def noise_words(estimates: Sequence[Estimate]) -> str:
     """What the control shows, and how often a judge contradicts itself when asked the same again."""
     control, noise = index(estimates, "style_effect"), index(estimates, "repeat_disagreement")
+    p = exploratory(estimates, "style_effect")
     lines = []
     for at, each in control.items():
         if at[1] != REWORDED:
             continue
         same = noise.get((at[0], ""))
         told = f"{at[0]}: a frame that claims nothing, as long as the confident one, has an effect of {each}"
-        told += "; longer is enough for it" if each.low > 0 else "; it is avoided" if leans(each) else ""
+        if p[at] < LEVEL:
+            told += ": being longer is enough" if each.value > 0 else ": being longer is avoided"
         told += f"; the same two texts in the same order get another winner in {same}" if same is not None else ""
         lines.append(f"{told}.")
     return _marked(estimates, lines, "No control was judged.")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+import numpy as np
 import pandas as pd
 
-from helpers.biases.verbosity.asking import OTHER, TRIED
+from helpers.biases.verbosity.asking import TRIED
 from helpers.types import Answer, Judgment
 
 #: The frame of this experiment: one row a verdict in one order.
@@ -69,8 +70,8 @@ def tidy(judgments: Iterable[Judgment], answers: Mapping[tuple[str, str], Answer
 def published_frame(frame: pd.DataFrame) -> pd.DataFrame:
     """Nothing published has these wordings: a ValueError that says which way verdicts of one's own are read."""
     raise ValueError(
-        "verdicts that others published are not on these wordings, so this experiment has no judgments to read; pairs of "
-        "which one text is known to be better are asked with `questions`, and `recuse analyze` reads your own verdicts"
+        "verdicts that others published are not on these wordings, so this experiment has none to read; pairs of which "
+        "one text is known to be better are asked with `questions`, and `recuse analyze` reads your own verdicts"
     )
 
 
@@ -81,15 +82,16 @@ def pairs(frame: pd.DataFrame) -> pd.DataFrame:
     unreadable), `score`, their mean (NaN where either is unreadable: a preference for a place then stays in it),
     `letters_tried` and `letters_other`. Takes the frame of `tidy`.
     """
-    said = frame["verdict"].astype(object).map(SIGNS).astype(float)
-    # Shown second, the tried text is B.
-    each = frame.assign(said=said.where(frame["first"] == TRIED, -said))
+    said = frame["verdict"].astype(object).map(SIGNS).to_numpy(dtype=float)
+    second = (frame["first"] != TRIED).to_numpy()
+    code = np.zeros(len(frame), dtype=np.int64)
     for name in KEYS:
-        if name != "repeat":
-            each[name] = each[name].astype(object)
-    letters = ["letters_tried", "letters_other"]
-    each["first"] = each["first"].astype(object)
-    wide = each.set_index([*KEYS, *letters, "first"])["said"].unstack("first")
-    table = wide.reindex(columns=[TRIED, OTHER]).reset_index()
-    table.columns = [*KEYS, *letters, "tried_first", "other_first"]
-    return table.assign(score=(table["tried_first"] + table["other_first"]) / 2)
+        number, labels = pd.factorize(frame[name].astype(object), sort=True)
+        code = code * max(1, len(labels)) + number
+    _, at, pair = np.unique(code, return_index=True, return_inverse=True)
+    both = np.full((len(at), 2), np.nan)
+    # Shown second, the tried text is B.
+    both[pair, second.astype(int)] = np.where(second, -said, said)
+    table = frame.iloc[at][[*KEYS, "letters_tried", "letters_other"]].reset_index(drop=True)
+    table = table.astype(dict.fromkeys((name for name in KEYS if name != "repeat"), object))
+    return table.assign(tried_first=both[:, 0], other_first=both[:, 1], score=both.mean(axis=1))

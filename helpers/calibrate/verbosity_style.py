@@ -1,0 +1,211 @@
+"""Experiment 6 on simulated judges: likings of wordings and of length planted in judges that are unequal otherwise.
+
+Questions are drawn from a pool of POOL, whose texts are made by the rules and phrases of the experiment itself, so
+that their lengths are what they are there. Of two texts a judge feels for the tried one
+
+    likes_b + wobble z_qb + (length + bend) w + taste z_qt - sharpness gap_q [poorer content] +- place + noise logistic,
+
+with w how many times longer it is, in doublings (`bend` instead: once for any difference at all); z are standard
+normal, of a question and wording, of a question and pair of texts. Beyond `tie` it wins, below -tie it loses.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache, partial
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+
+from helpers.biases.verbosity import effects, lengths
+from helpers.biases.verbosity.asking import OTHER, TRIED, compared
+from helpers.biases.verbosity.tidying import FRAME, pairs
+from helpers.biases.verbosity.wording import BIASES, CONTENT, CONTROL, CONTROLLED, LENGTH, PLAIN, REWORDED, STYLE
+from helpers.calibrate.cases import Case, Target
+from helpers.calibrate.verbosity_style_spoken import LOST, NEVER, POOL, REPEATS, experiment, questions, spoken
+from helpers.types import Estimate
+
+NAME, DATA = "verbosity_style", "simulated"
+#: How much poorer an answer without two of its sentences is, and how much that differs by question.
+GAP, GAP_SPREAD = 1.0, 0.5
+#: Nodes of a normal distribution for truths.
+NODES = np.polynomial.hermite_e.hermegauss(60)
+#: What verdicts say: the text shown first loses, ties, wins.
+LABELS = np.array(["B>A", "A=B", "A>B"], dtype=object)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """One judge; see the module. `lost`: the share of verdicts that cannot be read, whatever they say."""
+
+    name: str
+    likes: tuple[tuple[str, float], ...] = ()
+    length: float = 0.0
+    bend: float = 0.0
+    wobble: float = 0.4
+    taste: float = 0.3
+    sharpness: float = 1.0
+    noise: float = 1.0
+    place: float = 0.0
+    tie: float = 0.4
+    lost: float = 0.0
+
+    def liking(self, bias: str) -> float:
+        """What a wording is worth to it on average."""
+        return dict(self.likes).get(bias, 0.0)
+
+
+FOND = (("padded", 0.2), ("listed", 0.6), ("confident", -0.4))
+WORLDS = {
+    "fair": (
+        "Nobody likes a wording or length on average; judges differ in sharpness, noise, ties and habits of place.",
+        (Judge("steady", noise=0.5, place=0.3), Judge("noisy", noise=2.0, sharpness=0.4, wobble=0.8, tie=0.8)),
+    ),
+    "length": (
+        "Nobody likes a wording, but long texts: one judge in proportion, another any text that is longer at all.",
+        (Judge("long", length=0.8), Judge("longer", bend=0.5, noise=0.7, place=-0.4)),
+    ),
+    "wordings": (
+        "Lists are liked and a confident tone is not, with a liking or a dislike of length beside it.",
+        (Judge("fond", FOND, length=0.4), Judge("terse", FOND, length=-0.5, noise=0.6, wobble=0.7, place=0.5)),
+    ),
+    "losses": (
+        "The same where 5 % and 15 % of verdicts are lost, whatever they say.",
+        (Judge("fond", FOND, length=0.4, lost=0.05), Judge("fair", lost=0.15, place=0.3)),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Made:
+    """A sample: `asked` are places in the pool; `said`, an array a judge, the sign of each verdict for the tried text.
+
+    Axes: question, pair of texts, order (tried first, other first), repeat; LOST where it cannot be read, NEVER where
+    it was not asked.
+    """
+
+    asked: np.ndarray
+    said: dict[str, np.ndarray]
+
+
+@cache
+def design() -> pd.DataFrame:
+    """The pairs of texts of each question of the pool: a row each, with lengths; the same pairs in the same order."""
+    rows = [
+        (i, question.id, question.category, pair.condition, pair.bias, pair.wording, len(pair.tried), len(pair.other))
+        for i, question in enumerate(questions())
+        for pair in compared(experiment(), question)
+    ]
+    names = ["place", "question_id", "category", "condition", "bias", "wording", "letters_tried", "letters_other"]
+    return pd.DataFrame(rows, columns=names)
+
+
+@cache
+def _grid() -> tuple[pd.DataFrame, np.ndarray]:
+    """The pairs of one question, and how many times longer the tried text is, in doublings (question, pair)."""
+    table = design()
+    one = table[table["place"] == 0].reset_index(drop=True)
+    doublings = np.log2(table["letters_tried"] / table["letters_other"]).to_numpy().reshape(POOL, len(one))
+    return one, doublings
+
+
+def _liked(judge: Judge, doublings: np.ndarray) -> np.ndarray:
+    """What a judge feels on average for the tried text of each pair (question, pair), its content left out."""
+    one, _ = _grid()
+    likes = np.array([judge.liking(bias) for bias in one["bias"]])
+    return likes + judge.length * doublings + judge.bend * np.sign(doublings)
+
+
+def draw(judges: tuple[Judge, ...], number: int, rng: np.random.Generator) -> Made:
+    """So many questions of the pool, judged."""
+    one, doublings = _grid()
+    asked = rng.permutation(POOL)[:number]
+    bias, _ = pd.factorize(one["bias"])
+    poorer = (one["condition"] == CONTENT).to_numpy(float)
+    never = np.arange(REPEATS) >= np.where(one["condition"].isin((STYLE, CONTROL)), REPEATS, 1)[:, None]
+    gap = GAP + GAP_SPREAD * rng.standard_normal(number)
+    said = {}
+    for judge in judges:
+        felt = _liked(judge, doublings[asked]) - judge.sharpness * np.outer(gap, poorer)
+        felt = felt + judge.wobble * rng.standard_normal((number, bias.max() + 1))[:, bias]
+        felt = felt + judge.taste * rng.standard_normal(felt.shape)
+        noise = judge.noise * rng.logistic(size=(*felt.shape, 2, REPEATS))
+        lead = felt[:, :, None, None] + judge.place * np.array([1.0, -1.0])[:, None] + noise
+        signs = np.where(np.abs(lead) < judge.tie, 0, np.sign(lead)).astype(int)
+        signs[rng.random(signs.shape) < judge.lost] = LOST
+        signs[:, np.broadcast_to(never[:, None, :], signs.shape[1:])] = NEVER
+        said[judge.name] = signs
+    return Made(asked, said)
+
+
+def frame(made: Made) -> pd.DataFrame:
+    """The frame of a sample, as the experiment's own `tidy` would have it."""
+    table = design().set_index("place").loc[made.asked].reset_index(drop=True)
+    parts = []
+    for judge, signs in made.said.items():
+        flat = signs.reshape(len(table), 2, REPEATS)
+        for order, first in enumerate((TRIED, OTHER)):
+            for repeat in range(REPEATS):
+                here = flat[:, order, repeat]
+                asked, shown = here != NEVER, here * (1 if first == TRIED else -1)
+                verdict = np.where(here == LOST, None, LABELS[np.clip(shown, -1, 1) + 1])
+                known = {"judge": judge, "first": first, "repeat": repeat, "verdict": verdict}
+                parts.append(table.assign(**known, outcome=np.where(here == LOST, "unparsed", "ok"))[asked])
+    found = pd.concat(parts, ignore_index=True)
+    return found.assign(experiment=NAME, judge_vendor=found["judge"], judge_model=found["judge"])[list(FRAME)]
+
+
+def measure(verdicts: pd.DataFrame, seed: int) -> list[Estimate]:
+    """The headline numbers."""
+    table = pairs(verdicts)
+    found = [*effects.style_effect(table, DATA, seed), *lengths.length_controlled(table, DATA)]
+    return [*found, *effects.style_over_content(table, DATA)]
+
+
+def _expected(judge: Judge) -> np.ndarray:
+    """The expected score of each pair (question, pair), over what is drawn of question, taste and noise."""
+    one, doublings = _grid()
+    poorer = (one["condition"] == CONTENT).to_numpy(float)
+    mean = _liked(judge, doublings) - judge.sharpness * GAP * poorer
+    spread = np.sqrt(judge.wobble**2 + judge.taste**2 + (judge.sharpness * GAP_SPREAD * poorer) ** 2)
+    found = np.zeros_like(mean)
+    for node, weight in zip(*NODES, strict=True):
+        for place in (judge.place, -judge.place):
+            lead = mean + spread * node + place
+            wins, loses = (expit((side * lead - judge.tie) / judge.noise) for side in (1, -1))
+            found += weight / (2 * math.sqrt(2 * math.pi)) * (wins - loses)
+    return found
+
+
+@cache
+def _targets(world: str) -> tuple[Target, ...]:
+    one, _ = _grid()
+    found = []
+    for judge in WORLDS[world][1]:
+        score = _expected(judge)
+        at = {(c, b): score[:, i].mean() for i, (c, b) in enumerate(zip(one["condition"], one["bias"], strict=True))}
+        truths = {("style_effect", bias): at[STYLE, bias] for bias in BIASES}
+        truths["style_effect", REWORDED] = at[CONTROL, REWORDED]
+        truths |= {("style_over_content", bias): (at[CONTENT, bias] - at[CONTENT, PLAIN]) / 2 for bias in BIASES}
+        whole = design().assign(score=score.ravel())
+        *level, slope = lengths.fitted(whole[whole["condition"] == LENGTH], CONTROLLED)
+        truths |= {("length_controlled_effect", b): e.value for b, e in zip(CONTROLLED, level, strict=True)}
+        truths["length_slope", ""] = slope.value
+        for (id, bias), truth in truths.items():
+            where = {"judge": judge.name} | ({"bias": bias} if bias else {})
+            nothing = abs(truth) < 1e-9
+            found.append(Target(id, where, 0.0 if nothing else float(truth), "null" if nothing else "planted"))
+            if world == "length" and id == "style_effect":
+                # Taken for a liking of the wording, of which there is none.
+                found.append(Target(id, where, 0.0, "failure"))
+    return tuple(found)
+
+
+def _case(world: str) -> Case:
+    words, judges = WORLDS[world]
+    return Case(NAME, world, words, partial(draw, judges), frame, spoken, measure, partial(_targets, world))
+
+
+CASES: tuple[Case, ...] = tuple(_case(world) for world in WORLDS)
