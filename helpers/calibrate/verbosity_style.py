@@ -33,7 +33,7 @@ GAP, GAP_SPREAD = 1.0, 0.5
 #: Nodes of a normal distribution for truths.
 NODES = np.polynomial.hermite_e.hermegauss(60)
 #: What verdicts say: the text shown first loses, ties, wins.
-LABELS = np.array(["B>A", "A=B", "A>B"], dtype=object)
+LABELS = ["B>A", "A=B", "A>B"]
 
 
 @dataclass(frozen=True)
@@ -142,19 +142,30 @@ def draw(judges: tuple[Judge, ...], number: int, rng: np.random.Generator) -> Ma
 
 def frame(made: Made) -> pd.DataFrame:
     """The frame of a sample, as the experiment's own `tidy` would have it."""
-    table = design().set_index("place").loc[made.asked].reset_index(drop=True)
-    parts = []
-    for judge, signs in made.said.items():
-        flat = signs.reshape(len(table), 2, REPEATS)
-        for order, first in enumerate((TRIED, OTHER)):
-            for repeat in range(REPEATS):
-                here = flat[:, order, repeat]
-                asked, shown = here != NEVER, here * (1 if first == TRIED else -1)
-                verdict = np.where(here == LOST, None, LABELS[np.clip(shown, -1, 1) + 1])
-                known = {"judge": judge, "first": first, "repeat": repeat, "verdict": verdict}
-                parts.append(table.assign(**known, outcome=np.where(here == LOST, "unparsed", "ok"))[asked])
-    found = pd.concat(parts, ignore_index=True)
-    return found.assign(experiment=NAME, judge_vendor=found["judge"], judge_model=found["judge"])[list(FRAME)]
+    one, _ = _grid()
+    names, shape = tuple(made.said), (len(made.said), len(made.asked), len(one), 2, REPEATS)
+    signs = np.stack([made.said[name] for name in names])
+    judge, question, pair, order, repeat = (each[signs != NEVER] for each in np.indices(shape, dtype=np.int32))
+    said = signs[signs != NEVER]
+    verdict = np.clip(np.where(order == 0, said, -said), -1, 1) + 1
+    asked = _words().take(made.asked[question] * len(one) + pair).reset_index(drop=True)
+    who = pd.Categorical.from_codes(judge, names)
+    return asked.assign(
+        experiment=pd.Categorical.from_codes(np.zeros_like(judge), [NAME]),
+        judge=who,
+        judge_vendor=who,
+        judge_model=who,
+        first=pd.Categorical.from_codes(order, [TRIED, OTHER]),
+        repeat=repeat,
+        verdict=pd.Categorical.from_codes(np.where(said == LOST, -1, verdict), LABELS),
+        outcome=pd.Categorical.from_codes((said == LOST).astype(int), ["ok", "unparsed"]),
+    )[list(FRAME)]
+
+
+@cache
+def _words() -> pd.DataFrame:
+    """`design` with its words as categories."""
+    return design().astype(dict.fromkeys(("question_id", "category", "condition", "bias", "wording"), "category"))
 
 
 def measure(verdicts: pd.DataFrame, seed: int) -> list[Estimate]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -21,11 +20,37 @@ FLOOR = "at its floor"
 NO_PAIR = "no pair with two readable verdicts"
 
 
-def of(table: pd.DataFrame, condition: str, wording: str = AS_IS) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """Each judge and bias of one condition and wording, with its readable pairs; an empty table where it has none."""
-    mine = table[(table["condition"] == condition) & (table["wording"] == wording)]
-    for (judge, bias), rows in mine.groupby(["judge", "bias"], sort=True):
-        yield str(judge), str(bias), rows[rows["score"].notna()]
+@dataclass(frozen=True)
+class Cells:
+    """Sums of scores and numbers of readable pairs of each judge and bias by question; and each question's category."""
+
+    sums: dict[tuple[str, str], np.ndarray]
+    pairs: dict[tuple[str, str], np.ndarray]
+    strata: np.ndarray
+
+
+def cells(table: pd.DataFrame, condition: str) -> Cells:
+    """The pairs of one condition, wordings as they are. A judge and bias without any readable pair have zeros."""
+    mine = table[((table["condition"] == condition) & (table["wording"] == AS_IS)).to_numpy()]
+    judge, judges = pd.factorize(mine["judge"], sort=True)
+    bias, biases = pd.factorize(mine["bias"], sort=True)
+    question, strata = _clusters(mine)
+    shape = (len(judges), len(biases), len(strata))
+    cell = np.ravel_multi_index((judge, bias, question), shape) if len(mine) else np.zeros(0, int)
+    score = mine["score"].to_numpy()
+    read, size = ~np.isnan(score), int(np.prod(shape))
+    sums = np.bincount(cell[read], score[read], size).reshape(shape)
+    pairs = np.bincount(cell[read], minlength=size).reshape(shape)
+    known = np.bincount(cell, minlength=size).reshape(shape).any(axis=2)
+    places = {(str(judges[a]), str(biases[b])): (a, b) for a, b in zip(*np.nonzero(known), strict=True)}
+    return Cells({at: sums[i] for at, i in places.items()}, {at: pairs[i] for at, i in places.items()}, strata)
+
+
+def _clusters(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """The number of each row's question, and the category of each question."""
+    question, _ = pd.factorize(rows["question_id"], sort=True)
+    _, first = np.unique(question, return_index=True)
+    return question, rows["category"].iloc[first].to_numpy()
 
 
 def mean(rows: pd.DataFrame, values: pd.Series, null: float | None = None) -> Interval:
@@ -37,25 +62,19 @@ def mean(rows: pd.DataFrame, values: pd.Series, null: float | None = None) -> In
     return clustered(sums, np.bincount(question), strata=strata, null=null)
 
 
-def _clusters(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """The number of each row's question, and the category of each question."""
-    question, _ = pd.factorize(rows["question_id"], sort=True)
-    _, first = np.unique(question, return_index=True)
-    return question, rows["category"].to_numpy()[first]
-
-
-def tested(rows: pd.DataFrame, seed: int, level: float) -> Interval:
+def tested(sums: np.ndarray, pairs: np.ndarray, strata: np.ndarray, seed: int, level: float) -> Interval:
     """The mean score with its interval, and the p of sign flips over questions.
 
     No p where even the smallest attainable one is above `level`, the one that a correction leaves. Where all questions
     say the same there is no interval, but this test needs none.
     """
-    interval = mean(rows, rows["score"])
+    interval = clustered(sums, pairs, strata=strata)
+    if not interval.clusters:
+        return no_interval(math.nan, 0, 0, NO_PAIR)
     if interval.clusters < MIN_CLUSTERS:
         return interval
-    question, _ = _clusters(rows)
     # Enough draws that the smallest p lies well below the corrected level.
-    found = sign_flip(np.bincount(question, rows["score"]), seed, max(9999, math.ceil(20 / level)))
+    found = sign_flip(sums[pairs > 0], seed, max(9999, math.ceil(20 / level)))
     if found.smallest_p > level:
         why = f"no test: {found.clusters} questions lean to a side, whose smallest p, {found.smallest_p:.2g}, is above "
         return replace(interval, p=math.nan, method=f"{interval.method}; {why}{level:.2g}")
@@ -69,17 +88,13 @@ def style_effect(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     Confirmatory: the three wordings of a judge are one family. With the bias REWORDED it is the control: a frame of as
     many letters that claims nothing. Takes `pairs`; a wording without a readable pair has no number.
     """
-    known = {(judge, bias): rows for judge, bias, rows in (*of(table, STYLE), *of(table, CONTROL))}
-    order = {bias: i for i, bias in enumerate((*BIASES, REWORDED))}
+    found, order = {}, {bias: i for i, bias in enumerate((*BIASES, REWORDED))}
+    for condition, level in ((STYLE, LEVEL / len(BIASES)), (CONTROL, LEVEL)):
+        each = cells(table, condition)
+        found |= {at: tested(each.sums[at], each.pairs[at], each.strata, seed, level) for at in each.sums}
     return [
-        estimate(
-            "style_effect",
-            {"judge": judge, "bias": bias},
-            tested(rows, seed, LEVEL / len(BIASES) if bias in BIASES else LEVEL),
-            data,
-            "pp",
-        )
-        for (judge, bias), rows in sorted(known.items(), key=lambda each: (each[0][0], order[each[0][1]]))
+        estimate("style_effect", {"judge": judge, "bias": bias}, found[judge, bias], data, "pp")
+        for judge, bias in sorted(found, key=lambda at: (at[0], order[at[1]]))
     ]
 
 
@@ -88,10 +103,16 @@ def poorer_win_rate(table: pd.DataFrame, data: str) -> list[Estimate]:
 
     A tie counts half. With the bias PLAIN both are plain: what is left of it is the judge's own error.
     """
+    each = cells(table, CONTENT)
     return [
-        estimate("poorer_win_rate", {"judge": judge, "bias": bias}, mean(rows, (rows["score"] + 1) / 2), data)
-        for judge, bias, rows in of(table, CONTENT)
+        estimate("poorer_win_rate", {"judge": at[0], "bias": at[1]}, _rate(each.sums[at], each.pairs[at], each), data)
+        for at in each.sums
     ]
+
+
+def _rate(sums: np.ndarray, pairs: np.ndarray, each: Cells) -> Interval:
+    interval = clustered((sums + pairs) / 2, pairs, strata=each.strata, null=None)
+    return interval if interval.clusters else no_interval(math.nan, 0, 0, NO_PAIR)
 
 
 def style_over_content(table: pd.DataFrame, data: str) -> list[Estimate]:
@@ -100,25 +121,18 @@ def style_over_content(table: pd.DataFrame, data: str) -> list[Estimate]:
     Its win rate in the wording less that in plain words, both against the same full answer, on the questions on which
     both could be read.
     """
-    known = {(judge, bias): rows for judge, bias, rows in of(table, CONTENT)}
-    return [
-        estimate("style_over_content", {"judge": judge, "bias": bias}, _gain(rows, known[judge, PLAIN]), data, "pp")
-        for (judge, bias), rows in known.items()
-        if bias != PLAIN and (judge, PLAIN) in known
-    ]
-
-
-def _gain(rows: pd.DataFrame, plain: pd.DataFrame) -> Interval:
-    """The mean of wins, ties half, less that of plain pairs, over the questions that both have."""
-    both = pd.concat([rows.assign(arm=0), plain.assign(arm=1)], ignore_index=True)
-    both = both[both["question_id"].isin(set(rows["question_id"]) & set(plain["question_id"]))]
-    if both.empty:
-        return no_interval(math.nan, 0, 0, NO_PAIR)
-    question, strata = _clusters(both)
-    cell = 2 * question + both["arm"].to_numpy()
-    won = ((both["score"] + 1) / 2).to_numpy()
-    sums, counts = (np.bincount(cell, each, 2 * len(strata)).reshape(-1, 2) for each in (won, np.ones(len(won))))
-    return clustered(sums, counts, (1.0, -1.0), strata)
+    each, found = cells(table, CONTENT), []
+    for (judge, bias), sums in each.sums.items():
+        plain = judge, PLAIN
+        if bias == PLAIN or plain not in each.sums:
+            continue
+        pairs = np.column_stack([each.pairs[judge, bias], each.pairs[plain]])
+        won, both = (np.column_stack([sums, each.sums[plain]]) + pairs) / 2, (pairs > 0).all(axis=1)
+        interval = no_interval(math.nan, 0, 0, NO_PAIR)
+        if both.any():
+            interval = clustered(won[both], pairs[both], (1.0, -1.0), each.strata[both])
+        found.append(estimate("style_over_content", {"judge": judge, "bias": bias}, interval, data, "pp"))
+    return found
 
 
 def repeat_disagreement(table: pd.DataFrame, data: str) -> list[Estimate]:

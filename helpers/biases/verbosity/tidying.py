@@ -82,16 +82,23 @@ def pairs(frame: pd.DataFrame) -> pd.DataFrame:
     unreadable), `score`, their mean (NaN where either is unreadable: a preference for a place then stays in it),
     `letters_tried` and `letters_other`. Takes the frame of `tidy`.
     """
-    said = frame["verdict"].astype(object).map(SIGNS).to_numpy(dtype=float)
+    said = frame["verdict"].map(SIGNS).to_numpy(dtype=float)
     second = (frame["first"] != TRIED).to_numpy()
     code = np.zeros(len(frame), dtype=np.int64)
     for name in KEYS:
-        number, labels = pd.factorize(frame[name].astype(object), sort=True)
-        code = code * max(1, len(labels)) + number
+        number, labels = _numbered(frame[name])
+        code = code * max(1, labels) + number
     _, at, pair = np.unique(code, return_index=True, return_inverse=True)
     both = np.full((len(at), 2), np.nan)
     # Shown second, the tried text is B.
     both[pair, second.astype(int)] = np.where(second, -said, said)
     table = frame.iloc[at][[*KEYS, "letters_tried", "letters_other"]].reset_index(drop=True)
-    table = table.astype(dict.fromkeys((name for name in KEYS if name != "repeat"), object))
     return table.assign(tried_first=both[:, 0], other_first=both[:, 1], score=both.mean(axis=1))
+
+
+def _numbered(column: pd.Series) -> tuple[np.ndarray, int]:
+    """The number of each value in sorted order, and how many values there are."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return column.cat.codes.to_numpy(np.int64), len(column.cat.categories)
+    number, labels = pd.factorize(column, sort=True)
+    return number, len(labels)
