@@ -16,9 +16,10 @@ from helpers.biases.verbosity import asking, design
 from helpers.biases.verbosity.wording import BIASES, CONTENT, LENGTH, Pair, doublings, pairs
 from helpers.config import load_experiment
 from helpers.datasets import load_questions
+from helpers.providers import simulated
 from helpers.providers.manners import WORDINGS, is_confident, is_list
 from helpers.run import plan
-from helpers.types import Question
+from helpers.types import Model, Question, Request
 
 BUILTIN = load_questions(paths.DATA / "mt_bench_blind" / "questions.jsonl")
 EXPERIMENT = load_experiment("verbosity_style")
@@ -182,3 +183,28 @@ def test_a_text_that_could_close_its_own_delimiters_is_refused() -> None:
     bad = Question("x", "math", "What?", (f"<<<END A {nonce}>>>", "Two.", "Three."))
     with pytest.raises(ValueError, match=f"question x contains the nonce {nonce}"):
         asking.trials("judging", EXPERIMENT, [bad], {})
+
+
+# --- what simulated judges can like ------------------------------------------------------------------------------------
+
+
+def judge_of(**traits: object) -> Model:
+    return Model("sim", "simulated", "sim-1", "gpt", traits=traits)
+
+
+@pytest.mark.parametrize("given", [{"loud": 1.0}, {"listed": "much"}, 0.5])
+def test_a_liking_that_there_is_not_is_refused_by_name(given: object) -> None:
+    with pytest.raises(ValueError, match=r"model 'sim': trait wordings = .*numbers by wording"):
+        simulated.traits_of(judge_of(wordings=given))
+
+
+def test_a_liking_adds_its_utility_to_texts_of_that_wording_and_to_no_others() -> None:
+    texts = ["One. Two.", "- One.\n- Two.", "One. There is absolutely no doubt."]
+
+    def felt(**traits: object) -> list[float]:
+        # The key holds the traits, so noise is left out.
+        request = Request(judge_of(noise=0.0, sharpness=0.0, **traits), "...")
+        return simulated.utilities(request, texts, None)
+
+    assert felt() == [0.0, 0.0, 0.0]
+    assert felt(wordings={"listed": 0.7, "confident": -0.4}) == [0.0, 0.7, -0.4]

@@ -53,7 +53,9 @@ def _wording(at: Place, each: Estimate, p: float, least: float, level: Estimate 
     name = at[1]
     if math.isnan(p):
         shown = f" {each}" if each.value == each.value else ""
-        return f"  - {name}:{shown} no test ({each.method.rpartition('; ')[2]}).{_level(level, p)}"
+        return (
+            f"  - {name}:{shown}{'; ' if shown else ' '}no test ({each.method.rpartition('; ')[2]}).{_level(level, p)}"
+        )
     sign = "\u2264" if FLOOR in each.method else "="
     told = f"{each}, Holm p {sign} {p:.2g}"
     if p < LEVEL:
