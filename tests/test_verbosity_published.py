@@ -115,7 +115,13 @@ def test_published_judges_have_a_line_on_the_card_and_a_headline() -> None:
     cards = {line.judge: line for line in verbosity.card(PUBLISHED)}
     assert set(cards) == {model_of(name) for name in COUNTS["llmbar"]["counts"]}
     assert cards["GPT-4"].verdict == "not shown" and cards["ChatGPT"].verdict == "bias"
-    assert {line.measure for line in cards.values()} == {"longer though worse"}
+    assert {line.measure for line in cards.values()} == {"wording"}
+    shares = {each.where["judge"]: each for each in PUBLISHED if each.id == "longer_when_worse"}
+    for each in PUBLISHED:
+        if each.id == "longer_over_better":
+            share = shares[each.where["judge"]]
+            ends = [2 * x - 1 for x in (share.value, share.low, share.high)]
+            assert [each.value, each.low, each.high] == pytest.approx(ends) and each.p == share.p
     head = verbosity.headline(PUBLISHED)
     assert head.sentence.startswith("Of 30 evaluators 6 prefer the longer text") and 0 < head.unreadable < 0.05
 

@@ -185,7 +185,7 @@ def test_a_text_that_could_close_its_own_delimiters_is_refused() -> None:
         asking.trials("judging", EXPERIMENT, [bad], {})
 
 
-# --- what simulated judges can like ------------------------------------------------------------------------------------
+# --- what simulated judges can like -----------------------------------------------------------------------------------
 
 
 def judge_of(**traits: object) -> Model:

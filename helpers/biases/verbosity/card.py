@@ -11,7 +11,7 @@ from helpers.stats.power import detectable_effect
 from helpers.stats.standing import size, standing, together, worst
 from helpers.types import CardLine, Estimate, Headline, listed, sentence
 
-WORDING, LONGER = "wording", "longer though worse"
+WORDING = "wording"
 LEVEL = 0.05
 
 
@@ -27,7 +27,8 @@ def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None
         mine = [each for each in estimates if each.data == data]
         p, least = corrected(mine), smallest_detectable(mine)
         lines += [_wording(judge, effects, p, least) for judge, effects in by_judge(mine).items()]
-        lines += _longer(mine)
+        # Where wordings were asked they tell more than pairs that were made to mislead.
+        lines += [line for line in _longer(mine) if line.judge not in by_judge(mine)]
     return lines
 
 
@@ -50,16 +51,15 @@ def _wording(
 
 def _longer(mine: Sequence[Estimate]) -> list[CardLine]:
     """A line a judge on the pairs of which the longer text is the worse one."""
-    known, p = index(mine, "longer_when_worse"), against_longer(mine)
+    known, p = index(mine, "longer_over_better"), against_longer(mine)
     verdicts = {at: _verdict(each, p[at]) for at, each in known.items()}
     tests = max(1, sum(not math.isnan(each) for each in p.values()))
     lines = []
     for judge in sorted({model_of(at[0]) for at in known}):
         own = [at for at in known if model_of(at[0]) == judge]
         gravest = worst(verdicts[at] for at in own)
-        at = max(
-            (x for x in own if verdicts[x] == gravest), key=lambda x: (known[x].value == known[x].value, known[x].value)
-        )
+        some = [x for x in own if verdicts[x] == gravest]
+        at = max(some, key=lambda x: (known[x].value == known[x].value, known[x].value))
         words = {
             "bias": "prefers the longer text more often than not where it is the worse one",
             "hint": "leans to the longer text where it is the worse one",
@@ -69,14 +69,14 @@ def _longer(mine: Sequence[Estimate]) -> list[CardLine]:
         if len(own) > 1:
             words += f"; so under {sum(verdicts[x] == 'bias' for x in own)} of {len(own)} prompts (here: {at[0]})"
         least = detectable_effect(known[at].se, known[at].clusters - 1, level=LEVEL / tests)
-        lines.append(CardLine(judge, LONGER, known[at], gravest, words, p[at], least))
+        lines.append(CardLine(judge, WORDING, known[at], gravest, words, p[at], least))
     return lines
 
 
 def _verdict(each: Estimate, p: float) -> str:
-    """As everywhere, against a coin; a judge that finds the better text is not biased by that."""
-    found = standing(each, p, null=0.5)
-    return "not shown" if found in ("bias", "hint") and each.value < 0.5 else found
+    """As everywhere; a judge that finds the better text is not biased by that."""
+    found = standing(each, p)
+    return "not shown" if found in ("bias", "hint") and each.value < 0 else found
 
 
 def headline(estimates: Sequence[Estimate]) -> Headline | None:

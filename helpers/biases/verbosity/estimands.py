@@ -124,6 +124,17 @@ MEASURED = (
         f"{_BENCH}; {_LLMBAR}",
     ),
     of(
+        "longer_over_better",
+        "How much more often the longer of two texts is preferred than the better one, where it is the worse one.",
+        "2 longer_when_worse - 1",
+        "choices of the longer text less choices of the better one",
+        "verdicts of pairs read in both orders whose longer text is the worse one",
+        "a tie is 0; a pair counts if both orders can be read (invalid_share has the others)",
+        f"{T}; published counts: t over instances; p against 0, Holm over the judges",
+        f"{_BENCH}; {_LLMBAR}",
+        "pp",
+    ),
+    of(
         "longer_when_better",
         "How often the longer of two texts is preferred where it is known to be the better one.",
         "mean over pairs of the share of both orders that chose the longer text",

@@ -56,6 +56,9 @@ FAILS: Mapping[str, str] = {
         "that is fooled by the rest of the pair is above it (longer_when_better tells them apart, where there are such "
         "pairs)."
     ),
+    "longer_over_better": (
+        f"{_MISLED} Below 0 is a judge that finds the better text in spite of that; nothing is said against it."
+    ),
     "longer_when_better": (
         "High for a judge that finds the better text and for one that likes the longer one: it means something only "
         "beside longer_when_worse, and published sets hold few such pairs."

@@ -20,8 +20,8 @@ def known_pairs(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """How often each judge prefers the better of two texts, a tie counting half; nothing where there are none.
 
     `known_pair_accuracy` (judge), `known_pair_accuracy_by_bias` (judge, bias that the pairs are made for),
-    `longer_when_worse` (judge): how often the longer text wins where it is the worse one, and `longer_when_better`.
-    Takes `pairs`.
+    `longer_when_worse` (judge): how often the longer text wins where it is the worse one, and `longer_when_better`;
+    `longer_over_better` (judge, pp): how much more often than the better one. Takes `pairs`.
     """
     mine = table[(table["condition"] == KNOWN) & table["score"].notna()]
     found = []
@@ -40,7 +40,10 @@ def _lengths(rows: pd.DataFrame, where: dict[str, str], data: str, seed: int) ->
     longer = rows["letters_tried"] - rows["letters_other"]
     for id, each in (("longer_when_worse", rows[longer < 0]), ("longer_when_better", rows[longer > 0])):
         won = (1 + each["score"] * (1 if id == "longer_when_better" else -1)) / 2
-        yield estimate(id, where, against_coin(mean(each, won), won, each["question_id"], seed), data)
+        share = against_coin(mean(each, won), won, each["question_id"], seed)
+        yield estimate(id, where, share, data)
+        if id == "longer_when_worse":
+            yield estimate("longer_over_better", where, signed(share), data, "pp")
 
 
 def against_coin(interval: Interval, values: pd.Series, questions: pd.Series, seed: int) -> Interval:
@@ -51,3 +54,8 @@ def against_coin(interval: Interval, values: pd.Series, questions: pd.Series, se
     if math.isnan(found.p):
         return interval
     return replace(interval, p=found.p, method=f"{interval.method}; sign-flip p")
+
+
+def signed(share: Interval) -> Interval:
+    """How much more often one of two texts wins than the other, from the share of its wins: 0 where that is a half."""
+    return replace(share, value=2 * share.value - 1, low=2 * share.low - 1, high=2 * share.high - 1, se=2 * share.se)

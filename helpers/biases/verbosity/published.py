@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from helpers.biases.verbosity.families import Place, index
+from helpers.biases.verbosity.known import signed
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import Interval, clustered
 from helpers.stats.tests import holm
@@ -25,7 +26,8 @@ def from_published(published: Mapping[str, Any]) -> list[Estimate]:
     """All numbers that published/counts.yaml determines.
 
     Of each evaluator of LLMBar: `longer_when_worse` and `longer_when_better`, how often the longer output was chosen
-    where it is the worse and the better one (both orders), with t intervals over instances and p against a coin;
+    where it is the worse and the better one (both orders), with t intervals over instances and p against a coin, and
+    `longer_over_better`, how much more often than the better one;
     `known_pairs_right_twice`, on how many instances both orders chose the better output; `unreadable_share`.
     Of AlpacaEval the printed shares `longer_preferred`, whose counts nobody published.
     """
@@ -45,7 +47,9 @@ def _evaluator(judge: str, strata: Mapping[str, Sequence[int]], instances: Mappi
             told = f"{judge}, longer output {stratum}: {sum(counts)} instances counted, there are {instances[stratum]}"
             raise ValueError(f"published counts of LLMBar: {told}")
     where = {"judge": judge}
-    yield estimate("longer_when_worse", where, _share(strata[WORSE], longer_is_better=False), "published")
+    worse = _share(strata[WORSE], longer_is_better=False)
+    yield estimate("longer_when_worse", where, worse, "published")
+    yield estimate("longer_over_better", where, signed(worse), "published", "pp")
     yield estimate("longer_when_better", where, _share(strata[BETTER], longer_is_better=True), "published")
     twice, total = sum(counts[2] for counts in strata.values()), sum(map(sum, strata.values()))
     known = {"n": total, "clusters": total, "data": "published"}
