@@ -21,6 +21,8 @@ SIMULATED = {"bias": ("#5A5A5A", "white"), "hint": ("#DCDCDC", INK)}
 #: Height of a row and of a source's heading, width of a column that only describes, in rows and columns.
 HEADING, NARROW = 0.8, 0.82
 LONGEST = 22
+#: So many columns have room for names of two words in one line.
+WIDE = 9
 
 
 def show_judge_card(
@@ -83,8 +85,9 @@ def _frame(
     for measure, width in zip(columns, widths, strict=True):
         units = {panels.scale(found[row, measure].estimate.unit)[1] for row in rows if (row, measure) in found}
         unit = units.pop() if len(units) == 1 else ""
-        letters = 13 if width == 1 else 10
-        names.append("\n".join([*textwrap.wrap(measure, letters), cards.UNITS.get(unit, unit)]))
+        # More columns are narrower ones, in which names that stood beside each other would touch.
+        letters = (13 if width == 1 else 10) - 3 * (len(columns) > WIDE)
+        names.append("\n".join([*textwrap.wrap(measure, letters, break_long_words=False), cards.UNITS.get(unit, unit)]))
     middles = [x + width / 2 for x, width in zip(left, widths, strict=False)]
     axes.set(xlim=(-0.02, left[-1]), ylim=(high + 1.3, 0))
     axes.set_xticks(middles, names, fontsize=_small(look))
