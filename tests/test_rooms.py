@@ -37,7 +37,7 @@ MAY_IMPORT = {
     "export": {"macros", "stats", "services", "providers"},
 }
 COMMANDS = {"run", "cluster", "calibrate", "power", "analyze", "audit", "explain", "overview", "check", "report"}
-COMMANDS |= {"paper", "commands", "__main__"}
+COMMANDS |= {"paper", "explore", "commands", "__main__"}
 ALL = set(MAY_IMPORT) | COMMANDS
 MAY_IMPORT |= dict.fromkeys(COMMANDS, ALL)
 #: export puts figures and tables into files.
