@@ -54,7 +54,7 @@ def _words(every: list[Item], simulated: bool) -> str:
 
 
 def explorer(every: list[Item], simulated: bool = False) -> ipywidgets.Widget:
-    """The judgments as a widget: a filter for each of `items.FILTERS`, a field for a key, a list, and what is chosen in it."""
+    """The judgments as a widget: filters (`items.FILTERS`), a field for a key, a list, and what is chosen in it."""
     import ipywidgets as widgets
 
     wide = widgets.Layout(width="auto")
