@@ -102,7 +102,7 @@ def contents(
 
     add("numbers.json", as_json({"protocol": PROTOCOL, "provenance": provenance, "numbers": numbers(estimates)}))
     add("numbers.tex", macros(experiment, estimates))
-    add("exhibits.json", _json({"protocol": PROTOCOL, **exhibits(figures, tables)}))
+    add("exhibits.json", as_json({"protocol": PROTOCOL, **exhibits(figures, tables)}))
     add("captions.md", captions(experiment, figures, tables))
     if claims is not None:
         add("claims.csv", csv_text(claims))
