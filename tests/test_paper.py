@@ -28,6 +28,7 @@ NUMBER = re.compile(
 #: Declared sources that name nobody: what is our own, and notebooks that were published without a name or place.
 NOBODY = (
     "own definition",
+    "design of its own",
     "instrumental variables",
     "the placebo that damage alone passes",
     "notebook on the confidence",
