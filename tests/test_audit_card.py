@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from helpers import audit as room
+from helpers.audit.card import facts as facts_of
 from helpers.audit.concluding import SAID
+from helpers.audit.estimands import ESTIMANDS, HEADLINE
 from helpers.audit.probes import PROBES
 from helpers.figures import show_audit_card
 from helpers.providers import auditing, simulated
@@ -60,6 +62,16 @@ def test_the_card_of_a_simulated_judge_says_so_everywhere_and_is_the_same_each_t
         smallest = each["smallest_detectable"]
         assert smallest is None or f"| {100 * smallest:.0f} pp |" in row
     assert told.count("| **biased** |") == sum(each["verdict"] == "biased" for each in facts["probes"]) > 0
+
+
+def test_every_number_of_a_card_is_declared_in_its_unit_with_where_it_fails(tmp_path: Path) -> None:
+    facts = facts_of(audited(tmp_path))
+    kept = [*facts["probes"], *facts["described"]]
+    assert {each["id"]: each["unit"] for each in kept} == {id: each.unit for id, each in ESTIMANDS.items()}
+    assert [each["id"] for each in facts["probes"]] == list(HEADLINE)
+    for id, each in ESTIMANDS.items():
+        assert each.id == id and each.fails.endswith(".") and each.words.endswith("."), id
+    assert len({each.fails for each in ESTIMANDS.values()}) == len(ESTIMANDS)
 
 
 def test_the_figure_says_verdict_number_and_what_would_have_been_found() -> None:

@@ -72,7 +72,7 @@ def test_every_number_that_an_analysis_names_is_explained() -> None:
 
 
 def test_a_module_without_an_experiment_is_found_too(module: str) -> None:
-    last = room.sections()[-2]  # before the numbers of verdicts of one's own
+    last = room.sections()[-3]  # before the numbers of an audit and of verdicts of one's own
     assert (last.name, last.title, last.experiments) == (module, "What an invented bias does.", ())
     assert "hostile_number" in room.listed() and f"### hostile_number\n\n{markdown.plain(HOSTILE[0])}" in room.page()
     assert f"hostile_number ({module})" in room.explain("hostile_number")

@@ -10,6 +10,7 @@ from functools import cache
 
 from helpers import biases
 from helpers.analyze import estimands as analyze
+from helpers.audit import estimands as audit
 from helpers.config import experiment_names, load_config
 from helpers.run.notebooks import available, experiment_of
 from helpers.types import Estimand
@@ -51,7 +52,7 @@ def sections() -> tuple[Section, ...]:
     """All declared numbers by bias module: experiments in the order of their notebooks, then modules without one.
 
     A module's ESTIMANDS are put in the order of its HEADLINE, then in their own. One without ESTIMANDS has no section.
-    The numbers of verdicts of one's own come last.
+    The numbers of an audit and of verdicts of one's own come last.
     """
     order = [experiment_of(notebook) for notebook in available().values()]
     names = sorted(experiment_names(), key=lambda name: (name not in order, order.index(name) if name in order else 0))
@@ -60,9 +61,10 @@ def sections() -> tuple[Section, ...]:
         measuring.setdefault(load_config(name).bias, []).append(name)
     modules = [*measuring, *sorted(each.name for each in pkgutil.iter_modules(biases.__path__))]
     found = [_section(name, measuring.get(name, [])) for name in dict.fromkeys(modules)]
-    # Numbers that only files of verdicts of one's own have are declared where these are analysed.
+    # What no experiment measures is declared where it is measured.
+    audited = Section("audit", "One judge and a battery (`recuse audit`).", (), audit.ESTIMANDS, audit.HEADLINE)
     own = Section("analyze", "Verdicts of your own (`recuse analyze`).", (), analyze.ESTIMANDS, ())
-    return tuple(each for each in (*found, own) if each is not None)
+    return tuple(each for each in (*found, audited, own) if each is not None)
 
 
 def _section(name: str, experiments: list[str]) -> Section | None:
