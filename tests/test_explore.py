@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import replace
 from types import SimpleNamespace
@@ -94,6 +95,21 @@ def test_beside_a_judgment_stand_its_orders_and_repeats(games: Asked) -> None:
     assert texts[1].split() == trial.request.prompt.split()
     assert texts[2].split() == every[0].judgment.completion.text.split()
     assert every[0].key in first.text and "$0.0000" in first.text
+
+
+def test_beside_a_wording_stand_the_same_two_texts_and_no_others() -> None:
+    every = explore.items(asked("verbosity_style", question_limit=8, judges=["sim_gpt_grader"]))
+
+    def texts(item: explore.Item) -> list[str]:
+        found = re.findall(r"<<<ANSWER (?:A|B) (\w+)>>>\n(.*?)\n<<<END", item.judgment.trial.request.prompt, re.DOTALL)
+        return sorted(text for _, text in found)
+
+    assert every and {len(texts(item)) for item in every} == {2}
+    for item in every:
+        beside = explore.siblings(every, item)
+        # Both orders; the wordings themselves and their control are asked twice.
+        assert len(beside) == (3 if item.judgment.trial.condition in ("style", "control") else 1)
+        assert [texts(other) for other in beside] == [texts(item)] * len(beside)
 
 
 @pytest.mark.parametrize("payload", PAYLOADS.values(), ids=PAYLOADS)

@@ -52,7 +52,9 @@ class Item:
         """What judgments share that are worth a look side by side: judge, question, and what is shown in any order."""
         trial = self.judgment.trial
         shown = tuple(sorted(trial.shown))
-        return (trial.judge.name, trial.question_id, shown, trial.wording.name if trial.wording else "")
+        # Of wordings made by rules each condition shows other texts under the same names.
+        made = (trial.condition, trial.where["wording"]) if "wording" in trial.where else ()
+        return (trial.judge.name, trial.question_id, shown, trial.wording.name if trial.wording else "", *made)
 
 
 def items(asked: Asked) -> list[Item]:
