@@ -105,8 +105,8 @@ def write_results(folder: Path, book: Any, name: str = "mt_bench_blind", data: s
 
 @cache
 def small_verdicts() -> tuple[Verdicts, ...]:
-    """The marked verdicts of three small runs on simulated judges, each of another form."""
-    names = ("mt_bench_blind", "arena_hard_position_bias", "cognitive_biases")
+    """The marked verdicts of small runs on simulated judges, each of another form or on other texts."""
+    names = ("mt_bench_blind", "arena_hard_position_bias", "cognitive_biases", "verbosity_style")
     return tuple(of_run(asked(name, question_limit=12), name) for name in names)
 
 

@@ -19,7 +19,7 @@ from helpers import frames, paths, run, verdicts
 from helpers.__main__ import main
 from helpers.biases import cognitive
 from helpers.biases.cognitive import asking
-from helpers.config import ConfigError, load_experiment
+from helpers.config import ConfigError, experiment_names, load_experiment
 from helpers.judge import OverBudget
 from helpers.providers import simulated
 from helpers.run.asking import bias_of
@@ -543,9 +543,7 @@ def key_by_hand(model: Model, prompt: str, system: str, schema: Any, repeat: int
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-@pytest.mark.parametrize(
-    "name", ["mt_bench_blind", "hinting_groups", "quality_self_preference", "arena_hard_position_bias"]
-)
+@pytest.mark.parametrize("name", [name for name in experiment_names() if name != NAME])
 def test_keys_of_the_other_experiments_know_nothing_of_bias_tests(name: str) -> None:
     asked = load_experiment(name, question_limit=4)
     bias = bias_of(asked)

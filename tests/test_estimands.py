@@ -25,8 +25,8 @@ TERMS = {"own_vendor", "own_model", "quality_k", "mean_absolute", "w_judge", "w_
 every = pytest.mark.parametrize("module", MODULES.values(), ids=list(MODULES))
 
 
-def test_the_five_biases_are_found() -> None:
-    assert {"top_choice", "hinting", "self_preference", "position", "cognitive"} <= set(MODULES)
+def test_the_six_biases_are_found() -> None:
+    assert {"top_choice", "hinting", "self_preference", "position", "cognitive", "verbosity"} <= set(MODULES)
 
 
 def test_a_number_whose_limits_nobody_wrote_down_cannot_be_declared() -> None:

@@ -124,6 +124,18 @@ def test_flips_of_two_orders_are_those_of_the_frame() -> None:
     assert count(found, "flipped") == 2 * int((games["baseline"] != games["candidate"]).sum()) > 0
 
 
+def test_flips_of_wordings_are_those_of_the_frame() -> None:
+    run = asked("verbosity_style", question_limit=8)
+    found = verdicts.of_run(run, "x")
+    frame = run.frame[run.frame["verdict"].notna()].copy()
+    sign = frame["verdict"].astype(str).map({"A>>B": 1, "A>B": 1, "A=B": 0, "B>A": -1, "B>>A": -1})
+    frame["winner"] = sign.where(frame["first"].astype(str) == "tried", -sign)
+    keys = ["question_id", "judge", "condition", "bias", "wording", "repeat"]
+    both = frame.pivot_table(index=keys, columns="first", values="winner", observed=True).dropna()
+    assert count(found, "flipped") == 2 * int((both["tried"] != both["other"]).sum()) > 0
+    assert count(found, "own") == count(found, "family") == 0, "texts made by rules are nobody's"
+
+
 def test_changes_of_hints_and_treatments_are_those_of_the_frame() -> None:
     run = asked("hinting_groups", question_limit=12)
     first = run.frame[run.frame["top"] == 1.0].astype({"candidate": str})
@@ -159,7 +171,7 @@ def test_the_file_holds_every_row_and_the_page_the_first_of_each_experiment(monk
 
 
 def test_a_row_says_what_was_shown_what_was_decided_and_what_the_partner_said() -> None:
-    _, games, decisions = small_verdicts()
+    _, games, decisions, _ = small_verdicts()
     row = next(row for row in games.rows if row.kinds == ("flipped",))
     assert row.verdict.startswith("for ") and row.verdict.endswith(" in another order")
     assert [each[:3] for each in row.shown] == ["A: ", "B: "] and row.question and row.reply

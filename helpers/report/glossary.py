@@ -16,6 +16,7 @@ from helpers.run.showing import WORDS
 
 TERMS = {
     "anchor": "A number that is shown before an answer is asked for, and that should not matter to it.",
+    "audit": "One judge and a frozen battery of manipulations, each with its control on the same question.",
     "baseline": "The fixed opponent that candidates are compared with where answers are judged in pairs.",
     "candidate": "A model whose answers are judged.",
     "claim": "A number that somebody printed, with its place; notebooks recompute it where its data were published.",
@@ -33,6 +34,7 @@ TERMS = {
     "ten clusters.",
     "judge": "A model that is asked which answer is better.",
     "key": "The name of a reply: a hash of everything that the model saw and that shapes its reply.",
+    "length-controlled effect": "What is left of the preference for a wording when both texts have as many letters.",
     "outcome": "What became of a reply. Only `ok` carries a verdict; all others are counted and shown, never scored.",
     "percentage point (pp)": "A difference of shares times a hundred.",
     "position bias": "A preference for a place in which an answer is shown, whatever stands there.",
@@ -43,6 +45,7 @@ TERMS = {
     "every result that shows nothing.",
     "trial": "One question put to one judge under one condition. With its reply and its verdict it is a judgment.",
     "verdict": "What a judge decided, read from its reply.",
+    "wording": "How one content is put: plain, padded, as a list, in a confident tone; no sentence is changed.",
 }
 OUTCOMES = {
     "ok": "A verdict was read.",
