@@ -17,7 +17,14 @@ from helpers.commands.printing import echo
 from helpers.config import ConfigError
 
 
-@click.group()
+class _InOrder(click.Group):
+    """Commands in the order in which they are added, which is the README's; click would sort them by letters."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+
+@click.group(cls=_InOrder)
 def main() -> None:
     """Measure how biased LLM judges are, and how sure we can be of it."""
 
@@ -100,8 +107,9 @@ def _no_names(names: tuple[str, ...]) -> None:
         raise click.UsageError(f"a grid names its notebooks itself (`notebooks:`); leave out {', '.join(names)}")
 
 
-AROUND = (instruments.calibrate, instruments.power, instruments.explain, instruments.analyze)
-for command in (*AROUND, auditing.audit, reporting.report, papers.paper, stores.store, checking.check):
+RESULTS = (instruments.analyze, auditing.audit, reporting.report, papers.paper)
+AROUND = (instruments.power, stores.store, checking.check, instruments.calibrate, instruments.explain)
+for command in (*RESULTS, *AROUND):
     main.add_command(command)
 
 
