@@ -14,7 +14,7 @@ from helpers import claims, paths
 from helpers.__main__ import main
 from helpers.biases import position, top_choice
 from helpers.biases.hinting.hints import WORDS
-from helpers.config import COMMON, load_config, read_yaml
+from helpers.config import COMMON, experiment_names, load_config, read_yaml
 from helpers.config.schema import STYLES
 from helpers.datasets.files import ANSWER_FILES, ERROR_FILES, JUDGMENT_FILES
 from helpers.run.notebooks import available, collects, experiment_of
@@ -53,9 +53,9 @@ def test_the_number_of_claims_that_do_not_come_out_is_the_readme_s(published) ->
     assert f"{told}{of['differs']} differ and {of['not derivable']} follow from nothing published" in FLAT
     changes = " ".join((paths.ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split())
     assert f"{len(checked)} published numbers (or numbers derived" in changes
-    for folder in (HINTING, QUALITY, ARENA):
+    for folder in (paths.EXPERIMENTS / name for name in experiment_names() if name != FOLDER.name):
         said = claims.load_claims(folder / "claims.yaml")
-        assert f"{len(said)} published numbers checked" in changes
+        assert f"{len(said)} published numbers checked" in changes, folder.name
 
 
 def test_the_numbers_of_the_hinted_groups_are_those_of_the_published_counts() -> None:
