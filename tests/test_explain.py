@@ -126,7 +126,8 @@ def test_the_last_run_stands_below_with_real_data_first(tmp_path: Path, monkeypa
     numbers = [kept("simulated", 0.1 * i, judge=f"j{i}") for i in range(1, 10)]
     numbers += [kept("published", 0.25, judge="real"), kept("asked", None, judge="none")]
     file.write_text(json.dumps({"numbers": [*numbers, kept("asked", 0.0) | {"id": "win_rate"}]}), encoding="utf-8")
-    lines = room.explain("excess_flip").partition("numbers.json:\n")[2].splitlines()
+    told = room.explain("excess_flip").partition("\n\n")[0]  # an audit has one of its own
+    lines = told.partition("numbers.json:\n")[2].splitlines()
     assert lines[0].strip() == "published: judge real: +25.0 pp [+15.0, +35.0] (n = 20, 10 clusters)"
     assert lines[1].strip() == "asked: judge none: not estimable (n = 20, 10 clusters; why not)"
     assert lines[2].strip().startswith("SIMULATED: judge j1: +10.0 pp") and len(lines) == telling.MOST_SHOWN + 1
