@@ -50,7 +50,8 @@ def _words(every: list[Item], simulated: bool) -> str:
     told = "; ".join(f"{n} *{kind}* ({KINDS[kind]})" for kind, n in marks.items()) or "none is marked"
     whose = "**SIMULATED** judges. " if simulated else ""
     more = ' `explore.show(asked, key="...")` shows one with its prompt and reply.' if marks else ""
-    return f"{whose}Of {len(every):,} judgments: {told}. A verdict can have several marks.{more}"
+    note = "A verdict can have several marks, and noise alone makes some."
+    return f"{whose}Of {len(every):,} judgments: {told}. {note}{more}"
 
 
 def explorer(every: list[Item], simulated: bool = False) -> ipywidgets.Widget:
