@@ -51,7 +51,8 @@ def resampling(found: Sequence[Measured], resamples: int) -> str:
     rows = [
         ["one `bincount` of the questions, ms", spread([1000 * one["bincount"] for one in took], 1), ""],
         ["all six sums of each question, ms", spread([1000 * one["sums"] for one in took], 1), ""],
-        [f"{resamples:,} resamples with their sums, s", spread([one["resamples"] for one in took]), ""],
+        [f"{resamples:,} resamples of each rate with the sums, s", spread([one["resamples"] for one in took]), ""],
+        ["the same where all rates share their draws, s", spread([one["together"] for one in took]), ""],
         ["resamples over all six sums", spread(all_six, 1), goal(all_six, PASSES, True, 0)],
         ["resamples over one `bincount`", spread(once, 1), ""],
         ["largest resident memory, MB", spread([each.memory for each in found], 0), ""],

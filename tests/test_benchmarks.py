@@ -188,7 +188,11 @@ def test_the_index_is_made_read_and_told_with_its_goals() -> None:
 
 def test_estimators_on_rows_of_codes_are_measured() -> None:
     said = estimating.section(1, rows=600, resamples=20, counts=(60,))
-    assert "20 resamples with their sums, s" in said and "| 60 | " in said and "600 pairs, two games each" in said
+    assert (
+        "20 resamples of each rate with the sums, s" in said
+        and "| 60 | " in said
+        and "600 pairs, two games each" in said
+    )
 
 
 def test_the_rates_of_rows_of_codes_are_those_of_the_rows() -> None:
@@ -198,10 +202,12 @@ def test_the_rates_of_rows_of_codes_are_those_of_the_rows() -> None:
     assert len(frame["question_id"].unique()) == 100 and set(frame["question_id"].value_counts()) == {6}
     assert own == pytest.approx([frame["self"][frame["judge"] == judge].mean() for judge in coded.JUDGES])
     assert kinds == pytest.approx([(frame["kind"] == kind).mean() for kind in coded.KINDS])
+    first = coded.rates(coded.sums(frame)[0][:, [0, 3]].sum(axis=0))
+    assert first == pytest.approx([own[0]]), "one judge by itself"
 
 
 def test_estimators_are_told_with_their_goals() -> None:
-    found = [estimating.Measured({"bincount": 0.01, "sums": 0.04, "resamples": 0.09}, 500.0)] * 2
+    found = [estimating.Measured({"bincount": 0.01, "sums": 0.04, "resamples": 0.09, "together": 0.4}, 500.0)] * 2
     told = estimating.resampling(found, 10_000)
     assert "| rounds: 2 | median | goal |" in told
     assert "| resamples over all six sums | 2.2 [2.2, 2.2] | at most 6: met |" in told

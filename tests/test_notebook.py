@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -327,6 +328,29 @@ def test_a_kernel_that_does_not_answer_is_waited_for_and_one_that_died_is_not(
     monkeypatch.setattr(notebooks, "START_SECONDS", seconds)
     result = notebooks.execute(NOTEBOOK, tmp_path / "report.ipynb", {})
     assert result.error is not None and told in result.error
+
+
+def test_a_kernel_whose_cells_are_done_ends_at_once(tmp_path: Path) -> None:
+    """Freeing what a notebook holds takes as long as starting it: nobody waits for that, nor for other last words."""
+    words = tmp_path / "words"
+    source = f"import atexit, pathlib\natexit.register(pathlib.Path({str(words)!r}).touch)\n1 + 1"
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
+    nbformat.write(book, tmp_path / "small.ipynb")
+    assert notebooks.execute(tmp_path / "small.ipynb", tmp_path / "report.ipynb", {}).error is None
+    assert nbformat.read(tmp_path / "report.ipynb", 4).cells[0].outputs[0]["data"]["text/plain"] == "2"
+    assert not words.exists()
+
+
+def test_papermill_is_imported_without_a_grammar_of_addresses_which_others_get_whole() -> None:
+    pytest.importorskip("rfc3987_syntax", reason="jsonschema does without it where JupyterLab is not installed")
+    program = (
+        "import sys; from helpers.run.quick import papermill; "
+        "assert papermill().execute_notebook and 'jsonschema' in sys.modules; "
+        "assert not {'rfc3987_syntax', 'lark'} & set(sys.modules); "
+        "from rfc3987_syntax import is_valid_syntax; print(is_valid_syntax('iri', 'http://a.b/c'))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=paths.ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
 
 
 def test_a_kernel_that_dies_is_told_and_replaces_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

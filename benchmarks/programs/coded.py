@@ -54,22 +54,30 @@ def sums(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 
 
 def rates(totals: np.ndarray) -> np.ndarray:
-    """Three rates of totals (..., 6), or three shares of totals (..., 4)."""
+    """Rates of totals (..., 2k): k numerators, then k denominators; or three shares of totals (..., 4)."""
+    part = 3 if totals.shape[-1] == 4 else totals.shape[-1] // 2
     with np.errstate(invalid="ignore", divide="ignore"):
-        return totals[..., :3] / totals[..., 3:]
+        return totals[..., :part] / totals[..., part:]
 
 
 def resamples(rows: int, count: int) -> dict[str, float]:
-    """Passes over the rows, and three self rates and three class shares of so many clustered resamples."""
+    """Passes over the rows, and three self rates and three class shares of so many clustered resamples.
+
+    Each rate from draws of its own judge's sums, of which there are few kinds, and all of them from the same draws.
+    """
     frame = judgments(rows)
     codes, own = frame["question_id"].cat.codes.to_numpy(), frame["self"].to_numpy()
 
-    def intervals() -> None:
-        for each in sums(frame):
-            np.nanquantile(resampled(each, rates, SEED, count), (0.025, 0.975), axis=0)
+    def intervals(apart: bool, seed: int) -> None:
+        selves, shares = sums(frame)
+        of_each = [selves[:, [judge, judge + len(JUDGES)]] for judge in range(len(JUDGES))] if apart else [selves]
+        for each in (*of_each, shares):
+            np.nanquantile(resampled(each, rates, seed, count), (0.025, 0.975), axis=0)
 
     found = {"bincount": took(lambda: np.bincount(codes, weights=own)), "sums": took(lambda: sums(frame))}
-    return found | {"resamples": took(intervals, 1)}
+    # draws of one seed are kept: each has its own, and the goal is for the rates each by itself
+    together = took(lambda: intervals(apart=False, seed=SEED + 1), 1)
+    return found | {"together": together, "resamples": took(lambda: intervals(apart=True, seed=SEED), 1)}
 
 
 def passes(rows: int) -> dict[str, float]:

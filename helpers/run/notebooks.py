@@ -23,6 +23,7 @@ from helpers.run.cleaning import clean
 from helpers.run.collected import collected
 from helpers.run.drafts import drafting
 from helpers.run.interrupting import Ended, asked_to_end, begin_process, reachable, stopping
+from helpers.run.quick import papermill
 from helpers.run.ready import check_ready
 from helpers.store import StoreError
 
@@ -77,10 +78,8 @@ def check_parameters(notebook: Path, parameters: Mapping[str, Any], to_ask: bool
 
     With `to_ask` also a run whose missing calls need a key that is not set, or have a price that nobody knows.
     """
-    from papermill import inspect_notebook
-
     refuse(parameters)
-    known = inspect_notebook(str(notebook))
+    known = papermill().inspect_notebook(str(notebook))
     unknown = sorted(set(parameters) - set(known))
     if unknown:
         raise ConfigError(f"{notebook.stem} has no parameter {', '.join(unknown)}; it has: {', '.join(known)}")
@@ -121,7 +120,7 @@ def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Resu
 
 def _executed(notebook: Path, draft: Path, report: Path, parameters: Mapping[str, Any]) -> tuple[str | None, bool]:
     """What went wrong and where it is kept, None where the report is whole and in its place; `Result.untold`."""
-    import papermill
+    runner = papermill()
     from papermill.exceptions import PapermillExecutionError
     from traitlets.config import Config
 
@@ -129,7 +128,7 @@ def _executed(notebook: Path, draft: Path, report: Path, parameters: Mapping[str
     words = "what came is stored"
     try:
         with reachable() as interruptible:
-            papermill.execute_notebook(
+            runner.execute_notebook(
                 str(notebook),
                 str(draft),
                 dict(parameters),
