@@ -1,4 +1,4 @@
-"""JSON as the bytes of a file or of a call: by orjson, which takes a tenth of the time that `json` takes."""
+"""JSON as the bytes of a file or of a call: by orjson, which takes a tenth to a third of the time of `json`."""
 
 from __future__ import annotations
 
@@ -21,3 +21,17 @@ def dumps(value: Any) -> bytes:
         return orjson.dumps(value)
     except TypeError:
         return json.dumps(value, separators=(",", ":")).encode()
+
+
+def loads(text: str) -> Any:
+    """What a body of JSON says, as `json.loads` reads it, but for whole numbers of 64 bits and more: those are floats.
+
+    What is no JSON and `json` reads all the same (NaN, half a character, 1e999) is left to it, as are its errors.
+
+    >>> loads('{"n": [1, 2.5], "n": NaN}'), loads('"\\\\ud800"') == "\\ud800"
+    ({'n': nan}, True)
+    """
+    try:
+        return orjson.loads(text)
+    except ValueError:
+        return json.loads(text)

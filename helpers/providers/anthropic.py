@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+from helpers.json_bytes import loads
 from helpers.providers import Sent
 from helpers.providers.clients import Client, opened, options, post
 from helpers.types import Completion, Model, Request, Usage
@@ -56,7 +56,7 @@ def _content(request: Request) -> Any:
 
 def read(raw: str) -> Completion:
     """The reply in a response body; thinking blocks are not part of its text. Input counts cached tokens too."""
-    body = json.loads(raw)
+    body = loads(raw)
     usage = body.get("usage") or {}
     cached, written = usage.get("cache_read_input_tokens"), usage.get("cache_creation_input_tokens")
     return Completion(

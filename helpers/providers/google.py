@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from helpers.json_bytes import loads
 from helpers.providers import CONNECT_SECONDS, TIMEOUT_SECONDS, Sent
 from helpers.providers.failures import Failure
 from helpers.providers.tokens import Token
@@ -92,7 +93,7 @@ async def send(client: Client, request: Request) -> Sent:
 
 def read(raw: str) -> Completion:
     """The reply in a response body; thoughts are not part of its text but of its output tokens."""
-    body = json.loads(raw)
+    body = loads(raw)
     usage = body.get("usageMetadata") or {}
     thoughts, said = usage.get("thoughtsTokenCount"), usage.get("candidatesTokenCount")
     if body.get("candidates"):

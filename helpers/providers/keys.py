@@ -199,7 +199,8 @@ def _struck(text: str, forms: tuple[tuple[str, str, str], ...], like: bool = Tru
         if form in text:
             text = text.replace(form, f"[{name}]")
             names.append(name)
-    if like and forms and ("..." in text or "…" in text or "***" in text or "••" in text or "··" in text):
+    masks = ("...", "***") if text.isascii() else ("...", "***", "…", "••", "··")
+    if like and forms and any(mask in text for mask in masks):
         text, masked = _unmasked(text, {value: name for _, value, name in forms})
         names += masked
     if like and any(prefix in text for prefix in PREFIXES):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from helpers.json_bytes import loads
 from helpers.providers import Sent
 from helpers.providers.clients import Client, opened, options, post
 from helpers.providers.tokens import Token
@@ -41,7 +42,7 @@ async def send(client: Client, request: Request) -> Sent:
 
 def read(raw: str) -> Completion:
     """The reply in a response body; a refusal's text is kept as its text."""
-    body = json.loads(raw)
+    body = loads(raw)
     choice = body["choices"][0]
     message, usage = choice["message"], body.get("usage") or {}
     refusal, content = message.get("refusal"), message.get("content") or ""

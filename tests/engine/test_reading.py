@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from helpers import store
+from helpers import json_bytes, store
 from helpers.judge import Budget
 from helpers.judge.prices import worst_case
 from helpers.providers import anthropic, google, openai
@@ -227,3 +227,32 @@ def test_what_cannot_be_may_have_a_log_probability_of_minus_infinity() -> None:
 )
 def test_a_body_that_tells_none_has_no_tokens(provider: str, body: dict[str, Any]) -> None:
     assert tokens_of(Model("m", provider, "m-1", "any"), Completion("k", "ok", raw=json.dumps(body))) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"a": [NaN, -Infinity, 1e999]}',
+        '"\\ud800 \\ud83d\\ude00"',
+        '{"a": 1, "a": 2}',
+        ' \n{"a": 1.0, "b": -0.0}\t',
+        '"\ud800"',
+    ],
+)
+def test_an_odd_body_is_read_as_the_standard_library_reads_it(body: str) -> None:
+    assert repr(json_bytes.loads(body)) == repr(json.loads(body))
+
+
+@pytest.mark.parametrize("body", ["", "{", "[1,]", '"\x01"', "\ufeff{}", "{'a': 1}", "01", '"\\x"', "[" * 100_000])
+def test_what_is_no_json_is_refused_in_the_words_of_the_standard_library(body: str) -> None:
+    with pytest.raises((ValueError, RecursionError)) as theirs:
+        json.loads(body)
+    with pytest.raises(theirs.type) as ours:
+        json_bytes.loads(body)
+    assert str(ours.value) == str(theirs.value)
+
+
+def test_a_count_that_no_file_can_hold_is_no_count() -> None:
+    for huge in (2**53, 2**63, 2**64, 10**400):
+        body = _openai() | {"usage": {"prompt_tokens": huge, "completion_tokens": 5}}
+        assert read(openai, json.dumps(body)).usage == Usage(output=5)
