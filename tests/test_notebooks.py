@@ -136,6 +136,18 @@ def test_what_a_notebook_found_goes_to_the_overview_too(name: str) -> None:
     assert "summary=run.summary(asked, published, estimates)" in export and "run.costs(asked)" in export
 
 
+@every_asking_one
+def test_single_verdicts_can_be_looked_into(name: str) -> None:
+    assert [cell.source for cell in code_cells(NOTEBOOKS[name]) if "explore." in cell.source] == ["explore.show(asked)"]
+    # In the executed report nobody can choose: it holds counts and a short table, and no widget.
+    report = nbformat.read(paths.EXPERIMENTS / experiment_of(NOTEBOOKS[name]) / "report.ipynb", as_version=4)
+    (cell,) = (each for each in report.cells if each.source == "explore.show(asked)")
+    words, table = (each["data"] for each in cell.outputs)
+    assert {*words, *table} == {"text/markdown", "text/html", "text/plain"} and "widgets" not in report.metadata
+    assert re.search(r"Of [\d,]+ judgments: [\d,]+ \*(flipped|changed|own)\*", words["text/markdown"])
+    assert 5 <= table["text/html"].count("<tr") - 2 <= 10, "rows below the names of columns and of the index"
+
+
 @every_notebook
 def test_every_link_of_a_notebook_leads_somewhere(name: str) -> None:
     book = nbformat.read(NOTEBOOKS[name], as_version=4)

@@ -47,11 +47,12 @@ def show(asked: Asked, key: str | None = None, most: int = 10) -> None:
 
 def _words(every: list[Item], simulated: bool) -> str:
     marks = counted(every)
-    told = "; ".join(f"{n} *{kind}* ({KINDS[kind]})" for kind, n in marks.items()) or "none is marked"
+    told = "; ".join(f"{n:,} *{kind}* ({KINDS[kind]})" for kind, n in marks.items()) or "none is marked"
     whose = "**SIMULATED** judges. " if simulated else ""
     more = ' `explore.show(asked, key="...")` shows one with its prompt and reply.' if marks else ""
-    note = "A verdict can have several marks, and noise alone makes some."
-    return f"{whose}Of {len(every):,} judgments: {told}. {note}{more}"
+    several = " A verdict can have several marks." if len(marks) > 1 else ""
+    noise = " Noise alone makes some of them." if {"flipped", "changed"} & set(marks) else ""
+    return f"{whose}Of {len(every):,} judgments: {told}.{several}{noise}{more}"
 
 
 def explorer(every: list[Item], simulated: bool = False) -> ipywidgets.Widget:

@@ -69,11 +69,14 @@ def listen(
     return heard
 
 
-def until(page: Any, expression: str) -> None:
-    """Wait until an expression is true on a page; what playwright has for that is refused by the page's own policy."""
+def until(page: Any, condition: str | Callable[[], bool]) -> None:
+    """Wait until an expression is true on a page, or a function of this test is.
+
+    What playwright has for expressions is refused by the report's own policy.
+    """
     end = time.monotonic() + PATIENCE / 1000
-    while not page.evaluate(expression):
-        assert time.monotonic() < end, f"never true: {expression}"
+    while not (condition() if callable(condition) else page.evaluate(condition)):
+        assert time.monotonic() < end, f"never true: {condition}"
         page.wait_for_timeout(30)
 
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +21,9 @@ import nbformat
 import pytest
 
 from helpers import paths
+from helpers.explore.details import DOT
 from helpers.run.notebooks import available, collects
-from tests.browser.conftest import PATIENCE, listen
+from tests.browser.conftest import PATIENCE, listen, until
 
 NOTEBOOKS = available()
 TOKEN = "of-this-test"
@@ -34,12 +36,21 @@ LIMIT = 12
 RUN = """async () => {
   const app = window.jupyterapp;
   await app.restored;
+  if (!app.hasPlugin('@jupyter-widgets/jupyterlab-manager:plugin'))
+    throw new Error('no ipywidgets in the pages of this JupyterLab: both have to be installed in the same environment');
   const panel = app.shell.currentWidget;
   await panel.context.ready;
   await panel.revealed;
   await panel.sessionContext.ready;
   await app.commands.execute('notebook:run-all-cells');
   return panel.context.model.toJSON();
+}"""
+#: The place of the cell that shows the explorer of judgments, as it is seen.
+EXPLORER = """async () => {
+  const panel = window.jupyterapp.shell.currentWidget;
+  const index = panel.content.widgets.findIndex((cell) => cell.model.sharedModel.source === 'explore.show(asked)');
+  await panel.content.scrollToItem(index, 'start');
+  return index;
 }"""
 #: Goes through the whole notebook, so that each output is drawn, and takes down what is wrong with what is seen.
 LOOK = """async () => {
@@ -67,6 +78,11 @@ LOOK = """async () => {
   await panel.content.scrollToItem(0, 'start');
   return found;
 }"""
+#: Runs before the first cell: files for papers are not drawn, which takes a third of a run and is seen on no page.
+STARTUP = """from helpers.figures.style import Figure as _Figure
+_Figure.render = lambda self, kind, _drawn=_Figure.render: _drawn(self, kind) if kind == 'png' else b''
+del _Figure
+"""
 
 
 @dataclass(frozen=True)
@@ -102,6 +118,9 @@ def lab(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab
     """A server that nobody else can reach, with settings of its own: no news, no look for updates."""
     folder = tmp_path_factory.mktemp("lab")
     root = copied(folder / "recuse")
+    startup = folder / "IPYTHONDIR" / "profile_default" / "startup"
+    startup.mkdir(parents=True)
+    (startup / "figures.py").write_text(STARTUP, encoding="utf-8")
     settings = folder / "settings" / "@jupyterlab" / "apputils-extension"
     settings.mkdir(parents=True)
     quiet = {"fetchNews": "false", "checkForUpdates": False}
@@ -164,6 +183,9 @@ def test_a_notebook_runs_in_jupyterlab_and_looks_right(lab: Lab, chromium: Any, 
         assert len(pictures) >= 3 and all(each["metadata"]["image/png"]["alt"] for each in pictures)
         seen = page.evaluate(LOOK)
         page.screenshot(path=tmp_path / f"{name}.png")
+        if not collects(NOTEBOOKS[name]):
+            _explored(page)
+            page.screenshot(path=tmp_path / f"{name}-explorer.png")
         formulas = re.findall(r"\$[^$\n]+\$", "\n".join(_source(cell) for cell in book["cells"] if cell not in code))
         assert seen["images"] == len(pictures) and seen["formulas"] >= (1 if formulas else 0)
         bad = {key: seen[key] for key in ("broken", "loading", "stderr", "wrong", "dialogs", "wide") if seen[key]}
@@ -173,6 +195,38 @@ def test_a_notebook_runs_in_jupyterlab_and_looks_right(lab: Lab, chromium: Any, 
             assert "SIMULATED" in json.dumps(outputs)
     finally:
         context.close()
+
+
+def _explored(page: Any) -> None:
+    """In the explorer of judgments filters, the list and a key each bring what they name, and all of it fits."""
+    place = page.locator(f".jp-Cell[data-windowed-list-index='{page.evaluate(EXPLORER)}']")
+    mark, judge, listed, key = (place.get_by_label(each, exact=True) for each in ("mark", "judge", "judgments", "key"))
+    mark.wait_for()
+    assert "SIMULATED" in place.inner_text()
+    a_mark = _offered(mark)[1]
+    mark.select_option(a_mark)
+    until(page, lambda: all(a_mark in line for line in _offered(listed)))
+    ((a_judge, several),) = Counter(line.split(DOT)[1] for line in _offered(listed)).most_common(1)
+    judge.select_option(a_judge)
+    until(page, lambda: len(_offered(listed)) == several and all(a_judge in line for line in _offered(listed)))
+    questions = [line.split(DOT)[0] for line in _offered(listed)]
+    other = next(place for place, question in enumerate(questions) if question != questions[0])
+    listed.select_option(index=other)
+    first = place.locator("section").first
+    until(page, lambda: questions[other] in first.locator("strong").first.inner_text())
+    digits = first.locator("li", has_text="key:").locator("code").inner_text()
+    assert first.locator("summary").all_inner_texts()[-2:] == ["Prompt", "Reply"]
+    assert all(map(str.strip, first.locator("pre").all_inner_texts()[-2:]))
+    key.fill(digits[:12])
+    key.press("Enter")
+    # Judgments on prompts of the same bytes share a reply, and so its key.
+    until(page, lambda: 0 < len(_offered(listed)) < len(questions) and digits in first.inner_text())
+    assert place.evaluate("(cell) => cell.scrollWidth <= cell.clientWidth"), "nothing stands out at the side"
+
+
+def _offered(box: Any) -> list[str]:
+    """The options of a field; the widgets write spaces that break no line."""
+    return [option.replace("\N{NO-BREAK SPACE}", " ") for option in box.locator("option").all_inner_texts()]
 
 
 def _source(cell: dict[str, Any]) -> str:
