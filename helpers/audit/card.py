@@ -18,6 +18,7 @@ from helpers.export import PROTOCOL, as_json, numbers, this_run, write
 from helpers.figures import Figure, show_audit_card
 from helpers.figures.style import METADATA
 from helpers.run.accounting import costs
+from helpers.types import Model, short_hash
 
 NAME = "card"
 FACTS = f"{NAME}.json"
@@ -46,6 +47,7 @@ def facts(audit: Audit) -> dict[str, Any]:
             "name": audit.judge.name,
             "provider": audit.judge.provider,
             "model_id": audit.judge.model_id,
+            "identity": identity(audit.judge),
             "returned": list(audit.returned),
             "structured": audit.judge.structured,
             "params": dict(audit.judge.params),
@@ -86,7 +88,12 @@ def _probe(each: Finding) -> dict[str, Any]:
     }
 
 
-def check(folder: Path, judge: str, force: bool = False) -> None:
+def identity(judge: Model) -> str:
+    """What tells judges of one name apart: a hash of the model's id and of the weights or the address behind it."""
+    return short_hash(judge.provider, judge.model_id, json.dumps(judge.revision, sort_keys=True), digits=16)
+
+
+def check(folder: Path, judge: Model, force: bool = False) -> None:
     """Refuse a folder that cannot be written into, or holds anything but this judge's card, before anything is paid."""
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder}: a file, expected a folder to write into")
@@ -95,19 +102,22 @@ def check(folder: Path, judge: str, force: bool = False) -> None:
         raise ValueError(f"{folder}: nothing can be written into {there}; --to names another folder")
     if force or not folder.is_dir() or not any(folder.iterdir()):
         return
-    whose = _whose(folder / FACTS)
-    if whose != judge:
-        what = f"the card of {whose}" if whose else ", ".join(sorted(each.name for each in folder.iterdir())[:5])
+    name, known = _whose(folder / FACTS)
+    if (name, known) != (judge.name, identity(judge)):
+        what = ", ".join(sorted(each.name for each in folder.iterdir())[:5])
+        if name:
+            what = f"the card of {name}" if name != judge.name else f"the card of another model that is called {name}"
         raise ValueError(f"{folder}: holds {what}; --to names another folder, --force writes into this one")
 
 
-def _whose(path: Path) -> str:
-    """The judge whose card a folder holds; "" where it holds none."""
+def _whose(path: Path) -> tuple[str, str]:
+    """The name and the identity of the judge whose card a folder holds; empty where it holds none."""
     try:
         known: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return str(known["judge"]["name"]) if known["experiment"] == "audit" else ""
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""
+        judge = known["judge"] if known["experiment"] == "audit" else {}
+        return str(judge.get("name", "")), str(judge.get("identity", ""))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return "", ""
 
 
 def save(audit: Audit, folder: Path, style: str = "paper") -> list[Path]:

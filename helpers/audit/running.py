@@ -77,7 +77,8 @@ async def audit(
     """Ask what is missing of the battery, within the budget, and conclude from all of it.
 
     With `ask=False` nothing is asked and what is missing is counted as such. Before the first call: OverBudget,
-    MissingKey, NoPrice; after the last: Incomplete, which counts what is missing and why.
+    MissingKey, NoPrice; after the last: Incomplete, which counts what is missing and why, and ValueError where not one
+    reply is there.
     """
     budget = Budget(budget_usd, planned=True)
     if ask:
@@ -94,6 +95,11 @@ async def audit(
         judgments = await judge_all(asked, folder=folder, budget=budget, ask=ask, stage=NAME, **options)
     except Interrupted as interrupt:  # a cancellation would lose its words on the way out
         raise KeyboardInterrupt(str(interrupt)) from None
+    if not any(each.completion for each in judgments):
+        raise ValueError(
+            f"{folder}: no reply of {judge.name} to battery {battery.version} is stored here; a card of stored replies "
+            "needs the same --store and the same settings of the judge as when they were asked"
+        )
     judged, data = table(judgments), _data(judge)
     estimates = measure(judged, judge.name, data, battery.seed)
     beside = described(judged, judge.name, data, battery.seed)

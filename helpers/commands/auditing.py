@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -57,13 +58,17 @@ def audit(
     from helpers import audit as room
     from helpers.providers.keys import refuse
 
+    if only_plan and stored:
+        raise click.UsageError("--plan says what asking would cost, --stored asks nothing; leave out one of them")
+    if budget_usd is not None and not math.isfinite(budget_usd):
+        raise click.BadParameter(f"{budget_usd} is not a finite number", param_hint="--budget-usd")
     refuse({"model": model, "address": base_url, "revision": own["revision"], "variable": own["api_key_env"]})
     battery = room.load()
     judge = room.judge_of(model, base_url, {**own, "structured": False if text else None}, battery.knowledge)
-    target = folder.expanduser() if folder else Path.cwd() / f"audit-{judge.name}"
+    target = folder.expanduser() if folder else Path.cwd() / f"audit-{judge.name.removeprefix('audit_')}"
     store = store.expanduser().resolve()
     if not only_plan:
-        room.check(target, judge.name, force)
+        room.check(target, judge, force)
     if not stored:
         fits = _planned(room.plan(battery, judge, store), judge.name, budget_usd)
         if only_plan:

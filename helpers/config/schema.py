@@ -59,8 +59,8 @@ class Strict(BaseModel):
 class PriceEntry(Strict):
     """US dollars for a million tokens."""
 
-    input: float = Field(ge=0)
-    output: float = Field(ge=0)
+    input: float = Field(ge=0, allow_inf_nan=False)
+    output: float = Field(ge=0, allow_inf_nan=False)
 
 
 class ModelEntry(Strict):

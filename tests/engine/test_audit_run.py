@@ -221,3 +221,50 @@ def test_limits_of_other_addresses_than_the_judge_s_are_no_fault(
     limits.write_text("http://127.0.0.1:8765/v1: {requests_per_minute: 120}\n")
     with pytest.raises(ConfigError, match="no base_url of models"):
         room.judge_of("m", "http://127.0.0.1:9000/v1")
+
+
+def test_stored_and_plan_exclude_each_other_and_touch_no_file(tmp_path: Path) -> None:
+    target = tmp_path / "thesis"
+    target.mkdir()
+    (target / "card.md").write_text("mine")
+    words = ["audit", "--model", "sim_gpt_fast", "--plan", "--stored", "--store", str(tmp_path), "--to", str(target)]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 2 and "leave out one of them" in done.output
+    assert [each.name for each in target.iterdir()] == ["card.md"] and (target / "card.md").read_text() == "mine"
+
+
+def test_where_nothing_is_stored_there_is_no_card(tmp_path: Path) -> None:
+    words = ["audit", "--model", "gpt_6_luna", "--stored", "--store", str(tmp_path / "r"), "--to", str(tmp_path / "c")]
+    done = CliRunner().invoke(main, words)
+    assert isinstance(done.exception, ValueError) and "no reply of gpt_6_luna" in str(done.exception)
+    assert not (tmp_path / "c").exists()
+
+
+@pytest.mark.parametrize("amount", ["nan", "inf"])
+def test_an_amount_that_is_no_number_is_refused_before_the_plan(serve: Any, tmp_path: Path, amount: str) -> None:
+    server = serve(only(Reply("x")))
+    budget = run(tmp_path, server.url, *PRICE, "--budget-usd", amount)
+    assert budget.exit_code == 2 and f"{amount} is not a finite number" in budget.output
+    price = run(tmp_path, server.url, "--price", amount, "1")
+    assert isinstance(price.exception, ConfigError) and f"price.input = {amount}: must be" in str(price.exception)
+    assert not server.calls
+
+
+def test_the_card_of_the_same_name_at_another_address_is_not_replaced(serve: Any, tmp_path: Path) -> None:
+    one, two = serve(served({})), serve(served({}))
+    assert run(tmp_path, one.url).exit_code == 0
+    before = (tmp_path / "card" / "card.json").read_bytes()
+    other = run(tmp_path, two.url)
+    assert isinstance(other.exception, ValueError) and not two.calls
+    assert "the card of another model that is called audit_own_judge-7b" in str(other.exception)
+    assert (tmp_path / "card" / "card.json").read_bytes() == before
+    assert run(tmp_path, one.url).exit_code == 0  # its own card is made again
+
+
+def test_the_folder_of_a_card_is_named_after_the_model(
+    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    at = ("--base-url", f"{serve(served({})).url}/v1", "--model", "own/Judge-7B", "--store", str(tmp_path / "replies"))
+    assert CliRunner().invoke(main, ["audit", *at]).exit_code == 0
+    assert (tmp_path / "audit-own_judge-7b" / "card.md").is_file()
