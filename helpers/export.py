@@ -27,6 +27,8 @@ from helpers.types import Estimate
 
 PROTOCOL = "1.0"
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+#: A file that is half-written, beside its place.
+PART = re.compile(r"\..+\.part")
 VERSIONS = ("datasets", "matplotlib", "numpy", "pandas", "recuse", "scipy", "statsmodels")
 
 
@@ -58,27 +60,66 @@ def export(
     write(files, folder)
 
 
+def held(folder: Path, option: str) -> list[str]:
+    """What a folder holds that results are to be written into: names, sorted; none where it is new or empty.
+
+    What a write that was cut off left half-written does not count. A file in its place and a folder into which nothing
+    can be written are a ValueError, which tells the `option` that names another one: before anything is computed.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder}: a file, expected a folder to write into")
+    there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise ValueError(f"{folder}: nothing can be written into {there}; {option} names another folder")
+    return sorted(each.name for each in folder.iterdir() if _counts(each)) if folder.is_dir() else []
+
+
+def _counts(path: Path) -> bool:
+    """Whether a path is something: a folder is where a file is in it."""
+    if path.is_dir() and not path.is_symlink():
+        return any(map(_counts, path.iterdir()))
+    return not PART.fullmatch(path.name)
+
+
 def write(files: Mapping[str, bytes], folder: Path) -> None:
     """Put files into a folder, all beside their places first: one that cannot be written leaves the former ones.
 
-    Texts are written without the keys of this environment.
+    A name may say a folder within (`figures/one.pdf`); where that is a link, nothing is written (ValueError). Texts are
+    written without the keys of this environment.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    parts = {name: folder / f".{name}.part" for name in files}
+    places = {name: folder / name for name in files}
+    for inner in sorted({path.parent for path in places.values()} - {folder}):
+        _refuse_links(folder, inner)
+    parts = {name: path.with_name(f".{path.name}.part") for name, path in places.items()}
     try:
         for name, part in parts.items():
+            part.parent.mkdir(parents=True, exist_ok=True)
             # A link of that name would lead the write out of the folder.
             part.unlink(missing_ok=True)
-            part.write_bytes(_without_keys(name, files[name]))
+            part.write_bytes(cleaned(name, files[name]))
         for name, part in parts.items():
-            os.replace(part, folder / name)
+            os.replace(part, places[name])
     finally:
         for part in parts.values():
             part.unlink(missing_ok=True)
 
 
-def _without_keys(name: str, content: bytes) -> bytes:
-    return content if name.endswith((".png", ".pdf")) else redact(content.decode()).encode()
+def _refuse_links(folder: Path, inner: Path) -> None:
+    at = folder
+    for step in inner.relative_to(folder).parts:
+        at = at / step
+        if at.is_symlink() or step == "..":
+            raise ValueError(f"{at}: a link, expected a folder; delete it")
+
+
+def cleaned(name: str, content: bytes) -> bytes:
+    """The bytes of a file as they are written: a text without keys; one that is not UTF-8 is a ValueError."""
+    if name.endswith((".png", ".pdf")):
+        return content
+    try:
+        return redact(content.decode()).encode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{name}: no UTF-8 text ({error.reason} at byte {error.start})") from None
 
 
 def contents(

@@ -162,6 +162,51 @@ def test_links_in_the_folder_are_replaced_never_followed(tmp_path, results):
     assert not (folder / "numbers.json").is_symlink() and not (folder / ".numbers.json.part").exists()
 
 
+def test_files_of_several_folders_are_written_all_or_none(tmp_path, monkeypatch):
+    exporting.write({"a.txt": b"1", "inner/b.txt": b"1"}, tmp_path)
+    write_bytes = Path.write_bytes
+
+    def full(path: Path, content: bytes) -> int:
+        if path.name == ".b.txt.part":
+            raise OSError(28, "No space left on device", str(path))
+        return write_bytes(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match="No space"):
+        exporting.write({"a.txt": b"2", "inner/b.txt": b"2"}, tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.rglob("*.*")} == {"a.txt": b"1", "b.txt": b"1"}
+
+
+@pytest.mark.parametrize("name", ["inner/a.txt", "../outside/a.txt"])
+def test_no_folder_within_leads_out(tmp_path, name):
+    folder, outside = tmp_path / "folder", tmp_path / "outside"
+    folder.mkdir()
+    outside.mkdir()
+    (folder / "inner").symlink_to(outside)
+    with pytest.raises(ValueError, match="expected a folder"):
+        exporting.write({"first.txt": b"x", name: b"x"}, folder)
+    assert not list(outside.iterdir()) and [each.name for each in folder.iterdir()] == ["inner"]
+
+
+def test_what_a_folder_holds_is_told_but_for_what_was_cut_off(tmp_path):
+    assert exporting.held(tmp_path / "new" / "deep", "--to") == []
+    (tmp_path / "files" / "one").mkdir(parents=True)
+    (tmp_path / "files" / "one" / ".a.png.part").write_bytes(b"")
+    (tmp_path / ".card.json.part").write_bytes(b"")
+    assert exporting.held(tmp_path, "--to") == []
+    (tmp_path / "files" / "one" / "a.png").write_bytes(b"")
+    (tmp_path / "thesis.tex").write_text("mine")
+    assert exporting.held(tmp_path, "--to") == ["files", "thesis.tex"]
+    with pytest.raises(ValueError, match=r"thesis\.tex: a file, expected a folder"):
+        exporting.held(tmp_path / "thesis.tex", "--to")
+
+
+def test_a_text_that_is_none_is_named(tmp_path):
+    with pytest.raises(ValueError, match=r"files/a\.csv: no UTF-8 text \(invalid start byte at byte 1\)"):
+        exporting.write({"files/a.csv": b"a\xff"}, tmp_path)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
 def test_simulated_data_is_said_everywhere(tmp_path, results):
     export(tmp_path, **results)
     files = read_all(tmp_path)

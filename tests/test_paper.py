@@ -16,7 +16,7 @@ from helpers import paper, paths
 from helpers.config import experiment_names, load_config
 from helpers.explain import sections
 from helpers.macros import camel, macro_names
-from helpers.paper import checklist, folders, methods, numbering, redrawing, sources
+from helpers.paper import checklist, folders, methods, numbering, redrawing, sources, writing
 from helpers.run.notebooks import Result, available
 from helpers.types import Estimate
 from tests.kernels import recuse
@@ -317,6 +317,54 @@ def test_what_an_earlier_paper_left_goes_and_a_record_removes_nothing_else(resul
     paper.write("icml", folder, [f"second={results}"])
     assert outside.read_text() == "mine"
     assert not list(folder.glob("*/first-*")) and list(folder.glob("figures/second-*.pdf"))
+
+
+def test_what_was_changed_by_hand_is_not_removed_even_by_force(results: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "recuse"
+    paper.write("icml", folder, [f"first={results}"])
+    (mine,) = folder.glob("tables/first-metrics.tex")
+    mine.write_text("my table")
+    paper.write("icml", folder, [f"second={results}"], force=True)
+    assert [path.name for path in folder.glob("*/first-*")] == [mine.name] and mine.read_text() == "my table"
+
+
+def test_names_that_are_taken_are_told_before_anything_is_drawn(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "redrawn", lambda *_: pytest.fail("drawn"))
+    (tmp_path / "numbers.tex").write_text("mine")
+    with pytest.raises(ValueError, match=r"numbers\.tex is there and not ours"):
+        paper.write("acl", tmp_path, [str(results)])
+
+
+def test_a_paper_that_found_no_room_leaves_the_former_one_as_it_was(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, write_bytes = tmp_path / "recuse", Path.write_bytes
+    paper.write("icml", folder, [f"first={results}"])
+    before = {path: path.read_bytes() for path in folder.rglob("*.*") if path.is_file()}
+
+    def full(path: Path, content: bytes) -> int:
+        if path.parent.name == "tables":
+            raise OSError(28, "No space left on device", str(path))
+        return write_bytes(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match="No space"):
+        paper.write("icml", folder, [f"second={results}"])
+    monkeypatch.undo()
+    assert {path: path.read_bytes() for path in folder.rglob("*.*") if path.is_file()} == before
+    paper.write("icml", folder, [f"second={results}"])
+
+
+def test_nothing_of_a_paper_is_written_through_a_link(results: Path, tmp_path: Path) -> None:
+    folder, outside = tmp_path / "recuse", tmp_path / "outside"
+    outside.mkdir()
+    folder.mkdir()
+    (folder / "figures").symlink_to(outside)
+    with pytest.raises(ValueError, match="figures: a link"):
+        paper.write("icml", folder, [str(results)])
+    assert not list(outside.iterdir())
 
 
 def test_an_unknown_style_is_refused_before_anything_is_made(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:

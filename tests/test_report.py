@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -415,6 +416,37 @@ def test_a_folder_that_is_no_report_is_left_alone(small: Path, tmp_path: Path) -
     assert made_in(target) == {"index.html": b"mine"}
     with pytest.raises(ValueError, match="a file, expected a folder"):
         written(target / "index.html", results([small]))
+
+
+@pytest.mark.parametrize("after", [0, 1, 5])
+def test_a_report_that_was_cut_off_is_made_whole_by_the_next(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int
+) -> None:
+    target, done, replace = tmp_path / "report", [], os.replace
+
+    def killed(part: Path, place: Path) -> None:
+        if len(done) == after:
+            raise SystemExit("killed")
+        done.append(place)
+        replace(part, place)
+
+    monkeypatch.setattr(os, "replace", killed)
+    # What is killed cleans nothing up.
+    monkeypatch.setattr(Path, "unlink", lambda path, missing_ok=False: None)
+    with pytest.raises(SystemExit):
+        written(target, results([small]))
+    monkeypatch.undo()
+    assert any(path.name.endswith(".part") for path in target.rglob("*"))
+    written(target, results([small]))
+    assert made_in(target)["index.html"] and not [name for name in made_in(target) if name.endswith(".part")]
+
+
+def test_a_page_that_somebody_changed_is_not_deleted(small: Path, tmp_path: Path) -> None:
+    target = tmp_path / "report"
+    written(target, results([small]))
+    (target / "mt_bench_blind-own.html").write_text("my words", encoding="utf-8")
+    written(target, results([write_results(tmp_path / "other", plain_book(), name="hinting_groups")]))
+    assert made_in(target)["mt_bench_blind-own.html"] == b"my words"
 
 
 def test_nothing_is_written_or_deleted_through_a_link_or_out_of_the_folder(small: Path, tmp_path: Path) -> None:

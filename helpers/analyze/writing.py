@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,7 +18,7 @@ from helpers.analyze.placing import EVERYBODY, MOST_COMPARISONS
 from helpers.analyze.saying import summary
 from helpers.biases import hinting, position, top_choice
 from helpers.escaping import markdown
-from helpers.export import export
+from helpers.export import export, held
 from helpers.export import write as write_files
 from helpers.figures import Figure
 from helpers.tables import Table, table
@@ -45,12 +44,8 @@ def write(analysis: Analysis, folder: Path, force: bool = False, style: str = "p
 
 def check(folder: Path, force: bool = False) -> None:
     """Refuse a folder that is not ours to write into, before anything is computed."""
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder}: a file, expected a folder to write into")
-    there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise ValueError(f"{folder}: nothing can be written into {there}; --out names another folder")
-    if force or not folder.is_dir() or not any(folder.iterdir()):
+    there = held(folder, "--out")
+    if force or not there:
         return
     numbers = folder / "numbers.json"
     try:
@@ -58,8 +53,9 @@ def check(folder: Path, force: bool = False) -> None:
     except (OSError, ValueError, KeyError, TypeError):
         ours = False
     if not ours:
-        there = ", ".join(sorted(each.name for each in folder.iterdir())[:5])
-        raise ValueError(f"{folder}: not empty ({there}) and no earlier analysis; --out names another, --force writes")
+        raise ValueError(
+            f"{folder}: not empty ({', '.join(there[:5])}) and no earlier analysis; --out names another, --force writes"
+        )
 
 
 def name_of(source: str | Path) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from helpers.audit.measuring import LEVEL, outcomes
 from helpers.audit.probes import PROBES
 from helpers.audit.running import Audit
 from helpers.audit.telling import caption, told
-from helpers.export import PROTOCOL, as_json, numbers, this_run, write
+from helpers.export import PROTOCOL, as_json, held, numbers, this_run, write
 from helpers.figures import Figure, show_audit_card
 from helpers.figures.style import METADATA
 from helpers.run.accounting import costs
@@ -95,16 +94,12 @@ def identity(judge: Model) -> str:
 
 def check(folder: Path, judge: Model, force: bool = False) -> None:
     """Refuse a folder that cannot be written into, or holds anything but this judge's card, before anything is paid."""
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder}: a file, expected a folder to write into")
-    there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise ValueError(f"{folder}: nothing can be written into {there}; --to names another folder")
-    if force or not folder.is_dir() or not any(folder.iterdir()):
+    there = held(folder, "--to")
+    if force or not there:
         return
     name, known = _whose(folder / FACTS)
     if (name, known) != (judge.name, identity(judge)):
-        what = ", ".join(sorted(each.name for each in folder.iterdir())[:5])
+        what = ", ".join(there[:5])
         if name:
             what = f"the card of {name}" if name != judge.name else f"the card of another model that is called {name}"
         raise ValueError(f"{folder}: holds {what}; --to names another folder, --force writes into this one")

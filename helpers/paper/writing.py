@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,6 +24,8 @@ from helpers.paper.sources import bibliography, of_results
 
 #: What was written last, with its hash: by this a file that somebody changed is known.
 RECORD = "paper.json"
+#: What every paper has, whatever its results are.
+ALWAYS = ("recuse.tex", "numbers.tex", "methods.tex", "checklist.tex", "references.bib", "example.tex", "appendix.tex")
 OURS = re.compile(r"((figures|tables)/)?[A-Za-z0-9_-]+\.(tex|bib|pdf)")
 
 
@@ -84,16 +86,16 @@ def fitting(results: Results, on: Page) -> tuple[Results, list[str]]:
 def contents(every: Sequence[Results], on: Page) -> dict[str, bytes]:
     """The bytes of every file by its place in the folder; the same for the same results."""
     done = checklist(every)
-    texts = {
-        "recuse.tex": preamble(),
-        "numbers.tex": numbers_tex(every, done.macros),
-        "methods.tex": methods_tex(every),
-        "checklist.tex": checklist_tex(done),
-        "references.bib": bibliography(key for each in every for key in of_results(each)),
-        "example.tex": example(every, on),
-        "appendix.tex": appendix(every),
-    }
-    files = {name: text.encode() for name, text in texts.items()}
+    texts = (
+        preamble(),
+        numbers_tex(every, done.macros),
+        methods_tex(every),
+        checklist_tex(done),
+        bibliography(key for each in every for key in of_results(each)),
+        example(every, on),
+        appendix(every),
+    )
+    files = {name: text.encode() for name, text in zip(ALWAYS, texts, strict=True)}
     for each in every:
         for picture in each.pictures or ():
             files[f"figures/{stem(each, picture.name)}.tex"] = figure_tex(each, picture, on).encode()
@@ -104,19 +106,31 @@ def contents(every: Sequence[Results], on: Page) -> dict[str, bytes]:
 
 
 def _put(files: Mapping[str, bytes], folder: Path, force: bool) -> None:
-    """Write everything and the record of it; what an earlier paper left and this one does not have goes."""
+    """Write everything and the record of it; what an earlier paper left and this one does not have goes.
+
+    What somebody has changed since does not go.
+    """
     known = _recorded(folder)
-    strange = [name for name in files if name not in known and (folder / name).exists()]
+    _refuse_strange(folder, files, force)
+    left = [name for name in sorted(set(known) - set(files)) if _hash_of(folder / name) == known[name]]
+    hashes = {name: hashlib.sha256(export.cleaned(name, files[name])).hexdigest() for name in sorted(files)}
+    record = json.dumps({"protocol": PROTOCOL, "files": hashes}, indent=1)
+    export.write({**files, RECORD: f"{record}\n".encode()}, folder)
+    for name in left:
+        (folder / name).unlink()
+
+
+def _refuse_strange(folder: Path, names: Iterable[str], force: bool) -> None:
+    """Refuse to replace what this command did not write."""
+    known = _recorded(folder)
+    strange = [name for name in names if name not in known and (folder / name).exists()]
     if strange and not force:
         raise ValueError(f"{folder}: {', '.join(strange[:5])} is there and not ours; another --to, or --force")
-    for name in sorted(set(known) - set(files)):
-        (folder / name).unlink(missing_ok=True)
-    for inner in ("figures", "tables", ""):
-        mine = {name.rpartition("/")[2]: text for name, text in files.items() if name.rpartition("/")[0] == inner}
-        export.write(mine, folder / inner)
-    hashes = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in sorted(files)}
-    record = json.dumps({"protocol": PROTOCOL, "files": hashes}, indent=1)
-    export.write({RECORD: f"{record}\n".encode()}, folder)
+
+
+def _hash_of(path: Path) -> str:
+    """The sha256 of a file, "" where there is none within our folders."""
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() and not path.parent.is_symlink() else ""
 
 
 def _recorded(folder: Path) -> dict[str, str]:
@@ -132,16 +146,12 @@ def _recorded(folder: Path) -> dict[str, str]:
 
 
 def _refuse_strangers(folder: Path, force: bool) -> None:
-    """Refuse a folder in which a file of ours was changed, before anything is computed."""
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder}: a file, expected a folder to write into")
-    changed = [
-        name
-        for name, before in _recorded(folder).items()
-        if (folder / name).is_file() and hashlib.sha256((folder / name).read_bytes()).hexdigest() != before
-    ]
+    """Refuse a folder in which a file of ours was changed or one of its names is taken, before anything is computed."""
+    export.held(folder, "--to")
+    changed = [name for name, before in _recorded(folder).items() if _hash_of(folder / name) not in ("", before)]
     if changed and not force:
         raise ValueError(
             f"{folder}: changed since it was made: {', '.join(changed[:5])}; keep your words in files of your own, "
             "which \\input ours, or --force replaces them"
         )
+    _refuse_strange(folder, ALWAYS, force)
