@@ -12,7 +12,8 @@ DOT = " \N{MIDDLE DOT} "
 #: Letters of a text that are shown.
 LONGEST = 20_000
 _BOX = "white-space:pre-wrap;overflow-wrap:anywhere;max-height:26em;overflow:auto;border:1px solid #8888;padding:.5em"
-_BESIDE = "display:grid;grid-template-columns:repeat(auto-fit,minmax(22em,1fr));gap:1em"
+_BESIDE = "display:grid;grid-template-columns:repeat(auto-fit,minmax(22em,1fr));gap:1em;line-height:1.4"
+_FACTS = "margin:0;overflow-wrap:anywhere"
 
 
 def detail(item: Item, others: Sequence[Item] = (), simulated: bool = False) -> str:
@@ -48,7 +49,7 @@ def _one(item: Item, simulated: bool) -> str:
     texts = {"System text": trial.request.system, "Prompt": trial.request.prompt}
     texts["Reply"] = reply.text if reply is not None else "No reply is stored."
     boxes = "".join(_box(name, text, open_=name != "System text") for name, text in texts.items() if text)
-    return f'<section><p>{head}</p><ul style="margin:0">{told}</ul>{boxes}</section>'
+    return f'<section><p>{head}</p><ul style="{_FACTS}">{told}</ul>{boxes}</section>'
 
 
 def _count(tokens: int | None) -> str:

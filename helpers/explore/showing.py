@@ -60,8 +60,10 @@ def explorer(every: list[Item], simulated: bool = False) -> ipywidgets.Widget:
     import ipywidgets as widgets
 
     wide = widgets.Layout(width="auto")
+    narrow = widgets.Layout(width="17em")
+    # Without the index a page shows no choice at all, for the value of the first is None.
     filters = {
-        name: widgets.Dropdown(options=_offered(offered), description=name, layout=widgets.Layout(width="17em"))
+        name: widgets.Dropdown(options=_offered(offered), index=0, description=name, layout=narrow)
         for name, offered in choices(every).items()
     }
     key = widgets.Text(description="key", placeholder="first digits", continuous_update=False)

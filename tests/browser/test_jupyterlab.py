@@ -52,6 +52,11 @@ EXPLORER = """async () => {
   await panel.content.scrollToItem(index, 'start');
   return index;
 }"""
+INSIDE = """(cell) => {
+  const right = (node) => Math.floor(node.getBoundingClientRect().right);
+  return [...cell.querySelectorAll('section')].every((part) =>
+    [...part.querySelectorAll('*')].every((node) => right(node) <= right(part)) && right(part) <= right(cell));
+}"""
 #: Goes through the whole notebook, so that each output is drawn, and takes down what is wrong with what is seen.
 LOOK = """async () => {
   const panel = window.jupyterapp.shell.currentWidget;
@@ -203,6 +208,7 @@ def _explored(page: Any) -> None:
     mark, judge, listed, key = (place.get_by_label(each, exact=True) for each in ("mark", "judge", "judgments", "key"))
     mark.wait_for()
     assert "SIMULATED" in place.inner_text()
+    assert {box.evaluate("(box) => box.selectedOptions[0]?.text") for box in (mark, judge)} == {"any"}
     a_mark = _offered(mark)[1]
     mark.select_option(a_mark)
     until(page, lambda: all(a_mark in line for line in _offered(listed)))
@@ -221,7 +227,7 @@ def _explored(page: Any) -> None:
     key.press("Enter")
     # Judgments on prompts of the same bytes share a reply, and so its key.
     until(page, lambda: 0 < len(_offered(listed)) < len(questions) and digits in first.inner_text())
-    assert place.evaluate("(cell) => cell.scrollWidth <= cell.clientWidth"), "nothing stands out at the side"
+    assert place.evaluate(INSIDE), "nothing stands out at the side of its column"
 
 
 def _offered(box: Any) -> list[str]:
