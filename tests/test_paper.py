@@ -17,6 +17,7 @@ from helpers.config import experiment_names, load_config
 from helpers.explain import sections
 from helpers.macros import camel, macro_names
 from helpers.paper import checklist, folders, methods, numbering, redrawing, sources, writing
+from helpers.run import executed
 from helpers.run.notebooks import Result, available
 from helpers.types import Estimate
 from tests.kernels import recuse
@@ -265,6 +266,14 @@ def test_a_folder_without_numbers_says_which_folders_in_it_have_some(results: Pa
         ("exhibits.json", {"figures": [{"name": "../evil"}]}, "exhibits.json: '../evil' is no name"),
         ("exhibits.json", {"tables": [{"name": "x", "caption": "", "columns": ["a"], "rows": [[1, 2]], "best": []}]},
          "exhibits.json: table x: a row of 2 cells under 1 columns"),
+        ("exhibits.json", {"figures": [{"name": "x", "caption": "", "alt": "", "width": 3, "height": 0, "size": 8,
+         "style": "icml"}]}, "exhibits.json: figure x: "),
+        ("exhibits.json", {"tables": [{"name": "x", "caption": "", "columns": ["a"], "rows": [[1]], "best": [[0]]}]},
+         "exhibits.json: not enough values"),
+        ("run.json", {"models": [{"model": "m", "usd": 1.0}]}, "run.json: key 'calls' is missing"),
+        ("run.json", {"account": [1]}, "run.json: "),
+        ("run.json", {"left_out": {"questions": "x"}}, "run.json: invalid literal"),
+        ("summary.json", {"models": "m"}, "summary.json: "),
     ],
 )  # fmt: skip
 def test_what_is_wrong_in_a_file_is_told_with_its_name(
@@ -276,6 +285,15 @@ def test_what_is_wrong_in_a_file_is_told_with_its_name(
     (copy / file).write_text(json.dumps({**content, **change}), encoding="utf-8")
     with pytest.raises(ValueError, match=re.escape(told)):
         folders.load(copy)
+
+
+def test_claims_that_are_no_table_of_claims_are_named(results: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(results, copy)
+    for content, told in (("", "no table of claims"), ("a,b\n1,2\n", "no column 'status'")):
+        (copy / "claims.csv").write_text(content)
+        with pytest.raises(ValueError, match=rf"claims\.csv: {told}"):
+            folders.load(copy)
 
 
 def test_the_same_results_give_the_same_bytes(made: Path, results: Path, tmp_path: Path) -> None:
@@ -447,11 +465,13 @@ def test_parameters_of_a_report_are_literals_and_nothing_in_it_runs(tmp_path: Pa
     book.cells = [nbformat.v4.new_code_cell("seed = 7"), cell]
     nbformat.write(book, tmp_path / "report.ipynb")
     expected = {"judges": ["a", "b"], "questions": "path/to/x", "question_limit": 5, "repeats": None}
-    assert redrawing.injected(tmp_path / "report.ipynb") == expected
-    cell.source = "seed = __import__('os').getpid()"
-    nbformat.write(book, tmp_path / "report.ipynb")
-    with pytest.raises(ValueError, match="malformed node"):
-        redrawing.injected(tmp_path / "report.ipynb")
+    tags = (executed.INJECTED,)
+    assert executed.parameters(executed.load(tmp_path / "report.ipynb"), tags) == expected
+    cell.source = "seed = __import__('os').abort()\nrepeats = 3"
+    assert executed.parameters(book, tags) == {"repeats": 3}
+    for source in ("seed = (", "seed = '\x00'"):
+        cell.source = source
+        assert executed.parameters(book, tags) == {}
 
 
 def test_the_last_digit_of_another_machine_is_no_difference() -> None:

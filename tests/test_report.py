@@ -343,6 +343,51 @@ def test_a_notebook_that_is_not_there_or_failed_or_has_no_numbers_is_named(tmp_p
         results([tmp_path / "nowhere"])
 
 
+@pytest.mark.parametrize(
+    ("file", "place", "value", "told"),
+    [
+        ("report.ipynb", ("cells", 1, "outputs", 0, "output_type"), None, r"report\.ipynb: no notebook"),
+        ("report.ipynb", ("cells", 1, "outputs", 0, "data", "image/png"), "AAAA", r"report\.ipynb: a figure .* no PNG"),
+        ("report.ipynb", ("metadata",), [], r"report\.ipynb: no notebook"),
+        ("numbers.json", ("provenance",), "x", r"numbers\.json: no numbers of a run"),
+        ("summary.json", ("rows", 0, "where"), [[]], r"summary\.json: "),
+        ("summary.json", ("card", 0, "estimate", "data"), ["folder"], r"summary\.json: expected a text, found list"),
+        ("summary.json", ("card", 0, "estimate", "data"), "", r"summary\.json: .*data is empty"),
+        ("summary.json", ("models",), [{"model": "m"}], r"summary\.json: key 'calls' is missing"),
+    ],
+)
+def test_a_file_of_results_that_is_not_as_we_write_it_is_named(
+    tmp_path: Path, file: str, place: tuple[Any, ...], value: Any, told: str
+) -> None:
+    picture = nbformat.v4.new_output("display_data", data={"image/png": base64.b64encode(png()).decode()})
+    cell = nbformat.v4.new_code_cell("1", execution_count=1, outputs=[picture])
+    folder = write_results(tmp_path / "own", plain_book(cell))
+    content = json.loads((folder / file).read_text(encoding="utf-8"))
+    at = content
+    for step in place[:-1]:
+        at = at[step]
+    at[place[-1]] = value
+    (folder / file).write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(ValueError, match=told):
+        pages.files(results([folder]), [])
+
+
+@pytest.mark.parametrize("about", ["x", {"width": "wide"}, {"width": -3}, {"width": 10**9}, {"alt": [1]}])
+def test_odd_metadata_of_a_picture_leave_its_own_size(tmp_path: Path, about: Any) -> None:
+    book = plain_book(nbformat.v4.new_code_cell("1", execution_count=1))
+    picture = {"image/png": base64.b64encode(png(40, 20)).decode()}
+    output = nbformat.v4.new_output("display_data", data=picture, metadata={"image/png": about})
+    book.cells[-1].outputs = [output]
+    made = pages.files(results([write_results(tmp_path / "own", book)]), [])
+    assert b'width="40" height="20"' in made["mt_bench_blind-own.html"]
+
+
+def test_without_notebooks_there_is_no_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path)
+    with pytest.raises(ValueError, match="no notebooks here"):
+        results()
+
+
 def _empty(folder: Path) -> Path:
     empty = folder / "empty"
     empty.mkdir(exist_ok=True)

@@ -84,20 +84,20 @@ def read(folder: Path) -> Found:
     try:
         if content["protocol"] != PROTOCOL:
             raise ValueError(f"protocol {content['protocol']!r}, this program reads {PROTOCOL!r}")
-        rows = tuple(Row(row["sentence"], _estimate(row), _number(row["unreadable"])) for row in content["rows"])
+        rows = tuple(Row(_text(row["sentence"]), estimate(row), _number(row["unreadable"])) for row in content["rows"])
         lines = tuple(_line(line) for line in content["card"])
-        name, question, models = content["title"], content["question"], tuple(map(_priced, content["models"]))
-    except (KeyError, TypeError, ValueError) as error:
+        name, question = _text(content["title"]), _text(content["question"])
+        models = tuple(map(paid, content["models"]))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         what = f"key {error} is missing" if isinstance(error, KeyError) else error
         raise ValueError(f"{path}: {what}; run its notebook again") from None
-    claims = folder / "claims.csv"
     return Found(
         name=name,
         question=question,
         run="" if folder.name == name else folder.name,
         rows=rows,
         lines=lines,
-        claims=pd.read_csv(claims) if claims.is_file() else None,
+        claims=_claims(folder / "claims.csv"),
         models=models,
     )
 
@@ -113,19 +113,44 @@ def _number(value: float | None) -> float:
     return math.nan if value is None else float(value)
 
 
-def _priced(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {**{key: record[key] for key in ("model", "calls", "input", "output")}, "usd": _number(record["usd"])}
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"expected a text, found {type(value).__name__}")
+    return value
 
 
-def _estimate(record: Mapping[str, Any]) -> Estimate:
+def _claims(path: Path) -> pd.DataFrame | None:
+    if not path.is_file():
+        return None
+    try:
+        claims = pd.read_csv(path)
+    except ValueError as error:
+        raise ValueError(f"{path}: no table of claims ({error}); run its notebook again") from None
+    if "status" not in claims:
+        raise ValueError(f"{path}: no column 'status'; run its notebook again")
+    return claims
+
+
+def paid(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a model cost, from the record of a run: calls, tokens, and dollars (NaN where no price was known)."""
+    counts = {key: int(record[key]) for key in ("calls", "input", "output")}
+    return {"model": _text(record["model"]), **counts, "usd": _number(record["usd"])}
+
+
+def estimate(record: Mapping[str, Any]) -> Estimate:
+    """A number from its record in numbers.json or summary.json; KeyError, TypeError or ValueError where it is none."""
     bounds = {key: _number(record[key]) for key in ("value", "low", "high")}
-    rest = {key: record[key] for key in ("id", "where", "n", "clusters", "unit", "method", "data")}
-    return Estimate(**rest, **bounds)
+    where = {str(key): str(value) for key, value in dict(record["where"]).items()}
+    words = {key: _text(record[key]) for key in ("unit", "method", "data")}
+    if not words["data"]:
+        raise ValueError("a number that does not say where it is from: data is empty")
+    counts = {key: int(record[key]) for key in ("n", "clusters")}
+    return Estimate(_text(record["id"]), where, **bounds, **counts, **words)
 
 
 def _line(record: Mapping[str, Any]) -> CardLine:
     if record["verdict"] not in CARD_VERDICTS:
         raise ValueError(f"verdict {record['verdict']!r}; there are: {', '.join(CARD_VERDICTS)}")
-    words = {key: record[key] for key in ("judge", "measure", "verdict", "words")}
+    words = {key: _text(record[key]) for key in ("judge", "measure", "verdict", "words")}
     numbers = {key: _number(record[key]) for key in ("p", "smallest")}
-    return CardLine(estimate=_estimate(record["estimate"]), **words, **numbers)
+    return CardLine(estimate=estimate(record["estimate"]), **words, **numbers)

@@ -78,9 +78,9 @@ def _facts(results: Results) -> Iterator[tuple[str, str]]:
     yield from _intervals(results, data)
     yield from _money(run)
     if run.get("commit"):
-        yield "Commit", rf"\texttt{{{latex(str(run['commit'])[:12])}}}"
+        yield "Commit", rf"\texttt{{{latex(run['commit'][:12])}}}"
     if run.get("time"):
-        yield "Date", latex(str(run["time"])[:10])
+        yield "Date", latex(run["time"][:10])
 
 
 def _judges(judges: Mapping[str, Any]) -> str:
@@ -100,7 +100,7 @@ def _judges(judges: Mapping[str, Any]) -> str:
 def _design(results: Results, data: str) -> Iterator[tuple[str, str]]:
     if results.experiment not in experiment_names():
         return
-    config, given = load_config(results.experiment), results.provenance.get("parameters", {})
+    config, given = load_config(results.experiment), results.provenance["parameters"]
     if data not in ("asked", "simulated"):
         return
     # What was published stood in the orders that others chose, and was asked as often as they asked.
@@ -122,9 +122,8 @@ def _losses(results: Results, data: str) -> Iterator[tuple[str, str]]:
     if isinstance(n, int) and not math.isnan(share):
         yield "Unreadable", marked(f"{round(share * n):,}", data)
         yield "UnreadableShare", marked(latex(f"{100 * share:.1f} %").replace(" ", r"\,"), data)
-    left = results.run.get("left_out")
-    if isinstance(left, Mapping) and left.get("questions"):
-        yield "LeftOut", f"{left['questions']:,}"
+    if left := results.run.get("questions_left_out"):
+        yield "LeftOut", f"{left:,}"
 
 
 def _intervals(results: Results, data: str) -> Iterator[tuple[str, str]]:
@@ -140,14 +139,13 @@ def _intervals(results: Results, data: str) -> Iterator[tuple[str, str]]:
 
 
 def _money(run: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    models = run.get("models")
-    if isinstance(models, list) and models:
+    if models := run.get("models"):
         for name, key in (("Calls", "calls"), ("TokensIn", "input"), ("TokensOut", "output")):
-            yield name, f"{sum(int(each[key]) for each in models):,}"
-        paid = [each.get("usd") for each in models]
-        yield "Spent", _dollars(math.fsum(paid)) if None not in paid else ""
-    budget = run.get("account", {}).get("budget_usd")
-    yield "Budget", _dollars(budget) if isinstance(budget, int | float) else ""
+            yield name, f"{sum(each[key] for each in models):,}"
+        spent = math.fsum(each["usd"] for each in models)
+        yield "Spent", "" if math.isnan(spent) else _dollars(spent)
+    budget = run.get("budget_usd")
+    yield "Budget", "" if budget is None else _dollars(budget)
 
 
 def _dollars(amount: float) -> str:

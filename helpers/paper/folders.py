@@ -14,7 +14,7 @@ from helpers import paths
 from helpers.config import collection_names, experiment_names
 from helpers.datasets.walking import document
 from helpers.export import NAME, PROTOCOL
-from helpers.overview.collecting import SUMMARY, Found, read
+from helpers.overview.collecting import SUMMARY, Found, estimate, paid, read
 from helpers.run.notebooks import available, experiment_of
 from helpers.types import Estimate
 
@@ -56,8 +56,9 @@ class Sheet:
 class Results:
     """One folder of results. `label` begins the names of everything made of it; `experiment` is what made it.
 
-    `found` is what it hands to the overview (None where it hands on nothing), `run` its run.json ({} where there is
-    none, as in a fresh checkout). `pictures` and `sheets` are None where nothing tells of them: they must be made anew.
+    `found` is what it hands to the overview (None where it hands on nothing), `run` what its run.json tells (see
+    `_run`; {} where there is none, as in a fresh checkout). `pictures` and `sheets` are None where nothing tells of
+    them: they must be made anew.
     """
 
     label: str
@@ -122,10 +123,10 @@ def load(folder: Path, label: str = "") -> Results:
     content = _json(path)
     with _told(path):
         provenance = dict(content["provenance"])
+        provenance["parameters"] = dict(provenance.get("parameters") or {})
         experiment = str(provenance["experiment"])
-        estimates = tuple(_estimate(each) for each in content["numbers"])
+        estimates = tuple(map(estimate, content["numbers"]))
     pictures, sheets = _exhibits(folder)
-    run = folder / RUN
     return Results(
         label=label or re.sub("[^A-Za-z0-9_-]+", "_", experiment)[:64] or "results",
         experiment=experiment,
@@ -133,7 +134,7 @@ def load(folder: Path, label: str = "") -> Results:
         provenance=provenance,
         estimates=estimates,
         found=read(folder) if (folder / SUMMARY).is_file() else None,
-        run=_json(run) if run.is_file() else {},
+        run=_run(folder / RUN),
         pictures=pictures,
         sheets=sheets,
     )
@@ -144,7 +145,7 @@ def _told(path: Path) -> Iterator[None]:
     """What is wrong with a record, told with its file."""
     try:
         yield
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         what = f"key {error} is missing" if isinstance(error, KeyError) else error
         raise ValueError(f"{path}: {what}; make these results again") from None
 
@@ -159,11 +160,16 @@ def _json(path: Path) -> Any:
     return content
 
 
-def _estimate(record: Mapping[str, Any]) -> Estimate:
-    bounds = {key: math.nan if record[key] is None else float(record[key]) for key in ("value", "low", "high")}
-    where = {str(key): str(value) for key, value in record["where"].items()}
-    words = {key: str(record[key]) for key in ("unit", "method", "data")}
-    return Estimate(str(record["id"]), where, **bounds, n=int(record["n"]), clusters=int(record["clusters"]), **words)
+def _run(path: Path) -> dict[str, Any]:
+    """What run.json tells of a run that a paper says: commit, time, what each model cost, budget, what was left out."""
+    content = _json(path) if path.is_file() else {}
+    with _told(path):
+        told = {key: str(content[key]) for key in ("commit", "time") if content.get(key)}
+        models = [dict(paid(each)) for each in content.get("models") or ()]
+        budget = dict(content.get("account") or {}).get("budget_usd")
+        left = dict(content.get("left_out") or {}).get("questions") or 0
+        found = {"budget_usd": None if budget is None else float(budget), "questions_left_out": int(left)}
+    return {**told, "models": models, **found} if content else {}
 
 
 def _exhibits(folder: Path) -> tuple[tuple[Picture, ...] | None, tuple[Sheet, ...] | None]:
@@ -186,6 +192,8 @@ def _name(record: Mapping[str, Any]) -> str:
 def _picture(record: Mapping[str, Any], folder: Path) -> Picture:
     name, style = _name(record), str(record["style"])
     lengths = {key: float(record[key]) for key in ("width", "height", "size")}
+    if not all(0 < length < math.inf for length in lengths.values()):
+        raise ValueError(f"figure {name}: {lengths}, expected lengths above 0")
     return Picture(name, str(record["caption"]), str(record["alt"]), **lengths, style=style, folder=folder)
 
 
@@ -198,4 +206,5 @@ def _sheet(record: Mapping[str, Any]) -> Sheet:
     odd = next((row for row in rows if len(row) != len(columns)), None)
     if odd is not None:
         raise ValueError(f"table {record['name']}: a row of {len(odd)} cells under {len(columns)} columns")
-    return Sheet(_name(record), str(record["caption"]), columns, rows, frozenset(map(tuple, record["best"])))
+    best = frozenset((int(row), int(column)) for row, column in record["best"])
+    return Sheet(_name(record), str(record["caption"]), columns, rows, best)

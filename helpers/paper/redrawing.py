@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from helpers.config import collection_names, experiment_names
 from helpers.paper.folders import Picture, Results, load
 from helpers.paper.pages import Page
+from helpers.run import executed
 from helpers.run.notebooks import available, collects, experiment_of, run_all
 from helpers.types import Estimate
 
@@ -71,24 +71,8 @@ def parameters(results: Results) -> dict[str, Any]:
     """
     report = results.folder / REPORT
     if report.is_file():
-        return injected(report)
-    told = results.provenance.get("parameters", {})
-    return dict(told) if isinstance(told, Mapping) else {}
-
-
-def injected(report: Path) -> dict[str, Any]:
-    """The parameters that an executed notebook was given, read as the literals they are; {} where it was given none."""
-    import nbformat
-
-    book = nbformat.read(report, as_version=4)
-    found: dict[str, Any] = {}
-    for cell in book.cells:
-        if "injected-parameters" not in cell.metadata.get("tags", ()):
-            continue
-        for statement in ast.parse(cell.source).body:
-            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-                found[statement.targets[0].id] = ast.literal_eval(statement.value)
-    return found
+        return executed.parameters(executed.load(report), (executed.INJECTED,))
+    return dict(results.provenance["parameters"])
 
 
 def differences(before: Sequence[Estimate], after: Sequence[Estimate]) -> str:

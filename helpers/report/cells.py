@@ -17,6 +17,8 @@ from helpers.report.fragments import Place, said, shown, words_of
 
 #: Letters of an alternative text before the rest stands below the figure only.
 LONGEST_ALT = 250
+#: Pixels that no figure of ours has.
+WIDEST = 10_000
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -100,14 +102,19 @@ def _outputs(outputs: Sequence[Any], place: Place, files: Mapping[bytes, Sequenc
             caption = ""
             if waiting and _is_caption(waiting[0]):
                 caption = waiting.pop(0).data["text/markdown"]
-            about = each.get("metadata", {}).get("image/png", {})
-            yield Part("figure", _picture(data["image/png"], about, caption, place, files))
+            yield Part("figure", _picture(data["image/png"], _about(each), caption, place, files))
         elif "text/markdown" in data:
             yield Part("words", said(data["text/markdown"], place))
         elif "text/html" in data:
             yield Part("words", shown(data["text/html"], place))
         elif "text/plain" in data:
             yield Part("text", _plain(data["text/plain"]))
+
+
+def _about(output: Any) -> Mapping[str, Any]:
+    """What a picture's metadata tell of it; the format of notebooks says nothing of their kind."""
+    told = output.get("metadata", {}).get("image/png")
+    return told if isinstance(told, Mapping) else {}
 
 
 def _is_caption(output: Any) -> bool:
@@ -134,7 +141,8 @@ def _picture(
     if not data.startswith(_PNG) or len(data) < 24:
         raise ValueError("a figure of a notebook is no PNG; run the notebook again")
     across, down = struct.unpack(">II", data[16:24])
-    width = int(about.get("width") or across)
+    told = about.get("width")
+    width = told if isinstance(told, int) and 0 < told < WIDEST else across
     place.figures += 1
     own = files.get(data, ())
     return Picture(

@@ -69,13 +69,12 @@ def _any_simulated(results: Sequence[Result]) -> bool:
 
 def _notebook(result: Result, results: Sequence[Result], shelf: Shelf, marked: set[str]) -> Page:
     place = Place(leads=partial(shelves.leads, home=result.report.parent, pages=results, shelf=shelf))
-    body = part(
-        "notebook.html",
-        result=result,
-        parts=cells.parts(result.book, place, shelves.pictures(result)),
-        verdicts=result.label in marked,
-        section=reference.section_of(result.name),
-    )
+    try:
+        parts = cells.parts(result.book, place, shelves.pictures(result))
+    except ValueError as error:
+        raise ValueError(f"{result.report}: {error}") from None
+    section = reference.section_of(result.name)
+    body = part("notebook.html", result=result, parts=parts, verdicts=result.label in marked, section=section)
     return Page(f"{result.page}.html", result.title, body, result.simulated, place.headings)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,6 +16,7 @@ from helpers.json_text import no_constant, no_duplicates
 from helpers.overview import Found
 from helpers.overview.collecting import SUMMARY
 from helpers.report.layout import FIXED
+from helpers.run import executed
 from helpers.run.notebooks import available, experiment_of
 from helpers.types import Collection, short_hash
 
@@ -71,6 +71,8 @@ def results(folders: Sequence[Path] | None = None) -> list[Result]:
     """
     places = _default() if folders is None else [place for folder in folders for place in _within(folder)]
     found = [_read(report, folder) for report, folder in dict.fromkeys(places)]
+    if not found:
+        raise ValueError(f"{paths.NOTEBOOKS}: no notebooks here, so there is nothing to report")
     order = {experiment_of(notebook): at for at, notebook in enumerate(available().values())}
     found.sort(key=lambda each: (order.get(each.name, len(order)), each.name, each.run))
     return _paged(found)
@@ -109,7 +111,7 @@ def _read(report: Path, folder: Path) -> Result:
     title = first.lstrip("# ") or name
     run = own.removeprefix(f"{name}-")[:LONGEST_RUN]
     found = replace(found, run=run) if found else None
-    return Result(name, run, name, title, report, folder, book, data, judges, _parameters(book), found)
+    return Result(name, run, name, title, report, folder, book, data, judges, executed.parameters(book), found)
 
 
 def _numbers(folder: Path, report: Path) -> tuple[str, frozenset[str], dict[str, tuple[str, ...]]]:
@@ -139,17 +141,15 @@ def _known(folder: Path) -> str:
 
 def _executed(report: Path, name: str) -> Any:
     """The notebook, executed from top to bottom; anything else is a ValueError that says what to run."""
-    import nbformat
-
     failed = report.with_name(FAILED)
     if failed.is_file():
         raise ValueError(f"{failed}: the last run of this notebook failed; see there why. {_run(name)}")
     if not report.is_file():
         raise ValueError(f"{report}: not there, so {_unexecuted(report, name)}")
     try:
-        book = nbformat.read(report, as_version=4)
-    except Exception as error:  # nbformat and json raise many kinds
-        raise ValueError(f"{report}: no notebook ({type(error).__name__}); {_run(name)}") from None
+        book = executed.load(report)
+    except ValueError as error:
+        raise ValueError(f"{error}; {_run(name)}") from None
     for number, cell in enumerate(book.cells, 1):
         if cell.cell_type != "code" or not cell.source.strip():
             continue
@@ -168,28 +168,6 @@ def _unexecuted(report: Path, name: str) -> str:
 def _run(name: str) -> str:
     notebook = next((each for each, path in available().items() if experiment_of(path) == name), "")
     return f"This runs it: recuse run {notebook}".rstrip()
-
-
-def _parameters(book: Any) -> dict[str, Any]:
-    """What the parameter cells say, the later one last; what is no literal is left out."""
-    found: dict[str, Any] = {}
-    for cell in book.cells:
-        if {"parameters", "injected-parameters"} & set(cell.metadata.get("tags", ())):
-            found |= dict(_literals(cell.source))
-    return found
-
-
-def _literals(source: str) -> Iterable[tuple[str, Any]]:
-    try:
-        body = ast.parse(source).body
-    except SyntaxError:
-        return
-    for node in body:
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            try:
-                yield node.targets[0].id, ast.literal_eval(node.value)
-            except ValueError:
-                continue
 
 
 def _paged(found: Iterable[Result]) -> list[Result]:

@@ -93,7 +93,7 @@ def _stored(result: Result) -> Asked:
     known = {**COMMON, **load_config(result.name).parameters}
     given: dict[str, Any] = {name: value for name, value in result.parameters.items() if name in known}
     given |= {"judgments": "stored", "out": None}
-    store = Path(given["store"]).expanduser() if given.get("store") else paths.REPLIES
+    store = Path(str(given["store"])).expanduser() if given.get("store") else paths.REPLIES
     given["store"] = str(store if any(store.glob("*.jsonl")) else paths.REPLIES)
     return asyncio.run(ask(load_experiment(result.name, **given), show=False))
 
