@@ -118,6 +118,7 @@ def test_columns_are_checked_by_name(tmp_path: Path, end: str) -> None:
         ("v.csv", "judge,question,candidates,verdict\nj,q,x|y,1\n", r"line 2: .*bare number does not tell who won"),
         ("v.csv", 'judge,question,candidates,verdict\nj,q,"x,y",A\n', r"Several candidates stand with \| between"),
         ("v.csv", "Judge,question,candidates,verdict\nj,q,x|y,A\n", "no column 'judge', perhaps 'Judge': rename it"),
+        ("v.csv", "model,question,candidates,verdict\nj,q,x|y,A\n", "unknown column 'model'[.] Found"),
         ("v.jsonl", '{"judge": "j", "question": 1', "line 1: not readable as JSON"),
         ("v.jsonl", '[1, 2]\n', "line 1: found .*expected an object with named fields"),
         ("v.jsonl", '{"judge": "j", "judge": "k", "question": 1, "candidates": "a|b"}', "'judge' occurs twice"),

@@ -60,6 +60,10 @@ def every_way(*words: str, error: type[Exception] = ValueError, **parameters: An
 
 WRONG = {
     "unknown judge": ({"judges": ["gpt_9"]}, "unknown judge gpt_9", "known models: ", "sim_gpt_fast", "claude_fast"),
+    "unknown judges, misspelt": (
+        {"judges": ["simgpt_fast", "sim_gpt_fast", "gemini-fast"]},
+        *("unknown judge simgpt_fast, gemini-fast (did you mean sim_gpt_fast, gemini_fast?)", "models.yaml"),
+    ),
     "unknown candidate": ({"candidates": ["me", "sim_gpt_fast"]}, "unknown candidate me", "sim_claude_thinking"),
     "unknown parameter": ({"question_limits": 5}, "no parameter question_limits", *PARAMETERS),
     "judge twice": ({"judges": ["sim_gpt_fast", "sim_gpt_fast"]}, "judge named twice: sim_gpt_fast"),

@@ -32,6 +32,8 @@ MOST_BYTES = 4_000_000_000
 MOST_CANDIDATES = 64
 LONGEST_CELL = 20_000
 LONGEST_NAME = 200
+#: How near a name must be to be offered: at 0.6, difflib's own, "order" would be offered to whoever writes "model".
+NEAR = 0.65
 
 
 def check(found: Sequence[str], where: str, ignore_extra: bool) -> list[str]:
@@ -71,13 +73,13 @@ def valid() -> str:
 
 
 def _nearest(name: str, found: Iterable[str]) -> str:
-    close = get_close_matches(name.strip().lower(), [each for each in ALL if each not in found], 1, 0.6)
+    close = get_close_matches(name.strip().lower(), [each for each in ALL if each not in found], 1, NEAR)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def _perhaps(name: str, unknown: Sequence[str]) -> str:
     known = {each.strip().lower(): each for each in unknown}
-    close = get_close_matches(name, known, 1, 0.6)
+    close = get_close_matches(name, known, 1, NEAR)
     return known[close[0]] if close else ""
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from helpers import paths
-from helpers.config import ConfigError, load_limits, load_models, model_of
+from helpers.config import ConfigError, load_limits, load_models, model_of, perhaps
 from helpers.judge import NoPrice
 from helpers.judge.prices import cost
 from helpers.providers import simulated
@@ -48,8 +48,8 @@ def judge_of(
 def _listed(name: str, known: Mapping[str, Model]) -> Model:
     if name not in known:
         raise ConfigError(
-            f"--model {name}: no such model in models.yaml; there are: {', '.join(known)}. A model of a server that is "
-            "not listed there needs --base-url"
+            f"--model {name}: no such model in models.yaml{perhaps([name], known)}; there are: {', '.join(known)}. "
+            "A model of a server that is not listed there needs --base-url"
         )
     judge = known[name]
     if judge.simulated:

@@ -209,11 +209,12 @@ def export(target: Path, models: tuple[str, ...], experiments: tuple[str, ...], 
 @_folder
 def take(file: Path, model: str | None, folder: Path) -> None:
     """Take the replies of FILE (.jsonl) into the store: all or none, each line checked before any is written."""
-    from helpers.config import ConfigError, load_models
+    from helpers.config import ConfigError, load_models, perhaps
     from helpers.store import import_file
 
     if model is not None and model not in (known := load_models()):
-        raise ConfigError(f"--model {model}: no such model in models.yaml; there are: {', '.join(known)}")
+        near = perhaps([model], known)
+        raise ConfigError(f"--model {model}: no such model in models.yaml{near}; there are: {', '.join(known)}")
     if file.suffix.lower() in (".csv", ".parquet"):
         raise click.BadParameter(f"{file}: tables are for reading; export to .jsonl to import it again")
     _say(import_file(file, folder, model))

@@ -9,7 +9,7 @@ from typing import Any
 
 from helpers import paths
 from helpers.config.budgets import limits_of, total_of
-from helpers.config.chosen import baselines_of, editor_of, known_models, refuse_made_up
+from helpers.config.chosen import baselines_of, editor_of, known_models, perhaps, refuse_made_up
 from helpers.config.collecting import COLLECTING, collection_names, experiment_names, load_collection
 from helpers.config.faults import checked
 from helpers.config.limits import load_limits
@@ -37,6 +37,7 @@ __all__ = [
     "load_models",
     "model_of",
     "parse_yaml",
+    "perhaps",
     "read_yaml",
 ]
 

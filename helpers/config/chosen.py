@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from helpers.config.schema import ConfigError, Parameters
@@ -10,6 +11,13 @@ from helpers.types import Model
 
 #: The vendor of what edits texts by rules: no model that could answer or judge.
 RULES = "rules"
+
+
+def perhaps(names: Iterable[str], known: Iterable[str]) -> str:
+    """What an error adds to names that nobody has: the nearest known one of each, in brackets, if any is near."""
+    known = list(known)
+    near = dict.fromkeys(found for name in names for found in get_close_matches(name, known, 1))
+    return f" (did you mean {', '.join(near)}?)" if near else ""
 
 
 def known_models(names: Sequence[str], models: Mapping[str, Model], what: str, hint: str = "") -> tuple[Model, ...]:
@@ -20,7 +28,10 @@ def known_models(names: Sequence[str], models: Mapping[str, Model], what: str, h
     models = {name: model for name, model in models.items() if model.vendor != RULES}
     unknown = [name for name in names if name not in models]
     if unknown:
-        raise ConfigError(f"unknown {what} {', '.join(unknown)}; known models: {', '.join(sorted(models))}{hint}")
+        told = f"unknown {what} {', '.join(unknown)}{perhaps(unknown, models)}"
+        raise ConfigError(
+            f"{told}; one more is an entry of experiments/models.yaml; known models: {', '.join(sorted(models))}{hint}"
+        )
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise ConfigError(f"{what} named twice: {', '.join(repeated)}")
@@ -30,7 +41,8 @@ def known_models(names: Sequence[str], models: Mapping[str, Model], what: str, h
 def editor_of(name: str, models: Mapping[str, Model]) -> Model | None:
     """Who rewrites texts; None where they were rewritten beforehand."""
     if name != "published" and name not in models:
-        raise ConfigError(f'unknown editor {name}; "published", or one of the models: {", ".join(sorted(models))}')
+        known = ", ".join(sorted(models))
+        raise ConfigError(f'unknown editor {name}{perhaps([name], models)}; "published", or one of the models: {known}')
     return models.get(name)
 
 

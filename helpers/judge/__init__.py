@@ -97,7 +97,7 @@ async def complete_all(
         missing = [request for key, request in wanted.items() if key not in replies]
         if not budget.planned:
             make_plan({stage: missing}, None).check(budget)
-        progress = Progress(stage, len(wanted), len(replies), budget, show)
+        progress = Progress(_named(stage, missing, labels or {}), len(wanted), len(replies), budget, show)
         stack.callback(_closed, progress)
         stack.callback(budget.abandon, list(wanted))  # whatever ends this: what was sent may have been billed
         asking = Asking(wanted, replies, writers, labels or {}, budget, progress, stage, hear)
@@ -106,6 +106,12 @@ async def complete_all(
         said = incomplete(len(replies), len(wanted), asking.reasons)
         raise Incomplete(said + _costs([r for key, r in wanted.items() if key not in replies], budget))
     return replies
+
+
+def _named(stage: str, missing: Sequence[Request], labels: Mapping[str, Mapping[str, Any]]) -> str:
+    """A stage with the experiment that asks: bars of several notebooks stand in one terminal."""
+    experiment = labels.get(missing[0].key, {}).get("experiment") if missing else None
+    return f"{experiment}: {stage}" if experiment else stage
 
 
 async def judge_all(trials: Iterable[Trial], *, folder: Path, **options: Any) -> list[Judgment]:

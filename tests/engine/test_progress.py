@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from helpers.judge import Budget
+from helpers.judge import Budget, complete_all
 from helpers.judge.progress import Progress, money, notice
 from helpers.types import Completion, Model, Price, Request, Usage
 
@@ -131,6 +133,16 @@ def test_a_thousand_failures_are_not_a_thousand_lines() -> None:
         bar.close()
         said = stream.getvalue()
     assert said.count("\r") < 20 and "failed 1000" in said
+
+
+@pytest.mark.parametrize(("labels", "named"), [({"experiment": "mine"}, "mine: judging:"), ({}, "judging:")])
+def test_a_bar_names_the_experiment_that_asks_where_it_is_known(
+    tmp_path: Path, labels: dict[str, str], named: str
+) -> None:
+    request = Request(Model("sim", "simulated", "sim", "gpt"), "Who?")
+    with terminal() as stream:
+        asyncio.run(complete_all([request], folder=tmp_path, labels={request.key: labels}, stage="judging"))
+        assert stream.getvalue().lstrip("\r").startswith(named)
 
 
 def test_replies_are_counted_also_between_two_lines() -> None:
