@@ -41,6 +41,23 @@ AIMED = {
 }  # fmt: skip
 ATTACKS = {**WHOLE, **AIMED}
 TABLE = "<table><thead><tr><th>{}</th></tr></thead><tr><td>{}</td></tr></table>\n<p>{}</p>"
+#: Drawings that would act when somebody opens them from a report.
+DRAWINGS = (
+    "<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>",
+    "<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>",
+    "<svg xmlns='http://www.w3.org/2000/svg'><x:script xmlns:x='http://www.w3.org/1999/xhtml'>alert(1)</x:script></svg>",
+    "<svg xmlns='http://www.w3.org/2000/svg' xmlns:l='http://www.w3.org/1999/xlink'>"
+    "<use l:href='java&#115;cript:x'/></svg>",
+    "<svg xmlns='http://www.w3.org/2000/svg'><foreignObject><p>x</p></foreignObject></svg>",
+    "<svg xmlns='http://www.w3.org/2000/svg'><style>@import 'http://127.0.0.1/x.css'</style></svg>",
+    "<svg xmlns='http://www.w3.org/2000/svg'><style>*{}<g/>@import 'http://127.0.0.1/x.css'</style></svg>",
+    "<svg xmlns='http://www.w3.org/2000/svg'><rect style='fill: url(http://127.0.0.1/x)'/></svg>",
+    "<svg xmlns='http://www.w3.org/2000/svg'><image href='http://127.0.0.1/x.png'/></svg>",
+    "<svg xmlns='http://www.w3.org/2000/svg'><set attributeName='onload' to='x'/></svg>",
+    "<?xml version='1.0'?><?xml-stylesheet href='http://127.0.0.1/x.css'?><svg xmlns='http://www.w3.org/2000/svg'/>",
+    "<!DOCTYPE svg [<!ENTITY x '<script>alert(1)</script>'>]><svg xmlns='http://www.w3.org/2000/svg'>&x;</svg>",
+    "no drawing",
+)
 FORMULAS = r"$\href{javascript:alert(1)}{x}$ $\text{<img src=x onerror=alert(1)>}$ $a_1$"
 
 
@@ -99,6 +116,8 @@ def write_results(folder: Path, book: Any, name: str = "mt_bench_blind", data: s
     (folder / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
     (folder / "numbers.json").write_text(json.dumps(numbers), encoding="utf-8")
     (folder / "picture.png").write_bytes(png())
+    for at, drawing in enumerate(DRAWINGS):
+        (folder / f"drawing{at}.svg").write_text(drawing, encoding="utf-8")
     (folder / "page.html").write_text("<script>alert(1)</script>", encoding="utf-8")
     return folder
 

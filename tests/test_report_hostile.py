@@ -12,13 +12,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from helpers import paths
-from helpers.report import formulas, fragments, pages, results
+from helpers.report import drawings, formulas, fragments, pages, results
 from helpers.report.fragments import Place
 from helpers.report.marking import KINDS
 from helpers.report.shelves import Shelf, leads
 from helpers.report.verdicts import Row, Verdicts
 from tests.payloads import PAYLOADS, alive, unseen
-from tests.report_pages import ATTACKS, hostile_book, html_pages, write_results
+from tests.report_pages import ATTACKS, DRAWINGS, hostile_book, html_pages, write_results
 
 #: What a page may be made of, with the attributes that each element may have besides COMMON.
 PLAIN = """html head body title style script header main nav figure p br hr strong em b i del sub sup code pre dl dt dd
@@ -100,6 +100,22 @@ def test_no_sign_that_nobody_sees_is_on_a_page(files: dict[str, bytes]) -> None:
     for name, content in files.items():
         if name.endswith(".html"):
             assert [sign for sign in unseen(content.decode()) if sign not in ("U+200D", "U+200C")] == [], name
+
+
+def test_drawings_of_ours_only_draw_and_the_heads_of_others_are_not_enough(tmp_path: Path) -> None:
+    from helpers import figures
+    from helpers.types import Estimate
+
+    found = [Estimate("position_effect", {"slot": str(at)}, 0.1, 0.0, 0.2, n=80, clusters=40, unit="pp", data="asked")
+             for at in (1, 2, 3)]  # fmt: skip
+    ours = figures.show_positions(found).render("svg")
+    assert drawings.only_draws(ours)
+    assert not drawings.only_draws(ours.replace(b"</svg>", b"<script>alert(1)</script></svg>"))
+    assert not drawings.only_draws(
+        ours.replace(b"<metadata>", b"<?xml-stylesheet href='http://127.0.0.1/'?><metadata>")
+    )
+    assert not drawings.only_draws(ours.replace(b"utf-8", b"utf-16", 1))
+    assert [text for text in DRAWINGS if drawings.only_draws(text.encode())] == []
 
 
 def test_only_results_are_handed_on(files: dict[str, bytes]) -> None:

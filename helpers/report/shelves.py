@@ -10,6 +10,7 @@ from pathlib import Path
 from helpers import paths
 from helpers.explain import PAGE as ESTIMANDS
 from helpers.export import NAME
+from helpers.report.drawings import only_draws
 from helpers.report.results import Result
 from helpers.run.notebooks import available, experiment_of
 
@@ -70,12 +71,16 @@ def pictures(result: Result) -> dict[bytes, list[tuple[str, str]]]:
 
 
 def _results(folder: Path) -> list[Path]:
-    """The files of results in a folder, in order; what an export does not write is left where it is."""
+    """The files of results in a folder, in order; what an export does not write is left where it is.
+
+    So is a drawing that would act when somebody opens it.
+    """
     return [
         path
         for path in sorted(folder.iterdir())
         if path.suffix in KINDS and NAME.fullmatch(path.stem) and path.name != LEFT_OUT
         if path.is_file() and not path.is_symlink()
+        if path.suffix != ".svg" or only_draws(path.read_bytes())
     ]
 
 
