@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from helpers import paths
 from helpers.commands import auditing, checking, instruments, papers, reporting, stores
 from helpers.commands.parameters import matrix, parameter, parameters
 from helpers.commands.printing import echo
@@ -24,9 +25,20 @@ class _InOrder(click.Group):
         return list(self.commands)
 
 
+#: Commands that need nothing beside the package.
+ALONE = ("analyze", "explain")
+
+
 @click.group(cls=_InOrder)
-def main() -> None:
+@click.pass_context
+def main(context: click.Context) -> None:
     """Measure how biased LLM judges are, and how sure we can be of it."""
+    asked_for_help = {"--help"} & set(sys.argv[1:])
+    if context.invoked_subcommand not in ALONE and not asked_for_help and not paths.NOTEBOOKS.is_dir():
+        raise click.UsageError(
+            f"no notebooks at {paths.NOTEBOOKS}: Recuse works in its repository, with notebooks, experiments and data; "
+            "clone it and install it there with `make`, or `pip install -e .`"
+        )
 
 
 @main.command()
