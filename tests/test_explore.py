@@ -112,6 +112,35 @@ def test_beside_a_wording_stand_the_same_two_texts_and_no_others() -> None:
         assert [texts(other) for other in beside] == [texts(item)] * len(beside)
 
 
+def test_beside_a_marked_verdict_stands_first_what_it_is_marked_by(games: Asked) -> None:
+    def first_other(every: list[explore.Item], item: explore.Item) -> Judgment:
+        """What a reader sees beside it: the first that says something else."""
+        return next(x for x in explore.siblings(every, item) if x.verdict != item.verdict).judgment
+
+    every = explore.items(games)
+    for item in explore.chosen(every, mark="flipped"):
+        beside = first_other(every, item)
+        assert beside.trial.shown == item.judgment.trial.shown[::-1] and winner(beside) != winner(item.judgment)
+        assert beside.trial.request.repeat == item.judgment.trial.request.repeat
+    for name in ("hinting_groups", "cognitive_biases"):
+        every = explore.items(asked(name, question_limit=14))
+        changed = explore.chosen(every, mark="changed")
+        assert len(changed) > 10
+        for item in changed:
+            beside = first_other(every, item).trial
+            assert beside.condition in ("none", "control") and beside.shown == item.judgment.trial.shown
+
+
+def test_of_a_bias_test_the_options_are_read_and_not_their_numbers() -> None:
+    every = explore.items(asked("cognitive_biases", question_limit=14))
+    item = next(each for each in every if each.judgment.trial.condition == "treatment" and each.verdict)
+    page = BeautifulSoup(explore.detail(item, explore.siblings(every, item)), "html.parser")
+    shown = next(each.code.text for each in page.find_all("li") if each.text.startswith("shown:"))
+    prompt = item.judgment.trial.request.prompt
+    assert len(shown.split("; ")) >= 2
+    assert all(each.replace(": ", ") ", 1) in prompt for each in shown.split("; "))
+
+
 @pytest.mark.parametrize("payload", PAYLOADS.values(), ids=PAYLOADS)
 def test_nothing_that_somebody_wrote_becomes_markup(games: Asked, payload: str) -> None:
     judgment = next(each for each in games.judgments if each.verdict)
@@ -178,9 +207,7 @@ def test_in_jupyterlab_filters_the_list_and_the_key_choose(games: Asked, monkeyp
     assert f"{len(flipped)} of" in count.value and len(found.options) == len(flipped)
     assert flipped[0].key in shown.value, "the first of the list is shown"
     found.index = 1
-    assert (
-        flipped[1].key in shown.value and flipped[0].key not in shown.value.split("<table>")[0].split("</section>")[0]
-    )
+    assert flipped[1].key in shown.value and flipped[0].key not in shown.value.split("<table")[0].split("</section>")[0]
     boxes.mark.value, boxes.key.value = None, every[5].key[:12]
     assert [value for _, value in found.options] == [5] and every[5].key in shown.value
     boxes.key.value = "nothing"

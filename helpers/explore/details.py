@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from helpers.escaping import cut, html, visible
-from helpers.explore.items import DIGITS, Item
+from helpers.explore.items import DIGITS, Item, by_label, in_order
 from helpers.judge import dollars
 
 DOT = " \N{MIDDLE DOT} "
 #: Letters of a text that are shown.
 LONGEST = 20_000
-_BOX = "white-space:pre-wrap;overflow-wrap:anywhere;max-height:26em;overflow:auto;border:1px solid #8888;padding:.5em"
+_BOX = (
+    "white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere;"
+    "max-height:26em;overflow:auto;border:1px solid #8888;padding:.5em"
+)
 _BESIDE = "display:grid;grid-template-columns:repeat(auto-fit,minmax(22em,1fr));gap:1em;line-height:1.4"
+_ROWS = "border-collapse:separate;border-spacing:.8em .2em;text-align:left;line-height:1.4"
 _FACTS = "margin:0;overflow-wrap:anywhere"
 
 
@@ -36,7 +40,7 @@ def _one(item: Item, simulated: bool) -> str:
     where = [trial.question_id, trial.judge.name, trial.condition, f"repeat {trial.request.repeat}"]
     head = f"<strong>{html(_text(DOT.join(where)))}</strong>{' <strong>SIMULATED</strong>' if simulated else ''}"
     facts = {"outcome": judgment.outcome, "verdict": item.verdict, "marks": ", ".join(item.kinds)}
-    facts["shown"] = "; ".join(f"{a}: {b}" for a, b in zip(trial.labels, trial.shown, strict=True))
+    facts["shown"] = "; ".join(f"{label}: {what}" for label, what in by_label(trial).items())
     if reply is not None:
         usage = reply.usage
         facts["tokens"] = ", ".join(f"{_count(n)} {what}" for n, what in ((usage.input, "in"), (usage.output, "out")))
@@ -72,10 +76,10 @@ def _table(every: Sequence[Item]) -> str:
     rows = []
     for item in every:
         trial = item.judgment.trial
-        cells = (trial.condition, str(trial.request.repeat), ", ".join(trial.shown), item.judgment.outcome)
+        cells = (trial.condition, str(trial.request.repeat), in_order(trial, len(trial.shown)), item.judgment.outcome)
         cells += (item.verdict, ", ".join(item.kinds), item.key[:DIGITS])
         rows.append("".join(f"<td>{html(_text(each))}</td>" for each in cells))
     head = "".join(f'<th scope="col">{each}</th>' for each in heads)
     body = "".join(f"<tr>{row}</tr>" for row in rows)
-    words = "The same judge on the same answers to the same question"
-    return f"<table><caption>{words}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    caption = "<caption>The same judge on the same answers to the same question</caption>"
+    return f'<table style="{_ROWS}">{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'

@@ -28,13 +28,15 @@ FEW = 2
 class Item:
     """One judgment: its marks (`marking.KINDS`), what its verdict says in words, and what its reply cost in US dollars.
 
-    `usd` is None where no price is known or no reply is there.
+    `usd` is None where no price is known or no reply is there; `control` says whether it is of the condition that
+    others are compared with.
     """
 
     judgment: Judgment
     kinds: tuple[str, ...]
     verdict: str
     usd: float | None
+    control: bool = False
 
     @property
     def key(self) -> str:
@@ -61,7 +63,17 @@ def items(asked: Asked) -> list[Item]:
     """The judgments of a run in their order; none of published judgments, whose prompts and replies are not here."""
     control = getattr(bias_of(asked.experiment), "CONTROL", None)
     marks = {id(each.judgment): each.kinds for each in marked(asked.judgments, asked.answers, control)}
-    return [Item(each, marks.get(id(each), ()), _verdict(each), _usd(each)) for each in asked.judgments]
+    return [
+        Item(each, marks.get(id(each), ()), _verdict(each), _usd(each), each.trial.condition == control)
+        for each in asked.judgments
+    ]
+
+
+def by_label(trial: Trial) -> dict[str, str]:
+    """What stood under each label: a candidate, or the text of an option."""
+    options = trial.wording.versions[trial.where["version"]].options if trial.wording else ()
+    shown = zip(trial.labels, trial.shown, strict=True)
+    return {label: options[int(name)] if options else name for label, name in shown}
 
 
 def _verdict(judgment: Judgment) -> str:
@@ -69,9 +81,7 @@ def _verdict(judgment: Judgment) -> str:
     trial, verdict = judgment.trial, judgment.verdict
     if verdict is None:
         return ""
-    options = trial.wording.versions[trial.where["version"]].options if trial.wording else ()
-    named = {label: options[int(name)] if options else name
-             for label, name in zip(trial.labels, trial.shown, strict=True)}  # fmt: skip
+    named = by_label(trial)
     if verdict.ranking:
         return " > ".join(named.get(label, label) for label in verdict.ranking)
     if verdict.choices:
@@ -133,8 +143,22 @@ def named(every: Sequence[Item], key: str) -> Item:
 
 
 def siblings(every: Sequence[Item], item: Item) -> list[Item]:
-    """The other judgments of the same judge on the same answers to the same question: orders, conditions, repeats."""
-    return [other for other in every if other.place == item.place and other is not item]
+    """The other judgments of the same judge on the same answers to the same question: orders, conditions, repeats.
+
+    What differs in least comes first: the other order and the control, by which verdicts are marked, before other
+    conditions and repeats.
+    """
+    place = item.place
+    found = [other for other in every if other is not item and other.place == place]
+    return sorted(found, key=lambda other: _distance(item.judgment.trial, other))
+
+
+def _distance(trial: Trial, other: Item) -> tuple[int, bool, bool]:
+    """How far a judgment is from a trial: in how many respects; then repeats, then not controls."""
+    beside = other.judgment.trial
+    turned, again = beside.shown != trial.shown, beside.request.repeat != trial.request.repeat
+    changed = beside.condition != trial.condition
+    return turned + again + changed, again, changed and not other.control
 
 
 def counted(every: Sequence[Item]) -> dict[str, int]:
@@ -163,11 +187,14 @@ def _row(item: Item) -> Mapping[str, str]:
         "judge": trial.judge.name,
         "condition": trial.condition,
         "mark": ", ".join(item.kinds),
-        "shown": plain(", ".join(trial.shown)) if len(trial.shown) <= FEW and not trial.wording else _how_many(trial),
+        "shown": plain(in_order(trial)),
         "verdict": plain(item.short),
         "key": item.key[:DIGITS],
     }
 
 
-def _how_many(trial: Trial) -> str:
+def in_order(trial: Trial, few: int = FEW) -> str:
+    """What was shown, in its order; of options, and of more answers than `few`, only how many."""
+    if not trial.wording and len(trial.shown) <= few:
+        return ", ".join(trial.shown)
     return f"{len(trial.shown)} {'options' if trial.wording else 'answers'}"

@@ -29,7 +29,7 @@ NOTEBOOKS = available()
 TOKEN = "of-this-test"
 #: Seconds that a server may take to answer, and without anybody's request to end by itself.
 STARTING, IDLE = 180, 900
-#: Questions that a notebook is run on: enough for its intervals, and quick.
+#: Questions that a notebook is run on: quick, and some have intervals; where not, it says so and must look right too.
 LIMIT = 12
 
 #: The list of cells is windowed: cells are counted in the model, never in the page.
@@ -174,6 +174,7 @@ def test_a_notebook_runs_in_jupyterlab_and_looks_right(lab: Lab, chromium: Any, 
     context.set_default_timeout(4 * PATIENCE)
     try:
         page = context.new_page()
+        # JupyterLab warns of its own slowness (plugins that took long, cells drawn late): no fault of a notebook.
         heard = listen(page, (lab.address, "data:", "blob:", "about:"), ("error",))
         page.goto(f"{lab.address}/lab/tree/notebooks/{name}.ipynb?token={TOKEN}&reset")
         page.wait_for_function("window.jupyterapp?.shell?.currentWidget?.context")
