@@ -14,7 +14,7 @@ from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.stats.power import detectable_effect, detectable_mcnemar
 from helpers.stats.standing import size, standing
 from helpers.stats.tests import holm
-from helpers.types import CardLine, Estimate, listed, sentence
+from helpers.types import CardLine, Estimate, listed
 
 #: The three things that can be said, by the verdict of the judge card; a hint is no bias shown.
 SAID = {"bias": "biased", "hint": "no bias shown", "not shown": "no bias shown", "untold": "cannot be told"}
@@ -168,7 +168,9 @@ def bottom_line(findings: Sequence[Finding], judge: str, data: str) -> str:
         f"no bias shown in {_of(titles['no bias shown'], count)}{hinted}" if titles["no bias shown"] else "",
         f"nothing can be told of {_of(titles['cannot be told'], count)}" if titles["cannot be told"] else "",
     ]
-    return sentence(f"{judge}: {'; '.join(part for part in parts if part)}", data)
+    # A name keeps its first letter, as it must be typed.
+    told = f"{judge}: {'; '.join(part for part in parts if part)}."
+    return f"SIMULATED: {told}" if data == "simulated" else told
 
 
 def _of(titles: Sequence[str], count: int) -> str:

@@ -27,7 +27,7 @@ from helpers.judge import (
     make_plan,
 )
 from helpers.judge.prices import enough
-from helpers.run.accounting import costs
+from helpers.run.accounting import costs, tell
 from helpers.types import Estimate, Model
 
 
@@ -76,9 +76,9 @@ async def audit(
 ) -> Audit:
     """Ask what is missing of the battery, within the budget, and conclude from all of it.
 
-    With `ask=False` nothing is asked and what is missing is counted as such. Before the first call: OverBudget,
-    MissingKey, NoPrice; after the last: Incomplete, which counts what is missing and why, and ValueError where not one
-    reply is there.
+    With `ask=False` nothing is asked and what is missing is counted as such. What this run paid is told at its end.
+    Before the first call: OverBudget, MissingKey, NoPrice; after the last: Incomplete, which counts what is missing and
+    why, and ValueError where not one reply is there.
     """
     budget = Budget(budget_usd, planned=True)
     if ask:
@@ -95,6 +95,8 @@ async def audit(
         judgments = await judge_all(asked, folder=folder, budget=budget, ask=ask, stage=NAME, **options)
     except Interrupted as interrupt:  # a cancellation would lose its words on the way out
         raise KeyboardInterrupt(str(interrupt)) from None
+    if options.get("show", True):
+        tell(NAME, budget.account, judgments)
     if not any(each.completion for each in judgments):
         raise ValueError(
             f"{folder}: no reply of {judge.name} to battery {battery.version} is stored here; a card of stored replies "

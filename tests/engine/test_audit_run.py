@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 from collections import Counter
 from dataclasses import replace
@@ -46,7 +47,9 @@ def facts(tmp_path: Path, to: str = "card") -> dict[str, Any]:
     return json.loads((tmp_path / to / "card.json").read_text())
 
 
-def test_planted_biases_of_a_served_judge_are_found_within_the_planned_cost(serve: Any, tmp_path: Path) -> None:
+def test_planted_biases_of_a_served_judge_are_found_within_the_planned_cost(
+    serve: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     server = serve(served(BIASED), asked=dearly)
     planned = run(tmp_path, server.url, *PRICE, "--plan")
     assert planned.exit_code == 0 and not server.calls and not (tmp_path / "card").exists()
@@ -58,6 +61,9 @@ def test_planted_biases_of_a_served_judge_are_found_within_the_planned_cost(serv
 
     done = run(tmp_path, server.url, *PRICE, "--budget-usd", f"{most:.6f}")
     assert done.exit_code == 0, done.output
+    account = capfd.readouterr().err.partition("audit: the account of this run")[2]
+    assert re.search(r"audit_own_judge-7b +600 +", account)
+    assert facts(tmp_path)["said"].startswith("audit_own_judge-7b: biased in 4 of 8 probes")
     assert len(server.calls) == 600 == facts(tmp_path)["battery"]["calls"]
     paid = sum(call.input_tokens * 1 + call.output_tokens * 2 for call in server.calls) / 1e6
     assert facts(tmp_path)["cost"]["usd"] == pytest.approx(paid, rel=1e-5) and paid <= most
@@ -72,7 +78,7 @@ def test_planted_biases_of_a_served_judge_are_found_within_the_planned_cost(serv
     assert {each.name for each in (tmp_path / "card").iterdir()} == names
 
     again = run(tmp_path, server.url, *PRICE, to="again")  # no budget: nothing is asked
-    assert again.exit_code == 0 and len(server.calls) == 600
+    assert again.exit_code == 0 and len(server.calls) == 600 and "the account" not in capfd.readouterr().err
     for name in names - {"run.json"}:
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "card" / name).read_bytes(), name
 
