@@ -183,6 +183,23 @@ def test_what_nobody_wrote_down_is_left_out_of_the_methods_and_told_in_the_check
     assert "Not recorded: spent, calls, budget." in rows["What did it cost?"]
 
 
+def test_a_commit_that_files_differed_from_is_not_said_to_be_the_code_that_ran(results: Path) -> None:
+    mine, commit = folders.load(results), "0123456789abcdef0123456789abcdef01234567"
+    for suffix, told in (
+        ("", r"\texttt{0123456789ab}"),
+        ("-dirty", r"\texttt{0123456789ab} with changes that no commit holds"),
+    ):
+        named = numbering.numbers_tex([replace(mine, run={**mine.run, "commit": commit + suffix})], {})
+        assert rf"\newcommand{{\MtBenchBlindRunCommit}}{{{told}}}" in named
+
+
+def test_what_answers_cost_is_not_said_to_be_what_judgments_cost(results: Path) -> None:
+    mine = folders.load(results)
+    judgments, calls = mine.provenance["n"], sum(each["calls"] for each in mine.run["models"])
+    assert calls > judgments  # candidates were asked, too
+    assert "All replies that were read, not verdicts alone, cost" in methods.methods_tex([mine])
+
+
 def test_published_verdicts_are_not_said_to_stand_in_our_orders(results: Path) -> None:
     mine = folders.load(results)
     text = methods.methods_tex([replace(mine, provenance={**mine.provenance, "data": "hub"})])

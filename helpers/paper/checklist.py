@@ -166,7 +166,8 @@ def _smallest(stem: str, pairs: Sequence[tuple[Results, CardLine]], macros: dict
         return ""
     widest = max(mute, key=lambda line: line.smallest)
     macros[f"{stem}Smallest"] = smallest(widest.estimate, widest.smallest)
-    return rf"; where it is not shown, effects from \{stem}Smallest{{}} on would have been found"
+    found = r"would have been found in \RecusePower{} of such runs"
+    return rf"; where it is not shown, effects from \{stem}Smallest{{}} on {found}"
 
 
 def _rank(line: CardLine) -> tuple[int, float]:

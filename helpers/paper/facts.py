@@ -19,6 +19,8 @@ from helpers.types import listed
 MOST_NAMED = 24
 MOST_METHODS = 6
 LONGEST_ID = 80
+#: What `export.this_run` puts behind a commit that files differ from.
+DIRTY = "-dirty"
 #: Where verdicts are from, by source of data.
 WORDS = {
     "simulated": "SIMULATED judges, which say nothing of real models",
@@ -78,9 +80,15 @@ def _facts(results: Results) -> Iterator[tuple[str, str]]:
     yield from _intervals(results, data)
     yield from _money(run)
     if run.get("commit"):
-        yield "Commit", rf"\texttt{{{latex(run['commit'][:12])}}}"
+        yield "Commit", _commit(run["commit"])
     if run.get("time"):
         yield "Date", latex(run["time"][:10])
+
+
+def _commit(told: str) -> str:
+    """The first digits of a commit, and that files differed from it where they did: it is then not what ran."""
+    bare = told.removesuffix(DIRTY)
+    return rf"\texttt{{{latex(bare[:12])}}}" + (" with changes that no commit holds" if bare != told else "")
 
 
 def _judges(judges: Mapping[str, Any]) -> str:

@@ -27,7 +27,8 @@ SENTENCES: tuple[tuple[str, tuple[str, ...]], ...] = (
      ("Cluster", "Intervals")),
     (r"<Tests>", ("Tests",)),
     (r"Where no effect is shown, we give the smallest one that is found in <*Power> of such runs.", ("Tests",)),
-    (r"The judgments cost <Spent> (<Calls> calls, <TokensIn> tokens in, <TokensOut> out).",
+    (r"All replies that were read, not verdicts alone, cost <Spent> at list prices (<Calls> calls, <TokensIn> tokens "
+     r"in, <TokensOut> out).",
      ("Spent", "Calls", "TokensIn", "TokensOut")),
     (r"The budget was <Budget>: no call is sent that could exceed it.", ("Budget",)),
     (r"Draws of orders and resamples use seed <Seed>.", ("Seed",)),
