@@ -60,7 +60,7 @@ def test_the_card_of_a_simulated_judge_says_so_everywhere_and_is_the_same_each_t
         assert each["verdict"] in row and each["id"] == PROBES[each["probe"]].id
         assert f"{100 * each['value']:+.1f} pp" in row
         smallest = each["smallest_detectable"]
-        assert smallest is None or f"| {100 * smallest:.0f} pp |" in row
+        assert smallest is None or f"| {math.ceil(100 * smallest)} pp |" in row
     assert told.count("| **biased** |") == sum(each["verdict"] == "biased" for each in facts["probes"]) > 0
 
 
@@ -75,7 +75,7 @@ def test_every_number_of_a_card_is_declared_in_its_unit_with_where_it_fails(tmp_
 
 
 def test_the_figure_says_verdict_number_and_what_would_have_been_found() -> None:
-    hint = replace(line("hint", low=0.01, value=0.2, high=0.39), measure="names", smallest=0.35)
+    hint = replace(line("hint", low=0.01, value=0.2, high=0.39), measure="names", smallest=0.342)
     lost = replace(line("untold", value=math.nan, low=math.nan, high=math.nan), measure="length", smallest=math.nan)
     card = show_audit_card([line(), hint, lost], SIDES, SAID, "Words.", {"length": "3 of 24 read"})
     shown = words(card)

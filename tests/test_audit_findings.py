@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from functools import cache
 
 import numpy as np
@@ -117,6 +118,28 @@ def test_nothing_moved_is_no_bias_shown_with_what_would_have_been_found() -> Non
 
     assert 2 * 0.5**9 < 0.05 / 8 < 2 * 0.5**8
     assert binom.sf(8, 24, each.moved) == pytest.approx(0.8, abs=1e-3)
+
+
+def test_the_effect_that_is_named_is_rounded_up_and_says_how_often_it_would_be_found() -> None:
+    for each in findings(judged({"sharpness": 2.0})).values():
+        told = re.search(r"(\d+) (pp|% of questions) would have been found in 80 % of audits", each.words)
+        size = each.smallest if each.smallest == each.smallest else each.moved
+        assert each.said == "biased" or 0 <= int(told[1]) - 100 * size < 1, (told, size)
+
+
+def test_where_not_even_the_largest_effect_would_be_found_nothing_is_told() -> None:
+    """Twelve questions left of 24, on which the judge tosses coins: an effect of 100 pp would often be missed."""
+    rng, table = np.random.default_rng(4), drawn(np.random.default_rng(3))
+    questions = sorted(table["question"].unique())
+    gone = table["question"].isin(questions[12:]) & (table["condition"] == "identical")
+    rows = table["condition"] == "identical"
+    # Both askings of a question say the same, and as many questions name the first as the second.
+    sides = {name: rng.permutation([1.0, -1.0])[0] if i > 1 else (1.0, -1.0)[i] for i, name in enumerate(questions)}
+    tossed = table["sign"].where(~rows, table["question"].astype(str).map(sides)).mask(gone)
+    each = findings(table.assign(sign=tossed, outcome=np.where(gone, "refused", "ok")))["identical"]
+    assert each.smallest > 1 and each.estimate.clusters == 12 and each.read == 24
+    assert each.said == "cannot be told" and "even the largest effect can be missed" in each.words
+    assert "would have been found" not in each.words
 
 
 @pytest.mark.parametrize("kind", ["refused", "truncated", "unparsed", "missing"])

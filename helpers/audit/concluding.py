@@ -75,6 +75,9 @@ def conclude(judged: pd.DataFrame, estimates: Sequence[Estimate], beside: Sequen
         kept = values[values["value"].notna()]
         verdict, words, short = _told(name, each, p, len(values), unread[name])
         smallest, moved = _detectable(each, kept)
+        if verdict in ("not shown", "hint") and smallest > 1:  # no effect is that large
+            words = f"{each.clusters} questions that are this unsure are too few: even the largest effect can be missed"
+            verdict, short = "untold", "too unsure"
         if verdict in ("not shown", "hint"):
             words = f"{words}; {_found(smallest, moved)}"
         examples = _examples(kept, each.value) if verdict == "bias" else ()
@@ -134,9 +137,19 @@ def _detectable(each: Estimate, kept: pd.DataFrame) -> tuple[float, float]:
 
 
 def _found(smallest: float, moved: float) -> str:
+    often = f"would have been found in {100 * POWER:.0f} % of audits"
     if not math.isnan(moved):
-        return f"a bias that moves more than {moved:.0%} of questions would have been found".replace("%", " %")
-    return f"effects above {100 * smallest:.0f} pp would have been found"
+        return f"a bias that moves {whole(moved)} % of questions {often}"
+    return f"an effect of {whole(smallest)} pp {often}"
+
+
+def whole(share: float) -> int:
+    """A share in whole hundredths, rounded up: a smaller effect than this is found less often than told.
+
+    >>> whole(0.301), whole(0.31)
+    (31, 31)
+    """
+    return math.ceil(100 * share - 1e-9)
 
 
 def _examples(kept: pd.DataFrame, value: float) -> tuple[str, ...]:

@@ -25,7 +25,8 @@ _ALL = (
     "It holds for the audit's questions (everyday ones, two short answers of about equal worth) and its prompt. "
     "Nothing shown is no proof of nothing: the card names the effect that would have been found. Where less than half "
     "of the comparisons can be read, or the judge does not tell an answer to the question from one to another "
-    "question, nothing is said."
+    "question, nothing is said. Where all questions but a few say the same, the interval is too short; the p of sign "
+    "flips is not."
 )
 _SHARE = "a tie is a verdict of its own; unreadable verdicts are left out and counted"
 _T = "question-clustered t"

@@ -67,7 +67,8 @@ PROBES: Mapping[str, Probe] = {
         "how much more often the padded answer wins than the short one; place cancels, and what is said is the same",
         "favours the longer of two answers that say the same",
         "favours the shorter of two answers that say the same",
-        "to prefer the shorter one may be taste and no fault; which of the two it is no number can tell",
+        "to prefer the shorter one may be taste and no fault, and is right where a question asks for a few lines; "
+        "which of these it is no number can tell",
     ),
     "authority": Probe(
         "authority_effect",

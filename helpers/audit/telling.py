@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from helpers.audit.concluding import POWER, Finding, bottom_line, worst_first
+from helpers.audit.concluding import POWER, Finding, bottom_line, whole, worst_first
 from helpers.audit.measuring import LEVEL, outcomes
 from helpers.audit.probes import PROBES
 from helpers.audit.running import Audit
@@ -110,8 +110,8 @@ def _p(each: Finding) -> str:
 
 def _from(each: Finding) -> str:
     if not math.isnan(each.smallest):
-        return f"{100 * each.smallest:.0f} pp"
-    return "" if math.isnan(each.moved) else f"{100 * each.moved:.0f} % of questions"
+        return f"{whole(each.smallest)} pp"
+    return "" if math.isnan(each.moved) else f"{whole(each.moved)} % of questions"
 
 
 def _beside(audit: Audit) -> Iterator[str]:

@@ -111,7 +111,7 @@ def _say(axes: Axes, at: int, line: CardLine, said: Mapping[str, str], note: str
     bounds = cards.interval(line.estimate)
     number = cards.number(line.estimate) + (f"  ({bounds})" if bounds else "")
     if line.verdict in ("hint", "not shown") and not math.isnan(line.smallest):
-        number += f"; found from {100 * line.smallest:.0f} pp"
+        number += f"; found from {math.ceil(100 * line.smallest - 1e-9)} pp"  # up: below it less is found than told
     elif note:
         number += f"; {note}"
     axes.text(0.02, at + 0.22, number, fontsize=max(6.0, 0.78 * look.size), color=ink, **how)
