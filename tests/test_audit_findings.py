@@ -201,6 +201,8 @@ def test_the_bottom_line_names_all_probes_once_and_says_simulated() -> None:
     found = list(findings(judged({"primacy": [3.0, 0.0], "noise": 0.5})).values())
     said = concluding.bottom_line(found, "j", "simulated")
     assert said.startswith("SIMULATED: j: biased in 2 of 8 probes (")
+    asked = concluding.bottom_line(found, "my_llama", "asked")
+    assert asked.startswith("my_llama: biased in 2 of 8 probes ("), "a name begins as it is written"
     assert all(said.count(each.title) >= 1 for each in PROBES.values())
     order = [each.verdict for each in concluding.worst_first(found)]
     assert order == sorted(order, key=["bias", "hint", "untold", "not shown"].index)

@@ -29,7 +29,7 @@ def advice(model: Model, failure: Failure) -> str:
         "rate_limited": f"{address_of(model)} has taken no call for {model.model_id!r} for {PATIENCE / 60:.0f} minutes"
         "; a quota may be used up until it is renewed",
         "not_found": f"{model.base_url} knows no model_id {model.model_id!r}, or `base_url` is not the address of its "
-        "API (most end in /v1); correct the one or the other in models.yaml"
+        "API (most end in /v1); correct the one or the other in models.yaml (of an audit, in --model or --base-url)"
         if model.base_url
         else f"{model.provider} does not know model_id {model.model_id!r}; correct it in models.yaml",
         "bad_request": f"{model.provider} refused the request for {model.model_id!r}; its `params:` in models.yaml may "

@@ -204,6 +204,15 @@ def test_a_card_of_another_judge_is_not_replaced_and_a_key_of_the_server_is_not_
         assert "not-a-key-of-mine" not in path.read_text()
 
 
+def test_without_a_folder_the_card_is_named_after_the_model(
+    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    at = ("--base-url", f"{serve(served({})).url}/v1", "--model", "own/Judge-7B", "--store", str(tmp_path / "replies"))
+    assert CliRunner().invoke(main, ["audit", *at]).exit_code == 0
+    assert (tmp_path / "audit-own_judge-7b" / "card.md").is_file()
+
+
 def test_another_address_without_a_revision_is_another_judge_and_with_one_the_same() -> None:
     def key(url: str, **given: str) -> str:
         judge = room.judge_of("m", url, given)

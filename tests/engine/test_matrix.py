@@ -287,9 +287,9 @@ def test_the_grid_of_the_readme_runs_as_it_stands_on_a_server_of_ones_own(serve:
     blocks = re.findall(r"```yaml\n(.*?)```", (paths.ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     (grid,) = (block for block in blocks if block.startswith("notebooks:"))
     (entry,) = (block for block in blocks if block.startswith("my_llama:") and "model_id:" in block)
-    entry = entry.replace("http://127.0.0.1:8000", server.url)
+    (other,) = (block for block in blocks if block.startswith("my_qwen:"))
     with (root / "experiments" / "models.yaml").open("a", encoding="utf-8") as models:
-        models.write(entry + entry.replace("my_llama:", "my_qwen:").replace("Llama", "Qwen"))
+        models.write(re.sub(r"http://127\.0\.0\.1:\d+", server.url, entry + other))
     (tmp_path / "grid.yaml").write_text(grid)
     words = ("run", "--matrix", str(tmp_path / "grid.yaml"), "-p", "biases", "[anchoring]", "--processes", "2")
     done = command("helpers", *words, cwd=root, root=root)
