@@ -1,6 +1,6 @@
 # make            set up .venv under the lock, run all notebooks on the built-in judges
 # make test       set up, then all tests that are not slow; make test-all runs every test
-# make browser   set up what the tests in a browser need; from then on `make test` runs those too
+# make browser    set up what the tests in a browser need; from then on `make test` runs those too
 # make bench      set up, then measure what is fast and write benchmarks/results.md (an hour or two)
 PYTHON ?= python3
 VENV := .venv
@@ -32,7 +32,8 @@ $(VENV)/browser: $(VENV)/stamp
 	$(RUN) -m pip install --quiet --disable-pip-version-check -e .[browser] -c requirements.lock
 	command -v chromium || command -v chromium-browser || command -v google-chrome \
 		|| { apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends chromium; } \
-		|| $(RUN) -m playwright install --with-deps chromium
+		|| $(RUN) -m playwright install --with-deps chromium \
+		|| { echo "make browser: no Chromium here, and none could be fetched; install one, then call this again" >&2; exit 1; }
 	touch $@
 
 bench: setup
