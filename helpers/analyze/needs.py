@@ -92,6 +92,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "position": ("pairwise", "order", "both_orders"),
     "self_preference": ("asked",),
     "cognitive": ("asked",),
+    "verbosity": ("asked",),
     "accuracy": ("people",),
     "analyze": (),
 }

@@ -47,8 +47,8 @@ def set_formulas(page: str, formulas: list[str]) -> str:
 def mathml(tex: str) -> str:
     r"""A formula as MathML; one that holds anything but letters, numbers and signs stands as its TeX, as code.
 
-    >>> mathml("a_1")[:46], mathml(r"\\notacommand")
-    ('<math display="inline"><mrow><msub><mi>a</mi><', '<code>\\\\notacommand</code>')
+    >>> mathml("a_1")[:46], mathml(r"\notacommand")
+    ('<math display="inline"><mrow><msub><mi>a</mi><', '<code>\\notacommand</code>')
     """
     from latex2mathml.converter import convert
 
