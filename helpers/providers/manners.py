@@ -143,7 +143,7 @@ def vendor_of(text: str) -> str | None:
 
 
 def is_list(text: str) -> bool:
-    """Whether a text is written as a list: at least two of its lines begin with a bullet.
+    r"""Whether a text is written as a list: at least two of its lines begin with a bullet.
 
     >>> is_list("Two reasons:\n- One.\n- Another."), is_list("- One line alone."), is_list("A fact - or not.")
     (True, False, False)
