@@ -213,9 +213,9 @@ def _explored(page: Any) -> None:
     a_mark = _offered(mark)[1]
     mark.select_option(a_mark)
     until(page, lambda: all(a_mark in line for line in _offered(listed)))
-    ((a_judge, several),) = Counter(line.split(DOT)[1] for line in _offered(listed)).most_common(1)
+    ((a_judge, _),) = Counter(line.split(DOT)[1] for line in _offered(listed)).most_common(1)
     judge.select_option(a_judge)
-    until(page, lambda: len(_offered(listed)) == several and all(a_judge in line for line in _offered(listed)))
+    until(page, lambda: all(a_judge in line for line in _offered(listed)))
     questions = [line.split(DOT)[0] for line in _offered(listed)]
     other = next(place for place, question in enumerate(questions) if question != questions[0])
     listed.select_option(index=other)
