@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
 from helpers import claims, paths, run, verdicts
 from helpers.__main__ import main
@@ -71,7 +72,9 @@ def test_shares_of_the_longer_output_are_means_over_instances_with_their_t_inter
             chosen = [1.0] * none + [0.5] * one + [0.0] * both
             low, high = stats.t.interval(0.95, len(chosen) - 1, np.mean(chosen), stats.sem(chosen))
             assert (each.value, each.low, each.high) == pytest.approx((np.mean(chosen), low, high))
-            assert each.p == pytest.approx(stats.ttest_1samp(chosen, 0.5).pvalue) and each.n == sum((none, one, both))
+            # One value an instance: sign flips are the exact test of McNemar, which t is not at the corrected level.
+            assert each.p == pytest.approx(stats.binomtest(none, none + both).pvalue)
+            assert each.n == sum((none, one, both)) and each.method.endswith("; exact McNemar p")
         if each.id == "longer_when_better":
             assert each.low != each.low, "8 instances carry no interval"
 
@@ -103,6 +106,9 @@ def test_the_readme_repeats_what_the_counts_give() -> None:
     assert f"On {n} instances of LLMBar's hand-made set whose longer output is the worse one" in FLAT
     assert f"{len(above)} of {len(worse)} evaluators chose it more often than a coin would, up to {worse[most]}" in FLAT
     assert f"({model_of(most)}), and {len(below)} less often, down to {worse[least]} ({model_of(least)})" in FLAT
+    exact = [stats.binomtest(each["worse"][0], each["worse"][0] + each["worse"][2]).pvalue
+             for each in COUNTS["llmbar"]["counts"].values()]  # fmt: skip
+    assert multipletests(exact, method="holm")[0].sum() == len(above) + len(below) > 0
     told = verbosity.published_finding(PUBLISHED)
     assert (
         f"{len(above)} of {len(worse)} evaluators chose it more often than a coin would, {len(below)} less often"
@@ -123,7 +129,9 @@ def test_published_judges_have_a_line_on_the_card_and_a_headline() -> None:
             ends = [2 * x - 1 for x in (share.value, share.low, share.high)]
             assert [each.value, each.low, each.high] == pytest.approx(ends) and each.p == share.p
     head = verbosity.headline(PUBLISHED)
-    assert head.sentence.startswith("Of 30 evaluators 6 prefer the longer text") and 0 < head.unreadable < 0.05
+    p = against_longer(PUBLISHED)
+    found = sum(p[name, ""] < 0.05 and each.value > 0.5 for name, each in shares.items())
+    assert head.sentence.startswith(f"Of 30 evaluators {found} prefer the longer text") and 0 < head.unreadable < 0.05
 
 
 def test_counts_that_do_not_add_up_are_refused_by_name() -> None:

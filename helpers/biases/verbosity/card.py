@@ -5,7 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from helpers.biases.verbosity.families import Place, by_judge, corrected, family, index, leans, smallest_detectable
+from helpers.biases.verbosity.families import (
+    Place,
+    by_judge,
+    corrected,
+    exploratory,
+    family,
+    index,
+    smallest_detectable,
+)
 from helpers.biases.verbosity.published import UNREADABLE, against_longer, model_of
 from helpers.stats.power import detectable_effect
 from helpers.stats.standing import size, standing, together, worst
@@ -46,7 +54,10 @@ def _wording(
         "not shown": "shows no measurable preference for a padded, listed or confident wording",
         "untold": f"was not tested for a preference for a wording ({mine[at].method.rpartition('; ')[2]})",
     }[gravest]
-    return CardLine(judge, WORDING, mine[at], gravest, f"{words} (here: {at[1]})", p[at], least[at])
+    # Of all wordings nothing is shown, so the effect to be told is that of the one that is known least.
+    some = mine if gravest == "not shown" else [at]
+    enough = max((least[x] for x in some if least[x] == least[x]), default=math.nan)
+    return CardLine(judge, WORDING, mine[at], gravest, f"{words} (here: {at[1]})", p[at], enough)
 
 
 def _longer(mine: Sequence[Estimate]) -> list[CardLine]:
@@ -94,8 +105,10 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
     judges = {x[0] for x in known}
     found = {x[0] for x in known if verdicts[x] == "bias"}
     tested = sum(not math.isnan(each) for each in p.values())
-    level = index(estimates, "length_controlled_effect")
-    still = {x[0] for x in known if verdicts[x] == "bias" and x in level and leans(level[x])}
+    level, q = index(estimates, "length_controlled_effect"), exploratory(estimates, "length_controlled_effect")
+    # The same wording to the same side: one that is liked for its length and else disliked is another preference.
+    alike = {x for x in level if x in known and level[x].value * known[x].value > 0 and q[x] < LEVEL}
+    still = {x[0] for x in known if verdicts[x] == "bias" and x in alike}
     said = f"of {len(judges)} judges {len(found)} prefer{'s' * (len(found) == 1)} or avoid{'s' * (len(found) == 1)} a "
     said += "wording of equal content"
     if found and level:

@@ -19,10 +19,12 @@ def finding(estimates: Sequence[Estimate]) -> str:
     """
     p, least = corrected(estimates), smallest_detectable(estimates)
     level, control = index(estimates, "length_controlled_effect"), index(estimates, "style_effect")
-    checked = exploratory(estimates, "style_effect")
+    checked, q = exploratory(estimates, "style_effect"), exploratory(estimates, "length_controlled_effect")
     lines = []
     for judge, effects in by_judge(estimates).items():
-        told = [_wording(at, each, p[at], least[at], level.get(at)) for at, each in effects.items()]
+        told = [
+            _wording(at, each, p[at], least[at], level.get(at), q.get(at, math.nan)) for at, each in effects.items()
+        ]
         beside = control.get((judge, REWORDED))
         told += [f"  - {_control(beside, checked[judge, REWORDED])}"] if beside is not None else []
         tests = sum(not math.isnan(p[at]) for at in effects)
@@ -49,13 +51,12 @@ def _summary(effects: dict[Place, Estimate], p: dict[Place, float], tests: int) 
     return f"{' and '.join(told)} of equal content"
 
 
-def _wording(at: Place, each: Estimate, p: float, least: float, level: Estimate | None) -> str:
-    name = at[1]
+def _wording(at: Place, each: Estimate, p: float, least: float, level: Estimate | None, q: float) -> str:
+    """`p` is Holm's of the effect as it is, `q` Benjamini and Hochberg's of the one at equal length."""
+    name, beside = at[1], _level(level, p, q)
     if math.isnan(p):
         shown = f" {each}" if each.value == each.value else ""
-        return (
-            f"  - {name}:{shown}{'; ' if shown else ' '}no test ({each.method.rpartition('; ')[2]}).{_level(level, p)}"
-        )
+        return f"  - {name}:{shown}{'; ' if shown else ' '}no test ({each.method.rpartition('; ')[2]}).{beside}"
     sign = "\u2264" if FLOOR in each.method else "="
     told = f"{each}, Holm p {sign} {p:.2g}"
     if p < LEVEL:
@@ -65,17 +66,18 @@ def _wording(at: Place, each: Estimate, p: float, least: float, level: Estimate 
     else:
         said = "no measurable preference"
     enough = f"; a true effect of {100 * least:.1f} pp would be found in 80 % of such runs"
-    return f"  - {name}: {said} ({told}{enough if p >= LEVEL and least == least else ''}).{_level(level, p)}"
+    return f"  - {name}: {said} ({told}{enough if p >= LEVEL and least == least else ''}).{beside}"
 
 
-def _level(level: Estimate | None, p: float) -> str:
+def _level(level: Estimate | None, p: float, q: float) -> str:
     if level is None:
         return ""
     if math.isnan(level.low):
         return f" At equal length: {level} ({level.method})."
-    left = "more" if level.low > 0 else "less" if level.high < 0 else ""
     nothing = "no measurable preference is left" if p < LEVEL else "no measurable preference either"
-    said = f"it wins {left} than the plain one" if left else nothing
+    if leans(level):
+        nothing = f"it leans to {'it' if level.value > 0 else 'the plain one'}, not established after correction"
+    said = f"it wins {'more' if level.value > 0 else 'less'} than the plain one" if q < LEVEL else nothing
     return f" At equal length {said} ({level})."
 
 

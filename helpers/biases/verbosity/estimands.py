@@ -10,6 +10,7 @@ _PAIRS = "a tie is 0; a pair counts if both orders can be read (invalid_share ha
 _HALF = "a tie counts one half; a pair counts if both orders can be read (invalid_share has the others)"
 _OWN = "Recuse: design of its own"
 _LC = "length control by regression: Dubois et al. 2024 (arXiv 2404.04475), here on lengths chosen by design"
+_FLIPS = "p of sign flips (of counts exact McNemar)"
 _LLMBAR = "LLMBar: Zeng et al. 2023, princeton-nlp/LLMBar, Adversarial/Manual"
 _BENCH = "EvalBiasBench: Park et al. 2024, ncsoft/offsetbias"
 
@@ -120,7 +121,7 @@ MEASURED = (
         "choices of the longer text, ties half",
         "verdicts of pairs read in both orders whose longer text is the worse one",
         _HALF,
-        f"{T}; published counts: t over instances; p against one half",
+        f"{T}; published counts: t over instances; {_FLIPS} against one half",
         f"{_BENCH}; {_LLMBAR}",
     ),
     of(
@@ -130,7 +131,7 @@ MEASURED = (
         "choices of the longer text less choices of the better one",
         "verdicts of pairs read in both orders whose longer text is the worse one",
         "a tie is 0; a pair counts if both orders can be read (invalid_share has the others)",
-        f"{T}; published counts: t over instances; p against 0, Holm over the judges",
+        f"{T}; published counts: t over instances; {_FLIPS} against 0, Holm over the judges",
         f"{_BENCH}; {_LLMBAR}",
         "pp",
     ),
@@ -141,7 +142,7 @@ MEASURED = (
         "choices of the longer text, ties half",
         "verdicts of pairs read in both orders whose longer text is the better one",
         _HALF,
-        f"{T}; published counts: t over instances; p against one half",
+        f"{T}; published counts: t over instances; {_FLIPS} against one half",
         f"{_BENCH}; {_LLMBAR}",
     ),
 )

@@ -20,7 +20,10 @@ FAILS: Mapping[str, str] = {
     ),
     "length_controlled_effect": (
         "Takes the effect of length to be a straight line in doublings, the same in both directions; lengths are "
-        "mirrored by design, so that a bent one cancels as long as it is. What is added to change the length is "
+        "mirrored by design, so that a bent one cancels as long as it is. It is the mean over the tried text being as "
+        "long, longer and shorter: where length decides most of the unequal pairs, a wording has little room in them, "
+        "and the effect comes out smaller than on the equal pairs alone, at the worst a third of it; a null result "
+        "beside a steep length_slope says little. What is added to change the length is "
         "padding: a judge that punishes emptiness and not length has that in the slope. Padding has no number of its "
         "own, since at equal length nothing of it is left. No value where a wording has no readable pair."
     ),

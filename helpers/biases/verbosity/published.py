@@ -13,7 +13,7 @@ from helpers.biases.verbosity.families import Place, index
 from helpers.biases.verbosity.known import signed
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import Interval, clustered
-from helpers.stats.tests import holm
+from helpers.stats.tests import holm, mcnemar_exact
 from helpers.types import Estimate
 
 UNREADABLE = "unreadable_share"
@@ -26,8 +26,8 @@ def from_published(published: Mapping[str, Any]) -> list[Estimate]:
     """All numbers that published/counts.yaml determines.
 
     Of each evaluator of LLMBar: `longer_when_worse` and `longer_when_better`, how often the longer output was chosen
-    where it is the worse and the better one (both orders), with t intervals over instances and p against a coin, and
-    `longer_over_better`, how much more often than the better one;
+    where it is the worse and the better one (both orders), with t intervals over instances and McNemar's exact p
+    against a coin, and `longer_over_better`, how much more often than the better one;
     `known_pairs_right_twice`, on how many instances both orders chose the better output; `unreadable_share`.
     Of AlpacaEval the printed shares `longer_preferred`, whose counts nobody published.
     """
@@ -59,11 +59,17 @@ def _evaluator(judge: str, strata: Mapping[str, Sequence[int]], instances: Mappi
 
 
 def _share(counts: Sequence[int], longer_is_better: bool) -> Interval:
-    """How often the longer output was chosen, over the instances that were read in both orders."""
+    """How often the longer output was chosen, over the instances that were read in both orders.
+
+    The p is that of sign flips over instances, as where judges are asked: of one value an instance McNemar's exact one.
+    """
     right = np.repeat([0.0, 0.5, 1.0], counts[:3])
     chosen = right if longer_is_better else 1 - right
-    interval = clustered(chosen, np.ones(len(chosen)), null=0.5)
-    return replace(interval, method=f"{METHOD}: {interval.method}")
+    interval = clustered(chosen, np.ones(len(chosen)), null=None)
+    method = f"{METHOD}: {interval.method}"
+    if math.isnan(interval.low):
+        return replace(interval, method=method)
+    return replace(interval, p=mcnemar_exact(counts[2], counts[0]), method=f"{method}; exact McNemar p")
 
 
 def against_longer(estimates: Sequence[Estimate]) -> dict[Place, float]:
