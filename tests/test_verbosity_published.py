@@ -129,6 +129,14 @@ def test_published_judges_have_a_line_on_the_card_and_a_headline() -> None:
             ends = [2 * x - 1 for x in (share.value, share.low, share.high)]
             assert [each.value, each.low, each.high] == pytest.approx(ends) and each.p == share.p
     head = verbosity.headline(PUBLISHED)
+    # By the same exact test: with as many for the side with fewer as were seen, four of five such sets find the effect.
+    rng, line = np.random.default_rng(2), cards["ChatGPT-0301"]
+    none, one, both, _ = COUNTS["llmbar"]["counts"][line.estimate.where["judge"]]["worse"]
+    n, fewer = none + one + both, min(none, both) / (none + one + both)
+    drawn = rng.multinomial(n, [fewer + line.smallest, fewer, 1 - 2 * fewer - line.smallest], size=4000)
+    pairs, many = np.unique(drawn[:, :2], axis=0, return_counts=True)
+    hits = [stats.binomtest(int(a), int(a + b)).pvalue <= 0.05 / 30 if a + b else False for a, b in pairs]
+    assert many[hits].sum() / 4000 == pytest.approx(0.8, abs=0.03)
     p = against_longer(PUBLISHED)
     found = sum(p[name, ""] < 0.05 and each.value > 0.5 for name, each in shares.items())
     assert head.sentence.startswith(f"Of 30 evaluators {found} prefer the longer text") and 0 < head.unreadable < 0.05

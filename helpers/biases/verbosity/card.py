@@ -14,8 +14,8 @@ from helpers.biases.verbosity.families import (
     index,
     smallest_detectable,
 )
-from helpers.biases.verbosity.published import UNREADABLE, against_longer, model_of
-from helpers.stats.power import detectable_effect
+from helpers.biases.verbosity.published import EXACT, UNREADABLE, against_longer, model_of
+from helpers.stats.power import detectable_effect, detectable_mcnemar
 from helpers.stats.standing import size, standing, together, worst
 from helpers.types import CardLine, Estimate, Headline, listed, sentence
 
@@ -79,9 +79,20 @@ def _longer(mine: Sequence[Estimate]) -> list[CardLine]:
         }[gravest]
         if len(own) > 1:
             words += f"; so under {sum(verdicts[x] == 'bias' for x in own)} of {len(own)} prompts (here: {at[0]})"
-        least = detectable_effect(known[at].se, known[at].clusters - 1, level=LEVEL / tests)
-        lines.append(CardLine(judge, WORDING, known[at], gravest, words, p[at], least))
+        lines.append(CardLine(judge, WORDING, known[at], gravest, words, p[at], _detectable(known[at], LEVEL / tests)))
     return lines
+
+
+def _detectable(each: Estimate, level: float) -> float:
+    """The smallest true effect found with power 0.8 by the test that was made: of counts the exact one of McNemar.
+
+    That with as many instances for the side with fewer as were seen; NaN where no effect is found so often.
+    """
+    if EXACT not in each.method or math.isnan(each.se):
+        return detectable_effect(each.se, each.clusters - 1, level=level)
+    # Of values of -1, 0 and 1 the sum of squares counts those that are not 0.
+    decided = each.n * (each.n - 1) * each.se**2 + each.n * each.value**2
+    return detectable_mcnemar(each.n, round((decided - each.n * abs(each.value)) / 2), level=level)
 
 
 def _verdict(each: Estimate, p: float) -> str:

@@ -19,7 +19,7 @@ from helpers.types import Estimate
 UNREADABLE = "unreadable_share"
 #: The strata of instances in published/counts.yaml: what is known of the longer output.
 WORSE, BETTER, SAME = "worse", "better", "same"
-METHOD = "counts by instance"
+METHOD, EXACT = "counts by instance", "exact McNemar p"
 
 
 def from_published(published: Mapping[str, Any]) -> list[Estimate]:
@@ -69,7 +69,7 @@ def _share(counts: Sequence[int], longer_is_better: bool) -> Interval:
     method = f"{METHOD}: {interval.method}"
     if math.isnan(interval.low):
         return replace(interval, method=method)
-    return replace(interval, p=mcnemar_exact(counts[2], counts[0]), method=f"{method}; exact McNemar p")
+    return replace(interval, p=mcnemar_exact(counts[2], counts[0]), method=f"{method}; {EXACT}")
 
 
 def against_longer(estimates: Sequence[Estimate]) -> dict[Place, float]:
