@@ -193,6 +193,21 @@ def test_a_commit_that_files_differed_from_is_not_said_to_be_the_code_that_ran(r
         assert rf"\newcommand{{\MtBenchBlindRunCommit}}{{{told}}}" in named
 
 
+def test_a_judge_of_whom_no_effect_would_be_found_is_not_said_to_have_a_smallest_one(results: Path) -> None:
+    mine = folders.load(results)
+    known = next(each for each in mine.found.lines if each.estimate.data == mine.provenance["data"])
+    known = replace(known, measure="self-preference", verdict="not shown")
+
+    def told(*sizes: float) -> str:
+        lines = tuple(replace(known, judge=f"j{at}", smallest=size) for at, size in enumerate(sizes))
+        done = checklist.checklist([replace(mine, found=replace(mine.found, lines=lines))])
+        return dict(done.rows)["Do judges prefer their own vendor or model?"]
+
+    assert "not shown, effects from" in told(0.1, 0.2)
+    assert "not shown and such a size exists, effects from" in told(0.1, float("nan"))
+    assert "effects from" not in told(float("nan"))
+
+
 def test_what_answers_cost_is_not_said_to_be_what_judgments_cost(results: Path) -> None:
     mine = folders.load(results)
     judgments, calls = mine.provenance["n"], sum(each["calls"] for each in mine.run["models"])

@@ -161,13 +161,15 @@ def _number(pair: tuple[Results, CardLine]) -> str:
 
 def _smallest(stem: str, pairs: Sequence[tuple[Results, CardLine]], macros: dict[str, str]) -> str:
     """Of the judges of whom nothing is shown, the effect from which on it would have been, for the least sure one."""
-    mute = [line for _, line in pairs if line.verdict == "not shown" and line.smallest == line.smallest]
+    silent = [line for _, line in pairs if line.verdict == "not shown"]
+    mute = [line for line in silent if line.smallest == line.smallest]
     if not mute:
         return ""
+    some = "" if len(mute) == len(silent) else " and such a size exists"
     widest = max(mute, key=lambda line: line.smallest)
     macros[f"{stem}Smallest"] = smallest(widest.estimate, widest.smallest)
     found = r"would have been found in \RecusePower{} of such runs"
-    return rf"; where it is not shown, effects from \{stem}Smallest{{}} on {found}"
+    return rf"; where it is not shown{some}, effects from \{stem}Smallest{{}} on {found}"
 
 
 def _rank(line: CardLine) -> tuple[int, float]:
