@@ -247,6 +247,11 @@ def test_every_declared_number_has_a_place_on_the_page_of_numbers(files: dict[st
                 assert " ".join(words(text)) in told
 
 
+def test_a_command_in_a_heading_is_code_in_the_list_of_headings_too(files: dict[str, bytes]) -> None:
+    links = page(files, "reference.html").select("nav.contents a")
+    assert any(link.find("code") for link in links) and not any("`" in link.get_text() for link in links)
+
+
 def test_whatever_a_notebook_calls_is_on_the_page_of_functions(files: dict[str, bytes]) -> None:
     known = addresses(files["functions.html"])
     for notebook in available().values():

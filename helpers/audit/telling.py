@@ -67,6 +67,7 @@ def said(audit: Audit) -> str:
 
 def _line(each: Finding) -> str:
     found = f"found from {_from(each)}" if each.verdict in ("hint", "not shown") else ""
+    found = f"a hint; {found}" if each.verdict == "hint" else found
     why = each.words if each.verdict in ("bias", "untold") else found
     return f"{PROBES[each.probe].title:<17}{each.said:<16}{each.estimate!s:<28}{why}".rstrip()
 
