@@ -15,6 +15,7 @@ all: setup
 setup: $(VENV)/stamp
 
 $(VENV)/stamp: requirements.txt requirements.lock pyproject.toml
+	@echo "Setting up $(VENV) with what requirements.lock lists: the first time this takes some minutes."
 	$(PYTHON) -m venv $(VENV)
 	$(RUN) -m pip install --quiet --disable-pip-version-check -r requirements.txt -e .[dev,cluster] -c requirements.lock
 	touch $@
