@@ -324,6 +324,7 @@ BAD_MODELS = {
     "unknown key": ("a: {provider: openai, model_id: m, vendor: gpt, temperature: 1}", "model 'a'", "'temperature'"),
     "missing key": ("a: {provider: openai, vendor: gpt}", "model 'a'", "'model_id' is missing"),
     "unknown provider": ("a: {provider: mistral, model_id: m, vendor: x}", "model 'a'", "'mistral'", "'anthropic'"),
+    "a server as provider": ("a: {provider: vllm, model_id: m, vendor: x}", "model 'a'", "'openai' with a base_url"),
     "duplicate model": (f"a: {MODEL}\nb: {MODEL}\na: {MODEL}", "duplicate key 'a'", "line 3"),
     "duplicate key": ("a: {provider: openai, model_id: m, model_id: n, vendor: x}", "duplicate key 'model_id'"),
     "alias": (f"a: &a {MODEL}\nb: *a", "aliases are not allowed", "line 1"),

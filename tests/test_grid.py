@@ -107,6 +107,11 @@ def test_a_wrong_grid_is_told_by_file_and_line(tmp_path: Path, text: str, said: 
         ("seed: [1", 'seed: ["a"', "cell judges=[sim_claude_fast], seed=a: parameters of mt_bench_blind: seed = 'a'"),
         ("seed", "sead", "cell judges=[sim_claude_fast], sead=1: mt_bench_blind has no parameter sead; it has: judges"),
         ("seed", "a/b", "cell judges=[sim_claude_fast], a/b=1: mt_bench_blind has no parameter a/b; it has: judges"),
+        (
+            "judges: [[sim_claude_fast], [sim_gpt_fast]]",
+            "judges: [sim_claude_fast, sim_gpt_fast]",
+            "in a grid each value of judges is a list of its own, as in judges: [[one], [other]]",
+        ),
         ("[sim_gpt_fast]", "[sim_gtp_fast]", "cell judges=[sim_gtp_fast], seed=1:"),
     ],
 )

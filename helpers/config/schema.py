@@ -83,6 +83,17 @@ class ModelEntry(Strict):
     price: PriceEntry | None = None
     retires: str | None = None
 
+    @field_validator("provider", mode="before")
+    @classmethod
+    def _a_wire_format(cls, value: Any) -> Any:
+        if value not in (*SERVICES, "simulated"):
+            known = ", ".join(map(repr, SERVICES))
+            raise ValueError(
+                f"must be {known} or 'simulated'; a server of your own (vLLM, Ollama, ...) or any other that speaks "
+                "OpenAI's chat API is 'openai' with a base_url"
+            )
+        return value
+
     @field_validator("api_key_env")
     @classmethod
     def _name_never_the_key(cls, value: str | None) -> str | None:
