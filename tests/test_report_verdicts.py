@@ -12,6 +12,8 @@ import pytest
 from helpers.report import pages, verdicts
 from helpers.report.marking import TIE, marked, picks
 from helpers.report.results import results
+from helpers.run import control
+from helpers.run.control import Control
 from helpers.types import Answer, Completion, Judgment, Model, Request, Trial, Verdict
 from tests.report_pages import html_pages, small_verdicts
 from tests.runs import asked
@@ -96,6 +98,31 @@ def test_a_verdict_is_changed_against_its_own_control() -> None:
     assert found.picked == "third" and found.others == {"changed": "other"}
 
 
+def test_where_the_control_was_asked_again_a_verdict_is_compared_with_that_asking() -> None:
+    """The first asking of the control went stale: of one order repeat 2 serves what is now asked, of the other 1."""
+    pairs = (("other", "third"), ("third", "other"))
+    judgments = [pair("A>B", pairs[0], "none", 2), pair("A>B", pairs[1], "none", 1)]
+    judgments += [pair("B>A", pairs[0], "self"), pair("A>B", pairs[1], "self")]
+    places = [control.place_of(each.trial) for each in judgments[:2]]
+    served = Control({(places[0], "self", 0): 2, (places[1], "self", 0): 1})
+    found = marked(judgments, ANSWERS, "none", {JUDGE.name: served})
+    assert [each.kinds for each in found] == [("flipped",), ("flipped",), ("changed",)]
+    assert found[2].others == {"changed": "other"}
+    assert [each.judgment for each in found] == judgments[:3], "keys are those of the store"
+    # Without saying which asking serves, there is nothing of the same repeat to compare with.
+    assert kinds(*judgments, control="none") == []
+
+
+def test_where_the_control_is_asked_more_often_its_last_asking_counts_as_in_the_estimates() -> None:
+    """As in experiment 3, whose first asking of the control selects the items."""
+    shown = ("other", "third")
+    judgments = [pair("A>B", shown, "none", 0), pair("B>A", shown, "none", 1), pair("B>A", shown, "edited", 0)]
+    place = control.place_of(judgments[0].trial)
+    served = Control({(place, "edited", 0): 0, (place, "edited", 1): 1})
+    assert [each.kinds for each in marked(judgments, ANSWERS, "none", {JUDGE.name: served})] == []
+    assert kinds(*judgments, control="none") == [("changed",)]
+
+
 # --- against the frames of whole runs ---------------------------------------------------------------------------------
 
 
@@ -153,6 +180,14 @@ def test_changes_of_hints_and_treatments_are_those_of_the_frame() -> None:
         suffixes=("", "_plain"),
     )  # fmt: skip
     assert count(verdicts.of_run(run, "x"), "changed") == int((both["choice"] != both["choice_plain"]).sum()) > 0
+    run = asked("quality_self_preference", question_limit=12)
+    frame = run.frame[(run.frame["task"] == "correct") & run.frame["picked"].notna()]
+    keys = ["question_id", "judge", "right", "wrong", "first"]
+    both = frame[frame["condition"] != "none"].merge(
+        frame[frame["condition"] == "none"], left_on=[*keys, "partner"], right_on=[*keys, "repeat"],
+        suffixes=("", "_plain"),
+    )  # fmt: skip
+    assert count(verdicts.of_run(run, "x"), "changed") == int((both["picked"] != both["picked_plain"]).sum()) > 0
 
 
 # --- the page and the file --------------------------------------------------------------------------------------------

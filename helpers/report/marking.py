@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from helpers.run.control import Control, partnered
 from helpers.types import Answer, Judgment, Trial
 
 #: What a verdict can be marked as, and what that means.
@@ -32,23 +33,30 @@ class Marked:
 
 
 def marked(
-    judgments: Sequence[Judgment], answers: Mapping[tuple[str, str], Answer], control: str | None = None
+    judgments: Sequence[Judgment],
+    answers: Mapping[tuple[str, str], Answer],
+    control: str | None = None,
+    controls: Mapping[str, Control] | None = None,
 ) -> list[Marked]:
     """The verdicts that are marked, in the order of the judgments; readable ones only.
 
-    A verdict that asks who wrote an answer is no preference, and the same text in two places has no owner.
+    `controls` say which asking of the control each verdict is compared with, as the estimates have it; without them
+    it is the one of the same repeat. A verdict that asks who wrote an answer is no preference, and the same text in
+    two places has no owner.
     """
-    read = [(each, picked) for each in judgments if (picked := picks(each)) is not None]
-    read = [(each, picked) for each, picked in read if each.trial.where.get("task") != _NO_PREFERENCE]
+    numbered = partnered(judgments, control, controls) if control is not None and controls else judgments
+    known = [(each, as_compared.trial, picks(each)) for each, as_compared in zip(judgments, numbered, strict=True)]
+    read = [(each, trial, picked) for each, trial, picked in known if picked is not None]
+    read = [one for one in read if one[1].where.get("task") != _NO_PREFERENCE]
     orders: dict[tuple, dict[tuple[str, ...], str]] = {}
     plain: dict[tuple, str] = {}
-    for each, picked in read:
-        orders.setdefault(_material(each.trial), {}).setdefault(each.trial.shown, picked)
-        if each.trial.condition == control:
-            plain.setdefault((*_place(each.trial), each.trial.request.repeat), picked)
+    for _, trial, picked in read:
+        orders.setdefault(_material(trial), {}).setdefault(trial.shown, picked)
+        if trial.condition == control:
+            plain.setdefault((*_place(trial), trial.request.repeat), picked)
     found = []
-    for each, picked in read:
-        others = dict(_others(each.trial, picked, orders, plain, control))
+    for each, trial, picked in read:
+        others = dict(_others(trial, picked, orders, plain, control))
         kinds = (*others, *_owned(each.trial, picked, answers))
         if kinds:
             found.append(Marked(each, kinds, picked, others))
