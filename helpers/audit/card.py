@@ -9,6 +9,7 @@ from typing import Any
 
 from helpers import verdicts
 from helpers.audit.concluding import POWER, SAID, Finding, bottom_line, worst_first
+from helpers.audit.judges import called
 from helpers.audit.measuring import LEVEL, outcomes
 from helpers.audit.probes import PROBES
 from helpers.audit.running import Audit
@@ -59,7 +60,7 @@ def facts(audit: Audit) -> dict[str, Any]:
             "calls": int(counts.loc["all", "calls"]),
         },
         "parser": verdicts.PARSER_VERSION,
-        "said": bottom_line(audit.findings, audit.judge.name, audit.data),
+        "said": bottom_line(audit.findings, called(audit.judge), audit.data),
         "level": LEVEL,
         "power": POWER,
         "probes": [_probe(each) for each in audit.findings],

@@ -17,6 +17,9 @@ from helpers.types import Model, Question
 #: What a model at an address of the command line may be given besides; an entry of models.yaml says it itself.
 OWN = ("revision", "api_key_env", "price", "max_tokens", "structured")
 
+#: How the store tells a model of the command line from an entry of models.yaml.
+PREFIX = "audit_"
+
 
 def judge_of(
     name: str,
@@ -64,7 +67,7 @@ def _at(name: str, base_url: str, given: Mapping[str, Any]) -> Model:
     if "price" in given:
         entry["price"] = dict(zip(("input", "output"), given["price"], strict=True))
     entry |= {key: given[key] for key in ("api_key_env", "max_tokens", "structured") if key in given}
-    judge = model_of(f"audit_{_slug(name)}", entry, "--base-url and --model")
+    judge = model_of(f"{PREFIX}{_slug(name)}", entry, "--base-url and --model")
     try:
         cost(judge, 0, 0)
     except NoPrice:
@@ -73,6 +76,11 @@ def _at(name: str, base_url: str, given: Mapping[str, Any]) -> Model:
             "tokens (0 0 where nothing is billed)"
         ) from None
     return judge
+
+
+def called(judge: Model) -> str:
+    """The name that a card bears: as it was typed, of models.yaml or the server's own."""
+    return judge.model_id if judge.name.startswith(PREFIX) else judge.name
 
 
 def _slug(name: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from helpers.audit.concluding import POWER, Finding, bottom_line, whole, worst_first
+from helpers.audit.judges import called
 from helpers.audit.measuring import LEVEL, outcomes
 from helpers.audit.probes import PROBES
 from helpers.audit.running import Audit
@@ -23,8 +24,8 @@ PICTURE = "card.png"
 def told(audit: Audit) -> str:
     """The whole card: what is found, worst first, what it was read from, what was done and what that cannot tell."""
     parts = [
-        f"# Audit of {plain(audit.judge.name)}",
-        f"**{bottom_line(audit.findings, plain(audit.judge.name), audit.data)}**",
+        f"# Audit of {plain(called(audit.judge))}",
+        f"**{bottom_line(audit.findings, plain(called(audit.judge)), audit.data)}**",
         *_warned(audit),
         # A picture of ours: no text of others stands in its name.
         None,
@@ -60,7 +61,7 @@ def caption(audit: Audit) -> str:
 
 def said(audit: Audit) -> str:
     """The card for the terminal: one screen, worst first."""
-    lines = [bottom_line(audit.findings, plain(audit.judge.name), audit.data), *_warned(audit), ""]
+    lines = [bottom_line(audit.findings, plain(called(audit.judge)), audit.data), *_warned(audit), ""]
     lines += [_line(each) for each in worst_first(audit.findings)]
     return "\n".join(lines).replace("**", "")
 
