@@ -461,7 +461,7 @@ def test_figures_of_another_style_are_drawn_again_and_the_numbers_stay(
     monkeypatch.setattr(redrawing, "run_all", run_all)
     told: list[str] = []
     paper.write("acl", tmp_path / "x", [str(results)], tell=told.append)
-    assert told == ["mt_bench_blind: running its notebook again for figures of acl"]
+    assert told == ["mt_bench_blind: running its notebook again for figures of acl (1 of 1)"]
     (given,) = seen
     assert given["question_limit"] == 24 and given["figure_style"] == "acl" and given["budget_usd"] == 0.0
     assert "judgments" not in given and Path(given["out"]).is_relative_to(tmp_path / "x")

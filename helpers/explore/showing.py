@@ -60,7 +60,8 @@ def explorer(every: list[Item], simulated: bool = False) -> ipywidgets.Widget:
     import ipywidgets as widgets
 
     wide = widgets.Layout(width="auto")
-    narrow = widgets.Layout(width="17em")
+    # As wide as its longest value, so that names of judges are read whole.
+    narrow = widgets.Layout(width="auto", min_width="17em", max_width="100%")
     # Without the index a page shows no choice at all, for the value of the first is None.
     filters = {
         name: widgets.Dropdown(options=_offered(offered), index=0, description=name, layout=narrow)

@@ -65,8 +65,10 @@ def example(every: Sequence[Results], page: Page) -> str:
             r"\input{\RecuseFolder checklist}",
             r"\bibliographystyle{plainnat}",
             r"\bibliography{\RecuseFolder references}",
-            r"\clearpage\appendix",
+            r"\appendix",
             r"\section{All figures and tables}",
+            # Floats come on the pages after it: a heading that began a page would be alone there.
+            r"What the text above does not show follows, one experiment after the other.",
             r"\input{\RecuseFolder appendix}",
             r"\end{document}",
             "",

@@ -53,9 +53,11 @@ def write(
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".drawing-") as workshop:
         ready, notes = [], []
+        again = [each.label for each in every if not drawn_for(each, on) and redrawable(each)]
         for results in every:
-            if not drawn_for(results, on) and redrawable(results):
-                tell(f"{results.label}: running its notebook again for figures of {style}")
+            if results.label in again:
+                at = f"{again.index(results.label) + 1} of {len(again)}"
+                tell(f"{results.label}: running its notebook again for figures of {style} ({at})")
                 results = redrawn(results, on, Path(workshop))
             kept, left = fitting(results, on)
             ready.append(kept)
