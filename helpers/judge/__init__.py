@@ -10,6 +10,7 @@ from typing import Any
 from helpers import providers, store
 from helpers.judge.asking import UNWRITTEN, Asking
 from helpers.judge.budget import Account, Budget, OverBudget, Spending
+from helpers.judge.collecting import rarely
 from helpers.judge.fitting import TooLong, refuse, too_long
 from helpers.judge.limiting import OverLimit, limits_at, over_limit, refuse_slow
 from helpers.judge.plan import Plan, make_plan, unique
@@ -49,6 +50,8 @@ __all__ = [
 
 #: A waiting run says so after this many seconds.
 PATIENCE_BEFORE_WORDS = 2.0
+#: Characters of prompts that are held from the look at them until they are sent.
+HELD = 12_000_000
 #: What an error says that comes before the first call of a run.
 NOTHING = "nothing was asked"
 
@@ -88,10 +91,11 @@ async def complete_all(
         return replies
     budget, clock = budget or Budget(), clock or Clock()
     so = "none of these calls was made, and what came before is stored" if budget.rows else NOTHING
-    _check(wanted, replies, labels or {}, so)
+    held = _check(wanted, replies, labels or {}, so)
     check_fit((request for key, request in wanted.items() if key not in replies), labels or {}, so=so)
     limits = limits_at(request.model for request in wanted.values())
     with ExitStack() as stack:
+        stack.enter_context(rarely())
         writers = await _lock(_models(wanted, replies), folder, stack, clock)
         replies = _stored(wanted, folder)  # whoever held the lock may have asked the same
         missing = [request for key, request in wanted.items() if key not in replies]
@@ -100,7 +104,7 @@ async def complete_all(
         progress = Progress(_named(stage, missing, labels or {}), len(wanted), len(replies), budget, show)
         stack.callback(_closed, progress)
         stack.callback(budget.abandon, list(wanted))  # whatever ends this: what was sent may have been billed
-        asking = Asking(wanted, replies, writers, labels or {}, budget, progress, stage, hear)
+        asking = Asking(wanted, replies, writers, labels or {}, budget, progress, stage, hear, held)
         await asking.run(concurrency, clock, limits)
     if len(replies) < len(wanted):
         said = incomplete(len(replies), len(wanted), asking.reasons)
@@ -185,13 +189,19 @@ def _costs(missing: Sequence[Request], budget: Budget) -> str:
 
 def _check(
     wanted: Mapping[str, Request], replies: Mapping[str, Completion], labels: Mapping[str, Mapping[str, Any]], so: str
-) -> None:
-    """Everything that can be known to be wrong before money is spent; `so` says what was asked by now."""
+) -> dict[str, Request]:
+    """Everything that can be known to be wrong before money is spent; `so` says what was asked by now.
+
+    The first requests come back by key with their prompts: as many as HELD allows, which need not be made once more.
+    """
+    kept, room = dict[str, Request](), HELD
     missing = [request for key, request in wanted.items() if key not in replies]
     if any(request.unwritten for request in missing):
         raise ValueError("a prompt that shows answers which are not written yet can be planned but not sent")
     held = finder(like=False)
     for request in (each.whole() for each in missing):
+        if (room := room - len(request.prompt)) > 0:
+            kept[request.key] = request
         # A prompt is part of the key of its reply: it is stored as it was sent or not sent at all.
         label = labels.get(request.key, {})
         asked = (request.model.model_id, request.revision, request.params, label, request.system, request.prompt)
@@ -209,6 +219,7 @@ def _check(
         ends = providers.retirement(model)
         if ends:
             notice(f"warning: {model.name} ({model.model_id}) is retired or retiring: {ends}")
+    return kept
 
 
 async def _lock(names: Sequence[str], folder: Path, stack: ExitStack, clock: Clock) -> dict[str, store.Writer]:

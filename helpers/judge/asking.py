@@ -34,13 +34,16 @@ class Asking:
         progress: Progress,
         stage: str = "calls",
         hear: Callable[[Completion, store.Kept], None] | None = None,
+        held: dict[str, Request] | None = None,
     ) -> None:
         """`replies` holds what is stored of `wanted` and gets what comes; `writers` has one for each missing model.
 
-        `hear` is given each reply as it comes, and as it is held from then on: without its texts.
+        `hear` is given each reply as it comes, and as it is held from then on: without its texts. `held` are requests
+        whose prompts are made already; each is let go when it is sent.
         """
         self.wanted, self.replies, self.writers, self.stage = wanted, replies, writers, stage
         self.labels, self.budget, self.progress, self.hear = labels, budget, progress, hear
+        self.held = held if held is not None else {}
         self.reasons: dict[str, dict[str, list[str]]] = {}
         self.broken: Exception | None = None
         self.out_of_money: dict[str, BudgetReached] = {}
@@ -181,7 +184,8 @@ class Asking:
         """One call until it is over, or until there is no money for its next attempt: then its tries are kept."""
         tries = self.tries.pop(request.key, None) or Tries()
         try:
-            completion = await session.complete(request.whole(), tries)
+            whole = self.held.pop(request.key, None) or request.whole()
+            completion = await session.complete(whole, tries)
             reason, said = completion.status, completion.error or ""
         except BudgetReached as stop:
             tries.limited_since = None  # what it waits for now is no rate limit

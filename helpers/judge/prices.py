@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 import math
+import time
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
@@ -48,14 +50,14 @@ def cost(model: Model, input_tokens: int, output_tokens: int) -> float:
         if own_server(url):
             continue
         try:
-            found = entry(provider, model.model_id, url)
+            prices = _prices(provider, model.model_id, url, int(time.time()))
         except LookupError:
             where = f" at {url}" if model.servers else ""
             raise NoPrice(
                 f"models.yaml, model '{model.name}': no price is known for {model.model_id!r}{where}; add the line "
                 "`price: {input: <US dollars for a million tokens>, output: <...>}`"
             ) from None
-        dearest = max(dearest, listed(found, input_tokens, output_tokens))
+        dearest = max(dearest, listed(prices, input_tokens, output_tokens))
     return dearest
 
 
@@ -68,12 +70,22 @@ def entry(provider: str, model_id: str, base_url: str | None) -> Any:
     return get_snapshot().find_provider_model(model_id, None, *where)[1]
 
 
-def listed(found: Any, input_tokens: int, output_tokens: int) -> float:
-    """What a call costs today by an entry of the price table, in US dollars: what `genai_prices.calc_price` gives.
+@lru_cache(maxsize=256)
+def _prices(provider: str, model_id: str, base_url: str | None, second: int) -> Mapping[str, Any]:
+    """What a model costs at that second since 1970: some prices hold for hours of the day; LookupError as `entry`."""
+    return prices_at(entry(provider, model_id, base_url), datetime.fromtimestamp(second, UTC))
+
+
+def prices_at(found: Any, moment: datetime) -> Mapping[str, Any]:
+    """The prices of an entry of the table at a moment, by kind."""
+    return vars(found.get_prices(moment))  # an attribute that it lacks is looked for in a table of units
+
+
+def listed(prices: Mapping[str, Any], input_tokens: int, output_tokens: int) -> float:
+    """What a call costs by these prices of the table, in US dollars: what `genai_prices.calc_price` gives.
 
     That looks each call up anew and at every kind of token there is, and a judgment's cost is worked out three times.
     """
-    prices = vars(found.get_prices(datetime.now(UTC)))  # an attribute that it lacks is looked for in a table of units
     read = _rate(prices.get("input_mtok"), input_tokens) * input_tokens
     written = _rate(prices.get("output_mtok"), input_tokens) * output_tokens
     return float((read + written) / 1_000_000 + _rate(prices.get("requests_kcount"), input_tokens) / 1000)

@@ -124,8 +124,15 @@ def _read(trial: Trial, reply: Completion) -> Judgment:
 
 def _reading(trial: Trial) -> bytes:
     """What decides how a reply is read, beside the reply: the code that reads it, and what was asked for."""
-    asked = (trial.form, tuple(trial.labels), trial.nonce, trial.request.schema is not None)
-    return hashlib.sha256(f"{_parser(trial.judge.provider)}:{asked!r}".encode()).digest()[:16]
+    begun, structured = _begun(trial.judge.provider, trial.form, tuple(trial.labels)).copy(), trial.request.schema
+    begun.update(f"{trial.nonce!r}, {structured is not None!r})".encode())
+    return begun.digest()[:16]
+
+
+@lru_cache
+def _begun(provider: str, form: str, labels: tuple[str, ...]) -> Any:
+    """The hash of what many trials share, to be copied: it is asked for twice a judgment."""
+    return hashlib.sha256(f"{_parser(provider)}:({form!r}, {labels!r}, ".encode())
 
 
 @lru_cache

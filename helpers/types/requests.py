@@ -140,14 +140,14 @@ class Request:
         """
         if isinstance(vars(self)["prompt"], str):
             return self
-        held = self.but(prompt=self.prompt)
-        if "measured" in vars(self):
-            if zlib.crc32(held.prompt.encode()) != self.measured.crc:
-                raise ValueError(
-                    f"a prompt to {self.model.name} is not the same each time it is made (now {held.prompt[:80]!r}); "
-                    "what makes it must not depend on chance or time"
-                )
-            vars(held)["measured"] = self.measured
+        prompt = self.prompt
+        if "measured" in vars(self) and zlib.crc32(prompt.encode()) != self.measured.crc:
+            raise ValueError(
+                f"a prompt to {self.model.name} is not the same each time it is made (now {prompt[:80]!r}); "
+                "what makes it must not depend on chance or time"
+            )
+        held = object.__new__(Request)  # with what is measured, which a new one would not have
+        vars(held).update(vars(self), prompt=prompt)
         return held
 
     def but(self, **changes: Any) -> Request:

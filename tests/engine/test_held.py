@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers import json_bytes, prompts, store
+from helpers import json_bytes, judge, prompts, store
 from helpers.config import experiment_names
 from helpers.judge import Budget, Reading, judge_all, make_plan
 from helpers.judge.prices import bounds
@@ -163,8 +163,9 @@ def test_no_experiment_holds_a_prompt_or_a_reply(name: str, tmp_path: Path) -> N
     assert again.frame.equals(asked.frame)
 
 
-def test_many_long_prompts_take_little_memory(tmp_path: Path) -> None:
+def test_many_long_prompts_take_little_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """200 prompts of 20 KB: 4 MB, of which a run never holds half, with all else that it needs."""
+    monkeypatch.setattr(judge, "HELD", 100_000)  # characters that may be held on purpose
 
     def trials() -> Iterator[Trial]:
         for number in range(200):
@@ -180,6 +181,27 @@ def test_many_long_prompts_take_little_memory(tmp_path: Path) -> None:
         tracemalloc.stop()
     assert len(judgments) == 200 and all(each.outcome == "ok" for each in judgments)
     assert sum(len(each.trial.request.prompt) for each in judgments) > 4e6 > 2 * peak
+
+
+def test_a_prompt_is_held_from_the_look_at_it_until_it_is_sent_where_there_is_room(
+    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    serve(verdict)
+
+    def often(room: int) -> Counter[str]:
+        """How often each of eight prompts is made with room for so many letters."""
+        monkeypatch.setattr(judge, "HELD", room)
+        found: Counter[str] = Counter()
+        trials = [trial(n, made(f"Question {n}?", found), MODELS["openai"], form="text") for n in range(8)]
+        run = judge_all(trials, folder=tmp_path / str(room), budget=Budget(1.0), concurrency=1, show=False)
+        assert [each.outcome for each in asyncio.run(run)] == ["ok"] * 8
+        assert all(callable(vars(each.request)["prompt"]) for each in trials), "afterwards nothing is held"
+        return found
+
+    none = often(0)
+    assert none - often(10_000) == Counter({f"Question {n}?": 1 for n in range(8)})
+    # Of texts of eleven letters two have room below 30.
+    assert none - often(30) == Counter({f"Question {n}?": 1 for n in range(2)})
 
 
 # Replies.

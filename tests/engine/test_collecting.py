@@ -1,0 +1,58 @@
+"""The search for garbage while calls are made: rare, and afterwards as it was."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from helpers.judge import complete_all
+from helpers.judge.collecting import OBJECTS, rarely
+from helpers.types import Model, Request
+
+JUDGE = Model("sim", "simulated", "sim-1", "claude")
+
+
+@pytest.fixture(autouse=True)
+def as_it_was() -> Iterator[None]:
+    before, frozen = gc.get_threshold(), gc.get_freeze_count()
+    yield
+    assert gc.get_freeze_count() == frozen
+    gc.set_threshold(*before)
+
+
+def test_it_is_rare_within_and_as_it_was_after_also_where_stages_overlap_or_fail() -> None:
+    before = gc.get_threshold()
+    first, second = rarely(), rarely()
+    first.__enter__()
+    assert gc.get_threshold() == (OBJECTS, *before[1:]) and gc.get_freeze_count()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert gc.get_threshold()[0] == OBJECTS, "the other one still runs"
+    second.__exit__(None, None, None)
+    assert gc.get_threshold() == before
+    with pytest.raises(KeyError), rarely():
+        raise KeyError
+    assert gc.get_threshold() == before
+
+
+@pytest.mark.parametrize("most", [0, 5 * OBJECTS])
+def test_who_searches_never_or_more_rarely_still_keeps_that(most: int) -> None:
+    gc.set_threshold(most, 7, 9)
+    with rarely():
+        assert gc.get_threshold() == (most, 7, 9)
+    assert gc.get_threshold() == (most, 7, 9)
+
+
+def test_calls_are_made_so_and_leave_no_trace(tmp_path: Path) -> None:
+    before, during = gc.get_threshold(), []
+    requests = [Request(JUDGE, "What is two plus two?")]
+    asyncio.run(
+        complete_all(
+            requests, folder=tmp_path, show=False, hear=lambda reply, kept: during.append(gc.get_threshold()[0])
+        )
+    )
+    assert during == [OBJECTS] and gc.get_threshold() == before
