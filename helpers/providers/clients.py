@@ -13,25 +13,36 @@ from helpers.types import Model
 
 @dataclass(frozen=True)
 class Client:
-    """The SDK's client, and the whole address of the one thing that it is asked."""
+    """The SDK's client, the whole address of the one thing that it is asked, and the options of each call."""
 
     sdk: Any
     url: str
+    options: Mapping[str, Any]
 
 
-def opened(sdk: Any, path: str) -> Client:
-    """A client that asks for `path`; its address is worked out here and not at each call."""
+def opened(sdk: Any, path: str, **options: Any) -> Client:
+    """A client that asks for `path`; its address is worked out here and not at each call.
+
+    `options` are those of the SDK beside the common ones: one that is not given is copied from its default at each
+    call, which takes as long as sending it.
+    """
     base = sdk.base_url  # which ends in "/"
-    return Client(sdk, str(base.copy_with(raw_path=base.raw_path + path.encode())))
+    url = str(base.copy_with(raw_path=base.raw_path + path.encode()))
+    common = {"headers": {}, "params": {}, "max_retries": sdk.max_retries, "timeout": sdk.timeout}
+    return Client(sdk, url, {**common, **options})
 
 
 async def post(client: Client, body: Mapping[str, Any], request_id: str) -> Sent:
     """One call with the SDK's own `post`; `request_id` is the name of its header. The body is kept as it came."""
     from httpx2 import Response
 
-    response = await client.sdk.post(client.url, cast_to=Response, content=dumps(body))
+    response = await client.sdk.post(client.url, cast_to=Response, content=dumps(body), options=client.options)
     headers = dict(response.headers.items())
-    return Sent(response.text, headers.get(request_id), headers)
+    said = headers.get("content-type", "").lower()
+    # Bodies are UTF-8 unless they say another character set, which takes the longer way.
+    odd = "charset" in said and "utf-8" not in said
+    text = response.text if odd else response.content.decode(errors="replace")
+    return Sent(text, headers.get(request_id), headers)
 
 
 def options(model: Model, key: str | None, transport: Callable[..., Any]) -> dict[str, Any]:

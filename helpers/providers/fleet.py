@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf
 
@@ -81,23 +81,29 @@ class Fleet:
         """Whether each server was found dead and none has answered since."""
         return all(each.gone or (each.times_out and not each.answered) for each in self.servers)
 
-    @asynccontextmanager
-    async def server(self, check: Callable[[], None]) -> AsyncIterator[Server]:
+    def server(self, check: Callable[[], None]) -> Going:
         """The server that a call is to go to; Stopped where none is asked any more, or as `check` says meanwhile."""
+        return Going(self, check)
+
+    async def take(self, check: Callable[[], None]) -> Server:
+        """Wait for a server as `server` says; it has to be given back with `leave`."""
         while (found := self._best()) is None:
             check()
             self._changed.clear()
             with suppress(TimeoutError):  # one that is left out may be due again, which nobody tells
                 await asyncio.wait_for(self._changed.wait(), LOOK_UP)
         found.load += 1
-        try:
-            yield found
-        finally:
-            found.load -= 1
-            self._changed.set()
+        return found
+
+    def leave(self, server: Server) -> None:
+        """A call to a server has ended, in whatever way."""
+        server.load -= 1
+        self._changed.set()
 
     def _best(self) -> Server | None:
         """The least loaded server that may be asked; None where each has a first call that is not back yet."""
+        if self.single and not self.servers[0].gone:
+            return self.servers[0]
         there = [each for each in self.servers if not each.gone]
         if not there:
             raise Stopped("; ".join(each.gone for each in self.servers))
@@ -175,3 +181,22 @@ class Fleet:
 def servers_of(model: Model) -> list[Server]:
     """Each server of a model, of which nothing is known yet."""
     return [Server(replace(model, base_url=url, servers=())) for url in model.servers] or [Server(model)]
+
+
+@dataclass(slots=True)
+class Going:
+    """A call on its way to a server, until it ends: what `Fleet.server` gives."""
+
+    fleet: Fleet
+    check: Callable[[], None]
+    server: Server | None = None
+
+    async def __aenter__(self) -> Server:
+        """Wait for a server."""
+        self.server = await self.fleet.take(self.check)
+        return self.server
+
+    async def __aexit__(self, *_: object) -> None:
+        """Leave it."""
+        if self.server is not None:
+            self.fleet.leave(self.server)

@@ -69,22 +69,21 @@ async def close(client: Client) -> None:
 
 async def send(client: Client, request: Request) -> Sent:
     """One call; asking for the HTTP response keeps the SDK from reading (and losing) the body."""
-    from google.genai import types
     from pydantic import ValidationError
 
-    settings = {"should_return_http_response": True, **request.params}
+    # Nobody has functions that the SDK could call; looking for them copies all settings once more.
+    settings = {"should_return_http_response": True, "automatic_function_calling": {"disable": True}, **request.params}
     if request.system:
         settings["system_instruction"] = request.system
     if request.schema is not None:
         settings |= {"response_mime_type": "application/json", "response_json_schema": dict(request.schema)}
     try:
-        config = types.GenerateContentConfig(**settings)
+        # As a mapping: settings that are made already would be copied, all texts and the schema, at each call.
+        response = await client.sdk.aio.models.generate_content(
+            model=request.model.model_id, contents=request.prompt, config=settings
+        )
     except ValidationError as error:
         raise Failure("bad_request", f"params of '{request.model.name}' in models.yaml: {error}") from None
-    try:
-        response = await client.sdk.aio.models.generate_content(
-            model=request.model.model_id, contents=request.prompt, config=config
-        )
     except json.JSONDecodeError as error:  # a body is read here only when the status was an error, which is lost
         raise Failure("provider_error", f"an error whose body is not JSON: {error}") from None
     said = response.sdk_http_response

@@ -18,7 +18,8 @@ def client(model: Model, key: str | None) -> Client:
     """The SDK's client on its aiohttp transport, its own retries off."""
     from openai import AsyncOpenAI, DefaultAioHttpClient
 
-    return opened(AsyncOpenAI(**options(model, key, DefaultAioHttpClient)), "chat/completions")
+    keys = {"bearer_auth": True, "admin_api_key_auth": True}  # as the SDK has it for each call
+    return opened(AsyncOpenAI(**options(model, key, DefaultAioHttpClient)), "chat/completions", security=keys)
 
 
 async def close(client: Client) -> None:

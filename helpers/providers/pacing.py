@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from helpers.providers.allowance import Allowance, Ticket
@@ -57,28 +56,51 @@ class Pace:
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     _turns: dict[str, asyncio.Lock] = field(default_factory=dict)
     _free: asyncio.Event = field(default_factory=asyncio.Event)
+    _waiting: int = 0
 
     def __post_init__(self) -> None:
         """Start at full speed: most runs never meet a limit."""
         self.allowed = float(self.limit)
 
-    @asynccontextmanager
-    async def slot(
-        self, request: Request, check: Callable[[], None], begin: Callable[[], None] = lambda: None
-    ) -> AsyncIterator[Ticket]:
+    def slot(self, request: Request, check: Callable[[], None], begin: Callable[[], None] = lambda: None) -> Slot:
         """Wait for the end of a pause, a free place and what the address allows; then hold the place.
 
         First come, first served among the calls to one model; the first ones of several models take turns. `check` is
         called while it waits, `begin` when nothing is left to wait for; what they raise is raised here, and no call has
         begun.
         """
-        while (ticket := await self._turn_of(request, check, begin)) is None:
-            pass
-        try:
-            yield ticket
-        finally:
-            self.in_flight -= 1
-            self._free.set()
+        return Slot(self, request, check, begin)
+
+    async def place(self, request: Request, check: Callable[[], None], begin: Callable[[], None]) -> Ticket:
+        """Wait for a place as `slot` says; it has to be given back with `leave`."""
+        ticket = None if self._waiting else self._at_once(request, check, begin)
+        if ticket is None:
+            self._waiting += 1
+            try:
+                while (ticket := await self._turn_of(request, check, begin)) is None:
+                    pass
+            finally:
+                self._waiting -= 1
+        return ticket
+
+    def leave(self) -> None:
+        """A call has ended, in whatever way."""
+        self.in_flight -= 1
+        self._free.set()
+
+    def _at_once(self, request: Request, check: Callable[[], None], begin: Callable[[], None]) -> Ticket | None:
+        """The place of a call that has nothing to wait for, as most have; None where it has."""
+        now = self.clock.now()
+        waits = self.full or self.paused_until > now or self.allowance.own_wait(now) > 0
+        if waits or self.allowance.told_wait(request, now) > 0:
+            return None
+        return self._taken(request, check, begin, now)
+
+    def _taken(self, request: Request, check: Callable[[], None], begin: Callable[[], None], now: float) -> Ticket:
+        check()  # what waited for a place may have been refused meanwhile
+        begin()
+        self.in_flight += 1
+        return self.allowance.take(request, now)
 
     async def _turn_of(self, request: Request, check: Callable[[], None], begin: Callable[[], None]) -> Ticket | None:
         """The place of a call; None where the address asked for a pause meanwhile."""
@@ -97,10 +119,7 @@ class Pace:
                     now = self.clock.now()
                     free = not self.full and self.paused() <= 0
                     if free and self.allowance.told_wait(request, now) <= 0:
-                        check()  # what waited here for a place may have been refused meanwhile
-                        begin()
-                        self.in_flight += 1
-                        return self.allowance.take(request, now)
+                        return self._taken(request, check, begin, now)
         return None
 
     async def _until(self, wait: Callable[[float], float], check: Callable[[], None]) -> None:
@@ -142,3 +161,21 @@ class Pace:
         while (wait := self.paused()) > 0:
             await self.clock.wait(wait, check)
             await self.clock.wait(self.clock.jitter() * SPREAD, check)
+
+
+@dataclass(slots=True)
+class Slot:
+    """The place of one call, from its turn to its end: what `Pace.slot` gives."""
+
+    pace: Pace
+    request: Request
+    check: Callable[[], None]
+    begin: Callable[[], None]
+
+    async def __aenter__(self) -> Ticket:
+        """Wait for the place."""
+        return await self.pace.place(self.request, self.check, self.begin)
+
+    async def __aexit__(self, *_: object) -> None:
+        """Give it back."""
+        self.pace.leave()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Mapping, Sequence
 from math import inf
 
+from helpers.providers.envelopes import module_of
 from helpers.types import Completion, Model
 
 #: A body in which log-probabilities stand; most bodies name them and hold none.
@@ -17,7 +17,7 @@ Token = tuple[str, Mapping[str, float]]
 
 def tokens_of(model: Model, completion: Completion) -> list[Token]:
     """The tokens of a reply with the log-probabilities that its provider told; empty where it told none or nonsense."""
-    told = getattr(importlib.import_module(f"helpers.providers.{model.provider}"), "tokens", None)
+    told = getattr(module_of(model.provider), "tokens", None)
     if told is None or not TOLD.search(completion.raw):
         return []
     try:

@@ -14,6 +14,7 @@ import pytest
 from helpers.config import load_experiment
 from helpers.config.limits import LimitEntry
 from helpers.judge import Incomplete, OverLimit, check_fit
+from helpers.providers.pacing import Pace
 from helpers.run import plan
 from helpers.types import Price, Request
 from tests.engine.asking import MODELS, PROVIDERS, FakeClock, ask, at, gaps, requests_to, statuses, timed
@@ -176,6 +177,32 @@ def test_never_more_in_flight_than_allowed(serve: Any, tmp_path: Path) -> None:
 
 
 # --- limits -----------------------------------------------------------------------------------------------------------
+
+
+def test_who_waits_is_not_overtaken_by_who_comes_later() -> None:
+    """One place: who has it leaves and comes again in the same breath, and goes after the call that waits."""
+    pace, began = Pace(1), []
+
+    async def call(name: str, leave: asyncio.Event) -> None:
+        async with pace.slot(Request(MODELS["openai"], name), lambda: None, lambda: began.append(name)):
+            await leave.wait()
+
+    async def one_and_three(leave: asyncio.Event) -> None:
+        await call("one", leave)
+        await call("three", leave)
+
+    async def all_calls() -> None:
+        leave = asyncio.Event()
+        first = asyncio.create_task(one_and_three(leave))
+        await asyncio.sleep(0)
+        assert began == ["one"], "nothing was there to wait for"
+        second = asyncio.create_task(call("two", leave))
+        await asyncio.sleep(0)
+        leave.set()
+        await asyncio.wait_for(asyncio.gather(first, second), 10)
+
+    asyncio.run(all_calls())
+    assert began == ["one", "two", "three"] and pace.in_flight == 0
 
 
 @pytest.fixture
