@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -10,6 +11,12 @@ import pytest
 # Matrices here are small: threads of their own only get into each other's way, and stall where other work runs too.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+
+
+def pytest_collection_finish() -> None:
+    """Nothing that was collected is garbage before the end: statsmodels looks through all of it at each correction."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

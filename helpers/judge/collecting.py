@@ -13,10 +13,11 @@ OBJECTS = 20_000
 
 @dataclass
 class _Stages:
-    """How many stages are running in this process, and the thresholds that hold when none is."""
+    """How many stages are running in this process, and what holds when none is."""
 
     running: int = 0
     before: tuple[int, int, int] = (0, 0, 0)
+    frozen: bool = False
 
 
 _stages = _Stages()
@@ -27,11 +28,13 @@ def rarely() -> Iterator[None]:
     """Let the search for garbage leave out all objects that exist, and look for new ones at every OBJECTS only.
 
     20,000 trials are searched in vain each time otherwise, for a tenth of what a call costs. Afterwards all is as it
-    was; where somebody has switched the search off, it stays so.
+    was; where somebody has switched the search off, or left out objects for good, it stays so.
     """
     if not _stages.running:
         _stages.before = gc.get_threshold()
-        gc.freeze()
+        _stages.frozen = gc.get_freeze_count() > 0  # to let go of ours would let go of all
+        if not _stages.frozen:
+            gc.freeze()
         if _stages.before[0]:
             gc.set_threshold(max(OBJECTS, _stages.before[0]), *_stages.before[1:])
     _stages.running += 1
@@ -41,4 +44,5 @@ def rarely() -> Iterator[None]:
         _stages.running -= 1
         if not _stages.running:
             gc.set_threshold(*_stages.before)
-            gc.unfreeze()
+            if not _stages.frozen:
+                gc.unfreeze()
