@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,16 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
 
-def pytest_collection_finish() -> None:
-    """Nothing that was collected is garbage before the end: statsmodels looks through all of it at each correction."""
-    gc.collect()
+#: Tests after which what they left behind is looked through.
+BETWEEN = 200
+_ran = count()
+
+
+def pytest_runtest_setup() -> None:
+    """What stood before a test is no garbage within it: statsmodels looks through everything at each correction."""
+    if next(_ran) % BETWEEN == 0:
+        gc.unfreeze()
+        gc.collect()
     gc.freeze()
 
 

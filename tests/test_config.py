@@ -355,6 +355,11 @@ BAD_MODELS = {
     "not YAML": ("a: {provider: [", "line"),
     "key a list": ("? [a, b]\n: 1", "a key must be a word", "line 1"),
     "not named settings": ("a: 5", "model 'a'", "line 1: expected named settings (provider, ", "found a number"),
+    "a limit in camelCase": (
+        "a: {provider: google, model_id: m, vendor: x, params: {maxOutputTokens: 9, topP: 0.5}}",
+        *("model 'a'", "params may not hold maxOutputTokens: ", "max_tokens:"),
+    ),
+    "a name of audits": (f"audit_m: {MODEL}", "line 1: audit_m", "recuse audit"),
     "price": ("a: {provider: openai, model_id: m, vendor: x, price: {input: -1, output: 2}}", "price.input", "-1"),
 }
 

@@ -6,6 +6,7 @@ import csv
 import json
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import nbformat
@@ -49,8 +50,8 @@ def test_the_smallest_experiment_runs_as_it_stands_and_everything_finds_it(tmp_p
     for part in ("helpers", "experiments", "notebooks", "data"):
         shutil.copytree(paths.ROOT / part, root / part, ignore=ignored)
     name = "same_text"
-    (copying,) = re.findall(r"`cp -r (\S+) (\S+)`", SECTION)
-    shutil.copytree(root / copying[0], root / copying[1] / Path(copying[0]).name)
+    (copying,) = re.findall(r"^```sh\n(mkdir .*?)^```", SECTION, re.S | re.M)
+    subprocess.run(["sh", "-e", "-c", copying], cwd=root, check=True)
     for path in (f"experiments/{name}/config.yaml", f"helpers/biases/{name}.py"):
         (root / path).write_text(block(path), encoding="utf-8")
     nbformat.write(notebook(block(f"notebooks/07_{name}.ipynb")), root / "notebooks" / f"07_{name}.ipynb")

@@ -229,6 +229,19 @@ def test_replies_that_are_not_stored_are_counted_and_published_ones_told(tmp_pat
     assert f"(9 of {len(run.judgments)} are not stored)" in text
 
 
+def test_a_missing_reply_moves_no_mark_of_another() -> None:
+    """The control was asked three times, what is compared with it twice: with its last two, whatever is stored."""
+    shown = ("other", "third")
+    plain = [pair(verdict, shown, "none", repeat) for repeat, verdict in enumerate(("A>B", "B>A", "A>B"))]
+    treated = [pair("A>B", shown, "edited", repeat) for repeat in range(2)]
+    place = control.place_of(plain[0].trial)
+    served = {JUDGE.name: Control({(place, "edited", number): number for number in range(3)})}
+    run = replace(asked("quality_self_preference", question_limit=4), answers=ANSWERS, controls=served)
+    for second in (treated[1], replace(treated[1], outcome="missing", verdict=None, completion=None)):
+        found = verdicts.of_run(replace(run, judgments=(*plain, treated[0], second)), "x")
+        assert [(row.key, row.kinds) for row in found.every] == [(treated[0].trial.request.key, ("changed",))]
+
+
 def test_a_reply_that_two_experiments_share_has_one_row() -> None:
     blind = verdicts.of_run(asked("mt_bench_blind", question_limit=12), "blind")
     hinted = verdicts.of_run(asked("hinting_groups", question_limit=12), "hinted")

@@ -3,13 +3,12 @@
 from helpers.audit.battery import Battery, load
 from helpers.audit.card import check, drawn, facts, save
 from helpers.audit.concluding import bottom_line, worst_first
-from helpers.audit.judges import OWN, PREFIX, judge_of
+from helpers.audit.judges import OWN, judge_of
 from helpers.audit.running import Audit, audit, plan
 from helpers.audit.telling import said, told
 
 __all__ = [
     "OWN",
-    "PREFIX",
     "Audit",
     "Battery",
     "audit",

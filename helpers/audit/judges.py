@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from helpers import paths
-from helpers.config import ConfigError, load_limits, load_models, model_of, perhaps
+from helpers.config import AUDITED, ConfigError, load_limits, load_models, model_of, perhaps
 from helpers.judge import NoPrice
 from helpers.judge.prices import cost
 from helpers.providers import simulated
@@ -16,9 +16,6 @@ from helpers.types import Model, Question
 
 #: What a model at an address of the command line may be given besides; an entry of models.yaml says it itself.
 OWN = ("revision", "api_key_env", "price", "max_tokens", "structured")
-
-#: How the store tells a model of the command line from an entry of models.yaml.
-PREFIX = "audit_"
 
 
 def judge_of(
@@ -67,7 +64,7 @@ def _at(name: str, base_url: str, given: Mapping[str, Any]) -> Model:
     if "price" in given:
         entry["price"] = dict(zip(("input", "output"), given["price"], strict=True))
     entry |= {key: given[key] for key in ("api_key_env", "max_tokens", "structured") if key in given}
-    judge = model_of(f"{PREFIX}{_slug(name)}", entry, "--base-url and --model")
+    judge = model_of(f"{AUDITED}{_slug(name)}", entry, "--base-url and --model")
     try:
         cost(judge, 0, 0)
     except NoPrice:
@@ -80,7 +77,7 @@ def _at(name: str, base_url: str, given: Mapping[str, Any]) -> Model:
 
 def called(judge: Model) -> str:
     """The name that a card bears: as it was typed, of models.yaml or the server's own."""
-    return judge.model_id if judge.name.startswith(PREFIX) else judge.name
+    return judge.model_id if judge.name.startswith(AUDITED) else judge.name
 
 
 def _slug(name: str) -> str:

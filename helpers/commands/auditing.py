@@ -12,6 +12,7 @@ import click
 
 from helpers import paths
 from helpers.commands.printing import echo
+from helpers.config import AUDITED
 from helpers.config.schema import STYLES
 
 
@@ -65,7 +66,7 @@ def audit(
     refuse({"model": model, "address": base_url, "revision": own["revision"], "variable": own["api_key_env"]})
     battery = room.load()
     judge = room.judge_of(model, base_url, {**own, "structured": False if text else None}, battery.knowledge)
-    target = folder.expanduser() if folder else Path.cwd() / f"audit-{judge.name.removeprefix(room.PREFIX)}"
+    target = folder.expanduser() if folder else Path.cwd() / f"audit-{judge.name.removeprefix(AUDITED)}"
     store = store.expanduser().resolve()
     if not only_plan:
         room.check(target, judge, force)

@@ -13,12 +13,13 @@ from helpers.config.chosen import baselines_of, editor_of, known_models, perhaps
 from helpers.config.collecting import COLLECTING, collection_names, experiment_names, load_collection
 from helpers.config.faults import checked
 from helpers.config.limits import load_limits
-from helpers.config.models import load_contexts, load_models, model_of
+from helpers.config.models import AUDITED, load_contexts, load_models, model_of
 from helpers.config.schema import COMMON, ConfigError, ExperimentConfig, Parameters, Strict, own_parameters
 from helpers.config.yaml_text import line_of, parse_yaml, read_yaml
 from helpers.types import Experiment, Question, short_hash
 
 __all__ = [
+    "AUDITED",
     "COLLECTING",
     "COMMON",
     "ConfigError",

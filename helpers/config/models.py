@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -32,6 +33,11 @@ RESERVED = {
     "http_options",
 }
 
+#: Names in the store that belong to models of the command line, which are in no models.yaml.
+AUDITED = "audit_"
+#: Where a name in camelCase, which google-genai takes as well, has its next word.
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
 
 def load_models(path: Path = paths.MODELS, knowledge: Mapping[str, Question] | None = None) -> dict[str, Model]:
     """All models of a models.yaml by name; simulated ones are given what they know.
@@ -43,6 +49,11 @@ def load_models(path: Path = paths.MODELS, knowledge: Mapping[str, Question] | N
     if not isinstance(entries, dict):
         raise ConfigError(f"{path}: expected an entry a model, found {what(entries)}")
     for name, values in entries.items():
+        if str(name).startswith(AUDITED):
+            raise ConfigError(
+                f"{path}: line {_line(path, name)}: {name}: names that begin with {AUDITED} are those of models that "
+                "`recuse audit` is given at an address; call it otherwise"
+            )
         models[name] = model_of(name, values, f"{path.name}, model '{name}'", partial(_line, path, name), knowledge)
     return models
 
@@ -95,7 +106,7 @@ def _misplaced(entry: ModelEntry) -> tuple[str, str] | None:
     bare = {"key", "token", "secret"} & {each.lower() for each in entry.params}
     if secret := sorted(bare | {each for each in _names_in(entry.params) if HEADERS.fullmatch(each)}):
         return "params", f"params may not hold {', '.join(secret)}: {NO_KEY}"
-    if ours := sorted(RESERVED & {*entry.params}):
+    if ours := sorted(each for each in entry.params if _HUMP.sub("_", each).lower() in RESERVED):
         return "params", (
             f"params may not hold {', '.join(ours)}: the limit of a reply is `max_tokens:` beside params (plan and "
             "budget count on it), the rest is set by the experiment"

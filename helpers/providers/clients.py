@@ -39,9 +39,8 @@ async def post(client: Client, body: Mapping[str, Any], request_id: str) -> Sent
     response = await client.sdk.post(client.url, cast_to=Response, content=dumps(body), options=client.options)
     headers = dict(response.headers.items())
     said = headers.get("content-type", "").lower()
-    # Bodies are UTF-8 unless they say another character set, which takes the longer way.
-    odd = "charset" in said and "utf-8" not in said
-    text = response.text if odd else response.content.decode(errors="replace")
+    # Bodies are UTF-8 unless they name a character set, which takes the longer way.
+    text = response.text if "charset" in said else response.content.decode(errors="replace")
     return Sent(text, headers.get(request_id), headers)
 
 

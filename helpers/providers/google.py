@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,9 @@ FINISH = {
     "SPII": "filter",
     "RECITATION": "filter",
 }
+
+#: Both spellings of a setting that the SDK takes once only.
+AUTOMATIC = {"automatic_function_calling", "automaticFunctionCalling"}
 
 
 @dataclass(frozen=True)
@@ -71,8 +75,11 @@ async def send(client: Client, request: Request) -> Sent:
     """One call; asking for the HTTP response keeps the SDK from reading (and losing) the body."""
     from pydantic import ValidationError
 
-    # Nobody has functions that the SDK could call; looking for them copies all settings once more.
-    settings = {"should_return_http_response": True, "automatic_function_calling": {"disable": True}, **request.params}
+    # A copy, because the SDK writes into what it is given: into the settings of the model, which are in the key.
+    settings = {"should_return_http_response": True, **deepcopy(request.params)}
+    if not AUTOMATIC & {*settings}:
+        # Nobody has functions that the SDK could call; looking for them copies all settings once more.
+        settings["automatic_function_calling"] = {"disable": True}
     if request.system:
         settings["system_instruction"] = request.system
     if request.schema is not None:

@@ -83,7 +83,9 @@ def of_run(asked: Asked, label: str) -> Verdicts:
     control = getattr(bias_of(asked.experiment), "CONTROL", None)
     read = [each for each in asked.judgments if each.completion is not None]
     questions = {each.id: each.text for each in asked.questions}
-    every = [_row(each, label, questions, asked.data) for each in marked(read, asked.answers, control, asked.controls)]
+    # All of them: which partner a verdict has does not hang on which replies are stored.
+    found = marked(asked.judgments, asked.answers, control, asked.controls)
+    every = [_row(each, label, questions, asked.data) for each in found]
     none = "" if read else "none of its replies is stored here: `recuse run` asks for them"
     return Verdicts(label, tuple(every[:MOST_ROWS]), tuple(every), len(asked.judgments), len(read), none)
 

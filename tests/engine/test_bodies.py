@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import httpx2
 import pytest
 
+from helpers.providers import anthropic, openai
 from helpers.providers.clients import opened, post
 from helpers.providers.envelopes import Sent
+from tests.engine.asking import MODELS
 
 SAID = '{"text": "caf\u00e9 \u5224"}'
 
@@ -32,7 +35,8 @@ def sent(kind: str | None, body: bytes) -> tuple[Sent, httpx2.Request]:
 
 
 @pytest.mark.parametrize(
-    "kind", [None, "application/json", "application/json; charset=utf-8", "application/json; Charset=UTF-8"]
+    "kind",
+    [None, "application/json", "application/json; charset=utf-8", "application/json; Charset=UTF-8", "text/plain"],
 )
 def test_a_body_is_utf_8(kind: str | None) -> None:
     assert sent(kind, SAID.encode())[0].raw == SAID
@@ -46,21 +50,34 @@ def test_bytes_that_are_no_text_are_kept_as_far_as_they_are() -> None:
     assert sent("application/json", b'{"a": "\xff"}')[0].raw == '{"a": "\N{REPLACEMENT CHARACTER}"}'
 
 
-def test_options_that_are_given_once_are_those_that_the_sdk_would_take_itself() -> None:
-    """The same headers, query and limits of time as a call without options."""
-    from openai import AsyncOpenAI
+@pytest.mark.parametrize("kind", ["openai", "anthropic"])
+def test_options_that_are_given_once_are_those_that_the_sdk_would_take_itself(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same address, body, headers and limits of time as the SDK's own call of our client without options."""
+    monkeypatch.setenv(f"{kind.upper()}_API_KEY", "none")
+    asked: list[httpx2.Request] = []
 
-    async def plain(answers: list[httpx2.Request]) -> None:
-        def answer(request: httpx2.Request) -> httpx2.Response:
-            answers.append(request)
-            return httpx2.Response(200, content=b"{}")
+    async def send(self: httpx2.AsyncClient, request: httpx2.Request, **_: Any) -> httpx2.Response:
+        asked.append(request)
+        return httpx2.Response(200, content=b"{}", request=request)
 
-        lines = httpx2.AsyncClient(transport=httpx2.MockTransport(answer))
-        sdk = AsyncOpenAI(api_key="none", base_url="http://127.0.0.1:9/v1", max_retries=0, http_client=lines)
-        await sdk.post("/chat/completions", cast_to=httpx2.Response, content=b'{"model":"m"}')
+    monkeypatch.setattr(httpx2.AsyncClient, "send", send)
+    module = {"openai": openai, "anthropic": anthropic}[kind]
+    path = {"openai": "/chat/completions", "anthropic": "/v1/messages"}[kind]
 
-    answers: list[httpx2.Request] = []
-    asyncio.run(plain(answers))
-    ours = sent("application/json", b"{}")[1]
-    assert (str(ours.url), ours.content) == (str(answers[0].url), answers[0].content)
-    assert dict(ours.headers) == dict(answers[0].headers) and ours.extensions == answers[0].extensions
+    async def both() -> None:
+        client = module.client(MODELS[kind], "none")
+        try:
+            await post(client, {"model": "m"}, "x-request-id")
+            await client.sdk.post(path, cast_to=httpx2.Response, content=b'{"model":"m"}')
+        finally:
+            await module.close(client)
+
+    asyncio.run(both())
+    ours, plain = asked
+    assert (str(ours.url), ours.content) == (str(plain.url), plain.content)
+    # The one header that anthropic's SDK adds where a call says its limit of time: ours, as it is kept anyway.
+    told = {name: value for name, value in ours.headers.items() if name != "x-stainless-timeout"}
+    assert told == {name: value for name, value in plain.headers.items() if name != "x-stainless-timeout"}
+    assert ours.extensions["timeout"] == plain.extensions["timeout"]

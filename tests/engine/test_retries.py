@@ -479,3 +479,28 @@ def test_no_password_of_a_netrc_file_is_sent(provider: str, tmp_path: Path, monk
         with pytest.raises(Incomplete, match="bad_envelope"):
             ask(requests_to(MODELS[provider], 1), tmp_path)
     assert seen and not any("basic" in headers.lower() for headers in seen)
+
+
+# --- what the settings of a model meet --------------------------------------------------------------------------------
+
+
+def test_settings_of_a_model_are_the_same_after_a_call_as_they_are_in_its_key(serve: Any, tmp_path: Path) -> None:
+    """google-genai writes into a schema that it is given."""
+    either = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+    params = {"responseSchema": {"type": "object", "properties": {"a": either}}}
+    before = json.dumps(params)
+    request = Request(replace(MODELS["google"], params=params), "Who?")
+    key = request.key
+    serve(polite)
+    (reply,) = ask([request], tmp_path).values()
+    assert reply.status == "ok" and json.dumps(params) == before
+    assert Request(request.model, "Who?").key == key == reply.key
+
+
+@pytest.mark.parametrize("name", ["automatic_function_calling", "automaticFunctionCalling"])
+def test_a_setting_that_we_have_by_default_may_be_given_in_either_spelling(
+    serve: Any, tmp_path: Path, name: str
+) -> None:
+    request = Request(replace(MODELS["google"], params={name: {"disable": True}}), "Who?")
+    serve(polite)
+    assert [reply.status for reply in ask([request], tmp_path).values()] == ["ok"]
