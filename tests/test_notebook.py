@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,7 +24,7 @@ from helpers import paths, run, store
 from helpers.config import COMMON, ConfigError
 from helpers.judge import MissingKey
 from helpers.providers import simulated
-from helpers.run import notebooks
+from helpers.run import notebooks, starting
 from tests.cells import of_this_run, prose, run_cells, texts
 from tests.kernels import command, contents, recuse, tracked
 from tests.runs import as_published, full_run, settled
@@ -324,10 +325,45 @@ def test_a_kernel_that_does_not_answer_is_waited_for_and_one_that_died_is_not(
     argv = [sys.executable, "-c", program]
     kernel.write_text(json.dumps({"argv": argv, "display_name": "Python 3", "language": "python"}))
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
-    assert notebooks.START_SECONDS >= 300, "a busy machine takes longer than nbclient's minute"
-    monkeypatch.setattr(notebooks, "START_SECONDS", seconds)
+    assert starting.START_SECONDS >= 300, "a busy machine takes longer than nbclient's minute"
+    monkeypatch.setattr(starting, "START_SECONDS", seconds)
     result = notebooks.execute(NOTEBOOK, tmp_path / "report.ipynb", {})
-    assert result.error is not None and told in result.error
+    assert result.error is not None and told in result.error and not result.untold, "no cell was sent"
+
+
+@pytest.mark.parametrize("deaths", [1, 2, 3])
+def test_a_kernel_that_dies_before_it_gets_a_cell_is_started_again(
+    deaths: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where two kernels that start at once were given the same port."""
+    for number in range(deaths):
+        (tmp_path / f"death_{number}").touch()
+    program = (
+        f"import pathlib, sys; deaths = pathlib.Path({str(tmp_path)!r}).glob('death_*'); "
+        "[each.unlink() or sys.exit(1) for each in deaths]; "
+        "from ipykernel.kernelapp import launch_new_instance; launch_new_instance()"
+    )
+    kernel = tmp_path / "kernels" / "python3" / "kernel.json"
+    kernel.parent.mkdir(parents=True)
+    argv = [sys.executable, "-c", program, "-f", "{connection_file}"]
+    kernel.write_text(json.dumps({"argv": argv, "display_name": "Python 3", "language": "python"}))
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 + 1")]), tmp_path / "small.ipynb")
+    result = notebooks.execute(tmp_path / "small.ipynb", tmp_path / "report.ipynb", {})
+    assert not [*tmp_path.glob("death_*")]
+    if deaths < starting.STARTS:
+        assert result.error is None
+        assert nbformat.read(tmp_path / "report.ipynb", 4).cells[0].outputs[0]["data"]["text/plain"] == "2"
+    else:
+        assert "Kernel died" in result.error and not result.untold
+
+
+def test_a_kernel_that_dies_in_a_cell_is_not_started_again(tmp_path: Path) -> None:
+    words = tmp_path / "words"
+    source = f"import os, pathlib\npathlib.Path({str(words)!r}).open('a').write('once ')\nos._exit(9)"
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)]), tmp_path / "small.ipynb")
+    result = notebooks.execute(tmp_path / "small.ipynb", tmp_path / "report.ipynb", {})
+    assert "Kernel died" in result.error and result.untold and words.read_text() == "once "
 
 
 def test_a_kernel_whose_cells_are_done_ends_at_once(tmp_path: Path) -> None:
@@ -359,8 +395,9 @@ def test_a_kernel_that_dies_is_told_and_replaces_nothing(tmp_path: Path, monkeyp
     report = tmp_path / "report.ipynb"
     report.write_text("the last good one")
 
-    def die(_: str, draft: str, *__: Any, **___: Any) -> None:
+    def die(_: str, draft: str, __: Any, on_cell_execute: Callable[[], None], **___: Any) -> None:
         Path(draft).write_text("as far as it came")
+        on_cell_execute()
         raise RuntimeError("Kernel died")
 
     monkeypatch.setattr(papermill, "execute_notebook", die)

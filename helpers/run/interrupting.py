@@ -38,6 +38,7 @@ class _Process:
     asked: int = 0
     busy: bool = False
     in_cell: bool = False
+    begun: bool = False
     kernel: Any = None
 
 
@@ -69,6 +70,11 @@ def asked_to_end() -> bool:
     return _this.asked > 0
 
 
+def cells_begun() -> bool:
+    """Whether a kernel was sent any cell of the notebook that this process runs or ran last."""
+    return _this.begun
+
+
 @contextmanager
 def reachable() -> Iterator[dict[str, Any]]:
     """Options for papermill under which an interrupt reaches the kernel and begins no further cell."""
@@ -94,12 +100,12 @@ def reachable() -> Iterator[dict[str, Any]]:
             raise Ended
 
     def sent(**_: Any) -> None:
-        _this.in_cell = True
+        _this.in_cell = _this.begun = True
 
     def done(**_: Any) -> None:
         _this.in_cell = False
 
-    _this.busy, _this.in_cell = True, False
+    _this.busy, _this.in_cell, _this.begun = True, False, False
     hooks = {"on_cell_start": cell_begins, "on_cell_execute": sent, "on_cell_executed": done}
     try:
         yield {"kernel_manager_class": Kernel, **hooks}

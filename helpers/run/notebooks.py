@@ -22,16 +22,14 @@ from helpers.run.asking import check
 from helpers.run.cleaning import clean
 from helpers.run.collected import collected
 from helpers.run.drafts import drafting
-from helpers.run.interrupting import Ended, asked_to_end, begin_process, reachable, stopping
+from helpers.run.interrupting import Ended, asked_to_end, begin_process, cells_begun, stopping
 from helpers.run.quick import papermill
 from helpers.run.ready import check_ready
+from helpers.run.starting import run_cells
 from helpers.store import StoreError
 
 #: Per-run traces that papermill and the kernel leave in a notebook; without them a rerun gives the same bytes.
 NOISE = {"papermill", "execution"}
-#: How long a kernel may take to answer, in seconds: on a machine that is busy with other runs the usual minute is not
-#: enough, and one that died is noticed without it.
-START_SECONDS = 300
 
 
 @dataclass(frozen=True)
@@ -120,25 +118,13 @@ def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Resu
 
 def _executed(notebook: Path, draft: Path, report: Path, parameters: Mapping[str, Any]) -> tuple[str | None, bool]:
     """What went wrong and where it is kept, None where the report is whole and in its place; `Result.untold`."""
-    runner = papermill()
+    papermill()
     from papermill.exceptions import PapermillExecutionError
-    from traitlets.config import Config
 
     failed = report.with_name(f"{report.stem}.failed.ipynb")
     words = "what came is stored"
     try:
-        with reachable() as interruptible:
-            runner.execute_notebook(
-                str(notebook),
-                str(draft),
-                dict(parameters),
-                kernel_name="python3",
-                progress_bar=False,
-                log_output=False,
-                start_timeout=START_SECONDS,
-                config=Config({"KernelManager": {"transport_encryption": "auto"}}),
-                **interruptible,
-            )
+        run_cells(notebook, draft, parameters)
         quiet(draft, report)
         clean(draft, report)
         os.replace(draft, report)
@@ -148,7 +134,7 @@ def _executed(notebook: Path, draft: Path, report: Path, parameters: Mapping[str
         said = error.evalue if error.ename in ("Interrupted", "KeyboardInterrupt") else ""
         words = redact(said) if said else words
     except Exception as error:  # a kernel that died, a disk that is full: reported like a failing cell
-        told, untold = redact(f"{type(error).__name__}: {error}"), not isinstance(error, Ended)
+        told, untold = redact(f"{type(error).__name__}: {error}"), cells_begun() and not isinstance(error, Ended)
     else:
         failed.unlink(missing_ok=True)
         return None, False

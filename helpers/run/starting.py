@@ -1,0 +1,42 @@
+"""A notebook's cells in a kernel of their own, which is started again where it died before it got any."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from helpers.run.interrupting import asked_to_end, cells_begun, reachable
+from helpers.run.quick import papermill
+
+#: How long a kernel may take to answer, in seconds: on a machine that is busy with other runs the usual minute is not
+#: enough, and one that died is noticed without it.
+START_SECONDS = 300
+#: How often a kernel is started that dies at once: two that start at the same time can choose the same port.
+STARTS = 3
+
+
+def run_cells(notebook: Path, draft: Path, parameters: Mapping[str, Any]) -> None:
+    """Run all cells with these parameters; `draft` gets them as they are done. What goes wrong, papermill raises."""
+    from traitlets.config import Config
+
+    until = time.monotonic() + START_SECONDS
+    for left in reversed(range(STARTS)):
+        try:
+            with reachable() as interruptible:
+                papermill().execute_notebook(
+                    str(notebook),
+                    str(draft),
+                    dict(parameters),
+                    kernel_name="python3",
+                    progress_bar=False,
+                    log_output=False,
+                    start_timeout=START_SECONDS,
+                    config=Config({"KernelManager": {"transport_encryption": "auto"}}),
+                    **interruptible,
+                )
+            return
+        except RuntimeError:  # a kernel that died, or never answered
+            if cells_begun() or asked_to_end() or not left or time.monotonic() >= until:
+                raise
