@@ -371,7 +371,7 @@ def test_equal_length_is_told_after_its_correction_and_as_another_preference_whe
     turned = [number("length_controlled_effect", "j", bias, -0.3, 0.05, 1e-6) for bias in ("listed", "confident")]
     head = verbosity.headline([*raw, *turned])
     assert (
-        head.sentence.startswith("Of 1 judges 1 prefers or avoids")
+        head.sentence.startswith("Of 1 judge 1 prefers or avoids")
         and ", 0 of them at equal length too" in head.sentence
     )
     assert "wins less than the plain one" in verbosity.finding([*raw, *turned])

@@ -60,19 +60,19 @@ class Judge:
 FOND = (("padded", 0.2), ("listed", 0.6), ("confident", -0.4))
 WORLDS = {
     "fair": (
-        "Nobody likes a wording or length on average; judges differ in sharpness, noise, ties and habits of place.",
+        "Nobody likes a wording or length on average; judges differ in sharpness, noise, ties and habits of place",
         (Judge("steady", noise=0.5, place=0.3), Judge("noisy", noise=2.0, sharpness=0.4, wobble=0.8, tie=0.8)),
     ),
     "length": (
-        "Nobody likes a wording, but long texts: one judge in proportion, another any text that is longer at all.",
+        "Nobody likes a wording, but long texts: one judge in proportion, another any text that is longer at all",
         (Judge("long", length=0.8), Judge("longer", bend=0.5, noise=0.7, place=-0.4)),
     ),
     "wordings": (
-        "Lists are liked and a confident tone is not, with a liking or a dislike of length beside it.",
+        "Lists are liked and a confident tone is not, with a liking or a dislike of length beside it",
         (Judge("fond", FOND, length=0.4), Judge("terse", FOND, length=-0.5, noise=0.6, wobble=0.7, place=0.5)),
     ),
     "losses": (
-        "The same where 5 % and 15 % of verdicts are lost, whatever they say.",
+        "The same where 5 % and 15 % of verdicts are lost, whatever they say",
         (Judge("fond", FOND, length=0.4, lost=0.05), Judge("fair", lost=0.15, place=0.3)),
     ),
 }

@@ -89,9 +89,7 @@ def draw(
 
 
 def _colour(value: float, most: float) -> tuple[float, ...]:
-    import matplotlib
-
-    return matplotlib.colormaps[MAP](0.5 + 0.5 * PART * value / most)
+    return panels.shade(MAP, 0.5 + 0.5 * PART * value / most)
 
 
 def _cell(

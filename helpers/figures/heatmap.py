@@ -95,13 +95,13 @@ def _cell_grid(axes: Axes, cells: Cells, judges: list[str], vendors: list[str], 
     import matplotlib
     from matplotlib.patches import Rectangle
 
-    colours, thick = matplotlib.colormaps["Blues"], matplotlib.rcParams["lines.linewidth"]
+    thick = matplotlib.rcParams["lines.linewidth"]
     for row, judge in enumerate(judges):
         for column, vendor in enumerate(vendors):
             cell = cells.get((judge, vendor))
             empty = cell is None or math.isnan(cell.value)
             # Only three quarters of the scale: on the darkest blues small print cannot be read.
-            colour = "#F2F2F2" if empty else colours(0.75 * cell.value)
+            colour = "#F2F2F2" if empty else panels.shade("Blues", 0.75 * cell.value)
             axes.add_patch(Rectangle((column, row), 1, 1, facecolor=colour, edgecolor="white", linewidth=1))
             ink = "white" if not empty and cell.value > 0.8 else INK
             number = "" if cell is None else panels.NOT_ESTIMABLE if empty else f"{100 * cell.value:.1f}"

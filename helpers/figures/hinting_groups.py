@@ -84,14 +84,14 @@ def _group_grid(
     import matplotlib
     from matplotlib.patches import Rectangle
 
-    colours, thick = matplotlib.colormaps["Blues"], matplotlib.rcParams["lines.linewidth"]
+    thick = matplotlib.rcParams["lines.linewidth"]
     for row, category in enumerate(order):
         here = {hint: cells[category, hint] for hint in hints if (category, hint) in cells}
         marked = lowest(here)
         for column, hint in enumerate(hints):
             cell = here.get(hint)
             empty = cell is None or math.isnan(cell.value)
-            colour = "#F2F2F2" if empty else colours(0.75 * cell.value)
+            colour = "#F2F2F2" if empty else panels.shade("Blues", 0.75 * cell.value)
             axes.add_patch(Rectangle((column, row), 1, 1, facecolor=colour, edgecolor="white", linewidth=1))
             ink = "white" if not empty and cell.value > 0.8 else INK
             number = panels.NOT_ESTIMABLE if empty else f"{100 * cell.value:.1f}"

@@ -39,6 +39,13 @@ def scale(unit: str) -> tuple[float, str]:
     return SCALES.get(unit, (1, unit))
 
 
+def shade(colours: str, share: float) -> tuple[float, ...]:
+    """The colour of a map at a share of it; one that other processors round otherwise has the same colour there."""
+    import matplotlib
+
+    return matplotlib.colormaps[colours](round(share, 9))
+
+
 class NothingToDraw(ValueError):
     """There is no estimate of the kind that a figure draws."""
 

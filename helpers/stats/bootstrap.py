@@ -14,6 +14,8 @@ from helpers.stats.kinds import Kinds, to_draw
 Statistic = Callable[[np.ndarray], np.ndarray]
 
 MAX_UNDEFINED = 0.05
+#: Values of a metric that differ by less, as a share, are the same: other processors round sums otherwise.
+SAME = 1e-12
 #: So many weights are held at once.
 MOST_WEIGHTS = 4_000_000
 
@@ -62,13 +64,14 @@ def bca_totals(
     defined = replicates[np.isfinite(replicates)]
     if len(defined) < (1 - MAX_UNDEFINED) * resamples:
         return no_interval(value, n, clusters, "no interval: undefined in more than 5 % of resamples")
-    if np.ptp(defined) <= 1e-12 * max(1.0, abs(value)):
+    if np.ptp(defined) <= _rounding(value):
         return no_interval(value, n, clusters, "no interval: nothing varies between questions")
     jackknife = statistic(sums.sum(axis=0) - kinds.sums)
     known = np.isfinite(jackknife)
     low, high = bca_bounds(value, defined, jackknife[known], level, kinds.counts[known])
     # The bias correction then pushes both bounds to the same side: precise in looks, and without the estimate.
-    if not low <= value <= high:
+    rounding = _rounding(value)
+    if high - low <= rounding or not low - rounding <= value <= high + rounding:
         return no_interval(value, n, clusters, "no interval: the estimate lies at the edge of its own resamples")
     return Interval(value, low, high, float(defined.std(ddof=1)), int(n), clusters, "BCa over questions")
 
@@ -86,7 +89,8 @@ def bca_bounds(
     """
     from scipy.special import ndtr, ndtri
 
-    below = ((replicates < value).mean() + (replicates <= value).mean()) / 2
+    off = replicates - value
+    below = ((off < -_rounding(value)).mean() + (off <= _rounding(value)).mean()) / 2
     if not 0 < below < 1:
         return NAN, NAN
     bias = ndtri(below)
@@ -97,6 +101,10 @@ def bca_bounds(
     z = bias + np.array([-1, 1]) * ndtri((1 + level) / 2)
     low, high = np.quantile(replicates, ndtr(bias + z / (1 - acceleration * z)))
     return float(low), float(high)
+
+
+def _rounding(value: float) -> float:
+    return SAME * max(1.0, abs(value))
 
 
 def resampled(sums: np.ndarray, statistic: Statistic, seed: int, resamples: int) -> np.ndarray:

@@ -108,7 +108,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Trial:
-    """One question put to one judge under one condition: all five experiments are made of these.
+    """One question put to one judge under one condition: all experiments are made of these.
 
     `shown` are the candidates in shown order (slot 0 first) and `labels` the letter of each slot. `form` names the
     kind of verdict asked for ("listwise", "pairwise", "choice", "several", "number"); `nonce` marks the form of a text

@@ -47,6 +47,20 @@ def test_bca_bounds_are_scipys() -> None:
     assert whole.se == pytest.approx(theirs.standard_error, rel=0.1)
 
 
+def test_replicates_that_differ_from_the_value_by_rounding_alone_are_ties() -> None:
+    """Sums of the same numbers in another order: which way they round is the processor's, the bounds are not."""
+    rng = np.random.default_rng(7)
+    exact = rng.integers(20, 60, 2000) / 100
+    jackknife = rng.normal(0.4, 0.01, 30)
+    assert 20 < (exact == 0.4).sum() < 80
+    apart = (np.nextafter(exact, 0), np.nextafter(exact, 1), np.where(rng.random(2000) < 0.5, exact, exact + 1e-15))
+    for rounded in apart:
+        assert bca_bounds(0.4, rounded, jackknife) == pytest.approx(bca_bounds(0.4, exact, jackknife), abs=1e-12)
+    # Of ties half count as below: as if they were spread evenly to both sides.
+    spread_out = np.where(exact == 0.4, 0.4 + np.where(np.cumsum(exact == 0.4) % 2, 1e-6, -1e-6), exact)
+    assert bca_bounds(0.4, spread_out, jackknife) == pytest.approx(bca_bounds(0.4, exact, jackknife), abs=1e-3)
+
+
 def test_bca_of_ratios_resamples_both_sums_of_a_cluster_together() -> None:
     rng = np.random.default_rng(4)
     d = rng.integers(1, 5, (60, 1)).astype(float)

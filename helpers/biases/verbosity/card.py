@@ -120,8 +120,8 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
     # The same wording to the same side: one that is liked for its length and else disliked is another preference.
     alike = {x for x in level if x in known and level[x].value * known[x].value > 0 and q[x] < LEVEL}
     still = {x[0] for x in known if verdicts[x] == "bias" and x in alike}
-    said = f"of {len(judges)} judges {len(found)} prefer{'s' * (len(found) == 1)} or avoid{'s' * (len(found) == 1)} a "
-    said += "wording of equal content"
+    one, s = len(judges) == 1, "s" * (len(found) == 1)
+    said = f"of {len(judges)} judge{'' if one else 's'} {len(found)} prefer{s} or avoid{s} a wording of equal content"
     if found and level:
         said += f", {len(still)} of them at equal length too"
     said += f"; largest: {at[0]}, {at[1]}"
