@@ -1,4 +1,7 @@
-"""The one writer of a store file: each attempt is one append, synced in groups, under a lock that says who holds it."""
+"""The one writer of a store file: each attempt is one append, synced in groups, under a lock that says who holds it.
+
+A sync takes as long as the disk does, milliseconds in which dozens of replies come: a thread waits for it.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +22,8 @@ from helpers.types import Completion, Request
 
 SYNC_LINES = 64
 SYNC_SECONDS = 0.2
+#: So many lines may be in the file that are not on the disk; whoever appends more waits for the disk.
+MOST_UNSYNCED = 16 * SYNC_LINES
 
 
 def opened(path: Path, flags: int) -> int:
@@ -56,8 +62,10 @@ class Writer:
         self.path = path
         new = not path.exists()
         self._fd = opened(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
-        self._unsynced = 0
+        self._unsynced = 0  # lines since the last sync began
         self._synced_at = time.monotonic()
+        self._syncing: Future[None] | None = None
+        self._thread: ThreadPoolExecutor | None = None
         try:
             self._mend_tail()
             if new:
@@ -114,8 +122,10 @@ class Writer:
             os.ftruncate(self._fd, size)
             raise StoreError(f"{self.path}: cannot append (no space left); {so}")
         self._unsynced += 1
-        if self._unsynced >= SYNC_LINES:
+        if self._unsynced >= MOST_UNSYNCED:
             self.sync()
+        elif self._unsynced >= SYNC_LINES:
+            self._begin_sync()
         return size
 
     def take_back(self, size: int | None) -> None:
@@ -126,24 +136,43 @@ class Writer:
 
     def sync(self) -> None:
         """Bring everything appended to the disk, if anything is waiting."""
+        self._end_sync()
         if self._unsynced:
-            try:
-                getattr(os, "fdatasync", os.fsync)(self._fd)
-            except OSError as error:
-                raise StoreError(f"{self.path}: cannot sync ({error.strerror}); nothing more is asked") from error
-            self._unsynced = 0
-        self._synced_at = time.monotonic()
+            self._begin_sync()
+            self._end_sync()
 
     def sync_when_due(self) -> None:
-        """Sync when something has waited for SYNC_SECONDS."""
+        """Let a thread sync when something has waited for SYNC_SECONDS; raises where the last sync has failed."""
+        if self._syncing is not None and self._syncing.done():
+            self._end_sync()
         if self._unsynced and time.monotonic() - self._synced_at >= SYNC_SECONDS:
-            self.sync()
+            self._begin_sync()
+
+    def _begin_sync(self) -> None:
+        """Let a thread sync what is in the file by now, unless it is still at it."""
+        if self._syncing is not None and not self._syncing.done():
+            return
+        self._end_sync()
+        self._unsynced, self._synced_at = 0, time.monotonic()
+        self._thread = self._thread or ThreadPoolExecutor(1, "sync")
+        self._syncing = self._thread.submit(lambda: getattr(os, "fdatasync", os.fsync)(self._fd))
+
+    def _end_sync(self) -> None:
+        """Wait for the sync that was begun, if any, and raise what went wrong with it."""
+        begun, self._syncing = self._syncing, None
+        if begun is not None:
+            try:
+                begun.result()
+            except OSError as error:
+                raise StoreError(f"{self.path}: cannot sync ({error.strerror}); nothing more is asked") from error
 
     def close(self) -> None:
         """Sync and close."""
         try:
             self.sync()
         finally:
+            if self._thread is not None:
+                self._thread.shutdown()
             os.close(self._fd)
 
 

@@ -9,7 +9,9 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -388,27 +390,85 @@ def test_each_line_is_one_write_at_the_end_of_the_file(path: Path, monkeypatch: 
     assert [line.count(b"\n") for line in writes] == [1, 1, 1] and path.read_bytes() == b"".join(writes)
 
 
+class Disk:
+    """Takes down the syncs that were begun; each takes until it is let go."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.begun, self.free = [], threading.Event()
+        self.free.set()
+        monkeypatch.setattr(os, "fdatasync", self.sync)
+
+    def sync(self, number: int) -> None:
+        self.begun.append(number)
+        assert self.free.wait(30)
+
+    def syncs(self, writer: store.Writer) -> int:
+        """How many there were, when the one that was begun is over."""
+        if writer._syncing is not None:
+            writer._syncing.result(30)
+        return len(self.begun)
+
+
 def test_lines_are_synced_in_groups_of_64_or_after_a_fifth_of_a_second(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    synced, now = [], [0.0]
-    monkeypatch.setattr(os, "fdatasync", synced.append)
+    disk, now = Disk(monkeypatch), [0.0]
     monkeypatch.setattr(store.appending.time, "monotonic", lambda: now[0])
     writer, request = store.Writer(path), Request(MODEL, "Hi")
-    for _ in range(64 * 2 + 10):
-        writer.append(request, reply_to(request), {})
-    assert len(synced) == 2
+    for lines, syncs in ((63, 0), (1, 1), (63, 1), (1, 2), (10, 2)):
+        for _ in range(lines):
+            writer.append(request, reply_to(request), {})
+        assert disk.syncs(writer) == syncs
     writer.sync_when_due()
-    assert len(synced) == 2, "not due yet"
+    assert disk.syncs(writer) == 2, "not due yet"
     now[0] = 0.2
     writer.sync_when_due()
-    assert len(synced) == 3
+    assert disk.syncs(writer) == 3
     now[0] = 9.0
     writer.sync_when_due()
-    assert len(synced) == 3, "nothing waits"
+    assert disk.syncs(writer) == 3, "nothing waits"
     writer.append(request, reply_to(request), {})
     writer.close()
-    assert len(synced) == 4, "what is left is synced on closing"
+    assert len(disk.begun) == 4, "what is left is synced on closing"
+
+
+def test_nobody_waits_for_a_slow_disk_until_many_lines_are_not_on_it(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk, request = Disk(monkeypatch), Request(MODEL, "Hi")
+    writer, most = store.Writer(path), store.appending.MOST_UNSYNCED
+    disk.free.clear()
+    for _ in range(64 + most - 1):
+        writer.append(request, reply_to(request), {})
+    assert len(disk.begun) == 1 and path.read_bytes().count(b"\n") == 64 + most - 1, "all of them are in the file"
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(writer.append, request, reply_to(request), {})
+        with pytest.raises(TimeoutError):
+            waiting.result(0.2)
+        disk.free.set()
+        waiting.result(30)
+    assert disk.syncs(writer) == 2, "that of the first lines, and one of all that came meanwhile"
+    writer.close()
+    assert len(disk.begun) == 2 and path.read_bytes().count(b"\n") == 64 + most
+
+
+@pytest.mark.parametrize("then", ["append", "sync_when_due", "sync", "close"])
+def test_a_sync_that_failed_is_told_by_whatever_comes_next(
+    path: Path, monkeypatch: pytest.MonkeyPatch, then: str
+) -> None:
+    writer, request = store.Writer(path), Request(MODEL, "Hi")
+    monkeypatch.setattr(os, "fdatasync", _full)
+    for _ in range(64):
+        writer.append(request, reply_to(request), {})
+    assert isinstance(writer._syncing.exception(30), OSError)
+    with pytest.raises(store.StoreError, match=r"gpt_fast.jsonl: cannot sync \(No space left"):
+        for _ in range(64 if then == "append" else 1):
+            writer.append(request, reply_to(request), {}) if then == "append" else getattr(writer, then)()
+    monkeypatch.undo()
+    if then != "close":
+        writer.close()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(writer._fd)
 
 
 def test_a_line_that_does_not_fit_is_undone(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
