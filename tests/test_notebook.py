@@ -358,6 +358,16 @@ def test_a_kernel_that_dies_before_it_gets_a_cell_is_started_again(
         assert "Kernel died" in result.error and not result.untold
 
 
+def test_what_stood_before_a_cell_is_left_out_of_the_search_for_garbage(tmp_path: Path) -> None:
+    sources = ["import gc\nmade = [[] for _ in range(10_000)]\nfirst = gc.get_freeze_count()"]
+    sources += ["gc.get_freeze_count() >= first + 10_000 > 10_000", "any(each is made for each in gc.get_objects())"]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
+    nbformat.write(book, tmp_path / "small.ipynb")
+    assert notebooks.execute(tmp_path / "small.ipynb", tmp_path / "report.ipynb", {}).error is None
+    told = [cell.outputs for cell in nbformat.read(tmp_path / "report.ipynb", 4).cells]
+    assert [each[0]["data"]["text/plain"] for each in told[1:]] == ["True", "False"]
+
+
 def test_a_kernel_that_dies_in_a_cell_is_not_started_again(tmp_path: Path) -> None:
     words = tmp_path / "words"
     source = f"import os, pathlib\npathlib.Path({str(words)!r}).open('a').write('once ')\nos._exit(9)"

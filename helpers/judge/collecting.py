@@ -28,13 +28,12 @@ def rarely() -> Iterator[None]:
     """Let the search for garbage leave out all objects that exist, and look for new ones at every OBJECTS only.
 
     20,000 trials are searched in vain each time otherwise, for a tenth of what a call costs. Afterwards all is as it
-    was; where somebody has switched the search off, or left out objects for good, it stays so.
+    was; where somebody has switched the search off it stays so, and where objects are left out for good, these are too.
     """
     if not _stages.running:
         _stages.before = gc.get_threshold()
-        _stages.frozen = gc.get_freeze_count() > 0  # to let go of ours would let go of all
-        if not _stages.frozen:
-            gc.freeze()
+        _stages.frozen = gc.get_freeze_count() > 0
+        gc.freeze()
         if _stages.before[0]:
             gc.set_threshold(max(OBJECTS, _stages.before[0]), *_stages.before[1:])
     _stages.running += 1
@@ -44,5 +43,5 @@ def rarely() -> Iterator[None]:
         _stages.running -= 1
         if not _stages.running:
             gc.set_threshold(*_stages.before)
-            if not _stages.frozen:
+            if not _stages.frozen:  # to let go of ours would let go of all
                 gc.unfreeze()

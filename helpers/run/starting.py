@@ -15,6 +15,9 @@ from helpers.run.quick import papermill
 START_SECONDS = 300
 #: How often a kernel is started that dies at once: two that start at the same time can choose the same port.
 STARTS = 3
+#: What each kernel runs before its first cell. What stood before a cell is no garbage while it runs, and statsmodels
+#: looks through everything at each correction: through all that was imported, some hundred times a notebook.
+BEFORE_CELLS = "import gc; get_ipython().events.register('pre_run_cell', lambda *_: gc.freeze())"
 
 
 def run_cells(notebook: Path, draft: Path, parameters: Mapping[str, Any]) -> None:
@@ -33,6 +36,7 @@ def run_cells(notebook: Path, draft: Path, parameters: Mapping[str, Any]) -> Non
                     progress_bar=False,
                     log_output=False,
                     start_timeout=START_SECONDS,
+                    extra_arguments=[f"--IPKernelApp.exec_lines={BEFORE_CELLS}"],
                     config=Config({"KernelManager": {"transport_encryption": "auto"}}),
                     **interruptible,
                 )
