@@ -16,7 +16,7 @@ START_SECONDS = 300
 #: How often a kernel is started that dies at once: two that start at the same time can choose the same port.
 STARTS = 3
 #: What each kernel runs before its first cell. What stood before a cell is no garbage while it runs, and statsmodels
-#: looks through everything at each correction: through all that was imported, some hundred times a notebook.
+#: looks through everything at each correction: through all that was imported, again and again.
 BEFORE_CELLS = "import gc; get_ipython().events.register('pre_run_cell', lambda *_: gc.freeze())"
 
 
