@@ -27,6 +27,11 @@ def pytest_runtest_setup() -> None:
     gc.freeze()
 
 
+def pytest_sessionfinish() -> None:
+    """What the last tests left behind is looked through too."""
+    gc.unfreeze()
+
+
 @pytest.fixture(scope="session")
 def real_data() -> Path:
     """The folder of real public data; tests that need it are skipped where REAL_DATA is unset."""

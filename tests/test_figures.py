@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from helpers import figures, paths
+from helpers.figures import panels
 from helpers.figures import style as styles
 from helpers.types import Estimate
 
@@ -462,3 +463,12 @@ def test_a_notebook_shows_the_png(paper):
     data, _ = DisplayFormatter().format(paper["tier"])
     assert data["image/png"] == paper["tier"].render("png")
     assert paper["tier"].pixels == 440  # 4.4 inches
+
+
+@pytest.mark.parametrize("share", [0.25, 0.375, 0.5])
+def test_shares_that_differ_by_rounding_alone_have_one_colour(share: float) -> None:
+    """Each stands where one colour of the map ends and the next begins."""
+    import numpy as np
+
+    assert panels.shade("Blues", np.nextafter(share, 0)) == panels.shade("Blues", share)
+    assert panels.shade("Blues", share - 1e-3) != panels.shade("Blues", share)

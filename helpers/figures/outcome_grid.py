@@ -95,7 +95,6 @@ def _grids(cells: kinds.Cells, look: Style) -> Canvas:
 
 
 def _cells(axes: Axes, cell: pd.DataFrame, look: Style) -> None:
-    import matplotlib
     from matplotlib.patches import Rectangle
 
     counts = cell.set_index(["game_1", "game_2"])["count"].to_dict()
@@ -104,7 +103,7 @@ def _cells(axes: Axes, cell: pd.DataFrame, look: Style) -> None:
         for column, x in PLACES.items():
             n, kind = counts.get((row, column), 0), kinds.kind(row, column)
             # Small counts still differ from none, and the darkest still let numbers be read.
-            colour = matplotlib.colormaps[MAPS.get(kind, "Greys")](0.55 * (n / top) ** 0.5) if n else "#FAFAFA"
+            colour = panels.shade(MAPS.get(kind, "Greys"), 0.55 * (n / top) ** 0.5) if n else "#FAFAFA"
             axes.add_patch(Rectangle((x, y), 1, 1, facecolor=colour, edgecolor="white", linewidth=0.8))
             if n:
                 axes.text(x + 0.5, y + 0.5, f"{n}", ha="center", va="center", fontsize="small")

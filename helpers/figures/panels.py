@@ -40,7 +40,7 @@ def scale(unit: str) -> tuple[float, str]:
 
 
 def shade(colours: str, share: float) -> tuple[float, ...]:
-    """The colour of a map at a share of it; one that other processors round otherwise has the same colour there."""
+    """The colour of a map at a share of it; shares that differ by rounding alone get the same colour."""
     import matplotlib
 
     return matplotlib.colormaps[colours](round(share, 9))

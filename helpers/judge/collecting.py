@@ -33,6 +33,8 @@ def rarely() -> Iterator[None]:
     if not _stages.running:
         _stages.before = gc.get_threshold()
         _stages.frozen = gc.get_freeze_count() > 0
+        if _stages.frozen:
+            gc.collect()  # what is left out now, nobody lets go of
         gc.freeze()
         if _stages.before[0]:
             gc.set_threshold(max(OBJECTS, _stages.before[0]), *_stages.before[1:])

@@ -15,9 +15,12 @@ from helpers.run.quick import papermill
 START_SECONDS = 300
 #: How often a kernel is started that dies at once: two that start at the same time can choose the same port.
 STARTS = 3
-#: What each kernel runs before its first cell. What stood before a cell is no garbage while it runs, and statsmodels
-#: looks through everything at each correction: through all that was imported, again and again.
-BEFORE_CELLS = "import gc; get_ipython().events.register('pre_run_cell', lambda *_: gc.freeze())"
+#: What each kernel runs before its first cell, in the place of lines of the user's own profile. What stood before a
+#: cell is no garbage while it runs, and statsmodels looks through everything at each correction: through all that was
+#: imported, again and again. What a cell left behind is let go first.
+BEFORE_CELLS = (
+    "get_ipython().events.register('pre_run_cell', lambda *_, gc=__import__('gc'): (gc.collect(), gc.freeze()))"
+)
 
 
 def run_cells(notebook: Path, draft: Path, parameters: Mapping[str, Any]) -> None:
@@ -35,12 +38,12 @@ def run_cells(notebook: Path, draft: Path, parameters: Mapping[str, Any]) -> Non
                     kernel_name="python3",
                     progress_bar=False,
                     log_output=False,
-                    start_timeout=START_SECONDS,
+                    start_timeout=max(1, round(until - time.monotonic())),
                     extra_arguments=[f"--IPKernelApp.exec_lines={BEFORE_CELLS}"],
                     config=Config({"KernelManager": {"transport_encryption": "auto"}}),
                     **interruptible,
                 )
             return
-        except RuntimeError:  # a kernel that died, or never answered
+        except RuntimeError:  # of a kernel that died; of others no start comes to another end
             if cells_begun() or asked_to_end() or not left or time.monotonic() >= until:
                 raise

@@ -14,7 +14,8 @@ from helpers.stats.kinds import Kinds, to_draw
 Statistic = Callable[[np.ndarray], np.ndarray]
 
 MAX_UNDEFINED = 0.05
-#: Values of a metric that differ by less, as a share, are the same: other processors round sums otherwise.
+#: Values of a metric that differ by less (relatively; below 1 absolutely) are the same: each processor rounds sums in
+#: its own way.
 SAME = 1e-12
 #: So many weights are held at once.
 MOST_WEIGHTS = 4_000_000
@@ -51,7 +52,7 @@ def bca_totals(
     The acceleration is the jackknife's over clusters, from one value a kind of cluster (`kinds.to_draw`). `se` is the
     standard deviation of the replicates. No bounds below 10 clusters; where nothing varies; where more than 5 % of the
     replicates are undefined (fewer are left out); and where the estimate lies at the edge of its own replicates, so
-    that the bounds would not hold it: a metric near its least value does.
+    that the bounds would not hold it (a metric near its least value does), or nearly all of them are the same.
     """
     clusters = len(sums)
     value = float(statistic(sums.sum(axis=0))) if clusters else NAN

@@ -22,7 +22,8 @@ from helpers.types import Completion, Request
 
 SYNC_LINES = 64
 SYNC_SECONDS = 0.2
-#: So many lines may be in the file that are not on the disk; whoever appends more waits for the disk.
+#: Whoever appends so many lines since the last sync began waits for the disk: with that sync under way, at most twice
+#: as many are in the file and not on the disk.
 MOST_UNSYNCED = 16 * SYNC_LINES
 
 
@@ -153,18 +154,24 @@ class Writer:
         if self._syncing is not None and not self._syncing.done():
             return
         self._end_sync()
-        self._unsynced, self._synced_at = 0, time.monotonic()
         self._thread = self._thread or ThreadPoolExecutor(1, "sync")
-        self._syncing = self._thread.submit(lambda: getattr(os, "fdatasync", os.fsync)(self._fd))
+        try:
+            self._syncing = self._thread.submit(self._to_disk)
+        except RuntimeError:  # no thread can be started here
+            self._to_disk()
+        self._unsynced, self._synced_at = 0, time.monotonic()
 
     def _end_sync(self) -> None:
         """Wait for the sync that was begun, if any, and raise what went wrong with it."""
         begun, self._syncing = self._syncing, None
         if begun is not None:
-            try:
-                begun.result()
-            except OSError as error:
-                raise StoreError(f"{self.path}: cannot sync ({error.strerror}); nothing more is asked") from error
+            begun.result()
+
+    def _to_disk(self) -> None:
+        try:
+            getattr(os, "fdatasync", os.fsync)(self._fd)
+        except OSError as error:
+            raise StoreError(f"{self.path}: cannot sync ({error.strerror}); nothing more is asked") from error
 
     def close(self) -> None:
         """Sync and close."""

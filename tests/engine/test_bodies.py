@@ -43,6 +43,8 @@ def test_a_body_is_utf_8(kind: str | None) -> None:
 
 
 def test_another_character_set_is_obeyed() -> None:
+    marked = "application/json; charset=utf-8-sig"
+    assert sent(marked, SAID.encode("utf-8-sig"))[0].raw == SAID, "its mark is no part of the text"
     assert sent("application/json; charset=ISO-8859-1", "caf\u00e9".encode("latin-1"))[0].raw == "caf\u00e9"
 
 

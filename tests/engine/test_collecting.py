@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -47,6 +48,20 @@ def test_what_somebody_else_left_out_stays_left_out() -> None:
     with rarely():
         assert gc.get_freeze_count() >= count + len(new)
     assert gc.get_freeze_count() >= count, "to let go of ours would let go of theirs"
+
+
+def test_garbage_is_not_left_out_for_good_where_somebody_left_out_objects() -> None:
+    gc.freeze()
+
+    class Ring:
+        pass
+
+    ring = Ring()
+    ring.itself = ring
+    left = weakref.ref(ring)
+    del ring
+    with rarely():
+        assert left() is None
 
 
 @pytest.mark.parametrize("most", [0, 5 * OBJECTS])

@@ -460,7 +460,7 @@ def test_a_sync_that_failed_is_told_by_whatever_comes_next(
     monkeypatch.setattr(os, "fdatasync", _full)
     for _ in range(64):
         writer.append(request, reply_to(request), {})
-    assert isinstance(writer._syncing.exception(30), OSError)
+    assert isinstance(writer._syncing.exception(30), store.StoreError)
     with pytest.raises(store.StoreError, match=r"gpt_fast.jsonl: cannot sync \(No space left"):
         for _ in range(64 if then == "append" else 1):
             writer.append(request, reply_to(request), {}) if then == "append" else getattr(writer, then)()
@@ -469,6 +469,20 @@ def test_a_sync_that_failed_is_told_by_whatever_comes_next(
         writer.close()
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(writer._fd)
+
+
+def test_where_no_thread_can_be_started_the_disk_is_waited_for(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    disk, request, writer = Disk(monkeypatch), Request(MODEL, "Hi"), store.Writer(path)
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    for _ in range(65):
+        writer.append(request, reply_to(request), {})
+    assert len(disk.begun) == 1
+    monkeypatch.setattr(os, "fdatasync", _full)
+    with pytest.raises(store.StoreError, match="cannot sync"):
+        writer.close()
 
 
 def test_a_line_that_does_not_fit_is_undone(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
