@@ -213,6 +213,7 @@ def test_results_do_not_depend_on_the_number_of_processes(small_populations: Non
 
 LONG = """
 import sys, time
+from concurrent.futures import _base
 from helpers.calibrate import hinting_groups, program, rankings_truth, running
 
 def progress(step, done, total):
@@ -220,7 +221,16 @@ def progress(step, done, total):
         print("begun", flush=True)
         time.sleep(float(sys.argv[1]))
 
+def taken(self):
+    for number, future in enumerate(self.futures):
+        if number == 1_000:
+            print("begun", flush=True)
+            time.sleep(1)  # within which the interrupt comes
+        future._condition.acquire()
+
 if __name__ == "__main__":
+    if sys.argv[1] == "locks":
+        _base._AcquireFutures.__enter__ = taken
     rankings_truth.MANY = rankings_truth.FITTED = 200
     running.cases_of = lambda experiment: hinting_groups.CASES[:1]
     program.calibrate("hinting_groups", {20: 40_000}, processes=2, spoken=0, progress=progress)
@@ -228,18 +238,20 @@ if __name__ == "__main__":
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pause", [0, 300], ids=["while results are waited for", "while progress is told"])
+@pytest.mark.parametrize(
+    "pause", ["0", "300", "locks"], ids=["while results are waited for", "while progress is told", "within locks"]
+)
 @pytest.mark.parametrize(
     ("what", "reaches"),
     [(signal.SIGINT, os.kill), (signal.SIGINT, os.killpg), (signal.SIGTERM, os.kill), (signal.SIGKILL, os.kill)],
     ids=["kill -INT", "Ctrl-C", "kill", "kill -9"],
 )
 def test_no_process_outlives_the_one_that_was_ended(
-    what: signal.Signals, reaches: Callable[[int, int], None], pause: int, tmp_path: Path
+    what: signal.Signals, reaches: Callable[[int, int], None], pause: str, tmp_path: Path
 ) -> None:
     script = tmp_path / "long.py"
     script.write_text(LONG, encoding="utf-8")
-    command = ["env", f"PYTHONPATH={paths.ROOT}", sys.executable, str(script), str(pause)]
+    command = ["env", f"PYTHONPATH={paths.ROOT}", sys.executable, str(script), pause]
     begun = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
     try:
         assert begun.stdout is not None and begun.stdout.readline() == b"begun\n"
@@ -441,7 +453,17 @@ def test_imports_are_followed_within_the_package(tmp_path: Path, line: str, reac
 def test_what_only_carries_texts_is_left_out(tmp_path: Path) -> None:
     lines = "from helpers import paths, prompts, store\nfrom helpers.judge import plan\n"
     lines += "from helpers.judge.prices import x\nfrom helpers.types.requests import y\n"
-    names = ("store", "paths", "prompts", "judge/__init__", "judge/prices", "types/__init__", "types/requests")
+    lines += "from helpers.calibrate import pool\n"
+    names = (
+        "calibrate/pool",
+        "store",
+        "paths",
+        "prompts",
+        "judge/__init__",
+        "judge/prices",
+        "types/__init__",
+        "types/requests",
+    )
     carriers = {f"helpers/{name}.py": "x = y = 1\n" for name in names}
     found = modules("e", tree(tmp_path, **{E: lines}, **carriers))
     assert set(found) == {f"helpers.calibrate.{name}" for name in ("e", "running", "rule")}

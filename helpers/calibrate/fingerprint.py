@@ -15,10 +15,12 @@ from helpers import paths
 #: Beside the module of an experiment's cases: what runs and judges all of them.
 ENGINE = ("helpers.calibrate.running", "helpers.calibrate.rule")
 #: Rooms and modules that carry texts and compute no number. That verdicts come through them unchanged is a plain test
-#: of every world, so that a new setting or a new rule of retries leaves the results as they are.
+#: of every world, so that a new setting or a new rule of retries leaves the results as they are. That the pool hands
+#: them on unchanged is one too.
 CARRIERS = tuple(
     f"helpers.{name}."
     for name in (
+        "calibrate.pool",
         "config",
         "datasets",
         "judge",

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import importlib
 import math
-import multiprocessing
 import os
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from multiprocessing import connection
-from multiprocessing.synchronize import Event
 
 import numpy as np
 import pandas as pd
 
-from helpers.calibrate import rule
+from helpers.calibrate import pool, rule
 from helpers.calibrate.cases import ROLES, Case, Target
 from helpers.types import Estimate, short_hash
 
@@ -34,8 +29,6 @@ COLUMNS = (
 #: What the method of an estimate says where its interval stands but no test was possible.
 NO_TEST = "no test"
 Progress = Callable[[str, int], None]
-#: In a process of the pool: what is set when nobody waits for its results any more.
-_told: list[Event] = []
 
 
 @dataclass(frozen=True)
@@ -96,11 +89,13 @@ def run(
             parts[number, start] = Part(case.experiment, case.world, questions, start, stop, kept, seed)
     found: dict[tuple[int, int], np.ndarray] = {}
     seconds = 0.0
-    for key, values, taken in _made(parts, [case for case, _, _ in plan], processes or os.cpu_count() or 1):
-        found[key] = values
-        seconds += taken
-        if progress:
-            progress(parts[key].world, len(values))
+    # Closed at once should `progress` end it, for the processes go on until it is.
+    with closing(_made(parts, [case for case, _, _ in plan], processes or os.cpu_count() or 1)) as made:
+        for key, (values, taken) in made:
+            found[key] = values
+            seconds += taken
+            if progress:
+                progress(parts[key].world, len(values))
     rows = []
     for number, (case, questions, _) in enumerate(plan):
         values = np.concatenate([found[key] for key in sorted(found) if key[0] == number])
@@ -124,44 +119,13 @@ def _targets(case: Case, questions: int, seed: int) -> tuple[Target, ...]:
 
 def _made(
     parts: Mapping[tuple[int, int], Part], cases: Sequence[Case], processes: int
-) -> Iterator[tuple[tuple[int, int], np.ndarray, float]]:
-    """The values of each part, as they come."""
+) -> Generator[tuple[tuple[int, int], tuple[np.ndarray, float]], None, None]:
+    """The values of each part and its seconds, as they come."""
     if processes == 1:
         for key, part in parts.items():
-            yield key, *replications(cases[key[0]], part)
+            yield key, replications(cases[key[0]], part)
         return
-    # Fresh processes: a copy of this one would hold locks of threads that it does not have.
-    fresh = multiprocessing.get_context("spawn")
-    enough = fresh.Event()
-    with ProcessPoolExecutor(processes, mp_context=fresh, initializer=_begin, initargs=(enough,)) as pool:
-        try:
-            running = {pool.submit(_named, part): key for key, part in parts.items()}
-            while running:
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    yield running.pop(future), *future.result()
-        except BaseException:
-            # Nobody waits for the parts that it has begun. They are told and not ended: a process that is ended within
-            # a result leaves the pool waiting for the rest of it, for ever.
-            enough.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
-def _begin(enough: Event) -> None:
-    """Let this process end when the one that started it does, however that one is ended, and when it says `enough`.
-
-    An interrupt is for the one that started it: from a terminal it comes to all of them.
-    """
-    _told.append(enough)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-
-    def watch() -> None:
-        connection.wait([parent.sentinel])
-        os._exit(1)
-
-    if parent is not None:
-        threading.Thread(target=watch, daemon=True).start()
+    yield from pool.results(_named, parts, processes)
 
 
 def _named(part: Part) -> tuple[np.ndarray, float]:
@@ -173,7 +137,7 @@ def replications(case: Case, part: Part) -> tuple[np.ndarray, float]:
     begun = time.process_time()
     values = np.full((part.stop - part.start, len(part.kept), 4), np.nan)
     for number, turn in enumerate(range(part.start, part.stop)):
-        if any(enough.is_set() for enough in _told):
+        if pool.stopped():
             break
         try:
             sample = case.draw(part.questions, chance(case, part.questions, turn, part.seed))

@@ -52,7 +52,8 @@ def bca_totals(
     The acceleration is the jackknife's over clusters, from one value a kind of cluster (`kinds.to_draw`). `se` is the
     standard deviation of the replicates. No bounds below 10 clusters; where nothing varies; where more than 5 % of the
     replicates are undefined (fewer are left out); and where the estimate lies at the edge of its own replicates, so
-    that the bounds would not hold it (a metric near its least value does), or nearly all of them are the same.
+    that the bounds would not hold it (a metric near its least value does), or is nearly all of them. A bound within
+    rounding of 0 is 0.
     """
     clusters = len(sums)
     value = float(statistic(sums.sum(axis=0))) if clusters else NAN
@@ -70,10 +71,15 @@ def bca_totals(
     jackknife = statistic(sums.sum(axis=0) - kinds.sums)
     known = np.isfinite(jackknife)
     low, high = bca_bounds(value, defined, jackknife[known], level, kinds.counts[known])
-    # The bias correction then pushes both bounds to the same side: precise in looks, and without the estimate.
     rounding = _rounding(value)
     if high - low <= rounding or not low - rounding <= value <= high + rounding:
+        if (np.abs(defined - value) <= rounding).mean() > 0.5:
+            return no_interval(value, n, clusters, "no interval: most resamples give the estimate itself")
+        # The bias correction then pushes both bounds to the same side: precise in looks, and without the estimate.
         return no_interval(value, n, clusters, "no interval: the estimate lies at the edge of its own resamples")
+    # What rounding makes of a bound that is 0, or the estimate itself, decides nothing.
+    low, high = (0.0 if abs(bound) <= rounding else bound for bound in (low, high))
+    low, high = min(low, value), max(high, value)
     return Interval(value, low, high, float(defined.std(ddof=1)), int(n), clusters, "BCa over questions")
 
 

@@ -61,6 +61,21 @@ def test_replicates_that_differ_from_the_value_by_rounding_alone_are_ties() -> N
     assert bca_bounds(0.4, spread_out, jackknife) == pytest.approx(bca_bounds(0.4, exact, jackknife), abs=1e-3)
 
 
+@pytest.mark.parametrize("rounding", [-1e-16, 0.0, 1e-16])
+def test_a_bound_is_0_or_the_estimate_whichever_way_they_round(rounding: float) -> None:
+    """Whether an interval leaves 0 out, or holds its own estimate, is not for the last bit of a sum to say."""
+    values = np.random.default_rng(8).normal(0.15, 1, (60, 1))
+    cut = bca_totals(values, lambda totals: np.maximum(totals[..., 0] / 60, 0) + rounding, 60, seed=1)
+    assert cut.low == 0 < cut.value < cut.high
+
+    def least(totals: np.ndarray) -> np.ndarray:
+        """The estimate is the least that there is, and each draw of the same value rounds beyond it."""
+        return np.maximum(totals[..., 0] / 60, values.mean()) + (rounding if totals.ndim > 1 else 0)
+
+    half = bca_totals(values, least, 60, seed=1)
+    assert half.low <= half.value == pytest.approx(values.mean()) and half.low == pytest.approx(half.value, abs=1e-12)
+
+
 def test_bca_of_ratios_resamples_both_sums_of_a_cluster_together() -> None:
     rng = np.random.default_rng(4)
     d = rng.integers(1, 5, (60, 1)).astype(float)
@@ -88,6 +103,10 @@ def test_where_bca_has_no_honest_interval_it_says_so() -> None:
     values = np.linspace(-1, 1, 20)[:, None]
     kink = bca_totals(values, lambda totals: np.abs(totals[..., 0]), 20, seed=1)
     assert kink.value == pytest.approx(0, abs=1e-12) and math.isnan(kink.low) and "at the edge" in kink.method
+    # 40 questions of +1 and 40 of -1: fewer than one draw in a hundred sums to more than 24 to either side.
+    even = np.repeat([1.0, -1.0], 40)[:, None]
+    steps = bca_totals(even, lambda totals: np.trunc(totals[..., 0] / 25), 80, seed=1)
+    assert steps.value == 0 and math.isnan(steps.low) and "most resamples give the estimate itself" in steps.method
     with pytest.raises(ValueError, match="clusters, columns"):
         bca(np.ones(12), np.ones(12), spread, seed=1)
     with pytest.raises(ValueError, match="finite"):
