@@ -7,9 +7,11 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-from helpers import providers, store
+from helpers import store
+from helpers.judge import checking
 from helpers.judge.asking import UNWRITTEN, Asking
 from helpers.judge.budget import Account, Budget, OverBudget, Spending
+from helpers.judge.checking import MissingKey, check_keys
 from helpers.judge.collecting import rarely
 from helpers.judge.fitting import TooLong, refuse, too_long
 from helpers.judge.limiting import OverLimit, limits_at, over_limit, refuse_slow
@@ -20,8 +22,7 @@ from helpers.judge.reading import Labels, Reading, first_askers
 from helpers.judge.stopping import Interrupted
 from helpers.judge.telling import incomplete
 from helpers.providers import Clock
-from helpers.providers.keys import finder
-from helpers.types import Completion, Judgment, Model, Request, Trial
+from helpers.types import Completion, Judgment, Request, Trial
 
 __all__ = [
     "UNWRITTEN",
@@ -50,14 +51,8 @@ __all__ = [
 
 #: A waiting run says so after this many seconds.
 PATIENCE_BEFORE_WORDS = 2.0
-#: Characters of prompts that are held from the look at them until they are sent.
-HELD = 12_000_000
 #: What an error says that comes before the first call of a run.
 NOTHING = "nothing was asked"
-
-
-class MissingKey(RuntimeError):
-    """An API key that the run needs is not set; the message names the variable and the models, never a value."""
 
 
 class Incomplete(RuntimeError):
@@ -76,11 +71,13 @@ async def complete_all(
     clock: Clock | None = None,
     show: bool = True,
     hear: Callable[[Completion, store.Kept], None] | None = None,
+    held: dict[str, Request] | None = None,
 ) -> dict[str, Completion]:
     """The reply to each request by key: stored ones as they are, missing ones asked, within the budget.
 
     `labels` maps keys to what people who grep the store want to see. `hear` is given each reply that comes, whole and
-    as it is returned: what is returned reads its texts from the store when somebody asks for them. With `ask=False`
+    as it is returned: what is returned reads its texts from the store when somebody asks for them. `held` are requests
+    by key whose prompts are made already (`Request.whole`); each is let go when it is sent. With `ask=False`
     nothing is asked and missing keys are absent. Raises before the first call: MissingKey, TooLong, OverLimit, NoPrice,
     OverBudget; after the last: Incomplete, which counts what is still missing and why. An interrupt lets what is in
     flight arrive and raises Interrupted (a request to end: KeyboardInterrupt); a second one gives it up.
@@ -91,7 +88,7 @@ async def complete_all(
         return replies
     budget, clock = budget or Budget(), clock or Clock()
     so = "none of these calls was made, and what came before is stored" if budget.rows else NOTHING
-    held = _check(wanted, replies, labels or {}, so)
+    held = checking.check(wanted, replies, labels or {}, so, held if held is not None else {})
     check_fit((request for key, request in wanted.items() if key not in replies), labels or {}, so=so)
     limits = limits_at(request.model for request in wanted.values())
     with ExitStack() as stack:
@@ -123,10 +120,12 @@ async def judge_all(trials: Iterable[Trial], *, folder: Path, **options: Any) ->
 
     A trial without a stored reply (only with `ask=False`) has the outcome "missing".
     """
-    reading = Reading(trials)
+    reading = Reading(trials, checking.HELD)
     asked = (trial.request for trial in reading.trials)
-    options = {"folder": folder, "labels": Labels(reading.askers), "hear": reading.hear, **options}
-    return reading.judgments(await complete_all(asked, **options), folder)
+    known = {"folder": folder, "labels": Labels(reading.askers), "hear": reading.hear, "held": reading.held}
+    replied = await complete_all(asked, **{**known, **options})
+    reading.held.clear()  # of what was stored nothing was sent
+    return reading.judgments(replied, folder)
 
 
 def check_fit(
@@ -147,13 +146,6 @@ def check_fit(
     stored = _stored(found, folder) if folder and found else {}
     refuse([each for each in long if each[0].key not in stored], labels, so)
     refuse_slow([each for each in slow if each.key not in stored], labels)
-
-
-def check_keys(models: Iterable[Model]) -> None:
-    """Raise MissingKey where a variable is not set that one of these models needs before it can be asked."""
-    if keys := providers.missing_keys(models):
-        needs = "; ".join(f"{variable} (needed by {', '.join(names)})" for variable, names in keys.items())
-        raise MissingKey(f"not set in the environment: {needs}. See .env.example.")
 
 
 def labels_of(trials: Iterable[Trial]) -> Mapping[str, Mapping[str, Any]]:
@@ -185,41 +177,6 @@ def _costs(missing: Sequence[Request], budget: Budget) -> str:
     if not (more or budget.spent):
         return ""
     return f"\nWhat is missing could cost up to {dollars(more)} more. The account of this run:\n{budget.account}"
-
-
-def _check(
-    wanted: Mapping[str, Request], replies: Mapping[str, Completion], labels: Mapping[str, Mapping[str, Any]], so: str
-) -> dict[str, Request]:
-    """Everything that can be known to be wrong before money is spent; `so` says what was asked by now.
-
-    The first requests come back by key with their prompts: as many as HELD allows, which need not be made once more.
-    """
-    kept, room = dict[str, Request](), HELD
-    missing = [request for key, request in wanted.items() if key not in replies]
-    if any(request.unwritten for request in missing):
-        raise ValueError("a prompt that shows answers which are not written yet can be planned but not sent")
-    held = finder(like=False)
-    for request in (each.whole() for each in missing):
-        if (room := room - len(request.prompt)) > 0:
-            kept[request.key] = request
-        # A prompt is part of the key of its reply: it is stored as it was sent or not sent at all.
-        label = labels.get(request.key, {})
-        asked = (request.model.model_id, request.revision, request.params, label, request.system, request.prompt)
-        if names := held("\n".join(map(str, asked))):
-            question = "a question" if held(str(label)) else label.get("question_id", "a question")
-            raise ValueError(
-                f"{question}, as {request.model.name} would see it, holds the value of {' and '.join(names)}, which "
-                f"would be sent and stored. Take it out of the questions, the answers or models.yaml; {so}"
-            )
-    models = {request.model.name: request.model for request in missing}
-    check_keys(models.values())
-    for variable, address in providers.addresses(models.values()).items():
-        notice(f"note: {variable} is set: {address} is asked and its replies are stored as the provider's own")
-    for model in models.values():
-        ends = providers.retirement(model)
-        if ends:
-            notice(f"warning: {model.name} ({model.model_id}) is retired or retiring: {ends}")
-    return kept
 
 
 async def _lock(names: Sequence[str], folder: Path, stack: ExitStack, clock: Clock) -> dict[str, store.Writer]:

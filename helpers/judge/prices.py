@@ -93,6 +93,8 @@ def listed(prices: Mapping[str, Any], input_tokens: int, output_tokens: int) -> 
 
 def _rate(price: Any, input_tokens: int) -> Decimal:
     """A price where so much is read: one with tiers holds for all tokens of a call, by the tokens that it reads."""
+    if isinstance(price, Decimal):
+        return price
     for tier in reversed(getattr(price, "tiers", ())):
         if input_tokens > tier.start:
             return tier.price

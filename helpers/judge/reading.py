@@ -14,7 +14,7 @@ from typing import Any
 from helpers import json_text, store, verdicts
 from helpers.providers import tokens
 from helpers.providers.envelopes import module_of
-from helpers.types import Completion, Judgment, Trial, Verdict, replies
+from helpers.types import Completion, Judgment, Request, Trial, Verdict, replies
 from helpers.verdicts import forms
 from helpers.verdicts import tokens as odds
 
@@ -52,9 +52,18 @@ class Labels(Mapping[str, Mapping[str, Any]]):
 class Reading:
     """The trials of a stage, and what was read from replies to them as these came."""
 
-    def __init__(self, trials: Iterable[Trial]) -> None:
-        """Of trials that share a request the first one's form of verdict is read as the reply comes."""
+    def __init__(self, trials: Iterable[Trial], room: int = 0) -> None:
+        """Of trials that share a request the first one's form of verdict is read as the reply comes.
+
+        `held` are requests by key whose prompts had to be made for their keys: as many as `room` characters hold.
+        """
         self.trials = tuple(trials)
+        self.held: dict[str, Request] = {}
+        for trial in self.trials:
+            if room > 0 and trial.request.unmade:
+                whole = trial.request.whole()
+                if (room := room - len(whole.prompt)) > 0:
+                    self.held.setdefault(whole.key, whole)
         self.askers = first_askers(self.trials)
         self._heard: dict[str, store.Said] = {}
 
@@ -62,7 +71,8 @@ class Reading:
         """Read a reply that just came; the judge's reason can be read again from what is kept, and is not held."""
         trial = self.askers[reply.key]
         said = _said(trial, reply)
-        self._heard[reply.key] = replace(said, verdict=_verdict(trial, kept, said))
+        verdict = _verdict(trial, kept, said)
+        self._heard[reply.key] = said if verdict is said.verdict else replace(said, verdict=verdict)
 
     def judgments(self, replied: Mapping[str, Completion], folder: Path) -> list[Judgment]:
         """A judgment for each trial, in order; see `judgments`."""

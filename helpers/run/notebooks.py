@@ -118,7 +118,7 @@ def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Resu
 
 def _executed(notebook: Path, draft: Path, report: Path, parameters: Mapping[str, Any]) -> tuple[str | None, bool]:
     """What went wrong and where it is kept, None where the report is whole and in its place; `Result.untold`."""
-    papermill()
+    papermill()  # else its exceptions would import it in the slow way
     from papermill.exceptions import PapermillExecutionError
 
     failed = report.with_name(f"{report.stem}.failed.ipynb")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from helpers.types.tests import Pull
@@ -51,7 +52,7 @@ class Model:
     knowledge: Mapping[str, Question] = field(default_factory=dict, repr=False, compare=False, hash=False)
     pulls: Mapping[str, Pull] = field(default_factory=dict, repr=False, compare=False, hash=False)
 
-    @property
+    @cached_property
     def addresses(self) -> tuple[tuple[str, str | None], ...]:
         """Where it is asked: provider and `base_url` of each of its servers."""
         return tuple((self.provider, url) for url in self.servers or (self.base_url,))

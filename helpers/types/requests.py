@@ -116,8 +116,11 @@ class Request:
     @cached_property
     def measured(self) -> Measured:
         """The key and the sizes, from one reading of the prompt."""
+        return self._measured(self.prompt)
+
+    def _measured(self, prompt: str) -> Measured:
         # The JSON text of all that is seen with sorted keys; most of it is the same for many requests.
-        prompt, schema = self.prompt, _ORDERED.encode(self.schema)
+        schema = _ORDERED.encode(self.schema)
         told = {"provider": self.model.provider, "repeat": self.repeat}
         revision = _revision(self.model, prompt)
         if revision is not None:
@@ -133,15 +136,22 @@ class Request:
         starts = hashlib.sha256(start).digest() if start else b""
         return Measured(hashlib.sha256(seen).hexdigest(), size, len(start), starts, zlib.crc32(written))
 
+    @property
+    def unmade(self) -> bool:
+        """Whether its prompt is not held, and nobody has looked at it yet."""
+        return "measured" not in vars(self) and not isinstance(vars(self)["prompt"], str)
+
     def whole(self) -> Request:
-        """The same with its prompt held, for as long as somebody works with it.
+        """The same, measured and with its prompt held, for as long as somebody works with it.
 
         ValueError where the prompt is another one than that of the key: its reply would be stored as another's.
         """
         if isinstance(vars(self)["prompt"], str):
             return self
         prompt = self.prompt
-        if "measured" in vars(self) and zlib.crc32(prompt.encode()) != self.measured.crc:
+        if "measured" not in vars(self):
+            vars(self)["measured"] = self._measured(prompt)
+        elif zlib.crc32(prompt.encode()) != self.measured.crc:
             raise ValueError(
                 f"a prompt to {self.model.name} is not the same each time it is made (now {prompt[:80]!r}); "
                 "what makes it must not depend on chance or time"

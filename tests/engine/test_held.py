@@ -6,19 +6,20 @@ import asyncio
 import hashlib
 import json
 import tracemalloc
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers import json_bytes, judge, prompts, store
+from helpers import json_bytes, prompts, store
 from helpers.config import experiment_names
-from helpers.judge import Budget, Reading, judge_all, make_plan
+from helpers.judge import Budget, Reading, checking, judge_all, make_plan
 from helpers.judge.prices import bounds
 from helpers.types import Completion, Model, Request, Trial, Usage
 from tests.engine.asking import MODELS, answering, ask, attempts
@@ -109,6 +110,31 @@ def test_a_schema_that_somebody_changes_makes_other_keys() -> None:
     assert third == Request(JUDGE, "Who?", schema=json.loads(json.dumps(schema))).key
 
 
+@pytest.mark.parametrize("value", [1, 1.0, True, "1", None, np.float64(0.3), -0.0, 2**70, OrderedDict(b=1, a=(2, 3))])
+def test_keys_tell_values_apart_that_python_takes_for_equal(value: Any) -> None:
+    """And values of types that only JSON takes for plain ones are written as JSON writes them."""
+    for params, schema in (({"n": value}, None), ({}, {"n": value, "m": [value]})):
+        request = Request(replace(JUDGE, provider="openai", params=params), "Who?", schema=schema)
+        seen = {"provider": "openai", "model": "sim-1", "params": {"max_tokens": 2048, **params}, "system": ""}
+        seen |= {"prompt": "Who?", "schema": json.dumps(schema), "repeat": 0}
+        text = json.dumps(seen, sort_keys=True, separators=(",", ":"))
+        assert request.key == hashlib.sha256(text.encode()).hexdigest()
+    others = [Request(JUDGE, "Who?", schema={"n": other}).key for other in (0, 0.0, False, 1, 1.0, True, "1")]
+    assert len(set(others)) == len(others)
+
+
+def test_a_judgment_whose_prompt_is_not_the_same_each_time_is_refused(serve: Any, tmp_path: Path) -> None:
+    """Its prompt is held from the moment at which its key was made, and made once more all the same."""
+    server, numbers = serve(), iter(range(99))
+    asked = [
+        trial(1, "Is 2 prime?", MODELS["openai"]),
+        trial(2, lambda: f"Is {next(numbers)} prime?", MODELS["openai"]),
+    ]
+    with pytest.raises(ValueError, match=r"is not the same each time it is made \(now 'Is 1 prime\?'"):
+        asyncio.run(judge_all(asked, folder=tmp_path, budget=Budget(1.0), show=False))
+    assert not server.calls
+
+
 def test_a_prompt_that_is_not_the_same_each_time_is_refused_before_any_call(serve: Any, tmp_path: Path) -> None:
     server, numbers = serve(), iter(range(99))
     changing = Request(MODELS["openai"], lambda: f"Is {next(numbers)} prime?")
@@ -165,7 +191,7 @@ def test_no_experiment_holds_a_prompt_or_a_reply(name: str, tmp_path: Path) -> N
 
 def test_many_long_prompts_take_little_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """200 prompts of 20 KB: 4 MB, of which a run never holds half, with all else that it needs."""
-    monkeypatch.setattr(judge, "HELD", 100_000)  # characters that may be held on purpose
+    monkeypatch.setattr(checking, "HELD", 100_000)  # characters that may be held on purpose
 
     def trials() -> Iterator[Trial]:
         for number in range(200):
@@ -190,18 +216,30 @@ def test_a_prompt_is_held_from_the_look_at_it_until_it_is_sent_where_there_is_ro
 
     def often(room: int) -> Counter[str]:
         """How often each of eight prompts is made with room for so many letters."""
-        monkeypatch.setattr(judge, "HELD", room)
+        monkeypatch.setattr(checking, "HELD", room)
         found: Counter[str] = Counter()
         trials = [trial(n, made(f"Question {n}?", found), MODELS["openai"], form="text") for n in range(8)]
-        run = judge_all(trials, folder=tmp_path / str(room), budget=Budget(1.0), concurrency=1, show=False)
-        assert [each.outcome for each in asyncio.run(run)] == ["ok"] * 8
+        options = {"folder": tmp_path / str(room), "budget": Budget(1.0), "concurrency": 1, "show": False}
+
+        async def outcomes() -> list[str]:  # and no judgment: asyncio writes the results of its tasks out as texts
+            return [each.outcome for each in await judge_all(trials, **options)]
+
+        assert asyncio.run(outcomes()) == ["ok"] * 8
         assert all(callable(vars(each.request)["prompt"]) for each in trials), "afterwards nothing is held"
         return found
 
+    def once(numbers: Any) -> Counter[str]:
+        return Counter({f"Question {n}?": 1 for n in numbers})
+
+    # Made for its key, for the look at it, and to be sent; what is held is made for its key, and once more to see that
+    # it comes out the same: all of eight, or every third of them.
     none = often(0)
-    assert none - often(10_000) == Counter({f"Question {n}?": 1 for n in range(8)})
+    assert none == once(range(8)) + once(range(8)) + once(range(8))
+    assert often(10_000) == once(range(8)) + once(range(8))
     # Of texts of eleven letters two have room below 30.
-    assert none - often(30) == Counter({f"Question {n}?": 1 for n in range(2)})
+    assert none - often(30) == once(range(2))
+    monkeypatch.setattr(checking, "SAMPLED", 3)
+    assert often(9_999) == once(range(8)) + once((0, 3, 6))
 
 
 # Replies.

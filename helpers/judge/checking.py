@@ -1,0 +1,73 @@
+"""Everything that can be known to be wrong with calls before money is spent on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from helpers import providers
+from helpers.judge.progress import notice
+from helpers.providers.keys import finder
+from helpers.types import Completion, Model, Request
+
+#: Characters of prompts that are held from the look at them until they are sent.
+HELD = 12_000_000
+#: So many of a stage's prompts are made once more before it begins, to see that they come out the same.
+SAMPLED = 50
+
+
+class MissingKey(RuntimeError):
+    """An API key that the run needs is not set; the message names the variable and the models, never a value."""
+
+
+def check_keys(models: Iterable[Model]) -> None:
+    """Raise MissingKey where a variable is not set that one of these models needs before it can be asked."""
+    if keys := providers.missing_keys(models):
+        needs = "; ".join(f"{variable} (needed by {', '.join(names)})" for variable, names in keys.items())
+        raise MissingKey(f"not set in the environment: {needs}. See .env.example.")
+
+
+def check(
+    wanted: Mapping[str, Request],
+    replies: Mapping[str, Completion],
+    labels: Mapping[str, Mapping[str, Any]],
+    so: str,
+    held: Mapping[str, Request],
+) -> dict[str, Request]:
+    """Everything that can be known to be wrong before money is spent; `so` says what was asked by now.
+
+    Requests come back by key with their prompts, which need not be made once more: those that are `held`, and as many
+    more as HELD allows.
+    """
+    missing = [request for key, request in wanted.items() if key not in replies]
+    if any(request.unwritten for request in missing):
+        raise ValueError("a prompt that shows answers which are not written yet can be planned but not sent")
+    kept = {request.key: held[request.key] for request in missing if request.key in held}
+    for key in [*kept][:: len(kept) // SAMPLED + 1]:
+        wanted[key].whole()  # raises where the prompt comes out as another one
+    room = HELD - sum(len(request.prompt) for request in kept.values())
+    secrets = finder(like=False)
+    for request in missing:
+        whole = kept.get(request.key)
+        if whole is None:
+            whole = request.whole()
+            if (room := room - len(whole.prompt)) > 0:
+                kept[request.key] = whole
+        # A prompt is part of the key of its reply: it is stored as it was sent or not sent at all.
+        label = labels.get(request.key, {})
+        asked = (whole.model.model_id, whole.revision, whole.params, label, whole.system, whole.prompt)
+        if names := secrets("\n".join(map(str, asked))):
+            question = "a question" if secrets(str(label)) else label.get("question_id", "a question")
+            raise ValueError(
+                f"{question}, as {request.model.name} would see it, holds the value of {' and '.join(names)}, which "
+                f"would be sent and stored. Take it out of the questions, the answers or models.yaml; {so}"
+            )
+    models = {request.model.name: request.model for request in missing}
+    check_keys(models.values())
+    for variable, address in providers.addresses(models.values()).items():
+        notice(f"note: {variable} is set: {address} is asked and its replies are stored as the provider's own")
+    for model in models.values():
+        ends = providers.retirement(model)
+        if ends:
+            notice(f"warning: {model.name} ({model.model_id}) is retired or retiring: {ends}")
+    return kept
