@@ -39,8 +39,7 @@ def notebook(cells: str) -> nbformat.NotebookNode:
         else:
             tags = {"tags": [tag.strip()]} if tag.strip() else {}
             made.append(nbformat.v4.new_code_cell(source.strip(), metadata=tags))
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    return nbformat.v4.new_notebook(cells=made, metadata={"kernelspec": kernel})
+    return nbformat.v4.new_notebook(cells=made)
 
 
 @pytest.mark.slow

@@ -358,6 +358,31 @@ def test_a_kernel_that_dies_before_it_gets_a_cell_is_started_again(
         assert "Kernel died" in result.error and not result.untold
 
 
+def test_a_notebook_that_names_neither_kernel_nor_language_runs_with_its_parameters(tmp_path: Path) -> None:
+    cells = [nbformat.v4.new_code_cell("n = 1", metadata={"tags": ["parameters"]}), nbformat.v4.new_code_cell("n + 1")]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "small.ipynb")
+    assert notebooks.execute(tmp_path / "small.ipynb", tmp_path / "report.ipynb", {"n": 41}).error is None
+    assert nbformat.read(tmp_path / "report.ipynb", 4).cells[-1].outputs[0]["data"]["text/plain"] == "42"
+
+
+def test_parameters_are_checked_whoever_saved_the_notebook(tmp_path: Path) -> None:
+    book = nbformat.read(NOTEBOOK, 4)
+    book.metadata.clear()
+    nbformat.write(book, tmp_path / NOTEBOOK.name)
+    notebooks.check_parameters(tmp_path / NOTEBOOK.name, {"seed": 7})
+    with pytest.raises(ConfigError, match=r"no parameter sead; it has: judges, candidates, .*seed"):
+        notebooks.check_parameters(tmp_path / NOTEBOOK.name, {"sead": 7})
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "{}", '{"cells": 3, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}']
+)
+def test_a_file_that_is_no_notebook_is_named(tmp_path: Path, text: str) -> None:
+    (tmp_path / NOTEBOOK.name).write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError, match=f"{NOTEBOOK.name}: cannot be read as a notebook: "):
+        notebooks.check_parameters(tmp_path / NOTEBOOK.name, {})
+
+
 def test_what_stood_before_a_cell_is_left_out_of_the_search_for_garbage(tmp_path: Path) -> None:
     sources = ["import gc\nmade = [[] for _ in range(10_000)]\nfirst = gc.get_freeze_count()"]
     sources += ["gc.get_freeze_count() >= first + 10_000 > 10_000", "any(each is made for each in gc.get_objects())"]

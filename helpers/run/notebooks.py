@@ -77,7 +77,7 @@ def check_parameters(notebook: Path, parameters: Mapping[str, Any], to_ask: bool
     With `to_ask` also a run whose missing calls need a key that is not set, or have a price that nobody knows.
     """
     refuse(parameters)
-    known = papermill().inspect_notebook(str(notebook))
+    known = _parameters(notebook)
     unknown = sorted(set(parameters) - set(known))
     if unknown:
         raise ConfigError(f"{notebook.stem} has no parameter {', '.join(unknown)}; it has: {', '.join(known)}")
@@ -88,6 +88,21 @@ def check_parameters(notebook: Path, parameters: Mapping[str, Any], to_ask: bool
         check(experiment)
         if to_ask:
             check_ready(experiment)
+
+
+def _parameters(notebook: Path) -> list[str]:
+    """The names of its parameters; papermill would ask a notebook that JupyterLab did not save for its language."""
+    import nbformat
+
+    papermill()  # else what is imported from it would import it in the slow way
+    from papermill.translators import PythonTranslator
+
+    try:
+        cells = nbformat.read(notebook, as_version=4).cells
+    except (ValueError, TypeError, KeyError, AttributeError, nbformat.ValidationError) as error:
+        raise ConfigError(f"{notebook}: cannot be read as a notebook: {error}") from None
+    tagged = [cell for cell in cells if "parameters" in cell.metadata.get("tags", ())]
+    return [each.name for cell in tagged[:1] for each in PythonTranslator.inspect(cell)]
 
 
 def report_of(notebook: Path, parameters: Mapping[str, Any]) -> Path:

@@ -36,6 +36,7 @@ def run_cells(notebook: Path, draft: Path, parameters: Mapping[str, Any]) -> Non
                     str(draft),
                     dict(parameters),
                     kernel_name="python3",
+                    language="python",
                     progress_bar=False,
                     log_output=False,
                     start_timeout=max(1, round(until - time.monotonic())),
