@@ -12,6 +12,8 @@ from helpers.types import Completion, Request
 
 #: Sums of binary fractions are off by less than this many dollars.
 ROUNDING = 1e-9
+#: And one that is added to and taken from a million times by less than this.
+DRIFT = 1e-3
 
 
 class OverBudget(RuntimeError):
@@ -98,6 +100,7 @@ class Budget:
     _sums: dict[str, dict[str, float]] = field(default_factory=dict)
     _open: dict[str, tuple[Request, float]] = field(default_factory=dict)
     _replies: set[str] = field(default_factory=set)
+    _aside: float = 0.0  # what is reserved, within DRIFT: a sum over all calls in flight at each call is dear
 
     @property
     def spent(self) -> float:
@@ -133,6 +136,7 @@ class Budget:
             raise reached
         self.abandon([request.key])  # an attempt that was never settled is no less sent for being repeated
         self._open[request.key] = (request, usd)
+        self._aside += usd
         self._count(name, attempts=1)
         self._sums[name]["simulated"] = request.model.simulated
 
@@ -140,6 +144,8 @@ class Budget:
         """What `reserve` would raise for a request now; None where there is money for it. `usd`: its worst case."""
         name, usd = request.model.name, worst_case(request) if usd is None else usd
         if not usd:  # also where a bill above the worst case has left less than nothing
+            return None
+        if not self.limits and self.spent + self._aside + usd < self.limit - DRIFT:
             return None
         stops = []
         for model, limit in ((None, self.limit), (name, self.limits.get(name))):
@@ -158,7 +164,7 @@ class Budget:
 
     def settle(self, request: Request, completion: Completion) -> None:
         """Give back what was reserved for an attempt and count what it cost."""
-        self._open.pop(request.key, None)
+        self._close(request.key)
         usd, usage, name = actual(request, completion), completion.usage, request.model.name
         self._count(name, usd=usd, input=usage.input or 0, output=usage.output or 0, cached=usage.cached or 0)
         if completion.maybe_billed:
@@ -168,8 +174,15 @@ class Budget:
 
     def abandon(self, keys: Iterable[str]) -> None:
         """Count attempts that were sent and of which nobody will ever hear: perhaps billed, at what was reserved."""
-        for request, usd in [self._open.pop(key) for key in keys if key in self._open]:
+        for request, usd in [self._close(key) for key in keys if key in self._open]:
             self._count(request.model.name, usd=usd, maybe_billed=1, maybe_billed_usd=usd)
+
+    def _close(self, key: str) -> tuple[Request, float] | None:
+        """What was reserved for a call is so no more: what it was, None where it was nothing."""
+        closed = self._open.pop(key, None)
+        if closed is not None:
+            self._aside = self._aside - closed[1] if self._open else 0.0
+        return closed
 
     def _count(self, model: str, **more: float) -> None:
         sums = self._sums.setdefault(model, {})

@@ -46,7 +46,7 @@ def check(
     for key in [*kept][:: len(kept) // SAMPLED + 1]:
         wanted[key].whole()  # raises where the prompt comes out as another one
     room = HELD - sum(len(request.prompt) for request in kept.values())
-    secrets = finder(like=False)
+    secrets, seen = finder(like=False), set()
     for request in missing:
         whole = kept.get(request.key)
         if whole is None:
@@ -54,12 +54,15 @@ def check(
             if (room := room - len(whole.prompt)) > 0:
                 kept[request.key] = whole
         # A prompt is part of the key of its reply: it is stored as it was sent or not sent at all.
-        label = labels.get(request.key, {})
-        asked = (whole.model.model_id, whole.revision, whole.params, label, whole.system, whole.prompt)
-        if names := secrets("\n".join(map(str, asked))):
+        label, model = labels.get(request.key, {}), request.model
+        asked = [str(label), whole.system, whole.prompt]
+        if model.simulated or id(model) not in seen:  # what all prompts to a real model share is looked at once
+            seen.add(id(model))
+            asked += map(str, (model.model_id, model.sent, whole.revision))
+        if names := secrets("\n".join(asked)):
             question = "a question" if secrets(str(label)) else label.get("question_id", "a question")
             raise ValueError(
-                f"{question}, as {request.model.name} would see it, holds the value of {' and '.join(names)}, which "
+                f"{question}, as {model.name} would see it, holds the value of {' and '.join(names)}, which "
                 f"would be sent and stored. Take it out of the questions, the answers or models.yaml; {so}"
             )
     models = {request.model.name: request.model for request in missing}

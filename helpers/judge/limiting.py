@@ -32,6 +32,8 @@ def over_limit(requests: Sequence[Request]) -> list[Request]:
     Answers that a prompt will show and nobody has written yet are left out until they are written.
     """
     limits = limits_at({request.model.name: request.model for request in requests}.values())
+    if not any(limit.tokens_per_minute for limit in limits.values()):
+        return []
     found = []
     for request in requests:
         tightest = _tightest(request.model, limits)

@@ -47,7 +47,8 @@ async def _address(
 
     async def worker() -> None:
         for request in rest:
-            await asyncio.sleep(0)  # simulated models never wait: without this no interrupt would be heard
+            if request.model.simulated:
+                await asyncio.sleep(0)  # they never wait: without this no interrupt would be heard
             if over():
                 return
             await one(request)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
@@ -37,8 +36,12 @@ class Labels(Mapping[str, Mapping[str, Any]]):
     def __getitem__(self, key: str) -> dict[str, Any]:
         """The labels of one line."""
         trial = self._askers[key]
-        named = {name: getattr(trial, name) for name in ("experiment", "question_id", "condition")}
-        return {**named, "shown": list(trial.shown)}
+        return {
+            "experiment": trial.experiment,
+            "question_id": trial.question_id,
+            "condition": trial.condition,
+            "shown": list(trial.shown),
+        }
 
     def __iter__(self) -> Iterator[str]:
         """The keys."""
@@ -65,14 +68,12 @@ class Reading:
                 if (room := room - len(whole.prompt)) > 0:
                     self.held.setdefault(whole.key, whole)
         self.askers = first_askers(self.trials)
-        self._heard: dict[str, store.Said] = {}
+        self._heard: dict[str, tuple[Trial, store.Said]] = {}
 
     def hear(self, reply: Completion, kept: store.Kept) -> None:
         """Read a reply that just came; the judge's reason can be read again from what is kept, and is not held."""
         trial = self.askers[reply.key]
-        said = _said(trial, reply)
-        verdict = _verdict(trial, kept, said)
-        self._heard[reply.key] = said if verdict is said.verdict else replace(said, verdict=verdict)
+        self._heard[reply.key] = trial, _said(trial, reply, kept)
 
     def judgments(self, replied: Mapping[str, Completion], folder: Path) -> list[Judgment]:
         """A judgment for each trial, in order; see `judgments`."""
@@ -83,12 +84,13 @@ def judgments(
     trials: Sequence[Trial],
     replied: Mapping[str, Completion],
     folder: Path,
-    heard: Mapping[str, store.Said] = MappingProxyType({}),
+    heard: Mapping[str, tuple[Trial, store.Said]] = MappingProxyType({}),
 ) -> list[Judgment]:
     """A judgment for each trial, in order; one without a reply has the outcome "missing".
 
     What was read from a reply before, by this parser and for the same form of verdict, is taken from what was `heard`
-    in this run or from the index of the store; the rest is read from the texts. The index keeps all of it.
+    in this run (by key, with the trial for which it was read) or from the index of the store; the rest is read from the
+    texts. The index keeps all of it.
     """
     found: list[Judgment] = []
     news: dict[str, dict[str, tuple[Completion, store.Said]]] = {}
@@ -98,28 +100,30 @@ def judgments(
         if reply is None:
             found.append(Judgment(trial, "missing"))
             continue
-        reading, said = _reading(trial), getattr(reply, "said", None)
-        if said is None or said.reading != reading:
-            said = heard.get(key)
-            if said is None or said.reading != reading:
-                said = _said(trial, reply)
+        known, (asker, said) = getattr(reply, "said", None), heard.get(key, (None, None))
+        if asker is not trial:
+            reading = _reading(trial)
+            same = (each for each in (known, said) if each is not None and each.reading == reading)
+            said = next(same, None) or _said(trial, reply)
+        if said is not known:
             news.setdefault(trial.judge.name, {})[key] = reply, said
-        found.append(Judgment(trial, said.outcome, _verdict(trial, reply, said), reply))
+        found.append(Judgment(trial, said.outcome, _verdict(trial, reply, said.verdict), reply))
     for name, each in news.items():
         store.note(store.file_of(folder, name), each)
     return found
 
 
-def _said(trial: Trial, reply: Completion) -> store.Said:
-    """What a reply says, read from its text."""
+def _said(trial: Trial, reply: Completion, kept: Completion | None = None) -> store.Said:
+    """What a reply says, read from its text; its reason can be read again from what is `kept` of it."""
     judgment = _read(trial, reply)
-    return store.Said(_reading(trial), verdicts.PARSER_VERSION, judgment.outcome, judgment.verdict)
+    verdict = _verdict(trial, kept or reply, judgment.verdict)
+    return store.Said(_reading(trial), verdicts.PARSER_VERSION, judgment.outcome, verdict)
 
 
-def _verdict(trial: Trial, reply: Completion, said: store.Said) -> Verdict | None:
-    if not isinstance(reply, store.Kept) or isinstance(said.verdict, store.KeptVerdict | None):
-        return said.verdict
-    return store.KeptVerdict.of(said.verdict, partial(_reason, trial, reply))
+def _verdict(trial: Trial, reply: Completion, verdict: Verdict | None) -> Verdict | None:
+    if not isinstance(reply, store.Kept) or isinstance(verdict, store.KeptVerdict | None):
+        return verdict
+    return store.KeptVerdict.of(verdict, partial(_reason, trial, reply))
 
 
 def _reason(trial: Trial, reply: Completion) -> str:

@@ -174,7 +174,9 @@ class Allowance:
         """Count an attempt that begins."""
         costs = self._costs(request)
         for counted, cost in costs.items():
-            self.logs.setdefault(counted, Log()).add(cost, now)
+            if counted not in self.logs:
+                self.logs[counted] = Log()
+            self.logs[counted].add(cost, now)
         for counted, spacing in self.spacings.items():
             spacing.take(costs[counted], now)
         return Ticket(request.model.model_id, costs, {counted: log.total for counted, log in self.logs.items()})

@@ -29,6 +29,8 @@ class Sent:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
+#: What a service may say of itself: a text, or nothing.
+TEXT = (str, type(None))
 #: A number of tokens from here on is none that a store file or another program could hold.
 MOST_TOKENS = 2**53
 
@@ -47,9 +49,9 @@ def read(module: Any, raw: str) -> Completion:
             odd["text"] = LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", reply.text)
         if any(_count(value) is not value for value in vars(reply.usage).values()):
             odd["usage"] = Usage(**{name: _count(value) for name, value in vars(reply.usage).items()})
-        if not isinstance(reply.finish, str | None):
+        if not isinstance(reply.finish, TEXT):
             odd["finish"] = "unknown"  # None would be a normal end
-        odd |= {name: None for name in ("model", "request_id") if not isinstance(getattr(reply, name), str | None)}
+        odd |= {name: None for name in ("model", "request_id") if not isinstance(getattr(reply, name), TEXT)}
         return replace(reply, **odd) if odd else reply
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
         raise Failure("bad_envelope", f"{type(error).__name__}: {error}") from None

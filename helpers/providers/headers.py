@@ -77,8 +77,7 @@ def told_limits(headers: Mapping[str, str], wall: float) -> dict[str, Told]:
     time in seconds since 1970.
     """
     found: dict[str, Told] = {}
-    names = "\n".join(headers).lower()  # of an error they can be in any case, and not as a plain mapping
-    if not any(name in names for name in LIMIT_NAMES):
+    if LIMIT_NAMES.isdisjoint(map(str.lower, headers)):  # of an error they can be in any case
         return found
     for counted, names in LIMITS.items():
         for limit, remaining, reset in names:

@@ -187,15 +187,15 @@ class Session:
         if failure is None and not reply.text.strip() and reply.finish == "stop" and "empty" not in tries.counts:
             failure = Failure("empty", "a finished reply without text")
             reply = replace(reply, status="empty")
-        reply = replace(
-            reply,
-            key=request.key,
-            attempt=tries.attempts,
-            raw=reply.raw or sent.raw,
-            request_id=sent.request_id or reply.request_id,
-            latency=None if request.model.simulated else round(self.clock.now() - begun, 4),
-            at=at.isoformat(timespec="milliseconds"),
-        )
+        known = {
+            "key": request.key,
+            "attempt": tries.attempts,
+            "raw": reply.raw or sent.raw,
+            "request_id": sent.request_id or reply.request_id,
+            "latency": None if request.model.simulated else round(self.clock.now() - begun, 4),
+            "at": at.isoformat(timespec="milliseconds"),
+        }
+        reply = Completion(**{**vars(reply), **known})  # as `replace`, which takes twice as long
         if not request.model.simulated:
             reply = self.clean(reply)
         self.record(request, reply)

@@ -9,8 +9,9 @@ from math import inf
 from helpers.providers.envelopes import module_of
 from helpers.types import Completion, Model
 
-#: A body in which log-probabilities stand; most bodies name them and hold none.
-TOLD = re.compile(r'ogprob\w*"\s*:\s*[\[{]')
+#: A body in which log-probabilities stand; most bodies name them and hold none. It is looked for where the word is.
+WORD = "ogprob"
+TOLD = re.compile(rf'{WORD}\w*"\s*:\s*[\[{{]')
 #: One token of a reply, with the log-probability of each alternative that the provider told (the token itself too).
 Token = tuple[str, Mapping[str, float]]
 
@@ -18,7 +19,8 @@ Token = tuple[str, Mapping[str, float]]
 def tokens_of(model: Model, completion: Completion) -> list[Token]:
     """The tokens of a reply with the log-probabilities that its provider told; empty where it told none or nonsense."""
     told = getattr(module_of(model.provider), "tokens", None)
-    if told is None or not TOLD.search(completion.raw):
+    at = completion.raw.find(WORD) if told else -1
+    if at < 0 or not TOLD.search(completion.raw, at):
         return []
     try:
         found = told(completion.raw)

@@ -12,17 +12,18 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from helpers.json_bytes import dumps
-from helpers.types.models import Model
+from helpers.types.models import SORTED, Model
 from helpers.types.tests import Pull
 
 #: Version of the simulated models' behaviour; another one makes their replies new.
 SIMULATOR = 1
 #: Characters: providers cache no beginning of less than about a thousand tokens.
 WORTH_CACHING = 4000
-#: What shapes a reply is JSON, which has no NaN: a ValueError, before anything is sent.
-_SORTED = json.JSONEncoder(sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-#: The order of a schema shapes the reply and must not be sorted away.
+#: The order of a schema shapes the reply and must not be sorted away; NaN is a ValueError here too.
 _ORDERED = json.JSONEncoder(allow_nan=False)
+#: Schemas with their text, and by what to see that they have not changed since: all prompts of a stage share one.
+_SPELLED: dict[int, tuple[Mapping[str, Any] | None, bytes, str]] = {}
+MOST_SCHEMAS = 64
 #: How a prompt about a passage shows its question, with options.
 PASSAGE_QUESTION = re.compile(r"Passage:\n.*?<<<QUESTION ([0-9a-f]{8})>>>\n(.*?)\n<<<END QUESTION \1>>>", re.DOTALL)
 #: How a prompt shows a bias test.
@@ -87,8 +88,7 @@ class Request:
     @property
     def params(self) -> dict[str, Any]:
         """All parameters sent: the model's own, its token limit and, of a simulated model, its traits."""
-        sent = {self.model.token_parameter: self.model.max_tokens, **self.model.params}
-        return {**sent, **self.model.traits} if self.model.simulated else sent
+        return self.model.sent
 
     @property
     def pull(self) -> Pull | None:
@@ -120,17 +120,15 @@ class Request:
 
     def _measured(self, prompt: str) -> Measured:
         # The JSON text of all that is seen with sorted keys; most of it is the same for many requests.
-        schema = _ORDERED.encode(self.schema)
-        told = {"provider": self.model.provider, "repeat": self.repeat}
-        revision = _revision(self.model, prompt)
-        if revision is not None:
-            told["revision"] = revision
-        head = _SORTED.encode({"model": self.model.model_id, "params": self.params})[:-1]
+        schema, revision = _spelled(self.schema), _revision(self.model, prompt)
+        told = b"" if revision is None else b',"revision":' + SORTED.encode(revision).encode()
         written, system = prompt.encode(), self.system.encode()
-        # Texts are most of it, and are written here as `_SORTED` would write them, in a twentieth of the time.
-        quoted = [dumps(text) for text in (prompt, schema, self.system)]
-        between = _SORTED.encode(told)[1:-1].encode()
-        seen = b'%b,"prompt":%b,%b,"schema":%b,"system":%b}' % (head.encode(), quoted[0], between, *quoted[1:])
+        # Texts are most of it, and are written here as SORTED would write them, in a twentieth of the time.
+        texts = (prompt, self.model.provider, self.repeat, schema, self.system)
+        asked, provider, repeat, form, role = map(dumps, texts)
+        head = self.model.spelled[:-1]
+        seen = b'%b,"prompt":%b,"provider":%b,"repeat":%b%b,"schema":%b,"system":%b}'
+        seen %= (head, asked, provider, repeat, told, form, role)
         size = len(system) + len(written) + (len(schema) if self.schema else 0)
         start = prompt[: self._cacheable(prompt)].encode()
         starts = hashlib.sha256(start).digest() if start else b""
@@ -168,6 +166,16 @@ class Request:
         (True, True)
         """
         return Request(**{each.name: vars(self)[each.name] for each in fields(self)} | changes)
+
+
+def _spelled(schema: Mapping[str, Any] | None) -> str:
+    """The JSON text of a schema."""
+    spelled, known = dumps(schema), _SPELLED.get(id(schema))
+    if known is None or known[0] is not schema or known[1] != spelled:
+        if len(_SPELLED) >= MOST_SCHEMAS:
+            _SPELLED.clear()
+        known = _SPELLED[id(schema)] = (schema, spelled, _ORDERED.encode(schema))
+    return known[2]
 
 
 def _pull(model: Model, prompt: str) -> Pull | None:

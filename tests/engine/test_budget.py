@@ -275,6 +275,19 @@ def test_a_budget_never_gives_what_it_has_not(attempts: list[tuple[int, int, boo
         assert budget.spent + budget.reserved <= limit + 1e-6
 
 
+def test_a_budget_is_exact_after_many_calls() -> None:
+    budget, model = Budget(1.0), Model("gpt", "openai", "m", "gpt", price=Price(0.0, 1000.0))
+    for n in range(20_000):
+        request = Request(replace(model, max_tokens=300 + n % 401), f"question {n % 64}")
+        budget.reserve(request)
+        budget.settle(request, Completion(request.key, "refused"))
+    for n, most in enumerate((300, 300, 300, 99, 1)):
+        budget.reserve(Request(replace(model, max_tokens=most), f"another {n}"))
+    with pytest.raises(BudgetReached):
+        budget.reserve(Request(replace(model, max_tokens=1), "one more"))
+    assert budget.spent == 0.0 and budget.reserved == pytest.approx(1.0, abs=1e-9)
+
+
 # --- prices -----------------------------------------------------------------------------------------------------------
 
 

@@ -162,8 +162,11 @@ def test_without_redaction_the_same_leaves_traces(plant: Any, tmp_path: Path, mo
     assert set(leaks(str(error.value))) == set(PLANTED)
 
 
-@pytest.mark.parametrize("place", ["prompt", "system", "params", "model_id"])
-def test_a_key_in_what_would_be_sent_is_refused_before_any_call(plant: Any, tmp_path: Path, place: str) -> None:
+@pytest.mark.parametrize("before", [0, 3])
+@pytest.mark.parametrize("place", ["prompt", "system", "params", "model_id", "revision"])
+def test_a_key_in_what_would_be_sent_is_refused_before_any_call(
+    plant: Any, tmp_path: Path, place: str, before: int
+) -> None:
     server = plant()
     value, (request,) = PLANTED["ANTHROPIC_API_KEY"], requests_to(MODELS["openai"], 1)
     changed = {
@@ -171,12 +174,16 @@ def test_a_key_in_what_would_be_sent_is_refused_before_any_call(plant: Any, tmp_
         "system": replace(request, system=value),
         "model_id": replace(request, model=replace(request.model, model_id=value)),
         "params": replace(request, model=replace(request.model, params={"extra_headers": {"Authorization": value}})),
+        "revision": replace(
+            request, model=replace(request.model, base_url="http://127.0.0.1:9/v1", revision={"weights": value})
+        ),
     }[place]
+    others = requests_to(MODELS["openai"], before, "What came first")
     labels = {changed.key: {"question_id": "writing_7"}}
     with pytest.raises(
         ValueError, match="writing_7, as gpt would see it, holds the value of ANTHROPIC_API_KEY"
     ) as error:
-        ask([changed], tmp_path, labels=labels)
+        ask([*others, changed], tmp_path, labels=labels)
     assert server.calls == [] and not list(tmp_path.glob("*.jsonl")) and not leaks(str(error.value))
     with pytest.raises(ValueError, match="a question, as gpt would see it") as error:
         ask([request], tmp_path, labels={request.key: {"question_id": value}})
