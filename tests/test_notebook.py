@@ -374,8 +374,17 @@ def test_parameters_are_checked_whoever_saved_the_notebook(tmp_path: Path) -> No
         notebooks.check_parameters(tmp_path / NOTEBOOK.name, {"sead": 7})
 
 
+def cells(told: str) -> str:
+    return f'{{"cells": {told}, "nbformat": 4, "nbformat_minor": 5, "metadata": {{}}}}'
+
+
+def cell(tags: str, source: str) -> str:
+    head = '"cell_type": "code", "id": "a", "outputs": [], "execution_count": null'
+    return f'[{{{head}, "metadata": {{"tags": {tags}}}, "source": {source}}}]'
+
+
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", "{}", '{"cells": 3, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}']
+    "text", ["", "{", "[]", "{}", cells("3"), cells(cell("null", "[]")), cells(cell('["parameters"]', "3"))]
 )
 def test_a_file_that_is_no_notebook_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / NOTEBOOK.name).write_text(text, encoding="utf-8")

@@ -58,7 +58,7 @@ def check(
         asked = [str(label), whole.system, whole.prompt]
         if model.simulated or id(model) not in seen:  # what all prompts to a real model share is looked at once
             seen.add(id(model))
-            asked += map(str, (model.model_id, model.sent, whole.revision))
+            asked += map(str, (model.model_id, whole.params, whole.revision))
         if names := secrets("\n".join(asked)):
             question = "a question" if secrets(str(label)) else label.get("question_id", "a question")
             raise ValueError(

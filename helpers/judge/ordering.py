@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
 
 from helpers.types import Request
 
+#: A call that is refused before it is sent waits for nothing: after so many at most, others get their turn.
+WITHOUT_PAUSE = 50
 #: What makes one call; it has to say itself what became of it.
 One = Callable[[Request], Awaitable[None]]
 
@@ -46,9 +48,9 @@ async def _address(
     rest = iter([request for request in requests if first.get(request.model.name) is not request])
 
     async def worker() -> None:
-        for request in rest:
-            if request.model.simulated:
-                await asyncio.sleep(0)  # they never wait: without this no interrupt would be heard
+        for count, request in enumerate(rest, 1):
+            if request.model.simulated or count % WITHOUT_PAUSE == 0:
+                await asyncio.sleep(0)  # simulated models never wait: without this no interrupt would be heard
             if over():
                 return
             await one(request)

@@ -99,10 +99,10 @@ def _parameters(notebook: Path) -> list[str]:
 
     try:
         cells = nbformat.read(notebook, as_version=4).cells
+        tagged = [cell for cell in cells if "parameters" in cell.metadata.get("tags", ())]
+        return list(dict.fromkeys(each.name for cell in tagged[:1] for each in PythonTranslator.inspect(cell)))
     except (ValueError, TypeError, KeyError, AttributeError, nbformat.ValidationError) as error:
         raise ConfigError(f"{notebook}: cannot be read as a notebook: {error}") from None
-    tagged = [cell for cell in cells if "parameters" in cell.metadata.get("tags", ())]
-    return [each.name for cell in tagged[:1] for each in PythonTranslator.inspect(cell)]
 
 
 def report_of(notebook: Path, parameters: Mapping[str, Any]) -> Path:

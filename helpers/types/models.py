@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,10 +11,6 @@ from helpers.types.tests import Pull
 
 if TYPE_CHECKING:
     from helpers.types.asked import Question
-
-
-#: What shapes a reply is JSON, which has no NaN: a ValueError, before anything is sent.
-SORTED = json.JSONEncoder(sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True)
@@ -61,17 +56,6 @@ class Model:
     def addresses(self) -> tuple[tuple[str, str | None], ...]:
         """Where it is asked: provider and `base_url` of each of its servers."""
         return tuple((self.provider, url) for url in self.servers or (self.base_url,))
-
-    @property
-    def sent(self) -> dict[str, Any]:
-        """All parameters that it is sent: its own, its token limit and, of a simulated model, its traits."""
-        given = {self.token_parameter: self.max_tokens, **self.params}
-        return {**given, **self.traits} if self.simulated else given
-
-    @cached_property
-    def spelled(self) -> bytes:
-        """Its id and all parameters that it is sent, as the JSON text of which the keys of its requests are made."""
-        return SORTED.encode({"model": self.model_id, "params": self.sent}).encode()
 
     @property
     def simulated(self) -> bool:

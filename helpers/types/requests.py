@@ -12,18 +12,20 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from helpers.json_bytes import dumps
-from helpers.types.models import SORTED, Model
+from helpers.types.models import Model
 from helpers.types.tests import Pull
 
 #: Version of the simulated models' behaviour; another one makes their replies new.
 SIMULATOR = 1
 #: Characters: providers cache no beginning of less than about a thousand tokens.
 WORTH_CACHING = 4000
-#: The order of a schema shapes the reply and must not be sorted away; NaN is a ValueError here too.
+#: What shapes a reply is JSON, which has no NaN: a ValueError, before anything is sent.
+_SORTED = json.JSONEncoder(sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+#: The order of a schema shapes the reply and must not be sorted away.
 _ORDERED = json.JSONEncoder(allow_nan=False)
-#: Schemas with their text, and by what to see that they have not changed since: all prompts of a stage share one.
-_SPELLED: dict[int, tuple[Mapping[str, Any] | None, bytes, str]] = {}
-MOST_SCHEMAS = 64
+#: Models and schemas with their JSON text, and by what to see whether they have changed since.
+_SPELLED: dict[int, tuple[object, bytes, str]] = {}
+MOST_SPELLED = 256
 #: How a prompt about a passage shows its question, with options.
 PASSAGE_QUESTION = re.compile(r"Passage:\n.*?<<<QUESTION ([0-9a-f]{8})>>>\n(.*?)\n<<<END QUESTION \1>>>", re.DOTALL)
 #: How a prompt shows a bias test.
@@ -88,7 +90,8 @@ class Request:
     @property
     def params(self) -> dict[str, Any]:
         """All parameters sent: the model's own, its token limit and, of a simulated model, its traits."""
-        return self.model.sent
+        sent = {self.model.token_parameter: self.model.max_tokens, **self.model.params}
+        return {**sent, **self.model.traits} if self.model.simulated else sent
 
     @property
     def pull(self) -> Pull | None:
@@ -120,13 +123,14 @@ class Request:
 
     def _measured(self, prompt: str) -> Measured:
         # The JSON text of all that is seen with sorted keys; most of it is the same for many requests.
-        schema, revision = _spelled(self.schema), _revision(self.model, prompt)
-        told = b"" if revision is None else b',"revision":' + SORTED.encode(revision).encode()
+        schema, revision = _spelled(self.schema, self.schema, _ORDERED), _revision(self.model, prompt)
+        told = b"" if revision is None else b',"revision":' + _SORTED.encode(revision).encode()
+        settings = {"model": self.model.model_id, "params": self.params}
+        head = _spelled(self.model, settings, _SORTED)[:-1].encode()
         written, system = prompt.encode(), self.system.encode()
-        # Texts are most of it, and are written here as SORTED would write them, in a twentieth of the time.
+        # Texts are most of it, and are written here as `_SORTED` would write them, in a twentieth of the time.
         texts = (prompt, self.model.provider, self.repeat, schema, self.system)
         asked, provider, repeat, form, role = map(dumps, texts)
-        head = self.model.spelled[:-1]
         seen = b'%b,"prompt":%b,"provider":%b,"repeat":%b%b,"schema":%b,"system":%b}'
         seen %= (head, asked, provider, repeat, told, form, role)
         size = len(system) + len(written) + (len(schema) if self.schema else 0)
@@ -168,13 +172,19 @@ class Request:
         return Request(**{each.name: vars(self)[each.name] for each in fields(self)} | changes)
 
 
-def _spelled(schema: Mapping[str, Any] | None) -> str:
-    """The JSON text of a schema."""
-    spelled, known = dumps(schema), _SPELLED.get(id(schema))
-    if known is None or known[0] is not schema or known[1] != spelled:
-        if len(_SPELLED) >= MOST_SCHEMAS:
+def _spelled(whose: object, told: Any, encoder: json.JSONEncoder) -> str:
+    """The JSON text of what many requests share: of a schema, or of a model's settings.
+
+    It is written once, and again where it has changed: these are plain mappings, which somebody may change in place.
+    """
+    seen = dumps(told)
+    if b"null" in seen:  # which may be a NaN there
+        return encoder.encode(told)
+    known = _SPELLED.get(id(whose))
+    if known is None or known[0] is not whose or known[1] != seen:
+        if len(_SPELLED) >= MOST_SPELLED:
             _SPELLED.clear()
-        known = _SPELLED[id(schema)] = (schema, spelled, _ORDERED.encode(schema))
+        known = _SPELLED[id(whose)] = (whose, seen, encoder.encode(told))
     return known[2]
 
 

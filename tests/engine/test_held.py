@@ -110,6 +110,29 @@ def test_a_schema_that_somebody_changes_makes_other_keys() -> None:
     assert third == Request(JUDGE, "Who?", schema=json.loads(json.dumps(schema))).key
 
 
+@pytest.mark.parametrize("field", ["params", "traits"])
+def test_a_model_that_somebody_changes_makes_other_keys(field: str) -> None:
+    model = replace(JUDGE, **{field: {"deep": {"one": 1, "none": 0}}})
+    keys, deep = {Request(model, "Who?").key}, getattr(model, field)["deep"]
+    for value in (2, True, 1.0, "1", None, [1]):
+        deep["one"] = value
+        keys.add(Request(model, "Who?").key)
+        assert Request(model, "Who?").key == Request(replace(model, **{field: {"deep": dict(deep)}}), "Who?").key
+    assert len(keys) == 7
+
+
+def test_nan_is_refused_also_where_nothing_stood() -> None:
+    params: dict[str, Any] = {"n": None}
+    schema: dict[str, Any] = {"n": None}
+    model = replace(JUDGE, params=params)
+    assert Request(model, "Who?", schema=schema).key
+    for changed in (params, schema):
+        changed["n"] = float("nan")
+        with pytest.raises(ValueError, match="not JSON compliant"):
+            _ = Request(model, "Who?", schema=schema).key
+        changed["n"] = None
+
+
 @pytest.mark.parametrize("value", [1, 1.0, True, "1", None, np.float64(0.3), -0.0, 2**70, OrderedDict(b=1, a=(2, 3))])
 def test_keys_tell_values_apart_that_python_takes_for_equal(value: Any) -> None:
     """And values of types that only JSON takes for plain ones are written as JSON writes them."""

@@ -17,6 +17,7 @@ import pytest
 from helpers import paths
 from helpers.judge import Budget, Interrupted, complete_all, stopping
 from helpers.judge.asking import Asking
+from helpers.judge.ordering import in_order
 from helpers.judge.prices import worst_case
 from helpers.judge.progress import Progress
 from helpers.providers import Clock, Stopped
@@ -309,3 +310,19 @@ def test_a_kernel_that_is_shut_down_stores_what_arrives_and_writes_down_the_rest
     manager.shutdown_kernel()
     found = statuses(tmp_path, GPT)
     assert found.count("maybe_billed") == 1 and found.count("ok") == len(server.calls) - 1 < 60
+
+
+@pytest.mark.parametrize("provider", ["openai", "simulated"])
+def test_an_interrupt_is_heard_among_calls_that_wait_for_nothing(provider: str) -> None:
+    """As those of a model that was stopped: each is refused before it is sent."""
+    made, heard = [], asyncio.Event()
+
+    async def refused(request: Request) -> None:
+        made.append(request.key)
+        if len(made) == 10:
+            asyncio.get_running_loop().call_soon(heard.set)
+
+    model = Model("judge", provider, "m", "gpt")
+    requests = [Request(model, f"question {n}") for n in range(1000)]
+    asyncio.run(in_order(requests, refused, 2, (), heard.is_set))
+    assert 10 <= len(made) <= 200
