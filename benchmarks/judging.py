@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from benchmarks.environments import PEERS, build, version_in
 from benchmarks.material import write
@@ -18,6 +19,8 @@ PACKAGES = {"openai": "openai", "anthropic": "anthropic", "google": "google-gena
 MILLISECONDS, AT_ONCE = 100.0, 64
 #: A program's start is removed: what 2,200 calls cost less what 200 cost.
 LITTLE, MUCH = 200, 2_200
+#: How often a round measures the lesser: a start takes a second, and its noise alone is a twentieth of all calls.
+STARTS = 3
 MANY = 20_000
 #: The least that our rate is over a peer's, and its CPU time over ours.
 FASTER = {"inspect_ai": 6.0, "litellm": 1.7}
@@ -34,13 +37,14 @@ class PerCall:
     cpu: float
 
 
-def per_call(little: Cost, much: Cost, calls: int) -> PerCall:
-    """What so many calls more have cost.
+def per_call(little: Sequence[Cost], much: Cost, calls: int) -> PerCall:
+    """What so many calls more have cost than the median of what little did.
 
-    >>> per_call(Cost(1.0, 0.5, 60.0, ""), Cost(5.0, 2.5, 60.0, ""), 2000)
+    >>> per_call([Cost(1.0, 0.5, 60.0, "")], Cost(5.0, 2.5, 60.0, ""), 2000)
     PerCall(rate=500.0, cpu=1.0)
     """
-    return PerCall(calls / (much.seconds - little.seconds), 1000 * (much.cpu - little.cpu) / calls)
+    seconds, cpu = (median(getattr(each, name) for each in little) for name in ("seconds", "cpu"))
+    return PerCall(calls / (much.seconds - seconds), 1000 * (much.cpu - cpu) / calls)
 
 
 def programs(port: int, prompts: Path) -> dict[str, Command]:
@@ -76,10 +80,14 @@ def rounds(commands: Mapping[str, Command], runs: int, little: int, much: int) -
     for number in range(runs):
         for name, command in commands.items():
             print(f"judging, round {number + 1} of {runs}: {name}", file=sys.stderr)
-            with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
-                costs = [cost(command(little, Path(one))), cost(command(much, Path(other)))]
-            found[name].append(per_call(*costs, much - little))
+            starts = [_cost(command, little) for _ in range(STARTS)]
+            found[name].append(per_call(starts, _cost(command, much), much - little))
     return found
+
+
+def _cost(command: Command, calls: int) -> Cost:
+    with tempfile.TemporaryDirectory() as folder:
+        return cost(command(calls, Path(folder)))
 
 
 def many(command: Command, runs: int, calls: int) -> list[tuple[Cost, Cost]]:
@@ -158,7 +166,8 @@ def section(runs: int, little: int = LITTLE, much: int = MUCH, calls: int = MANY
 A local server answers after {MILLISECONDS:.0f} ms, {AT_ONCE} calls at once, {size / 1000:.1f} KB of prompt and schema
 a call. Ours: build, call, parse, durable append, progress, a budget by the table of prices, a key that is looked for
 in each reply. Bare: the same public SDK call on the same transport in a loop, prompts read from a file. Each number is
-what {much - little:,} calls more cost ({much:,} less {little:,}), in user and system time of the whole process.
+what {much - little:,} calls more cost ({much:,} less the median of {STARTS} times {little:,}), in user and system
+time of the whole process.
 {versions([*PACKAGES.values(), "aiohttp", "httpx2"])}.
 
 {beside_bare(found)}

@@ -101,7 +101,7 @@ def test_processor_time_and_memory_are_those_of_the_program() -> None:
 
 def test_a_replaced_start_is_removed_and_ratios_are_of_the_same_round() -> None:
     little, much = Cost(2.0, 1.0, 80.0, ""), Cost(6.0, 3.0, 90.0, "")
-    ours = judging.per_call(little, much, 2000)
+    ours = judging.per_call([little, Cost(9.0, 0.9, 80.0, ""), Cost(1.0, 5.0, 80.0, "")], much, 2000)
     assert (ours.rate, ours.cpu) == (500.0, 1.0)
     found = {f"{whose} {sdk}": [ours] * 3 for whose in ("ours", "bare") for sdk in judging.SDKS}
     # Of three rounds one is disturbed for both: the ratio of that round is as it was.

@@ -35,9 +35,10 @@ def rarely() -> Iterator[None]:
         _stages.frozen = gc.get_freeze_count() > 0
         if _stages.frozen:
             gc.collect()  # what is left out now, nobody lets go of
-        gc.freeze()
         if _stages.before[0]:
             gc.set_threshold(max(OBJECTS, _stages.before[0]), *_stages.before[1:])
+    if not (_stages.running and _stages.frozen):
+        gc.freeze()  # also within one that began before there were trials
     _stages.running += 1
     try:
         yield

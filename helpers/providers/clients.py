@@ -10,6 +10,12 @@ from helpers.json_bytes import dumps
 from helpers.providers.envelopes import CONNECT_SECONDS, TIMEOUT_SECONDS, Sent
 from helpers.types import Model
 
+#: Headers in which the SDKs tell of the machine that asks: nobody needs to know, and each costs time in every call.
+MACHINE = (
+    *("X-Stainless-Lang", "X-Stainless-Package-Version", "X-Stainless-OS", "X-Stainless-Arch"),
+    *("X-Stainless-Runtime", "X-Stainless-Runtime-Version", "X-Stainless-Async"),
+)
+
 
 @dataclass(frozen=True)
 class Client:
@@ -44,8 +50,11 @@ async def post(client: Client, body: Mapping[str, Any], request_id: str) -> Sent
     return Sent(text, headers.get(request_id), headers)
 
 
-def options(model: Model, key: str | None, transport: Callable[..., Any]) -> dict[str, Any]:
-    """What the SDK's client is made with: its aiohttp transport, our limits of time, its own retries off."""
+def options(model: Model, key: str | None, transport: Callable[..., Any], omit: Any) -> dict[str, Any]:
+    """What the SDK's client is made with: its aiohttp transport, our limits of time, its own retries off.
+
+    `omit` is the SDK's word for a header that is not sent.
+    """
     from httpx2 import Timeout
 
     timeout = Timeout(TIMEOUT_SECONDS, connect=CONNECT_SECONDS)
@@ -55,4 +64,5 @@ def options(model: Model, key: str | None, transport: Callable[..., Any]) -> dic
         "max_retries": 0,
         "timeout": timeout,
         "http_client": transport(timeout=timeout),
+        "default_headers": dict.fromkeys(MACHINE, omit),
     }

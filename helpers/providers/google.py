@@ -80,10 +80,8 @@ async def send(client: Client, request: Request) -> Sent:
     if not AUTOMATIC & {*settings}:
         # Nobody has functions that the SDK could call; looking for them copies all settings once more.
         settings["automatic_function_calling"] = {"disable": True}
-    if request.system:
-        settings["system_instruction"] = request.system
-    if request.schema is not None:
-        settings |= {"response_mime_type": "application/json", "response_json_schema": dict(request.schema)}
+    if said := _said(request):
+        settings["http_options"] = {"extra_body": said}
     try:
         # As a mapping: settings that are made already would be copied, all texts and the schema, at each call.
         response = await client.sdk.aio.models.generate_content(
@@ -93,8 +91,19 @@ async def send(client: Client, request: Request) -> Sent:
         raise Failure("bad_request", f"params of '{request.model.name}' in models.yaml: {error}") from None
     except json.JSONDecodeError as error:  # a body is read here only when the status was an error, which is lost
         raise Failure("provider_error", f"an error whose body is not JSON: {error}") from None
-    said = response.sdk_http_response
-    return Sent(said.body or "", headers={name.lower(): value for name, value in (said.headers or {}).items()})
+    came = response.sdk_http_response
+    return Sent(came.body or "", headers={name.lower(): value for name, value in (came.headers or {}).items()})
+
+
+def _said(request: Request) -> dict[str, Any]:
+    """System text and schema as the service takes them: as settings they would take the SDK a fifth of the call."""
+    said: dict[str, Any] = {}
+    if request.system:
+        said["systemInstruction"] = {"parts": [{"text": request.system}], "role": "user"}
+    if request.schema is not None:
+        form = {"responseMimeType": "application/json", "responseJsonSchema": dict(request.schema)}
+        said["generationConfig"] = form
+    return said
 
 
 def read(raw: str) -> Completion:

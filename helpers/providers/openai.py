@@ -16,10 +16,10 @@ FINISH = {"stop": "stop", "length": "length", "content_filter": "filter"}
 
 def client(model: Model, key: str | None) -> Client:
     """The SDK's client on its aiohttp transport, its own retries off."""
-    from openai import AsyncOpenAI, DefaultAioHttpClient
+    from openai import AsyncOpenAI, DefaultAioHttpClient, omit
 
     keys = {"bearer_auth": True, "admin_api_key_auth": True}  # as the SDK has it for each call
-    return opened(AsyncOpenAI(**options(model, key, DefaultAioHttpClient)), "chat/completions", security=keys)
+    return opened(AsyncOpenAI(**options(model, key, DefaultAioHttpClient, omit)), "chat/completions", security=keys)
 
 
 async def close(client: Client) -> None:

@@ -102,7 +102,7 @@ class Writer:
     @property
     def size(self) -> int:
         """Bytes in the file."""
-        return os.fstat(self._fd).st_size
+        return os.lseek(self._fd, 0, os.SEEK_END)
 
     def append(self, request: Request, completion: Completion, labels: Mapping[str, Any]) -> Kept:
         """Write one attempt; a write that is cut short (disk full) is undone and raises.

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import httpx2
 import pytest
 
-from helpers.providers import anthropic, openai
+from helpers.providers import anthropic, google, openai
 from helpers.providers.clients import opened, post
 from helpers.providers.envelopes import Sent
+from helpers.types import Request
 from tests.engine.asking import MODELS
 
 SAID = '{"text": "caf\u00e9 \u5224"}'
@@ -83,3 +85,34 @@ def test_options_that_are_given_once_are_those_that_the_sdk_would_take_itself(
     told = {name: value for name, value in ours.headers.items() if name != "x-stainless-timeout"}
     assert told == {name: value for name, value in plain.headers.items() if name != "x-stainless-timeout"}
     assert ours.extensions["timeout"] == plain.extensions["timeout"]
+    # Of the machine that asks nothing is told: the SDK's own calls name its system, processor, Python and event loop.
+    machine = ("lang", "package-version", "os", "arch", "runtime", "runtime-version", "async")
+    assert not {f"x-stainless-{name}" for name in machine} & {*told}
+    assert (
+        told["content-type"] == "application/json" and "none" in f"{told.get('authorization')} {told.get('x-api-key')}"
+    )
+
+
+@pytest.mark.parametrize("system", ["", "You judge."])
+@pytest.mark.parametrize("schema", [None, {"type": "object", "properties": {"id": {"type": "string"}}}])
+def test_google_is_sent_what_its_sdk_would_make_of_system_text_and_schema(
+    system: str, schema: dict[str, Any] | None, serve: Any
+) -> None:
+    server, params = serve(), {"temperature": 0.5, "thinking_config": {"thinking_budget": 128}}
+    model = replace(MODELS["google"], params=params)
+    settings = {"max_output_tokens": model.max_tokens, **params, "should_return_http_response": True}
+    settings |= {"system_instruction": system} if system else {}
+    settings |= {"response_mime_type": "application/json", "response_json_schema": schema} if schema else {}
+
+    async def both() -> None:
+        client = google.client(model, "none")
+        try:
+            await google.send(client, Request(model, "Who?", system, schema))
+            await client.sdk.aio.models.generate_content(model=model.model_id, contents="Who?", config=settings)
+        finally:
+            await google.close(client)
+
+    asyncio.run(both())
+    ours, plain = (replace(entry.call, n=0, attempt=1) for entry in server.calls)
+    assert ours == plain
+    assert (ours.system, ours.schema, ours.params["temperature"]) == (system, schema, 0.5)

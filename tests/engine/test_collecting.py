@@ -42,6 +42,14 @@ def test_it_is_rare_within_and_as_it_was_after_also_where_stages_overlap_or_fail
     assert gc.get_threshold() == before
 
 
+def test_a_stage_leaves_out_what_was_made_since_whatever_it_is_part_of_began() -> None:
+    with rarely():
+        count, new = gc.get_freeze_count(), [[] for _ in range(10_000)]
+        with rarely():
+            assert gc.get_freeze_count() >= count + len(new)
+    assert not gc.get_freeze_count()
+
+
 def test_what_somebody_else_left_out_stays_left_out() -> None:
     gc.freeze()
     count, new = gc.get_freeze_count(), [[] for _ in range(10_000)]
