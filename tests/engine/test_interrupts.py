@@ -137,9 +137,12 @@ def test_an_interrupt_is_heard_by_models_that_never_wait(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_request_to_end_is_an_interrupt(serve: Any, tmp_path: Path, number: int) -> None:
-    server, usual = serve(latency=0.3), signal.getsignal(number)
-    requests = requests_to(GPT, 60)
+def test_a_request_to_end_is_an_interrupt(
+    serve: Any, tmp_path: Path, number: int, request: pytest.FixtureRequest
+) -> None:
+    before = signal.signal(number, usual := signal.SIG_DFL)  # under nohup it would be ignored
+    request.addfinalizer(lambda: signal.signal(number, before))
+    server, requests = serve(latency=0.3), requests_to(GPT, 60)
 
     def raised() -> None:
         async def run() -> None:
