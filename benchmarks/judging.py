@@ -75,10 +75,13 @@ def programs(port: int, prompts: Path) -> dict[str, Command]:
 
 
 def rounds(commands: Mapping[str, Command], runs: int, little: int, much: int) -> dict[str, list[PerCall]]:
-    """What each program's calls cost; all take a turn in each round, so that whatever disturbs one disturbs all."""
+    """What each program's calls cost; all take a turn in each round, so that whatever disturbs one disturbs all.
+
+    Every other round goes the other way round: what comes first is no better off than what comes after it.
+    """
     found: dict[str, list[PerCall]] = {name: [] for name in commands}
     for number in range(runs):
-        for name, command in commands.items():
+        for name, command in [*commands.items()][:: (-1) ** number]:
             print(f"judging, round {number + 1} of {runs}: {name}", file=sys.stderr)
             starts = [_cost(command, little) for _ in range(STARTS)]
             found[name].append(per_call(starts, _cost(command, much), much - little))

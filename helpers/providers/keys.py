@@ -14,7 +14,6 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, quote_plus, unquote
@@ -49,6 +48,9 @@ HEADER = re.compile(
 )
 #: What services put in the place of the middle of a key when they show which one was wrong.
 MASK = re.compile(r"[*•·]{3,}|\.{3,}|…")
+MASKS = ("...", "***", "…", "••", "··")
+#: (form, value, variable) of every form of every secret.
+Forms = tuple[tuple[str, str, str], ...]
 
 _declared: set[str] = set()
 
@@ -71,7 +73,7 @@ def secrets() -> dict[str, str]:
 
 def redact(text: str) -> str:
     """The text with `[NAME]` for each secret of the variable NAME and `[key]` for what looks like a key."""
-    return _struck(text, _now())[0]
+    return struck(text, forms_now())[0]
 
 
 def finder(like: bool = True) -> Callable[[str], list[str]]:
@@ -79,32 +81,13 @@ def finder(like: bool = True) -> Callable[[str], list[str]]:
 
     With `like` also those of which it shows the first and last characters, and "key" for what looks like one.
     """
-    forms = _now()
-    return lambda text: sorted(set(_struck(text, forms, like)[1]))
+    forms = forms_now()
+    return lambda text: sorted(set(struck(text, forms, like)[1]))
 
 
 def found(text: str) -> list[str]:
     """What `finder` finds in one text."""
     return finder()(text)
-
-
-def cleaner() -> Callable[[Any], Any]:
-    """A function from frozen records to the same without keys, as they are now: the environment is read once.
-
-    In `raw`, a body in JSON, it strikes out those that are spelled in \\u escapes too.
-    """
-    forms = _now()
-
-    def without_keys(record: Any) -> Any:
-        texts = {name: text for name, text in vars(record).items() if isinstance(text, str)}
-        if not _struck("\n".join(texts.values()), forms)[1] and "\\u" not in texts.get("raw", ""):
-            return record  # most hold none, and one look at all of them is cheaper than one at each
-        clean = {name: _struck(text, forms)[0] for name, text in texts.items()}
-        if "raw" in clean:
-            clean["raw"] = _unescaped(clean["raw"], forms)
-        return record if clean == texts else replace(record, **clean)
-
-    return without_keys
 
 
 def redact_all(value: Any) -> Any:
@@ -165,13 +148,13 @@ def _parts(value: str) -> tuple[str, ...]:
     return tuple(each for each in dict.fromkeys((whole, bare, *pieces)) if _tells(each))
 
 
-def _now() -> tuple[tuple[str, str, str], ...]:
+def forms_now() -> Forms:
+    """Every form of every secret of this environment, the longest first."""
     return _forms_of(tuple(secrets().items()))
 
 
 @lru_cache(maxsize=8)
-def _forms_of(known: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str, str], ...]:
-    """(form, value, variable) of every form of every secret, the longest first."""
+def _forms_of(known: tuple[tuple[str, str], ...]) -> Forms:
     every = {form: (form, value, name) for value, name in known for form in _forms(value)}
     return tuple(sorted(every.values(), key=lambda each: (-len(each[0]), each[0])))
 
@@ -193,15 +176,33 @@ def _forms(value: str) -> set[str]:
     return forms
 
 
-def _struck(text: str, forms: tuple[tuple[str, str, str], ...], like: bool = True) -> tuple[str, list[str]]:
+def silent(text: str, forms: Forms) -> bool:
+    """Whether a text holds nothing that a look for keys begins with: then `struck` leaves it and finds none in it."""
+    lacking, low = _lacking(text), text.lower()
+    return not (
+        any(lacking not in form and form in text for form, _, _ in forms)
+        or any(sign in text for sign in (*MASKS, *PREFIXES))
+        or any(word in low for word in HEADERS)
+    )
+
+
+def _lacking(text: str) -> str:
+    """The beginning of escapes that a text lacks."""
+    return next((sign for sign in ("\\", "\\u") if sign not in text), "\0")
+
+
+def struck(text: str, forms: Forms, like: bool = True) -> tuple[str, list[str]]:
+    """The text with `[NAME]` and `[key]` for keys, and whose they were; `like`: also what only looks like one.
+
+    The forms are those of `forms_now`.
+    """
     # No form with escapes is in a text without any, as most are; to look for these forms takes the longest.
-    names, lacking = [], next((sign for sign in ("\\", "\\u") if sign not in text), "\0")
+    names, lacking = [], _lacking(text)
     for form, _, name in forms:
         if lacking not in form and form in text:
             text = text.replace(form, f"[{name}]")
             names.append(name)
-    masks = ("...", "***") if text.isascii() else ("...", "***", "…", "••", "··")
-    if like and forms and any(mask in text for mask in masks):
+    if like and forms and any(mask in text for mask in MASKS):
         text, masked = _unmasked(text, {value: name for _, value, name in forms})
         names += masked
     if like and any(prefix in text for prefix in PREFIXES):
@@ -236,15 +237,3 @@ def _unmasked(text: str, values: Mapping[str, str]) -> tuple[str, list[str]]:
                 names.append(name)
                 break
     return "".join([*kept, text[done:]]), names
-
-
-def _unescaped(raw: str, forms: tuple[tuple[str, str, str], ...]) -> str:
-    """A body in which a key that was spelled in \\u escapes is struck out; the very same where there is none."""
-    if "\\u" not in raw:
-        return raw
-    try:
-        spelled = json.dumps(json.loads(raw), ensure_ascii=False)
-    except (ValueError, RecursionError):
-        return raw
-    clean, names = _struck(spelled, forms)
-    return clean if names else raw

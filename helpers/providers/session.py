@@ -12,12 +12,12 @@ from typing import Any
 
 from helpers.providers.advice import address_of, advice
 from helpers.providers.allowance import Allowance, Limit, Ticket
+from helpers.providers.cleaning import cleaner
 from helpers.providers.envelopes import TIMEOUT_SECONDS, Sent, module_of, read
 from helpers.providers.environment import key_of
 from helpers.providers.failures import Failure, classify
 from helpers.providers.fleet import Elsewhere, Fleet, Server, Stopped, servers_of
 from helpers.providers.headers import LONGEST_PAUSE, told_limits
-from helpers.providers.keys import cleaner
 from helpers.providers.pacing import Clock, Pace
 from helpers.providers.retrying import BILLED, STOPS_ACCOUNT, STOPS_MODEL, Tries
 from helpers.types import Completion, Model, Request

@@ -155,7 +155,7 @@ def test_a_key_that_no_header_can_carry_is_not_shown(
 def test_without_redaction_the_same_leaves_traces(plant: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(only(Fault("401")))
     monkeypatch.setattr(failures, "redact", lambda text: text)
-    monkeypatch.setattr(keys, "_struck", lambda text, forms, like=True: (text, []))
+    monkeypatch.setattr(keys, "struck", lambda text, forms, like=True: (text, []))
     with pytest.raises(Incomplete) as error:
         ask([request for kind in PROVIDERS for request in requests_to(MODELS[kind], 1)], tmp_path)
     assert set(leaks(everything(tmp_path))) == set(PLANTED), "the search finds what is there"
