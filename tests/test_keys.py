@@ -47,6 +47,12 @@ def test_a_key_of_odd_signs_is_struck_out_too(monkeypatch: pytest.MonkeyPatch, w
     assert told == "see [ODD_SECRET] here"
 
 
+def test_a_key_is_struck_out_of_a_body_whose_slashes_are_escaped_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ODD_SECRET", 'q7"Zr/x9Kp')
+    body = json.dumps({"text": 'it is q7"Zr/x9Kp, he said'}).replace("/", "\\/")
+    assert keys.redact(body) == '{"text": "it is [ODD_SECRET], he said"}'
+
+
 @given(st.binary(max_size=20), st.binary(max_size=20), st.booleans())
 def test_a_key_anywhere_in_base64_is_struck_out(before: bytes, after: bytes, url: bool) -> None:
     coded = (base64.urlsafe_b64encode if url else base64.b64encode)(before + OPENAI.encode() + after).decode()

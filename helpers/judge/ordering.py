@@ -46,10 +46,19 @@ async def _address(
         for request in [*first.values()][1:]:
             group.create_task(one(request))
     rest = iter([request for request in requests if first.get(request.model.name) is not request])
+    begun = 0  # by all workers since others had their turn
+
+    def turn() -> None:
+        nonlocal begun
+        begun = 0
 
     async def worker() -> None:
-        for count, request in enumerate(rest, 1):
-            if request.model.simulated or count % WITHOUT_PAUSE == 0:
+        nonlocal begun
+        for request in rest:
+            begun += 1
+            if begun == WITHOUT_PAUSE:
+                asyncio.get_running_loop().call_soon(turn)
+            if request.model.simulated or begun >= WITHOUT_PAUSE:
                 await asyncio.sleep(0)  # simulated models never wait: without this no interrupt would be heard
             if over():
                 return

@@ -165,6 +165,7 @@ def _forms(value: str) -> set[str]:
     forms |= {"".join(f"\\u{ord(sign):{digits}}" for sign in value) for digits in ("04x", "04X")}
     for _ in range(2):
         forms |= {json.dumps(form, ensure_ascii=ascii)[1:-1] for form in forms for ascii in (True, False)}
+    forms |= {form.replace("/", "\\/") for form in forms}  # which JSON may do, and PHP does
     forms.add(re.sub(r"[_#$%&{}]", r"\\\g<0>", value))
     raw = value.encode("utf-8", "surrogateescape")
     quoted = {quote(raw, safe=""), quote(raw), quote_plus(raw)}

@@ -327,5 +327,5 @@ def test_an_interrupt_is_heard_among_calls_that_wait_for_nothing(provider: str) 
 
     model = Model("judge", provider, "m", "gpt")
     requests = [Request(model, f"question {n}") for n in range(1000)]
-    asyncio.run(in_order(requests, refused, 2, (), heard.is_set))
-    assert 10 <= len(made) <= 200
+    asyncio.run(in_order(requests, refused, 64, (), heard.is_set))
+    assert 10 <= len(made) <= 130, "not as many by each worker"
