@@ -19,8 +19,8 @@ PACKAGES = {"openai": "openai", "anthropic": "anthropic", "google": "google-gena
 MILLISECONDS, AT_ONCE = 100.0, 64
 #: A program's start is removed: what 2,200 calls cost less what 200 cost.
 LITTLE, MUCH = 200, 2_200
-#: How often a round measures the lesser: a start takes a second, and its noise alone is a twentieth of all calls.
-STARTS = 3
+#: How often ours and the bare loop take turns within a round: a machine's speed can change within one turn.
+TURNS = 3
 MANY = 20_000
 #: The least that our rate is over a peer's, and its CPU time over ours.
 FASTER = {"inspect_ai": 6.0, "litellm": 1.7}
@@ -37,14 +37,15 @@ class PerCall:
     cpu: float
 
 
-def per_call(little: Sequence[Cost], much: Cost, calls: int) -> PerCall:
-    """What so many calls more have cost than the median of what little did.
+def per_call(little: Sequence[Cost], much: Sequence[Cost], calls: int) -> PerCall:
+    """What so many calls more have cost: the median of what much did, less the median of what little did.
 
-    >>> per_call([Cost(1.0, 0.5, 60.0, "")], Cost(5.0, 2.5, 60.0, ""), 2000)
+    >>> per_call([Cost(1.0, 0.5, 60.0, "")], [Cost(5.0, 2.5, 60.0, "")], 2000)
     PerCall(rate=500.0, cpu=1.0)
     """
-    seconds, cpu = (median(getattr(each, name) for each in little) for name in ("seconds", "cpu"))
-    return PerCall(calls / (much.seconds - seconds), 1000 * (much.cpu - cpu) / calls)
+    seconds = median(each.seconds for each in much) - median(each.seconds for each in little)
+    cpu = median(each.cpu for each in much) - median(each.cpu for each in little)
+    return PerCall(calls / seconds, 1000 * cpu / calls)
 
 
 def programs(port: int, prompts: Path) -> dict[str, Command]:
@@ -75,16 +76,23 @@ def programs(port: int, prompts: Path) -> dict[str, Command]:
 
 
 def rounds(commands: Mapping[str, Command], runs: int, little: int, much: int) -> dict[str, list[PerCall]]:
-    """What each program's calls cost; all take a turn in each round, so that whatever disturbs one disturbs all.
+    """What each program's calls cost; all take part in each round, so that whatever disturbs one disturbs all.
 
-    Every other round goes the other way round: what comes first is no better off than what comes after it.
+    Ours and the bare loop of an SDK, whose costs are close, take TURNS there; every other turn goes the other way
+    round: what comes first is no better off than what comes after it. Peers are measured once a round.
     """
     found: dict[str, list[PerCall]] = {name: [] for name in commands}
+    pairs = [[f"{whose} {sdk}" for whose in ("ours", "bare")] for sdk in SDKS]
     for number in range(runs):
-        for name, command in [*commands.items()][:: (-1) ** number]:
-            print(f"judging, round {number + 1} of {runs}: {name}", file=sys.stderr)
-            starts = [_cost(command, little) for _ in range(STARTS)]
-            found[name].append(per_call(starts, _cost(command, much), much - little))
+        for names in [*pairs, *([name] for name in PEERS if name in commands)]:
+            print(f"judging, round {number + 1} of {runs}: {', '.join(names)}", file=sys.stderr)
+            costs = {name: ([], []) for name in names}
+            for turn in range(TURNS if len(names) > 1 else 1):
+                for name in names[:: (-1) ** (number + turn)]:
+                    for told, calls in zip(costs[name], (little, much), strict=True):
+                        told.append(_cost(commands[name], calls))
+            for name, both in costs.items():
+                found[name].append(per_call(*both, much - little))
     return found
 
 
@@ -169,8 +177,8 @@ def section(runs: int, little: int = LITTLE, much: int = MUCH, calls: int = MANY
 A local server answers after {MILLISECONDS:.0f} ms, {AT_ONCE} calls at once, {size / 1000:.1f} KB of prompt and schema
 a call. Ours: build, call, parse, durable append, progress, a budget by the table of prices, a key that is looked for
 in each reply. Bare: the same public SDK call on the same transport in a loop, prompts read from a file. Each number is
-what {much - little:,} calls more cost ({much:,} less the median of {STARTS} times {little:,}), in user and system
-time of the whole process.
+what {much - little:,} calls more cost ({much:,} less {little:,}), in user and system time of the whole process; of
+ours and the bare loop a round takes the medians of {TURNS} turns.
 {versions([*PACKAGES.values(), "aiohttp", "httpx2"])}.
 
 {beside_bare(found)}

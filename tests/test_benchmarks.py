@@ -101,7 +101,8 @@ def test_processor_time_and_memory_are_those_of_the_program() -> None:
 
 def test_a_replaced_start_is_removed_and_ratios_are_of_the_same_round() -> None:
     little, much = Cost(2.0, 1.0, 80.0, ""), Cost(6.0, 3.0, 90.0, "")
-    ours = judging.per_call([little, Cost(9.0, 0.9, 80.0, ""), Cost(1.0, 5.0, 80.0, "")], much, 2000)
+    starts = [little, Cost(9.0, 0.9, 80.0, ""), Cost(1.0, 5.0, 80.0, "")]
+    ours = judging.per_call(starts, [Cost(5.0, 8.0, 90.0, ""), Cost(99.0, 2.9, 90.0, ""), much], 2000)
     assert (ours.rate, ours.cpu) == (500.0, 1.0)
     found = {f"{whose} {sdk}": [ours] * 3 for whose in ("ours", "bare") for sdk in judging.SDKS}
     # Of three rounds one is disturbed for both: the ratio of that round is as it was.
@@ -115,6 +116,27 @@ def test_a_replaced_start_is_removed_and_ratios_are_of_the_same_round() -> None:
     told = judging.beside_peers(found, {})
     assert "| 9.8 [4.0, 9.8] (at least 6.0: met) | 5.0 [5.0, 5.0] (at least 6.0: missed) |" in told
     assert "1.6 [0.7, 1.6] (at least 1.7: missed)" in told and "30.0 [30.0, 30.0] (at least 12.0: met)" in told
+
+
+def test_ours_and_the_bare_loop_take_turns_and_each_way_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[tuple[str, int]] = []
+    names = [f"{whose} {sdk}" for sdk in judging.SDKS for whose in ("ours", "bare")] + ["litellm"]
+
+    def measured(command: judging.Command, calls: int) -> Cost:
+        [name] = command(calls, Path())
+        done.append((name, calls))
+        return Cost(calls / 100, calls / 1000, 80.0, "")
+
+    monkeypatch.setattr(judging, "_cost", measured)
+    commands = {name: lambda calls, folder, name=name: [name] for name in names}
+    found = judging.rounds(commands, 2, 10, 110)
+    each = judging.PerCall(pytest.approx(100.0), pytest.approx(1.0))
+    assert found == {name: [each, each] for name in names}
+    asked = [name for name, calls in done if calls == 110]
+    assert [name for name, calls in done if calls == 10] == asked
+    assert asked[:6] == ["ours openai", "bare openai", "bare openai", "ours openai", "ours openai", "bare openai"]
+    assert asked[19:25] == ["bare openai", "ours openai", "ours openai", "bare openai", "bare openai", "ours openai"]
+    assert asked.count("litellm") == 2 and len(asked) == 2 * (6 * judging.TURNS + 1)
 
 
 def test_a_peer_that_is_not_there_is_told_with_the_reason_and_the_others_are_measured() -> None:
