@@ -117,6 +117,14 @@ def machine() -> str:
     return f"{name}, {cores} cores{memory}, {platform.system()}, Python {platform.python_version()}"
 
 
+def loop() -> float:
+    """Seconds that a fixed loop takes: whether the machine was quick, and as quick at the end as in the beginning."""
+    begun, total = time.perf_counter(), 0
+    for number in range(10_000_000):
+        total += number * number
+    return time.perf_counter() - begun
+
+
 def versions(packages: Sequence[str]) -> str:
     """Packages of this environment with their versions."""
     return ", ".join(f"{name} {version(name)}" for name in packages)

@@ -7,9 +7,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from benchmarks import __main__ as everything
 from benchmarks import environments, estimating, index, judging, measuring, notebooks
 from benchmarks.environments import PEERS
 from benchmarks.material import trials, write
@@ -273,3 +275,32 @@ def test_a_notebook_is_measured_beside_its_cells_and_leaves_nothing_behind() -> 
     said = notebooks.section(1, ["04_arena_hard_position_bias"], question_limit=12)
     assert "| 04_arena_hard_position_bias | " in said and "| at once over in turn | " in said
     assert {*runs.glob("*")} == before
+
+
+def test_what_a_part_has_found_is_printed_before_the_next_begins_and_written_when_all_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A benchmark takes an hour or two: whoever ends it keeps what it has found, and no half of it becomes results."""
+    printed: list[str] = []
+
+    def part(name: str) -> SimpleNamespace:
+        def section(runs: int) -> str:
+            printed.append(capsys.readouterr().out)
+            if name == "benchmarks.broken":
+                raise KeyboardInterrupt
+            return f"{name}, {runs} rounds"
+
+        return SimpleNamespace(TITLE=name, section=section)
+
+    results = tmp_path / "results.md"
+    for attribute, value in (("import_module", part), ("RESULTS", results), ("loop", lambda: 0.5)):
+        monkeypatch.setattr(everything, attribute, value)
+    monkeypatch.setattr("sys.argv", ["benchmarks", "--runs", "3"])
+    monkeypatch.setattr(everything, "PARTS", ("one", "broken"))
+    with pytest.raises(KeyboardInterrupt):
+        everything.main()
+    assert "benchmarks.one, 3 rounds" in printed[1] and not results.exists()
+    monkeypatch.setattr(everything, "PARTS", ("one", "two"))
+    everything.main()
+    told = results.read_text(encoding="utf-8")
+    assert told.index("0.50 [0.50, 0.50] s") < told.index("benchmarks.one, 3") < told.index("benchmarks.two, 3")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from helpers import providers
@@ -14,6 +14,8 @@ from helpers.types import Completion, Model, Request
 HELD = 12_000_000
 #: So many of a stage's prompts are made once more before it begins, to see that they come out the same.
 SAMPLED = 50
+#: So many prompts are looked through for keys with one look, which is as long but begins only once.
+TOGETHER = 32
 
 
 class MissingKey(RuntimeError):
@@ -47,6 +49,7 @@ def check(
         wanted[key].whole()  # raises where the prompt comes out as another one
     room = HELD - sum(len(request.prompt) for request in kept.values())
     secrets, seen = finder(like=False), set()
+    looked: list[tuple[Request, str]] = []
     for request in missing:
         whole = kept.get(request.key)
         if whole is None:
@@ -54,17 +57,16 @@ def check(
             if (room := room - len(whole.prompt)) > 0:
                 kept[request.key] = whole
         # A prompt is part of the key of its reply: it is stored as it was sent or not sent at all.
-        label, model = labels.get(request.key, {}), request.model
-        asked = [str(label), whole.system, whole.prompt]
+        model = request.model
+        asked = [str(labels.get(request.key, {})), whole.system, whole.prompt]
         if model.simulated or id(model) not in seen:  # what all prompts to a real model share is looked at once
             seen.add(id(model))
             asked += map(str, (model.model_id, whole.params, whole.revision))
-        if names := secrets("\n".join(asked)):
-            question = "a question" if secrets(str(label)) else label.get("question_id", "a question")
-            raise ValueError(
-                f"{question}, as {model.name} would see it, holds the value of {' and '.join(names)}, which "
-                f"would be sent and stored. Take it out of the questions, the answers or models.yaml; {so}"
-            )
+        looked.append((request, "\n".join(asked)))
+        if len(looked) == TOGETHER:
+            _refuse_secrets(looked, secrets, labels, so)
+            looked.clear()
+    _refuse_secrets(looked, secrets, labels, so)
     models = {request.model.name: request.model for request in missing}
     check_keys(models.values())
     for variable, address in providers.addresses(models.values()).items():
@@ -74,3 +76,22 @@ def check(
         if ends:
             notice(f"warning: {model.name} ({model.model_id}) is retired or retiring: {ends}")
     return kept
+
+
+def _refuse_secrets(
+    looked: Sequence[tuple[Request, str]],
+    secrets: Callable[[str], list[str]],
+    labels: Mapping[str, Mapping[str, Any]],
+    so: str,
+) -> None:
+    """ValueError where one of these texts, all that would be sent and stored of a request, holds the value of a key."""
+    if not secrets("\n".join(text for _, text in looked)):
+        return
+    for request, text in looked:
+        if names := secrets(text):
+            label = labels.get(request.key, {})
+            question = "a question" if secrets(str(label)) else label.get("question_id", "a question")
+            raise ValueError(
+                f"{question}, as {request.model.name} would see it, holds the value of {' and '.join(names)}, which "
+                f"would be sent and stored. Take it out of the questions, the answers or models.yaml; {so}"
+            )
