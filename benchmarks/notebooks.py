@@ -41,7 +41,7 @@ def run(names: Sequence[str], parameters: Mapping[str, Any], *options: str) -> C
     found = cost([sys.executable, "-m", "helpers", "run", *names, *options, *values])
     own = ROOT / "figures" / "runs"
     for line in found.said.splitlines():
-        folder = Path(line.split(" s  ", 1)[-1]).parent
+        folder = Path(line.rsplit("  ", 1)[-1]).parent
         if folder.is_relative_to(own) and folder != own:
             shutil.rmtree(folder, ignore_errors=True)
     return found

@@ -71,8 +71,7 @@ def run(
     except KeyboardInterrupt as interrupt:  # told here: click would write to a terminal that may be closed
         _interrupted(str(interrupt))
     for result in results:
-        state = "FAILED" if result.error else "ok"
-        echo(f"{state:<8}{result.name:<36}{result.seconds:>7.1f} s  {result.error or result.report}")
+        echo(str(result))
     if any(result.error for result in results):
         sys.exit(1)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import itertools
 import json
 import os
 import re
@@ -13,6 +14,8 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,7 +27,7 @@ from helpers import paths, run, store
 from helpers.config import COMMON, ConfigError
 from helpers.judge import MissingKey
 from helpers.providers import simulated
-from helpers.run import notebooks, starting
+from helpers.run import in_kernel, notebooks, starting
 from tests.cells import of_this_run, prose, run_cells, texts
 from tests.kernels import command, contents, recuse, tracked
 from tests.runs import as_published, full_run, settled
@@ -403,6 +406,49 @@ def test_what_stood_before_a_cell_is_left_out_of_the_search_for_garbage(tmp_path
     assert notebooks.execute(tmp_path / "small.ipynb", tmp_path / "report.ipynb", {}).error is None
     told = [cell.outputs for cell in nbformat.read(tmp_path / "report.ipynb", 4).cells]
     assert [each[0]["data"]["text/plain"] for each in told if each] == ["True", "False", "True"]
+
+
+def test_a_result_tells_where_the_time_went(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text("import time\ntime.sleep(0.4)")
+    sources = [f"import sys\nsys.path.insert(0, {str(tmp_path)!r})", "import slow", "slow.time.sleep(0.3)"]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
+    nbformat.write(book, tmp_path / "small.ipynb")
+    result = notebooks.execute(tmp_path / "small.ipynb", tmp_path / "report.ipynb", {})
+    own = result.seconds - result.start - result.imports
+    assert result.start > 0 and result.imports >= 0.4 and own >= 0.3
+    told = f"start {result.start:.1f}, imports {result.imports:.1f}, own {own:.1f}  {tmp_path / 'report.ipynb'}"
+    assert str(result).startswith("ok      small  ") and str(result).endswith(f" s  {told}")
+
+
+@pytest.mark.parametrize("name", ["no_such_module", "broken"])
+def test_an_import_that_fails_in_a_notebook_is_told_as_if_nobody_had_timed_it(tmp_path: Path, name: str) -> None:
+    (tmp_path / "broken.py").write_text("import no_such_module")
+    source = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\nimport {name}"
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
+    nbformat.write(book, tmp_path / "small.ipynb")
+    result = notebooks.execute(tmp_path / "small.ipynb", tmp_path / "report.ipynb", {})
+    assert "cell [1] failed: ModuleNotFoundError: No module named 'no_such_module'" in str(result)
+    assert str(result).startswith("FAILED  small  ")
+    failed = (tmp_path / "report.failed.ipynb").read_text(encoding="utf-8")
+    assert "no_such_module" in failed and "in_kernel" not in failed
+
+
+def test_imports_count_once_with_all_that_they_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "outer_one.py").write_text("import inner_one")
+    (tmp_path / "inner_one.py").write_text("")
+    (tmp_path / "broken_one.py").write_text("1 / 0")
+    monkeypatch.syspath_prepend(tmp_path)
+    ticks = itertools.count()
+    monkeypatch.setattr(in_kernel, "time", SimpleNamespace(perf_counter=lambda: float(next(ticks))))
+    monkeypatch.setattr(SourceFileLoader, "exec_module", SourceFileLoader.exec_module)  # as it was, when this ends
+    seconds = in_kernel.imports()
+    import_module("outer_one")
+    assert seconds() == 1.0 and "inner_one" in sys.modules
+    with pytest.raises(ZeroDivisionError):
+        import_module("broken_one")
+    assert seconds() == 2.0
+    import_module("outer_one")
+    assert seconds() == 2.0, "what is there takes no time"
 
 
 def test_a_kernel_that_dies_in_a_cell_is_not_started_again(tmp_path: Path) -> None:

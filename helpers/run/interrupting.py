@@ -38,7 +38,7 @@ class _Process:
     asked: int = 0
     busy: bool = False
     in_cell: bool = False
-    begun: bool = False
+    begun: float | None = None  # when its first cell was sent, by time.monotonic
     kernel: Any = None
 
 
@@ -72,6 +72,11 @@ def asked_to_end() -> bool:
 
 def cells_begun() -> bool:
     """Whether a kernel was sent any cell of the notebook that this process runs or ran last."""
+    return _this.begun is not None
+
+
+def first_cell() -> float | None:
+    """When it was sent the first one, by `time.monotonic`; None where it was sent none."""
     return _this.begun
 
 
@@ -100,12 +105,14 @@ def reachable() -> Iterator[dict[str, Any]]:
             raise Ended
 
     def sent(**_: Any) -> None:
-        _this.in_cell = _this.begun = True
+        _this.in_cell = True
+        if _this.begun is None:
+            _this.begun = time.monotonic()
 
     def done(**_: Any) -> None:
         _this.in_cell = False
 
-    _this.busy, _this.in_cell, _this.begun = True, False, False
+    _this.busy, _this.in_cell, _this.begun = True, False, None
     hooks = {"on_cell_start": cell_begins, "on_cell_execute": sent, "on_cell_executed": done}
     try:
         yield {"kernel_manager_class": Kernel, **hooks}

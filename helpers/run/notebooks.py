@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,28 +22,15 @@ from helpers.run.asking import check
 from helpers.run.cleaning import clean
 from helpers.run.collected import collected
 from helpers.run.drafts import drafting
-from helpers.run.interrupting import Ended, asked_to_end, begin_process, cells_begun, stopping
+from helpers.run.interrupting import Ended, asked_to_end, begin_process, cells_begun, first_cell, stopping
 from helpers.run.quick import papermill
 from helpers.run.ready import check_ready
+from helpers.run.result import Result
 from helpers.run.starting import run_cells
 from helpers.store import StoreError
 
 #: Per-run traces that papermill and the kernel leave in a notebook; without them a rerun gives the same bytes.
 NOISE = {"papermill", "execution"}
-
-
-@dataclass(frozen=True)
-class Result:
-    """What became of one notebook; `error` is None when it ran through.
-
-    `untold`: calls may have been sent of which the store holds nothing. Its kernel died, or could not write them down.
-    """
-
-    name: str
-    report: Path
-    seconds: float
-    error: str | None = None
-    untold: bool = False
 
 
 def available() -> dict[str, Path]:
@@ -125,21 +112,24 @@ def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Resu
     try:
         declare(variables())
         with drafting(report) as draft:
-            told, untold = _executed(notebook, draft, report, parameters)
+            told, untold, imports = _executed(notebook, draft, report, parameters)
     except Exception as error:  # a folder that cannot be written: reported like a failing cell
-        told, untold = redact(f"{type(error).__name__}: {error}"), True
-    return Result(notebook.stem, report, time.monotonic() - begun, told, untold)
+        return Result(notebook.stem, report, time.monotonic() - begun, redact(f"{type(error).__name__}: {error}"), True)
+    start = (first_cell() or begun) - begun
+    return Result(notebook.stem, report, time.monotonic() - begun, told, untold, start, imports)
 
 
-def _executed(notebook: Path, draft: Path, report: Path, parameters: Mapping[str, Any]) -> tuple[str | None, bool]:
-    """What went wrong and where it is kept, None where the report is whole and in its place; `Result.untold`."""
+def _executed(
+    notebook: Path, draft: Path, report: Path, parameters: Mapping[str, Any]
+) -> tuple[str | None, bool, float]:
+    """What went wrong and where it is kept, None where the report is whole and in its place; `untold`, `imports`."""
     papermill()  # else its exceptions would import it in the slow way
     from papermill.exceptions import PapermillExecutionError
 
     failed = report.with_name(f"{report.stem}.failed.ipynb")
     words = "what came is stored"
     try:
-        run_cells(notebook, draft, parameters)
+        imports = run_cells(notebook, draft, parameters)
         quiet(draft, report)
         clean(draft, report)
         os.replace(draft, report)
@@ -152,10 +142,10 @@ def _executed(notebook: Path, draft: Path, report: Path, parameters: Mapping[str
         told, untold = redact(f"{type(error).__name__}: {error}"), cells_begun() and not isinstance(error, Ended)
     else:
         failed.unlink(missing_ok=True)
-        return None, False
+        return None, False, imports
     if asked_to_end():
-        return f"interrupted; {words}", untold
-    return told + (_kept(draft, failed) if draft.exists() else ""), untold
+        return f"interrupted; {words}", untold, 0.0
+    return told + (_kept(draft, failed) if draft.exists() else ""), untold, 0.0
 
 
 def _kept(draft: Path, failed: Path) -> str:

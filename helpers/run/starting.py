@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from helpers.run.interrupting import asked_to_end, cells_begun, reachable
@@ -15,16 +16,22 @@ from helpers.run.quick import papermill
 START_SECONDS = 300
 #: How often a kernel is started that dies at once: two that start at the same time can choose the same port.
 STARTS = 3
-#: What each kernel runs before its first cell, in the place of lines of the user's own profile. What stood before a
-#: cell is no garbage while it runs, and statsmodels looks through everything at each correction: through all that was
-#: imported, again and again. What a cell left behind is let go first.
-BEFORE_CELLS = (
-    "get_ipython().events.register('pre_run_cell', lambda *_, gc=__import__('gc'): (gc.collect(), gc.freeze()))"
-)
+#: What each kernel runs before its first cell, in the place of lines of the user's own profile.
+BEFORE_CELLS = f"__import__('runpy').run_path({str(Path(__file__).with_name('in_kernel.py'))!r})['begin']"
 
 
-def run_cells(notebook: Path, draft: Path, parameters: Mapping[str, Any]) -> None:
-    """Run all cells with these parameters; `draft` gets them as they are done. What goes wrong, papermill raises."""
+def run_cells(notebook: Path, draft: Path, parameters: Mapping[str, Any]) -> float:
+    """Run all cells with these parameters; `draft` gets them as they are done. What goes wrong, papermill raises.
+
+    Returns the seconds that their imports took.
+    """
+    with TemporaryDirectory(prefix="recuse-") as folder:
+        told = Path(folder) / "imports"
+        _run_cells(notebook, draft, parameters, f"{BEFORE_CELLS}(get_ipython(), {str(told)!r})")
+        return float(told.read_text(encoding="utf-8")) if told.exists() else 0.0
+
+
+def _run_cells(notebook: Path, draft: Path, parameters: Mapping[str, Any], before: str) -> None:
     from traitlets.config import Config
 
     until = time.monotonic() + START_SECONDS
@@ -40,7 +47,7 @@ def run_cells(notebook: Path, draft: Path, parameters: Mapping[str, Any]) -> Non
                     progress_bar=False,
                     log_output=False,
                     start_timeout=max(1, round(until - time.monotonic())),
-                    extra_arguments=[f"--IPKernelApp.exec_lines={BEFORE_CELLS}"],
+                    extra_arguments=[f"--IPKernelApp.exec_lines={before}"],
                     config=Config({"KernelManager": {"transport_encryption": "auto"}}),
                     **interruptible,
                 )
