@@ -182,7 +182,8 @@ def canvas(look: Style, width: float, height: float) -> Canvas:
 
 def finished(name: str, figure: Canvas, caption: str, alt: str, look: Style) -> Figure:
     """Freeze the layout and wrap the figure; to be called within `settings`."""
-    # Each drawing lets the layout engine move things a little; frozen, png, pdf and svg show the same picture.
+    # Each drawing lets the layout engine move things a little; frozen, png, pdf and svg show the same picture. None and
+    # not "none": that is an engine that does nothing, for which each file is drawn twice all the same.
     figure.draw_without_rendering()
-    figure.set_layout_engine("none")
+    figure.set_layout_engine(None)
     return Figure(name, figure, caption, alt, look.rc, look.name)
