@@ -12,7 +12,7 @@ from datetime import date
 from importlib import import_module
 from pathlib import Path
 
-from benchmarks.measuring import loop, machine, spread
+from benchmarks.measuring import loop, machine
 
 PARTS = ("judging", "index", "estimating", "notebooks", "starting")
 RESULTS = Path(__file__).parent / "results.md"
@@ -28,21 +28,23 @@ def main() -> None:
     if given.runs < 1:
         raise SystemExit(f"--runs {given.runs}: at least 1")
     parts = [import_module(f"benchmarks.{name}") for name in given.parts or PARTS]
-    sections, loops = [], [loop()]
-    for part in parts:
-        sections.append(f"## {part.TITLE}\n{part.section(given.runs)}")
-        print(sections[-1], flush=True)  # whoever ends a benchmark of an hour keeps what it has found
-        loops.append(loop())
-    told = f"{machine()}. A loop of ten million steps in Python, before, between and after: {spread(loops)} s."
-    if given.parts:
-        print(told)
-        return
-    head = (
+    told = [
         f"# What is fast\n\nWritten by `make bench` on {date.today()}; medians of {given.runs} rounds with the least "
-        "and the greatest. Read ratios: they are of the same run."
-    )
-    RESULTS.write_text("\n\n".join([head, told, "\n".join(sections)]), encoding="utf-8")
-    print(f"wrote {RESULTS}")
+        f"and the greatest. Read ratios: they are of the same run.\n\n{machine()}."
+    ]
+    print(told[0], flush=True)
+    before = loop()
+    for part in parts:
+        found, after = part.section(given.runs), loop()
+        speed = (
+            f"A loop of ten million steps in Python took {before:.2f} s before this part and {after:.2f} s after it."
+        )
+        told.append(f"## {part.TITLE}\n{found}\n{speed}")
+        print(f"\n{told[-1]}", flush=True)  # whoever ends a benchmark of an hour keeps what it has found
+        before = after
+    if not given.parts:
+        RESULTS.write_text("\n\n".join(told) + "\n", encoding="utf-8")
+        print(f"wrote {RESULTS}")
 
 
 if __name__ == "__main__":

@@ -17,16 +17,17 @@ TITLE = "Judging"
 SDKS = ("openai", "anthropic", "google")
 PACKAGES = {"openai": "openai", "anthropic": "anthropic", "google": "google-genai"}
 MILLISECONDS, AT_ONCE = 100.0, 64
-#: A program's start is removed: what 2,200 calls cost less what 200 cost.
+#: What happens once is removed: what 2,200 calls cost less what 200 cost.
 LITTLE, MUCH = 200, 2_200
 #: How often ours and the bare loop take turns within a round: a machine's speed can change within one turn.
-TURNS = 3
+TURNS = 5
 MANY = 20_000
 #: The least that our rate is over a peer's, and its CPU time over ours.
 FASTER = {"inspect_ai": 6.0, "litellm": 1.7}
 CHEAPER = {"inspect_ai": 6.0, "a client per call": 12.0}
-#: A program as a command line, for so many calls; the folder is a new one each time.
-Command = Callable[[int, Path], list[str]]
+#: A program as a command line, for these numbers of calls, one after the other (a peer takes one number); the folder
+#: is a new one each time.
+Command = Callable[[Sequence[int], Path], list[str]]
 
 
 @dataclass(frozen=True)
@@ -37,15 +38,24 @@ class PerCall:
     cpu: float
 
 
-def per_call(little: Sequence[Cost], much: Sequence[Cost], calls: int) -> PerCall:
-    """What so many calls more have cost: the median of what much did, less the median of what little did.
+def per_call(little: tuple[float, float], much: tuple[float, float], calls: int) -> PerCall:
+    """What so many calls more have cost: seconds and CPU seconds of many, less those of few.
 
-    >>> per_call([Cost(1.0, 0.5, 60.0, "")], [Cost(5.0, 2.5, 60.0, "")], 2000)
+    >>> per_call((1.0, 0.5), (5.0, 2.5), 2000)
     PerCall(rate=500.0, cpu=1.0)
     """
-    seconds = median(each.seconds for each in much) - median(each.seconds for each in little)
-    cpu = median(each.cpu for each in much) - median(each.cpu for each in little)
-    return PerCall(calls / seconds, 1000 * cpu / calls)
+    (few, spent), (many, more) = little, much
+    return PerCall(calls / (many - few), 1000 * (more - spent) / calls)
+
+
+def told(said: str, calls: int) -> PerCall:
+    """What a program says of itself once it is warm, a line a number of calls: the first is not counted.
+
+    >>> told("9.0 9.0\\n1.0 0.5\\n5.0 2.5\\n", 2000)
+    PerCall(rate=500.0, cpu=1.0)
+    """
+    _, little, much = (tuple(map(float, line.split())) for line in said.splitlines())
+    return per_call(little, much, calls)
 
 
 def programs(port: int, prompts: Path) -> dict[str, Command]:
@@ -55,19 +65,19 @@ def programs(port: int, prompts: Path) -> dict[str, Command]:
 
     def ours(sdk: str) -> Command:
         return lambda calls, folder: [
-            *[*here, "benchmarks.programs.ours", sdk, *asked, "--calls", str(calls), "--store", str(folder)]
+            *[*here, "benchmarks.programs.ours", sdk, *asked, "--calls", *map(str, calls), "--store", str(folder)]
         ]
 
     def bare(sdk: str) -> Command:
         return lambda calls, folder: [
-            *[*here, "benchmarks.programs.bare", sdk, *asked, "--calls", str(calls), "--prompts", str(prompts)]
+            *[*here, "benchmarks.programs.bare", sdk, *asked, "--calls", *map(str, calls), "--prompts", str(prompts)]
         ]
 
     def peer(name: str) -> Command:
         start = [str(PEERS[name].python), "-m", f"benchmarks.programs.{PEERS[name].program}", *asked]
         keeps = name == "inspect_ai"
         return lambda calls, folder: [
-            *[*start, "--calls", str(calls), "--prompts", str(prompts)],
+            *[*start, "--calls", *map(str, calls), "--prompts", str(prompts)],
             *(["--store", str(folder)] if keeps else []),
         ]
 
@@ -78,25 +88,30 @@ def programs(port: int, prompts: Path) -> dict[str, Command]:
 def rounds(commands: Mapping[str, Command], runs: int, little: int, much: int) -> dict[str, list[PerCall]]:
     """What each program's calls cost; all take part in each round, so that whatever disturbs one disturbs all.
 
-    Ours and the bare loop of an SDK, whose costs are close, take TURNS there; every other turn goes the other way
-    round: what comes first is no better off than what comes after it. Peers are measured once a round.
+    Ours and the bare loop of an SDK, whose costs are close, take TURNS there, of which the round has the medians; every
+    other turn goes the other way round: what comes first is no better off than what comes after it. In a turn one
+    process makes few calls, as many again and many, and says itself what the latter two have cost: to import an SDK
+    takes more than hundreds of calls, and never the same. Of peers, measured once a round, whole processes are read.
     """
     found: dict[str, list[PerCall]] = {name: [] for name in commands}
     pairs = [[f"{whose} {sdk}" for whose in ("ours", "bare")] for sdk in SDKS]
     for number in range(runs):
         for names in [*pairs, *([name] for name in PEERS if name in commands)]:
             print(f"judging, round {number + 1} of {runs}: {', '.join(names)}", file=sys.stderr)
-            costs = {name: ([], []) for name in names}
-            for turn in range(TURNS if len(names) > 1 else 1):
+            if len(names) == 1:
+                few, many = (_cost(commands[names[0]], [calls]) for calls in (little, much))
+                found[names[0]].append(per_call((few.seconds, few.cpu), (many.seconds, many.cpu), much - little))
+                continue
+            turns: dict[str, list[PerCall]] = {name: [] for name in names}
+            for turn in range(TURNS):
                 for name in names[:: (-1) ** (number + turn)]:
-                    for told, calls in zip(costs[name], (little, much), strict=True):
-                        told.append(_cost(commands[name], calls))
-            for name, both in costs.items():
-                found[name].append(per_call(*both, much - little))
+                    turns[name].append(told(_cost(commands[name], [little, little, much]).said, much - little))
+            for name, each in turns.items():
+                found[name].append(PerCall(median(one.rate for one in each), median(one.cpu for one in each)))
     return found
 
 
-def _cost(command: Command, calls: int) -> Cost:
+def _cost(command: Command, calls: Sequence[int]) -> Cost:
     with tempfile.TemporaryDirectory() as folder:
         return cost(command(calls, Path(folder)))
 
@@ -107,7 +122,7 @@ def many(command: Command, runs: int, calls: int) -> list[tuple[Cost, Cost]]:
     for number in range(runs):
         print(f"judging, {calls:,} at once, round {number + 1} of {runs}", file=sys.stderr)
         with tempfile.TemporaryDirectory() as folder:
-            found.append((cost(command(calls, Path(folder))), cost(command(calls, Path(folder)))))
+            found.append((cost(command([calls], Path(folder))), cost(command([calls], Path(folder)))))
     return found
 
 
@@ -153,7 +168,7 @@ def beside_peers(found: Mapping[str, Sequence[PerCall]], absent: Mapping[str, st
 def of_many(found: Sequence[tuple[Cost, Cost]], calls: int) -> str:
     """Memory and the second run of many judgments, as a table."""
     memory, again = [first.memory for first, _ in found], [second.memory for _, second in found]
-    starts = [float(second.said) for _, second in found]
+    starts = [float(second.said.split()[0]) for _, second in found]
     rows = [
         [f"{calls:,} asked: largest resident memory, MB", spread(memory, 0), goal(memory, 200, True, 0)],
         [f"{calls:,} stored: from the first trial to all judgments, s", spread(starts), goal(starts, 2, True, 0)],
@@ -177,8 +192,8 @@ def section(runs: int, little: int = LITTLE, much: int = MUCH, calls: int = MANY
 A local server answers after {MILLISECONDS:.0f} ms, {AT_ONCE} calls at once, {size / 1000:.1f} KB of prompt and schema
 a call. Ours: build, call, parse, durable append, progress, a budget by the table of prices, a key that is looked for
 in each reply. Bare: the same public SDK call on the same transport in a loop, prompts read from a file. Each number is
-what {much - little:,} calls more cost ({much:,} less {little:,}), in user and system time of the whole process; of
-ours and the bare loop a round takes the medians of {TURNS} turns.
+what {much - little:,} calls more cost ({much:,} less {little:,}), in user and system time of the process. Ours and the
+bare loop make both in one process that has made {little:,} before; a round takes the medians of {TURNS} turns.
 {versions([*PACKAGES.values(), "aiohttp", "httpx2"])}.
 
 {beside_bare(found)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 import tempfile
@@ -41,7 +42,7 @@ def run(names: Sequence[str], parameters: Mapping[str, Any], *options: str) -> C
     found = cost([sys.executable, "-m", "helpers", "run", *names, *options, *values])
     own = ROOT / "figures" / "runs"
     for line in found.said.splitlines():
-        folder = Path(line.rsplit("  ", 1)[-1]).parent
+        folder = Path(re.sub(r".* s  start .*, own \S+  ", "", line)).parent
         if folder.is_relative_to(own) and folder != own:
             shutil.rmtree(folder, ignore_errors=True)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import sys
@@ -69,9 +70,12 @@ def test_our_path_and_the_bare_loop_run_and_ours_keeps_every_reply(
     sdk: str, port: int, prompts: Path, tmp_path: Path
 ) -> None:
     commands = judging.programs(port, prompts)
-    ours, bare = (cost(commands[f"{whose} {sdk}"](CALLS, tmp_path)) for whose in ("ours", "bare"))
-    assert len(store.read(tmp_path / "judge.jsonl")) == CALLS
-    assert float(ours.said) > 0 and ours.cpu > 0 and ours.memory > 10 and bare.cpu > 0
+    ours, bare = (cost(commands[f"{whose} {sdk}"]([1, CALLS], tmp_path)) for whose in ("ours", "bare"))
+    assert [len(store.read(tmp_path / place / "judge.jsonl")) for place in ("0", "1")] == [1, CALLS]
+    assert ours.memory > 10
+    for each in (ours, bare):
+        lines = [[float(word) for word in line.split()] for line in each.said.splitlines()]
+        assert len(lines) == 2 and all(0 < spent < each.cpu and 0 < took < each.seconds for took, spent in lines)
 
 
 def test_the_pattern_of_a_client_per_call_runs(port: int, prompts: Path) -> None:
@@ -84,7 +88,7 @@ def test_the_pattern_of_a_client_per_call_runs(port: int, prompts: Path) -> None
 def test_a_peer_runs_where_its_environment_is_built(name: str, port: int, prompts: Path, tmp_path: Path) -> None:
     if not PEERS[name].built:
         pytest.skip("`make bench` builds its environment")
-    assert cost(judging.programs(port, prompts)[name](CALLS, tmp_path)).cpu > 0
+    assert cost(judging.programs(port, prompts)[name]([CALLS], tmp_path)).cpu > 0
 
 
 def test_a_program_that_fails_is_told_with_its_last_words() -> None:
@@ -101,10 +105,8 @@ def test_processor_time_and_memory_are_those_of_the_program() -> None:
     assert 300 < held < 400 and little < 250
 
 
-def test_a_replaced_start_is_removed_and_ratios_are_of_the_same_round() -> None:
-    little, much = Cost(2.0, 1.0, 80.0, ""), Cost(6.0, 3.0, 90.0, "")
-    starts = [little, Cost(9.0, 0.9, 80.0, ""), Cost(1.0, 5.0, 80.0, "")]
-    ours = judging.per_call(starts, [Cost(5.0, 8.0, 90.0, ""), Cost(99.0, 2.9, 90.0, ""), much], 2000)
+def test_what_happens_once_is_removed_and_ratios_are_of_the_same_round() -> None:
+    ours = judging.told("7.5 4.0\n2.0 1.0\n6.0 3.0\n", 2000)
     assert (ours.rate, ours.cpu) == (500.0, 1.0)
     found = {f"{whose} {sdk}": [ours] * 3 for whose in ("ours", "bare") for sdk in judging.SDKS}
     # Of three rounds one is disturbed for both: the ratio of that round is as it was.
@@ -121,24 +123,28 @@ def test_a_replaced_start_is_removed_and_ratios_are_of_the_same_round() -> None:
 
 
 def test_ours_and_the_bare_loop_take_turns_and_each_way_round(monkeypatch: pytest.MonkeyPatch) -> None:
-    done: list[tuple[str, int]] = []
+    done: list[tuple[str, list[int]]] = []
+    speeds = itertools.cycle([1.0, 4.0, 1.0, 1.0, 0.1])  # a machine that changes its speed
     names = [f"{whose} {sdk}" for sdk in judging.SDKS for whose in ("ours", "bare")] + ["litellm"]
 
-    def measured(command: judging.Command, calls: int) -> Cost:
+    def measured(command: judging.Command, calls: list[int]) -> Cost:
         [name] = command(calls, Path())
         done.append((name, calls))
-        return Cost(calls / 100, calls / 1000, 80.0, "")
+        pace = next(speeds) if len(calls) > 1 else 1.0
+        said = "".join(f"{pace * each / 100} {pace * each / 1000}\n" for each in calls)
+        return Cost(calls[0] / 100, calls[0] / 1000, 80.0, said)
 
     monkeypatch.setattr(judging, "_cost", measured)
     commands = {name: lambda calls, folder, name=name: [name] for name in names}
     found = judging.rounds(commands, 2, 10, 110)
     each = judging.PerCall(pytest.approx(100.0), pytest.approx(1.0))
     assert found == {name: [each, each] for name in names}
-    asked = [name for name, calls in done if calls == 110]
-    assert [name for name, calls in done if calls == 10] == asked
-    assert asked[:6] == ["ours openai", "bare openai", "bare openai", "ours openai", "ours openai", "bare openai"]
-    assert asked[19:25] == ["bare openai", "ours openai", "ours openai", "bare openai", "bare openai", "ours openai"]
-    assert asked.count("litellm") == 2 and len(asked) == 2 * (6 * judging.TURNS + 1)
+    asked = [name for name, calls in done if calls == [10, 10, 110]]
+    both, turns = ["ours openai", "bare openai"], judging.TURNS
+    assert asked[: 2 * turns] == [name for turn in range(turns) for name in both[:: (-1) ** turn]]
+    assert asked[6 * turns : 8 * turns] == [name for turn in range(turns) for name in both[:: -((-1) ** turn)]]
+    assert len(asked) == 2 * 6 * turns
+    assert [each for each in done if each[0] == "litellm"] == [("litellm", [10]), ("litellm", [110])] * 2
 
 
 def test_a_peer_that_is_not_there_is_told_with_the_reason_and_the_others_are_measured() -> None:
@@ -170,7 +176,7 @@ def test_a_server_that_does_not_start_is_told_with_its_last_words() -> None:
 
 
 def test_memory_and_the_second_run_are_told_with_their_goals() -> None:
-    runs = [(Cost(40.0, 30.0, 190.0, "39.0\n"), Cost(3.0, 2.5, 150.0, "2.5\n"))]
+    runs = [(Cost(40.0, 30.0, 190.0, "39.0 29.0\n"), Cost(3.0, 2.5, 150.0, "2.5 2.4\n"))]
     told = judging.of_many(runs, 20_000)
     assert "| 20,000 asked: largest resident memory, MB | 190 [190, 190] | at most 200: met |" in told
     assert "| 2.50 [2.50, 2.50] | at most 2: missed |" in told
@@ -303,4 +309,5 @@ def test_what_a_part_has_found_is_printed_before_the_next_begins_and_written_whe
     monkeypatch.setattr(everything, "PARTS", ("one", "two"))
     everything.main()
     told = results.read_text(encoding="utf-8")
-    assert told.index("0.50 [0.50, 0.50] s") < told.index("benchmarks.one, 3") < told.index("benchmarks.two, 3")
+    assert "medians of 3 rounds" in told and told.count("took 0.50 s before this part and 0.50 s after it") == 2
+    assert told.index("benchmarks.one, 3 rounds") < told.index("benchmarks.two, 3 rounds")

@@ -433,12 +433,24 @@ def test_all_formats_show_one_layout():
     assert len(places) == 1
 
 
+def test_each_file_is_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    figure, drawn = two_figures()[1], []
+    plain = type(figure.figure).draw
+    monkeypatch.setattr(type(figure.figure), "draw", lambda self, renderer: drawn.append(1) or plain(self, renderer))
+    for number, kind in enumerate(("png", "pdf", "svg"), 1):
+        figure.render(kind)
+        assert len(drawn) == number
+
+
 def test_the_users_settings_change_nothing_and_are_kept():
     import matplotlib
 
     before = digests(two_figures()[:1])
-    with matplotlib.rc_context({"figure.facecolor": "black", "font.size": 20, "lines.linewidth": 9, "pdf.fonttype": 3}):
-        assert digests(two_figures()[:1]) == before
+    own = {"figure.facecolor": "black", "font.size": 20, "lines.linewidth": 9, "pdf.fonttype": 3}
+    with matplotlib.rc_context({**own, "figure.autolayout": True}):
+        figures = two_figures()[:1]
+        figures[0].figure.savefig(io.BytesIO())  # by the user's own hand
+        assert digests(figures) == before
         assert matplotlib.rcParams["figure.facecolor"] == "black" and matplotlib.rcParams["pdf.fonttype"] == 3
 
 

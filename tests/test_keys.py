@@ -331,7 +331,7 @@ def test_a_form_without_escapes_stands_among_the_forms_as_json_spells_it_too(val
     assert {json.dumps(form, ensure_ascii=False)[1:-1] for form in forms if "\\" not in form} <= forms
 
 
-@pytest.mark.parametrize("sign", [*keys.SIGNS, *keys.HEADERS])
+@pytest.mark.parametrize("sign", [*keys.MASKS, *keys.PREFIXES, *keys.HEADERS])
 @pytest.mark.parametrize("around", ["plain words {} and no more", "r\u00e9sum\u00e9 {} \u65e5\u672c"])
 def test_a_text_is_not_silent_where_any_sign_of_a_key_stands_in_it(sign: str, around: str) -> None:
     """Which signs are looked for hangs on whether the text is ASCII: none may be left out."""

@@ -408,29 +408,63 @@ def test_what_stood_before_a_cell_is_left_out_of_the_search_for_garbage(tmp_path
     assert [each[0]["data"]["text/plain"] for each in told if each] == ["True", "False", "True"]
 
 
-def test_a_result_tells_where_the_time_went(tmp_path: Path) -> None:
-    (tmp_path / "slow.py").write_text("import time\ntime.sleep(0.4)")
-    sources = [f"import sys\nsys.path.insert(0, {str(tmp_path)!r})", "import slow", "slow.time.sleep(0.3)"]
+def small(folder: Path, *sources: str) -> notebooks.Result:
+    """A notebook of these cells, run."""
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
-    nbformat.write(book, tmp_path / "small.ipynb")
-    result = notebooks.execute(tmp_path / "small.ipynb", tmp_path / "report.ipynb", {})
+    nbformat.write(book, folder / "small.ipynb")
+    return notebooks.execute(folder / "small.ipynb", folder / "report.ipynb", {})
+
+
+def test_a_result_tells_where_the_time_went(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "slow.py").write_text("import time\ntime.sleep(0.4)")
+    path = f"import sys\nsys.path.insert(0, {str(tmp_path)!r})"
+    result = small(tmp_path, path, "import slow", "slow.time.sleep(0.3)")
     own = result.seconds - result.start - result.imports
     assert result.start > 0 and result.imports >= 0.4 and own >= 0.3
     told = f"start {result.start:.1f}, imports {result.imports:.1f}, own {own:.1f}  {tmp_path / 'report.ipynb'}"
     assert str(result).startswith("ok      small  ") and str(result).endswith(f" s  {told}")
+    left = {file.name for file in tmp_path.iterdir() if file.is_file()}
+    assert left == {"small.ipynb", "report.ipynb", "slow.py"}
+    # The next one in this process is told nothing of this one's cells.
+    monkeypatch.setattr(notebooks, "run_cells", lambda *_: (_ for _ in ()).throw(OSError("full")))
+    failed = small(tmp_path, "1")
+    assert failed.error == "OSError: full" and failed.start == 0 and not failed.untold
 
 
-@pytest.mark.parametrize("name", ["no_such_module", "broken"])
-def test_an_import_that_fails_in_a_notebook_is_told_as_if_nobody_had_timed_it(tmp_path: Path, name: str) -> None:
-    (tmp_path / "broken.py").write_text("import no_such_module")
-    source = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\nimport {name}"
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
-    nbformat.write(book, tmp_path / "small.ipynb")
-    result = notebooks.execute(tmp_path / "small.ipynb", tmp_path / "report.ipynb", {})
-    assert "cell [1] failed: ModuleNotFoundError: No module named 'no_such_module'" in str(result)
-    assert str(result).startswith("FAILED  small  ")
+def test_a_run_is_good_where_nobody_could_write_down_how_long_it_took(tmp_path: Path) -> None:
+    """As on a full disk: all cells ran, and may have been paid for."""
+    block = f"import pathlib\n[told] = pathlib.Path({str(tmp_path)!r}).glob('.report-*.imports')\n"
+    result = small(tmp_path, block + "told.unlink()\ntold.mkdir()", "6 * 7")
+    assert result.error is None and result.imports == 0 and [*tmp_path.glob(".report-*.imports")]
+    outputs = [cell.outputs for cell in nbformat.read(tmp_path / "report.ipynb", 4).cells]
+    assert outputs[1][0]["data"]["text/plain"] == "42"
+    assert not [each for several in outputs for each in several if each.output_type == "error"]
+
+
+@pytest.mark.parametrize(
+    "name, error",
+    [("no_such_module", "ModuleNotFoundError"), ("absent", "ImportError"), ("broken", "ZeroDivisionError")],
+)
+def test_an_import_that_fails_in_a_notebook_is_told_as_if_nobody_had_timed_it(
+    tmp_path: Path, name: str, error: str
+) -> None:
+    (tmp_path / "absent.py").write_text("from math import no_such_name")
+    (tmp_path / "broken.py").write_text("1 / 0")
+    result = small(tmp_path, f"import sys; sys.path.insert(0, {str(tmp_path)!r})\nimport {name}")
+    assert f"cell [1] failed: {error}: " in str(result) and str(result).startswith("FAILED  small  ")
     failed = (tmp_path / "report.failed.ipynb").read_text(encoding="utf-8")
-    assert "no_such_module" in failed and "in_kernel" not in failed
+    assert error in failed and not [
+        word for word in ("in_kernel", "frozen importlib", "skipping hidden") if word in failed
+    ]
+
+
+def test_a_warning_at_an_import_is_told_of_who_imports(tmp_path: Path) -> None:
+    (tmp_path / "warns.py").write_text("import warnings\nwarnings.warn('old', DeprecationWarning, stacklevel=2)")
+    source = f"import sys, warnings; sys.path.insert(0, {str(tmp_path)!r})\n"
+    source += "with warnings.catch_warnings(record=True) as told:\n    import warns\n"
+    assert small(tmp_path, f"{source}told[0].filename").error is None
+    (shown,) = nbformat.read(tmp_path / "report.ipynb", 4).cells[-1].outputs
+    assert "ipykernel" in shown["data"]["text/plain"] and "in_kernel" not in shown["data"]["text/plain"]
 
 
 def test_imports_count_once_with_all_that_they_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,27 +5,39 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 KEY = "sk-bench-0123456789abcdefghijklmnopqrstuv"
 
 
-def arguments(about: str) -> argparse.ArgumentParser:
-    """The arguments of all programs: port, calls and how many at once."""
+def arguments(about: str, several: bool = False) -> argparse.ArgumentParser:
+    """The arguments of all programs: port, calls (with `several`: one number after the other) and how many at once."""
     parser = argparse.ArgumentParser(description=about.split("\n\n")[0])
     parser.add_argument("--port", type=int, required=True)
-    parser.add_argument("--calls", type=int, required=True)
+    parser.add_argument("--calls", type=int, required=True, nargs="+" if several else None)
     parser.add_argument("--at-once", type=int, default=64)
     return parser
 
 
-def of_file(about: str) -> argparse.ArgumentParser:
+def of_file(about: str, several: bool = False) -> argparse.ArgumentParser:
     """The arguments of programs that read their prompts from a file."""
-    parser = arguments(about)
+    parser = arguments(about, several)
     parser.add_argument("--prompts", type=Path, required=True)
     return parser
+
+
+def measured(counts: Sequence[int], ask: Callable[[int, int], None]) -> None:
+    """Let so many calls be made, then so many more; of each the seconds, and the CPU seconds of this process, printed.
+
+    `ask` gets the place of a number among them and the number.
+    """
+    for place, calls in enumerate(counts):
+        begun, spent = time.perf_counter(), time.process_time()
+        ask(place, calls)
+        print(f"{time.perf_counter() - begun:.4f} {time.process_time() - spent:.4f}")
 
 
 def lines(path: Path, calls: int) -> Iterator[dict[str, Any]]:

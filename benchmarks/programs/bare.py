@@ -1,6 +1,6 @@
 """The same public call of the same SDK on the same transport in a bare loop: nothing is built, kept, read or told.
 
-python -m benchmarks.programs.bare openai --port 8000 --calls 200 --prompts FILE
+python -m benchmarks.programs.bare openai --port 8000 --calls 200 2200 --prompts FILE
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.programs.asked import KEY, chat, check, of_file, replies
+from benchmarks.programs.asked import KEY, chat, check, measured, of_file, replies
 
 #: One call of an SDK with the text of its reply, and what closes its connections.
 Caller = tuple[Callable[[dict[str, Any]], Awaitable[str]], Callable[[], Awaitable[None]]]
@@ -99,10 +99,14 @@ async def run(sdk: str, port: int, path: Path, calls: int, at_once: int) -> int:
 
 
 def main() -> None:
-    parser = of_file(__doc__)
+    parser = of_file(__doc__, several=True)
     parser.add_argument("sdk", choices=list(SDKS))
     given = parser.parse_args()
-    check(asyncio.run(run(given.sdk, given.port, given.prompts, given.calls, given.at_once)), given.calls)
+
+    def ask(place: int, calls: int) -> None:
+        check(asyncio.run(run(given.sdk, given.port, given.prompts, calls, given.at_once)), calls)
+
+    measured(given.calls, ask)
 
 
 if __name__ == "__main__":

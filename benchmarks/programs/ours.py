@@ -1,19 +1,19 @@
 """Our judging path, all in: prompts are built, asked for, stored, read into verdicts, and a line tells the progress.
 
-    python -m benchmarks.programs.ours openai --port 8000 --calls 200 --store FOLDER
+    python -m benchmarks.programs.ours openai --port 8000 --calls 200 2200 --store FOLDER
 
-Prints how long it took from the call of `judge_all` to its judgments: with everything stored, the start of an analysis.
+Each number of calls has a store of its own. Prints of each how long it took from its first trial to its judgments, and
+the CPU time: with everything stored, the start of an analysis.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-import time
 from pathlib import Path
 
 from benchmarks.material import trials
-from benchmarks.programs.asked import KEY, arguments
+from benchmarks.programs.asked import KEY, arguments, measured
 from helpers.judge import Budget, judge_all
 from helpers.services import SERVICES, token_parameter
 from helpers.types import Model
@@ -46,19 +46,21 @@ def lead(provider: str, port: int) -> None:
 
 
 def main() -> None:
-    parser = arguments(__doc__)
+    parser = arguments(__doc__, several=True)
     parser.add_argument("provider", choices=list(MODELS))
     parser.add_argument("--store", type=Path, required=True)
     given = parser.parse_args()
     lead(given.provider, given.port)
-    begun = time.perf_counter()
-    asked = list(trials(model(given.provider), given.calls))
-    judgments = asyncio.run(judge_all(asked, folder=given.store, budget=Budget(1e6), concurrency=given.at_once))
-    took = time.perf_counter() - begun
-    read = sum(judgment.outcome == "ok" for judgment in judgments)
-    if read != given.calls:
-        raise SystemExit(f"{read} of {given.calls} judgments have a verdict")
-    print(f"{took:.3f}")
+
+    def ask(place: int, calls: int) -> None:
+        asked = list(trials(model(given.provider), calls))
+        folder = given.store / str(place)
+        judgments = asyncio.run(judge_all(asked, folder=folder, budget=Budget(1e6), concurrency=given.at_once))
+        read = sum(judgment.outcome == "ok" for judgment in judgments)
+        if read != calls:
+            raise SystemExit(f"{read} of {calls} judgments have a verdict")
+
+    measured(given.calls, ask)
 
 
 if __name__ == "__main__":

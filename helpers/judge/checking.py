@@ -14,8 +14,8 @@ from helpers.types import Completion, Model, Request
 HELD = 12_000_000
 #: So many of a stage's prompts are made once more before it begins, to see that they come out the same.
 SAMPLED = 50
-#: So many prompts are looked through for keys with one look, which is as long but begins only once.
-TOGETHER = 32
+#: Prompts of so many letters are looked through for keys together: to begin a look takes as long as the look at one.
+TOGETHER = 100_000
 
 
 class MissingKey(RuntimeError):
@@ -50,6 +50,7 @@ def check(
     room = HELD - sum(len(request.prompt) for request in kept.values())
     secrets, seen = finder(like=False), set()
     looked: list[tuple[Request, str]] = []
+    letters = 0
     for request in missing:
         whole = kept.get(request.key)
         if whole is None:
@@ -63,9 +64,10 @@ def check(
             seen.add(id(model))
             asked += map(str, (model.model_id, whole.params, whole.revision))
         looked.append((request, "\n".join(asked)))
-        if len(looked) == TOGETHER:
+        letters += len(looked[-1][1])
+        if letters >= TOGETHER:
             _refuse_secrets(looked, secrets, labels, so)
-            looked.clear()
+            looked, letters = [], 0
     _refuse_secrets(looked, secrets, labels, so)
     models = {request.model.name: request.model for request in missing}
     check_keys(models.values())

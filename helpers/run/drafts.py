@@ -24,7 +24,7 @@ def drafting(report: Path) -> Iterator[Path]:
             try:
                 yield draft
             finally:
-                draft.unlink(missing_ok=True)
+                _remove(draft)
     finally:
         _lock_of(draft).unlink(missing_ok=True)
 
@@ -36,8 +36,19 @@ def clear(report: Path) -> None:
     for path in report.parent.glob(f".{report.stem}-*.lock"):
         with suppress(OSError):  # held by who writes that draft, or nothing of ours
             with FileLock(path, timeout=0):
-                path.with_suffix(report.suffix).unlink(missing_ok=True)
+                _remove(path.with_suffix(report.suffix))
             path.unlink(missing_ok=True)
+
+
+def imports_of(draft: Path) -> Path:
+    """Where the kernel tells how many seconds its imports took."""
+    return draft.with_suffix(".imports")
+
+
+def _remove(draft: Path) -> None:
+    draft.unlink(missing_ok=True)
+    with suppress(OSError):
+        imports_of(draft).unlink()
 
 
 def _lock_of(draft: Path) -> Path:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
@@ -15,7 +16,7 @@ from typing import Any
 
 
 def begin(shell: Any, told: str) -> None:
-    """Let each cell begin without garbage, and write into a file after each how long its imports have taken by then."""
+    """Let each cell begin without garbage, and write into a file after each how many seconds imports took by then."""
     seconds = imports()
 
     def before(*_: object) -> None:
@@ -25,7 +26,8 @@ def begin(shell: Any, told: str) -> None:
         gc.freeze()
 
     def after(*_: object) -> None:
-        Path(told).write_text(f"{seconds():.3f}", encoding="utf-8")
+        with suppress(OSError):  # a full disk: an error here would be one of the cell
+            Path(told).write_text(f"{seconds():.3f}", encoding="utf-8")
 
     shell.events.register("pre_run_cell", before)
     shell.events.register("post_run_cell", after)
@@ -37,13 +39,15 @@ def imports() -> Callable[[], float]:
 
     def timed(loader: SourceFileLoader, module: ModuleType) -> None:
         nonlocal spent
-        __tracebackhide__ = True  # a module that fails is told without this frame
-        begun, SourceFileLoader.exec_module = time.perf_counter(), plain
+        begun = time.perf_counter()
+        SourceFileLoader.exec_module = plain  # what the module imports counts with it, and is not counted twice
         try:
             plain(loader, module)
         finally:
             spent += time.perf_counter() - begun
             SourceFileLoader.exec_module = timed
 
+    # Tracebacks and warnings leave out what is Python's own machinery of imports, by its file: so also this.
+    timed.__code__ = timed.__code__.replace(co_filename=plain.__code__.co_filename)
     SourceFileLoader.exec_module = timed
     return lambda: spent

@@ -70,14 +70,22 @@ def asked_to_end() -> bool:
     return _this.asked > 0
 
 
-def cells_begun() -> bool:
-    """Whether a kernel was sent any cell of the notebook that this process runs or ran last."""
-    return _this.begun is not None
+def begin_notebook() -> None:
+    """Forget the cells of the notebook that this process ran before."""
+    _this.begun = None
 
 
 def first_cell() -> float | None:
-    """When it was sent the first one, by `time.monotonic`; None where it was sent none."""
+    """When a kernel was sent the first cell of the notebook that this process runs or ran last; None: none was sent.
+
+    By `time.monotonic`.
+    """
     return _this.begun
+
+
+def cells_begun() -> bool:
+    """Whether a kernel was sent any cell of it."""
+    return first_cell() is not None
 
 
 @contextmanager

@@ -22,7 +22,15 @@ from helpers.run.asking import check
 from helpers.run.cleaning import clean
 from helpers.run.collected import collected
 from helpers.run.drafts import drafting
-from helpers.run.interrupting import Ended, asked_to_end, begin_process, cells_begun, first_cell, stopping
+from helpers.run.interrupting import (
+    Ended,
+    asked_to_end,
+    begin_notebook,
+    begin_process,
+    cells_begun,
+    first_cell,
+    stopping,
+)
 from helpers.run.quick import papermill
 from helpers.run.ready import check_ready
 from helpers.run.result import Result
@@ -108,6 +116,7 @@ def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Resu
     if asked_to_end():
         return Result(notebook.stem, report, 0.0, "not run: the run was interrupted before it")
     leave_browser()
+    begin_notebook()
     begun = time.monotonic()
     try:
         declare(variables())

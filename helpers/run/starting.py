@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
+from helpers.run.drafts import imports_of
 from helpers.run.interrupting import asked_to_end, cells_begun, reachable
 from helpers.run.quick import papermill
 
@@ -16,25 +16,16 @@ from helpers.run.quick import papermill
 START_SECONDS = 300
 #: How often a kernel is started that dies at once: two that start at the same time can choose the same port.
 STARTS = 3
-#: What each kernel runs before its first cell, in the place of lines of the user's own profile.
-BEFORE_CELLS = f"__import__('runpy').run_path({str(Path(__file__).with_name('in_kernel.py'))!r})['begin']"
 
 
 def run_cells(notebook: Path, draft: Path, parameters: Mapping[str, Any]) -> float:
     """Run all cells with these parameters; `draft` gets them as they are done. What goes wrong, papermill raises.
 
-    Returns the seconds that their imports took.
+    Returns the seconds that their imports took, as far as the kernel could tell.
     """
-    with TemporaryDirectory(prefix="recuse-") as folder:
-        told = Path(folder) / "imports"
-        _run_cells(notebook, draft, parameters, f"{BEFORE_CELLS}(get_ipython(), {str(told)!r})")
-        return float(told.read_text(encoding="utf-8")) if told.exists() else 0.0
-
-
-def _run_cells(notebook: Path, draft: Path, parameters: Mapping[str, Any], before: str) -> None:
     from traitlets.config import Config
 
-    until = time.monotonic() + START_SECONDS
+    until, told = time.monotonic() + START_SECONDS, imports_of(draft)
     for left in reversed(range(STARTS)):
         try:
             with reachable() as interruptible:
@@ -47,11 +38,27 @@ def _run_cells(notebook: Path, draft: Path, parameters: Mapping[str, Any], befor
                     progress_bar=False,
                     log_output=False,
                     start_timeout=max(1, round(until - time.monotonic())),
-                    extra_arguments=[f"--IPKernelApp.exec_lines={before}"],
+                    extra_arguments=[f"--IPKernelApp.exec_lines={before_cells(told)}"],
                     config=Config({"KernelManager": {"transport_encryption": "auto"}}),
                     **interruptible,
                 )
-            return
+            break
         except RuntimeError:  # of a kernel that died; of others no start comes to another end
             if cells_begun() or asked_to_end() or not left or time.monotonic() >= until:
                 raise
+    return _seconds(told)
+
+
+def before_cells(told: Path) -> str:
+    """The line that each kernel runs before its first cell, in the place of lines of the user's own profile."""
+    program = str(Path(__file__).with_name("in_kernel.py"))
+    # By its path: to import the package would take longer than all that it does. None of its names becomes a cell's.
+    run = f"exec(open({program!r}, encoding='utf-8').read(), names)"
+    return f"(lambda names: ({run}, names['begin'](get_ipython(), {str(told)!r})))({{'__name__': 'in_kernel'}})"
+
+
+def _seconds(told: Path) -> float:
+    try:
+        return float(told.read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # a full disk: the cells ran all the same
+        return 0.0

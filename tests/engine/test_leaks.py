@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from helpers import store
-from helpers.judge import Incomplete
+from helpers.judge import Incomplete, checking
 from helpers.providers import failures, keys
 from helpers.types import Model
 from tests.engine.asking import MODELS, PROVIDERS, answering, ask, attempts, everything, requests_to
@@ -162,11 +162,12 @@ def test_without_redaction_the_same_leaves_traces(plant: Any, tmp_path: Path, mo
     assert set(leaks(str(error.value))) == set(PLANTED)
 
 
-@pytest.mark.parametrize("before", [0, 3, 40])  # several prompts are looked through together
+@pytest.mark.parametrize("before, after", [(0, 0), (3, 0), (0, 9), (3, 6), (4, 5), (9, 0)])
 @pytest.mark.parametrize("place", ["prompt", "system", "params", "model_id", "revision"])
 def test_a_key_in_what_would_be_sent_is_refused_before_any_call(
-    plant: Any, tmp_path: Path, place: str, before: int
+    plant: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, before: int, after: int
 ) -> None:
+    monkeypatch.setattr(checking, "TOGETHER", 300)  # some five of these prompts are looked through together
     server = plant()
     value, (request,) = PLANTED["ANTHROPIC_API_KEY"], requests_to(MODELS["openai"], 1)
     changed = {
@@ -178,12 +179,12 @@ def test_a_key_in_what_would_be_sent_is_refused_before_any_call(
             request, model=replace(request.model, base_url="http://127.0.0.1:9/v1", revision={"weights": value})
         ),
     }[place]
-    others = requests_to(MODELS["openai"], before, "What came first")
+    others = requests_to(MODELS["openai"], before + after, "What else is asked")
     labels = {changed.key: {"question_id": "writing_7"}}
     with pytest.raises(
         ValueError, match="writing_7, as gpt would see it, holds the value of ANTHROPIC_API_KEY"
     ) as error:
-        ask([*others, changed], tmp_path, labels=labels)
+        ask([*others[:before], changed, *others[before:]], tmp_path, labels=labels)
     assert server.calls == [] and not list(tmp_path.glob("*.jsonl")) and not leaks(str(error.value))
     with pytest.raises(ValueError, match="a question, as gpt would see it") as error:
         ask([request], tmp_path, labels={request.key: {"question_id": value}})
