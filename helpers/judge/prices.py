@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
@@ -14,6 +14,9 @@ from urllib.parse import urlsplit
 
 from helpers.services import SERVICES
 from helpers.types import Completion, Model, Request
+
+#: US dollars of a call, by its input and output tokens.
+Tariff = Callable[[int, int], float]
 
 
 class NoPrice(ValueError):
@@ -50,14 +53,14 @@ def cost(model: Model, input_tokens: int, output_tokens: int) -> float:
         if own_server(url):
             continue
         try:
-            prices = _prices(provider, model.model_id, url, int(time.time()))
+            tariff = _tariff_at(provider, model.model_id, url, int(time.time()))
         except LookupError:
             where = f" at {url}" if model.servers else ""
             raise NoPrice(
                 f"models.yaml, model '{model.name}': no price is known for {model.model_id!r}{where}; add the line "
                 "`price: {input: <US dollars for a million tokens>, output: <...>}`"
             ) from None
-        dearest = max(dearest, listed(prices, input_tokens, output_tokens))
+        dearest = max(dearest, tariff(input_tokens, output_tokens))
     return dearest
 
 
@@ -71,24 +74,28 @@ def entry(provider: str, model_id: str, base_url: str | None) -> Any:
 
 
 @lru_cache(maxsize=256)
-def _prices(provider: str, model_id: str, base_url: str | None, second: int) -> Mapping[str, Any]:
+def _tariff_at(provider: str, model_id: str, base_url: str | None, second: int) -> Tariff:
     """What a model costs at that second since 1970: some prices hold for hours of the day; LookupError as `entry`."""
-    return prices_at(entry(provider, model_id, base_url), datetime.fromtimestamp(second, UTC))
+    return tariff_of(entry(provider, model_id, base_url), datetime.fromtimestamp(second, UTC))
 
 
-def prices_at(found: Any, moment: datetime) -> Mapping[str, Any]:
-    """The prices of an entry of the table at a moment, by kind."""
-    return vars(found.get_prices(moment))  # an attribute that it lacks is looked for in a table of units
-
-
-def listed(prices: Mapping[str, Any], input_tokens: int, output_tokens: int) -> float:
-    """What a call costs by these prices of the table, in US dollars: what `genai_prices.calc_price` gives.
+def tariff_of(found: Any, moment: datetime) -> Tariff:
+    """What calls cost by an entry of the table at a moment: what `genai_prices.calc_price` gives.
 
     That looks each call up anew and at every kind of token there is, and a judgment's cost is worked out three times.
     """
-    read = _rate(prices.get("input_mtok"), input_tokens) * input_tokens
-    written = _rate(prices.get("output_mtok"), input_tokens) * output_tokens
-    return float((read + written) / 1_000_000 + _rate(prices.get("requests_kcount"), input_tokens) / 1000)
+    prices = vars(found.get_prices(moment))  # an attribute that it lacks is looked for in a table of units
+    read, written, call = (prices.get(kind) or Decimal(0) for kind in ("input_mtok", "output_mtok", "requests_kcount"))
+    if not all(isinstance(price, Decimal) for price in (read, written, call)):
+        return lambda tokens, more: _tiered(read, written, call, tokens, more)
+    # Decimals are divided exactly here: by powers of ten.
+    each, each_more, once = read / 1_000_000, written / 1_000_000, call / 1000
+    return lambda tokens, more: float(each * tokens + each_more * more + once)
+
+
+def _tiered(read: Any, written: Any, call: Any, tokens: int, more: int) -> float:
+    spent = _rate(read, tokens) * tokens + _rate(written, tokens) * more
+    return float(spent / 1_000_000 + _rate(call, tokens) / 1000)
 
 
 def _rate(price: Any, input_tokens: int) -> Decimal:

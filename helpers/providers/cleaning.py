@@ -22,12 +22,16 @@ def cleaner() -> Callable[[Any], Any]:
     forms = keys.forms_now()
 
     def without_keys(record: Any) -> Any:
-        texts = {name: text for name, text in vars(record).items() if isinstance(text, str)}
-        raw = texts.get("raw", "")
+        fields = vars(record)
+        raw = fields.get("raw") or ""
         if "\\u" not in raw:
-            rest = [text for text in texts.values() if text is raw or not _held(text, raw)]
-            if keys.silent("\n".join(rest), forms):
+            looked = [raw]
+            for text in fields.values():
+                if isinstance(text, str) and text is not raw and (len(text) <= LONG or not _held(text, raw)):
+                    looked.append(text)
+            if keys.silent("\n".join(looked), forms):
                 return record
+        texts = {name: text for name, text in fields.items() if isinstance(text, str)}
         if not keys.struck("\n".join(texts.values()), forms)[1] and "\\u" not in raw:
             return record  # most hold none, and one look at all of them is cheaper than one at each
         clean = {name: keys.struck(text, forms)[0] for name, text in texts.items()}
@@ -39,12 +43,12 @@ def cleaner() -> Callable[[Any], Any]:
 
 
 def _held(text: str, raw: str) -> bool:
-    """Whether a body in JSON holds a long text: what would be found in the text is then found in the body.
+    """Whether a body in JSON holds a text: what would be found in the text is then found in the body.
 
     As it stands, or as JSON spells it, which is a form of its own. Of a text with escapes that is not so: in the body
     these are escaped once more.
     """
-    return len(text) > LONG and "\\" not in text and dumps(text)[1:-1].decode() in raw
+    return "\\" not in text and dumps(text)[1:-1].decode() in raw
 
 
 def _unescaped(raw: str, forms: keys.Forms) -> str:
