@@ -17,7 +17,7 @@ from typing import Any
 from helpers.config import ConfigError, load_models
 from helpers.judge import MissingKey, check_keys, notice
 from helpers.judge.stopping import HANGUP, handling
-from helpers.run.cells import Outcome, Runner, Task, code, packed, run_cell
+from helpers.run.cells import Outcome, Runner, Task, code, code_now, packed, run_cell
 from helpers.run.matrix import Engine, Opener
 from helpers.run.notebooks import execute
 
@@ -26,6 +26,8 @@ TRIES = 3
 #: How long a scheduler may take to answer, in seconds.
 CONNECT_SECONDS = 20
 OTHER_CODE = "has another state of Recuse: install the same commit there"
+STALE = "was started before its Recuse was changed: restart it"
+THREADS = "has several threads, and a process can run one cell at a time: start it with --nthreads 1"
 
 
 class Lost(Exception):
@@ -79,6 +81,7 @@ def _cluster(distributed: Any, workers: int | None) -> Any:
     return distributed.LocalCluster(
         n_workers=workers,
         threads_per_worker=1,
+        security=True,  # else whoever has an account on this machine could run anything in the processes that hold keys
         dashboard_address="127.0.0.1:0",  # else it would listen on every network
         silence_logs=logging.CRITICAL,
         preload=__name__,
@@ -107,16 +110,25 @@ def _check_workers(client: Any, needs: Sequence[str]) -> None:
         raise ConfigError("\n".join(wrong))
 
 
-def unready(state: str, needs: Sequence[str]) -> str:
+def unready(state: str, needs: Sequence[str], dask_worker: Any) -> str:
     """What keeps this worker from running cells: other code than `state`, a key that is not set; "" where nothing."""
-    if code() != state:
-        return OTHER_CODE
+    if told := _unfit(state, dask_worker):
+        return told
     models = load_models()
     try:
         check_keys(models[name] for name in needs)
     except MissingKey as error:
         return f"lacks a key: {error}"
     return ""
+
+
+def _unfit(state: str, worker: Any) -> str:
+    """What keeps a worker from running cells of this state of the code; "" where nothing."""
+    if worker.state.nthreads > 1:
+        return THREADS
+    if code_now() != state:
+        return OTHER_CODE
+    return "" if code() == state else STALE
 
 
 def remote(task: Task, run: Runner = execute) -> Outcome:
@@ -131,10 +143,11 @@ def remote(task: Task, run: Runner = execute) -> Outcome:
         raise Lost("the worker that ran this cell is gone")
     begun.set()
     worker = distributed.get_worker()
-    if code() != task.code:
-        told = f"the worker at {worker.address} {OTHER_CODE}"
+    if told := _unfit(task.code, worker):
+        told = f"the worker at {worker.address} {told}"
         return Outcome(task.cell.id, dict.fromkeys(task.cell.notebooks, told))
-    with TemporaryDirectory(prefix="recuse-cell-", dir=worker.local_directory) as name:
+    # What cannot be removed afterwards (a file that somebody holds open) must not cost the replies that were read.
+    with TemporaryDirectory(prefix="recuse-cell-", dir=worker.local_directory, ignore_cleanup_errors=True) as name:
         outcome = run_cell(task, Path(name), run)
         # Errors name files where they will lie: in the folder of the cell.
         errors = {notebook: told.replace(f"{name}{os.sep}", "") for notebook, told in outcome.errors.items()}

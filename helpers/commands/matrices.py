@@ -18,6 +18,7 @@ from helpers.run import caution
 from helpers.run.cells import Outcome
 from helpers.run.grid import OURS, Cell, read_grid
 from helpers.run.matrix import Matrix, Opener, held, local, prepare, run_matrix
+from helpers.run.showing import SOURCES
 
 
 def plan_grid(grid: Path, parameters: Mapping[str, Any]) -> bool:
@@ -38,6 +39,8 @@ def run_grid(grid: Path, parameters: Mapping[str, Any], processes: int | None, d
         if dask in (None, "local"):  # elsewhere the workers have keys
             models = load_models()
             check_keys(models[name] for name in needs)
+        else:
+            _refuse_relative(cells)
         try:
             run_matrix(matrix, _engine(processes, dask, needs), _tell)
         finally:
@@ -49,6 +52,18 @@ def run_grid(grid: Path, parameters: Mapping[str, Any], processes: int | None, d
     if failed:
         echo(f"{len(failed)} of {len(cells)} cells failed; the same command runs these only")
     return not failed
+
+
+def _refuse_relative(cells: list[Cell]) -> None:
+    """ConfigError where a parameter names a file by a path that leads elsewhere on another machine."""
+    for cell in cells:
+        for name in SOURCES:
+            value = cell.parameters.get(name)
+            if isinstance(value, str) and not Path(value).is_absolute() and Path(value).expanduser().exists():
+                raise ConfigError(
+                    f"{name} = {value}: each worker would look for it from where it was started; give an absolute path, "
+                    "under which it lies on all of them"
+                )
 
 
 def _tabulated(cells: list[Cell], folder: Path) -> int:

@@ -140,8 +140,9 @@ class Fleet:
         server.in_a_row += 1
         new = not server.answered
         server.unreadable += failure.status == "bad_envelope"
-        lacking = failure.status == "not_found" or (failure.status == "bad_envelope" and server.unreadable > 1)
-        if failure.status in STOPS_ACCOUNT or (new and lacking):
+        useless = new and failure.status == "bad_envelope" and server.unreadable > 1
+        # One that lacks the model after it has answered was started anew: it refuses fast, and would get all calls.
+        if failure.status in (*STOPS_ACCOUNT, "not_found") or useless:
             self.drop(server, advice(server.at, failure))
             return True
         server.failures += failure.status in OF_SERVER

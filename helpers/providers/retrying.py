@@ -17,7 +17,6 @@ PATIENCE = 1800.0
 BILLED = ("bad_envelope", "maybe_billed")
 #: Failures after which nobody asks with this key at this address again in this run; other stops concern the one model.
 STOPS_ACCOUNT = ("quota", "auth")
-STOPS_MODEL = ("not_found", "bad_request")
 #: Waits without a word from the service: a drawn share of 1, 2, 4, ... seconds, at most 60.
 LONGEST_BACKOFF = 60.0
 

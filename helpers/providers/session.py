@@ -19,7 +19,7 @@ from helpers.providers.failures import Failure, classify
 from helpers.providers.fleet import Elsewhere, Fleet, Server, Stopped, servers_of
 from helpers.providers.headers import LONGEST_PAUSE, told_limits
 from helpers.providers.pacing import Clock, Pace
-from helpers.providers.retrying import BILLED, STOPS_ACCOUNT, STOPS_MODEL, Tries
+from helpers.providers.retrying import BILLED, STOPS_ACCOUNT, Tries
 from helpers.types import Completion, Model, Request
 
 #: Where a model is asked: provider and `base_url`.
@@ -138,7 +138,7 @@ class Session:
             if left_out and fleet.for_nothing(server, failure):
                 continue
             # A model that has answered takes our parameters: then the fault is in this request (too long, blocked).
-            if failure.status in STOPS_MODEL and model.name not in self.answered:
+            if failure.status == "not_found" or (failure.status == "bad_request" and model.name not in self.answered):
                 self.stops.setdefault(model.name, advice(server.at, failure))
             if not tries.again(failure, self.clock.now()):
                 return self._last(request, server.at, failure, tries)

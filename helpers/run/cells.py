@@ -190,6 +190,11 @@ def _content(path: Path, _changed: int, _size: int) -> bytes:
 
 @cache
 def code() -> str:
+    """The state of the code when this process first asked for it, as `code_now` says."""
+    return code_now()
+
+
+def code_now() -> str:
     """The state of everything that shapes a result: code, notebooks, experiments and built-in questions."""
     patterns = ("helpers/**/*.py", "notebooks/*.ipynb", "experiments/**/*.yaml", "experiments/**/*.txt", "data/*/*")
     ignored = {paths.REPLIES, paths.DOWNLOADS}

@@ -106,11 +106,49 @@ def test_a_cell_that_was_begun_is_not_begun_again_by_dask_itself(threads: str, t
             client.submit(cluster.remote, task, counted, pure=False).result()
 
 
-def test_a_worker_with_other_code_runs_nothing(threads: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "code", lambda: "another")
+@pytest.mark.parametrize(
+    ("before", "now", "told"),
+    [
+        ("other", "other", "has another state of Recuse: install the same commit there"),
+        ("old", "present", "was started before its Recuse was changed: restart it"),
+        ("present", "new", "has another state of Recuse: install the same commit there"),
+    ],
+)
+def test_a_worker_that_joined_with_other_code_runs_nothing(
+    threads: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str, now: str, told: str
+) -> None:
+    (cell,) = cells_of(tmp_path, SIX, question_limit=2)[:1]
+    monkeypatch.setattr(cluster, "code", lambda: before)
+    monkeypatch.setattr(cluster, "code_now", lambda: now)
+    with distributed.Client(threads) as client:
+        task = Task(cell, {}, 0.0, "present", f"{before}, {now}")
+        outcome = client.submit(cluster.remote, task, counted, pure=False).result()
+    assert told in outcome.error and outcome.error.startswith("01_mt_bench_blind: the worker at tcp://")
+
+
+def test_a_worker_of_several_threads_is_told_before_a_cell_is_begun(tmp_path: Path) -> None:
     cells = cells_of(tmp_path, SIX, question_limit=2)[:1]
-    (outcome,) = ran(cells, tmp_path, cluster.dask(threads, run=counted)).values()
-    assert "has another state of Recuse: install the same commit there" in outcome.error
+    options = {"threads_per_worker": 2, "processes": False, "protocol": "tcp", "host": "127.0.0.1"}
+    with (
+        distributed.LocalCluster(n_workers=1, dashboard_address="127.0.0.1:0", **options) as two,
+        pytest.raises(ConfigError, match=r"the worker at tcp://\S+ has several threads.*start it with --nthreads 1"),
+    ):
+        ran(cells, tmp_path, cluster.dask(two.scheduler_address, run=counted))
+
+
+def test_replies_come_home_though_the_folder_of_their_cell_cannot_be_removed(
+    threads: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = cells_of(tmp_path, SIX, question_limit=2)[:1]
+
+    def held(*_: Any, **__: Any) -> None:
+        raise OSError("the folder is not empty")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "rmdir", held)
+        (outcome,) = ran(cells, tmp_path / "cluster", cluster.dask(threads, run=counted)).values()
+    ran(cells, tmp_path / "sequence")
+    assert outcome.error is None and keys(tmp_path / "cluster") == keys(tmp_path / "sequence")
 
 
 def test_a_worker_with_other_code_or_without_a_key_is_told_before_a_cell_is_begun(
@@ -119,8 +157,7 @@ def test_a_worker_with_other_code_or_without_a_key_is_told_before_a_cell_is_begu
     cells = cells_of(tmp_path, SIX, question_limit=2)[:1]
     with pytest.raises(ConfigError, match=r"the worker at tcp://\S+ lacks a key: .*OPENAI_API_KEY \(needed by gpt_"):
         ran(cells, tmp_path, cluster.dask(threads, needs=["sim_gpt_fast", "gpt_fast"], run=counted))
-    here = threading.main_thread()
-    monkeypatch.setattr(cluster, "code", lambda: "here" if threading.current_thread() is here else "there")
+    monkeypatch.setattr(cluster, "code_now", lambda: "there")
     told = r"(?s)worker at tcp://\S+ has another state of Recuse.*worker at tcp://\S+ has another state"
     with pytest.raises(ConfigError, match=told):
         ran(cells, tmp_path, cluster.dask(threads, run=counted))
@@ -201,6 +238,27 @@ def test_a_scheduler_that_does_not_answer_is_told(monkeypatch: pytest.MonkeyPatc
         ):
             with pytest.raises(error, match=told), cluster.dask(where, run=counted)({}):
                 pass
+
+
+def begun(folder: str) -> None:
+    (Path(folder) / "begun").touch()
+
+
+def test_a_cluster_on_this_machine_obeys_its_command_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = list[Any]()
+
+    def kept(module: Any, workers: int | None, plain: Any = cluster._cluster) -> Any:
+        opened.append(plain(module, workers))
+        return opened[-1]
+
+    monkeypatch.setattr(cluster, "_cluster", kept)
+    with cluster.dask("local", 1, run=counted)({}):
+        address = opened[0].scheduler_address
+        for where in (address, address.replace("tls://", "tcp://")):
+            with pytest.raises((OSError, TypeError, ValueError, RuntimeError)):  # tls without its papers, then without tls
+                with distributed.Client(where, timeout=3) as stranger:
+                    stranger.run_on_scheduler(begun, str(tmp_path))
+    assert not (tmp_path / "begun").exists()
 
 
 # --- workers in processes of their own --------------------------------------------------------------------------------

@@ -153,6 +153,20 @@ def test_a_server_that_takes_no_request_costs_a_few_calls_and_loses_none(urls: t
     assert sum(B in told for told in found.told) == 1
 
 
+@pytest.mark.parametrize("urls", [(A, B), (A, B, C)])
+def test_a_server_that_was_started_anew_without_the_model_loses_no_call(urls: tuple[str, ...]) -> None:
+    found = run(slow_beside(B, "not_found", lambda n: n > 5), requests_to(behind(*urls), 200))
+    assert Counter(found.said) == {"ok": 200}
+    assert 5 < found.calls[B] <= 5 + 8, "those in flight"
+    assert sum(f"note: {B} is not asked any more" in told for told in found.told) == 1
+
+
+def test_a_model_that_its_only_server_lost_is_asked_no_more() -> None:
+    found = run(slow_beside(A, "not_found", lambda n: n > 5), requests_to(behind(A), 200))
+    assert found.calls[A] <= 5 + 8 and found.said.count("ok") == 5
+    assert sum("models.yaml" in said for said in found.said) == 195
+
+
 def test_a_request_that_no_server_takes_is_lost_alone() -> None:
     async def behave(at: str, n: int, request: Request) -> None:
         await asyncio.sleep(5)

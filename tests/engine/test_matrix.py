@@ -277,6 +277,20 @@ def test_what_the_command_takes_is_said(
         assert code == 2 and told in errors, errors
 
 
+def test_a_file_that_workers_elsewhere_would_not_find_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    question = '{"question_id": 1, "category": "writing", "turns": ["Say a."]}\n'
+    Path("mine.jsonl").write_text(question)
+    Path("grid.yaml").write_text("notebooks: [mt_bench_blind]\nparameters: {seed: [1]}\n")
+    where = ("run", "--matrix", "grid.yaml", "--dask", "tcp://127.0.0.1:1", "-p", "out", str(tmp_path / "out"))
+    code, _, errors = recuse(monkeypatch, capsys, *where, "-p", "questions", "mine.jsonl")
+    assert code == 2 and "questions = mine.jsonl: each worker would look for it" in errors, errors
+    code, _, errors = recuse(monkeypatch, capsys, *where, "-p", "questions", str(tmp_path / "mine.jsonl"))
+    assert code == 2 and "127.0.0.1:1" in errors and "would look for it" not in errors, errors
+
+
 @pytest.mark.slow
 def test_the_grid_of_the_readme_runs_as_it_stands_on_a_server_of_ones_own(serve: Any, tmp_path: Path) -> None:
     server = serve()
