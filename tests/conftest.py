@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from itertools import count
 from pathlib import Path
 
@@ -12,6 +13,12 @@ import pytest
 # Matrices here are small: threads of their own only get into each other's way, and stall where other work runs too.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+
+# A shell's background and nohup have these ignored, and programs that tests start would inherit that; what has a handler,
+# be it one that does nothing, is theirs to hear.
+for name in ("SIGINT", "SIGHUP"):
+    if (number := getattr(signal, name, None)) and signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, lambda *_: None)
 
 
 #: Tests after which what they left behind is looked through.

@@ -449,7 +449,11 @@ def test_the_users_settings_change_nothing_and_are_kept():
     own = {"figure.facecolor": "black", "font.size": 20, "lines.linewidth": 9, "pdf.fonttype": 3}
     with matplotlib.rc_context({**own, "figure.autolayout": True}):
         figures = two_figures()[:1]
-        figures[0].figure.savefig(io.BytesIO())  # by the user's own hand
+        for _ in range(2):
+            figures[0].figure.savefig(io.BytesIO())  # by the user's own hand
+            assert digests(figures) == before
+        figures[0].figure.savefig(io.BytesIO())
+        figures[0].figure.savefig(io.BytesIO())
         assert digests(figures) == before
         assert matplotlib.rcParams["figure.facecolor"] == "black" and matplotlib.rcParams["pdf.fonttype"] == 3
 

@@ -431,6 +431,14 @@ def test_a_result_tells_where_the_time_went(tmp_path: Path, monkeypatch: pytest.
     assert failed.error == "OSError: full" and failed.start == 0 and not failed.untold
 
 
+def test_nothing_of_the_time_taken_stands_in_a_notebook(tmp_path: Path) -> None:
+    line = starting.before_cells(tmp_path / "told")
+    assert not line.endswith(")"), "for a list, as the kernel reads its arguments"
+    assert small(tmp_path, "[_, Out, sorted(name for name in globals() if 'begin' in name)]").error is None
+    (shown,) = nbformat.read(tmp_path / "report.ipynb", 4).cells[0].outputs
+    assert shown["data"]["text/plain"] == "['', {}, []]"
+
+
 def test_a_run_is_good_where_nobody_could_write_down_how_long_it_took(tmp_path: Path) -> None:
     """As on a full disk: all cells ran, and may have been paid for."""
     block = f"import pathlib\n[told] = pathlib.Path({str(tmp_path)!r}).glob('.report-*.imports')\n"

@@ -160,9 +160,14 @@ class Figure:
         if kind not in METADATA:
             raise ValueError(f"figure {self.name}: no format '{kind}'; there are: {', '.join(METADATA)}")
         buffer = io.BytesIO()
+        frozen = self.figure.get_layout_engine()
         with settings(self.rc):
-            _freeze(self.figure)  # who saved it under settings of their own gave it their engine
-            self.figure.savefig(buffer, format=kind, metadata=METADATA[kind])
+            # For an engine, one that does nothing too, each file is drawn twice.
+            self.figure.set_layout_engine(None)
+            try:
+                self.figure.savefig(buffer, format=kind, metadata=METADATA[kind])
+            finally:
+                self.figure.set_layout_engine(frozen)
         return buffer.getvalue()
 
     @property
@@ -181,15 +186,9 @@ def canvas(look: Style, width: float, height: float) -> Canvas:
     return Canvas(figsize=(width, height), layout="constrained")
 
 
-def _freeze(figure: Canvas) -> None:
-    """Let nothing be moved any more; to be called within `settings`, else the user's own layout engine takes over."""
-    # Not "none": that is an engine that does nothing, for which each file is drawn twice all the same.
-    figure.set_layout_engine(None)
-
-
 def finished(name: str, figure: Canvas, caption: str, alt: str, look: Style) -> Figure:
     """Freeze the layout and wrap the figure; to be called within `settings`."""
     # Each drawing lets the layout engine move things a little; frozen, png, pdf and svg show the same picture.
     figure.draw_without_rendering()
-    _freeze(figure)
+    figure.set_layout_engine("none")
     return Figure(name, figure, caption, alt, look.rc, look.name)

@@ -52,9 +52,10 @@ def run_cells(notebook: Path, draft: Path, parameters: Mapping[str, Any]) -> flo
 def before_cells(told: Path) -> str:
     """The line that each kernel runs before its first cell, in the place of lines of the user's own profile."""
     program = str(Path(__file__).with_name("in_kernel.py"))
-    # By its path: to import the package would take longer than all that it does. None of its names becomes a cell's.
+    # By its path: to import the package would take longer than all that it does. None of its names becomes a cell's,
+    # and its value is None, which no `_` and no `Out` keeps. It ends with no ")": traitlets would take it for a list.
     run = f"exec(open({program!r}, encoding='utf-8').read(), names)"
-    return f"(lambda names: ({run}, names['begin'](get_ipython(), {str(told)!r})))({{'__name__': 'in_kernel'}})"
+    return f"(lambda names: ({run}, names['begin'](get_ipython(), {str(told)!r})))({{'__name__': 'in_kernel'}})[1]"
 
 
 def _seconds(told: Path) -> float:
