@@ -15,9 +15,12 @@ from benchmarks.measuring import Cost, cost, goal, server, spread, table, versio
 
 TITLE = "Judging"
 SDKS = ("openai", "anthropic", "google")
+#: What is compared of each SDK; "call" is the bare loop with our arguments.
+EACH = ("ours", "bare", "call")
 PACKAGES = {"openai": "openai", "anthropic": "anthropic", "google": "google-genai"}
 MILLISECONDS, AT_ONCE = 100.0, 64
-#: What happens once is removed: what 2,200 calls cost less what 200 cost.
+#: What happens once is removed: what 2,200 calls cost less what 200 cost. Of many more an index is written, in a
+#: process of its own whose time `asked.measured` would not count.
 LITTLE, MUCH = 200, 2_200
 #: How often ours and the bare loop take turns within a round: a machine's speed can change within one turn.
 TURNS = 5
@@ -81,22 +84,25 @@ def programs(port: int, prompts: Path) -> dict[str, Command]:
             *(["--store", str(folder)] if keeps else []),
         ]
 
-    found = {f"{whose.__name__} {sdk}": whose(sdk) for sdk in SDKS for whose in (ours, bare)}
+    def call(sdk: str) -> Command:
+        return lambda calls, folder: [*bare(sdk)(calls, folder), "--as-ours"]
+
+    found = {f"{whose.__name__} {sdk}": whose(sdk) for sdk in SDKS for whose in (ours, bare, call)}
     return found | {name: peer(name) for name in PEERS}
 
 
 def rounds(commands: Mapping[str, Command], runs: int, little: int, much: int) -> dict[str, list[PerCall]]:
-    """What each program's calls cost; all take part in each round, so that whatever disturbs one disturbs all.
+    """What each program's calls cost; all take part in each round, so that in the long run all are disturbed alike.
 
-    Ours and the bare loop of an SDK, whose costs are close, take TURNS there, of which the round has the medians; every
+    Ours and the bare loops of an SDK, whose costs are close, take TURNS there, of which the round has the medians; each
     other turn goes the other way round: what comes first is no better off than what comes after it. In a turn one
     process makes few calls, as many again and many, and says itself what the latter two have cost: to import an SDK
     takes more than hundreds of calls, and never the same. Of peers, measured once a round, whole processes are read.
     """
     found: dict[str, list[PerCall]] = {name: [] for name in commands}
-    pairs = [[f"{whose} {sdk}" for whose in ("ours", "bare")] for sdk in SDKS]
+    alike = [[f"{whose} {sdk}" for whose in EACH] for sdk in SDKS]
     for number in range(runs):
-        for names in [*pairs, *([name] for name in PEERS if name in commands)]:
+        for names in [*alike, *([name] for name in PEERS if name in commands)]:
             print(f"judging, round {number + 1} of {runs}: {', '.join(names)}", file=sys.stderr)
             if len(names) == 1:
                 few, many = (_cost(commands[names[0]], [calls]) for calls in (little, much))
@@ -104,7 +110,7 @@ def rounds(commands: Mapping[str, Command], runs: int, little: int, much: int) -
                 continue
             turns: dict[str, list[PerCall]] = {name: [] for name in names}
             for turn in range(TURNS):
-                for name in names[:: (-1) ** (number + turn)]:
+                for name in names if (number + turn) % 2 == 0 else reversed(names):
                     turns[name].append(told(_cost(commands[name], [little, little, much]).said, much - little))
             for name, each in turns.items():
                 found[name].append(PerCall(median(one.rate for one in each), median(one.cpu for one in each)))
@@ -127,12 +133,12 @@ def many(command: Command, runs: int, calls: int) -> list[tuple[Cost, Cost]]:
 
 
 def beside_bare(found: Mapping[str, Sequence[PerCall]]) -> str:
-    """Our path and the bare loop, SDK by SDK, as a table."""
+    """Our path and the bare loops, SDK by SDK, as a table."""
     rows = []
     for sdk in SDKS:
-        ours, bare = found[f"ours {sdk}"], found[f"bare {sdk}"]
+        ours, bare, call = (found[f"{whose} {sdk}"] for whose in EACH)
         rates = [our.rate / its.rate for our, its in zip(ours, bare, strict=True)]
-        cpus = [our.cpu / its.cpu for our, its in zip(ours, bare, strict=True)]
+        cpus, over = ([our.cpu / its.cpu for our, its in zip(ours, loop, strict=True)] for loop in (bare, call))
         rows.append(
             [
                 sdk,
@@ -142,10 +148,12 @@ def beside_bare(found: Mapping[str, Sequence[PerCall]]) -> str:
                 spread([each.cpu for each in ours]),
                 spread([each.cpu for each in bare]),
                 f"{spread(cpus)} ({goal(cpus, 1.35, most=True)})",
+                spread([each.cpu for each in call]),
+                spread(over),
             ]
         )
     head = ["SDK", "ours, calls/s", "bare, calls/s", "rate over bare", "ours, CPU ms", "bare, CPU ms", "CPU over bare"]
-    return table(head, rows)
+    return table([*head, "our call alone, CPU ms", "CPU over it"], rows)
 
 
 def beside_peers(found: Mapping[str, Sequence[PerCall]], absent: Mapping[str, str]) -> str:
@@ -158,21 +166,22 @@ def beside_peers(found: Mapping[str, Sequence[PerCall]], absent: Mapping[str, st
         pairs = [*zip(found["ours openai"], found[name], strict=True)]
         faster = [our.rate / its.rate for our, its in pairs]
         cheaper = [its.cpu / our.cpu for our, its in pairs]
-        told = [spread(faster, 1), spread(cheaper, 1)]
-        told[0] += f" ({goal(faster, FASTER[name], False, 1)})" if name in FASTER else ""
-        told[1] += f" ({goal(cheaper, CHEAPER[name], False, 1)})" if name in CHEAPER else ""
-        rows.append([name, spread([its.rate for _, its in pairs], 0), spread([its.cpu for _, its in pairs], 1), *told])
+        shown = [spread(faster, 1), spread(cheaper, 1)]
+        shown[0] += f" ({goal(faster, FASTER[name], False, 1)})" if name in FASTER else ""
+        shown[1] += f" ({goal(cheaper, CHEAPER[name], False, 1)})" if name in CHEAPER else ""
+        rows.append([name, spread([its.rate for _, its in pairs], 0), spread([its.cpu for _, its in pairs], 1), *shown])
     return table(["peer", "calls/s", "CPU ms a call", "our rate over its", "its CPU over ours"], rows)
 
 
 def of_many(found: Sequence[tuple[Cost, Cost]], calls: int) -> str:
     """Memory and the second run of many judgments, as a table."""
     memory, again = [first.memory for first, _ in found], [second.memory for _, second in found]
-    starts = [float(second.said.split()[0]) for _, second in found]
+    starts, whole = [float(second.said.split()[0]) for _, second in found], [second.seconds for _, second in found]
     rows = [
         [f"{calls:,} asked: largest resident memory, MB", spread(memory, 0), goal(memory, 200, True, 0)],
         [f"{calls:,} stored: from the first trial to all judgments, s", spread(starts), goal(starts, 2, True, 0)],
-        [f"{calls:,} stored: largest resident memory, MB", spread(again, 0), ""],
+        [f"{calls:,} stored: the whole process, with start and imports, s", spread(whole), ""],
+        [f"{calls:,} stored: largest resident memory, MB (pandas and pyarrow for the index)", spread(again, 0), ""],
     ]
     return table(["openai", "median", "goal"], rows)
 
@@ -191,9 +200,12 @@ def section(runs: int, little: int = LITTLE, much: int = MUCH, calls: int = MANY
     return f"""
 A local server answers after {MILLISECONDS:.0f} ms, {AT_ONCE} calls at once, {size / 1000:.1f} KB of prompt and schema
 a call. Ours: build, call, parse, durable append, progress, a budget by the table of prices, a key that is looked for
-in each reply. Bare: the same public SDK call on the same transport in a loop, prompts read from a file. Each number is
-what {much - little:,} calls more cost ({much:,} less {little:,}), in user and system time of the process. Ours and the
-bare loop make both in one process that has made {little:,} before; a round takes the medians of {TURNS} turns.
+in each reply. Bare: the same public method of the SDK on the same transport in a loop, called as its documentation
+does, prompts read from a file. Our call alone: that loop with the arguments that ours gives the method (a body that is
+encoded already, the whole address, all options), which cost the SDK less; the rest is all that ours does beside it.
+Each number is what {much - little:,} calls more cost ({much:,} less {little:,}), in user and system time of the
+process. Ours and the bare loops make both in one process that has made {little:,} before; a round takes the medians of
+{TURNS} turns.
 {versions([*PACKAGES.values(), "aiohttp", "httpx2"])}.
 
 {beside_bare(found)}

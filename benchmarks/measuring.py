@@ -42,6 +42,7 @@ def cost(command: Sequence[str], variables: Mapping[str, str] | None = None) -> 
         command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         timer = threading.Timer(MAX_SECONDS, process.kill)
+        timer.daemon = True  # who interrupts does not wait for it
         timer.start()
         errors: list[str] = []
         reader = threading.Thread(target=lambda: errors.append(process.stderr.read()))

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measuring import ROOT, Cost, cost, goal, spread, table, versions
-from helpers.run.notebooks import available, collects
 
 TITLE = "Notebooks"
 #: Seconds that a notebook may take above its cells in plain Python, at most.
@@ -71,6 +70,9 @@ def at_once(together: Sequence[Cost], in_turn: Sequence[Cost]) -> str:
 
 def section(runs: int, names: Sequence[str] = (), **less: Any) -> str:
     """Measure all; the section of the results as Markdown. `names` and parameters can make it smaller."""
+    # Here: of each process that this one starts, the system tells at least the memory that this one holds.
+    from helpers.run.notebooks import available, collects
+
     known = {name: path for name, path in available().items() if name in names or not names}
     booked: dict[str, tuple[list[Cost], list[Cost]]] = {n: ([], []) for n, path in known.items() if not collects(path)}
     together, in_turn = [], []
@@ -84,12 +86,17 @@ def section(runs: int, names: Sequence[str] = (), **less: Any) -> str:
                 script = folder / f"{notebook}.py"
                 given = {**asked, "out": str(folder / notebook)}
                 script.write_text(program(known[notebook], given), encoding="utf-8")
+                plainly = {"PYTHONPATH": str(ROOT), "MPLBACKEND": "agg"}
+                if number % 2:
+                    plain.append(cost([sys.executable, str(script)], plainly))
                 costs.append(run([notebook], given))
-                plain.append(cost([sys.executable, str(script)], {"PYTHONPATH": str(ROOT), "MPLBACKEND": "agg"}))
+                if not number % 2:
+                    plain.append(cost([sys.executable, str(script)], plainly))
             together.append(run([*known], asked))
             in_turn.append(run([*known], asked, "--processes", "1"))
     return f"""
-From stored judgments of the built-in judges, files written; start, kernel and imports are counted.
+From stored judgments of the built-in judges, files written; start, kernel and imports are counted. A kernel of
+`recuse run` lets each cell begin without garbage, which plain Python does not and pays for where statsmodels is used.
 {versions(["papermill", "ipykernel", "matplotlib"])}.
 
 {beside_plain(booked)}

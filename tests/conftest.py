@@ -14,8 +14,8 @@ import pytest
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
-# A shell's background and nohup have these ignored, and programs that tests start would inherit that; what has a handler,
-# be it one that does nothing, is theirs to hear.
+# A shell's background and nohup have these ignored, and programs that tests start would inherit that; what has a
+# handler, be it one that does nothing, is theirs to hear.
 for name in ("SIGINT", "SIGHUP"):
     if (number := getattr(signal, name, None)) and signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, lambda *_: None)

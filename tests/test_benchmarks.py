@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from benchmarks import __main__ as everything
@@ -66,14 +67,14 @@ def test_the_server_answers_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("sdk", judging.SDKS)
-def test_our_path_and_the_bare_loop_run_and_ours_keeps_every_reply(
+def test_our_path_and_the_bare_loops_run_and_ours_keeps_every_reply(
     sdk: str, port: int, prompts: Path, tmp_path: Path
 ) -> None:
     commands = judging.programs(port, prompts)
-    ours, bare = (cost(commands[f"{whose} {sdk}"]([1, CALLS], tmp_path)) for whose in ("ours", "bare"))
+    ours, bare, call = (cost(commands[f"{whose} {sdk}"]([1, CALLS], tmp_path)) for whose in judging.EACH)
     assert [len(store.read(tmp_path / place / "judge.jsonl")) for place in ("0", "1")] == [1, CALLS]
     assert ours.memory > 10
-    for each in (ours, bare):
+    for each in (ours, bare, call):
         lines = [[float(word) for word in line.split()] for line in each.said.splitlines()]
         assert len(lines) == 2 and all(0 < spent < each.cpu and 0 < took < each.seconds for took, spent in lines)
 
@@ -108,13 +109,13 @@ def test_processor_time_and_memory_are_those_of_the_program() -> None:
 def test_what_happens_once_is_removed_and_ratios_are_of_the_same_round() -> None:
     ours = judging.told("7.5 4.0\n2.0 1.0\n6.0 3.0\n", 2000)
     assert (ours.rate, ours.cpu) == (500.0, 1.0)
-    found = {f"{whose} {sdk}": [ours] * 3 for whose in ("ours", "bare") for sdk in judging.SDKS}
+    found = {f"{whose} {sdk}": [ours] * 3 for whose in judging.EACH for sdk in judging.SDKS}
     # Of three rounds one is disturbed for both: the ratio of that round is as it was.
     found["bare openai"] = [judging.PerCall(500.0, 0.8), judging.PerCall(400.0, 0.5), judging.PerCall(500.0, 0.8)]
     found["ours openai"] = [judging.PerCall(490.0, 1.0), judging.PerCall(200.0, 1.0), judging.PerCall(490.0, 1.0)]
     row = next(line for line in judging.beside_bare(found).splitlines() if line.startswith("| openai"))
     assert "0.98 [0.50, 0.98] (at least 0.95: met)" in row
-    assert "1.25 [1.25, 2.00] (at most 1.35: met)" in row
+    assert "1.25 [1.25, 2.00] (at most 1.35: met) | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] |" in row
     found |= {"inspect_ai": [judging.PerCall(50.0, 5.0)] * 3, "litellm": [judging.PerCall(300.0, 4.0)] * 3}
     found["a client per call"] = [judging.PerCall(50.0, 30.0)] * 3
     told = judging.beside_peers(found, {})
@@ -122,10 +123,10 @@ def test_what_happens_once_is_removed_and_ratios_are_of_the_same_round() -> None
     assert "1.6 [0.7, 1.6] (at least 1.7: missed)" in told and "30.0 [30.0, 30.0] (at least 12.0: met)" in told
 
 
-def test_ours_and_the_bare_loop_take_turns_and_each_way_round(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ours_and_the_bare_loops_take_turns_and_each_way_round(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[tuple[str, list[int]]] = []
     speeds = itertools.cycle([1.0, 4.0, 1.0, 1.0, 0.1])  # a machine that changes its speed
-    names = [f"{whose} {sdk}" for sdk in judging.SDKS for whose in ("ours", "bare")] + ["litellm"]
+    names = [f"{whose} {sdk}" for sdk in judging.SDKS for whose in judging.EACH] + ["litellm"]
 
     def measured(command: judging.Command, calls: list[int]) -> Cost:
         [name] = command(calls, Path())
@@ -140,10 +141,10 @@ def test_ours_and_the_bare_loop_take_turns_and_each_way_round(monkeypatch: pytes
     each = judging.PerCall(pytest.approx(100.0), pytest.approx(1.0))
     assert found == {name: [each, each] for name in names}
     asked = [name for name, calls in done if calls == [10, 10, 110]]
-    both, turns = ["ours openai", "bare openai"], judging.TURNS
-    assert asked[: 2 * turns] == [name for turn in range(turns) for name in both[:: (-1) ** turn]]
-    assert asked[6 * turns : 8 * turns] == [name for turn in range(turns) for name in both[:: -((-1) ** turn)]]
-    assert len(asked) == 2 * 6 * turns
+    alike, turns = ["ours openai", "bare openai", "call openai"], judging.TURNS
+    assert asked[: 3 * turns] == [name for turn in range(turns) for name in alike[:: (-1) ** turn]]
+    assert asked[9 * turns : 12 * turns] == [name for turn in range(turns) for name in alike[:: -((-1) ** turn)]]
+    assert len(asked) == 2 * 9 * turns
     assert [each for each in done if each[0] == "litellm"] == [("litellm", [10]), ("litellm", [110])] * 2
 
 
@@ -209,17 +210,15 @@ def test_a_part_is_shown_and_results_are_left_alone() -> None:
 def test_the_index_is_made_read_and_told_with_its_goals() -> None:
     assert "| 2,000 | " in index.section(1, counts=(2_000,))
     runs = [Cost(9.0, 9.0, 300.0, "0.2000\n")]
-    rows = index.told([(10_000, runs, runs), (20_000, [Cost(9.0, 9.0, 1.0, "0.8000\n")], runs)])
-    assert (
-        "| 20,000 | 40.0 [40.0, 40.0] | 2.00 (at most 1.50: missed) | 0.200 [0.200, 0.200] (at most 0.20: met) | 300 |"
-        in rows
-    )
+    dear = [Cost(9.0, 9.0, 1.0, "0.9000\n")]
+    rows = index.told([(10_000, dear, runs[0], runs), (20_000, runs, runs[0], runs), (40_000, dear, runs[0], runs)])
+    assert "| 40,000 | 22.5 [22.5, 22.5] | 2.25 (at most 1.50: missed) | 5.0 | 0.200 [0.200, 0.200] (at most" in rows
 
 
 def test_estimators_on_rows_of_codes_are_measured() -> None:
     said = estimating.section(1, rows=600, resamples=20, counts=(60,))
     assert (
-        "20 resamples of each rate with the sums, s" in said
+        "20 resamples of each rate with our sums, s" in said
         and "| 60 | " in said
         and "600 pairs, two games each" in said
     )
@@ -228,31 +227,35 @@ def test_estimators_on_rows_of_codes_are_measured() -> None:
 def test_the_rates_of_rows_of_codes_are_those_of_the_rows() -> None:
     """What the programs time is what they say: sums and rates by hand, from the rows."""
     frame = coded.judgments(600)
-    own, kinds = (coded.rates(each.sum(axis=0)) for each in coded.sums(frame))
+    selves, classes = coded.sums(frame)
+    own, kinds = coded.rates(selves.sum(axis=0)), coded.shares(classes.sum(axis=0))
     assert len(frame["question_id"].unique()) == 100 and set(frame["question_id"].value_counts()) == {6}
     assert own == pytest.approx([frame["self"][frame["judge"] == judge].mean() for judge in coded.JUDGES])
     assert kinds == pytest.approx([(frame["kind"] == kind).mean() for kind in coded.KINDS])
-    first = coded.rates(coded.sums(frame)[0][:, [0, 3]].sum(axis=0))
-    assert first == pytest.approx([own[0]]), "one judge by itself"
+    assert coded.rates(selves[:, [0, 3]].sum(axis=0)) == pytest.approx([own[0]]), "one judge by itself"
+    assert (selves[:, 3:] == 2).all(), "each judge twice a question"
+    assert (np.hstack([selves[:, :3], classes]) == np.array(coded.plain(frame)).T).all(), "the pass beside it"
 
 
 def test_estimators_are_told_with_their_goals() -> None:
-    found = [estimating.Measured({"bincount": 0.01, "sums": 0.04, "resamples": 0.09, "together": 0.4}, 500.0)] * 2
+    found = [estimating.Measured({"plain": 0.02, "sums": 0.04, "resamples": 0.09, "together": 0.4}, 500.0)] * 2
     told = estimating.resampling(found, 10_000)
     assert "| rounds: 2 | median | goal |" in told
-    assert "| resamples over all six sums | 2.2 [2.2, 2.2] | at most 6: met |" in told
+    assert "| resamples over one pass of numpy | 4.5 [4.5, 4.5] | at most 6: met |" in told
     told = estimating.classifying([estimating.Measured({"classes": 0.004, "pairs": 0.3}, 300.0)])
     assert "ms | 4.0 [4.0, 4.0] | at most 5: met |" in told
-    small, large = estimating.Measured({"sums": 0.001}, 200.0), estimating.Measured({"sums": 2.0}, 4100.0)
-    told = estimating.growing([(10_000, [small]), (10_000_000, [large])])
-    assert (
-        "| 200 [200, 200] | 2.00 [2.00, 2.00] (at most 1.50: missed) | 4100 [4100, 4100] (at most 4000: missed)" in told
+    few, some, most = (
+        estimating.Measured({"sums": seconds, "resamples": 0.1}, memory)
+        for seconds, memory in ((0.003, 100.0), (0.01, 200.0), (2.0, 4100.0))
     )
+    told = estimating.growing([(10_000, [few]), (100_000, [some]), (10_000_000, [most])])
+    assert "| 200 [200, 200] | 2.00 [2.00, 2.00] (at most 1.50: missed) | 0.100 [0.100, 0.100] | 4100 [4100," in told
+    assert "(at most 4000: missed)" in told and "| 10,000 | 300 [300, 300] | 3.00 [3.00, 3.00] |" in told
 
 
 def test_what_takes_long_is_not_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(estimating, "LONG", 1e-9)
-    assert len(estimating.measure("passes", 60, 2)) == 1
+    assert len(estimating.measure("resamples", 60, 2, 20)) == 1
 
 
 def test_notebooks_are_told_beside_their_cells_and_at_once() -> None:

@@ -2,7 +2,7 @@
 
     python -m benchmarks.programs.coded resamples --rows 1000000
 
-prints JSON: what was measured, in seconds, medians of so many passes within this process.
+prints JSON: what was measured, in seconds, medians of several times within this process.
 """
 
 from __future__ import annotations
@@ -36,28 +36,44 @@ def took(work: Callable[[], Any], times: int = 5) -> float:
 
 
 def judgments(rows: int) -> pd.DataFrame:
-    """Rows of codes: the question, the judge, whether it chose itself, and the class of a pair."""
+    """Rows of codes: the question, the judge, whether it chose itself, and the class of a pair.
+
+    As in a run: each judge has the same questions, as often as the others.
+    """
     draw = np.random.default_rng(SEED)
     questions = max(1, rows // EACH)
-    codes = {"question_id": np.arange(rows) % questions, "judge": draw.integers(3, size=rows)}
+    turn = np.arange(rows) // questions
+    codes = {"question_id": np.arange(rows) % questions, "judge": turn % len(JUDGES)}
     codes["kind"] = draw.choice(3, size=rows, p=(0.6, 0.25, 0.15))
     names = {"question_id": [f"q{n:07}" for n in range(questions)], "judge": JUDGES, "kind": KINDS}
     columns = {name: pd.Categorical.from_codes(codes[name], names[name]) for name in codes}
     return pd.DataFrame({**columns, "self": (draw.random(rows) < 0.4).astype(float), "one": np.ones(rows)})
 
 
+def plain(frame: pd.DataFrame) -> list[np.ndarray]:
+    """What one group-by pass of numpy alone takes for the six rates: a weighted count of the questions for each."""
+    question, judge, kind = (frame[name].cat.codes.to_numpy() for name in ("question_id", "judge", "kind"))
+    own = frame["self"].to_numpy()
+    weights = [*((judge == each) * own for each in range(len(JUDGES))), *(kind == each for each in range(len(KINDS)))]
+    return [np.bincount(question, weights=each) for each in weights]
+
+
 def sums(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """What each question holds: of each judge how often itself and how many, and of each class how many and of all."""
+    """What each question holds: of each judge how often itself and how many, and of each class how many."""
     own = cluster_sums(frame, "self", "question_id", by="judge")
     kinds = cluster_sums(frame, "one", "question_id", by="kind").denominators
-    return np.hstack([own.numerators, own.denominators]), np.hstack([kinds, kinds.sum(axis=1, keepdims=True)])
+    return np.hstack([own.numerators, own.denominators]), kinds
 
 
 def rates(totals: np.ndarray) -> np.ndarray:
-    """Rates of totals (..., 2k): k numerators, then k denominators; or three shares of totals (..., 4)."""
-    part = 3 if totals.shape[-1] == 4 else totals.shape[-1] // 2
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return totals[..., :part] / totals[..., part:]
+    """Rates of totals (..., 2k): k numerators, then k denominators."""
+    part = totals.shape[-1] // 2
+    return totals[..., :part] / totals[..., part:]
+
+
+def shares(totals: np.ndarray) -> np.ndarray:
+    """Shares of totals (..., k) that make up all."""
+    return totals / totals.sum(axis=-1, keepdims=True)
 
 
 def resamples(rows: int, count: int) -> dict[str, float]:
@@ -65,26 +81,20 @@ def resamples(rows: int, count: int) -> dict[str, float]:
 
     Each rate from draws of its own judge's sums, of which there are few kinds, and all of them from the same draws.
     """
-    frame = judgments(rows)
-    codes, own = frame["question_id"].cat.codes.to_numpy(), frame["self"].to_numpy()
+    frame, seeds = judgments(rows), iter(range(SEED, SEED + 1000))  # draws of one seed are kept: each time another
 
-    def intervals(apart: bool, seed: int) -> None:
-        selves, shares = sums(frame)
+    def intervals(apart: bool) -> None:
+        (selves, classes), seed = sums(frame), next(seeds)
         of_each = [selves[:, [judge, judge + len(JUDGES)]] for judge in range(len(JUDGES))] if apart else [selves]
-        for each in (*of_each, shares):
-            np.nanquantile(resampled(each, rates, seed, count), (0.025, 0.975), axis=0)
+        for each, statistic in [*((one, rates) for one in of_each), (classes, shares)]:
+            np.quantile(resampled(each, statistic, seed, count), (0.025, 0.975), axis=0)
 
-    found = {"bincount": took(lambda: np.bincount(codes, weights=own)), "sums": took(lambda: sums(frame))}
-    # draws of one seed are kept: each has its own, and the goal is for the rates each by itself
-    together = took(lambda: intervals(apart=False, seed=SEED + 1), 1)
-    return found | {"together": together, "resamples": took(lambda: intervals(apart=True, seed=SEED), 1)}
-
-
-def passes(rows: int) -> dict[str, float]:
-    """One pass over the rows for all six sums."""
-    frame = judgments(rows)
-    codes, own = frame["question_id"].cat.codes.to_numpy(), frame["self"].to_numpy()
-    return {"bincount": took(lambda: np.bincount(codes, weights=own)), "sums": took(lambda: sums(frame))}
+    return {
+        "plain": took(lambda: plain(frame)),
+        "sums": took(lambda: sums(frame)),
+        "resamples": took(lambda: intervals(apart=True)),
+        "together": took(lambda: intervals(apart=False)),
+    }
 
 
 def classes(rows: int) -> dict[str, float]:
@@ -108,14 +118,11 @@ def classes(rows: int) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("what", choices=["resamples", "passes", "classes"])
+    parser.add_argument("what", choices=["resamples", "classes"])
     parser.add_argument("--rows", type=int, required=True)
     parser.add_argument("--resamples", type=int, default=10_000)
     given = parser.parse_args()
-    if given.what == "resamples":
-        found = resamples(given.rows, given.resamples)
-    else:
-        found = {"passes": passes, "classes": classes}[given.what](given.rows)
+    found = resamples(given.rows, given.resamples) if given.what == "resamples" else classes(given.rows)
     print(json.dumps(found))
 
 

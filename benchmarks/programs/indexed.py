@@ -55,7 +55,7 @@ def main() -> None:
     parser.add_argument("--store", type=Path, required=True)
     parser.add_argument("--count", type=int, required=True)
     given = parser.parse_args()
-    if given.what in ("read", "load"):
+    if given.what in ("build", "read", "load"):
         import pandas  # noqa: F401 - an analysis has it already
         import pyarrow.parquet  # noqa: F401
     begun = time.perf_counter()

@@ -61,8 +61,8 @@ def _refuse_relative(cells: list[Cell]) -> None:
             value = cell.parameters.get(name)
             if isinstance(value, str) and not Path(value).is_absolute() and Path(value).expanduser().exists():
                 raise ConfigError(
-                    f"{name} = {value}: each worker would look for it from where it was started; give an absolute path, "
-                    "under which it lies on all of them"
+                    f"{name} = {value}: each worker would look for it from where it was started; give an absolute "
+                    "path, under which it lies on all of them"
                 )
 
 
