@@ -128,7 +128,7 @@ class Sums:
 
     numerators: np.ndarray
     denominators: np.ndarray
-    clusters: np.ndarray
+    clusters: pd.Index
     columns: tuple[object, ...]
     strata: np.ndarray | None = None
 
@@ -152,13 +152,16 @@ def cluster_sums(
     else:
         column, columns = np.zeros(len(frame), dtype=int), ("all",)
     values = frame[value].to_numpy(dtype=float, na_value=np.nan)
-    valid = ~np.isnan(values)
     shape = (len(labels), len(columns))
-    cell = (codes * shape[1] + column)[valid]
+    cell = np.multiply(codes, shape[1], dtype=np.int64)  # codes can be of fewer bits than their products
+    cell += column
+    valid = ~np.isnan(values)
+    if not valid.all():  # else copies of all rows would take longer than the sums
+        cell, values = cell[valid], values[valid]
     size = shape[0] * shape[1]
-    numerators = np.bincount(cell, weights=values[valid], minlength=size).reshape(shape)
+    numerators = np.bincount(cell, weights=values, minlength=size).reshape(shape)
     denominators = np.bincount(cell, minlength=size).astype(float).reshape(shape)
-    return Sums(numerators, denominators, np.asarray(labels), columns, _strata(frame, cluster, codes, strata))
+    return Sums(numerators, denominators, labels, columns, _strata(frame, cluster, codes, strata))
 
 
 def _strata(frame: pd.DataFrame, cluster: str, codes: np.ndarray, strata: str | None) -> np.ndarray | None:

@@ -8,23 +8,24 @@ import numpy as np
 import pandas as pd
 
 
-def numbered(labels: pd.Series) -> tuple[np.ndarray, np.ndarray]:
+def numbered(labels: pd.Series) -> tuple[np.ndarray, pd.Index]:
     """The number of each row's label (-1: none), and the labels in their order (categories: in theirs)."""
     if isinstance(labels.dtype, pd.CategoricalDtype):
         codes, categories = labels.array.codes, labels.array.categories
         if (codes >= 0).all():
             numbers, used = renumbered(codes, len(categories))
-            return numbers, np.asarray(categories.take(used))
-    numbers, found = pd.factorize(labels, sort=True)
-    return numbers, np.asarray(found)
+            return numbers, categories if len(used) == len(categories) else categories.take(used)
+    return pd.factorize(labels, sort=True)
 
 
 def renumbered(numbers: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers below `size` in their order without gaps, and which of the old ones there are."""
+    """Numbers below `size` in their order without gaps, in whatever type of integers, and which of the old there are."""
     if size > 8 * len(numbers):  # few of many are used: sorting is cheaper than a list of all
         used, new = np.unique(numbers, return_inverse=True)
         return new, used
     used = np.flatnonzero(np.bincount(numbers, minlength=size))
+    if len(used) == size:
+        return numbers, used
     place = np.empty(size, dtype=np.int64)
     place[used] = np.arange(len(used))
     return place[numbers], used

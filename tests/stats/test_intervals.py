@@ -197,6 +197,15 @@ def test_coded_labels_give_the_sums_of_texts(others: int) -> None:
             assert list(codes.clusters) == list(texts.clusters) and list(codes.strata) == list(texts.strata)
 
 
+def test_codes_of_few_bits_hold_all_cells() -> None:
+    questions = [f"q{number:03}" for number in range(100)]
+    rows = pd.DataFrame({"question_id": questions * 3, "judge": np.repeat(["a", "b", "c"], 100), "top": 1.0})
+    coded = rows.astype({"question_id": "category", "judge": "category"})
+    assert coded["question_id"].cat.codes.dtype == np.int8, "of 300 cells it can tell 128"
+    sums = cluster_sums(coded, "top", "question_id", "judge")
+    assert (sums.numerators == np.ones((100, 3))).all() and list(sums.clusters) == questions
+
+
 @pytest.mark.parametrize("kind", ["str", "category"])
 def test_a_question_in_two_strata_is_an_error_that_names_it(kind: str) -> None:
     frame = pd.DataFrame({"question_id": ["q1", "q1"], "category": ["x", "y"]}).astype(kind).assign(top=[1.0, 0.0])
