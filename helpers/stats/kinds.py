@@ -26,7 +26,7 @@ def each_its_own(sums: np.ndarray) -> Kinds:
 
 
 def to_draw(sums: np.ndarray) -> Kinds:
-    """What is drawn for clusters with these sums (C, M): their kinds, or each by itself where that costs little more."""
+    """What is drawn for clusters with these sums (C, M): their kinds, or each itself where that costs little more."""
     sums = np.ascontiguousarray(sums, dtype=float)
     if len(sums) >= MANY:
         kinds = kinds_of(sums)

@@ -19,7 +19,7 @@ def numbered(labels: pd.Series) -> tuple[np.ndarray, pd.Index]:
 
 
 def renumbered(numbers: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers below `size` in their order without gaps, in whatever type of integers, and which of the old there are."""
+    """Numbers below `size` in their order without gaps, in any type of integers, and which of the old there are."""
     if size > 8 * len(numbers):  # few of many are used: sorting is cheaper than a list of all
         used, new = np.unique(numbers, return_inverse=True)
         return new, used
