@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import replace
 from typing import Any
 
+import aiohttp
 import httpx2
 import pytest
 
@@ -93,16 +95,43 @@ def test_options_that_are_given_once_are_those_that_the_sdk_would_take_itself(
     )
 
 
+#: Settings of a model in both spellings, flat and nested, of every kind of value.
+PLAIN = {"temperature": 0.5, "thinking_config": {"thinking_budget": 128}}
+RICH = {
+    "topP": 0.9,
+    "stop_sequences": ["END"],
+    "seed": 7,
+    "response_logprobs": True,
+    "safety_settings": [{"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_NONE"}],
+    "tools": [{"google_search": {}}],
+    "labels": None,
+}
+
+
+@pytest.mark.parametrize("params", [PLAIN, RICH])
 @pytest.mark.parametrize("system", ["", "You judge."])
 @pytest.mark.parametrize("schema", [None, {"type": "object", "properties": {"id": {"type": "string"}}}])
-def test_google_is_sent_what_its_sdk_would_make_of_system_text_and_schema(
-    system: str, schema: dict[str, Any] | None, serve: Any
+def test_google_is_sent_what_its_sdk_would_make_of_a_mapping(
+    params: dict[str, Any],
+    system: str,
+    schema: dict[str, Any] | None,
+    serve: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    server, params = serve(), {"temperature": 0.5, "thinking_config": {"thinking_budget": 128}}
+    """The same address, headers and body as of the SDK's own call with a text and a mapping of settings."""
+    serve()
     model = replace(MODELS["google"], params=params)
     settings = {"max_output_tokens": model.max_tokens, **params, "should_return_http_response": True}
     settings |= {"system_instruction": system} if system else {}
     settings |= {"response_mime_type": "application/json", "response_json_schema": schema} if schema else {}
+    asked: list[tuple[Any, ...]] = []
+    real = aiohttp.ClientSession._request
+
+    async def request(self: aiohttp.ClientSession, method: str, url: Any, **more: Any) -> Any:
+        asked.append((method, str(url), dict(more["headers"]), json.loads(more["data"])))
+        return await real(self, method, url, **more)
+
+    monkeypatch.setattr(aiohttp.ClientSession, "_request", request)
 
     async def both() -> None:
         client = google.client(model, "none")
@@ -113,6 +142,10 @@ def test_google_is_sent_what_its_sdk_would_make_of_system_text_and_schema(
             await google.close(client)
 
     asyncio.run(both())
-    ours, plain = (replace(entry.call, n=0, attempt=1) for entry in server.calls)
+    ours, plain = asked
     assert ours == plain
-    assert (ours.system, ours.schema, ours.params["temperature"]) == (system, schema, 0.5)
+    body, settled = ours[-1], ours[-1]["generationConfig"]
+    assert body["contents"] == [{"parts": [{"text": "Who?"}], "role": "user"}]
+    assert ("systemInstruction" in body, "responseJsonSchema" in settled) == (bool(system), bool(schema))
+    assert settled["maxOutputTokens"] == model.max_tokens
+    assert ("thinkingConfig" if params is PLAIN else "stopSequences") in settled
