@@ -202,7 +202,8 @@ A local server answers after {MILLISECONDS:.0f} ms, {AT_ONCE} calls at once, {si
 a call. Ours: build, call, parse, durable append, progress, a budget by the table of prices, a key that is looked for
 in each reply. Bare: the same public method of the SDK on the same transport in a loop, called as its documentation
 does, prompts read from a file. Our call alone: that loop with the arguments that ours gives the method (a body that is
-encoded already, the whole address, all options), which cost the SDK less; the rest is all that ours does beside it.
+encoded already, the whole address, all options; google-genai's own classes, made quick to look through), which cost the
+SDK less; the rest is all that ours does beside it.
 Each number is what {much - little:,} calls more cost ({much:,} less {little:,}), in user and system time of the
 process. Ours and the bare loops make both in one process that has made {little:,} before; a round takes the medians of
 {TURNS} turns.
