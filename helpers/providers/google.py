@@ -120,9 +120,10 @@ def _kinds() -> Kinds:
         def __contains__(self, name: object) -> bool:
             return False
 
-    class Settings(Quick, types.GenerateContentConfig):
+    class Settings(Quick, types.GenerateContentConfig, title="GenerateContentConfig"):  # as errors in params name it
         def model_copy(self, *, update: Any = None, deep: bool = False) -> Any:
-            # The SDK's deep copy is there to spare the caller's object; of these each call has its own.
+            # The SDK's deep copy is there to spare the caller's object. Of these each call has its own; the schema in
+            # `extra_body`, which calls share, is only read.
             return super().model_copy(update=update)
 
     class Message(Quick, types.Content):

@@ -9,7 +9,10 @@ import pandas as pd
 
 
 def numbered(labels: pd.Series) -> tuple[np.ndarray, pd.Index]:
-    """The number of each row's label (-1: none), and the labels in their order (categories: in theirs)."""
+    """The number of each row's label (-1: none), and the labels in their order (categories: in theirs).
+
+    Numbers can be the codes of a categorical themselves: of few bits, and not to be written into.
+    """
     if isinstance(labels.dtype, pd.CategoricalDtype):
         codes, categories = labels.array.codes, labels.array.categories
         if (codes >= 0).all():
@@ -19,7 +22,10 @@ def numbered(labels: pd.Series) -> tuple[np.ndarray, pd.Index]:
 
 
 def renumbered(numbers: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers below `size` in their order without gaps, in any type of integers, and which of the old there are."""
+    """Numbers below `size` in their order without gaps, and which of the old ones there are.
+
+    Of any type of integers; where there are no gaps it is the very array that was given.
+    """
     if size > 8 * len(numbers):  # few of many are used: sorting is cheaper than a list of all
         used, new = np.unique(numbers, return_inverse=True)
         return new, used

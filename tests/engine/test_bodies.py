@@ -14,6 +14,7 @@ import pytest
 from helpers.providers import anthropic, google, openai
 from helpers.providers.clients import opened, post
 from helpers.providers.envelopes import Sent
+from helpers.providers.failures import Failure
 from helpers.types import Request
 from tests.engine.asking import MODELS
 
@@ -118,8 +119,12 @@ def test_google_is_sent_what_its_sdk_would_make_of_a_mapping(
     serve: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The same address, headers and body as of the SDK's own call with a text and a mapping of settings."""
+    """The same address, headers and body as of the SDK's own call with a text and a mapping of settings.
+
+    System text and schema stand elsewhere in the body. The schema is not written into.
+    """
     serve()
+    before = json.dumps(schema)
     model = replace(MODELS["google"], params=params)
     settings = {"max_output_tokens": model.max_tokens, **params, "should_return_http_response": True}
     settings |= {"system_instruction": system} if system else {}
@@ -128,7 +133,7 @@ def test_google_is_sent_what_its_sdk_would_make_of_a_mapping(
     real = aiohttp.ClientSession._request
 
     async def request(self: aiohttp.ClientSession, method: str, url: Any, **more: Any) -> Any:
-        asked.append((method, str(url), dict(more["headers"]), json.loads(more["data"])))
+        asked.append((method, str(url), dict(more["headers"]), more["data"]))
         return await real(self, method, url, **more)
 
     monkeypatch.setattr(aiohttp.ClientSession, "_request", request)
@@ -142,10 +147,25 @@ def test_google_is_sent_what_its_sdk_would_make_of_a_mapping(
             await google.close(client)
 
     asyncio.run(both())
-    ours, plain = asked
-    assert ours == plain
-    body, settled = ours[-1], ours[-1]["generationConfig"]
+    (*ours, said), (*plain, its) = asked
+    assert ours == plain and json.loads(said) == json.loads(its) and (said == its or system or schema)
+    assert json.dumps(schema) == before
+    body = json.loads(said)
+    settled = body["generationConfig"]
     assert body["contents"] == [{"parts": [{"text": "Who?"}], "role": "user"}]
     assert ("systemInstruction" in body, "responseJsonSchema" in settled) == (bool(system), bool(schema))
     assert settled["maxOutputTokens"] == model.max_tokens
     assert ("thinkingConfig" if params is PLAIN else "stopSequences") in settled
+
+
+def test_a_setting_that_google_does_not_know_is_told_by_the_name_of_its_own_class() -> None:
+    async def call() -> None:
+        client = google.client(MODELS["google"], "none")
+        try:
+            await google.send(client, Request(replace(MODELS["google"], params={"temprature": 1}), "Who?"))
+        finally:
+            await google.close(client)
+
+    with pytest.raises(Failure, match="for GenerateContentConfig\ntemprature") as error:
+        asyncio.run(call())
+    assert error.value.status == "bad_request"
