@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -17,9 +17,12 @@ GROWING = (10_000, 100_000, 1_000_000, 10_000_000)
 PASSES = 6.0
 #: The most that the classes of the pairs may take, in milliseconds.
 CLASSES = 5.0
-#: How many times dearer a row of the most may be than the cheapest of fewer, beyond what it is for numpy, whose pass
-#: does the same for each row: what that takes more is the machine's memory. And the memory of the most, in MB.
+#: How many times dearer a row of the most may be than the cheapest of fewer where memory is kept, and the memory of the
+#: most where it is not, in MB.
 LINEAR, MEMORY = 1.5, 4000.0
+#: By default glibc asks the system for each array of more than 32 MB and gives it back: all its pages are new each
+#: time, for which no array of fewer rows pays. With these variables, which other systems do not know, it keeps them.
+KEPT = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**40), "MALLOC_TOP_PAD_": str(2**26)}
 #: What takes longer than this in all is not measured in further rounds, in seconds.
 LONG = 300.0
 
@@ -32,14 +35,16 @@ class Measured:
     memory: float
 
 
-def measure(what: str, rows: int, runs: int, resamples: int = RESAMPLES) -> list[Measured]:
-    """One program in so many rounds, or in fewer where they take long."""
+def measure(
+    what: str, rows: int, runs: int, resamples: int = RESAMPLES, variables: Mapping[str, str] | None = None
+) -> list[Measured]:
+    """One program in so many rounds, or in fewer where they take long, with these environment variables."""
     program = [sys.executable, "-m", "benchmarks.programs.coded", what, "--rows", str(rows)]
     found: list[Measured] = []
     spent = 0.0
     while len(found) < runs and spent < LONG:
         print(f"statistics, {what} of {rows:,} rows, round {len(found) + 1} of {runs}", file=sys.stderr)
-        one = cost([*program, "--resamples", str(resamples)])
+        one = cost([*program, "--resamples", str(resamples)], variables)
         found.append(Measured(json.loads(one.said), one.memory))
         spent += one.seconds
     return found
@@ -76,36 +81,43 @@ def classifying(found: Sequence[Measured]) -> str:
     return table([f"rounds: {len(found)}", "median", "goal"], rows)
 
 
-def growing(found: Sequence[tuple[int, Sequence[Measured]]]) -> str:
-    """Our sums beside numpy's pass, and resamples with them, by the number of rows, as a table."""
-    fewer, names = found[:-1] or found, ("sums", "plain")
-    least = {n: min(median([each.seconds[n] for each in runs]) / count for count, runs in fewer) for n in names}
+def growing(found: Sequence[tuple[int, Sequence[Measured], Sequence[Measured]]]) -> str:
+    """Our sums, and resamples with them, by the number of rows, as a table.
+
+    Each number of rows comes with what was measured there, and with the same where memory is kept (KEPT).
+    """
+    fewer = found[:-1] or found
+    least = [min(median([each.seconds["sums"] for each in one[way]]) / one[0] for one in fewer) for way in (1, 2)]
     rows = []
-    for number, (count, runs) in enumerate(found):
-        dearer = {name: [each.seconds[name] / count / least[name] for each in runs] for name in names}
-        beyond = [ours / its for ours, its in zip(dearer["sums"], dearer["plain"], strict=True)]
-        memory = [each.memory for each in runs]
+    for number, (count, *ways) in enumerate(found):
+        spent = [[each.seconds["sums"] / count for each in runs] for runs in ways]
+        dearer = [[each / cheapest for each in one] for one, cheapest in zip(spent, least, strict=True)]
+        memory, resampled = ([each.memory for each in ways[0]], [each.seconds["resamples"] for each in ways[0]])
         last = number == len(found) - 1
-        told = [f" ({goal(beyond, LINEAR, True)})", f" ({goal(memory, MEMORY, True, 0)})"] if last else ["", ""]
-        shown = [spread([1e9 * each.seconds[name] / count for each in runs], 0) for name in names]
-        shown += [spread(dearer["sums"]), spread(dearer["plain"]), spread(beyond) + told[0]]
-        shown += [spread([each.seconds["resamples"] for each in runs], 3), spread(memory, 0) + told[1]]
-        rows.append([f"{count:,}", *shown])
-    head = ["rows", "our sums, ns a row", "numpy's pass, ns a row", "our sums over their cheapest of fewer"]
-    head += ["numpy's pass over its own", "ours over numpy's", "resamples with our sums, s"]
+        told = [f" ({goal(dearer[1], LINEAR, True)})", f" ({goal(memory, MEMORY, True, 0)})"] if last else ["", ""]
+        shown = [text for one, over in zip(spent, dearer, strict=True) for text in (_ns(one), spread(over))]
+        shown[-1] += told[0]
+        rows.append([f"{count:,}", *shown, spread(resampled, 3), spread(memory, 0) + told[1]])
+    over = "over the cheapest of fewer"
+    head = ["rows", "our sums, ns a row", over, "memory kept, ns a row", over, "resamples with our sums, s"]
     return table([*head, "largest resident memory, MB"], rows)
+
+
+def _ns(seconds: Sequence[float]) -> str:
+    return spread([1e9 * each for each in seconds], 0)
 
 
 def section(runs: int, rows: int = ROWS, resamples: int = RESAMPLES, counts: Sequence[int] = GROWING) -> str:
     """Measure all; the section of the results as Markdown."""
     bootstrap = resampling(measure("resamples", rows, runs, resamples), resamples)
     pairs = classifying(measure("classes", rows, runs))
-    sizes = growing([(count, measure("resamples", count, runs, resamples)) for count in counts])
+    ways = (None, KEPT)
+    sizes = [(count, *(measure("resamples", count, runs, resamples, way) for way in ways)) for count in counts]
     return f"""
 Rows of codes of three judges, each twice a question: three self rates and three class shares, all of them from sums of
 each question, and quantiles of resamples of the questions. The pass beside it is a `bincount` of numpy for each of the
-six rates, weighted by who judged or by class; with more rows it tells what memory alone makes dearer. Imports are not
-counted; what takes longer than {LONG / 60:.0f} minutes is measured in fewer rounds. {versions(["numpy", "pandas"])}.
+six rates, weighted by who judged or by class. Imports are not counted; what takes longer than {LONG / 60:.0f} minutes
+is measured in fewer rounds. {versions(["numpy", "pandas"])}.
 
 {rows:,} rows:
 
@@ -115,5 +127,8 @@ counted; what takes longer than {LONG / 60:.0f} minutes is measured in fewer rou
 
 {pairs}
 
-{sizes}
+By the number of rows; arrays of more than 32 MB get new pages from the system each time, which is told apart by keeping
+them ({", ".join(f"{name}={value}" for name, value in KEPT.items())}, of which only glibc knows):
+
+{growing(sizes)}
 """
