@@ -17,8 +17,7 @@ GROWING = (10_000, 100_000, 1_000_000, 10_000_000)
 PASSES = 6.0
 #: The most that the classes of the pairs may take, in milliseconds.
 CLASSES = 5.0
-#: How many times dearer a row of the most may be than the cheapest of fewer where memory is kept, and the memory of the
-#: most where it is not, in MB.
+#: How many times dearer a row of the most may be than the cheapest of fewer, and the memory of the most, in MB.
 LINEAR, MEMORY = 1.5, 4000.0
 #: By default glibc asks the system for each array of more than 32 MB and gives it back: all its pages are new each
 #: time, for which no array of fewer rows pays. With these variables, which other systems do not know, it keeps them.
@@ -94,10 +93,12 @@ def growing(found: Sequence[tuple[int, Sequence[Measured], Sequence[Measured]]])
         dearer = [[each / cheapest for each in one] for one, cheapest in zip(spent, least, strict=True)]
         memory, resampled = ([each.memory for each in ways[0]], [each.seconds["resamples"] for each in ways[0]])
         last = number == len(found) - 1
-        told = [f" ({goal(dearer[1], LINEAR, True)})", f" ({goal(memory, MEMORY, True, 0)})"] if last else ["", ""]
-        shown = [text for one, over in zip(spent, dearer, strict=True) for text in (_ns(one), spread(over))]
-        shown[-1] += told[0]
-        rows.append([f"{count:,}", *shown, spread(resampled, 3), spread(memory, 0) + told[1]])
+        held = [f" ({goal(each, LINEAR, True)})" if last else "" for each in dearer]
+        shown = [
+            text for one, over, so in zip(spent, dearer, held, strict=True) for text in (_ns(one), spread(over) + so)
+        ]
+        most = f" ({goal(memory, MEMORY, True, 0)})" if last else ""
+        rows.append([f"{count:,}", *shown, spread(resampled, 3), spread(memory, 0) + most])
     over = "over the cheapest of fewer"
     head = ["rows", "our sums, ns a row", over, "memory kept, ns a row", over, "resamples with our sums, s"]
     return table([*head, "largest resident memory, MB"], rows)

@@ -249,10 +249,11 @@ def test_estimators_are_told_with_their_goals() -> None:
         for seconds, memory in ((0.003, 100.0), (0.01, 200.0), (2.0, 4100.0), (1.0, 9000.0))
     )
     told = estimating.growing([(10_000, few, few), (100_000, some, some), (10_000_000, most, kept)])
-    assert "| 200 [200, 200] | 2.00 [2.00, 2.00] | 100 [100, 100] | 1.00 [1.00, 1.00] (at most 1.50: met) |" in told
+    assert "| 200 [200, 200] | 2.00 [2.00, 2.00] (at most 1.50: missed) | 100 [100, 100] | 1.00 [1.00, " in told
+    assert "1.00] (at most 1.50: met) | 0.100 [0.100, 0.100] |" in told
     assert "4100] (at most 4000: missed)" in told and "| 10,000 | 300 [300, 300] | 3.00 [3.00, 3.00] |" in told
     told = estimating.growing([(10_000, few, few), (100_000, some, some), (10_000_000, kept, most)])
-    assert "| 100 [100, 100] | 1.00 [1.00, 1.00] | 200 [200, 200] | 2.00 [2.00, 2.00] (at most 1.50: missed)" in told
+    assert "1.00 [1.00, 1.00] (at most 1.50: met) | 200 [200, 200] | 2.00 [2.00, 2.00] (at most 1.50: missed)" in told
 
 
 def test_what_takes_long_is_not_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:

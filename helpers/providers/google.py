@@ -109,7 +109,7 @@ async def send(client: Client, request: Request) -> Sent:
 
 @cache
 def _kinds() -> Kinds:
-    """The SDK's own classes, but quick to be read: with them a call takes the SDK less than half the time.
+    """The SDK's own classes, but quick to be read: a call with a schema takes the SDK less than half the time.
 
     For each of the dozens of fields that a call can have it asks whether the object holds the name before it takes the
     attribute; pydantic answers by walking through all fields, and never finds a name among them, as they are pairs.
