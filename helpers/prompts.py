@@ -25,6 +25,7 @@ PARTS = re.compile(r"--- system ---\n(?P<system>.*?)^--- user ---\n(?P<user>.*)"
 #: Characters: a text with variables that gives more is a mistake, and would be paid for.
 LONGEST_TEXT = 100_000
 DIVIDER = re.compile(r"^--- (?:system|user) ---$", re.MULTILINE)
+DIGITS = re.compile("[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -76,9 +77,9 @@ def late(template: Template, **variables: Any) -> tuple[str, Callable[[], str]]:
 
     What is wrong with the names of variables, and in the system text, is raised here; the rest when the prompt is made.
     """
-    if missing := sorted(template.variables - set(variables)):
+    if missing := sorted(template.variables - variables.keys()):
         raise ValueError(f"{template.path}: missing variable {', '.join(missing)}; given: {_given(variables)}")
-    if unused := sorted(set(variables) - template.variables):
+    if unused := sorted(variables.keys() - template.variables):
         valid = ", ".join(sorted(template.variables)) or "none"
         raise ValueError(f"{template.path}: unused variable {', '.join(unused)}; the template uses: {valid}")
     # Most prompts of a template share one system text.
@@ -144,7 +145,7 @@ def check_nonce(nonce: str, texts: Mapping[str, str]) -> None:
     if not nonce.strip():
         raise ValueError("an empty nonce marks nothing")
     # Digits have no case, and are soon found not to be there: that spares most texts the folding.
-    digits = max(re.findall("[0-9]+", nonce), key=len, default="")
+    digits = max(DIGITS.findall(nonce), key=len, default="")
     if holders := [name for name, text in texts.items() if digits in text and nonce.casefold() in text.casefold()]:
         raise ValueError(f"the text of {', '.join(holders)} contains the nonce {nonce} of its own prompt")
 

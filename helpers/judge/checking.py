@@ -41,26 +41,29 @@ def check(
     Requests come back by key with their prompts, which need not be made once more: those that are `held`, and as many
     more as HELD allows.
     """
-    missing = [request for key, request in wanted.items() if key not in replies]
-    if any(request.unwritten for request in missing):
+    missing = {key: request for key, request in wanted.items() if key not in replies}
+    if any(request.unwritten for request in missing.values()):
         raise ValueError("a prompt that shows answers which are not written yet can be planned but not sent")
-    kept = {request.key: held[request.key] for request in missing if request.key in held}
+    kept = {key: held[key] for key in missing if key in held}
     for key in [*kept][:: len(kept) // SAMPLED + 1]:
         wanted[key].whole()  # raises where the prompt comes out as another one
     room = HELD - sum(len(request.prompt) for request in kept.values())
     secrets, seen = finder(like=False), set()
     looked: list[tuple[Request, str]] = []
     letters = 0
-    for request in missing:
-        whole = kept.get(request.key)
+    for key, request in missing.items():
+        whole = kept.get(key)
         if whole is None:
             whole = request.whole()
             if (room := room - len(whole.prompt)) > 0:
-                kept[request.key] = whole
+                kept[key] = whole
         # A prompt is part of the key of its reply: it is stored as it was sent or not sent at all.
         model = request.model
-        asked = [str(labels.get(request.key, {})), whole.system, whole.prompt]
-        if model.simulated or id(model) not in seen:  # what all prompts to a real model share is looked at once
+        asked = [str(labels.get(key, {})), whole.prompt]
+        if whole.system not in seen:  # what many prompts share is looked at once
+            seen.add(whole.system)
+            asked.append(whole.system)
+        if model.simulated or id(model) not in seen:  # of simulated models each prompt has a revision of its own
             seen.add(id(model))
             asked += map(str, (model.model_id, whole.params, whole.revision))
         looked.append((request, "\n".join(asked)))
@@ -69,7 +72,7 @@ def check(
             _refuse_secrets(looked, secrets, labels, so)
             looked, letters = [], 0
     _refuse_secrets(looked, secrets, labels, so)
-    models = {request.model.name: request.model for request in missing}
+    models = {request.model.name: request.model for request in missing.values()}
     check_keys(models.values())
     for variable, address in providers.addresses(models.values()).items():
         notice(f"note: {variable} is set: {address} is asked and its replies are stored as the provider's own")
