@@ -120,7 +120,7 @@ def used(source: str, where: str) -> frozenset[str]:
 
 def filled(source: str, where: str, **variables: Any) -> str:
     """A text with variables inserted; what it uses must be given and not None, else ValueError naming `where`."""
-    if missing := sorted(used(source, where) - set(variables)):
+    if missing := sorted(used(source, where) - variables.keys()):
         raise ValueError(f"{where}: missing {', '.join(missing)}; given: {', '.join(sorted(variables))}")
     try:
         text = _compiled(source).render(variables)

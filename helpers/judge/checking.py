@@ -48,7 +48,9 @@ def check(
     for key in [*kept][:: len(kept) // SAMPLED + 1]:
         wanted[key].whole()  # raises where the prompt comes out as another one
     room = HELD - sum(len(request.prompt) for request in kept.values())
-    secrets, seen = finder(like=False), set()
+    secrets = finder(like=False)
+    models_seen: set[int] = set()
+    systems_seen: set[str] = set()
     looked: list[tuple[Request, str]] = []
     letters = 0
     for key, request in missing.items():
@@ -60,11 +62,11 @@ def check(
         # A prompt is part of the key of its reply: it is stored as it was sent or not sent at all.
         model = request.model
         asked = [str(labels.get(key, {})), whole.prompt]
-        if whole.system not in seen:  # what many prompts share is looked at once
-            seen.add(whole.system)
+        if whole.system not in systems_seen:  # what many prompts share is looked at once
+            systems_seen.add(whole.system)
             asked.append(whole.system)
-        if model.simulated or id(model) not in seen:  # of simulated models each prompt has a revision of its own
-            seen.add(id(model))
+        if model.simulated or id(model) not in models_seen:  # of simulated ones each prompt has its own revision
+            models_seen.add(id(model))
             asked += map(str, (model.model_id, whole.params, whole.revision))
         looked.append((request, "\n".join(asked)))
         letters += len(looked[-1][1])
@@ -89,7 +91,10 @@ def _refuse_secrets(
     labels: Mapping[str, Mapping[str, Any]],
     so: str,
 ) -> None:
-    """ValueError where one of these texts, all that would be sent and stored of a request, holds the value of a key."""
+    """ValueError that names the request where one of these texts holds the value of a key.
+
+    A text is what would be sent and stored of its request and stood in none before it.
+    """
     if not secrets("\n".join(text for _, text in looked)):
         return
     for request, text in looked:

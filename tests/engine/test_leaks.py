@@ -167,7 +167,7 @@ def test_without_redaction_the_same_leaves_traces(plant: Any, tmp_path: Path, mo
 def test_a_key_in_what_would_be_sent_is_refused_before_any_call(
     plant: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, before: int, after: int
 ) -> None:
-    monkeypatch.setattr(checking, "TOGETHER", 300)  # some five of these prompts are looked through together
+    monkeypatch.setattr(checking, "TOGETHER", 170)  # some five of these prompts are looked through together
     server = plant()
     value, (request,) = PLANTED["ANTHROPIC_API_KEY"], requests_to(MODELS["openai"], 1)
     changed = {
@@ -191,6 +191,24 @@ def test_a_key_in_what_would_be_sent_is_refused_before_any_call(
     assert not leaks(str(error.value))
     (asked,) = ask([replace(request, prompt="It ends in sk-0123456789abcdef01234567: whose is it?")], tmp_path).values()
     assert asked.text, "what only looks like a key is research material"
+
+
+def test_of_prompts_that_share_a_text_with_a_key_the_first_is_named(
+    plant: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = plant()
+    harmless = requests_to(MODELS["openai"], 3)
+    holding = [
+        replace(request, system=PLANTED["ANTHROPIC_API_KEY"])
+        for kind in ("anthropic", "openai")
+        for request in requests_to(MODELS[kind], 2)
+    ]
+    labels = {request.key: {"question_id": f"writing_{number}"} for number, request in enumerate(holding)}
+    for together in (1, 100_000):
+        monkeypatch.setattr(checking, "TOGETHER", together)
+        with pytest.raises(ValueError, match="writing_0, as claude would see it, holds the value of ANTHROPIC_API_KEY"):
+            ask([*harmless, *holding], tmp_path, labels=labels)
+    assert server.calls == []
 
 
 def test_a_polite_run_is_stored_as_it_came(plant: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
