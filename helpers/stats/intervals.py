@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from helpers.stats.numbering import numbered
+from helpers.stats.numbering import BLOCK, numbered
 
 MIN_CLUSTERS = 10
 MIN_STRATUM = 5
@@ -139,7 +139,8 @@ def cluster_sums(
     """How much of `value`, over how many valid rows, each cluster holds, for each value of `by`.
 
     NaN rows count in neither sum. A cluster without a valid row in a column stays, with 0/0. Columns are sorted (a
-    categorical keeps its order); without `by` there is one. A cluster in two strata is an error.
+    categorical keeps its order); without `by` there is one. A cluster in two strata is an error, and so is a row with a
+    value and without a cluster.
     """
     keys = [by] if isinstance(by, str) else list(by or [])
     codes, labels = numbered(frame[cluster])
@@ -153,14 +154,18 @@ def cluster_sums(
         column, columns = np.zeros(len(frame), dtype=int), ("all",)
     values = frame[value].to_numpy(dtype=float, na_value=np.nan)
     shape = (len(labels), len(columns))
-    cell = np.multiply(codes, shape[1], dtype=np.int64)  # codes can be of fewer bits than their products
-    cell += column
-    valid = ~np.isnan(values)
-    if not valid.all():  # else copies of all rows would take longer than the sums
-        cell, values = cell[valid], values[valid]
-    size = shape[0] * shape[1]
-    numerators = np.bincount(cell, weights=values, minlength=size).reshape(shape)
-    denominators = np.bincount(cell, minlength=size).astype(float).reshape(shape)
+    numerators, denominators = np.zeros(shape), np.zeros(shape)
+    for start in range(0, len(values), BLOCK):
+        rows = slice(start, start + BLOCK)
+        cell = np.multiply(codes[rows], shape[1], dtype=np.int64)  # codes can be of fewer bits than their products
+        cell += column[rows]
+        counted, valid = values[rows], ~np.isnan(values[rows])
+        if not valid.all():
+            cell, counted = cell[valid], counted[valid]
+        if cell.min(initial=0) < 0:
+            raise ValueError(f"{cluster} is missing in a row that has a {value}: which cluster is it of?")
+        np.add.at(numerators.reshape(-1), cell, counted)
+        np.add.at(denominators.reshape(-1), cell, 1.0)
     return Sums(numerators, denominators, labels, columns, _strata(frame, cluster, codes, strata))
 
 

@@ -7,6 +7,10 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+#: Rows that are worked on together: what is made of them stays in the processor's cache, and an array of ten million
+#: would get new pages from the system each time, which take longer than the work.
+BLOCK = 2**16
+
 
 def numbered(labels: pd.Series) -> tuple[np.ndarray, pd.Index]:
     """The number of each row's label (-1: none), and the labels in their order (categories: in theirs).
@@ -29,7 +33,11 @@ def renumbered(numbers: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     if size > 8 * len(numbers):  # few of many are used: sorting is cheaper than a list of all
         used, new = np.unique(numbers, return_inverse=True)
         return new, used
-    used = np.flatnonzero(np.bincount(numbers, minlength=size))
+    # Each block makes a list of `size` counts: it has no fewer rows than that.
+    there, step = np.zeros(size, dtype=bool), max(BLOCK, size)
+    for start in range(0, len(numbers), step):
+        there |= np.bincount(numbers[start : start + step], minlength=size) > 0
+    used = np.flatnonzero(there)
     if len(used) == size:
         return numbers, used
     place = np.empty(size, dtype=np.int64)

@@ -11,6 +11,7 @@ import statsmodels.api as sm
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
+from helpers.stats import intervals
 from helpers.stats.intervals import cluster_sums, clustered, clustered_mean, newcombe, t_interval, wilson
 
 NAN = float("nan")
@@ -204,6 +205,27 @@ def test_codes_of_few_bits_hold_all_cells() -> None:
     assert coded["question_id"].cat.codes.dtype == np.int8, "of 300 cells it can tell 128"
     sums = cluster_sums(coded, "top", "question_id", "judge")
     assert (sums.numerators == np.ones((100, 3))).all() and list(sums.clusters) == questions
+
+
+@pytest.mark.parametrize("block", [1, 7, 100, 101])
+def test_sums_are_those_of_all_rows_wherever_these_are_divided(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the last bit: each number is added in the order of the rows, as `bincount` does with all at once."""
+    rng = np.random.default_rng(3)
+    question, judge, value = rng.integers(0, 9, 100), rng.integers(0, 2, 100), rng.normal(size=100)
+    value[rng.random(100) < 0.2] = NAN
+    rows = pd.DataFrame({"q": question, "judge": judge, "v": value})
+    monkeypatch.setattr(intervals, "BLOCK", block)
+    sums = cluster_sums(rows, "v", "q", "judge")
+    cell, counted = (question * 2 + judge)[~np.isnan(value)], value[~np.isnan(value)]
+    assert (sums.numerators.ravel() == np.bincount(cell, counted, 18)).all()
+    assert (sums.denominators.ravel() == np.bincount(cell, minlength=18)).all() and len(cell) < 100
+
+
+def test_a_value_without_a_cluster_is_an_error_and_not_counted_elsewhere() -> None:
+    frame = pd.DataFrame({"article": ["a", None, "b"], "judge": ["x", "y", "y"], "right": [1.0, NAN, 0.0]})
+    assert cluster_sums(frame, "right", "article", "judge").denominators.tolist() == [[1, 0], [0, 1]]
+    with pytest.raises(ValueError, match="article is missing in a row that has a right"):
+        cluster_sums(frame.fillna({"right": 1.0}), "right", "article", "judge")
 
 
 @pytest.mark.parametrize("kind", ["str", "category"])

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from helpers.stats import numbering
 from helpers.stats.numbering import codes_of, combined, numbered, renumbered
 
 FORMS = ["str", object, "category", pd.CategoricalDtype(["a", "b", "c", "unused"])]
@@ -36,6 +37,15 @@ def test_combinations_are_numbered_in_order_however_many_there_could_be(bound: i
 def test_numbers_without_gaps_keep_their_order(size: int) -> None:
     number, used = renumbered(np.array([39, 5, 39, 0]), size)
     assert number.tolist() == [2, 1, 2, 0] and used.tolist() == [0, 5, 39]
+
+
+@pytest.mark.parametrize("block", [1, 50, 1000])
+def test_numbers_are_the_same_wherever_the_rows_are_divided(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(numbering, "BLOCK", block)
+    # In order, so that no block of 20 rows holds all of them.
+    old = np.sort(np.random.default_rng(block).choice([0, 2, 3, 11], 200)).astype(np.int8)
+    expected = np.unique(old, return_inverse=True)
+    assert [each.tolist() for each in renumbered(old, 20)] == [each.tolist() for each in reversed(expected)]
 
 
 def test_nothing_is_numbered_to_nothing() -> None:
