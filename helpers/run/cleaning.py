@@ -13,6 +13,7 @@ from typing import Any
 from helpers.check.reading import binary
 from helpers.judge import notice
 from helpers.providers.keys import found, redact, redact_all
+from helpers.run.quick import without_grammar
 
 #: Colours in a traceback, which could stand within a key.
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -24,7 +25,8 @@ def clean(draft: Path, final: Path) -> None:
     Whoever runs it is told which cell of `final` held which variable's value. A notebook without keys keeps its bytes,
     and one that cannot be read as a notebook is cleaned as text.
     """
-    import nbformat
+    with without_grammar():
+        import nbformat
 
     try:
         book = nbformat.read(draft, as_version=4)

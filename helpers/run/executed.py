@@ -7,13 +7,16 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
+from helpers.run.quick import without_grammar
+
 #: The tag of the cell of defaults, and that of the cell which papermill puts after it.
 DEFAULTS, INJECTED = "parameters", "injected-parameters"
 
 
 def load(report: Path) -> Any:
     """The notebook in a file; anything else is a ValueError that names the file."""
-    from nbformat import convert, reader, validate
+    with without_grammar():
+        from nbformat import convert, reader, validate
 
     try:
         book = convert(reader.reads(report.read_text(encoding="utf-8")), 4)

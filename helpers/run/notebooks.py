@@ -31,7 +31,7 @@ from helpers.run.interrupting import (
     first_cell,
     stopping,
 )
-from helpers.run.quick import papermill
+from helpers.run.quick import without_grammar
 from helpers.run.ready import check_ready
 from helpers.run.result import Result
 from helpers.run.starting import run_cells
@@ -87,10 +87,9 @@ def check_parameters(notebook: Path, parameters: Mapping[str, Any], to_ask: bool
 
 def _parameters(notebook: Path) -> list[str]:
     """The names of its parameters; papermill would ask a notebook that JupyterLab did not save for its language."""
-    import nbformat
-
-    papermill()  # else what is imported from it would import it in the slow way
-    from papermill.translators import PythonTranslator
+    with without_grammar():
+        import nbformat
+        from papermill.translators import PythonTranslator
 
     try:
         cells = nbformat.read(notebook, as_version=4).cells
@@ -132,8 +131,8 @@ def _executed(
     notebook: Path, draft: Path, report: Path, parameters: Mapping[str, Any]
 ) -> tuple[str | None, bool, float]:
     """What went wrong and where it is kept, None where the report is whole and in its place; `untold`, `imports`."""
-    papermill()  # else its exceptions would import it in the slow way
-    from papermill.exceptions import PapermillExecutionError
+    with without_grammar():
+        from papermill.exceptions import PapermillExecutionError
 
     failed = report.with_name(f"{report.stem}.failed.ipynb")
     words = "what came is stored"
@@ -169,7 +168,8 @@ def _kept(draft: Path, failed: Path) -> str:
 
 def quiet(path: Path, report: Path) -> None:
     """Remove what differs from run to run and is no result (times, paths, versions), and keep links leading home."""
-    import nbformat
+    with without_grammar():
+        import nbformat
 
     book = nbformat.read(path, as_version=4)
     for place in (book, *book.cells):

@@ -9,7 +9,7 @@ from typing import Any
 
 from helpers.run.drafts import imports_of
 from helpers.run.interrupting import asked_to_end, cells_begun, reachable
-from helpers.run.quick import papermill
+from helpers.run.quick import without_grammar
 
 #: How long a kernel may take to answer, in seconds: on a machine that is busy with other runs the usual minute is not
 #: enough, and one that died is noticed without it.
@@ -25,11 +25,14 @@ def run_cells(notebook: Path, draft: Path, parameters: Mapping[str, Any]) -> flo
     """
     from traitlets.config import Config
 
+    with without_grammar():
+        import papermill
+
     until, told = time.monotonic() + START_SECONDS, imports_of(draft)
     for left in reversed(range(STARTS)):
         try:
             with reachable() as interruptible:
-                papermill().execute_notebook(
+                papermill.execute_notebook(
                     str(notebook),
                     str(draft),
                     dict(parameters),
