@@ -517,8 +517,9 @@ FIRST_TO_NOTEBOOKS = {
     "checks parameters": "from helpers.run.notebooks import check_parameters; check_parameters(book, {})",
     "quiets": "from helpers.run.notebooks import quiet; quiet(book, book)",
     "cleans": "from helpers.run.cleaning import clean; clean(book, book)",
+    "sets words": "from helpers.report.fragments import Place, said; said('a', Place())",
     "reads back": "from helpers.run.executed import load; load(book)",
-    "executes": "from helpers.run.notebooks import execute; assert not execute(book, report, {}).error",
+    "executes": "from helpers.run import notebooks; e = notebooks.execute(book, report, {}).error; assert not e, e",
 }
 
 
@@ -535,7 +536,7 @@ def test_notebooks_need_no_grammar_of_addresses_which_others_get_whole(first: st
         "from rfc3987_syntax import is_valid_syntax; print(is_valid_syntax('iri', 'http://a.b/c'))"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=paths.ROOT, capture_output=True, text=True, check=False)
-    assert (done.stdout, done.stderr) == ("True\n", "")
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
 
 
 def test_a_kernel_that_dies_is_told_and_replaces_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

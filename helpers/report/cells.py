@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from helpers.escaping import cut, visible
 from helpers.report.fragments import Place, said, shown, words_of
+from helpers.run.quick import without_grammar
 
 #: Letters of an alternative text before the rest stands below the figure only.
 LONGEST_ALT = 250
@@ -75,7 +76,8 @@ def parts(book: Any, place: Place, files: Mapping[bytes, Sequence[tuple[str, str
 
 
 def _code(cell: Any) -> Part:
-    from nbconvert.filters import Highlight2HTML
+    with without_grammar():
+        from nbconvert.filters import Highlight2HTML
 
     made = Highlight2HTML()(visible(cell.source), language="ipython3")
     return Part("code", _painted(made), f"Code of cell {cell.execution_count}")

@@ -11,6 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from helpers.escaping import visible
+from helpers.run.quick import without_grammar
 
 #: Elements that come through; of all others the words do, and of these not even they.
 ALLOWED = {
@@ -70,7 +71,8 @@ def shown(html: str, place: Place) -> Markup:
 
 
 def _html(markdown: str) -> str:
-    from nbconvert.filters import markdown2html
+    with without_grammar():
+        from nbconvert.filters import markdown2html
 
     return markdown2html(markdown)
 

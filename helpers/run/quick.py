@@ -7,15 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 #: What jsonschema imports where it is installed (JupyterLab brings it) to check international addresses: it compiles a
-#: grammar at import, which takes longer than all that a run does beside its cells. No notebook has such an address.
+#: grammar at import, which takes about a second. The format of notebooks asks for no such check.
 GRAMMAR = "rfc3987_syntax"
 
 
 @contextmanager
 def without_grammar() -> Iterator[None]:
-    """Where nbformat and papermill are imported, both of which import jsonschema: it does without the grammar.
+    """Where what imports jsonschema is imported (nbformat, nbconvert, papermill): it does without the grammar.
 
-    Whoever imports that later gets it whole.
+    jsonschema leaves such addresses unchecked in this process from then on; whoever imports the grammar itself later
+    gets it whole. For one thread.
     """
     absent = GRAMMAR not in sys.modules
     if absent:
@@ -24,4 +25,4 @@ def without_grammar() -> Iterator[None]:
         yield
     finally:
         if absent:
-            del sys.modules[GRAMMAR]
+            sys.modules.pop(GRAMMAR, None)
