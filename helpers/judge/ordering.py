@@ -9,6 +9,9 @@ from helpers.types import Request
 
 #: A call that is refused before it is sent waits for nothing: after so many at most, others get their turn.
 WITHOUT_PAUSE = 50
+#: Those who ask side by side begin so many seconds after one another. Calls that begin together come back together and
+#: go on in step for many rounds: each reply then waits until all others of its crowd have been handled.
+APART = 0.001
 #: What makes one call; it has to say itself what became of it.
 One = Callable[[Request], Awaitable[None]]
 
@@ -45,15 +48,18 @@ async def _address(
     async with asyncio.TaskGroup() as group:
         for request in [*first.values()][1:]:
             group.create_task(one(request))
-    rest = iter([request for request in requests if first.get(request.model.name) is not request])
+    others = [request for request in requests if first.get(request.model.name) is not request]
+    rest = iter(others)
     begun = 0  # by all workers since others had their turn
 
     def turn() -> None:
         nonlocal begun
         begun = 0
 
-    async def worker() -> None:
+    async def worker(place: int) -> None:
         nonlocal begun
+        if not requests[0].model.simulated:
+            await asyncio.sleep(place * APART)
         for request in rest:
             begun += 1
             if begun == WITHOUT_PAUSE:
@@ -65,5 +71,5 @@ async def _address(
             await one(request)
 
     async with asyncio.TaskGroup() as group:
-        for _ in range(concurrency):
-            group.create_task(worker())
+        for place in range(min(concurrency, len(others))):
+            group.create_task(worker(place))
