@@ -35,9 +35,10 @@ async def in_order(
 async def _address(
     requests: Sequence[Request], one: One, concurrency: int, answered: Container[str], over: Callable[[], bool]
 ) -> None:
-    """All calls to one address: the first alone, then the first of each other model, then the rest.
+    """All calls to one address: the first alone, then the first of each other model, then the rest side by side.
 
-    So a wrong key costs one call, whatever the number of models, and a wrong model id one of its own.
+    So a wrong key costs one call, whatever the number of models, and a wrong model id one of its own. Those side by
+    side begin APART; simulated ones, which nobody waits for, at once.
     """
     first: dict[str, Request] = {}
     for request in requests:

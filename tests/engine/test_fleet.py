@@ -148,6 +148,15 @@ def test_where_no_server_answers_the_run_ends_and_says_so(tmp_path: Path) -> Non
     assert len(attempts(tmp_path, model)) == 9, "one call, six times again; a try at one of two is for nothing"
 
 
+def test_a_server_that_asks_to_wait_is_waited_for_by_nobody_while_others_are_free(three: Any, tmp_path: Path) -> None:
+    model, (busy, _, _) = three(
+        lambda call: Fault("429", retry_after=60.0) if call.n >= 5 else polite(call), polite, polite
+    )
+    # By a real clock, as real servers answer: whoever waited would ask it a seventh time, after a minute.
+    assert len(ask(requests_to(model, 100), tmp_path, real_time=True, concurrency=1)) == 100
+    assert len(busy.calls) == 6
+
+
 def test_a_reply_has_the_key_that_it_has_with_one_server_and_is_asked_of_none_again(three: Any, tmp_path: Path) -> None:
     model, servers = three(polite, polite, polite)
     ask(requests_to(model, 12), tmp_path, concurrency=2)
