@@ -99,7 +99,7 @@ def growing(found: Sequence[tuple[int, Sequence[Measured], Sequence[Measured]]])
         ]
         most = f" ({goal(memory, MEMORY, True, 0)})" if last else ""
         rows.append([f"{count:,}", *shown, spread(resampled, 3), spread(memory, 0) + most])
-    over = "over the cheapest of fewer"
+    over = "over the cheapest of all but the last"
     head = ["rows", "our sums, ns a row", over, "memory kept, ns a row", over, "resamples with our sums, s"]
     return table([*head, "largest resident memory, MB"], rows)
 

@@ -38,7 +38,7 @@ def told(found: Sequence[tuple[int, Sequence[Cost], Cost, Sequence[Cost]]]) -> s
         verdicts = f"{1e6 * float(read.said) / count:.1f}"
         shown = [spread(each_line, 1), f"{median(ratio):.2f}{linear}", verdicts, spread(seconds, 3) + fast]
         rows.append([f"{count:,}", *shown, f"{memory:.0f}"])
-    head = ["judgments", "building, us a line", "over the cheapest of smaller", "verdicts read into it, us a line"]
+    head = ["judgments", "building, us a line", "over the cheapest of all but the last", "verdicts read into it, us a line"]
     return table([*head, "index to columns, s", "largest resident memory, MB"], rows)
 
 
