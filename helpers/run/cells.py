@@ -195,13 +195,13 @@ def code() -> str:
 
 
 def code_now() -> str:
-    """The state of everything that shapes a result: code, notebooks, experiments and built-in questions."""
+    """The state of everything that shapes a result: code, notebooks, experiments, built-in data; not limits.yaml."""
     patterns = ("helpers/**/*.py", "notebooks/*.ipynb", "experiments/**/*.yaml", "experiments/**/*.txt", "data/*/*")
-    ignored = {paths.REPLIES, paths.DOWNLOADS}
+    ignored = {paths.REPLIES, paths.DOWNLOADS, paths.LIMITS}
     found = sorted({path for pattern in patterns for path in paths.ROOT.glob(pattern) if path.is_file()})
     digest = hashlib.sha256()
     for path in found:
-        if not ignored & set(path.parents):
+        if not ignored & {path, *path.parents}:
             digest.update(path.relative_to(paths.ROOT).as_posix().encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ProcessPoolExecutor, wait
@@ -31,12 +32,14 @@ class Engine:
     """Where cells run: `submit` begins one, which has a folder here; `slots` says how many there is room for.
 
     One of `lost` is the error of a cell that ended with its process; `tries` is how often such a cell is begun at most.
+    One of `unbegun` is that of a cell of which nothing was run: it waits for room elsewhere and has cost nothing.
     """
 
     submit: Callable[[Task, Path], Future]
     slots: Callable[[], int]
     lost: tuple[type[BaseException], ...]
     tries: int = 1
+    unbegun: tuple[type[BaseException], ...] = ()
 
 
 #: Opens an engine for the cells that run: on leaving by an interrupt it brings them to an end.
@@ -57,7 +60,8 @@ class Matrix:
     """Cells that are not done, by id, with their experiments on the main store; `folder` gets a folder a cell.
 
     `adds` is what each cell adds to the cost of the plan, `missing` what it was last known to ask for; `spent` counts
-    what this run has cost, in cells of which nobody heard again the most that they were given.
+    what this run has cost, in cells of which nobody heard again the most that they were given; `lost` is that part of
+    it by cell.
     """
 
     cells: dict[str, Cell]
@@ -69,6 +73,7 @@ class Matrix:
     adds: dict[str, float]
     missing: dict[str, frozenset[Name]]
     spent: float = 0.0
+    lost: dict[str, float] = field(default_factory=dict)
     begun: dict[str, Begun] = field(default_factory=dict)
     outcomes: dict[str, Outcome] = field(default_factory=dict)
 
@@ -118,14 +123,19 @@ def run_matrix(matrix: Matrix, opened: Opener, tell: Callable[[Cell, Outcome], N
                 broken = False
                 while (waiting or running) and not broken:
                     _begin(matrix, engine, waiting, running)
+                    if not running:  # nobody is there yet
+                        time.sleep(ROOM_SECONDS)
                     ended = wait(running, ROOM_SECONDS, FIRST_COMPLETED).done
                     broken = any(isinstance(_error(future), BrokenProcessPool) for future in ended)
                     # All that ran in a pool end with it, in a moment.
                     for future in wait(running).done if broken else ended:
-                        id = running[future]
-                        losses[id] += (lost := isinstance(_error(future), engine.lost))
-                        if again := lost and losses[id] < engine.tries:
-                            matrix.spent += matrix.begun[id].most
+                        id, error = running[future], _error(future)
+                        losses[id] += (lost := isinstance(error, engine.lost))
+                        again = isinstance(error, engine.unbegun) or (lost and losses[id] < engine.tries)
+                        if again:
+                            if lost:
+                                matrix.spent += matrix.begun[id].most
+                                matrix.lost[id] = matrix.lost.get(id, 0.0) + matrix.begun[id].most
                             waiting.insert(0, id)
                         else:
                             _ended(matrix, id, future, engine.lost)
@@ -143,7 +153,7 @@ def run_matrix(matrix: Matrix, opened: Opener, tell: Callable[[Cell, Outcome], N
 
 def _begin(matrix: Matrix, engine: Engine, waiting: list[str], running: dict[Future, str]) -> None:
     """Begin waiting cells, in order, as far as there is room and none of their missing replies is being asked."""
-    room = max(1, engine.slots()) if waiting else 0
+    room = engine.slots()
     asked = set().union(*(matrix.begun[other].missing for other in running.values()))
     for id in list(waiting):
         if len(running) >= room:
@@ -203,7 +213,8 @@ def _ended(matrix: Matrix, id: str, future: Future, lost: tuple[type[BaseExcepti
         outcome = Outcome(id, dict.fromkeys(cell.notebooks, told), spent_usd=matrix.begun[id].most)
     take_in(place / REPLIES, matrix.replies)
     matrix.spent += outcome.spent_usd
-    matrix.outcomes[id] = replace(outcome, files={})
+    outcome = replace(outcome, files={}, spent_usd=outcome.spent_usd + matrix.lost.get(id, 0.0))
+    matrix.outcomes[id] = outcome
     keep(cell, place, outcome, matrix.begun[id].inputs)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -13,12 +14,18 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from helpers import cluster, paths, store
+from helpers.cluster import workers
 from helpers.config import ConfigError
 from helpers.run import matrix, tabulating
 from helpers.run.cells import Task, code
@@ -71,28 +78,29 @@ def test_a_cluster_gives_the_numbers_and_the_replies_of_a_sequence(threads: str,
     assert keys(tmp_path / "cluster") == keys(tmp_path / "sequence")
 
 
-def lost_at_first(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Result:
-    """A worker that is gone as soon as it has begun a cell, once for each mark in `LOST_AT_FIRST`."""
-    if LOST_AT_FIRST:
-        LOST_AT_FIRST.pop()
-        raise cluster.Lost
-    return counted(notebook, report, parameters)
-
-
-LOST_AT_FIRST: list[int] = []
-
-
 def test_a_lost_cell_is_begun_again_three_times_at_most_and_counts_as_paid(
-    threads: str, serve: Any, tmp_path: Path
+    threads: str, serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     serve()
     cells = cells_of(tmp_path, SEEDS, question_limit=2, repeats=1)[:1]
+    left = list[int]()
+
+    def lost_at_first(**options: Any) -> Any:
+        """The folder of a cell, in which the worker is gone as soon as it has begun, as often as is left."""
+        if left:
+            left.pop()
+            raise cluster.Lost
+        return TemporaryDirectory(**options)
+
+    monkeypatch.setattr(cluster, "TemporaryDirectory", lost_at_first)
     for losses, error in ((2, None), (3, "05_cognitive_biases: its process died (killed, or out of memory)")):
-        LOST_AT_FIRST[:] = [0] * losses
+        left[:] = [0] * losses
         folder = tmp_path / str(losses)
         given = matrix.prepare(cells, folder, folder / "replies", 3.0)
-        (outcome,) = matrix.run_matrix(given, cluster.dask(threads, run=lost_at_first), lambda *_: None).values()
-        assert outcome.error == error and not LOST_AT_FIRST
+        (outcome,) = matrix.run_matrix(given, cluster.dask(threads, run=counted), lambda *_: None).values()
+        assert outcome.error == error and not left
+        (state,) = tabulating.states(cells, folder)["spent_usd"]
+        assert outcome.spent_usd == given.spent and state == pytest.approx(given.spent, abs=1e-6), "it says so"
         # Nobody knows what the lost ones spent: at most what they were given. Money for another is kept.
         assert given.spent >= losses * given.plan.usd * (1 - 1e-9) and given.spent <= 3.0
 
@@ -109,21 +117,141 @@ def test_a_cell_that_was_begun_is_not_begun_again_by_dask_itself(threads: str, t
 @pytest.mark.parametrize(
     ("before", "now", "told"),
     [
-        ("other", "other", "has another state of Recuse: install the same commit there"),
+        ("other", "other", "has another state of Recuse: it needs the same commit, models.yaml, configs"),
         ("old", "present", "was started before its Recuse was changed: restart it"),
-        ("present", "new", "has another state of Recuse: install the same commit there"),
+        ("present", "new", "has another state of Recuse: it needs the same commit, models.yaml, configs"),
     ],
 )
 def test_a_worker_that_joined_with_other_code_runs_nothing(
     threads: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str, now: str, told: str
 ) -> None:
     (cell,) = cells_of(tmp_path, SIX, question_limit=2)[:1]
-    monkeypatch.setattr(cluster, "code", lambda: before)
-    monkeypatch.setattr(cluster, "code_now", lambda: now)
+    monkeypatch.setattr(workers, "code", lambda: before)
+    monkeypatch.setattr(workers, "code_now", lambda: now)
     with distributed.Client(threads) as client:
         task = Task(cell, {}, 0.0, "present", f"{before}, {now}")
-        outcome = client.submit(cluster.remote, task, counted, pure=False).result()
-    assert told in outcome.error and outcome.error.startswith("01_mt_bench_blind: the worker at tcp://")
+        with pytest.raises(workers.Unfit, match=rf"tcp://\S+', '{told}"):
+            client.submit(cluster.remote, task, counted, pure=False).result()
+        monkeypatch.undo()  # the same try is not begun yet: a worker that is fit can take it
+        assert client.submit(cluster.remote, replace(task, code=code()), counted, pure=False).result().error is None
+
+
+@contextmanager
+def growing(workers: int) -> Iterator[Any]:
+    """A cluster of workers in threads, called 0, 1, ... in the order in which they join."""
+    options = {"threads_per_worker": 1, "processes": False, "protocol": "tcp", "host": "127.0.0.1"}
+    with distributed.LocalCluster(n_workers=workers, dashboard_address="127.0.0.1:0", **options) as local:
+        yield local
+
+
+#: How often each worker, by name, says yet that it is fit; others always are. Whom it was asked of, in order.
+STILL_FIT: dict[int, int] = {}
+ASKED: list[int] = []
+
+
+def standing(_state: str, _needs: Any, dask_worker: Any) -> str:
+    """In place of `unready`; called by its name, in threads of this process."""
+    name = dask_worker.name
+    ASKED.append(name)
+    if STILL_FIT.setdefault(name, sys.maxsize):
+        STILL_FIT[name] -= 1
+        return ""
+    return "has several threads"
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What whoever started the run is told, where workers stand as STILL_FIT says."""
+    STILL_FIT.clear()
+    ASKED.clear()
+    found = list[str]()
+    for module in (cluster, workers):
+        monkeypatch.setattr(module, "unready", standing)
+        monkeypatch.setattr(module, "notice", found.append)
+    monkeypatch.setattr(matrix, "ROOM_SECONDS", 0.05)
+    return found
+
+
+@pytest.mark.parametrize("times", [0, 1], ids=["when it joins", "after it was asked"])
+def test_a_worker_that_joins_later_and_is_unfit_is_told_and_gets_no_cell(
+    tmp_path: Path, told: list[str], times: int
+) -> None:
+    STILL_FIT[1] = times
+    cells, ended = cells_of(tmp_path, SIX, question_limit=1), list[str | None]()
+    with growing(0) as local:
+        local.scale(1)
+
+        def more(cell: Cell, outcome: Any) -> None:
+            ended.append(outcome.error)
+            if len(ended) == 1:
+                local.scale(2)
+                local.sync(local._correct_state)
+
+        ran(cells, tmp_path, cluster.dask(local.scheduler_address, run=counted), tell=more)
+    assert ended == [None] * 6, "the others go on where the first one went"
+    assert ASKED.count(1) == 1 + times, "once when it joined, and once for the cell that it was given"
+    assert re.fullmatch(r"the worker at \S+ has several threads; until then it gets no cell", told[-1])
+    assert sum("several threads" in line for line in told) == 1
+
+
+def test_where_only_unfit_workers_join_the_run_ends_before_a_cell_is_begun(tmp_path: Path, told: list[str]) -> None:
+    STILL_FIT[0] = 0
+    cells = cells_of(tmp_path, SIX, question_limit=1)[:2]
+    with growing(0) as local:
+        grow = threading.Timer(0.3, local.scale, [1])
+        grow.start()
+        with pytest.raises(ConfigError, match=r"^the worker at tcp://\S+ has several threads$"):
+            ran(cells, tmp_path, cluster.dask(local.scheduler_address, run=counted))
+        grow.join()
+        assert told[0] == f"waiting for the first worker of {local.scheduler_address}" and len(told) == 2
+    assert not list(tmp_path.glob("cells/*"))
+
+
+def test_what_waits_for_workers_that_are_all_gone_is_begun_again_elsewhere() -> None:
+    """Dask itself would have it wait for ever."""
+    asked = list[Any]()
+
+    def executor(**options: Any) -> Any:
+        asked.append(options)
+        return SimpleNamespace(submit=lambda *_: Future())
+
+    there = {"a": 1, "b": 1, "c": 1}
+    run = lambda _function, *_, workers, on_error: {at: "unfit" if at == "c" else "" for at in workers}  # noqa: E731
+    client = SimpleNamespace(nthreads=lambda: dict(there), run=run, get_executor=executor)
+    members = workers.Workers(client, [])
+    members.look()
+    bound = members.begin(print)
+    del there["a"]
+    members.look()
+    assert not bound.done() and asked == [{"pure": False, "workers": ["a", "b"], "allow_other_workers": True}]
+    del there["b"]
+    there["d"] = 1
+    members.look()
+    assert bound.cancelled() and members.fit() == ["d"] and not members.bound
+    del there["c"]
+    members.look()
+    members.begin(print)
+    assert asked[1] == {"pure": False} and not members.bound, "where all are fit anyone may have it"
+
+
+def paid_and_broken(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Result:
+    """As a notebook that has asked, after which something is wrong with the worker's files."""
+    counted(notebook, report, parameters)
+    raise OSError("config.yaml: half of it")
+
+
+def test_what_a_cell_has_paid_for_comes_home_when_something_breaks_after_it(
+    threads: str, serve: Any, tmp_path: Path
+) -> None:
+    server = serve()
+    cells = cells_of(tmp_path, SEEDS, question_limit=2, repeats=1)[:1]
+    given = matrix.prepare(cells, tmp_path, tmp_path / "replies", 3.0)
+    (outcome,) = matrix.run_matrix(given, cluster.dask(threads, run=paid_and_broken), lambda *_: None).values()
+    assert outcome.error == "05_cognitive_biases: OSError: config.yaml: half of it"
+    paid = len(server.calls)
+    assert paid == sum(map(len, keys(tmp_path).values())) > 0 and given.spent <= 3.0
+    (again,) = ran(cells, tmp_path, cluster.dask(threads, run=counted), budget_usd=3.0).values()
+    assert again.error is None and len(server.calls) == paid
 
 
 def test_a_worker_of_several_threads_is_told_before_a_cell_is_begun(tmp_path: Path) -> None:
@@ -157,7 +285,7 @@ def test_a_worker_with_other_code_or_without_a_key_is_told_before_a_cell_is_begu
     cells = cells_of(tmp_path, SIX, question_limit=2)[:1]
     with pytest.raises(ConfigError, match=r"the worker at tcp://\S+ lacks a key: .*OPENAI_API_KEY \(needed by gpt_"):
         ran(cells, tmp_path, cluster.dask(threads, needs=["sim_gpt_fast", "gpt_fast"], run=counted))
-    monkeypatch.setattr(cluster, "code_now", lambda: "there")
+    monkeypatch.setattr(workers, "code_now", lambda: "there")
     told = r"(?s)worker at tcp://\S+ has another state of Recuse.*worker at tcp://\S+ has another state"
     with pytest.raises(ConfigError, match=told):
         ran(cells, tmp_path, cluster.dask(threads, run=counted))

@@ -221,6 +221,19 @@ def test_a_cell_is_run_again_when_a_file_that_it_names_has_changed(tmp_path: Pat
     assert list(ran(cells[:1], tmp_path)) == [cells[0].id]
 
 
+def test_limits_may_change_between_cells_and_what_shapes_a_result_may_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paths, "ROOT", tmp_path)
+    monkeypatch.setattr(paths, "LIMITS", tmp_path / "experiments" / "limits.yaml")
+    (tmp_path / "experiments").mkdir()
+    states = list[str]()
+    for name, text in (("models", "one"), ("limits", "one"), ("limits", "two"), ("models", "two")):
+        (tmp_path / "experiments" / f"{name}.yaml").write_text(text)
+        states.append(run_cells.code_now())
+    assert states[0] == states[1] == states[2] != states[3]
+
+
 def test_a_matrix_is_run_once_at_a_time(tmp_path: Path) -> None:
     with (
         matrix.held(tmp_path),

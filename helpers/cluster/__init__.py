@@ -7,17 +7,19 @@ import logging
 import os
 import signal
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, wait
+from concurrent.futures import CancelledError, Future, wait
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from helpers.config import ConfigError, load_models
-from helpers.judge import MissingKey, check_keys, notice
+from helpers.cluster.workers import Unfit, Workers, unready
+from helpers.config import ConfigError
+from helpers.judge import notice
 from helpers.judge.stopping import HANGUP, handling
-from helpers.run.cells import Outcome, Runner, Task, code, code_now, packed, run_cell
+from helpers.providers.keys import redact
+from helpers.run.cells import Outcome, Runner, Task, packed, run_cell
 from helpers.run.matrix import Engine, Opener
 from helpers.run.notebooks import execute
 
@@ -25,9 +27,6 @@ from helpers.run.notebooks import execute
 TRIES = 3
 #: How long a scheduler may take to answer, in seconds.
 CONNECT_SECONDS = 20
-OTHER_CODE = "has another state of Recuse: install the same commit there"
-STALE = "was started before its Recuse was changed: restart it"
-THREADS = "has several threads, and a process can run one cell at a time: start it with --nthreads 1"
 
 
 class Lost(Exception):
@@ -38,7 +37,8 @@ def dask(address: str, workers: int | None = None, needs: Sequence[str] = (), ru
     """Cells on the cluster whose scheduler is at `address`; "local" makes one of `workers` processes on this machine.
 
     `needs` names the models that will be asked: each worker must have their keys. ConfigError where one has not, or has
-    other code, or where dask is not installed; OSError where nobody answers.
+    other code, or where dask is not installed; OSError where nobody answers. Of workers that join later those that are
+    unfit are told, and get no cell; ConfigError where there are no others.
     """
 
     @contextmanager
@@ -55,19 +55,28 @@ def dask(address: str, workers: int | None = None, needs: Sequence[str] = (), ru
                 _check_scheduler(distributed, address)
             where = stack.enter_context(_cluster(distributed, workers)) if address == "local" else address
             client = stack.enter_context(distributed.Client(where, timeout=CONNECT_SECONDS))
-            _check_workers(client, needs)
-            if not client.nthreads():
+            members = Workers(client, needs)
+            members.look()
+            members.refuse()
+            if not members.told:
                 notice(f"waiting for the first worker of {address}")
-            executor, tokens = client.get_executor(pure=False), []
+            tokens: list[str] = []
             stack.callback(_forget, client, tokens)
 
             def submit(task: Task, _folder: Path) -> Future:
                 tokens.append(task.token)
-                return executor.submit(remote, task, run)
+                return members.begin(remote, task, run, needs)
 
-            lost = (Lost, distributed.KilledWorker)
+            def slots() -> int:
+                members.look(tell=True)
+                fit = len(members.fit())
+                if not fit and not running:
+                    members.refuse()
+                return fit
+
+            lost = (Lost, distributed.KilledWorker, CancelledError)
             try:
-                yield Engine(submit, lambda: sum(client.nthreads().values()), lost, TRIES)
+                yield Engine(submit, slots, lost, TRIES, (Unfit,))
             except KeyboardInterrupt:
                 raise KeyboardInterrupt(_awaited(running)) from None
             except BaseException:
@@ -103,37 +112,10 @@ def _check_scheduler(distributed: Any, address: str) -> None:
         raise OSError(told) from None
 
 
-def _check_workers(client: Any, needs: Sequence[str]) -> None:
-    """Refuse workers on which cells would fail, before any is begun; those that join later find out for themselves."""
-    told = client.run(unready, code(), needs, on_error="return")
-    if wrong := [f"the worker at {address} {words}" for address, words in sorted(told.items()) if words]:
-        raise ConfigError("\n".join(wrong))
+def remote(task: Task, run: Runner = execute, needs: Sequence[str] = ()) -> Outcome:
+    """Run a cell on this worker and bring back all that it wrote, however it ends.
 
-
-def unready(state: str, needs: Sequence[str], dask_worker: Any) -> str:
-    """What keeps this worker from running cells: other code than `state`, a key that is not set; "" where nothing."""
-    if told := _unfit(state, dask_worker):
-        return told
-    models = load_models()
-    try:
-        check_keys(models[name] for name in needs)
-    except MissingKey as error:
-        return f"lacks a key: {error}"
-    return ""
-
-
-def _unfit(state: str, worker: Any) -> str:
-    """What keeps a worker from running cells of this state of the code; "" where nothing."""
-    if worker.state.nthreads > 1:
-        return THREADS
-    if code_now() != state:
-        return OTHER_CODE
-    return "" if code() == state else STALE
-
-
-def remote(task: Task, run: Runner = execute) -> Outcome:
-    """Run a cell on this worker and bring back all that it wrote; Lost where another worker has begun it before.
-
+    Lost where another worker has begun it before, Unfit where this one cannot run it.
     Dask gives the tasks of a lost worker to another one by itself. What they spent is known to nobody, so whoever keeps
     the budget must hear of it before they are begun again.
     """
@@ -141,14 +123,17 @@ def remote(task: Task, run: Runner = execute) -> Outcome:
     begun = distributed.Event(task.token)
     if begun.is_set():
         raise Lost("the worker that ran this cell is gone")
-    begun.set()
     worker = distributed.get_worker()
-    if told := _unfit(task.code, worker):
-        told = f"the worker at {worker.address} {told}"
-        return Outcome(task.cell.id, dict.fromkeys(task.cell.notebooks, told))
+    if told := unready(task.code, needs, worker):
+        raise Unfit(worker.address, told)
+    begun.set()
     # What cannot be removed afterwards (a file that somebody holds open) must not cost the replies that were read.
     with TemporaryDirectory(prefix="recuse-cell-", dir=worker.local_directory, ignore_cleanup_errors=True) as name:
-        outcome = run_cell(task, Path(name), run)
+        try:
+            outcome = run_cell(task, Path(name), run)
+        except Exception as error:  # what it has paid for comes home all the same
+            told = redact(f"{type(error).__name__}: {error}")
+            outcome = Outcome(task.cell.id, dict.fromkeys(task.cell.notebooks, told), spent_usd=task.budget_usd)
         # Errors name files where they will lie: in the folder of the cell.
         errors = {notebook: told.replace(f"{name}{os.sep}", "") for notebook, told in outcome.errors.items()}
         return replace(outcome, errors=errors, files=packed(task, Path(name)))
