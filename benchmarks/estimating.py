@@ -117,7 +117,9 @@ def section(runs: int, rows: int = ROWS, resamples: int = RESAMPLES, counts: Seq
     return f"""
 Rows of codes of three judges, each twice a question: three self rates and three class shares, all of them from sums of
 each question, and quantiles of resamples of the questions. The pass beside it is a `bincount` of numpy for each of the
-six rates, weighted by who judged or by class. Imports are not counted; what takes longer than {LONG / 60:.0f} minutes
+six rates, weighted by who judged or by class. Questions with the same sums are drawn together, here of some thirty
+kinds at most; where most have sums of their own, as of scores, each is drawn, which takes time in proportion to them
+and is not measured here. Imports are not counted; what takes longer than {LONG / 60:.0f} minutes
 is measured in fewer rounds. {versions(["numpy", "pandas"])}.
 
 {rows:,} rows:

@@ -38,8 +38,9 @@ def told(found: Sequence[tuple[int, Sequence[Cost], Cost, Sequence[Cost]]]) -> s
         verdicts = f"{1e6 * float(read.said) / count:.1f}"
         shown = [spread(each_line, 1), f"{median(ratio):.2f}{linear}", verdicts, spread(seconds, 3) + fast]
         rows.append([f"{count:,}", *shown, f"{memory:.0f}"])
-    head = ["judgments", "building, us a line", "over the cheapest of all but the last", "verdicts read into it, us a line"]
-    return table([*head, "index to columns, s", "largest resident memory, MB"], rows)
+    head = ["judgments", "building, us a line", "over the cheapest of all but the last"]
+    head += ["verdicts read into it, us a line (one round)", "index to columns, s", "its largest resident memory, MB"]
+    return table(head, rows)
 
 
 def section(runs: int, counts: Sequence[int] = COUNTS) -> str:
@@ -55,6 +56,6 @@ def section(runs: int, counts: Sequence[int] = COUNTS) -> str:
             found.append((count, built, read, [run("load", folder, count) for _ in range(runs)]))
     said = (
         "Short judgments of one judge; imports are not counted, files were read before, the columns are those of "
-        "`helpers.store.judged`."
+        "`helpers.judge.judged`."
     )
     return f"\n{said} {versions(['pyarrow', 'pandas'])}.\n\n{told(found)}\n"

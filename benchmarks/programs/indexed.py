@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from helpers import store
-from helpers.judge.reading import judgments
+from helpers.judge.reading import judged, judgments
 from helpers.types import Completion, Model, Request, Trial, Usage
 
 NONCE = "7f3a91ce"
@@ -67,7 +67,7 @@ def main() -> None:
     elif given.what == "read":
         read(given.store, given.count)
     else:
-        frame = store.judged(given.store)
+        frame = judged(given.store)
         took = time.perf_counter() - begun
         if len(frame) != given.count or frame["choice"].isna().any():
             raise SystemExit(f"{len(frame)} of {given.count} judgments, {frame['choice'].isna().sum()} without verdict")

@@ -18,7 +18,7 @@ from helpers.judge.limiting import OverLimit, limits_at, over_limit, refuse_slow
 from helpers.judge.plan import Plan, make_plan, unique
 from helpers.judge.prices import NoPrice, actual, dollars
 from helpers.judge.progress import Progress, notice
-from helpers.judge.reading import Labels, Reading, first_askers
+from helpers.judge.reading import Labels, Reading, first_askers, judged
 from helpers.judge.stopping import Interrupted
 from helpers.judge.telling import incomplete
 from helpers.providers import Clock
@@ -44,6 +44,7 @@ __all__ = [
     "complete_all",
     "dollars",
     "judge_all",
+    "judged",
     "labels_of",
     "make_plan",
     "notice",

@@ -8,14 +8,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from helpers import json_text, store, verdicts
 from helpers.providers import tokens
 from helpers.providers.envelopes import module_of
+from helpers.services import SERVICES
 from helpers.types import Completion, Judgment, Request, Trial, Verdict, replies
 from helpers.verdicts import forms
 from helpers.verdicts import tokens as odds
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def first_askers(trials: Iterable[Trial]) -> dict[str, Trial]:
@@ -113,11 +117,22 @@ def judgments(
     return found
 
 
+def judged(folder: Path, models: Sequence[str] = (), columns: Sequence[str] = store.ANALYSIS) -> pd.DataFrame:
+    """Stored replies as a frame with categories, one row a key: who was asked what, the verdict, tokens; no texts.
+
+    Its columns are `model` and those of `store.COLUMNS` that are asked for. `outcome` is missing, and the verdict with
+    it, until a run has read the reply with the present parser and kept it in an index: the file of a model has one from
+    1 MB on, a smaller one where `recuse store index` made it. ValueError for another column, StoreError for a damaged
+    file.
+    """
+    return store.indexed(folder, models, columns, [_parser(provider) for provider in (*SERVICES, "simulated")])
+
+
 def _said(trial: Trial, reply: Completion, kept: Completion | None = None) -> store.Said:
     """What a reply says, read from its text; its reason can be read again from what is `kept` of it."""
     judgment = _read(trial, reply)
     verdict = _verdict(trial, kept or reply, judgment.verdict)
-    return store.Said(_reading(trial), verdicts.PARSER_VERSION, judgment.outcome, verdict)
+    return store.Said(_reading(trial), _parser(trial.judge.provider), judgment.outcome, verdict)
 
 
 def _verdict(trial: Trial, reply: Completion, verdict: Verdict | None) -> Verdict | None:
@@ -155,4 +170,4 @@ def _parser(provider: str) -> str:
     own = getattr(module_of(provider), "tokens", None)
     parts = (verdicts, forms, odds, json_text, replies, tokens, *([own] if own else []))
     code = "\n".join(map(inspect.getsource, parts))
-    return f"{verdicts.PARSER_VERSION}:{hashlib.sha256(code.encode()).hexdigest()}"
+    return f"{verdicts.PARSER_VERSION}:{hashlib.sha256(code.encode()).hexdigest()[:16]}"

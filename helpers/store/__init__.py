@@ -4,8 +4,9 @@ from helpers.store.appending import SYNC_LINES, SYNC_SECONDS, Writer, holder, tr
 from helpers.store.checking import Line, examine, files, scan
 from helpers.store.contents import Contents, contents
 from helpers.store.exporting import export
+from helpers.store.framing import ANALYSIS, indexed
 from helpers.store.index_file import COLUMNS, State, index_of, remove, state
-from helpers.store.indexing import WORTH_INDEXING, checked, index, judged, stored, stored_keys
+from helpers.store.indexing import WORTH_INDEXING, checked, index, stored, stored_keys
 from helpers.store.joining import Joined, bring_home, import_file, merge
 from helpers.store.kept import Kept, KeptVerdict, Said
 from helpers.store.noting import note
@@ -24,6 +25,7 @@ from helpers.store.records import (
 from helpers.store.verifying import Repaired, Verified, repair, verify
 
 __all__ = [
+    "ANALYSIS",
     "COLUMNS",
     "SYNC_LINES",
     "SYNC_SECONDS",
@@ -54,7 +56,7 @@ __all__ = [
     "import_file",
     "index",
     "index_of",
-    "judged",
+    "indexed",
     "lines",
     "merge",
     "note",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 #: Raised whenever an index of before could be misread.
-FORMAT = 1
+FORMAT = 2
 _ABOUT = b"recuse"
 #: Where the checksum over all other bytes stands in the file, eight hex digits.
 _SEAL = b'"seal":"'
@@ -45,7 +45,7 @@ COLUMNS: dict[str, str] = {
     "offset": "int",
     "length": "int",
     # What was read from the reply, once it was: empty before, and where another parser has to read it again.
-    "parser": "int",
+    "parser": "word",
     "reading": "key",
     **dict.fromkeys(("outcome", "choice", "ranking", "choices", "scores"), "word"),  # lists and scores as JSON
     "number": "float",

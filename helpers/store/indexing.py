@@ -11,15 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from helpers.store.checking import files
-from helpers.store.index_file import COLUMNS, index_of, load, save, schema, table_of
+from helpers.store.index_file import COLUMNS, index_of, load, save, table_of
 from helpers.store.kept import SAID, Kept, said_in
-from helpers.store.records import StoreError, read
+from helpers.store.records import read
 from helpers.store.rows import NO_ROW, USAGE, as_table, rows_from, values
 from helpers.types import Completion, Usage
 
 if TYPE_CHECKING:
-    import pandas as pd
     import pyarrow
 
 #: Bytes: smaller files are read faster than an index is.
@@ -27,11 +25,6 @@ WORTH_INDEXING = 2**20
 #: A file that was changed less than so many nanoseconds ago can change again and look the same.
 UNSETTLED = 2_000_000_000
 _CHUNK = 2**20
-#: What an analysis asks for, unless it says what.
-ANALYSIS = (
-    *("experiment", "question_id", "condition", "shown", "repeat", "returned_model", "outcome", "choice", "ranking"),
-    *("choices", "number", "tokens_input", "tokens_output"),
-)
 
 
 @dataclass(frozen=True)
@@ -42,15 +35,20 @@ class _Index:
     about: Mapping[str, Any]
 
 
+def least(path: Path) -> int:
+    """The bytes from which on a store file is read by its index: any number where somebody has made one."""
+    return 0 if index_of(path).exists() else WORTH_INDEXING
+
+
 def stored(path: Path, keys: Collection[str] | None = None) -> dict[str, Completion]:
     """The replies to `keys` (None: to all) in a store file, in its order; from a large file without their texts.
 
     The same as `read` gives: the first reply of a key, and StoreError where the file is damaged.
     """
-    found = _index(path)
+    found = current(path)
     if found is None:
         return {key: reply for key, reply in read(path).items() if keys is None or key in keys}
-    rows = _counting(found.table)
+    rows = counting(found.table)
     if keys is not None and len(keys) < rows.num_rows / 2:  # it loads pandas, which takes longer than most rows do
         import numpy as np
 
@@ -60,10 +58,10 @@ def stored(path: Path, keys: Collection[str] | None = None) -> dict[str, Complet
 
 def stored_keys(path: Path) -> set[str]:
     """The keys in a store file that have a reply."""
-    found = _index(path, ("key", "counts"))
+    found = current(path, ("key", "counts"))
     if found is None:
         return set(read(path))
-    return {key.hex() for key in _counting(found.table)["key"].to_pylist()}
+    return {key.hex() for key in counting(found.table)["key"].to_pylist()}
 
 
 def note(path: Path, read_now: Mapping[str, tuple[str, tuple[Any, ...]]]) -> None:
@@ -71,7 +69,7 @@ def note(path: Path, read_now: Mapping[str, tuple[str, tuple[Any, ...]]]) -> Non
 
     `read_now` holds by key when the reply came, and what was read as the columns SAID hold it.
     """
-    found = _index(path, worth=sys.maxsize) if read_now else None
+    found = current(path, worth=sys.maxsize) if read_now else None
     if found is None:
         return
     import numpy as np
@@ -94,7 +92,7 @@ def note(path: Path, read_now: Mapping[str, tuple[str, tuple[Any, ...]]]) -> Non
 
 def index(path: Path) -> bool:
     """Bring the index of a file up to date, however small the file; False where no index can hold it."""
-    return _index(path, ("key",), least=0, worth=0) is not None
+    return current(path, ("key",), smallest=0, worth=0) is not None
 
 
 def checked(path: Path) -> str:
@@ -131,31 +129,7 @@ def _words(table: pyarrow.Table) -> pyarrow.Table:
     return told.cast(pa.schema([(each.name, getattr(each.type, "value_type", each.type)) for each in told.schema]))
 
 
-def judged(folder: Path, models: Sequence[str] = (), columns: Sequence[str] = ANALYSIS) -> pd.DataFrame:
-    """Stored replies as a frame with categories, one row a key: who was asked what, the verdict, tokens; no texts.
-
-    Its columns are `model` and those of `COLUMNS` that are asked for. A verdict is there once a run has read it
-    from the text; before, `outcome` is missing. StoreError where a file is damaged.
-    """
-    import pyarrow as pa
-
-    if strange := [name for name in columns if name not in COLUMNS]:
-        raise ValueError(f"no column {', '.join(strange)}; there are: {', '.join(COLUMNS)}")
-    tables = []
-    for path in files(folder, models):
-        found = _index(path, tuple(dict.fromkeys(("counts", *columns))), least=0)
-        if found is None:
-            read(path)  # says what is wrong with it
-            raise StoreError(f"{path}: holds what no index can hold, half a character, say")
-        rows = _counting(found.table).select(list(columns))
-        model = pa.DictionaryArray.from_arrays(pa.array([0] * rows.num_rows, pa.int32()), pa.array([path.stem]))
-        tables.append(rows.add_column(0, "model", model))
-    if not tables:
-        tables.append(as_table([], columns).add_column(0, "model", pa.array([], schema().field("status").type)))
-    return pa.concat_tables(tables).unify_dictionaries().to_pandas()
-
-
-def _counting(table: pyarrow.Table) -> pyarrow.Table:
+def counting(table: pyarrow.Table) -> pyarrow.Table:
     """The rows that count: one a key with a reply."""
     from pyarrow import compute
 
@@ -163,10 +137,10 @@ def _counting(table: pyarrow.Table) -> pyarrow.Table:
     return table if compute.all(table["counts"]).as_py() else table.filter(table["counts"])
 
 
-def _index(
-    path: Path, columns: Sequence[str] = (), least: int = WORTH_INDEXING, worth: int = WORTH_INDEXING
+def current(
+    path: Path, columns: Sequence[str] = (), smallest: int | None = None, worth: int = WORTH_INDEXING
 ) -> _Index | None:
-    """The index of a store file as this is now, with all columns or some; None for a file under `least` bytes.
+    """The index of a store file as this is now, with all columns or some; None for one of less than `smallest` bytes.
 
     One that was made before serves where the file has not changed since, or has only grown: what it covers is compared
     by checksum. In a copy of the file it does not: what others say was read from replies is not taken from them. Beside
@@ -179,7 +153,7 @@ def _index(
         return None
     with file:
         stat = os.fstat(file.fileno())
-        if stat.st_size < least:
+        if stat.st_size < (least(path) if smallest is None else smallest):
             return None
         seen = [stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino]
         settled = time.time_ns() - max(stat.st_mtime_ns, stat.st_ctime_ns) > UNSETTLED

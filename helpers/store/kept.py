@@ -28,11 +28,11 @@ _HELD = tuple(each.name for each in fields(Verdict) if each.name != "justificati
 class Said:
     """What was read from a reply: `reading` tells what it was read by and for, `verdict` comes without its reason.
 
-    `parser` is the version of the parser, for people who look into the index.
+    `parser` is its part that is the same for all replies of a provider: the version of the parser, and its code.
     """
 
     reading: bytes
-    parser: int
+    parser: str
     outcome: str
     verdict: Verdict | None
 
@@ -47,7 +47,7 @@ def columns_of(said: Said) -> tuple[Any, ...]:
     return (*head, found.choice, *told, found.number, found.contradicts, odds)
 
 
-def said_in(parser: int | None, reading: bytes, outcome: str, *columns: Any) -> Said | None:
+def said_in(parser: str | None, reading: bytes, outcome: str, *columns: Any) -> Said | None:
     """What the columns SAID hold of one reply; None where nothing was read from it."""
     if parser is None:
         return None

@@ -27,12 +27,12 @@ indexing.note(Path(sys.argv[1]), noting.heard(sys.stdin.read()))
 
 
 def note(path: Path, said: Mapping[str, tuple[Completion, Said]]) -> None:
-    """Keep in the index of a large file what was read from replies, by key.
+    """Keep in the index of a large file, or of one that has an index already, what was read from replies, by key.
 
     An index is a help and no result: what goes wrong with it stops nobody.
     """
     apart = "pandas" not in sys.modules
-    least = WORTH_A_PROCESS if apart else indexing.WORTH_INDEXING
+    least = WORTH_A_PROCESS if apart else indexing.least(path)
     if not said or not path.exists() or path.stat().st_size < least:
         return
     read_now = {key: (reply.at, columns_of(each)) for key, (reply, each) in said.items()}

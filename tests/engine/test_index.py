@@ -30,6 +30,7 @@ from helpers import paths, store, verdicts
 from helpers.__main__ import main
 from helpers.check import check
 from helpers.judge import Budget, judge_all
+from helpers.judge import judged as framed
 from helpers.judge.reading import judgments
 from helpers.providers.tokens import tokens_of
 from helpers.store import indexing, noting
@@ -264,13 +265,21 @@ def test_a_reading_by_another_parser_or_for_another_form_is_read_again(path: Pat
     trials = large(path, decided(20))
     expected = from_texts(trials, path)
     wrong = verdicts.parse(f"VERDICT-{NONCE}: B>>A", "pairwise", "AB", NONCE, structured=False)[1]
-    planted = store.Said(b"by another parser", 1, "ok", wrong)
+    planted = store.Said(b"by another parser", "1:0123456789abcdef", "ok", wrong)
     replies = store.stored(path)
     store.note(path, {key: (replace(reply, at="2025-12-31"), planted) for key, reply in replies.items()})
     assert known(path) == 0, "what was read from other replies to the same"
     store.note(path, {key: (reply, planted) for key, reply in replies.items()})
-    assert {reply.said.parser for reply in store.stored(path).values()} == {1}
+    assert {reply.said.parser for reply in store.stored(path).values()} == {planted.parser}
+    assert framed(path.parent, columns=indexing.SAID).drop(columns="model").isna().all(axis=None), (
+        "the frame has none of them"
+    )
+    assert judged(trials[:5], path) == expected[:5]
+    half = framed(path.parent)
+    assert list(half["outcome"][:5]) == [each.outcome for each in expected[:5]] and half["outcome"][5:].isna().all()
+    assert half["choice"][5:].isna().all() and half["question_id"].notna().all() and len(half) == 20
     assert judged(trials, path) == expected
+    assert list(framed(path.parent)["outcome"]) == [each.outcome for each in expected]
     other = [replace(trial, nonce="00000000") for trial in trials]
     assert {each.outcome for each in judged(other, path)} <= {"unparsed"}, "a verdict for one nonce is none for another"
     assert judged(trials, path) == expected
@@ -424,7 +433,7 @@ def test_an_index_whose_rows_cannot_be_read_is_as_good_as_none(path: Path) -> No
         place.write_bytes(forged)
         assert load(path) is not None and use()
     place.write_bytes(forged)
-    assert len(store.judged(path.parent, columns=("outcome",))) == 20
+    assert len(framed(path.parent, columns=("outcome",))) == 20
     assert store.state(path).rows == 20, "made again"
 
 
@@ -713,18 +722,32 @@ def test_the_frame_of_a_store_has_categories_and_one_row_a_reply(path: Path, tmp
     put(path, [(trials[0], reply_to(trials[0], "again"))])
     small = store.file_of(tmp_path, "small")
     put(small, [(trials[0], reply_to(trials[0], "", usage=Usage(1, 2)))])
-    frame = store.judged(tmp_path)
+    frame = framed(tmp_path)
     assert list(frame["model"]) == ["gpt_fast"] * 30 + ["small"] and not store.index_of(small).exists()
     assert list(frame["outcome"][:30]) == [each.outcome for each in expected] and pd.isna(frame["outcome"][30])
     choices = [each.verdict.choice if each.verdict else None for each in expected]
     assert [None if pd.isna(each) else each for each in frame["choice"][:30]] == choices
     assert all(frame[name].dtype == "category" for name in ("model", "question_id", "shown", "outcome", "choice"))
     assert list(frame["tokens_input"]) == [7] * 30 + [1] and set(frame["question_id"]) == {f"q{n}" for n in range(7)}
-    assert list(store.judged(tmp_path, ["gpt_fast"], ["status", "key"]).columns) == ["model", "status", "key"]
+    assert list(framed(tmp_path, ["gpt_fast"], ["status", "key"]).columns) == ["model", "status", "key"]
     with pytest.raises(ValueError, match="no column prompt; there are: key, counts"):
-        store.judged(tmp_path, columns=["prompt"])
+        framed(tmp_path, columns=["prompt"])
     with pytest.raises(store.StoreError, match="no replies of gpt; there are those of: gpt_fast, small"):
-        store.judged(tmp_path, ["gpt"])
+        framed(tmp_path, ["gpt"])
+
+
+def test_a_small_file_has_verdicts_in_the_frame_once_somebody_made_it_an_index(path: Path, tmp_path: Path) -> None:
+    trials = [trial_of(number, "pairwise", False, "short") for number in range(12)]
+    put(path, [(trial, reply_to(trial, text)) for trial, text in zip(trials[:8], decided(8), strict=True)])
+    expected = from_texts(trials[:8], path)
+    assert judged(trials[:8], path) == expected and framed(tmp_path)["outcome"].isna().all()
+    assert store.index(path) and judged(trials[:8], path) == expected
+    assert list(framed(tmp_path)["outcome"]) == [each.outcome for each in expected]
+    put(path, [(trial, reply_to(trial, text)) for trial, text in zip(trials[8:], decided(4), strict=True)])
+    assert framed(tmp_path)["outcome"].notna().sum() == 8
+    every = from_texts(trials, path)
+    assert judged(trials, path) == every and known(path) == 12
+    assert list(framed(tmp_path)["outcome"]) == [each.outcome for each in every]
 
 
 def test_the_command_makes_tells_and_removes_an_index(path: Path, tmp_path: Path) -> None:
