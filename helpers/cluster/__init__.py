@@ -116,6 +116,7 @@ def remote(task: Task, run: Runner = execute, needs: Sequence[str] = ()) -> Outc
     """Run a cell on this worker and bring back all that it wrote, however it ends.
 
     Lost where another worker has begun it before, Unfit where this one cannot run it.
+
     Dask gives the tasks of a lost worker to another one by itself. What they spent is known to nobody, so whoever keeps
     the budget must hear of it before they are begun again.
     """

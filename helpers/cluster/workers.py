@@ -65,7 +65,7 @@ class Workers:
         self.told |= news
         for at, words in sorted(news.items()):
             if words and tell:
-                notice(f"the worker at {at} {words}; until then it gets no cell")
+                _tell(at, words)
 
     def fit(self) -> list[str]:
         """The addresses of those that can run cells."""
@@ -81,7 +81,11 @@ class Workers:
         if not ended.cancelled() and isinstance(error := ended.exception(), Unfit):
             at, words = error.args
             self.told[at] = words
-            notice(f"the worker at {at} {words}; until then it gets no cell")
+            _tell(at, words)
+
+
+def _tell(at: str, words: str) -> None:
+    notice(f"the worker at {at} {words}; until then it gets no cell")
 
 
 def unready(state: str, needs: Sequence[str], dask_worker: Any) -> str:
