@@ -194,15 +194,20 @@ def test_a_worker_that_joins_later_and_is_unfit_is_told_and_gets_no_cell(
     assert sum("several threads" in line for line in told) == 1
 
 
-def test_where_only_unfit_workers_join_the_run_ends_before_a_cell_is_begun(tmp_path: Path, told: list[str]) -> None:
+def test_where_only_unfit_workers_join_the_run_ends_before_a_cell_is_begun(
+    tmp_path: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     STILL_FIT[0] = 0
     cells = cells_of(tmp_path, SIX, question_limit=1)[:2]
     with growing(0) as local:
-        grow = threading.Timer(0.3, local.scale, [1])
-        grow.start()
+
+        def grow(words: str) -> None:
+            told.append(words)
+            local.scale(1)
+
+        monkeypatch.setattr(cluster, "notice", grow)
         with pytest.raises(ConfigError, match=r"^the worker at tcp://\S+ has several threads$"):
             ran(cells, tmp_path, cluster.dask(local.scheduler_address, run=counted))
-        grow.join()
         assert told[0] == f"waiting for the first worker of {local.scheduler_address}" and len(told) == 2
     assert not list(tmp_path.glob("cells/*"))
 

@@ -202,7 +202,7 @@ def test_errors_in_a_behaviour_are_raised() -> None:
 def test_subprocess(tmp_path: Path) -> None:
     """The command serves, writes the ledger before it answers, and stops by itself."""
     ledger, port_file = tmp_path / "ledger.jsonl", tmp_path / "port"
-    command = [sys.executable, "-m", "tests.servers.providers", "--behaviour", "only:slow", "--max-seconds", "2"]
+    command = [sys.executable, "-m", "tests.servers.providers", "--behaviour", "only:slow", "--max-seconds", "4"]
     root = Path(__file__).resolve().parents[2]
     process = subprocess.Popen([*command, "--ledger", str(ledger), "--port-file", str(port_file)], cwd=root)
     try:
@@ -212,12 +212,12 @@ def test_subprocess(tmp_path: Path) -> None:
 
         async def ask() -> None:
             url = f"http://127.0.0.1:{port_file.read_text()}/v1/messages"
-            await asyncio.wait_for(post(url, CHAT | {"model": "m", "max_tokens": 9}), 0.5)
+            await asyncio.wait_for(post(url, CHAT | {"model": "m", "max_tokens": 9}), 1.0)
 
         with pytest.raises(TimeoutError):
             asyncio.run(ask())
         assert [(entry.provider, entry.fault) for entry in read_ledger(ledger)] == [("anthropic", "slow")]
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
     finally:
         process.kill()
         process.wait()
