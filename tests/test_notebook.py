@@ -416,6 +416,13 @@ def small(folder: Path, *sources: str) -> notebooks.Result:
     return notebooks.execute(folder / "small.ipynb", folder / "report.ipynb", {})
 
 
+@pytest.mark.slow
+def test_what_a_cell_shows_is_waited_for_where_the_machine_stands_still(tmp_path: Path) -> None:
+    """Between a kernel's reply and its word that nothing more comes, longer than nbclient's four seconds."""
+    still = "import time\nget_ipython().kernel.post_handler_hook = lambda: time.sleep(5)"
+    assert small(tmp_path, still, "print('done')").error is None
+
+
 def test_a_result_tells_where_the_time_went(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "slow.py").write_text("import time\ntime.sleep(0.4)")
     path = f"import sys\nsys.path.insert(0, {str(tmp_path)!r})"

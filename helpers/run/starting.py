@@ -14,6 +14,9 @@ from helpers.run.quick import without_grammar
 #: How long a kernel may take to answer, in seconds: on a machine that is busy with other runs the usual minute is not
 #: enough, and one that died is noticed without it.
 START_SECONDS = 300
+#: How long what a cell shows may be on its way after the cell has ended, in seconds: nbclient's four would fail a
+#: notebook that is done where a busy machine stands still for a moment.
+SHOW_SECONDS = 60
 #: How often a kernel is started that dies at once: two that start at the same time can choose the same port.
 STARTS = 3
 
@@ -41,6 +44,7 @@ def run_cells(notebook: Path, draft: Path, parameters: Mapping[str, Any]) -> flo
                     progress_bar=False,
                     log_output=False,
                     start_timeout=max(1, round(until - time.monotonic())),
+                    iopub_timeout=SHOW_SECONDS,
                     extra_arguments=[f"--IPKernelApp.exec_lines={before_cells(told)}"],
                     config=Config({"KernelManager": {"transport_encryption": "auto"}}),
                     **interruptible,

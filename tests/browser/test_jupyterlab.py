@@ -64,8 +64,14 @@ LOOK = """async () => {
   const seen = new Set();
   for (let index = 0; index < panel.content.widgets.length; index += 1) {
     await panel.content.scrollToItem(index, 'start');
-    await new Promise((resolve) => setTimeout(resolve, 150));
-    const node = panel.content.widgets[index].node;
+    const { node, model } = panel.content.widgets[index];
+    const outputs = model.sharedModel.getOutputs ? model.sharedModel.getOutputs() : [];
+    const images = outputs.filter((each) => each.data && 'image/png' in each.data).length;
+    for (let look = 0; look < 400; look += 1) {  // at least once, and as long as something is still being drawn
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      const shown = node.querySelectorAll('.jp-RenderedImage img').length;
+      if (shown >= images && !/Loading widget/.test(node.textContent)) break;
+    }
     for (const image of node.querySelectorAll('.jp-RenderedImage img')) {
       if (seen.has(image)) continue;
       seen.add(image);

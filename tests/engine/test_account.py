@@ -132,7 +132,7 @@ async def _cancelled(requests: list[Request], folder: Path, budget: Budget, read
 def test_calls_that_are_cut_off_count_as_perhaps_billed_at_the_most_that_they_can_cost(
     serve: Any, tmp_path: Path
 ) -> None:
-    server = serve(lambda call: step(Fault("slow", seconds=5.0) if call.n else Reply("x" * 40), call))
+    server = serve(lambda call: step(Fault("slow", seconds=20.0) if call.n else Reply("x" * 40), call))
     budget, requests = Budget(1.0), requests_to(GPT, 8)
     asyncio.run(_cancelled(requests, tmp_path, budget, lambda: len(server.calls) == 5))
     [row] = budget.account.rows

@@ -206,8 +206,11 @@ def test_where_only_unfit_workers_join_the_run_ends_before_a_cell_is_begun(
             local.scale(1)
 
         monkeypatch.setattr(cluster, "notice", grow)
+        unheard = threading.Timer(60, local.scale, [1])  # a run that says nothing shall end too
+        unheard.start()
         with pytest.raises(ConfigError, match=r"^the worker at tcp://\S+ has several threads$"):
             ran(cells, tmp_path, cluster.dask(local.scheduler_address, run=counted))
+        unheard.cancel()
         assert told[0] == f"waiting for the first worker of {local.scheduler_address}" and len(told) == 2
     assert not list(tmp_path.glob("cells/*"))
 
@@ -361,7 +364,7 @@ def test_an_interrupt_while_a_cell_is_brought_home_loses_nothing(
 
 
 def test_a_scheduler_that_does_not_answer_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.2)
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 1.0)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = "tcp://{}:{}".format(*silent.getsockname())
         for where, error, told in (

@@ -71,7 +71,7 @@ def test_an_interrupted_run_stores_all_that_it_paid(serve: Any, tmp_path: Path, 
 def test_a_full_disk_stops_the_run_at_once_and_the_next_one_goes_on(serve: Any, tmp_path: Path) -> None:
     server = serve(latency=0.02)
     run = start(tmp_path, server.env(), "--count", "150", "--max-bytes", "60000")
-    _, errors = run.communicate(timeout=60)
+    _, errors = run.communicate(timeout=300)
     assert run.returncode != 0
     assert "gpt.jsonl: cannot append" in errors and "nothing more is asked" in errors
     path = store.file_of(tmp_path, "gpt")

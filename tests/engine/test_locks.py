@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from helpers.types import Completion, Request
 from tests.engine.asking import MODELS, FakeClock, ask, attempts, requests_to, statuses
 from tests.engine.killing import HURRIED, RETRIED, account
 from tests.engine.worker import start
-from tests.servers.behaviours import faulty
+from tests.servers.behaviours import Call, Fault, Reply, faulty, polite
 
 pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
 
@@ -32,24 +33,33 @@ def test_two_runs_with_models_in_opposite_order_pay_for_each_reply_once(serve: A
         for names in ("gpt,gpt_other", "gpt_other,gpt")
     ]
     for run in runs:
-        said, errors = run.communicate(timeout=60)
+        said, errors = run.communicate(timeout=300)
         assert (run.returncode, said) == (0, "80 replies\n"), errors
     assert len(server.calls) == 80 and server.duplicates() == 0
     assert statuses(tmp_path, GPT) == statuses(tmp_path, replace(GPT, name="gpt_other")) == ["ok"] * 40
 
 
 def test_the_run_that_waits_says_for_whom_and_asks_only_what_the_first_did_not(serve: Any, tmp_path: Path) -> None:
-    server = serve(latency=0.18)
+    def behave(call: Call) -> Reply | Fault:
+        assert heard.wait(240), "the first run goes on when the second one has said that it waits"
+        return polite(call)
+
+    heard = threading.Event()
+    server = serve(behave)
     first = start(tmp_path, server.env(), "--count", "20", "--concurrency", "1")
     while not store.file_of(tmp_path, "gpt").exists():
         assert first.poll() is None
         asyncio.run(asyncio.sleep(0.02))
     second = start(tmp_path, server.env(), "--first", "10", "--count", "20", "--concurrency", "8")
-    for run, count in ((first, 20), (second, 20)):
-        said, errors = run.communicate(timeout=60)
-        assert (run.returncode, said) == (0, f"{count} replies\n"), errors
-    assert errors.count("waiting for gpt.jsonl, held by ") == 1
-    assert f"held by process {first.pid} on " in errors
+    told = ""
+    while "waiting for gpt.jsonl" not in told and (line := second.stderr.readline()):
+        told += line
+    heard.set()
+    for run in (first, second):
+        said, errors = run.communicate(timeout=300)
+        assert (run.returncode, said) == (0, "20 replies\n"), errors
+    assert (told + errors).count("waiting for gpt.jsonl, held by ") == 1
+    assert f"held by process {first.pid} on " in told
     assert len(server.calls) == 30 and server.duplicates() == 0
 
 

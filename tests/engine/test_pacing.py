@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from dataclasses import replace
 from email.utils import formatdate
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
@@ -164,7 +166,7 @@ def test_in_real_time_nobody_comes_before_the_time_that_was_told(serve: Any, tmp
 
 
 def test_never_more_in_flight_than_allowed(serve: Any, tmp_path: Path) -> None:
-    server = serve(latency=0.02)
+    server = serve(latency=0.1)
     ask([r for p in PROVIDERS for r in requests_to(MODELS[p], 30)], tmp_path, concurrency=3)
     assert 4 <= server.most_in_flight <= 9, "three to each provider"
 
@@ -316,8 +318,11 @@ def test_a_reply_that_says_nothing_is_left_is_heard(serve: Any, tmp_path: Path, 
 @pytest.mark.parametrize("kind", EVERY)
 def test_what_a_failure_says_of_the_limits_is_heard_too(serve: Any, tmp_path: Path, kind: str) -> None:
     clock, came = FakeClock(), []
-    fault = Fault("500", headers=_dialect(kind, "requests"))
-    model = at(serve(timed(came, clock, scripted([fault]))).url, kind)
+
+    def behave(call: Call) -> Reply | Fault:  # a date is made when the call comes
+        return scripted([Fault("500", headers=_dialect(kind, "requests"))])(call)
+
+    model = at(serve(timed(came, clock, behave)).url, kind)
     assert len(ask(requests_to(model, 1), tmp_path, clock)) == 1
     assert gaps(came) == [pytest.approx(30.0, abs=2.0)]
 
@@ -345,15 +350,15 @@ def test_odd_words_of_a_limit_change_nothing(serve: Any, tmp_path: Path, kind: s
 def test_the_first_reply_comes_before_the_other_models_are_asked_and_theirs_before_the_rest(
     serve: Any, tmp_path: Path
 ) -> None:
-    server = serve(latency=0.05)
+    server = serve(latency=0.5)
     known = replace(MODELS["openai"], price=Price(1, 2))
     models = [replace(known, name=name, model_id=f"gpt-5-{name}") for name in "abc"]
     ask([request for model in models for request in requests_to(model, 5)], tmp_path, concurrency=8)
     first, *calls = server.calls
     others, rest = calls[:2], calls[2:]
     assert {first.model, *(entry.model for entry in others)} == {model.model_id for model in models}
-    assert min(entry.at for entry in others) >= first.at + 0.05
-    assert min(entry.at for entry in rest) >= max(entry.at for entry in others) + 0.05
+    assert min(entry.at for entry in others) >= first.at + 0.5
+    assert min(entry.at for entry in rest) >= max(entry.at for entry in others) + 0.5
     assert server.most_in_flight == 8
 
 
@@ -389,7 +394,7 @@ def test_what_cannot_get_better_ends_the_process_after_one_request(
 # --- at full speed ----------------------------------------------------------------------------------------------------
 
 
-class Counter:
+class Bucket:
     """A service of `rate` calls a second, as a bucket of one second, that says in its headers what is left."""
 
     def __init__(self, rate: float) -> None:
@@ -432,13 +437,13 @@ def test_a_real_service_of_200_calls_a_second_or_as_many_as_this_machine_carries
 
     before = carried("before")
     rate = min(200.0, 0.8 * before)
-    service = Counter(rate)
+    service = Bucket(rate)
     serve(service.behave)
     number = int(15 * rate)
     replies = ask(requests_to(model, number), tmp_path, real_time=True, concurrency=32)
-    begin = service.taken[0] + 5.0
-    later = [moment for moment in service.taken if moment >= begin]
-    share = len(later) / (later[-1] - begin) / rate
+    # By whole seconds once the rate is found: of a few in which the machine stood still nothing is held against it.
+    seconds = Counter(int(moment - service.taken[0]) for moment in service.taken)
+    share = median(seconds[each] for each in range(5, max(seconds))) / rate
     refused = service.refused / (service.refused + len(service.taken))
     after = carried("after")
     print(

@@ -394,12 +394,13 @@ class Disk:
     """Takes down the syncs that were begun; each takes until it is let go."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.begun, self.free = [], threading.Event()
+        self.begun, self.one, self.free = [], threading.Event(), threading.Event()
         self.free.set()
         monkeypatch.setattr(os, "fdatasync", self.sync)
 
     def sync(self, number: int) -> None:
         self.begun.append(number)
+        self.one.set()
         assert self.free.wait(30)
 
     def syncs(self, writer: store.Writer) -> int:
@@ -440,6 +441,7 @@ def test_nobody_waits_for_a_slow_disk_until_many_lines_are_not_on_it(
     disk.free.clear()
     for _ in range(64 + most - 1):
         writer.append(request, reply_to(request), {})
+    assert disk.one.wait(30)
     assert len(disk.begun) == 1 and path.read_bytes().count(b"\n") == 64 + most - 1, "all of them are in the file"
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(writer.append, request, reply_to(request), {})

@@ -24,7 +24,7 @@ def by_prompt(call: Call) -> Reply | Fault:
     special = {
         "wait": Fault("429", retry_after=7),
         "wait-unsaid": Fault("429", retry_after=7, header=False),
-        "slow": Fault("slow", seconds=5.0),
+        "slow": Fault("slow", seconds=30.0),
         "counted": Reply("four", thoughts=5, cached=1),
         "unicode": Reply("שלום \u200f\ud800 \U0001f600 \x00"),
         "other-model": Reply("x", model="another-one"),
@@ -224,7 +224,7 @@ def test_broken_lines(server: JudgeServer, clients: Clients, provider: str, kind
 def test_slow(server: JudgeServer, clients: Clients, provider: str) -> None:
     """A reply that is later than the client's timeout was sent once, and may be billed."""
     with pytest.raises(TimeoutError if provider == "google" else Exception) as caught:
-        clients.ask(provider, "slow", timeout=1.0)
+        clients.ask(provider, "slow", timeout=2.0)
     assert provider == "google" or type(caught.value).__name__ == "APITimeoutError"
     assert (server.calls[-1].provider, server.calls[-1].fault, server.calls[-1].billed) == (provider, "slow", True)
 
