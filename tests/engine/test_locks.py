@@ -192,10 +192,11 @@ def test_a_cancelled_run_leaves_the_file_whole_and_free(serve: Any, tmp_path: Pa
         assert [task for task in leftover if not task.done()] == []
 
     asyncio.run(cancelled())
-    stored, asked = _stored(tmp_path), len(server.calls)
-    assert stored and asked - len(stored) <= 32, "no more is lost than was in flight"
+    stored = _stored(tmp_path)
+    assert stored and len(server.calls) - len(stored) <= 32, "no more is lost than was in flight"
+    later = serve()  # of its own: what was cut off may still be on its way to the first one
     assert len(ask(requests, tmp_path)) == 120
-    again = [(entry.model, entry.call.prompt) for entry in server.calls[asked:]]
+    again = [(entry.model, entry.call.prompt) for entry in later.calls]
     assert len(again) == 120 - len(stored) and not stored & set(again)
     assert statuses(tmp_path, GPT) == statuses(tmp_path, CLAUDE) == ["ok"] * 60
 
