@@ -77,10 +77,10 @@ def late(template: Template, **variables: Any) -> tuple[str, Callable[[], str]]:
 
     What is wrong with the names of variables, and in the system text, is raised here; the rest when the prompt is made.
     """
-    if missing := sorted(template.variables - variables.keys()):
-        raise ValueError(f"{template.path}: missing variable {', '.join(missing)}; given: {_given(variables)}")
-    if unused := sorted(variables.keys() - template.variables):
-        valid = ", ".join(sorted(template.variables)) or "none"
+    if variables.keys() != template.variables:
+        if missing := sorted(template.variables - variables.keys()):
+            raise ValueError(f"{template.path}: missing variable {', '.join(missing)}; given: {_given(variables)}")
+        unused, valid = sorted(variables.keys() - template.variables), ", ".join(sorted(template.variables)) or "none"
         raise ValueError(f"{template.path}: unused variable {', '.join(unused)}; the template uses: {valid}")
     # Most prompts of a template share one system text.
     return sys.intern(_part(template, "system", variables)), partial(_part, template, "user", variables)

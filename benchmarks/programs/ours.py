@@ -53,7 +53,7 @@ def main() -> None:
     lead(given.provider, given.port)
 
     def ask(place: int, calls: int) -> None:
-        asked = list(trials(model(given.provider), calls))
+        asked = trials(model(given.provider), calls)  # handed over as they are built: nothing else needs them
         folder = given.store / str(place)
         judgments = asyncio.run(judge_all(asked, folder=folder, budget=Budget(1e6), concurrency=given.at_once))
         read = sum(judgment.outcome == "ok" for judgment in judgments)

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
 #: Bytes: smaller files are read faster than an index is.
 WORTH_INDEXING = 2**20
-#: A file that was changed less than so many nanoseconds ago can change again and look the same.
+#: A file that was changed less than so many nanoseconds ago can change again and look the same: where its times are
+#: told by the second, and where finer than by the thousandth. These tick a hundred times a second or oftener.
 UNSETTLED = 2_000_000_000
+UNSETTLED_FINE = 100_000_000
 _CHUNK = 2**20
 
 
@@ -156,7 +158,7 @@ def current(
         if stat.st_size < (least(path) if smallest is None else smallest):
             return None
         seen = [stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino]
-        settled = time.time_ns() - max(stat.st_mtime_ns, stat.st_ctime_ns) > UNSETTLED
+        settled = _settled(stat, time.time_ns())
         found = load(path)
         if found is not None and found[1]["settled"] and found[1]["seen"] == seen:
             table = table_of(found[0], columns)
@@ -183,6 +185,13 @@ def current(
     if stat.st_size >= worth and (found is None or covered > start or settled):
         save(path, table, about)
     return _Index(table.select([*columns]) if columns else table, about)
+
+
+def _settled(stat: os.stat_result, now: int) -> bool:
+    """Whether another change of the file would show in its times."""
+    # Of the two only the time of the change can be set by nobody: it tells how fine the file system's times are.
+    fine = stat.st_ctime_ns % 1_000_000 != 0
+    return now - max(stat.st_mtime_ns, stat.st_ctime_ns) > (min(UNSETTLED, UNSETTLED_FINE) if fine else UNSETTLED)
 
 
 def _covered(file: BinaryIO, about: Mapping[str, Any], digest: Any) -> bool:

@@ -51,16 +51,27 @@ def said_in(parser: str | None, reading: bytes, outcome: str, *columns: Any) -> 
     """What the columns SAID hold of one reply; None where nothing was read from it."""
     if parser is None:
         return None
-    choice, ranking, choices, scores, number, contradicts, odds = columns
-    verdict = None
-    if contradicts is not None:
-        lists = {"ranking": tuple(_json(ranking)), "choices": tuple(_json(choices)), "scores": dict(_json(scores))}
-        shares = json.loads(odds) if odds else {}
-        verdict = Verdict(**lists, choice=choice, number=number, contradicts=contradicts, probabilities=shares)
-    return Said(reading, parser, outcome, verdict)
+    return Said(reading, parser, outcome, _verdict(*columns))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=4096, typed=True)
+def _verdict(
+    choice: str | None,
+    ranking: str | None,
+    choices: str | None,
+    scores: str | None,
+    number: float | None,
+    contradicts: bool | None,
+    odds: str | None,
+) -> Verdict | None:
+    """The verdict that these columns hold, one for all replies that say the same: many do, and nobody changes it."""
+    if contradicts is None:
+        return None
+    lists = {name: tuple(_json(each)) for name, each in (("ranking", ranking), ("choices", choices))}
+    numbers = {name: dict(_json(each)) for name, each in (("scores", scores), ("probabilities", odds))}
+    return Verdict(**lists, **numbers, choice=choice, number=number, contradicts=contradicts)
+
+
 def _json(text: str | None) -> Any:
     return json.loads(text) if text else ()
 

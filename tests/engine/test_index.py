@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -113,8 +114,26 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture(params=["just changed", "long unchanged"])
 def age(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that was just changed is compared by checksum; what its size and times tell is enough when it is old."""
-    if request.param == "long unchanged":
-        monkeypatch.setattr(indexing, "UNSETTLED", -(10**18))
+    for name in ("UNSETTLED", "UNSETTLED_FINE"):
+        monkeypatch.setattr(indexing, name, 10**18 if request.param == "just changed" else -(10**18))
+
+
+@pytest.mark.parametrize(
+    ("changed", "now", "settled"),
+    [
+        ("7.000000000", "7.150000000", False),
+        ("7.000000000", "8.900000000", False),
+        ("7.000000000", "9.100000000", True),
+        ("7.030000000", "7.500000000", False),
+        ("7.030000001", "7.100000000", False),
+        ("7.030000001", "7.150000000", True),
+    ],
+)
+def test_a_file_is_settled_when_its_times_would_show_another_change(changed: str, now: str, settled: bool) -> None:
+    at, then = (int(each.replace(".", "")) for each in (changed, now))
+    assert indexing._settled(SimpleNamespace(st_ctime_ns=at, st_mtime_ns=at), then) == settled
+    whole = SimpleNamespace(st_ctime_ns=at, st_mtime_ns=at - at % 10**9)  # anybody can set it
+    assert indexing._settled(whole, then) == settled
 
 
 # --- the same replies and verdicts ------------------------------------------------------------------------------------
