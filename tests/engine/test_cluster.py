@@ -207,6 +207,7 @@ def test_where_only_unfit_workers_join_the_run_ends_before_a_cell_is_begun(
 
         monkeypatch.setattr(cluster, "notice", grow)
         unheard = threading.Timer(60, local.scale, [1])  # a run that says nothing shall end too
+        unheard.daemon = True
         unheard.start()
         with pytest.raises(ConfigError, match=r"^the worker at tcp://\S+ has several threads$"):
             ran(cells, tmp_path, cluster.dask(local.scheduler_address, run=counted))

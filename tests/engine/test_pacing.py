@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter
 from dataclasses import replace
 from email.utils import formatdate
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import pytest
@@ -424,9 +422,9 @@ class Bucket:
 def test_a_real_service_of_200_calls_a_second_or_as_many_as_this_machine_carries_is_asked_at_its_rate(
     serve: Any, tmp_path: Path
 ) -> None:
-    """What this machine carries without a limit is measured before and after: of a machine that became too slow
-    meanwhile no more is asked than it carries then (`pytest -rP` shows the line that is printed where the test passes
-    too)."""
+    """What this machine carries without a limit is measured before and after: where the test fails, the line that is
+    printed tells a machine that became too slow meanwhile from a pace that is not held (`pytest -rP` shows it too
+    where the test passes)."""
     model = MODELS["openai"]
 
     def carried(folder: str) -> float:
@@ -441,9 +439,9 @@ def test_a_real_service_of_200_calls_a_second_or_as_many_as_this_machine_carries
     serve(service.behave)
     number = int(15 * rate)
     replies = ask(requests_to(model, number), tmp_path, real_time=True, concurrency=32)
-    # By whole seconds once the rate is found: of a few in which the machine stood still nothing is held against it.
-    seconds = Counter(int(moment - service.taken[0]) for moment in service.taken)
-    share = median(seconds[each] for each in range(5, max(seconds))) / rate
+    begin = service.taken[0] + 5.0
+    later = [moment for moment in service.taken if moment >= begin]
+    share = len(later) / (later[-1] - begin) / rate
     refused = service.refused / (service.refused + len(service.taken))
     after = carried("after")
     print(
@@ -453,4 +451,4 @@ def test_a_real_service_of_200_calls_a_second_or_as_many_as_this_machine_carries
     )
     assert len(replies) == len(service.taken) == number, "0 lost"
     assert refused < 0.05
-    assert share >= 0.95 * min(1.0, 0.8 * after / rate)
+    assert share >= 0.95
