@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: Bytes: smaller files are read faster than an index is.
 WORTH_INDEXING = 2**20
 #: A file that was changed less than so many nanoseconds ago can change again and look the same: where its times are
-#: told by the second, and where finer than by the thousandth. These tick a hundred times a second or oftener.
+#: told by the second, and where finer than by the thousandth. These tick some sixty times a second or oftener.
 UNSETTLED = 2_000_000_000
 UNSETTLED_FINE = 100_000_000
 _CHUNK = 2**20
@@ -189,7 +189,7 @@ def current(
 
 def _settled(stat: os.stat_result, now: int) -> bool:
     """Whether another change of the file would show in its times."""
-    # Of the two only the time of the change can be set by nobody: it tells how fine the file system's times are.
+    # No program sets the time of the change (on Windows it is that of creation), so it tells how fine these times are.
     fine = stat.st_ctime_ns % 1_000_000 != 0
     return now - max(stat.st_mtime_ns, stat.st_ctime_ns) > (min(UNSETTLED, UNSETTLED_FINE) if fine else UNSETTLED)
 

@@ -72,7 +72,8 @@ class Verdict:
 
     Other forms use `choice` (a label), `choices` (labels, maybe none) or `number`. `contradicts` is True where a
     lower-ranked label has a higher score. `probabilities` holds that of each label, where the provider told the
-    log-probabilities of the verdict's token.
+    log-probabilities of the verdict's token. Equal verdicts can be one object: `scores` and `probabilities` are for
+    reading.
     """
 
     ranking: tuple[str, ...] = ()

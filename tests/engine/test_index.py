@@ -273,6 +273,16 @@ def test_the_examples_hold_every_form_with_verdict_scores_probabilities_and_reas
     assert {each.justification for each in (ranked, paired, chosen, several, counted)} == {"Why."}
 
 
+def test_numbers_that_are_equal_but_not_the_same_stay_what_they_are(path: Path) -> None:
+    numbers = ["0", "-0", "1", "0", "-0", "1"]
+    trials = [trial_of(place, "number", False, "x" * (LARGE // 6 + 1)) for place in range(len(numbers))]
+    texts = [f"Why.\nVERDICT-{NONCE}: {number}" for number in numbers]
+    put(path, [(trial, reply_to(trial, text)) for trial, text in zip(trials, texts, strict=True)])
+    for _ in range(2):  # from the texts, and from the index
+        assert [repr(each.verdict.number) for each in judged(trials, path)] == [repr(float(each)) for each in numbers]
+    assert known(path) == len(numbers)
+
+
 @pytest.mark.usefixtures("age")
 @pytest.mark.parametrize("wanted", [set(), {"0" * 64}, {"0" * 64, "f" * 64}])
 def test_a_large_file_with_none_of_the_replies_that_are_wanted_has_none(path: Path, wanted: set[str]) -> None:
@@ -365,8 +375,12 @@ def test_a_file_that_was_changed_within_is_read_anew_whatever_its_size_and_time(
         store.stored_keys(path)
 
 
-def test_a_file_that_was_just_changed_is_compared_by_checksum_though_its_size_and_times_agree(path: Path) -> None:
+def test_a_file_that_was_just_changed_is_compared_by_checksum_though_its_size_and_times_agree(
+    path: Path, monkeypatch: Any
+) -> None:
     """A clock of the disk that ticks slowly gives two changes the same time."""
+    for name in ("UNSETTLED", "UNSETTLED_FINE"):
+        monkeypatch.setattr(indexing, name, 10**18)  # any change was just now, however long the disk takes
     large(path, decided(30))
     store.stored(path)
     file, about = load(path)
