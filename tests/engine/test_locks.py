@@ -52,13 +52,13 @@ def test_the_run_that_waits_says_for_whom_and_asks_only_what_the_first_did_not(s
         asyncio.run(asyncio.sleep(0.02))
     second = start(tmp_path, server.env(), "--first", "10", "--count", "20", "--concurrency", "8")
     told = ""
-    while "waiting for gpt.jsonl" not in told and (line := second.stderr.readline()):
+    for line in second.stderr:  # to its end: `communicate` would lose what was read ahead
         told += line
-    heard.set()
-    for run in (first, second):
-        said, errors = run.communicate(timeout=300)
-        assert (run.returncode, said) == (0, "20 replies\n"), errors
-    assert (told + errors).count("waiting for gpt.jsonl, held by ") == 1
+        if "waiting for gpt.jsonl" in told:
+            heard.set()
+    for run, errors in ((first, first.stderr.read()), (second, told)):
+        assert (run.wait(300), run.stdout.read()) == (0, "20 replies\n"), errors
+    assert told.count("waiting for gpt.jsonl, held by ") == 1
     assert f"held by process {first.pid} on " in told
     assert len(server.calls) == 30 and server.duplicates() == 0
 
