@@ -55,7 +55,7 @@ def section(runs: int, counts: Sequence[int] = COUNTS) -> str:
             run("load", folder, count)
             found.append((count, built, read, [run("load", folder, count) for _ in range(runs)]))
     said = (
-        "Short judgments of one judge; imports are not counted, files were read before, the columns are those of "
-        "`helpers.judge.judged`."
+        "Short judgments of one judge; imports of pandas and pyarrow are not counted, those of the modules that "
+        "read each provider's replies are, files were read before, the columns are those of `helpers.judge.judged`."
     )
     return f"\n{said} {versions(['pyarrow', 'pandas'])}.\n\n{told(found)}\n"
