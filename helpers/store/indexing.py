@@ -191,7 +191,7 @@ def _settled(stat: os.stat_result, now: int) -> bool:
     """Whether another change of the file would show in its times."""
     # No program sets the time of the change (on Windows it is that of creation), so it tells how fine these times are.
     fine = stat.st_ctime_ns % 1_000_000 != 0
-    return now - max(stat.st_mtime_ns, stat.st_ctime_ns) > (min(UNSETTLED, UNSETTLED_FINE) if fine else UNSETTLED)
+    return now - max(stat.st_mtime_ns, stat.st_ctime_ns) > (UNSETTLED_FINE if fine else UNSETTLED)
 
 
 def _covered(file: BinaryIO, about: Mapping[str, Any], digest: Any) -> bool:
