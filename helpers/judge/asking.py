@@ -128,8 +128,9 @@ class Asking:
     ) -> None:
         ticker = asyncio.create_task(self._sync())
         try:
-            hooks = {"halted": self.halted, "tell": notice}
-            async with Session(self.reserve, self.record, concurrency, clock, limits, **hooks) as session:
+            proven = {self.wanted[key].model.name for key in self.replies}
+            more = {"halted": self.halted, "tell": notice, "proven": proven}
+            async with Session(self.reserve, self.record, concurrency, clock, limits, **more) as session:
                 how = (concurrency, session.answered, lambda: self.stopping)
                 await in_order(missing, partial(self._one, session), *how)
                 # Nothing is in flight any more: all money is there again, and those who wait for it line up anew.

@@ -16,7 +16,11 @@ def address_of(model: Model) -> str:
 def advice(model: Model, failure: Failure) -> str:
     """What went wrong for good, what to do, and what the service said."""
     variables = " or ".join(key_variables(model))
+    status = "auth" if failure.status == "forbidden" else failure.status
     return {
+        "redirect": f"{address_of(model)} redirects to another address, and no redirect is followed: prompts and keys "
+        "go only where you send them; if the API is there, write that address, without the path that the SDK adds, as "
+        "`base_url` in models.yaml (of an audit, in --base-url)",
         "quota": f"{address_of(model)} says that the account's money or quota is used up; top it up or wait until it "
         "is renewed",
         "auth": f"{address_of(model)} refused the key in {variables}; set a valid one with access to this model"
@@ -34,4 +38,4 @@ def advice(model: Model, failure: Failure) -> str:
         else f"{model.provider} does not know model_id {model.model_id!r}; correct it in models.yaml",
         "bad_request": f"{model.provider} refused the request for {model.model_id!r}; its `params:` in models.yaml may "
         "hold something that this model does not take",
-    }[failure.status] + f" ({failure.error})"
+    }[status] + f" ({failure.error})"

@@ -19,10 +19,10 @@ FINISH = {
 
 
 def client(model: Model, key: str | None) -> Client:
-    """The SDK's client on its aiohttp transport, its own retries off."""
-    from anthropic import AsyncAnthropic, DefaultAioHttpClient, omit
+    """The SDK's client, its own retries off."""
+    from anthropic import AsyncAnthropic, omit
 
-    return opened(AsyncAnthropic(**options(model, key, DefaultAioHttpClient, omit)), "v1/messages")
+    return opened(AsyncAnthropic(**options(model, key, omit)), "v1/messages")
 
 
 async def close(client: Client) -> None:

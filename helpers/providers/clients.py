@@ -1,14 +1,22 @@
-"""How the SDKs of OpenAI and Anthropic, which are built alike, are set up and called: once, for both."""
+"""How the SDKs are set up and called: one HTTP client for all, and one call for those that are built alike."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from helpers.json_bytes import dumps
 from helpers.providers.envelopes import CONNECT_SECONDS, TIMEOUT_SECONDS, Sent
+from helpers.providers.failures import Failure
 from helpers.types import Model
+
+#: No reply to one prompt is larger, in bytes once unpacked; of an error page so much is read, and the rest left.
+MOST_BYTES, MOST_ERROR_BYTES = 16 * 2**20, 2**16
+#: Headers of a body as it was sent, which are not true of the body as it was read.
+OF_THE_WIRE = {"content-encoding", "content-length", "transfer-encoding"}
 
 #: Headers in which the SDKs tell of the machine that asks: nobody needs to know, and each costs time in every call.
 MACHINE = (
@@ -50,19 +58,59 @@ async def post(client: Client, body: Mapping[str, Any], request_id: str) -> Sent
     return Sent(text, headers.get(request_id), headers)
 
 
-def options(model: Model, key: str | None, transport: Callable[..., Any], omit: Any) -> dict[str, Any]:
-    """What the SDK's client is made with: its aiohttp transport, our limits of time, its own retries off.
+def options(model: Model, key: str | None, omit: Any) -> dict[str, Any]:
+    """What the SDK's client is made with: our HTTP client and limits of time, its own retries off.
 
     `omit` is the SDK's word for a header that is not sent.
     """
-    from httpx2 import Timeout
-
-    timeout = Timeout(TIMEOUT_SECONDS, connect=CONNECT_SECONDS)
+    lines = http_client()
     return {
         "api_key": key,
         "base_url": model.base_url,
         "max_retries": 0,
-        "timeout": timeout,
-        "http_client": transport(timeout=timeout),
+        "timeout": lines.timeout,
+        "http_client": lines,
         "default_headers": dict.fromkeys(MACHINE, omit),
     }
+
+
+def http_client() -> Any:
+    """An HTTP client for one SDK: it follows no redirect, and stops reading where no reply is so large."""
+    from httpx2 import Timeout
+
+    return _client_class()(timeout=Timeout(TIMEOUT_SECONDS, connect=CONNECT_SECONDS))
+
+
+@cache
+def _client_class() -> Any:
+    """A class over OpenAI's aiohttp transport, made when the first client is: importing the SDK takes a while."""
+    from httpx2 import Response
+    from openai import DefaultAioHttpClient
+
+    class Client(DefaultAioHttpClient):
+        async def send(self, request: Any, **options: Any) -> Any:
+            """Send a request as the SDK made it, but for time and redirects, and read the whole reply."""
+            request.extensions["timeout"] = self.timeout.as_dict()  # google-genai waits as long for a connection
+            came = await super().send(request, **{**options, "stream": True, "follow_redirects": False})
+            headers = [(name, value) for name, value in came.headers.multi_items() if name.lower() not in OF_THE_WIRE]
+            whole = {"content": await _read_bounded(came), "request": request, "extensions": came.extensions}
+            return Response(came.status_code, headers=headers, **whole)
+
+    return Client
+
+
+async def _read_bounded(came: Any) -> bytes:
+    """The decoded body of a reply; Failure (`too_large`) where a success has more than MOST_BYTES."""
+    most = MOST_BYTES if came.is_success else MOST_ERROR_BYTES
+    body = bytearray()
+    try:
+        async with aclosing(came.aiter_bytes()) as parts:
+            async for part in parts:
+                body += part
+                if len(body) > most:
+                    break
+    finally:
+        await came.aclose()
+    if came.is_success and len(body) > most:
+        raise Failure("too_large", f"more than {most / 2**20:g} MB came for one reply; the rest was not read")
+    return bytes(body[:most])

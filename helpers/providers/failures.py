@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from urllib.parse import urljoin
 
 from helpers.providers.causes import causes
 from helpers.providers.headers import retry_after
@@ -14,6 +16,22 @@ from helpers.providers.keys import redact, redacted
 #: passing limit of one service asks to "check your plan and billing details".
 EMPTY_ACCOUNT = ("insufficient_quota", "billing_hard_limit", "billing_not_active", "credit balance", "PerDay")
 UNKNOWN_KEY = ("API_KEY_INVALID", "API key not valid")
+#: Statuses under which services refuse one prompt for its content, the fields of an error that say why (others quote
+#: the prompt), the words for it, and words of errors that concern every call though they sound alike.
+CONTENT_STATUSES = (400, 403, 413, 422)
+REASONS = {"code", "detail", "error", "message", "msg", "reason", "status", "title", "type"}
+CONTENT = re.compile(
+    r"content[\s_-]*(?:filter|guideline|management|moderation|polic|violat)|moderation|flagged|invalid_prompt|guardrail"
+    r"|(?:responsible[\s_-]*ai|safety|usage)[\s_-]*(?:check|filter|guideline|polic|system)|prohibited[\s_-]*content"
+    r"|content exists risk|data[\s_-]*inspection|high risk|inappropriate|sensitive (?:content|word)|敏感|违规"
+    r"|\b(?:completion|content|input|output|prompt)\b.{0,40}\bblocked|\bblocked\b.{0,40}\b(?:content|input|output|prompt)",
+    re.IGNORECASE,
+)
+EVERY_CALL = re.compile(
+    r"account|api[\s_-]?key|billing|content[\s_-]*(?:length|type)|countr|credential|firewall|\bip\b|location|organi[sz]ation"
+    r"|permission|region|subscri|territor",
+    re.IGNORECASE,
+)
 #: What the transport calls a connection that never stood, so that nothing can have been billed.
 NEVER_CONNECTED = {"ClientConnectorError", "ConnectionTimeoutError", "ConnectTimeout", "ConnectError", "PoolTimeout"}
 #: What it calls a connection that broke or fell silent after the request was sent.
@@ -48,12 +66,13 @@ def classify(error: Exception, wall: float | None = None) -> Failure:
     """The row of the retry table for an exception of any of the three SDKs or of the transport below them.
 
     Status first (`status_code`; google-genai calls it `code`), then the kind of transport error by name. The SDKs wrap
-    aiohttp's errors and call a line that breaks after the request a failed connection: where aiohttp spoke, its word
-    counts. What is no failure of a call is raised again. `wall` is the time by our clock, in seconds since 1970.
+    aiohttp's errors (and ours) and call a line that breaks after the request a failed connection: where aiohttp spoke,
+    its word counts. What is no failure of a call is raised again. `wall` is the time by our clock, in seconds since
+    1970.
     """
-    if isinstance(error, Failure):
-        return error
     links = causes(error)
+    if (ours := next((link for link in links if isinstance(link, Failure)), None)) is not None:
+        return ours
     below = [link for link in links if type(link).__module__.startswith("aiohttp")]
     code = getattr(error, "status_code", None) or getattr(error, "code", None)
     if isinstance(code, int) and error not in below:
@@ -75,14 +94,18 @@ def classify(error: Exception, wall: float | None = None) -> Failure:
 def _by_status(code: int, error: Exception, wall: float) -> Failure:
     response = getattr(error, "response", None)
     headers = getattr(response, "headers", None) or {}
-    body = getattr(response, "text", None)
-    if not isinstance(body, str):  # google-genai has read the body already and keeps what it read
-        body = json.dumps(getattr(error, "details", ""), ensure_ascii=False)
-    status = "bad_request"
-    if code == 402 or (code in (400, 429) and any(word in body for word in EMPTY_ACCOUNT)):
+    body = getattr(response, "text", "")
+    status, told = "bad_request", str(error)
+    if 300 <= code < 400:
+        status, told = "redirect", f"HTTP {code}, a redirect to {_target(response, headers)}"
+    elif code == 402 or (code in (400, 429) and any(word in body for word in EMPTY_ACCOUNT)):
         status = "quota"
-    elif code in (401, 403) or (code == 400 and any(word in body for word in UNKNOWN_KEY)):
+    elif code == 401 or (code == 400 and any(word in body for word in UNKNOWN_KEY)):
         status = "auth"
+    elif code in CONTENT_STATUSES and _refuses_content(body):
+        status = "filtered"
+    elif code == 403:
+        status = "forbidden"
     elif code == 429:
         status = "rate_limited"
     elif code in (408, 409) or code >= 500:
@@ -91,4 +114,33 @@ def _by_status(code: int, error: Exception, wall: float) -> Failure:
         status = "not_found"
     request_id = headers.get("x-request-id") or headers.get("request-id")
     wait, odd = retry_after(headers, body, wall)
-    return Failure(status, str(error), wait, body, request_id, headers, odd)
+    return Failure(status, told, wait, body, request_id, headers, odd)
+
+
+def _target(response: object, headers: Mapping[str, str]) -> str:
+    """The whole address that a redirect names."""
+    asked = getattr(getattr(response, "request", None), "url", "")
+    return urljoin(str(asked), headers.get("location", "")) if "location" in headers else "no address"
+
+
+def _refuses_content(body: str) -> bool:
+    """Whether an error in JSON says that a prompt was refused for what it holds; a firewall's page in HTML never does.
+
+    >>> _refuses_content('{"error": {"code": "content_filter", "message": "Stopped by the content management policy"}}')
+    True
+    >>> _refuses_content('{"error": {"message": "Requests with this API key are blocked"}}'), _refuses_content("<html>")
+    (False, False)
+    """
+    try:
+        why = "\n".join(_reasons(json.loads(body)))
+    except (ValueError, RecursionError):
+        return False
+    return CONTENT.search(why) is not None and EVERY_CALL.search(why) is None
+
+
+def _reasons(error: object) -> Iterator[str]:
+    """The texts of an error's fields that say why, at any depth."""
+    if isinstance(error, dict):
+        yield from (text for name, text in error.items() if name in REASONS and isinstance(text, str))
+    for below in error.values() if isinstance(error, dict) else error if isinstance(error, list) else ():
+        yield from _reasons(below)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -11,11 +11,11 @@ from math import inf
 from helpers.providers.advice import advice
 from helpers.providers.failures import Failure
 from helpers.providers.pacing import LOOK_UP, Clock
-from helpers.providers.retrying import BILLED, STOPS_ACCOUNT
+from helpers.providers.retrying import BILLED, OBJECTIONS, REFUSED_IN_A_ROW, STOPS_ACCOUNT
 from helpers.types import Model
 
 #: Failures that can be those of one server, and how many in a row leave it out; where no connection stands, one does.
-OF_SERVER = {"connect", "provider_error", "maybe_billed", "bad_envelope"}
+OF_SERVER = {"connect", "provider_error", "maybe_billed", "bad_envelope", "too_large"}
 STORM = 5
 #: Failures that, before a server has answered, are rather its own than the call's: it is left out after one.
 MISFIT = {"bad_request", "bad_envelope"}
@@ -37,7 +37,7 @@ class Server:
 
     `load` counts calls that wait for it or are in flight. Before it has `answered` it gets one call at a time. It is
     not asked before `out_until`, and never again where `gone` says why. `in_a_row` counts all failures since it last
-    answered, `unreadable` the replies among them that could not be read.
+    answered, `unreadable` the replies among them that could not be read, `objections` the calls that it refused.
     """
 
     at: Model
@@ -48,6 +48,7 @@ class Server:
     out_until: float = -inf
     in_a_row: int = 0
     unreadable: int = 0
+    objections: int = 0
     gone: str = ""
 
 
@@ -81,13 +82,16 @@ class Fleet:
         """Whether each server was found dead and none has answered since."""
         return all(each.gone or (each.times_out and not each.answered) for each in self.servers)
 
-    def server(self, check: Callable[[], None]) -> Going:
-        """The server that a call is to go to; Stopped where none is asked any more, or as `check` says meanwhile."""
-        return Going(self, check)
+    def server(self, check: Callable[[], None], refused: Collection[str] = ()) -> Going:
+        """The server that a call is to go to; Stopped where none is asked any more, or as `check` says meanwhile.
 
-    async def take(self, check: Callable[[], None]) -> Server:
+        Those that have `refused` the call, by their addresses, come last.
+        """
+        return Going(self, check, refused)
+
+    async def take(self, check: Callable[[], None], refused: Collection[str]) -> Server:
         """Wait for a server as `server` says; it has to be given back with `leave`."""
-        while (found := self._best()) is None:
+        while (found := self._best(refused)) is None:
             check()
             self._changed.clear()
             with suppress(TimeoutError):  # one that is left out may be due again, which nobody tells
@@ -100,13 +104,18 @@ class Fleet:
         server.load -= 1
         self._changed.set()
 
-    def _best(self) -> Server | None:
+    def untried(self, refused: Collection[str]) -> bool:
+        """Whether there is a server that has not refused a call which these have refused."""
+        return any(not each.gone and each.at.base_url not in refused for each in self.servers)
+
+    def _best(self, refused: Collection[str] = ()) -> Server | None:
         """The least loaded server that may be asked; None where each has a first call that is not back yet."""
         if self.single and not self.servers[0].gone:
             return self.servers[0]
         there = [each for each in self.servers if not each.gone]
         if not there:
             raise Stopped("; ".join(each.gone for each in self.servers))
+        there = [each for each in there if each.at.base_url not in refused] or there
         up = [each for each in there if each.out_until <= self.clock.now()] or there
         free = [each for each in up if each.answered or not each.load or self.single]
         return min(free, key=lambda each: (self.paused(each.at) > 0, each.load), default=None)
@@ -123,7 +132,7 @@ class Fleet:
     def answers(self, server: Server) -> None:
         """A server brought a reply."""
         server.answered, server.failures, server.times_out, server.out_until = True, 0, 0, -inf
-        server.in_a_row = server.unreadable = 0
+        server.in_a_row = server.unreadable = server.objections = 0
 
     def drop(self, server: Server, why: str) -> None:
         """Ask a server no more."""
@@ -131,8 +140,11 @@ class Fleet:
             server.gone = why
             self._say(server, "is not asked any more", why)
 
-    def fails(self, server: Server, failure: Failure) -> bool:
-        """Count a failed attempt; whether the server is left out for it, so that the call can go elsewhere at once."""
+    def fails(self, server: Server, failure: Failure, refused: Collection[str] = ()) -> bool:
+        """Count a failed attempt; whether the server is left out for it, so that the call can go elsewhere at once.
+
+        What other servers have `refused` before says nothing against this one.
+        """
         if self.single:
             return False
         if server.gone:
@@ -141,8 +153,10 @@ class Fleet:
         new = not server.answered
         server.unreadable += failure.status == "bad_envelope"
         useless = new and failure.status == "bad_envelope" and server.unreadable > 1
+        server.objections += failure.status in OBJECTIONS
         # One that lacks the model after it has answered was started anew: it refuses fast, and would get all calls.
-        if failure.status in (*STOPS_ACCOUNT, "not_found") or useless:
+        lasting = (new and not refused) or server.objections >= REFUSED_IN_A_ROW
+        if failure.status in STOPS_ACCOUNT or (failure.status in OBJECTIONS and lasting) or useless:
             self.drop(server, advice(server.at, failure))
             return True
         server.failures += failure.status in OF_SERVER
@@ -190,11 +204,12 @@ class Going:
 
     fleet: Fleet
     check: Callable[[], None]
+    refused: Collection[str]
     server: Server | None = None
 
     async def __aenter__(self) -> Server:
         """Wait for a server."""
-        self.server = await self.fleet.take(self.check)
+        self.server = await self.fleet.take(self.check, self.refused)
         return self.server
 
     async def __aexit__(self, *_: object) -> None:

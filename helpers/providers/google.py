@@ -9,7 +9,8 @@ from functools import cache
 from typing import Any
 
 from helpers.json_bytes import loads
-from helpers.providers import CONNECT_SECONDS, TIMEOUT_SECONDS, Sent
+from helpers.providers import TIMEOUT_SECONDS, Sent
+from helpers.providers.clients import http_client
 from helpers.providers.failures import Failure
 from helpers.providers.tokens import Token
 from helpers.types import Completion, Model, Request, Usage
@@ -49,36 +50,21 @@ def client(model: Model, key: str | None) -> Client:
     """The SDK's client; it does not retry by itself, and one attempt keeps it from sending twice on a broken line."""
     from google import genai
 
-    lines = _lines()
+    lines = http_client()
     options = {
         "base_url": model.base_url,
         "timeout": int(TIMEOUT_SECONDS * 1000),
         "retry_options": {"attempts": 1},
-        "aiohttp_client": lines,
+        "httpx_async_client": lines,
     }
     sdk = genai.Client(api_key=key, http_options={k: v for k, v in options.items() if v is not None})
     return Client(sdk, lines)
 
 
-def _lines() -> Any:
-    """Connections of our own: the SDK bounds a whole call, but not how long it waits for nobody to answer."""
-    from urllib.request import getproxies
-
-    from aiohttp import ClientSession, ClientTimeout, TCPConnector
-
-    class Connector(TCPConnector):
-        async def connect(self, req: Any, traces: Any, timeout: ClientTimeout) -> Any:
-            bounded = ClientTimeout(total=timeout.total, sock_connect=CONNECT_SECONDS)
-            return await super().connect(req, traces, bounded)
-
-    # Where the environment names no proxy, nobody looks for one, and for a ~/.netrc, at each call.
-    return ClientSession(connector=Connector(limit=0), trust_env=bool({"http", "https"} & set(getproxies())))
-
-
 async def close(client: Client) -> None:
     """Close the connections."""
     await client.sdk.aio.aclose()
-    await client.lines.close()
+    await client.lines.aclose()
 
 
 async def send(client: Client, request: Request) -> Sent:
@@ -101,8 +87,6 @@ async def send(client: Client, request: Request) -> Sent:
         )
     except ValidationError as error:
         raise Failure("bad_request", f"params of '{request.model.name}' in models.yaml: {error}") from None
-    except json.JSONDecodeError as error:  # a body is read here only when the status was an error, which is lost
-        raise Failure("provider_error", f"an error whose body is not JSON: {error}") from None
     came = response.sdk_http_response
     return Sent(came.body or "", headers={name.lower(): value for name, value in (came.headers or {}).items()})
 

@@ -15,11 +15,11 @@ FINISH = {"stop": "stop", "length": "length", "content_filter": "filter"}
 
 
 def client(model: Model, key: str | None) -> Client:
-    """The SDK's client on its aiohttp transport, its own retries off."""
-    from openai import AsyncOpenAI, DefaultAioHttpClient, omit
+    """The SDK's client, its own retries off."""
+    from openai import AsyncOpenAI, omit
 
     keys = {"bearer_auth": True, "admin_api_key_auth": True}  # as the SDK has it for each call
-    return opened(AsyncOpenAI(**options(model, key, DefaultAioHttpClient, omit)), "chat/completions", security=keys)
+    return opened(AsyncOpenAI(**options(model, key, omit)), "chat/completions", security=keys)
 
 
 async def close(client: Client) -> None:

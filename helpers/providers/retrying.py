@@ -9,23 +9,33 @@ from helpers.providers.failures import Failure
 
 #: How often a failed attempt is repeated, each kind counted for itself (a rate limit never uses up the others); what
 #: is not named here is not repeated.
-RETRIES = {"provider_error": 6, "connect": 6, "maybe_billed": 2, "bad_envelope": 1, "empty": 1}
+RETRIES = {
+    **{"provider_error": 6, "connect": 6, "maybe_billed": 2, "forbidden": 2, "not_found": 2},
+    **{"bad_envelope": 1, "too_large": 1, "empty": 1},
+}
 #: A rate limit is waited for however often it comes, until a call has met it for so long; then it is left to the next
 #: run. Seconds.
 PATIENCE = 1800.0
 #: What may have been billed: it is repeated no more often than that, at however many servers.
-BILLED = ("bad_envelope", "maybe_billed")
+BILLED = ("bad_envelope", "maybe_billed", "too_large")
 #: Failures after which nobody asks with this key at this address again in this run; other stops concern the one model.
-STOPS_ACCOUNT = ("quota", "auth")
+STOPS_ACCOUNT = ("quota", "auth", "redirect")
+#: Refusals that end one call where the model has answered before: a gateway objects to this prompt. Where it has never
+#: answered, and after so many different calls without a reply between them, they end the model (`forbidden`: all with
+#: this key at this address). One that has answered takes our parameters, however many requests are bad.
+OBJECTIONS = ("forbidden", "not_found")
+REFUSALS = (*OBJECTIONS, "bad_request")
+REFUSED_IN_A_ROW = 3
 #: Waits without a word from the service: a drawn share of 1, 2, 4, ... seconds, at most 60.
 LONGEST_BACKOFF = 60.0
 
 
 @dataclass
 class Tries:
-    """One call so far: its attempts, its failures by kind, and when it first met a rate limit."""
+    """One call so far: its attempts, its failures by kind, who refused it, and when it first met a rate limit."""
 
     attempts: int = 0
+    refused: set[str | None] = field(default_factory=set)
     counts: Counter[str] = field(default_factory=Counter)
     limited_since: float | None = None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -19,8 +19,8 @@ from helpers.providers.failures import Failure, classify
 from helpers.providers.fleet import Elsewhere, Fleet, Server, Stopped, servers_of
 from helpers.providers.headers import LONGEST_PAUSE, told_limits
 from helpers.providers.pacing import Clock, Pace
-from helpers.providers.retrying import BILLED, STOPS_ACCOUNT, Tries
-from helpers.types import Completion, Model, Request
+from helpers.providers.retrying import BILLED, OBJECTIONS, REFUSALS, REFUSED_IN_A_ROW, STOPS_ACCOUNT, Tries
+from helpers.types import Completion, Model, Request, Usage
 
 #: Where a model is asked: provider and `base_url`.
 Address = tuple[str, str | None]
@@ -38,7 +38,9 @@ class Session:
 
     `reserve(request)` is called before each attempt and may raise to stop spending: then it is none. What `record`
     is given after each must be kept. `halted(model)` is asked while calls wait: a text ends the waiting. `limits` are
-    our own, by address; `tell` gets sentences for whoever started the run. `answered` tells when each model last did.
+    our own, by address; `tell` gets sentences for whoever started the run. `answered` tells when each model last did,
+    `proven` names those of which replies to this run's requests are stored, and `refused` holds the keys that each
+    model has refused since.
     """
 
     reserve: Callable[[Request], None]
@@ -53,6 +55,8 @@ class Session:
     fleets: dict[str, Fleet] = field(default_factory=dict)
     stops: dict[Scope, str] = field(default_factory=dict)
     answered: dict[str, float] = field(default_factory=dict)
+    proven: Collection[str] = ()
+    refused: dict[str, set[str]] = field(default_factory=dict)
     told: set[Address] = field(default_factory=set)
     #: The keys of the moment at which the session began: to read the environment for each reply would be dear.
     clean: Callable[[Completion], Completion] = field(default_factory=cleaner)
@@ -123,7 +127,7 @@ class Session:
 
         while True:
             try:
-                async with fleet.server(check) as server:
+                async with fleet.server(check, tries.refused) as server:
                     async with self.pace(server.at).slot(request, partial(check, server), begin) as ticket:
                         reply = await self._attempt(request, server.at, tries, ticket)
                     fleet.answers(server)
@@ -132,21 +136,34 @@ class Session:
                 continue
             except Failure as error:
                 failure = error
-            left_out = fleet.fails(server, failure)
-            if failure.status in STOPS_ACCOUNT:
+            left_out, objected = fleet.fails(server, failure, tries.refused), failure.status in OBJECTIONS
+            if failure.status in STOPS_ACCOUNT or (failure.status == "forbidden" and server.gone):
                 self.stops.setdefault(_account(server.at), advice(server.at, failure))
             if left_out and fleet.for_nothing(server, failure):
                 continue
-            # A model that has answered takes our parameters: then the fault is in this request (too long, blocked).
-            if failure.status == "not_found" or (failure.status == "bad_request" and model.name not in self.answered):
-                self.stops.setdefault(model.name, advice(server.at, failure))
-            if not tries.again(failure, self.clock.now()):
+            if objected:
+                tries.refused.add(server.at.base_url)
+                if not fleet.single and fleet.untried(tries.refused):
+                    continue
+            if failure.status in REFUSALS and self._lasts(request, failure):
+                scope = _account(server.at) if failure.status == "forbidden" else model.name
+                self.stops.setdefault(scope, advice(server.at, failure))
+                self.check_stopped(model)
+            if (objected and not fleet.single) or not tries.again(failure, self.clock.now()):
                 return self._last(request, server.at, failure, tries)
             wait = tries.backoff(failure, self.clock.jitter())
             if fleet.single or (fleet.all_out if left_out else server.in_a_row == 1):
                 await self.clock.wait(wait, check)
             elif wait and not left_out:  # else one that refuses quickly is the least loaded, and gets all calls
                 self.pace(server.at).pause(wait)
+
+    def _lasts(self, request: Request, failure: Failure) -> bool:
+        """Whether a refusal is one of all calls of its model, and not of this prompt alone."""
+        refused = self.refused.setdefault(request.model.name, set())
+        refused.add(request.key)
+        if request.model.name not in (*self.answered, *self.proven):
+            return True
+        return failure.status in OBJECTIONS and len(refused) >= REFUSED_IN_A_ROW
 
     def _last(self, request: Request, at: Model, failure: Failure, tries: Tries) -> Completion:
         """The failure after which a call is not repeated, as a Completion; Stopped where more than this call ends."""
@@ -184,6 +201,10 @@ class Session:
                 request_id=failure.request_id,
                 maybe_billed=failure.status in BILLED,
             )
+        headers = sent.headers or getattr(failure, "headers", {})
+        filtered = failure is not None and failure.status == "filtered"
+        if filtered:  # the last word on this prompt, for which nothing is billed
+            reply, failure = replace(reply, status="ok", finish="filter", usage=Usage(0, 0), error=None), None
         if failure is None and not reply.text.strip() and reply.finish == "stop" and "empty" not in tries.counts:
             failure = Failure("empty", "a finished reply without text")
             reply = replace(reply, status="empty")
@@ -199,11 +220,13 @@ class Session:
         if not request.model.simulated:
             reply = self.clean(reply)
         self.record(request, reply)
-        self._adjust(model, ticket, reply, failure, sent.headers or getattr(failure, "headers", {}))
+        self._adjust(model, ticket, reply, failure, headers)
         if cancelled is not None:
             raise cancelled
         if failure is None:
-            self.answered[request.model.name] = self.clock.now()
+            self.refused.pop(request.model.name, None)
+            if not filtered:  # which says nothing of the parameters
+                self.answered[request.model.name] = self.clock.now()
             return reply
         raise failure
 

@@ -16,6 +16,8 @@ from helpers.types import Completion, Request, Usage
 VERSION = 1
 #: Counts from here on are no counts, and other programs cannot hold them.
 NO_COUNT = 2**53
+#: What a request is recorded as that a provider did not take.
+REFUSED = ("bad_request", "forbidden", "not_found")
 _CRC = b',"crc":"%08x"}'
 _CRC_LENGTH = len(_CRC % 0)
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
@@ -203,5 +205,5 @@ def refused(path: Path) -> set[str]:
     """Keys of requests that a provider refused to take and that have no reply since."""
     seen: dict[str, bool] = {}
     for record in lines(path):
-        seen[record["key"]] = record["status"] == "bad_request" and seen.get(record["key"], True)
+        seen[record["key"]] = record["status"] in REFUSED and seen.get(record["key"], True)
     return {key for key, never in seen.items() if never}

@@ -6,13 +6,15 @@ import asyncio
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+from aiohttp import web
 
 from helpers import store
 from helpers.judge import Budget, complete_all
@@ -98,7 +100,7 @@ def everything(folder: Path) -> bytes:
 
 
 #: Attempts that one request may have, by what came of them, in the table of retries.
-MOST_TRIES = {"maybe_billed": 3, "bad_envelope": 2, "empty": 1, "provider_error": 7, "ok": 1}
+MOST_TRIES = {"maybe_billed": 3, "bad_envelope": 2, "too_large": 2, "empty": 1, "provider_error": 7, "ok": 1}
 
 
 def within_the_table(folder: Path, model: Model, requests: Iterable[Request]) -> bool:
@@ -129,6 +131,37 @@ def without_keys(text: str | bytes, environment: Mapping[str, str]) -> bool:
     """Whether none of the environment's keys stands in a text."""
     text = text.encode() if isinstance(text, str) else text
     return not any(value.encode() in text for name, value in environment.items() if name.endswith("_API_KEY"))
+
+
+@contextmanager
+def serving(answer: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]) -> Iterator[str]:
+    """The address of a server that answers each request as this function does; it stops with the block."""
+    ready, loop = threading.Event(), asyncio.new_event_loop()
+    found: list[Any] = []
+
+    async def start() -> None:
+        protocols = web.Server(answer, access_log=None)
+        found.extend([protocols, await loop.create_server(protocols, "127.0.0.1", 0)])
+        ready.set()
+
+    async def end() -> None:
+        found[1].close()
+        await found[0].shutdown(0.01)
+
+    def run() -> None:
+        loop.run_until_complete(start())
+        loop.run_forever()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    ready.wait(60)
+    try:
+        yield f"http://127.0.0.1:{found[1].sockets[0].getsockname()[1]}"
+    finally:
+        asyncio.run_coroutine_threadsafe(end(), loop).result(60)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(60)
+        loop.close()
 
 
 @contextmanager

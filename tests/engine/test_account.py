@@ -23,8 +23,6 @@ from tests.engine.asking import MODELS, PROVIDERS, answering, ask, dearly, reque
 from tests.servers.behaviours import LINE_KINDS, Call, Fault, Reply, faulty, only, polite, scripted, step
 from tests.servers.ledger import Entry
 
-pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
-
 #: US dollars for a million tokens: the three differ, so that an amount in the wrong row shows.
 PRICES = {"openai": Price(1.0, 10.0), "anthropic": Price(2.0, 30.0), "google": Price(3.0, 50.0)}
 DEAR = {kind: replace(MODELS[kind], price=price, max_tokens=100) for kind, price in PRICES.items()}

@@ -27,8 +27,6 @@ from tests.audits import BATTERY, model, served
 from tests.engine.asking import dearly
 from tests.servers.behaviours import Call, Fault, Reply, only, polite, quoting
 
-pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
-
 BIASED = {"primacy": [2.5, 0.0], "biases": {"authority": 2.0, "anchor": 0.3}}
 PRICE = ("--price", "1", "2")
 

@@ -14,8 +14,6 @@ from helpers.config import load_experiment
 from helpers.run import notebooks
 from tests.kernels import recuse
 
-pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
-
 NAME = "05_cognitive_biases"
 SMALL = {"judges": ["gpt_fast"], "biases": ["confirmation"], "question_limit": 3}
 

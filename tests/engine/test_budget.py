@@ -35,8 +35,6 @@ from tests.engine.asking import (
 from tests.servers.behaviours import Reply, faulty, only, scripted
 from tests.servers.providers import JudgeServer
 
-pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
-
 #: A dollar for a million tokens read, ten for a million written: one call of requests_to(PRICED, ...) reads at most the
 #: 25 bytes of its prompt, the 9 of its system text and 200 tokens around them, and writes at most 100 tokens.
 PRICED = replace(MODELS["openai"], price=Price(1.0, 10.0), max_tokens=100)

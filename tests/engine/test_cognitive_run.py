@@ -25,8 +25,6 @@ from tests.servers.behaviours import Call, Reply, step
 from tests.servers.judging import digest
 from tests.servers.providers import JudgeServer
 
-pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
-
 NAME = "cognitive_biases"
 #: One model of each SDK, and one behind an OpenAI-compatible server that knows no schemas.
 MODELS = ["gpt_fast", "claude_fast", "gemini_fast", "own"]

@@ -23,8 +23,6 @@ from tests.engine.test_three_sdks import _models
 from tests.servers.judging import nonce_of
 from tests.servers.providers import JudgeServer
 
-pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
-
 NAMES = ["claude_fast", "gpt_fast", "gemini_fast"]
 DAY = 86400.0
 

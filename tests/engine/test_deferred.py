@@ -17,8 +17,6 @@ from helpers.types import Completion, Price, Request, Usage
 from tests.engine.asking import MODELS, ask, attempts, requests_to
 from tests.servers.behaviours import Behaviour, Call, Fault, Reply, only, scripted
 
-pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
-
 #: By hand, for prompts of requests_to: 34 bytes and 200 tokens around them at $1, 100 at $10 a million ...
 GPT = replace(MODELS["openai"], price=Price(1.0, 10.0), max_tokens=100)
 GPT_CALL = (34 + 200) * 1e-6 + 100 * 10e-6

@@ -16,8 +16,6 @@ from helpers.judge.fitting import context_of, tokens_at_least, too_long
 from helpers.types import Answer, Question, Request
 from tests.engine.asking import MODELS, ask, at, requests_to
 
-pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
-
 MEGABYTE = "word, " * 174_763
 HAIKU = MODELS["anthropic"]
 

@@ -664,7 +664,6 @@ def test_a_run_whose_index_cannot_be_written_goes_on(serve: Any, tmp_path: Path)
 # --- what others make of it -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
 def test_no_key_and_no_text_comes_into_an_index_and_one_that_did_would_be_found(
     serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,10 +25,7 @@ from tests.engine.asking import MODELS, PROVIDERS, ask, attempts, requests_to, s
 from tests.engine.worker import start
 from tests.servers.behaviours import Call, Fault, Reply, only, polite, scripted
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning"),
-    pytest.mark.skipif(sys.platform == "win32", reason="no signals between processes"),
-]
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no signals between processes")
 GPT = MODELS["openai"]
 
 

@@ -19,8 +19,6 @@ from tests.engine.asking import MODELS, PROVIDERS, answering, ask, attempts, eve
 from tests.leaks import PLANTED, leaks, spelled
 from tests.servers.behaviours import Call, Fault, Reply, only
 
-pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
-
 VARIABLES = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "google": "GEMINI_API_KEY"}
 
 

@@ -18,8 +18,6 @@ from tests.engine.killing import HURRIED, RETRIED, account
 from tests.engine.worker import start
 from tests.servers.behaviours import Call, Fault, Reply, faulty, polite
 
-pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
-
 GPT, CLAUDE = MODELS["openai"], MODELS["anthropic"]
 
 

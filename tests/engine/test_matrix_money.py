@@ -28,8 +28,6 @@ from tests.engine.test_store_verify import changed
 from tests.matrices import cells_of, counted, ran, threads
 from tests.servers.judging import nonce_of
 
-pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
-
 GPT = "notebooks: [cognitive_biases]\nparameters: {judges: [[gpt_fast]], question_limit: [2, 3]}\n"
 SIMULATED = ["sim_gpt_fast", "sim_claude_fast", "sim_gemini_fast"]
 

@@ -21,9 +21,6 @@ from tests.engine.asking import MODELS, PROVIDERS, FakeClock, ask, at, gaps, req
 from tests.engine.worker import start
 from tests.servers.behaviours import Call, Fault, Reply, only, polite, scripted
 
-#: google-genai warns of itself.
-pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
-
 EVERY = ("openai", "anthropic", "google", "own")
 
 

@@ -20,8 +20,6 @@ from tests.hostile import PLANTED, corpus
 from tests.servers import judging
 from tests.servers.behaviours import quoting
 
-pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
-
 #: Questions with six hostile answers each.
 GROUPS = 14
 SEED = 42

@@ -18,8 +18,6 @@ from helpers.types import Experiment, Model, Request
 from tests.servers.behaviours import Call, Reply
 from tests.servers.providers import JudgeServer
 
-pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
-
 MODELS = ["gpt_fast", "claude_fast", "gemini_fast", "own"]
 
 

@@ -7,7 +7,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from helpers import paths, run
@@ -18,8 +17,6 @@ from helpers.types import Experiment, Model, Request
 from tests.engine.test_control import At
 from tests.servers.behaviours import Call, Reply, polite
 from tests.servers.providers import JudgeServer
-
-pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
 
 MODELS = ["gpt_fast", "claude_fast", "gemini_fast", "own"]
 

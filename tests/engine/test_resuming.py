@@ -20,9 +20,6 @@ from helpers.run.drafts import clear, drafting
 from helpers.run.resuming import resumable
 from tests.engine.asking import MODELS, requests_to
 
-pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
-
-
 # --- what is to come --------------------------------------------------------------------------------------------------
 
 

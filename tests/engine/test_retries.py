@@ -41,9 +41,6 @@ from tests.servers.behaviours import REFUSAL, Fault, Reply, only, polite, script
 from tests.servers.providers import environment
 from tests.servers.wire import write_reply
 
-#: google-genai warns of itself.
-pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
-
 SLOW = Fault("slow", seconds=20.0)
 EVERY = ("openai", "anthropic", "google", "own")
 
@@ -66,7 +63,7 @@ TABLE = {
 STOPPED = {
     "401": ("auth", "refused the key|asks for a key"),
     "key": ("auth", "refused the key|asks for a key"),
-    "403": ("auth", "refused the key|asks for a key"),
+    "403": ("forbidden", "refused the key|asks for a key"),
     "404": ("not_found", r"correct (it|the one or the other) in models.yaml"),
     "400": ("bad_request", "`params:` in models.yaml"),
     "413": ("bad_request", "`params:` in models.yaml"),
@@ -127,8 +124,7 @@ def test_a_connection_that_is_refused_is_tried_six_times_more_and_costs_nothing(
 def test_an_address_that_does_not_even_refuse_is_tried_six_times_more_and_costs_nothing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str
 ) -> None:
-    for module in ("clients", "google"):
-        monkeypatch.setattr(f"helpers.providers.{module}.CONNECT_SECONDS", 0.05)
+    monkeypatch.setattr("helpers.providers.clients.CONNECT_SECONDS", 0.05)
     with silent() as url:
         for name, value in environment(url).items():
             monkeypatch.setenv(name, value)

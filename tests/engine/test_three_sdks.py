@@ -21,8 +21,6 @@ from tests.servers.behaviours import Call, Fault, Reply, scripted
 from tests.servers.ledger import Entry
 from tests.servers.providers import JudgeServer
 
-pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
-
 REAL = ["claude_fast", "claude_thinking", "gpt_fast", "gpt_thinking", "gemini_fast", "gemini_thinking"]
 OWN = {
     "provider": "openai",

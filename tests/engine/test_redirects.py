@@ -1,0 +1,130 @@
+"""A server that redirects is not followed: no prompt and no key reaches an address that nobody wrote down."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers.judge import Incomplete
+from tests.engine.asking import MODELS, FakeClock, ask, at, attempts, everything, requests_to, statuses, without_keys
+from tests.servers.behaviours import Behaviour, Call, Fault, Reply, only, polite
+from tests.servers.providers import JudgeServer
+
+EVERY = ("openai", "anthropic", "google", "own")
+REDIRECTS = ("301", "302", "303", "307", "308")
+
+
+def redirect(status: str, target: str) -> Fault:
+    return Fault(status, headers={"Location": target})
+
+
+@pytest.fixture
+def pair(serve: Any) -> Callable[[Callable[[str], Behaviour]], tuple[JudgeServer, JudgeServer]]:
+    """Starts a server that behaves as told the address of another, and the other, to which no variable leads."""
+
+    def start(behaviour: Callable[[str], Behaviour]) -> tuple[JudgeServer, JudgeServer]:
+        other = serve(polite)
+        return serve(behaviour(other.url)), other
+
+    return start
+
+
+@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("status", REDIRECTS)
+def test_no_redirect_to_another_host_is_followed(pair: Any, tmp_path: Path, status: str, kind: str) -> None:
+    paths = {"anthropic": "/v1/messages", "google": "/v1beta/models/gemini-2.5-flash:generateContent"}
+    path = paths.get(kind, "/v1/chat/completions")
+    server, other = pair(lambda url: only(redirect(status, url + path)))
+    model, clock = at(server.url, kind), FakeClock()
+    with pytest.raises(Incomplete) as error:
+        ask(requests_to(model, 4), tmp_path, clock)
+    assert other.calls == [] and len(server.calls) == 1 and clock.slept == []
+    said = str(error.value)
+    assert f"HTTP {status}, a redirect to {other.url}{path}" in said and "base_url" in said and "params" not in said
+    assert statuses(tmp_path, model) == ["redirect"]
+    assert not attempts(tmp_path, model)[0]["reply"]["maybe_billed"]
+    assert without_keys(said, server.env()) and without_keys(everything(tmp_path), server.env())
+    server.behaviour = polite
+    assert len(ask(requests_to(model, 4), tmp_path)) == 4, "the next run asks again"
+
+
+@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize(
+    ("target", "named"),
+    [
+        ("/v2/chat/completions", "{url}/v2/chat/completions"),
+        ("//127.0.0.2:9/x", "http://127.0.0.2:9/x"),
+        ("https://127.0.0.1:9/v1", "https://127.0.0.1:9/v1"),
+        ("?page=2", "?page=2"),
+        ("file:///etc/passwd", "file:///etc/passwd"),
+        ("", "a redirect to "),
+        (None, "a redirect to no address"),
+    ],
+)
+def test_a_redirect_names_the_whole_address_and_is_no_reply(
+    serve: Any, tmp_path: Path, kind: str, target: str | None, named: str
+) -> None:
+    server = serve(only(Fault("307", headers={} if target is None else {"Location": target})))
+    model = at(server.url, kind)
+    with pytest.raises(Incomplete) as error:
+        ask(requests_to(model, 2), tmp_path)
+    assert named.format(url=server.url) in str(error.value) and len(server.calls) == 1
+
+
+@pytest.mark.parametrize("status", ["300", "304"])
+def test_an_answer_that_is_neither_a_reply_nor_an_error_stops_the_address(
+    serve: Any, tmp_path: Path, status: str
+) -> None:
+    server = serve(only(status))
+    models = [at(server.url, kind) for kind in EVERY]
+    with pytest.raises(Incomplete, match=f"HTTP {status}"):
+        ask([request for model in models for request in requests_to(model, 3)], tmp_path)
+    assert [statuses(tmp_path, model) for model in models] == [["redirect"]] * 4
+
+
+def test_a_key_in_the_address_of_a_redirect_is_struck_out(serve: Any, tmp_path: Path) -> None:
+    server = serve(polite)
+    key = server.env()["OPENAI_API_KEY"]
+    server.behaviour = only(redirect("302", f"http://127.0.0.1:9/?key={key}"))
+    with pytest.raises(Incomplete, match=r"a redirect to http://127\.0\.0\.1:9/\?key=\[OPENAI_API_KEY\]") as error:
+        ask(requests_to(MODELS["openai"], 1), tmp_path)
+    assert key not in str(error.value) and key.encode() not in everything(tmp_path)
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_a_server_that_begins_to_redirect_loses_what_is_missing_and_nothing_that_came(
+    pair: Any, tmp_path: Path, kind: str
+) -> None:
+    def later(url: str) -> Behaviour:
+        def behave(call: Call) -> Reply | Fault:
+            return redirect("308", f"{url}/v1/chat/completions") if call.n >= 5 else polite(call)
+
+        return behave
+
+    server, other = pair(later)
+    model = at(server.url, kind)
+    with pytest.raises(Incomplete, match="5 of 10 replies are still missing"):
+        ask(requests_to(model, 10), tmp_path, concurrency=1)
+    assert other.calls == [] and statuses(tmp_path, model) == ["ok"] * 5 + ["redirect"]
+
+
+def test_a_server_of_a_fleet_that_redirects_is_left_and_no_call_is_lost(serve: Any, tmp_path: Path) -> None:
+    other, good = serve(polite), serve(polite)
+    bad = serve(only(redirect("307", f"{other.url}/v1/chat/completions")))
+    urls = (f"{bad.url}/v1", f"{good.url}/v1")
+    model = replace(MODELS["own"], base_url=urls[0], servers=urls)
+    assert len(ask(requests_to(model, 20), tmp_path)) == 20
+    assert other.calls == [] and len(bad.calls) == 1 and len(good.calls) == 20
+
+
+def test_what_a_redirect_says_is_no_reply_even_if_it_has_the_form_of_one(serve: Any, tmp_path: Path) -> None:
+    body = json.dumps({"choices": [{"message": {"content": "VERDICT-5eed: A"}, "finish_reason": "stop"}]})
+    server = serve(only(Fault("302", body=body, headers={"Location": "/v1/chat/completions"})))
+    with pytest.raises(Incomplete):
+        ask(requests_to(MODELS["openai"], 1), tmp_path)
+    assert len(server.calls) == 1 and statuses(tmp_path, MODELS["openai"]) == ["redirect"]
