@@ -7,6 +7,7 @@ from typing import Any
 from helpers.json_bytes import loads
 from helpers.providers import Sent
 from helpers.providers.clients import Client, opened, options, post
+from helpers.providers.envelopes import fields, summed
 from helpers.types import Completion, Model, Request, Usage
 
 FINISH = {
@@ -57,7 +58,7 @@ def _content(request: Request) -> Any:
 def read(raw: str) -> Completion:
     """The reply in a response body; thinking blocks are not part of its text. Input counts cached tokens too."""
     body = loads(raw)
-    usage = body.get("usage") or {}
+    usage = fields(body.get("usage"))
     cached, written = usage.get("cache_read_input_tokens"), usage.get("cache_creation_input_tokens")
     return Completion(
         "",
@@ -65,9 +66,9 @@ def read(raw: str) -> Completion:
         text="".join(block["text"] for block in body["content"] if block["type"] == "text"),
         finish=FINISH.get(body["stop_reason"], body["stop_reason"]),
         usage=Usage(
-            input=None if usage.get("input_tokens") is None else usage["input_tokens"] + (cached or 0) + (written or 0),
+            input=None if usage.get("input_tokens") is None else summed(usage["input_tokens"], cached, written),
             output=usage.get("output_tokens"),
-            reasoning=(usage.get("output_tokens_details") or {}).get("thinking_tokens"),
+            reasoning=fields(usage.get("output_tokens_details")).get("thinking_tokens"),
             cached=cached,
             written=written,
         ),

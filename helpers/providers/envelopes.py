@@ -47,14 +47,41 @@ def read(module: Any, raw: str) -> Completion:
         reply, odd = module.read(raw), {}
         if not reply.text.isascii():
             odd["text"] = LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", reply.text)
-        if any(_count(value) is not value for value in vars(reply.usage).values()):
-            odd["usage"] = Usage(**{name: _count(value) for name, value in vars(reply.usage).items()})
+        counts = {name: _count(value) for name, value in vars(reply.usage).items()}
+        # No prompt is empty, and no text comes of nothing: a count of 0 is then none, and the worst case is charged.
+        impossible = ("input", "output") if reply.text else ("input",)
+        counts |= {name: counts[name] or None for name in impossible}
+        if any(counts[name] is not value for name, value in vars(reply.usage).items()):
+            odd["usage"] = Usage(**counts)
         if not isinstance(reply.finish, TEXT):
             odd["finish"] = "unknown"  # None would be a normal end
         odd |= {name: None for name in ("model", "request_id") if not isinstance(getattr(reply, name), TEXT)}
         return replace(reply, **odd) if odd else reply
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
         raise Failure("bad_envelope", f"{type(error).__name__}: {error}") from None
+
+
+def fields(told: Any) -> Mapping[str, Any]:
+    """A part of a body as the mapping that it should be; empty where it is anything else."""
+    return told if isinstance(told, dict) else {}
+
+
+def summed(*told: Any) -> int | None:
+    """The sum of the counts that are told; None where none is, or where one cannot be."""
+    there = [each for each in told if each is not None]
+    return sum(there) if there and all(_count(each) is not None for each in there) else None
+
+
+def output_tokens(told: Any, reasoning: Any, asked: Any, total: Any) -> Any:
+    """The most output tokens that a reply's counts allow: some services count reasoning apart, or in the total alone.
+
+    >>> output_tokens(10, 5000, 40, None), output_tokens(10, 5000, 40, 5050), output_tokens(10, 4, 40, 50)
+    (5010, 5010, 10)
+    """
+    if _count(told) is None:
+        return told
+    apart = told + reasoning if (_count(reasoning) or 0) > told else told
+    return max(apart, total - asked) if _count(total) is not None and _count(asked) is not None else apart
 
 
 def _count(value: Any) -> int | None:

@@ -11,6 +11,7 @@ from typing import Any
 from helpers.json_bytes import loads
 from helpers.providers import TIMEOUT_SECONDS, Sent
 from helpers.providers.clients import http_client
+from helpers.providers.envelopes import fields, output_tokens, summed
 from helpers.providers.failures import Failure
 from helpers.providers.tokens import Token
 from helpers.types import Completion, Model, Request, Usage
@@ -133,8 +134,8 @@ def _said(request: Request) -> dict[str, Any]:
 def read(raw: str) -> Completion:
     """The reply in a response body; thoughts are not part of its text but of its output tokens."""
     body = loads(raw)
-    usage = body.get("usageMetadata") or {}
-    thoughts, said = usage.get("thoughtsTokenCount"), usage.get("candidatesTokenCount")
+    usage = fields(body.get("usageMetadata"))
+    asked, thoughts, said = (usage.get(f"{of}TokenCount") for of in ("prompt", "thoughts", "candidates"))
     if body.get("candidates"):
         candidate = body["candidates"][0]
         parts = (candidate.get("content") or {}).get("parts") or []
@@ -150,8 +151,8 @@ def read(raw: str) -> Completion:
         text=text,
         finish=finish,
         usage=Usage(
-            input=usage.get("promptTokenCount"),
-            output=None if said is None and thoughts is None else (said or 0) + (thoughts or 0),
+            input=asked,
+            output=output_tokens(summed(said, thoughts), None, asked, usage.get("totalTokenCount")),
             reasoning=thoughts,
             cached=usage.get("cachedContentTokenCount"),
         ),

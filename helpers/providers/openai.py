@@ -8,6 +8,7 @@ from typing import Any
 from helpers.json_bytes import loads
 from helpers.providers import Sent
 from helpers.providers.clients import Client, opened, options, post
+from helpers.providers.envelopes import fields, output_tokens
 from helpers.providers.tokens import Token
 from helpers.types import Completion, Model, Request, Usage
 
@@ -45,7 +46,9 @@ def read(raw: str) -> Completion:
     """The reply in a response body; a refusal's text is kept as its text."""
     body = loads(raw)
     choice = body["choices"][0]
-    message, usage = choice["message"], body.get("usage") or {}
+    message, usage = choice["message"], fields(body.get("usage"))
+    reasoning = fields(usage.get("completion_tokens_details")).get("reasoning_tokens")
+    asked, said = usage.get("prompt_tokens"), usage.get("completion_tokens")
     refusal, content = message.get("refusal"), message.get("content") or ""
     if isinstance(content, list):  # some servers send parts
         content = "".join(part["text"] for part in content if part.get("type") == "text")
@@ -55,10 +58,10 @@ def read(raw: str) -> Completion:
         text=refusal or content,
         finish="refusal" if refusal else FINISH.get(choice.get("finish_reason"), choice.get("finish_reason")),
         usage=Usage(
-            input=usage.get("prompt_tokens"),
-            output=usage.get("completion_tokens"),
-            reasoning=(usage.get("completion_tokens_details") or {}).get("reasoning_tokens"),
-            cached=(usage.get("prompt_tokens_details") or {}).get("cached_tokens"),
+            input=asked,
+            output=output_tokens(said, reasoning, asked, usage.get("total_tokens")),
+            reasoning=reasoning,
+            cached=fields(usage.get("prompt_tokens_details")).get("cached_tokens"),
         ),
         model=body.get("model"),
     )

@@ -1,0 +1,169 @@
+"""What a reply cost where its counts contradict each other or its text: the worst reading, and never above a budget."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers.judge import Budget, Incomplete, actual
+from helpers.judge.prices import worst_case
+from helpers.providers import envelopes
+from helpers.types import Completion, Model, Price, Request
+from tests.engine.asking import MODELS, answering, ask, requests_to
+
+INPUT, OUTPUT = 1e-6, 4e-6
+MODEL = replace(MODELS["openai"], price=Price(1, 4), max_tokens=300)
+
+
+def body(dialect: str, usage: Any, text: str = "VERDICT-5eed: A") -> str:
+    return json.dumps(
+        {
+            "openai": {"choices": [{"message": {"content": text}, "finish_reason": "stop"}], "usage": usage},
+            "anthropic": {"content": [{"type": "text", "text": text}], "stop_reason": "end_turn", "usage": usage},
+            "google": {
+                "candidates": [{"content": {"parts": [{"text": text}]}, "finishReason": "STOP"}],
+                "usageMetadata": usage,
+            },
+        }[dialect]
+    )
+
+
+def read(dialect: str, usage: Any, text: str = "VERDICT-5eed: A") -> Completion:
+    return envelopes.read(envelopes.module_of(dialect), body(dialect, usage, text))
+
+
+def openai(asked: Any, said: Any, total: Any = None, reasoning: Any = None) -> dict[str, Any]:
+    details = {"completion_tokens_details": {"reasoning_tokens": reasoning}} if reasoning is not None else {}
+    return {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": total, **details}
+
+
+def google(asked: Any, said: Any, thoughts: Any = None, total: Any = None) -> dict[str, Any]:
+    counts = {"prompt": asked, "candidates": said, "thoughts": thoughts, "total": total}
+    return {f"{name}TokenCount": count for name, count in counts.items() if count is not None}
+
+
+def anthropic(asked: Any, said: Any, **more: Any) -> dict[str, Any]:
+    return {"input_tokens": asked, "output_tokens": said, **more}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "usage", "output"),
+    [
+        ("openai", openai(40, 10, 50), 10),
+        ("openai", openai(40, 10, 50, 4), 10),
+        ("openai", openai(40, 10, 5050, 5000), 5010),  # reasoning in the total alone
+        ("openai", openai(40, 10, None, 5000), 5010),  # reasoning beside the output, and no total
+        ("openai", openai(40, 10, 50, 5000), 5010),  # and a total that leaves it out, too
+        ("openai", openai(40, 5010, 5050, 5000), 5010),
+        ("openai", openai(40, 10, 5050), 5010),  # reasoning that nobody names
+        ("openai", openai(40, 10, 30), 10),  # a total below its parts
+        ("openai", openai(40, 10, "5050"), 10),
+        ("openai", openai(40, 10, -1), 10),
+        ("openai", openai(40, 10, 2**60), 10),
+        ("openai", openai(40, 10, 50, "many"), 10),
+        ("google", google(40, 10, 5000, 5050), 5010),
+        ("google", google(40, 10, None, 5050), 5010),
+        ("google", google(40, None, 7, 47), 7),
+        ("google", google(40, 10, 5), 15),
+        ("google", google(40, 10, 5, 12), 15),
+        ("anthropic", anthropic(40, 10), 10),
+    ],
+)
+def test_output_tokens_are_the_most_that_the_counts_allow(dialect: str, usage: dict[str, Any], output: int) -> None:
+    reply = read(dialect, usage)
+    assert (reply.usage.input, reply.usage.output) == (40, output)
+    request = Request(replace(MODEL, provider=dialect), "question")
+    assert actual(request, reply) == pytest.approx(40 * INPUT + output * OUTPUT)
+
+
+IMPOSSIBLE = {
+    "zeros": (0, 0),
+    "no output": (40, 0),
+    "no input": (0, 10),
+    "negative": (-40, -10),
+    "one negative": (40, -1),
+    "texts": ("40", "10"),
+    "one text": (40, "10"),
+    "nothing": (None, None),
+    "one missing": (40, None),
+    "fractions": (40.0, 10.0),
+    "truths": (True, True),
+    "endless": (2**60, 2**60),
+    "lists": ([40], {"n": 10}),
+}
+#: Counts of one dialect of which one part cannot be, though the sum could.
+ONE_PART = [
+    ("google", google(40, -10, 20)),
+    ("google", google(40, 10, "5")),
+    ("anthropic", anthropic(40, 10, cache_read_input_tokens=-30)),
+    ("anthropic", anthropic(40, 10, cache_creation_input_tokens="30")),
+]
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+@pytest.mark.parametrize("dialect", ["openai", "anthropic", "google"])
+def test_a_count_that_cannot_be_costs_the_worst_case(dialect: str, name: str) -> None:
+    counts = {"openai": openai, "anthropic": anthropic, "google": google}[dialect](*IMPOSSIBLE[name])
+    request, reply = Request(replace(MODEL, provider=dialect), "question"), read(dialect, counts)
+    assert reply.text == "VERDICT-5eed: A" and actual(request, reply) == worst_case(request) > 0
+
+
+@pytest.mark.parametrize(("dialect", "counts"), ONE_PART)
+def test_a_part_that_cannot_be_spoils_the_sum(dialect: str, counts: dict[str, Any]) -> None:
+    request = Request(replace(MODEL, provider=dialect), "question")
+    assert actual(request, read(dialect, counts)) == worst_case(request)
+
+
+@pytest.mark.parametrize("usage", [None, {}, [], [1], "none", 0, 7, True])
+@pytest.mark.parametrize("dialect", ["openai", "anthropic", "google"])
+def test_a_usage_of_another_form_costs_the_worst_case(dialect: str, usage: Any) -> None:
+    request = Request(replace(MODEL, provider=dialect), "question")
+    assert actual(request, read(dialect, usage)) == worst_case(request)
+
+
+@pytest.mark.parametrize(("dialect", "usage"), [("openai", openai(40, 0)), ("anthropic", anthropic(40, 0))])
+def test_an_empty_text_may_have_cost_its_prompt_alone(dialect: str, usage: dict[str, Any]) -> None:
+    request = Request(replace(MODEL, provider=dialect), "question")
+    assert actual(request, read(dialect, usage, "")) == pytest.approx(40 * INPUT)
+
+
+def test_what_a_cache_holds_is_input_though_nothing_else_is() -> None:
+    assert read("anthropic", anthropic(0, 10, cache_read_input_tokens=40)).usage.input == 40
+
+
+def model_at(url: str, provider: str) -> Model:
+    address = f"{url}/v1" if provider == "openai" else url
+    return replace(MODELS[provider], base_url=address, revision={}, price=Price(1, 4), max_tokens=300)
+
+
+@pytest.mark.parametrize(
+    ("provider", "usage"),
+    [
+        ("openai", openai(40, 10, 5050, 5000)),
+        ("openai", openai(40, 10, None, 5000)),
+        ("openai", openai(40, 10, 5050)),
+        ("google", google(40, 10, None, 5050)),
+    ],
+)
+def test_a_budget_is_not_passed_by_reasoning_that_is_counted_apart(
+    tmp_path: Path, provider: str, usage: dict[str, Any]
+) -> None:
+    budget = Budget(0.02, planned=True)
+    with answering(body(provider, usage)) as url, pytest.raises(Incomplete, match="budget_usd"):
+        ask(requests_to(model_at(url, provider), 60), tmp_path, budget=budget, concurrency=1)
+    account = budget.account.total
+    assert account.attempts == 1 and account.output == 5010 and account.usd == pytest.approx(0.02008)
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "google"])
+def test_a_budget_is_not_passed_by_counts_of_nothing(tmp_path: Path, provider: str) -> None:
+    usage = {"openai": openai(0, 0, 0), "anthropic": anthropic(0, 0), "google": google(0, 0, 0, 0)}[provider]
+    budget = Budget(0.02, planned=True)
+    with answering(body(provider, usage)) as url, pytest.raises(Incomplete, match="budget_usd"):
+        ask(requests_to(model_at(url, provider), 60), tmp_path, budget=budget, concurrency=1)
+    worst = worst_case(requests_to(model_at("http://127.0.0.1:9", provider), 1)[0])
+    assert 0.02 - 2 * worst < budget.spent <= 0.02
