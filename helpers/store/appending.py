@@ -77,13 +77,13 @@ class Writer:
 
     def _mend_tail(self) -> None:
         size = position = os.fstat(self._fd).st_size
-        tail = b""
-        while position and b"\n" not in tail:
+        parts: list[bytes] = []  # from the end backwards
+        while position and not (parts and b"\n" in parts[-1]):
             step = min(65536, position)
             position -= step
             os.lseek(self._fd, position, os.SEEK_SET)
-            tail = os.read(self._fd, step) + tail
-        tail = tail[tail.rfind(b"\n") + 1 :]
+            parts.append(os.read(self._fd, step))
+        tail = b"".join(reversed(parts)).rpartition(b"\n")[2]
         if not tail:
             return
         try:

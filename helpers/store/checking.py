@@ -114,12 +114,16 @@ def whole_within(damaged: bytes) -> list[bytes]:
     """
     found = []
     for start, limit in pairwise([*(match.start() for match in _START.finditer(damaged)), len(damaged)]):
-        for end in (match.end() for match in _END.finditer(damaged, start, limit)):
+        at, crc = start, 0  # the checksum goes on from one end to the next: no byte is looked at twice
+        for match in _END.finditer(damaged, start, limit):
+            crc, at = zlib.crc32(damaged[at : match.start()], crc), match.start()
+            if match[0] != b',"crc":"%08x"}' % zlib.crc32(b"}", crc):
+                continue
             try:
-                examine(damaged[start:end])
+                examine(damaged[start : match.end()])
             except ValueError:
                 continue
-            found.append(damaged[start:end])
+            found.append(damaged[start : match.end()])
             break
     return found
 

@@ -237,6 +237,35 @@ def test_a_long_torn_line_is_cut(path: Path) -> None:
     assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *(b"x", b" ", b"}", b"\\n", b'\\"', b"{", b'{"v":1,"key":"', b'{"v":2,"key":"a"} ', b',"crc":"'),
+        *(b',"crc":"00000000"}', b'{"v":1,"key":"a","crc":"00000000"}', b'"},{"'),
+    ],
+)
+def test_a_torn_line_of_any_length_is_cut_and_nothing_else_is(path: Path, unit: bytes) -> None:
+    """Where time grows with the square of its length, some of these take hours."""
+    filled(path, 3)
+    before = path.read_bytes()
+    torn = before.splitlines()[0][:60] + unit * (8 * 2**20 // len(unit))
+    path.write_bytes(before + torn)
+    assert len(store.read(path)) == 3 and store.verify(path).tail.kind == "torn"
+    store.Writer(path).close()
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("junk", [b',"crc":"00000000"}', b'{"v":1,"key":"a","crc":"00000000"}', b"x"])
+def test_a_whole_line_is_found_behind_any_amount_of_damage(path: Path, junk: bytes) -> None:
+    filled(path, 3)
+    first, second, third = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(first + junk * (4 * 2**20 // len(junk)) + second + third[:-9])
+    with pytest.raises(store.StoreError, match="line 2"):
+        store.read(path)
+    assert store.repair(path).rescued == 1
+    assert path.read_bytes() == first + second
+
+
 def test_a_file_of_one_torn_line_becomes_empty(path: Path) -> None:
     filled(path, 1)
     path.write_bytes(path.read_bytes()[:40])
