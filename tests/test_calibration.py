@@ -453,7 +453,7 @@ def test_imports_are_followed_within_the_package(tmp_path: Path, line: str, reac
 def test_what_only_carries_texts_is_left_out(tmp_path: Path) -> None:
     lines = "from helpers import paths, prompts, store\nfrom helpers.judge import plan\n"
     lines += "from helpers.judge.prices import x\nfrom helpers.types.requests import y\n"
-    lines += "from helpers.calibrate import pool\n"
+    lines += "from helpers.calibrate import pool\nfrom helpers.verdicts.forms import z\n"
     names = (
         "calibrate/pool",
         "store",
@@ -463,8 +463,10 @@ def test_what_only_carries_texts_is_left_out(tmp_path: Path) -> None:
         "judge/prices",
         "types/__init__",
         "types/requests",
+        "verdicts/__init__",
+        "verdicts/forms",
     )
-    carriers = {f"helpers/{name}.py": "x = y = 1\n" for name in names}
+    carriers = {f"helpers/{name}.py": "x = y = z = 1\n" for name in names}
     found = modules("e", tree(tmp_path, **{E: lines}, **carriers))
     assert set(found) == {f"helpers.calibrate.{name}" for name in ("e", "running", "rule")}
 
@@ -476,7 +478,7 @@ def test_an_experiment_without_cases_has_no_hash(tmp_path: Path) -> None:
 
 def test_estimators_are_part_of_what_is_hashed() -> None:
     found = modules("hinting_groups")
-    assert {"helpers.biases.hinting.paired", "helpers.stats.redealing", "helpers.verdicts.forms"} <= set(found)
+    assert {"helpers.biases.hinting.paired", "helpers.stats.redealing", "helpers.frames.listwise"} <= set(found)
     assert "helpers.biases.hinting" not in found and not any(".figures" in name for name in found)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import Phase, given, settings
@@ -297,3 +298,88 @@ def test_a_parser_that_reads_any_nonce_is_caught():
     with pytest.raises(AssertionError):
         hunting = settings(max_examples=1000, deadline=None, database=None, phases=[Phase.generate], derandomize=True)
         hunting(given(reply_of_a_judge())(careless))()
+
+
+#: What separates, surrounds, begins or resembles a verdict, to be repeated without end.
+UNITS = (
+    *(
+        " ",
+        "\t",
+        "\n",
+        "\u00a0",
+        "\u3000",
+        " \n ",
+        "A",
+        "A ",
+        "A, ",
+        "A and ",
+        "A or B ",
+        "A>",
+        "A > ",
+        "A>B ",
+        ",",
+        ", ",
+    ),
+    *(
+        " and ",
+        " or ",
+        "none ",
+        "none of ",
+        "*",
+        "`",
+        "=",
+        "A=",
+        "A=1 ",
+        ": ",
+        "9",
+        "9.",
+        "1e",
+        "-",
+        "[",
+        "{",
+        "\\",
+        '"',
+    ),
+    *("VERDICT-5eed: ", "VERDICT-5eed: A ", "VERDICT-5eed: A\n", "RANKING-5eed: A > B\n", "SCORES-5eed: A=1\n"),
+)
+#: Where time grows with the square of a reply's length, one of so many characters takes minutes, and these weeks.
+LONG, BRIEF = 200_000, 2_000
+
+
+def _endless(form: str, structured: bool, size: int) -> Iterator[str]:
+    """Replies of so many characters, in each of which one unit is repeated where a verdict may stand."""
+    field, word = VERDICT_FIELDS[form], "RANKING" if form == "listwise" else "VERDICT"
+    for unit in UNITS:
+        whole = unit * (size // len(unit))
+        for before, after in (("A", "x"), ("A", ""), ("", "x"), ("", "B")):
+            if structured:
+                yield json.dumps({"id": "5eed", field: before + whole + after})
+            else:
+                yield f"{word}-5eed: {before}{whole}{after}"
+                yield f"{whole}\n{word}-5eed: {before}{after}"
+        if structured:
+            yield json.dumps({"id": "5eed", field: [unit] * (size // len(unit) // 4)})
+    if structured:
+        yield f'{{"id": "5eed", "{field}": {"9" * size}}}'
+
+
+@pytest.mark.parametrize("structured", [False, True])
+@pytest.mark.parametrize("form", sorted(VERDICT_FIELDS))
+def test_a_long_reply_is_read_to_its_end_and_as_a_short_one(form: str, structured: bool) -> None:
+    labels = "" if form == "number" else "ABC"
+    for long, short in zip(*(_endless(form, structured, size) for size in (LONG, BRIEF)), strict=True):
+        (outcome, verdict), (expected, _) = (
+            parse(text, form, labels, "5eed", structured=structured) for text in (long, short)
+        )
+        assert outcome == expected and (verdict is None) == (outcome != "ok"), short[:100]
+
+
+@pytest.mark.parametrize("form", ["listwise", "pairwise", "choice", "several", "number"])
+@pytest.mark.parametrize("length", [299, 300, 301, 400])
+def test_what_is_longer_than_300_characters_is_no_verdict(form: str, length: int) -> None:
+    first, last = {"listwise": ("A >", "B > C"), "pairwise": ("A", ">B"), "number": ("7.", "0")}.get(form, ("A,", "B"))
+    stated = first + ("0" if form == "number" else " ") * (length - len(first + last)) + last
+    word, labels = "RANKING" if form == "listwise" else "VERDICT", "" if form == "number" else "ABC"
+    outcome, _ = parse(f"{word}-5eed: {stated}", form, labels, "5eed", structured=False)
+    read = {"choice": "two_options"}.get(form, "ok")
+    assert outcome == (read if length <= 300 else "unparsed")

@@ -30,6 +30,7 @@ CARRIERS = tuple(
         "store",
         "types.models",
         "types.requests",
+        "verdicts",
     )
 )
 

@@ -22,6 +22,7 @@ from helpers.json_text import no_constant, no_duplicates
 from helpers.types import VERDICT_FIELDS, Completion, Judgment, Trial, check_form
 from helpers.verdicts.forms import (
     DECORATION,
+    LONGEST,
     NUMBER,
     UNPARSED,
     Reading,
@@ -70,11 +71,12 @@ def parse(text: str, form: str, labels: Sequence[str], nonce: str, *, structured
 
     `labels` are the letters shown (unused by pairwise and number). Listwise: no valid ranking is "invalid_ranking";
     a score that is not a number from 0 to 10, or is given twice, is absent and the ranking counts; a score for a label
-    that was not shown makes the ranking invalid. Text form: markdown bold, backticks, blanks and one full stop around
-    the verdict lines (and bold labels) are ignored, as is the closing fence of a code block; another verdict with the
-    nonce anywhere before the last line is a "conflict". Where one option is asked for, words that take none are
-    "no_option" and several labels "two_options"; where several may be named, no label is a verdict too ("none", or an
-    empty list), and a label named twice counts once. An unknown form, a missing nonce or label raises ValueError.
+    that was not shown makes the ranking invalid. What is longer than LONGEST is no verdict. Text form: markdown bold,
+    backticks, blanks and one full stop around the verdict lines (and bold labels) are ignored, as is the closing fence
+    of a code block; another verdict with the nonce anywhere before the last line is a "conflict". Where one option is
+    asked for, words that take none are "no_option" and several labels "two_options"; where several may be named, no
+    label is a verdict too ("none", or an empty list), and a label named twice counts once. An unknown form, a missing
+    nonce or label raises ValueError.
 
     >>> reply = "B is wrong.\\n\\nSCORES-5eed: A=9 B=2 C=9.5\\n**RANKING-5eed: A > C > B**"
     >>> outcome, verdict = parse(reply, "listwise", "ABC", "5eed", structured=False)
@@ -136,8 +138,10 @@ def _text(text: str, form: str, labels: Sequence[str], nonce: str) -> Reading:
     if stated is None:
         return UNPARSED
     final, before = leading(stated, form, labels), "\n".join(lines).rstrip()
-    for mention in re.finditer(rf"{word}\W{{0,3}}{nonce}", before, re.IGNORECASE):
-        said = leading(before[mention.end() : mention.end() + 300].lstrip(DECORATION + ":"), form, labels)
+    mentions = re.finditer(rf"{word}\W{{0,3}}{nonce}", before, re.IGNORECASE)
+    # A set: a judge that repeats itself without end says the same each time.
+    for after in {before[mention.end() : mention.end() + LONGEST] for mention in mentions}:
+        said = leading(after.lstrip(DECORATION + ":"), form, labels)
         if said is not None and said != final:
             return "conflict", None
     if form == "several":
@@ -155,8 +159,9 @@ def _text(text: str, form: str, labels: Sequence[str], nonce: str) -> Reading:
 
 
 def _stated(line: str, mark: str) -> str | None:
-    """What a line states after `mark` and a colon; None if it is not such a line."""
+    """What a line states after `mark` and a colon; None if it is not such a line, or longer than any verdict."""
     head, colon, value = line.partition(":")
     if not colon or head.strip(DECORATION) != mark:
         return None
-    return value.strip(DECORATION).removesuffix(".").strip(DECORATION)
+    value = value.strip(DECORATION).removesuffix(".").strip(DECORATION)
+    return value if len(value) <= LONGEST else None

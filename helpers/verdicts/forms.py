@@ -18,6 +18,8 @@ NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 NO_OPTION = re.compile(
     r"(?:none|no option|no choice|neither)(?: of (?:them|these|the options|the above))?", re.IGNORECASE
 )
+#: No verdict is longer, in characters: what separates labels is looked for in so much text, and never in a whole reply.
+LONGEST = 300
 #: What stands between two labels that are named together.
 BETWEEN = r"(?:\s*[,;/&+]\s*(?:and\s+|or\s+)?|\s+and\s+|\s+or\s+)"
 
@@ -87,6 +89,8 @@ def listwise(ranking: object, scores: Mapping[str, object], reason: str, labels:
 
 def single(form: str, stated: object, reason: str, labels: Sequence[str]) -> Reading:
     """A verdict that is one label, one of the pairwise verdicts or one number; else why it is none."""
+    if isinstance(stated, str) and len(stated) > LONGEST:
+        return UNPARSED
     if form == "number" and isinstance(stated, float) and math.isfinite(stated):
         return "ok", Verdict(number=stated, justification=shown(reason))
     if form == "pairwise" and isinstance(stated, str):
