@@ -21,7 +21,7 @@ from tests.runs import settled
 SIX = [f"sim_{vendor}_{tier}" for vendor in ("claude", "gpt", "gemini") for tier in ("fast", "thinking")]
 PARAMETERS = (
     *("judges", "candidates", "questions", "judgments", "question_limit", "repeats", "budget_usd", "seed"),
-    *("figure_style", "out", "store", "answers", "categories", "order_draw"),
+    *("figure_style", "out", "store", "answers", "categories", "condition", "order_draw"),
 )
 
 
@@ -102,6 +102,15 @@ WRONG = {
     "answers a number": ({"answers": 5}, "answers = 5", "a text", "'ask'"),
     "categories a text": ({"categories": "math"}, "categories = 'math'", "list of names"),
     "categories empty": ({"categories": []}, "categories = []", "list of names"),
+    "condition a list": ({"condition": ["self"], "judgments": "x.json"}, "condition = ['self']", "a text"),
+    "condition a number": ({"condition": 1, "judgments": "x.json"}, "condition = 1", "a text", "None"),
+    "condition of what is asked": ({"condition": "self"}, "condition = 'self'", "cannot change judgments='ask'"),
+    "condition of the store": (
+        {"condition": "none", "judgments": "stored"},
+        "cannot change judgments='stored'",
+        "null",
+    ),
+    "condition of the hub": ({"condition": "full", "judgments": "hub"}, "cannot change judgments='hub'", "null"),
     "order_draw a text": ({"order_draw": "1"}, "order_draw = '1'", "whole number from 0"),
     "order_draw negative": ({"order_draw": -1}, "order_draw = -1", "whole number from 0"),
     "order_draw a truth": ({"order_draw": True}, "order_draw = True", "whole number from 0"),

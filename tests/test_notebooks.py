@@ -108,7 +108,7 @@ def test_each_parameter_says_what_it_takes(name: str) -> None:
         assert f'"{word}"' in said["judgments"]
 
 
-@pytest.mark.parametrize("name", sorted({*COMMON, "answers", "categories", "order_draw"}))
+@pytest.mark.parametrize("name", sorted({*COMMON, "answers", "categories", "condition", "order_draw"}))
 def test_a_parameter_that_notebooks_share_is_described_in_the_same_words(name: str) -> None:
     told = set()
     for notebook in (each for each in NOTEBOOKS if name in parameters_of(NOTEBOOKS[each])):

@@ -109,6 +109,9 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
     judges = known_models(settled.judges or config.judges, models, "judge", hint if published else "")
     candidates = known_models(settled.candidates or config.candidates, models, "candidate")
     own = own_parameters(config.parameters, given, where)
+    if own.get("condition") is not None and settled.judgments in ("ask", "stored", "hub"):
+        told = f"names the hint of one file of published judgments and cannot change judgments={settled.judgments!r}"
+        raise ConfigError(f"{where}: condition = {own['condition']!r} {told}; leave it at null")
     editor = editor_of(own["editor"], models) if "editor" in own else None
     baselines = baselines_of(config.options.get("baselines", {}), own.get("baselines"), models)
     refuse_made_up(settled, own, judges, candidates, editor, baselines, models)

@@ -28,6 +28,8 @@ COMMON: dict[str, Any] = {
     "out": None,
     "store": None,
 }
+#: Parameters whose null stands for a text; elsewhere it stands for a list of names.
+TEXTS = ("condition",)
 #: What a value of each type is called where it is wrong.
 KINDS = {
     str: "a text",
@@ -201,14 +203,14 @@ class Parameters(Strict):
 
 
 def own_parameters(defaults: Mapping[str, Any], given: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """The parameters of one experiment alone, each of the type of its default; null stands for a list of names.
+    """The parameters of one experiment alone, each of the type of its default.
 
-    A list holds entries of the type of its default's.
+    Null stands for a list of names, of TEXTS for a text; a list holds entries of the type of its default's.
 
     Whole numbers must not be negative: what they count or choose begins at 0.
     """
     for name, default in defaults.items():
-        value, kind = given[name], list if default is None else type(default)
+        value, kind = given[name], str if name in TEXTS else list if default is None else type(default)
         fits = type(value) is kind or (kind is float and type(value) is int)
         entries = type((default or [""])[0]) if kind is list else None
         if kind is list and fits:

@@ -26,6 +26,9 @@ JUDGMENT_FILES = {
 #: Beside the log of what was judged: every try that failed.
 ERROR_FILES = {"exp3_full_hint_errors.jsonl": "full"}
 
+#: The hints by the names they go by as conditions; "none" is the blind group.
+HINTS = ("none", "self", "competitors", "full", "swapped", "false_self", "competitors_masked", "model")
+
 #: How the names of single files end; any other path on the hub is a folder, "." its top.
 FILE_ENDS = (".json", ".jsonl", ".csv", ".dev", ".train", ".test")
 

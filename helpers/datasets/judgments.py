@@ -1,18 +1,25 @@
-"""Which files of published judgments a source means, and which of their records count."""
+"""Which files of published judgments a source means, under which hint they were made, and which records count."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from helpers.datasets.files import ERROR_FILES, JUDGMENT_FILES
+from helpers.datasets.files import ERROR_FILES, HINTS, JUDGMENT_FILES
 from helpers.datasets.hub import from_hub
 from helpers.datasets.published import Published, failed, judged, logged, with_letters
-from helpers.datasets.reading import read_records
+from helpers.datasets.reading import Records, read_records, show
 
 _KNOWN = JUDGMENT_FILES | ERROR_FILES
+#: What names of hinted files and folders speak of; unless it is a known name, it does not tell which hint is meant.
+_HINTED = "hint|group|self(?![-_ ]?(?:bias|pref))|compet|rival|full|swap|mask|disclos|reveal|transparen"
+#: The same for a file's own name, where some words must stand alone.
+_FILE_HINTED = rf"{_HINTED}|self|none|blind|(?<![a-z])(?:model|own)(?![a-z])"
+#: Known names that say nothing of a hint: they hold the blind group unless their folder's name speaks of one.
+_GENERIC = ("judgments.json", "judgments_new.json")
 _EXPECTED = (
     "published judgments (prompt_id, judge_model, ranking, scores, mapping, or error), a log of them (prompt_id, "
     "judge, hint_mode, top_answer_id, ranking, scores) or a log of errors (prompt_id, judge, error, detail)"
@@ -20,43 +27,87 @@ _EXPECTED = (
 
 
 def read_judgments(
-    source: str | Path, hub: Mapping[str, Any] | None = None, condition: str | None = None
+    source: str | Path,
+    hub: Mapping[str, Any] | None = None,
+    condition: str | None = None,
+    unlabelled: str | None = "none",
 ) -> list[Published]:
     """The final judgments in a file, in a folder or behind the hub entry ("hub").
 
     A record of a JSON array is final, as is a success in a log; of a judgment that never succeeded the last failed
-    try counts. The condition of a file comes from its name (JUDGMENT_FILES), of a log from `hint_mode`; `condition`
-    replaces it for a single file. A judgment that occurs twice, or a condition that two files of a folder hold, is an
-    error.
+    try counts. The hint of a judgment comes from its record (HINT_FIELDS), else from `condition` (for a single file),
+    else from the file's name (JUDGMENT_FILES); a file that does not speak of any hint is of `unlabelled` (None: an
+    error). A hint that cannot be told or contradicts another source, a judgment that occurs twice, or a condition in
+    two files of a folder is an error.
     """
+    if condition is not None and condition not in HINTS:
+        raise ValueError(f"condition = {condition!r}: no such hint; write one of {', '.join(HINTS)}")
     if source == "hub":
         source = from_hub(hub, "judgments")
     done: list[Published] = []
     tries: list[Published] = []
-    for path in _files(Path(source), condition):
-        found, failures = _read(path, condition)
+    paths = _files(Path(source), condition)
+    for path in paths:
+        records = read_records(path)
+        if {"judge", "top_answer_id"} <= records.fields:
+            found = with_letters(records.map(lambda record: logged(record, condition), "prompt_id"))
+        elif {"judge", "error"} <= records.fields:
+            tries += _label(records, records.map(failed, "prompt_id"), condition, unlabelled, len(paths) == 1)
+            continue
+        elif "judge_model" in records.fields:
+            found = records.map(judged, "prompt_id")
+        else:
+            raise records.unknown(_EXPECTED)
+        found = _label(records, found, condition, unlabelled, len(paths) == 1)
+        records.refuse_duplicates([judgment.key for judgment in found], "judgments (condition by question by judge)")
         done += found
-        tries += failures
     last = {one.key: one for one in tries}
     known = {judgment.key for judgment in done}
     return done + [one for key, one in last.items() if key not in known]
 
 
-def _read(path: Path, condition: str | None) -> tuple[list[Published], list[Published]]:
-    """The judgments of a file that are final, and the failed tries of a log of errors."""
-    records = read_records(path)
-    if {"judge", "top_answer_id"} <= records.fields:
-        found = with_letters(records.map(lambda record: logged(record, condition), "prompt_id"))
-    elif {"judge", "error"} <= records.fields:
-        name = condition or _condition(path)
-        return [], records.map(lambda record: failed(record, name), "prompt_id")
-    elif "judge_model" in records.fields:
-        name = condition or _condition(path)
-        found = records.map(lambda record: judged(record, name), "prompt_id")
-    else:
-        raise records.unknown(_EXPECTED)
-    records.refuse_duplicates([judgment.key for judgment in found], "judgments (condition by question by judge)")
-    return found, []
+def _label(
+    records: Records, found: list[Published], given: str | None, unlabelled: str | None, alone: bool
+) -> list[Published]:
+    """The judgments of a file, each with its hint: an array of records has one, a log may have several."""
+    named = _KNOWN.get(records.path.name.lower())
+    first: dict[str, int] = {}
+    for index, judgment in enumerate(found):
+        first.setdefault(judgment.condition, index)
+    hints = [hint for hint in first if hint in HINTS]
+    remedy = (
+        f"set the notebook parameter `condition` to the hint ({', '.join(HINTS)}), write the hint into each record as "
+        f'"hint_mode", or use a known name such as {next(iter(_KNOWN))} (data/README.md lists them)'
+    )
+    for hint, index in first.items():
+        if hint not in (*HINTS, "") and not given:
+            raise ValueError(f"{records.place(index)}: the hint {show(hint)} is not known; {remedy}")
+        if hint in HINTS and hint != (given or named or hint):
+            other = f"condition = {given!r}" if given else f"the name of the file, which means {named!r}"
+            told = f"the record names the hint {hint!r}, which contradicts {other}"
+            raise ValueError(f"{records.place(index)}: {told}; correct the one that is wrong")
+    if len(hints) > 1 and "judge_model" in records.fields:
+        raise ValueError(f"{records.path}: records of several hints ({', '.join(hints)}); write a file for each hint")
+    whole = given or named or unlabelled
+    if "" in first and not given:
+        if hints and not named:
+            told = f"the record names no hint, others name {' and '.join(hints)}"
+            raise ValueError(f"{records.place(first[''])}: {told}; {remedy}")
+        if not hints and (word := _hint_word(records.path, alone)):
+            told = f"{word!r} in its name or its folder's speaks of a hint and does not tell which"
+            raise ValueError(f"{records.path}: {told}; {remedy}")
+        if whole is None:
+            raise ValueError(f"{records.path}: neither its name nor its records tell a hint; {remedy}")
+    return [replace(one, condition=one.condition if one.condition in HINTS else whole) for one in found]
+
+
+def _hint_word(path: Path, alone: bool) -> str:
+    """What in the name of a file, or of the folder where it is `alone`, speaks of a hint; "" where nothing does."""
+    name, folder = path.name.lower(), path.absolute().parent.name.lower()
+    found = None if name in _KNOWN else re.search(_FILE_HINTED, name)
+    if not found and alone and (name in _GENERIC or name not in _KNOWN):
+        found = re.search(_HINTED, folder)
+    return found[0] if found else ""
 
 
 def _files(source: Path, condition: str | None) -> list[Path]:
@@ -79,11 +130,3 @@ def _files(source: Path, condition: str | None) -> list[Path]:
                 f"{source}: {' and '.join(rivals)} hold the same condition, {held!r}; name the one that is meant"
             )
     return [source / name for name in present]
-
-
-def _condition(path: Path) -> str:
-    if path.name not in _KNOWN and re.search("group|hint", path.name):
-        raise ValueError(
-            f"{path}: the name does not tell which hint was given; give `condition`, or one of {', '.join(_KNOWN)}"
-        )
-    return _KNOWN.get(path.name, "none")

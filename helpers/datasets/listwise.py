@@ -32,6 +32,7 @@ def load_judgments(
     hub: Mapping[str, Any] | None = None,
     *,
     condition: str | None = None,
+    unlabelled: str | None = "none",
     answers: Sequence[Answer] = (),
     experiment: str = "published",
 ) -> pandas.DataFrame:
@@ -45,11 +46,11 @@ def load_judgments(
     if there are none). `slot` is int where all are known, else float. Not recorded in the published
     format, hence missing: `judge_model`, `named`; `candidate_model` and `length` (characters) unless `answers` are
     given. So `own_model`, which needs both returned ids, is False throughout. Scores are as given; `contradicts` marks
-    valid rankings that their own scores deny.
+    valid rankings that their own scores deny. `condition` and `unlabelled` are those of `read_judgments`.
     """
     import pandas
 
-    final = read_judgments(source, hub, condition)
+    final = read_judgments(source, hub, condition, unlabelled)
     places = _places(final)
     written = {(answer.question_id, answer.candidate): answer for answer in answers}
     rows = []

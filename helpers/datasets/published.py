@@ -8,10 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from helpers.datasets.answers import candidate_of
+from helpers.datasets.files import HINTS
 from helpers.datasets.reading import checked_name, number_or_nan, show, text_field
 
 #: Six candidates stood in every prompt of the logged run; the log itself keeps no mapping.
 LOG_LETTERS = tuple("ABCDEF")
+#: The fields in which a record may name the hint its judge was given.
+HINT_FIELDS = ("hint_mode", "hint", "condition")
 
 
 @dataclass(frozen=True)
@@ -19,8 +22,8 @@ class Published:
     """One published judgment: what stood under which letter, and what became of it.
 
     `shown` maps letters to candidates in shown order: a candidate is None where the source does not tell, and all of it
-    is empty where not even the letters are known. `pick` is the candidate under the letter `first`, ranked first; it is
-    known for some judgments whose ranking is invalid or was not kept.
+    is empty where not even the letters are known. `condition` is empty until the hint is known. `pick` is the candidate
+    under the letter `first`, ranked first; it is known for some judgments whose ranking is invalid or was not kept.
     """
 
     question_id: str
@@ -47,11 +50,11 @@ class Published:
         return self.outcome == "ok" and any(low > high for i, high in enumerate(scores) for low in scores[i + 1 :])
 
 
-def judged(record: dict[str, Any], condition: str) -> Published:
+def judged(record: dict[str, Any]) -> Published:
     """One record of the published arrays: a verdict with its mapping, or an `error` with or without one."""
     question = text_field(record, "prompt_id")
     category = re.fullmatch(r"(.+)_\d+", question)
-    judgment = Published(question, category and category[1], text_field(record, "judge_model"), condition)
+    judgment = Published(question, category and category[1], text_field(record, "judge_model"), read_hint(record))
     if record.get("error") is not None:
         error = text_field(record, "error", blank=True)
         shown = _shown(record, question) if record.get("mapping") is not None else None
@@ -70,20 +73,33 @@ def logged(record: dict[str, Any], condition: str | None) -> Published:
         question_id=question,
         category=text_field(record, "category"),
         judge=text_field(record, "judge"),
-        condition=condition or text_field(record, "hint_mode"),
+        condition=read_hint(record) or condition or text_field(record, "hint_mode"),
         pick=_candidate(record, "top_answer_id", question),
     )
     return _with_verdict(judgment, record, LOG_LETTERS)
 
 
-def failed(record: dict[str, Any], condition: str) -> Published:
+def failed(record: dict[str, Any]) -> Published:
     """One failed try of the log; what was shown is not recorded."""
     question = text_field(record, "prompt_id")
     category = re.fullmatch(r"(.+)_\d+", question)
     detail = "" if record.get("detail") is None else f"; {text_field(record, 'detail', blank=True)}"
     error = text_field(record, "error", blank=True) + detail
     judge = text_field(record, "judge")
-    return Published(question, category and category[1], judge, condition, outcome=_reason(error))
+    return Published(question, category and category[1], judge, read_hint(record), outcome=_reason(error))
+
+
+def read_hint(record: dict[str, Any]) -> str:
+    """The hint that a record names in one of HINT_FIELDS, "" where it names none.
+
+    What is no hint of HINTS is returned as it stands; fields that name different hints are a ValueError.
+    """
+    found = {name: str(record[name]).strip().casefold() for name in HINT_FIELDS if record.get(name) is not None}
+    hints = {name: hint for name, hint in found.items() if hint in HINTS}
+    if len(set(hints.values())) > 1:
+        different = " and ".join(f"{name} {hint!r}" for name, hint in hints.items())
+        raise ValueError(f"fields {different} contradict each other; correct the one that is wrong")
+    return next(iter((hints or found).values()), "")
 
 
 def with_letters(judgments: list[Published]) -> list[Published]:

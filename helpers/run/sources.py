@@ -94,7 +94,7 @@ def judgments_of(experiment: Experiment) -> pd.DataFrame:
         frame = game_sources.judgments_from(_read_there(experiment, "judgments"), experiment, known)
     else:
         answers = () if asking else datasets.load_answers(_source(experiment, "answers"))
-        frame = _loaded(_places(experiment), answers, experiment.name)
+        frame = _loaded(experiment, answers)
     known = sorted(frame["judge"].unique())
     judges: Sequence[str] = known
     if "judges" in experiment.parameters:
@@ -131,14 +131,18 @@ def _places(experiment: Experiment) -> list[Path]:
     return [datasets.from_hub({**experiment.hub, "judgments": place}, "judgments", paths.DOWNLOADS) for place in named]
 
 
-def _loaded(places: Sequence[Path], answers: Sequence[Answer], experiment: str) -> pd.DataFrame:
-    """The frame of all places; a condition that an earlier place holds is not taken from a later one."""
+def _loaded(experiment: Experiment, answers: Sequence[Answer]) -> pd.DataFrame:
+    """The frame of all places; a condition that an earlier place holds is not taken from a later one.
+
+    Where hints are compared, a file that tells none is refused; elsewhere it is blind.
+    """
     import pandas as pd
 
     frames: list[pd.DataFrame] = []
     known: set[str] = set()
-    for place in places:
-        frame = datasets.load_judgments(place, answers=answers, experiment=experiment)
+    hinted = {"condition": experiment.own.get("condition"), "unlabelled": None if "hints" in experiment.own else "none"}
+    for place in _places(experiment):
+        frame = datasets.load_judgments(place, answers=answers, experiment=experiment.name, **hinted)
         frames.append(frame[~frame["condition"].isin(known)])
         known |= set(frame["condition"])
     return frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)

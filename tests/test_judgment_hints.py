@@ -1,0 +1,277 @@
+"""The hint of published judgments: their records, `condition` or a known name tell it; it is never guessed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers import datasets, run
+from helpers.analyze import analyze
+from helpers.biases.hinting.hints import WORDS
+from helpers.datasets.files import HINTS, JUDGMENT_FILES
+from tests.cells import run_cells
+from tests.kernels import command
+from tests.runs import settled
+
+JUDGES = ("gpt_fast", "claude_fast", "gemini_fast")
+
+
+def write(path: Path, *fields: dict[str, Any], error: dict[str, Any] | None = None) -> Path:
+    """Judgments of three judges on twelve questions; the fields of one of `fields` are added to each in turn."""
+    records = []
+    for number in range(12):
+        question = f"math_{number:02}"
+        for judge in JUDGES:
+            shown = {letter: f"ans_{question}_{name}" for letter, name in zip("ABC", JUDGES, strict=True)}
+            record = {"prompt_id": question, "judge_model": judge, "ranking": list("BAC"), "mapping": shown}
+            records.append(record | (fields[len(records) % len(fields)] if fields else {}))
+    if error is not None:
+        records.append({"prompt_id": "math_99", "judge_model": JUDGES[0], "error": "timeout", **error})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = "\n".join(map(json.dumps, records)) if path.suffix == ".jsonl" else json.dumps(records)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def write_log(path: Path, *hints: str) -> Path:
+    """A log of successes, under these hints in turn."""
+    records = [
+        {"prompt_id": f"math_{n}", "category": "math", "judge": JUDGES[0], "hint_mode": hints[n % len(hints)],
+         "top_answer_id": f"ans_math_{n}_gpt_fast", "ranking": list("ABCDEF"), "scores": None}
+        for n in range(12)
+    ]  # fmt: skip
+    path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    return path
+
+
+def conditions(path: Path, **more: Any) -> set[str]:
+    return set(datasets.load_judgments(path, **more)["condition"])
+
+
+def refused(path: Path, **more: Any) -> str:
+    """The message with which both loaders refuse a file; it names the file."""
+    with pytest.raises(ValueError) as caught:
+        datasets.load_judgments(path, **more)
+    with pytest.raises(ValueError) as again:
+        datasets.load_top1(path, **{name: value for name, value in more.items() if name == "condition"})
+    assert str(caught.value) == str(again.value) and str(path) in str(caught.value)
+    return str(caught.value)
+
+
+def loaded(notebook: str, path: Path, **parameters: Any) -> set[str]:
+    return set(run.sources.judgments_of(settled(notebook, judgments=str(path), **parameters))["condition"])
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+SPEAKING = (
+    *("test_self.json", "TEST_SELF.JSON", "Test-Self.json", "test self.json", "testself.json", "self.json"),
+    *(
+        "my.competitors.json",
+        "competitor-v2.json",
+        "gpt_full_2025.json",
+        "swapped.json",
+        "Group3.json",
+        "grp_hint.json",
+    ),
+    *("hinted.jsonl", "none.json", "judgments_blind.json", "unblinded.json", "false-self.json", "masked.json"),
+    *("judgments_group5.json", "group1_self_old.json", "group1_self.jsonl", "exp3_full.json", "fully_disclosed.json"),
+)
+
+
+@pytest.mark.parametrize("name", [*SPEAKING, *(f"test_{hint}.json" for hint in HINTS)])
+def test_a_name_that_speaks_of_a_hint_is_refused_without_condition(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path / "data" / name)
+    message = refused(path)
+    assert "speaks of a hint" in message and "`condition`" in message and "group1_self.json" in message
+    assert all(hint in message for hint in HINTS) and len(message) < 450 + len(str(path))
+    for hint in ("self", "none", "swapped"):
+        assert conditions(path, condition=hint) == {hint}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("mine.json", "x.json", "judgments.jsonl", "judgments_20251201_1030.json", "results-v2.json", "run_7.json"),
+        *("gpt4_verdicts.json", "exp2.json", "final.json", "regenerated_2.json", "models.json", "known.json"),
+    ],
+)
+def test_a_name_that_says_nothing_is_blind_but_where_hints_are_compared(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path / "data" / name)
+    assert conditions(path) == {"none"} == loaded("mt_bench_blind", path)
+    with pytest.raises(ValueError, match=r"neither its name nor its records tell a hint; .*`condition`") as caught:
+        loaded("hinting_groups", path)
+    assert str(path) in str(caught.value)
+    assert loaded("hinting_groups", path, condition="competitors") == {"competitors"}
+
+
+@pytest.mark.parametrize("name", [name for name in JUDGMENT_FILES if name.endswith(".json")])
+def test_a_known_name_tells_the_hint_in_any_case_of_its_letters(tmp_path: Path, name: str) -> None:
+    for each in (name, name.upper(), name.title()):
+        path = write(tmp_path / each / each)
+        if JUDGMENT_FILES[name] != "none":
+            assert loaded("hinting_groups", path) == {JUDGMENT_FILES[name]}
+        assert conditions(path) == {JUDGMENT_FILES[name]}
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [
+        *("group1_self", "self", "Full-Hint", "group2", "competitors", "hinted", "exp3_hinting", "SWAPPED", "masked"),
+        *("full transparency", "revealed"),
+    ],
+)
+@pytest.mark.parametrize("name", ["judgments.json", "judgments_new.json", "mine.json"])
+def test_a_folder_that_speaks_of_a_hint_speaks_for_a_lone_file(tmp_path: Path, folder: str, name: str) -> None:
+    path = write(tmp_path / folder / name)
+    assert "folder" in refused(path)
+    assert conditions(path, condition="self") == {"self"}
+    if name in JUDGMENT_FILES:
+        with pytest.raises(ValueError, match="speaks of a hint"):
+            datasets.load_judgments(path.parent)
+        assert conditions(path.parent, condition="self") == {"self"}
+        # Among the files of other groups it is the blind one.
+        write(path.parent / "group3_full.json")
+        assert conditions(path.parent) == {"none", "full"}
+
+
+@pytest.mark.parametrize("folder", ["mt_bench_blind", "data", "self_bias", "self-preference", "experiment-2", "none"])
+def test_other_folders_leave_the_blind_name_as_it_is(tmp_path: Path, folder: str) -> None:
+    assert conditions(write(tmp_path / folder / "judgments.json")) == {"none"}
+
+
+def test_a_known_name_that_tells_its_hint_stands_in_any_folder(tmp_path: Path) -> None:
+    assert conditions(write(tmp_path / "hinted_full" / "group1_self.json")) == {"self"}
+
+
+# --- records ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("field", ["hint_mode", "hint", "condition"])
+@pytest.mark.parametrize("hint", HINTS)
+def test_a_hint_in_the_records_is_the_hint(tmp_path: Path, field: str, hint: str) -> None:
+    for name in ("mine.json", "test_self.json", "mine.jsonl"):
+        path = write(tmp_path / "data" / name, {field: hint})
+        assert conditions(path) == {hint} == loaded("hinting_groups", path)
+        assert conditions(path, condition=hint) == {hint}
+    assert conditions(write(tmp_path / "data" / "mine.json", {field: f" {hint.upper()} "})) == {hint}
+
+
+@pytest.mark.parametrize("name", [name for name in JUDGMENT_FILES if name.endswith(".json")])
+def test_records_that_contradict_a_known_name_are_refused(tmp_path: Path, name: str) -> None:
+    other = "swapped"
+    message = refused(write(tmp_path / name, {"hint_mode": other}))
+    assert f"{other!r}" in message and f"{JUDGMENT_FILES[name]!r}" in message and "line 1, record 1" in message
+    assert conditions(tmp_path / name, condition=other) == {other}
+
+
+def test_records_that_contradict_condition_or_each_other_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "mine.json", {"hint_mode": "full"})
+    message = refused(path, condition="self")
+    assert "'full'" in message and "condition = 'self'" in message
+    several = write(tmp_path / "several.json", {"hint_mode": "self"}, {"hint_mode": "full"})
+    assert "self, full" in refused(several) and "a file for each hint" in refused(several)
+    both = write(tmp_path / "both.json", {"hint_mode": "self", "condition": "full"})
+    assert "hint_mode 'self' and condition 'full' contradict each other" in refused(both)
+
+
+def test_a_record_without_the_hint_of_the_others_is_refused_unless_it_is_named(tmp_path: Path) -> None:
+    for fields in ({}, {"hint_mode": None}):
+        path = write(tmp_path / "mine.json", {"hint_mode": "self"}, error=fields)
+        assert "record 37: the record names no hint, others name self" in refused(path)
+        assert conditions(path, condition="self") == {"self"}
+        assert conditions(write(tmp_path / "group1_self.json", {"hint_mode": "self"}, error=fields)) == {"self"}
+
+
+@pytest.mark.parametrize("odd", ["slef", "blind", "You wrote A.", "x" * 300, "self,full", 1, True, ["self"], {"a": 1}])
+def test_a_hint_in_the_records_that_is_not_known_is_refused(tmp_path: Path, odd: Any) -> None:
+    for name in ("mine.json", "group1_self.json", "judgments.json"):
+        path = write(tmp_path / name, {"hint_mode": odd})
+        message = refused(path)
+        assert (
+            "line 1, record 1: the hint " in message and "is not known" in message and "competitors_masked" in message
+        )
+        assert len(message) < 500 + len(str(path))
+        assert conditions(path, condition="self") == {"self"}
+
+
+def test_a_log_names_its_hints_itself(tmp_path: Path) -> None:
+    for name in ("test_self.jsonl", "mine.jsonl", "none.jsonl"):
+        assert conditions(write_log(tmp_path / name, "competitors")) == {"competitors"}
+        assert conditions(write_log(tmp_path / name, "self", "none")) == {"self", "none"}
+    assert "'self'" in refused(write_log(tmp_path / "exp3_full_hint_top1.jsonl", "full", "self"))
+    assert "condition = 'full'" in refused(write_log(tmp_path / "log.jsonl", "self"), condition="full")
+    assert "slef" in refused(write_log(tmp_path / "log.jsonl", "self", "slef"))
+
+
+# --- condition --------------------------------------------------------------------------------------------------------
+
+
+def test_the_hints_of_files_are_those_of_the_experiment() -> None:
+    assert {*HINTS} == {*WORDS, "none"}
+
+
+@pytest.mark.parametrize(
+    "typo", ["slef", "Self", "FULL", "competitor", "blind", "group1", "self ", "", "all", "None", "self,full"]
+)
+def test_a_condition_that_is_no_hint_is_refused_with_the_known_ones(tmp_path: Path, typo: str) -> None:
+    path = write(tmp_path / "test_self.json")
+    for name in ("mt_bench_blind", "hinting_groups"):
+        with pytest.raises(ValueError, match="no such hint; write one of none, self, competitors, full") as caught:
+            loaded(name, path, condition=typo)
+        assert f"condition = {typo!r}" in str(caught.value)
+
+
+def test_a_condition_is_for_a_single_file(tmp_path: Path) -> None:
+    write(tmp_path / "group1_self.json")
+    write(tmp_path / "group3_full.json")
+    with pytest.raises(ValueError, match="`condition` is for a single file"):
+        loaded("hinting_groups", tmp_path, condition="self")
+
+
+def test_a_quick_test_of_one_hint_goes_through_the_notebook(tmp_path: Path) -> None:
+    path = write(tmp_path / "test_self.json")
+    given = {"judgments": str(path), "store": str(tmp_path / "s"), "out": str(tmp_path / "o")}
+    notebook = Path("notebooks/02_hinting_groups.ipynb").absolute()
+    with pytest.raises(ValueError, match="speaks of a hint"):
+        run_cells(notebook, export=False, **given)
+    names, _ = run_cells(notebook, condition="self", **given)
+    assert set(names["asked"].frame["condition"]) == {"self"}
+    assert "all of them are of the condition self" in run.provenance(names["asked"])
+    numbers = json.loads((tmp_path / "o" / "numbers.json").read_text(encoding="utf-8"))
+    assert numbers["provenance"]["parameters"] == {"judgments": "test_self.json", "condition": "self"}
+
+
+def test_the_command_line_refuses_and_names_the_way_out(tmp_path: Path) -> None:
+    path = write(tmp_path / "test_self.json")
+    call = ("helpers", "plan", "02_hinting_groups", "-p", "judgments", str(path))
+    done = command(*call, cwd=tmp_path)
+    assert done.returncode != 0 and "test_self.json" in done.stderr and "`condition`" in done.stderr
+    done = command(*call, "-p", "condition", "self", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    done = command(*call, "-p", "condition", "slef", cwd=tmp_path)
+    assert done.returncode != 0 and "'slef'" in done.stderr and "competitors_masked" in done.stderr
+
+
+# --- recuse analyze ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SPEAKING)
+def test_an_analysis_refuses_a_name_that_speaks_of_a_hint(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path / "data" / name)
+    with pytest.raises(ValueError, match="speaks of a hint") as caught:
+        analyze(path)
+    assert str(path) in str(caught.value) and "known name such as group1_self.json" in str(caught.value)
+
+
+def test_an_analysis_reads_hints_from_records_and_known_names(tmp_path: Path) -> None:
+    for path in (
+        write(tmp_path / "data" / "test_self.json", {"hint_mode": "self"}),
+        write(tmp_path / "data" / "group1_self.json"),
+        write_log(tmp_path / "data" / "test_self.jsonl", "self"),
+    ):
+        assert set(analyze(path).held.frame["condition"].astype(str)) == {"self"}
+    assert set(analyze(write(tmp_path / "data" / "mine.json")).held.frame["condition"].astype(str)) == {"none"}
