@@ -157,7 +157,8 @@ def llm_eval(path: Path) -> Held:
     counts = top.groupby(["judge", "condition", "verdict"]).size().rename("n").reset_index()
     told = {*REQUIRED, "condition", "category", "judge_vendor", "candidate_vendors"}
     extra = tuple(hinting.published_picks(top, "folder"))
-    return Held("ranking", "llm-eval", path.stem, frame, frozenset(told), counts, notes=(BY_NAMES,), extra=extra)
+    notes = (BY_NAMES, *frame.attrs.get("notes", ()))
+    return Held("ranking", "llm-eval", path.stem, frame, frozenset(told), counts, notes=notes, extra=extra)
 
 
 def _tidy(path: Path, name: str, format: str, rows: list[dict[str, Any]], lines: tuple[int, ...] | None) -> Held:

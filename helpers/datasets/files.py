@@ -23,8 +23,8 @@ JUDGMENT_FILES = {
     "exp3_full_hint_top1.jsonl": "full",
 }
 
-#: Beside the log of what was judged: every try that failed.
-ERROR_FILES = {"exp3_full_hint_errors.jsonl": "full"}
+#: The logs of every try that failed, each with the log of successes that it belongs to.
+ERROR_FILES = {"exp3_full_hint_errors.jsonl": "exp3_full_hint_top1.jsonl"}
 
 #: The hints by the names they go by as conditions; "none" is the blind group.
 HINTS = ("none", "self", "competitors", "full", "swapped", "false_self", "competitors_masked", "model")

@@ -13,7 +13,7 @@ from helpers.datasets.hub import from_hub
 from helpers.datasets.published import Published, failed, judged, logged, with_letters
 from helpers.datasets.reading import Records, read_records, show
 
-_KNOWN = JUDGMENT_FILES | ERROR_FILES
+_KNOWN = JUDGMENT_FILES | {errors: JUDGMENT_FILES[log] for errors, log in ERROR_FILES.items()}
 #: What names of hinted files and folders speak of; unless it is a known name, it does not tell which hint is meant.
 _HINTED = "hint|group|self(?![-_ ]?(?:bias|pref))|compet|rival|full|swap|mask|disclos|reveal|transparen"
 #: The same for a file's own name, where some words must stand alone.
@@ -31,14 +31,14 @@ def read_judgments(
     hub: Mapping[str, Any] | None = None,
     condition: str | None = None,
     unlabelled: str | None = "none",
-) -> list[Published]:
-    """The final judgments in a file, in a folder or behind the hub entry ("hub").
+) -> tuple[list[Published], tuple[str, ...]]:
+    """The final judgments in a file, in a folder or behind the hub entry ("hub"), and notes on what was read.
 
     A record of a JSON array is final, as is a success in a log; of a judgment that never succeeded the last failed
-    try counts. The hint of a judgment comes from its record (HINT_FIELDS), else from `condition` (for a single file),
-    else from the file's name (JUDGMENT_FILES); a file that does not speak of any hint is of `unlabelled` (None: an
-    error). A hint that cannot be told or contradicts another source, a judgment that occurs twice, or a condition in
-    two files of a folder is an error.
+    try counts. A log of successes brings its log of errors with it (ERROR_FILES). The hint of a judgment comes from its
+    record (HINT_FIELDS), else from `condition` (for a single file), else from the file's name (JUDGMENT_FILES); a file
+    that does not speak of any hint is of `unlabelled` (None: an error). A hint that cannot be told or contradicts
+    another source, a judgment that occurs twice, or a condition in two files of a folder is an error.
     """
     if condition is not None and condition not in HINTS:
         raise ValueError(f"condition = {condition!r}: no such hint; write one of {', '.join(HINTS)}")
@@ -46,12 +46,16 @@ def read_judgments(
         source = from_hub(hub, "judgments")
     done: list[Published] = []
     tries: list[Published] = []
+    logs: list[str] = []
+    errors: list[str] = []
     paths = _files(Path(source), condition)
     for path in paths:
         records = read_records(path)
         if {"judge", "top_answer_id"} <= records.fields:
+            logs.append(path.name)
             found = with_letters(records.map(lambda record: logged(record, condition), "prompt_id"))
         elif {"judge", "error"} <= records.fields:
+            errors.append(path.name)
             tries += _label(records, records.map(failed, "prompt_id"), condition, unlabelled, len(paths) == 1)
             continue
         elif "judge_model" in records.fields:
@@ -63,7 +67,7 @@ def read_judgments(
         done += found
     last = {one.key: one for one in tries}
     known = {judgment.key for judgment in done}
-    return done + [one for key, one in last.items() if key not in known]
+    return done + [one for key, one in last.items() if key not in known], _notes(logs, errors)
 
 
 def _label(
@@ -110,9 +114,25 @@ def _hint_word(path: Path, alone: bool) -> str:
     return found[0] if found else ""
 
 
+def _notes(logs: list[str], errors: list[str]) -> tuple[str, ...]:
+    """What a reader must know of the failed tries of a log."""
+    successes, failures = ", ".join(logs), ", ".join(errors)
+    if logs and errors:
+        return (f"The failed tries in {failures}, beside {successes}, were read too.",)
+    if logs:
+        return (
+            f"{successes} holds successes alone and no log of errors lies beside it: failed tries are not counted.",
+        )
+    if errors:
+        return (f"{failures} holds failed tries alone; what succeeded later is read with the log of successes.",)
+    return ()
+
+
 def _files(source: Path, condition: str | None) -> list[Path]:
+    """The files that a source means: a log of successes brings its log of errors, a folder all its known files."""
     if source.is_file():
-        return [source]
+        beside = [source.with_name(errors) for errors, log in ERROR_FILES.items() if log == source.name.lower()]
+        return [source, *(path for path in beside if path.is_file())]
     if not source.is_dir():
         raise FileNotFoundError(
             f"{source}: no such file or folder; a folder would have to hold some of {', '.join(_KNOWN)}"

@@ -46,11 +46,12 @@ def load_judgments(
     if there are none). `slot` is int where all are known, else float. Not recorded in the published
     format, hence missing: `judge_model`, `named`; `candidate_model` and `length` (characters) unless `answers` are
     given. So `own_model`, which needs both returned ids, is False throughout. Scores are as given; `contradicts` marks
-    valid rankings that their own scores deny. `condition` and `unlabelled` are those of `read_judgments`.
+    valid rankings that their own scores deny. `condition`, `unlabelled` and the notes in `attrs["notes"]` are those of
+    `read_judgments`.
     """
     import pandas
 
-    final = read_judgments(source, hub, condition, unlabelled)
+    final, notes = read_judgments(source, hub, condition, unlabelled)
     places = _places(final)
     written = {(answer.question_id, answer.candidate): answer for answer in answers}
     rows = []
@@ -59,6 +60,8 @@ def load_judgments(
             rows.append(_row(judgment, slot, letter, candidate, written.get((judgment.question_id, candidate or ""))))
     frame = pandas.DataFrame(rows, columns=list(COLUMNS))
     frame["experiment"] = experiment
+    if notes:
+        frame.attrs["notes"] = notes
     return frame
 
 
@@ -85,7 +88,7 @@ def load_top1(
             "letter": judgment.first,
             "outcome": judgment.outcome,
         }
-        for judgment in read_judgments(source, hub, condition)
+        for judgment in read_judgments(source, hub, condition)[0]
     ]
     return pandas.DataFrame(rows, columns=list(TOP1_COLUMNS))
 

@@ -83,6 +83,7 @@ def provenance(asked: Asked) -> str:
         told = ", ".join(f"{n} {kind.replace('_', ' ')}" for kind, n in sorted(frame.attrs["counts"].items()))
         more = f" and {len(problems) - LISTED} more" if len(problems) > LISTED else ""
         text += f" Not read as they stand: {told} ({'; '.join(problems[:LISTED])}{more})."
+    text += "".join(f" {note}" for note in frame.attrs.get("notes", ()))
     if 0 < questions < 10:
         text += f" {_count(questions, 'question')} can carry no interval: {MIN_CLUSTERS} is the least."
     return text

@@ -145,7 +145,10 @@ def _loaded(experiment: Experiment, answers: Sequence[Answer]) -> pd.DataFrame:
         frame = datasets.load_judgments(place, answers=answers, experiment=experiment.name, **hinted)
         frames.append(frame[~frame["condition"].isin(known)])
         known |= set(frame["condition"])
-    return frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
+    joined = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
+    if notes := tuple(note for frame in frames for note in frame.attrs.get("notes", ())):
+        joined.attrs["notes"] = notes
+    return joined
 
 
 def _chosen(experiment: Experiment, questions: Sequence[Question]) -> tuple[Question, ...]:
