@@ -193,6 +193,6 @@ def exceptions(checked: pd.DataFrame) -> pd.DataFrame:
             rows.append(group)
             continue
         unit = group["unit"].iloc[0] if group["unit"].nunique() == 1 else ""
-        told = f"{len(group)} claims: {', '.join(group['id'][:2])} ..."
+        told = f"{len(group)} claims, such as {' and '.join(group['id'][:2])}"
         rows.append(group[:1].assign(quantity=told, published=math.nan, recomputed=math.nan, unit=unit))
     return pd.concat(rows).sort_index()[columns].reset_index(drop=True) if rows else odd[columns]

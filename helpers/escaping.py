@@ -98,11 +98,6 @@ def html(text: object) -> str:
     return escape(visible(str(text)))
 
 
-def may_hold_formula(text: str) -> bool:
-    """Whether a page that looks for formulas could take a part of a text for one."""
-    return text.count("$") > 1 or "\\" in text
-
-
 def markdown(text: str, greater: bool = False) -> str:
     """A Markdown text in which, outside the code blocks of `fenced`, `<` is only a sign and nothing links or loads.
 

@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from helpers.escaping import (
-    LONGEST_CAPTION,
-    LONGEST_CELL,
-    NO_FORMULAS,
-    cell,
-    cut,
-    html,
-    latex,
-    may_hold_formula,
-    visible,
-)
+from helpers.escaping import LONGEST_CAPTION, LONGEST_CELL, NO_FORMULAS, cell, cut, html, latex, visible
 from helpers.types import Estimate, display_name
 
 SIMULATED = "SIMULATED judges."
 #: Keys of `where` whose values are vendors: ids in data, names where people read.
 VENDOR_KEYS = ("vendor", "judge_vendor")
 NUMBERS = ("value", "low", "high", "n")
+#: What stands where there is nothing, as in LaTeX.
+NOTHING = "\N{EN DASH}"
+#: Heads of columns that people read otherwise than data call them.
+LABELS = {"question_id": "question", "judge_vendor": "judge's vendor", "judge_model": "judge's model"}
+_NUMBER = re.compile(r"[-+]?(\d[\d,.]*(e[-+]?\d+)?|inf)( ?(%|[a-z]+))?")
 
 
 @dataclass(frozen=True)
@@ -65,10 +61,25 @@ class Table:
         return f"{self.caption} {SIMULATED if len(sources) == 1 else f'Rows marked simulated: {SIMULATED}'}"
 
     def _repr_html_(self) -> str:
-        # to_html escapes cells; the caption is escaped here: names of models and questions may end up in both.
-        with without_formulas(self.frame):
-            ignored = f' class="{NO_FORMULAS}"' if may_hold_formula(self.words) else ""
-            return f"{seen(self.frame).to_html(index=False)}\n<p{ignored}>{html(self.words)}</p>"
+        return f'{render_html(self.frame)}\n<p class="{NO_FORMULAS}">{html(self.words)}</p>'
+
+    def __repr__(self) -> str:
+        """Both as plain text."""
+        return f"{render_text(self.frame)}\n{visible(self.words)}"
+
+
+@dataclass(frozen=True)
+class View:
+    """A frame that notebooks display whole, as HTML and as plain text."""
+
+    frame: pd.DataFrame
+
+    def _repr_html_(self) -> str:
+        return render_html(self.frame)
+
+    def __repr__(self) -> str:
+        """The whole table as plain text."""
+        return render_text(self.frame)
 
 
 def estimates_table(
@@ -115,26 +126,60 @@ def table(name: str, caption: str, estimates: Iterable[Estimate], rows: Sequence
     return Table(name, frame, caption, estimates_table(estimates, rows, columns, numbers=True))
 
 
-def seen(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with nothing in its texts, its header or its index that a reader would not see."""
-    if all(visible(text) == text for text in _texts(frame)):
-        return frame
+def format_table(frame: pd.DataFrame) -> tuple[list[str], list[str], list[list[str]]]:
+    """The heads, sides and rows of a frame as readers see them: whole texts, and a dash where there is nothing.
 
-    def text(value: object) -> object:
-        return visible(value) if isinstance(value, str) else value
+    The index comes first, unless it has no name and only numbers the rows. Floats have up to 6 digits. Columns of
+    numbers, with or without a unit, stand on the right, others on the left. An empty frame has a row that says so.
 
-    return frame.astype(object).map(text).rename(index=text, columns=text)
+    >>> format_table(pd.DataFrame({"question_id": ["a_1", "b"], "n": [1200, -3]}))
+    (['question', 'n'], ['left', 'right'], [['a_1', '1,200'], ['b', '-3']])
+    """
+    heads, columns, index = list(frame.columns), [], frame.index
+    if index.names != [None] or (len(index) and not pd.api.types.is_integer_dtype(index.dtype)):
+        of = "" if frame.columns.name is None else f" by {frame.columns.name}"
+        heads = ["" if name is None else f"{LABELS.get(name, name)}{of}" for name in index.names] + heads
+        columns = [[_cell(each, name=True) for each in index.get_level_values(at)] for at in range(index.nlevels)]
+    columns += [[*map(_cell, frame.iloc[:, at].astype(object))] for at in range(frame.shape[1])]
+    heads = [" ".join(map(str, each)).strip() if isinstance(each, tuple) else LABELS.get(each, each) for each in heads]
+    heads = [_cell(each, name=True) for each in heads] or [""]
+    filled = [{*column} - {NOTHING, ""} for column in columns]
+    sides = ["right" if each and all(map(_NUMBER.fullmatch, each)) else "left" for each in filled] or ["left"]
+    return heads, sides, [[*row] for row in zip(*columns, strict=True)] or [["no rows", *[""] * (len(heads) - 1)]]
 
 
-def without_formulas(frame: pd.DataFrame) -> AbstractContextManager[Any]:
-    """While a frame is shown on a page: nothing in it is taken for a formula."""
-    # The page is told so for the whole table; one that holds nothing like a formula keeps its bytes.
-    return pd.option_context("display.html.use_mathjax", not any(map(may_hold_formula, _texts(frame))))
+def _cell(value: Any, name: bool = False) -> str:
+    """One value as a text; a name stays as it is, also where it is a number."""
+    if pd.api.types.is_scalar(value) and pd.isna(value):
+        return NOTHING
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if name or not isinstance(value, Real):
+        return visible(str(value))
+    return f"{value:,.0f}" if value == value // 1 and abs(value) < 1e15 else f"{value:,.6g}"
 
 
-def _texts(frame: pd.DataFrame) -> list[str]:
-    cells = (each for at in range(frame.shape[1]) for each in frame.iloc[:, at].astype(object))
-    return [each for each in (*frame.columns, *frame.index, *cells) if isinstance(each, str)]
+def render_html(frame: pd.DataFrame) -> str:
+    """The frame as a table of a page, in which no text becomes markup or a formula."""
+    heads, sides, rows = format_table(frame)
+
+    def row(tag: str, cells: Sequence[str]) -> str:
+        # JupyterLab sets every cell of a table to the right that does not say otherwise.
+        parts = zip(sides, map(html, cells), strict=True)
+        marked = (f'<{tag} style="text-align: {side};">{each}</{tag}>' for side, each in parts)
+        return f"<tr>{''.join(marked)}</tr>".replace("\n", "<br>")
+
+    head, body = row("th", heads), "\n".join(row("td", each) for each in rows)
+    return f'<table class="{NO_FORMULAS}">\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table>'
+
+
+def render_text(frame: pd.DataFrame) -> str:
+    """The frame as plain text, a line a row."""
+    heads, sides, rows = format_table(frame)
+    lines = [[" ".join(each.split()) for each in row] for row in (heads, *rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    places = [f"{{:{'>' if side == 'right' else '<'}{width}}}" for side, width in zip(sides, widths, strict=True)]
+    return "\n".join("  ".join(places).format(*line).rstrip() for line in lines)
 
 
 def csv_text(frame: pd.DataFrame) -> str:

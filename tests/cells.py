@@ -76,10 +76,10 @@ def prose(shown: list[Any]) -> str:
 
 
 def tables(shown: list[Any]) -> list[Any]:
-    """The tables that were displayed."""
-    from pandas import DataFrame
+    """The frames of the tables that were displayed."""
+    from helpers.tables import View
 
-    return [thing for thing in shown if isinstance(thing, DataFrame)]
+    return [thing.frame for thing in shown if isinstance(thing, View)]
 
 
 def texts(figure: Any) -> list[str]:

@@ -93,7 +93,9 @@ class _Alive(HTMLParser):
         if tag == "style" and [*named] == ["scoped"]:
             self.found.pop()  # pandas' own, before each of its tables
         acting = [name for name in named if name.startswith("on") or name in ("style", "srcdoc")]
-        self.found += [f"{tag} {name}" for name in acting if named[name] != "text-align: right;"]
+        self.found += [
+            f"{tag} {name}" for name in acting if named[name] not in ("text-align: left;", "text-align: right;")
+        ]
         for name in _ADDRESSES:
             value = named.get(name) or "#"
             if not value.startswith(("#", "data:image/png;base64,")):
@@ -101,6 +103,12 @@ class _Alive(HTMLParser):
         self.open.append(tag in ("pre", "code") or "mathjax_ignore" in (named.get("class") or ""))
         if tag in ("img", "br", "hr", "input"):
             self.open.pop()
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """An element that closes itself, as nbconvert writes `<br/>`: it ends nothing around it."""
+        depth = len(self.open)
+        self.handle_starttag(tag, attrs)
+        del self.open[depth:]
 
     def handle_endtag(self, tag: str) -> None:
         if self.open:

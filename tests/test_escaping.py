@@ -221,15 +221,18 @@ def table() -> tables.Table:
 
 
 def test_a_table_of_hostile_cells_is_words_on_a_page(table: tables.Table) -> None:
-    with pd.option_context("display.max_colwidth", None):
-        assert alive(table._repr_html_()) == []
-    assert "use_mathjax" not in table._repr_html_() and pd.get_option("display.html.use_mathjax")
+    assert alive(table._repr_html_()) == [] and unseen(repr(table).replace("\u200d", "")) == []
 
 
-def test_tables_without_such_signs_keep_their_bytes() -> None:
-    frame = pd.DataFrame({"judge": ["sim_gpt"], "x": [0.5], "n": pd.array([3], dtype="Int64"), "data": ["asked"]})
-    assert tables.seen(frame) is frame
-    assert tables.Table("t", frame, "First.")._repr_html_() == f"{frame.to_html(index=False)}\n<p>First.</p>"
+def test_a_table_on_a_page_is_cells_and_its_caption() -> None:
+    frame = pd.DataFrame({"judge": ["sim_gpt"], "n": pd.array([3], dtype="Int64"), "data": ["asked"]})
+    left, right = ' style="text-align: left;"', ' style="text-align: right;"'
+    assert tables.Table("t", frame, "First.")._repr_html_() == (
+        '<table class="tex2jax_ignore mathjax_ignore">\n'
+        f"<thead><tr><th{left}>judge</th><th{right}>n</th><th{left}>data</th></tr></thead>\n<tbody>\n"
+        f"<tr><td{left}>sim_gpt</td><td{right}>3</td><td{left}>asked</td></tr>\n</tbody>\n</table>\n"
+        '<p class="tex2jax_ignore mathjax_ignore">First.</p>'
+    )
 
 
 def test_a_table_of_hostile_cells_is_words_to_latex(table: tables.Table) -> None:

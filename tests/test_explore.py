@@ -180,12 +180,7 @@ def test_an_executed_notebook_gets_counts_and_a_table(games: Asked, monkeypatch:
     flipped = explore.counted(explore.items(games))["flipped"]
     assert f"Of {len(games.judgments)} judgments: {flipped} *flipped*" in words.data and "**SIMULATED**" in words.data
     assert "A verdict can have several marks. Noise alone makes some of them." in words.data
-    assert (
-        len(
-            BeautifulSoup(table.data if hasattr(table, "data") else table.to_html(), "html.parser").tbody.find_all("tr")
-        )
-        == 4
-    )
+    assert len(BeautifulSoup(table._repr_html_(), "html.parser").tbody.find_all("tr")) == 4
     (alone,) = told(monkeypatch, False, games, key=games.judgments[3].trial.request.key)
     assert games.judgments[3].trial.request.key in alone.data
 

@@ -239,12 +239,6 @@ def test_tokens_are_summed_and_a_price_that_is_not_known_is_said(tmp_path: Path,
     assert overview.costs_words(collected_of([asked_nothing])) == "Nothing was asked."
 
 
-def test_a_table_in_markdown_keeps_every_cell_whole_and_within_its_column() -> None:
-    table = pd.DataFrame({"a": ["mean |B|\nover all", "x" * 80], "n": [1234, 5], "usd": [0.5, NAN]})
-    rows = overview.markdown(table).splitlines()[2:]
-    assert rows == ["| mean \\|B\\| over all | 1,234 | 0.5 |", f"| {'x' * 80} | 5 |  |"]
-
-
 # --- its config, and the run it belongs to ----------------------------------------------------------------------------
 
 
@@ -301,7 +295,7 @@ def test_the_notebook_goes_through_on_a_run_of_one_s_own(tmp_path: Path, two: li
     content = json.loads((tmp_path / "out" / "numbers.json").read_text())
     assert content["provenance"]["absent"]["hinting_groups"] == "failed in this run"
     assert str(tmp_path) not in json.dumps(content) and len(content["numbers"]) == 3
-    assert not tables(shown) and names["absent"]["hinting_groups"] == "failed in this run"
+    assert len(tables(shown)) == 5 and names["absent"]["hinting_groups"] == "failed in this run"
 
 
 def test_the_notebook_goes_through_where_there_is_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

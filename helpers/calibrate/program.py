@@ -10,6 +10,7 @@ import pandas as pd
 
 from helpers.calibrate import results, running, speaking
 from helpers.calibrate.fingerprint import fingerprint
+from helpers.tables import render_text
 
 #: Replications a world, and their questions, that go through prompt text and reply text.
 SPOKEN, SPOKEN_QUESTIONS = 20, 20
@@ -88,5 +89,4 @@ def table(rows: pd.DataFrame, facts: Mapping[str, object]) -> str:
     told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
     columns = ["world", "questions", "id", "where", "given", "bias", "mc_se", "coverage", "rejected", "verdict"]
     odd = rows.loc[rows["verdict"] != "holds", columns]
-    shown = odd.to_string(index=False, float_format=lambda value: f"{value:.4g}") if len(odd) else ""
-    return f"{shown}\n{told}; {facts['seconds']} s of core time"
+    return f"{render_text(odd) if len(odd) else ''}\n{told}; {facts['seconds']} s of core time"

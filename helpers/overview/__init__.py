@@ -3,7 +3,7 @@
 from helpers.overview.collecting import Found, Row, absent, collect
 from helpers.overview.files import estimates, provenance, tables
 from helpers.overview.frames import card, claims, costs, exceptions, lines, rows, statuses, words
-from helpers.overview.saying import bottom_line, claims_words, costs_words, markdown
+from helpers.overview.saying import bottom_line, claims_words, costs_words
 
 __all__ = [
     "Found",
@@ -19,7 +19,6 @@ __all__ = [
     "estimates",
     "exceptions",
     "lines",
-    "markdown",
     "provenance",
     "rows",
     "statuses",

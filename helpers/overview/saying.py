@@ -16,19 +16,6 @@ from helpers.types import CardLine, listed
 NAMED = 8
 
 
-def markdown(frame: pd.DataFrame) -> str:
-    """A table with every cell in full, which pandas would cut after fifty letters."""
-    rows = [list(map(str, frame.columns)), ["---"] * frame.shape[1], *frame.astype(object).values.tolist()]
-    return "\n".join("| " + " | ".join(map(_plain, row)) + " |" for row in rows)
-
-
-def _plain(cell: object) -> str:
-    if isinstance(cell, float) and math.isnan(cell):
-        return ""
-    text = f"{cell:g}" if isinstance(cell, float) else f"{cell:,}" if isinstance(cell, int) else str(cell)
-    return " ".join(text.split()).replace("|", "\\|")
-
-
 def bottom_line(
     found: Sequence[Found], absent: Mapping[str, str] | None = None, checked: pd.DataFrame | None = None
 ) -> str:

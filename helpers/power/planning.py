@@ -19,6 +19,7 @@ from helpers.power.pilot import read_pilot
 from helpers.power.precision import Precision, enough
 from helpers.power.showing import curves, sentence, summary, table, wanted
 from helpers.power.worlds import most_judges, simulated
+from helpers.tables import render_text
 
 FROM_PILOT = (
     "Standard errors: from the pilot, scaled with the number of questions; what other judges or repeats would change "
@@ -52,7 +53,7 @@ def planned(
     asked = enough(round(price.questions))
     each, source = _sure(name, given, asked, pilot, draws)
     shown = table(each, asked, sizes, price)
-    lines = [f"{name}, {asked} questions: {price}", source, "", shown.to_string(index=False), "", sentence(each)]
+    lines = [f"{name}, {asked} questions: {price}", source, "", render_text(shown), "", sentence(each)]
     if out:
         lines += ["", *_drawn(each, sizes, Path(out))]
     return "\n".join(lines)

@@ -114,6 +114,8 @@ def _settle(element: Any, place: Place, own: bool) -> None:
                 element["rel"] = "noopener noreferrer"
     elif name not in ALLOWED:
         element.unwrap()
+    elif name in ("td", "th") and "right" in str(before.get("style")):
+        element["class"] = "number"
 
 
 def _heading(element: Any, place: Place, own: bool) -> None:
@@ -188,6 +190,8 @@ def _may_have(tag: str, name: str, value: str) -> bool:
         )
     if tag == "div":
         return _SCROLL.get(name) == value or (name == "aria-labelledby" and bool(re.fullmatch(r"[a-z0-9-]+", value)))
+    if name == "class" and tag in ("td", "th"):
+        return value == "number"
     if tag == "th":
         return name == "scope" and value in ("col", "row")
     return name == "id" and tag in ("h2", "h3", "h4", "caption") and bool(re.fullmatch(r"[a-z0-9-]+", value))

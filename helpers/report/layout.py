@@ -15,6 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from helpers.escaping import visible
+from helpers.tables import format_table
 
 ASSETS = Path(__file__).parent / "assets"
 #: The pages that are not of one notebook: file, name, and what stands there.
@@ -108,6 +109,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters["coded"] = coded
+    made.globals["format_table"] = format_table
     made.globals["table"] = made.get_template("macros.html").module.table
     return made
 

@@ -11,7 +11,7 @@ from helpers import frames
 from helpers.escaping import fenced, markdown, slanted, visible
 from helpers.run.asking import Asked
 from helpers.stats.intervals import MIN_CLUSTERS
-from helpers.tables import seen, without_formulas
+from helpers.tables import View
 from helpers.types import short_hash
 
 if TYPE_CHECKING:
@@ -48,8 +48,7 @@ def show(*things: Any) -> None:
             display(Image(thing.render("png"), width=thing.pixels, alt=visible(thing.alt)))
             display(Markdown(slanted(thing.caption)))
         elif isinstance(thing, pd.DataFrame):
-            with without_formulas(thing):
-                display(seen(thing))
+            display(View(thing))
         else:
             display(thing)
 
@@ -119,7 +118,7 @@ def losses(asked: Asked) -> pd.DataFrame:
         pairs = list(zip(table["judge"], table["condition"], strict=True))
         table["scores contradict ranking"] = [int(denied.get(place, 0)) for place in pairs]
     table["unreadable"] = table["unreadable"].map("{:.1%}".format)
-    return table.set_index("judge")
+    return table.rename(columns=lambda name: name.replace("_", " ")).set_index("judge")
 
 
 def example(asked: Asked) -> str:
