@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from helpers import figures
+from helpers.biases import position
 from helpers.figures import kinds
 from helpers.figures import style as styles
 from helpers.types import Estimate
@@ -194,8 +195,7 @@ def test_captions_count_comparisons_and_only_the_unreadable_of_these():
     alien = rate("invalid_share", {"judge": "another", "candidate": "x"}, 90, 100, "asked")
     part = rate("invalid_share", where(FEW[0], category="math"), 90, 100, "asked")
     caption = figures.show_class_shares([*shares("asked"), alien, part]).caption
-    assert "n = 480 comparisons a point to" not in caption
-    assert "n = 480 to 500 comparisons a point, 80 questions, unreadable 4.0 % (60 of 1500 comparisons)" in caption
+    assert "n = 480 comparisons a point, 80 questions, unreadable 4.0 % (60 of 1500 comparisons)" in caption
     assert "Intervals: 95 % (Wilson)." in caption
     beside = [each for each in shares("asked") if each.id == "invalid_share"]
     assert "unreadable 4.0 %" in figures.show_position_effects([*effects("asked"), *beside]).caption
@@ -316,32 +316,50 @@ def judged(axes) -> list[str]:
 
 
 def test_classes_are_stacked_to_all_comparisons_with_the_unreadable_apart(tight):
-    names, published, own = tight["class_shares"].figure.axes
+    names, own = tight["class_shares"].figure.axes
     assert judged(names) == ["DeepSeek-R1-\N{HORIZONTAL ELLIPSIS}l-Llama-70B", "gemini-2.5-flash", "gpt-4o"]
     widths = [patch.get_width() for patch in own.patches[:4]]
     # The third comparison: 282, 74 and 124 of 480 readable ones of 500.
     assert widths == pytest.approx([56.4, 14.8, 24.8, 4.0], abs=0.01)
-    widths = [patch.get_width() for patch in published.patches]
-    assert widths[:3] == pytest.approx([56.4, 14.8, 28.8]) and widths[6] == pytest.approx(0.2)
     marks = [line.get_xdata() for line in own.lines if line.get_color() == styles.INK]
     assert len(marks) == 6
     low = next(e.low for e in shares("x") if e.id == "no_bias" and e.where == where(FEW[2]))
     assert marks[0][0] == pytest.approx(96 * low)
-    legend = [each.get_text() for each in tight["class_shares"].figure.legends[0].get_texts()]
-    assert legend[-1] == "not two games" and len(legend) == 5
-    assert "acceptable rate" not in legend
+    assert legend_of(tight["class_shares"]) == ["mirrored", "mirrored, other strength", "not mirrored", "invalid"]
+    assert "at most 4.0 pp more than here" in tight["class_shares"].caption, "of the published rule, which has no panel"
+
+
+def legend_of(figure) -> list[str]:
+    return [each.get_text() for each in figure.figure.legends[0].get_texts()]
+
+
+def test_no_class_is_called_significant_where_nothing_is_tested(tight):
+    published = [each for each in shares("published") if each.id.endswith("_published")]
+    for figure in (tight["class_shares"], tight["class_shares_many"], figures.show_class_shares(published)):
+        said = [figure.caption, figure.alt, *(each.get_text() for each in texts(figure))]
+        assert "significant" not in " ".join(said).lower() and "nothing is tested" in figure.caption
+        assert "not mirrored" in legend_of(figure) and "not mirrored, judge " in figure.alt
+        assert len(figure.figure.axes) == 2, "one panel: the names, and the bars"
+    found = [*shares("asked"), *(rate(id, where(each), 50, 480, "asked") for each in FEW
+               for id in ("primacy_share", "recency_share"))]  # fmt: skip
+    told = position.class_words(found)
+    assert "significant" not in told and len(told.splitlines()) == 3
+    assert "not mirrored in 25.8 % [" in told and "] of readable pairs (28.8 % [" in told, "both counts"
 
 
 def test_one_way_of_counting_is_enough_and_a_missing_one_is_said():
     published = [each for each in shares("published") if each.id.endswith("_published")]
     figure = figures.show_class_shares(published)
     assert len(figure.figure.axes) == 2 and "published rule reads" in figure.caption
+    widths = [patch.get_width() for patch in figure.figure.axes[1].patches]
+    assert widths[:3] == pytest.approx([56.4, 14.8, 28.8]) and widths[6] == pytest.approx(0.2)
+    assert legend_of(figure)[-1] == "not two games" and len(legend_of(figure)) == 4
     assert "Own classes" not in figure.caption and "unreadable share not published" in figure.caption
     some = [e for e in shares("asked") if e.id.endswith("_published") or e.where["judge"] != "gpt-4o"]
-    some = [replace(e, value=NAN, low=NAN, high=NAN) if e.id == "weak_bias_published" else e for e in some]
+    some = [replace(e, value=NAN, low=NAN, high=NAN) if e.id == "weak_bias" else e for e in some]
     figure = figures.show_class_shares(some, "acl")
     said = [each.get_text() for each in texts(figure)]
-    assert said.count("not estimable") == 3 and said.count("none") == 1
+    assert said.count("not estimable") == 2 and said.count("none") == 1
     assert_readable(figure, styles.style("acl"))
 
 

@@ -1,9 +1,9 @@
-"""The figure of position classes: what the published rule counts, beside classes that set the unreadable apart."""
+"""The figure of position classes: how often the verdicts in both orders mirror each other, the unreadable apart."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from helpers.figures import comparisons, forest, kinds, labels, panels
@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 CLASSES = ("no_bias", "weak_bias", "significant_bias")
-#: Each way of counting with its title, the end of its ids, and whether it sets the unreadable apart.
+#: Each way of counting by the end of its ids; the first that there is is drawn.
 COUNTS = {"": "own classes", "_published": "published rule"}
+#: In the order of CLASSES, in words that claim no test: the ids are the published names.
 FILLS = {
-    "no bias": kinds.FILLS["mirrored"],
-    "weak": kinds.FILLS["mirrored, other strength"],
-    "significant": kinds.FILLS["first twice"],
+    "mirrored": kinds.FILLS["mirrored"],
+    "mirrored, other strength": kinds.FILLS["mirrored, other strength"],
+    "not mirrored": kinds.FILLS["first twice"],
     kinds.INVALID: kinds.LOST,
     "not two games": {"facecolor": "white", "edgecolor": GREY, "linestyle": ":", "linewidth": 0.7},
 }
@@ -30,52 +31,59 @@ Cells = Mapping[str, Estimate]
 def show_class_shares(
     estimates: Sequence[Estimate], style: str | Style = "paper", name: str = "class_shares"
 ) -> Figure:
-    """How many comparisons show no, weak or significant bias, by the published rule and with the unreadable apart?
+    """In how many comparisons do the verdicts in both orders mirror each other, and how many cannot be read?
 
     Takes `no_bias`, `weak_bias`, `significant_bias` (of comparisons with two verdicts) and `invalid_share` (of all),
-    and the first three with `_published` (of all lines), one of the two sets at least (`where`: judge, candidate;
-    rates); `acceptable_rate` and `acceptable_rate_published` give the intervals where weak bias ends. One row a
-    comparison, sorted by significant bias.
+    or the first three with `_published` (of all lines), which are drawn where the others are not given (`where`: judge,
+    candidate; rates); `acceptable_rate` and `acceptable_rate_published` give the intervals where mirrored winners end.
+    One row a comparison, sorted by the share that is not mirrored.
     """
     look = styles.style(style)
     estimates, keys = list(estimates), ["judge", "candidate"]
     there = {each.id for each in estimates if set(each.where) == set(keys)}
-    ends = [end for end in COUNTS if f"no_bias{end}" in there] or [""]
-    wanted = [f"{what}{end}" for end in ends for what in CLASSES]
-    shown = [each for id in wanted for each in panels.pick(estimates, [id], keys)]
-    beside = [*(f"acceptable_rate{end}" for end in ends), "invalid_share"]
-    others = [each for id in beside if id in there for each in panels.pick(estimates, [id], keys)]
+    end = next((end for end in COUNTS if f"no_bias{end}" in there), "")
+    names = dict(zip((f"{what}{end}" for what in CLASSES), FILLS, strict=False))
+    shown = [each for id in names for each in panels.pick(estimates, [id], keys)]
+    beside = (f"acceptable_rate{end}", "invalid_share", f"{CLASSES[-1]}_published")
+    others = [each for id in beside if id in there - {*names} for each in panels.pick(estimates, [id], keys)]
     with settings(labels.at_file_resolution(look)):
-        sources = panels.by_data(shown)
+        every = [e for e in estimates if set(e.where) == set(keys) and e.id in {f"{CLASSES[0]}{end}" for end in COUNTS}]
         at: dict[tuple[str, comparisons.Names], dict[str, Estimate]] = {}
         for each in [*shown, *others]:
             at.setdefault((each.data, comparisons.of(each)), {})[each.id] = each
         blocks = []
-        for data, group in sources.items():
-            values = {comparisons.of(e): e.value for e in group if e.id == f"significant_bias{ends[0]}"}
+        for data, group in panels.by_data(every).items():
+            values = {comparisons.of(e): e.value for e in shown if e.id == f"{CLASSES[-1]}{end}" and e.data == data}
             rows = comparisons.by_value([comparisons.of(each) for each in group], values)
-            blocks.append(forest.Block(data, rows, [COUNTS[end] for end in reversed(ends)]))
+            blocks.append(forest.Block(data, rows, [COUNTS[end]]))
         figure, table = forest.draw(look, blocks, above=2)
-        letters = forest.room(look, [names for block in blocks for names in block.rows], len(ends))
-        used = {"no bias", "weak", "significant"}
-        for axes_row, block in zip(table, blocks, strict=True):
-            for axes, end in zip(axes_row, reversed(ends), strict=True):
-                for i, names in enumerate(block.rows):
-                    used |= _bar(axes, i, at[block.data, names], end, letters)
-                kinds.share_axis(axes)
+        letters = forest.room(look, [names for block in blocks for names in block.rows], 1)
+        used = {*names.values()}
+        for (axes,), block in zip(table, blocks, strict=True):
+            for i, place in enumerate(block.rows):
+                used |= _bar(axes, i, at.get((block.data, place), {}), end, letters)
+            kinds.share_axis(axes)
         forest.foot(table, "% of comparisons")
         kinds.legend(figure, look, {key: fill for key, fill in FILLS.items() if key in used})
-        words = "What the verdicts in both orders say together: mirrored with the same strength (no bias) or another "
-        words += "(weak), or neither (significant)"
-        if "_published" in ends:
-            words += ". The published rule reads the strings as stored and counts what it cannot read as significant"
-        if "" in ends:
-            words += ". Own classes read the labels and set apart what cannot be read (invalid)"
-        words += ". Lines: intervals of where no bias ends (above) and of where weak bias ends (below). Sorted by "
-        words += f"significant bias ({COUNTS[ends[0]]})."
-        text = panels.alt("Stacked bars of position classes by judge and candidate", [*shown, *others], most=80)
+        words = "What the verdicts in both orders say together: mirrored with the same strength, with another one, or "
+        words += f"not mirrored. {_rule(at.values(), end)}. Lines are intervals: above, of the share mirrored with the "
+        words += "same strength; below, of the share mirrored at all. Sorted by the share not mirrored"
+        words += f"{'' if end else ' of what can be read'}; nothing is tested."
+        text = panels.alt("Stacked bars of position classes by judge and candidate", shown, names, most=80)
         said = comparisons.caption(words, shown, estimates).replace("Open markers: no", "Bars without lines: no")
         return finished(name, figure, said, text, look)
+
+
+def _rule(every: Iterable[Cells], end: str) -> str:
+    """How the bars count what cannot be read, and how far the published rule's count lies from theirs."""
+    if end:
+        return "The published rule reads the strings as stored and counts what it cannot read as not mirrored"
+    ids = (CLASSES[-1], "invalid_share", f"{CLASSES[-1]}_published")
+    values = [[cells[id].value for id in ids] for cells in every if {*ids} <= {*cells}]
+    more = [100 * (stored - own * (1 - lost)) for own, lost, stored in values if own == own and stored == stored]
+    words = "Own classes read the labels and set apart what cannot be read (invalid)"
+    rule = "the published rule, on strings as stored, counts it as not mirrored"
+    return f"{words}; {rule}: at most {max(more):.1f} pp more than here" if more else words
 
 
 def _bar(axes: Axes, y: float, cells: Cells, end: str, letters: float) -> set[str]:

@@ -168,7 +168,7 @@ def _readings(arena: Sequence[Source], estimates: Sequence[Estimate]) -> str:
     )
     if not apart:
         return f"{head}."
-    return f"{head}; in the others significant bias is {'; '.join(told for _, told in sorted(apart))}."
+    return f"{head}; in the others that class holds {'; '.join(told for _, told in sorted(apart))}."
 
 
 def _read_again(block: Mapping[str, Any]) -> str:

@@ -56,7 +56,7 @@ def by_category(estimates: Sequence[Estimate]) -> list[Estimate]:
 
 
 def class_words(estimates: Sequence[Estimate]) -> str:
-    """Of each comparison: how much the published classes call significant, and how much of that favours a place."""
+    """Of each comparison: how often the two orders do not mirror each other, and how much of that favours a place."""
     lines = []
     for each in estimates:
         if each.id != "significant_bias_published" or "category" in each.where:
@@ -70,8 +70,8 @@ def class_words(estimates: Sequence[Estimate]) -> str:
         rest = own.value - one.value - two.value
         ties = f"; {100 * rest:.1f} % name a tie in one order alone" if rest > 1e-9 else ""
         lines.append(
-            f'- {who}{f" ({at[2]})" if at[2:] else ""}: "significant bias" in {each} of lines as published, {own} of '
-            f"readable pairs; unreadable {100 * lost.value:.1f} %. The first place wins both orders in "
+            f"- {who}{f' ({at[2]})' if at[2:] else ''}: not mirrored in {own} of readable pairs ({each} of lines by "
+            f"the published rule); unreadable {100 * lost.value:.1f} %. The first place wins both orders in "
             f"{100 * one.value:.1f} %, the second in {100 * two.value:.1f} %{ties}."
         )
     return "\n".join(lines) or "No comparison has a readable pair."
