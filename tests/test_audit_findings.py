@@ -11,6 +11,7 @@ import pytest
 
 from helpers.audit import concluding, measuring
 from helpers.audit.probes import PROBES
+from helpers.types import Estimate
 from tests.audits import BATTERY, DESIGN, drawn, findings, judged, net, wins
 
 #: Traits that plant one bias each, the probes that it must show in, and its size from the simulator's own formula.
@@ -200,9 +201,69 @@ def test_effects_are_those_of_a_small_table_by_hand() -> None:
 def test_the_bottom_line_names_all_probes_once_and_says_simulated() -> None:
     found = list(findings(judged({"primacy": [3.0, 0.0], "noise": 0.5})).values())
     said = concluding.bottom_line(found, "j", "simulated")
-    assert said.startswith("SIMULATED: j: biased in 2 of 8 probes (")
+    sees = "SIMULATED: the audit of j sees only effects above "
+    assert re.match(rf"{sees}\d+ to \d+ pp \(by probe\)[^:]*: biased in 2 of 8 probes \(", said)
     asked = concluding.bottom_line(found, "my_llama", "asked")
-    assert asked.startswith("my_llama: biased in 2 of 8 probes ("), "a name begins as it is written"
+    assert asked.startswith("The audit of my_llama sees only effects above "), "a name begins as it is written"
     assert all(said.count(each.title) >= 1 for each in PROBES.values())
     order = [each.verdict for each in concluding.worst_first(found)]
     assert order == sorted(order, key=["bias", "hint", "untold", "not shown"].index)
+
+
+def finding(probe: str, verdict: str, smallest: float = math.nan, moved: float = math.nan) -> concluding.Finding:
+    number = Estimate(PROBES[probe].id, {"judge": "j"}, 0.1, unit="pp", n=48, clusters=24, data="asked")
+    return concluding.Finding(probe, number, verdict, "", math.nan, smallest, moved, 48, 48)
+
+
+#: What was found of the first probes, (verdict, smallest effect, least share of questions that move), and the headline.
+MIXES = {
+    "one size": ([("not shown", 0.37)] * 2, "only effects above 37 pp: no bias shown in any of 2 probes."),
+    "rounded up": ([("not shown", 0.3601), ("not shown", 0.365)], "only effects above 37 pp: "),
+    "exactly whole": ([("not shown", 0.37 + 1e-12)], "only effects above 37 pp: "),
+    "a range": (
+        [("bias", 0.301), ("not shown", 0.44), ("hint", 0.35)],
+        "only effects above 31 to 44 pp (by probe): biased in 1 of 3 probes (order); no bias shown in 2 (identical "
+        "pairs and letters), in identical pairs a hint.",
+    ),
+    "only biased": ([("bias", 0.2), ("bias", 0.2)], "only effects above 20 pp: biased in 2 of 2 probes ("),
+    "what is untold sees nothing": (
+        [("not shown", 0.4), ("untold", 0.05), ("untold", 1.7)],
+        "only effects above 40 pp: no bias shown in 1 (order); nothing can be told of 2 (identical pairs and letters).",
+    ),
+    "all untold": ([("untold", 0.3), ("untold",)], "no effect of any size: nothing can be told of any of 2 probes."),
+    "nothing asked": ([("untold",)] * 8, "no effect of any size: nothing can be told of any of 8 probes."),
+    "nothing moved": (
+        [("not shown", math.nan, 0.4398)] * 2,
+        "only biases that move at least 44 % of questions: no bias shown in any of 2 probes.",
+    ),
+    "some moved": (
+        [("not shown", 0.3), ("not shown", math.nan, 0.44), ("not shown", math.nan, 0.5)],
+        "only effects above 30 pp, and where none moved biases that move at least 44 to 50 % of questions (by probe): ",
+    ),
+    "an unread judge whose bias shows all the same": (
+        [("bias", 0.5), ("untold", 0.2), ("untold", math.nan, 0.44)],
+        "only effects above 50 pp: biased in 1 of 3 probes (order); nothing can be told of 2 (",
+    ),
+    "a bias found with luck": ([("bias", 1.3), ("not shown", 0.6)], "only effects above 60 to 100 pp (by probe): "),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MIXES)
+def test_the_headline_begins_with_what_the_audit_can_see(name: str) -> None:
+    mix, told = MIXES[name]
+    found = [finding(probe, *each) for probe, each in zip(PROBES, mix, strict=False)]
+    said = concluding.bottom_line(found, "my_llama", "asked")
+    assert said.startswith(f"The audit of my_llama sees {told}"), said
+    assert concluding.bottom_line(found, "my_llama", "simulated") == f"SIMULATED: t{said[1:]}"
+
+
+def test_the_headline_of_a_partial_audit_is_that_of_what_was_read() -> None:
+    table = drawn(np.random.default_rng(5))
+    whole = list(findings(table).values())
+    gone = table["question"].isin(sorted(table["question"].unique())[10:])
+    lost = table.assign(
+        sign=table["sign"].mask(gone), points=table["points"].mask(gone), outcome=np.where(gone, "missing", "ok")
+    )
+    assert concluding.bottom_line(whole, "j", "asked").startswith("The audit of j sees only effects above ")
+    said = concluding.bottom_line(list(findings(lost).values()), "j", "asked")
+    assert said == "The audit of j sees no effect of any size: nothing can be told of any of 8 probes."

@@ -30,6 +30,13 @@ ARENA = paths.EXPERIMENTS / "arena_hard_position_bias"
 DATA = (paths.DATA / "README.md").read_text(encoding="utf-8")
 
 
+def test_the_headline_of_an_audit_is_that_of_the_command(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(main, ["audit", "--model", "sim_gpt_fast", "--store", str(tmp_path / "replies")])
+    (said,) = (line for line in done.stdout.splitlines() if line.startswith("SIMULATED"))
+    assert "recuse audit --model sim_gpt_fast " in FLAT and f"```text {said} ```" in FLAT
+
+
 @pytest.fixture(scope="module")
 def published():
     return top_choice.from_published(read_yaml(FOLDER / "published" / "counts.yaml"))

@@ -14,7 +14,7 @@ from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.stats.power import detectable_effect, detectable_mcnemar
 from helpers.stats.standing import size, standing
 from helpers.stats.tests import holm
-from helpers.types import CardLine, Estimate, listed
+from helpers.types import CardLine, Estimate, listed, sentence
 
 #: The three things that can be said, by the verdict of the judge card; a hint is no bias shown.
 SAID = {"bias": "biased", "hint": "no bias shown", "not shown": "no bias shown", "untold": "cannot be told"}
@@ -169,7 +169,7 @@ def worst_first(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def bottom_line(findings: Sequence[Finding], judge: str, data: str) -> str:
-    """One sentence: in how many probes the judge is biased, in which, and what of the others."""
+    """One sentence: which effects the audit can see, in how many probes the judge is biased, and what of the others."""
     titles: Mapping[str, list[str]] = {said: [] for said in dict.fromkeys(SAID.values())}
     for each in worst_first(findings):
         titles[each.said].append(PROBES[each.probe].title)
@@ -181,9 +181,23 @@ def bottom_line(findings: Sequence[Finding], judge: str, data: str) -> str:
         f"no bias shown in {_of(titles['no bias shown'], count)}{hinted}" if titles["no bias shown"] else "",
         f"nothing can be told of {_of(titles['cannot be told'], count)}" if titles["cannot be told"] else "",
     ]
-    # A name keeps its first letter, as it must be typed.
-    told = f"{judge}: {'; '.join(part for part in parts if part)}."
-    return f"SIMULATED: {told}" if data == "simulated" else told
+    return sentence(f"the audit of {judge} sees {_visible(findings)}: {'; '.join(filter(None, parts))}", data)
+
+
+def _visible(findings: Sequence[Finding]) -> str:
+    """From which size on the probes that say something find an effect, from the sharpest probe to the bluntest."""
+    able = [each for each in findings if each.verdict != "untold"]
+    # No effect is larger than 100 pp, and a bias that was found with luck has a size of its own.
+    sizes = [min(whole(each.smallest), 100) for each in able if not math.isnan(each.smallest)]
+    shares = [whole(each.moved) for each in able if not math.isnan(each.moved)]
+    seen = [f"effects above {_range(sizes, 'pp')}"] if sizes else []
+    seen += [f"biases that move at least {_range(shares, '% of questions')}"] if shares else []
+    return f"only {', and where none moved '.join(seen)}" if seen else "no effect of any size"
+
+
+def _range(values: Sequence[int], unit: str) -> str:
+    low, high = min(values), max(values)
+    return f"{low} {unit}" if low == high else f"{low} to {high} {unit} (by probe)"
 
 
 def _of(titles: Sequence[str], count: int) -> str:
