@@ -161,6 +161,12 @@ def unexpected(claims: Iterable[Claim], checked: pd.DataFrame) -> pd.DataFrame:
     return checked[checked["status"] != checked["expect"]].reset_index(drop=True)
 
 
+def count_claims(checked: pd.DataFrame) -> tuple[int, int, int]:
+    """How many published numbers were checked, how many of them come out, and how many differ."""
+    status = checked["status"]
+    return len(checked), int(status.isin(["reproduced", "within interval"]).sum()), int((status == "differs").sum())
+
+
 def summary(claims: Iterable[Claim], checked: pd.DataFrame) -> str:
     """How many numbers come out, a sentence a kind of number (KINDS), and which come out otherwise than expected."""
     claims = list(claims)

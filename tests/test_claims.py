@@ -11,11 +11,23 @@ from itertools import product
 from pathlib import Path
 from statistics import fmean, pstdev
 
+import pandas as pd
 import pytest
 import yaml
 
 from helpers import paths
-from helpers.claims import COLUMNS, KINDS, Claim, ClaimError, check, exceptions, load_claims, summary, unexpected
+from helpers.claims import (
+    COLUMNS,
+    KINDS,
+    Claim,
+    ClaimError,
+    check,
+    count_claims,
+    exceptions,
+    load_claims,
+    summary,
+    unexpected,
+)
 from helpers.config import ConfigError
 from helpers.types import Estimate
 
@@ -88,6 +100,11 @@ def by_hand(counts: dict) -> list[Estimate]:
         average = sum(cells[v][category][v] for v in VENDORS) / 60
         add("category_average_self_bias", average, "rate", category=category)
     return found
+
+
+def test_a_count_has_all_what_comes_out_and_what_differs() -> None:
+    every = pd.DataFrame({"status": ["reproduced"] * 3 + ["within interval", "differs", "not derivable"]})
+    assert count_claims(every) == (6, 4, 1) and count_claims(every[:0]) == (0, 0, 0)
 
 
 def test_every_claim_comes_out_as_expected(claims, counts):

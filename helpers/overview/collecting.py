@@ -97,7 +97,7 @@ def read(folder: Path) -> Found:
         run="" if folder.name == name else folder.name,
         rows=rows,
         lines=lines,
-        claims=_claims(folder / "claims.csv"),
+        claims=read_claims(folder / "claims.csv"),
         models=models,
     )
 
@@ -119,7 +119,8 @@ def _text(value: object) -> str:
     return value
 
 
-def _claims(path: Path) -> pd.DataFrame | None:
+def read_claims(path: Path) -> pd.DataFrame | None:
+    """The claims that a run checked; None where it left none, ValueError where the file is no table of claims."""
     if not path.is_file():
         return None
     try:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
+from helpers.claims import count_claims
 from helpers.figures import cards, panels
 from helpers.overview.collecting import Found
 from helpers.overview.frames import claims, costs, lines
@@ -28,9 +29,8 @@ def bottom_line(
     told = told or ["- No experiment has results here: `recuse run` makes them."]
     table = claims(found) if checked is None else checked
     if len(table):
-        differ = int((table["status"] == "differs").sum())
-        came = int(table["status"].isin(["reproduced", "within interval"]).sum())
-        told.append(f"- **Published numbers**: of {len(table):,} checked {came:,} come out, {differ:,} differ.")
+        every, out, differ = count_claims(table)
+        told.append(f"- **Published numbers**: of {every:,} checked {out:,} come out, {differ:,} differ.")
     if absent:
         told.append(f"- **Not here**: {'; '.join(f'{name} ({why})' for name, why in absent.items())}.")
     return "\n".join(told)

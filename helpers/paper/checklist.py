@@ -6,6 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import pandas as pd
+
+from helpers.claims import count_claims
 from helpers.escaping import cut, latex
 from helpers.figures import cards
 from helpers.macros import camel, marked, place
@@ -181,21 +184,14 @@ def _rank(line: CardLine) -> tuple[int, float]:
 def _claims(asked: Sequence[Results], macros: dict[str, str]) -> str:
     """How many published numbers were recomputed, and how many came out."""
     tables = [each.found.claims for each in asked if each.found and each.found.claims is not None]
-    numbers = count_claims(tables)
-    if not numbers["Claims"]:
+    if not any(map(len, tables)):
         return latex("Not measured: nothing published was claimed of what was asked.")
-    macros.update({f"Checklist{name}": f"{n:,}" for name, n in numbers.items()})
+    counts = zip(("Claims", "ClaimsOut", "ClaimsDiffer"), count_claims(pd.concat(tables)), strict=True)
+    macros.update({f"Checklist{name}": f"{n:,}" for name, n in counts})
     return (
         r"Of \ChecklistClaims{} checked \ChecklistClaimsOut{} come out, \ChecklistClaimsDiffer{} differ; the others "
         r"follow from nothing that was published, or cannot be compared."
     )
-
-
-def count_claims(tables: Sequence[object]) -> dict[str, int]:
-    """How many claims were checked, came out and differ."""
-    every = [str(status) for table in tables for status in table["status"]]  # type: ignore[index]
-    out = sum(status in ("reproduced", "within interval") for status in every)
-    return {"Claims": len(every), "ClaimsOut": out, "ClaimsDiffer": every.count("differs")}
 
 
 def checklist_tex(done: Checklist) -> str:

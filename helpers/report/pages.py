@@ -7,6 +7,7 @@ from functools import partial
 
 from helpers import overview
 from helpers.escaping import markdown
+from helpers.overview.collecting import read_claims
 from helpers.report import cells, functions, glossary, judges, reference, shelves, verdicts
 from helpers.report.fragments import Place, said
 from helpers.report.layout import FIXED, Link, Page, document, part
@@ -54,7 +55,9 @@ def _called(result: Result) -> str:
 
 def _index(results: Sequence[Result]) -> Page:
     found = [each.found for each in results if each.found]
-    told = said(markdown(overview.bottom_line(found)), Place())
+    # The page of the overview counts claims that no experiment has; both pages are to give one number.
+    counted = [read_claims(each.folder / "claims.csv") for each in results if not each.asks]
+    told = said(markdown(overview.bottom_line(found, checked=next(iter(counted), None))), Place())
     fixed = [(Link(file, name), words) for file, (name, words) in FIXED.items() if file != "index.html"]
     pages = [(Link(f"{each.page}.html", _called(each)), each.title) for each in results]
     rows = overview.rows(found)
