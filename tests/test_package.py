@@ -2,13 +2,41 @@
 
 from __future__ import annotations
 
+import ast
+import shutil
+import subprocess
+import sys
 import tomllib
+import venv
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from helpers import paths
 from tests.kernels import recuse
+
+#: What a declared package is built on and always brings: pandas, JupyterLab and papermill, the extra for clusters.
+BROUGHT = {"numpy", "IPython", "jupyter_client", "nbformat", "traitlets", "distributed"}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The command of a wheel that was built from the checkout and installed, with what it declares, beside nothing."""
+    folder = tmp_path_factory.mktemp("wheel")
+    venv.create(folder / "env", with_pip=True)
+    python = folder / "env" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+    pip = [python, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    source = folder / "source"  # a build writes beside what it builds
+    shutil.copytree(paths.ROOT / "helpers", source / "helpers", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "requirements.txt", "README.md", "LICENSE"):
+        shutil.copy(paths.ROOT / name, source)
+    subprocess.run([*pip, "wheel", "--no-deps", "-w", folder, source], check=True)
+    lock = paths.ROOT / "requirements.lock"
+    subprocess.run([*pip, "install", "-c", lock, *folder.glob("*.whl")], check=True)
+    return python.with_name("recuse")
 
 
 def test_every_file_of_the_package_is_packed() -> None:
@@ -19,6 +47,50 @@ def test_every_file_of_the_package_is_packed() -> None:
     assert files - held == {path for path in files if path.suffix == ".py"} and held <= files
     rooms = {path.parent for path in files if path.suffix == ".py"}
     assert all((room / "__init__.py").is_file() for room in rooms), "setuptools packs folders with an __init__ only"
+
+
+def test_the_package_declares_what_it_needs() -> None:
+    """As an installer reads it: without this a wheel ends at its first import."""
+    listed = (paths.ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    wanted = {Requirement(line) for line in listed if line and not line.startswith("#")}
+    declared = {Requirement(line) for line in metadata.requires("recuse") or ()}
+    assert {each for each in declared if each.marker is None} == wanted and len(wanted) > 20
+    assert {each.name for each in declared if each.marker} >= {"dask", "playwright", "pytest"}, "extras"
+
+
+def test_every_import_of_the_package_is_declared() -> None:
+    """What any module imports, at its top or within a function, is of ours, of Python or of a declared dependency."""
+    found = set()
+    for path in (paths.ROOT / "helpers").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                found |= {each.name.partition(".")[0] for each in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                found.add(node.module.partition(".")[0])
+    provided = metadata.packages_distributions()
+    declared = {canonicalize_name(Requirement(line).name) for line in metadata.requires("recuse") or ()}
+    missing = {
+        name
+        for name in found - sys.stdlib_module_names - {"helpers"}
+        if declared.isdisjoint(map(canonicalize_name, provided.get(name, ())))
+    }
+    assert missing <= BROUGHT, f"import without a line in requirements.txt: {sorted(missing - BROUGHT)}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [["--help"], ["analyze", "--help"], ["audit", "--help"], ["explain", "--help"]])
+def test_a_wheel_in_an_empty_environment_starts(wheel: Path, tmp_path: Path, words: list[str]) -> None:
+    done = subprocess.run([wheel, *words], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and "Usage" in done.stdout, done.stderr
+
+
+@pytest.mark.slow
+def test_a_wheel_in_an_empty_environment_reads_verdicts(wheel: Path, tmp_path: Path) -> None:
+    rows = [f"j,q{n // 2},{('x|y', 'y|x')[n % 2]},{'A' if n % 5 else 'B'}" for n in range(40)]
+    (tmp_path / "mine.csv").write_text("judge,question,candidates,verdict\n" + "\n".join(rows) + "\n")
+    done = subprocess.run([wheel, "analyze", "mine.csv"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and "40 judgments" in done.stdout, done.stderr
+    assert (tmp_path / "mine-recuse").is_dir()
 
 
 @pytest.mark.parametrize("words", [["run"], ["plan"], ["report"], ["paper", "--style", "icml", "--to", "x"], ["check"]])
