@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from helpers.providers.failures import Failure
+from helpers.providers.retrying import BILLED
 from helpers.types import Completion, Usage
 
 #: Reasoning models think for minutes; a call that takes longer than this is counted as perhaps billed.
@@ -59,6 +60,17 @@ def read(module: Any, raw: str) -> Completion:
         return replace(reply, **odd) if odd else reply
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
         raise Failure("bad_envelope", f"{type(error).__name__}: {error}") from None
+
+
+def failed(key: str, failure: Failure) -> Completion:
+    """What is recorded of an attempt that failed.
+
+    A prompt that was refused for its content has its last word: a reply that ended so, for which nothing is billed.
+    """
+    kept = Completion(key, failure.status, raw=failure.raw, request_id=failure.request_id)
+    if failure.status == "filtered":
+        return replace(kept, status="ok", finish="filter", usage=Usage(0, 0))
+    return replace(kept, error=failure.error, maybe_billed=failure.status in BILLED)
 
 
 def fields(told: Any) -> Mapping[str, Any]:

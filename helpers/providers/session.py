@@ -13,14 +13,14 @@ from typing import Any
 from helpers.providers.advice import address_of, advice
 from helpers.providers.allowance import Allowance, Limit, Ticket
 from helpers.providers.cleaning import cleaner
-from helpers.providers.envelopes import TIMEOUT_SECONDS, Sent, module_of, read
+from helpers.providers.envelopes import TIMEOUT_SECONDS, Sent, failed, module_of, read
 from helpers.providers.environment import key_of
 from helpers.providers.failures import Failure, classify
 from helpers.providers.fleet import Elsewhere, Fleet, Server, Stopped, servers_of
 from helpers.providers.headers import LONGEST_PAUSE, told_limits
 from helpers.providers.pacing import Clock, Pace
-from helpers.providers.retrying import BILLED, OBJECTIONS, REFUSALS, REFUSED_IN_A_ROW, STOPS_ACCOUNT, Tries
-from helpers.types import Completion, Model, Request, Usage
+from helpers.providers.retrying import OBJECTIONS, REFUSALS, REFUSED_IN_A_ROW, STOPS_ACCOUNT, Tries
+from helpers.types import Completion, Model, Request
 
 #: Where a model is asked: provider and `base_url`.
 Address = tuple[str, str | None]
@@ -38,9 +38,8 @@ class Session:
 
     `reserve(request)` is called before each attempt and may raise to stop spending: then it is none. What `record`
     is given after each must be kept. `halted(model)` is asked while calls wait: a text ends the waiting. `limits` are
-    our own, by address; `tell` gets sentences for whoever started the run. `answered` tells when each model last did,
-    `proven` names those of which replies to this run's requests are stored, and `refused` holds the keys that each
-    model has refused since.
+    our own, by address; `tell` gets sentences for whoever started the run. `answered` tells when each model last did;
+    `proven` are those whose replies to this run are stored, `refused` the keys that each has refused since.
     """
 
     reserve: Callable[[Request], None]
@@ -141,10 +140,9 @@ class Session:
                 self.stops.setdefault(_account(server.at), advice(server.at, failure))
             if left_out and fleet.for_nothing(server, failure):
                 continue
-            if objected:
-                tries.refused.add(server.at.base_url)
-                if not fleet.single and fleet.untried(tries.refused):
-                    continue
+            tries.refused |= {server.at.base_url} if objected else set()
+            if objected and not fleet.single and fleet.untried(tries.refused):
+                continue
             if failure.status in REFUSALS and self._lasts(request, failure):
                 scope = _account(server.at) if failure.status == "forbidden" else model.name
                 self.stops.setdefault(scope, advice(server.at, failure))
@@ -159,11 +157,9 @@ class Session:
 
     def _lasts(self, request: Request, failure: Failure) -> bool:
         """Whether a refusal is one of all calls of its model, and not of this prompt alone."""
-        refused = self.refused.setdefault(request.model.name, set())
-        refused.add(request.key)
-        if request.model.name not in (*self.answered, *self.proven):
-            return True
-        return failure.status in OBJECTIONS and len(refused) >= REFUSED_IN_A_ROW
+        self.refused.setdefault(name := request.model.name, set()).add(request.key)
+        new = name not in self.answered and name not in self.proven
+        return new or (failure.status in OBJECTIONS and len(self.refused[name]) >= REFUSED_IN_A_ROW)
 
     def _last(self, request: Request, at: Model, failure: Failure, tries: Tries) -> Completion:
         """The failure after which a call is not repeated, as a Completion; Stopped where more than this call ends."""
@@ -193,18 +189,10 @@ class Session:
             reply = Completion(request.key, failure.status, error=failure.error, maybe_billed=True)
         except Exception as error:
             failure = classify(error, self.clock.wall())
-            reply = Completion(
-                request.key,
-                failure.status,
-                error=failure.error,
-                raw=failure.raw,
-                request_id=failure.request_id,
-                maybe_billed=failure.status in BILLED,
-            )
+            reply = failed(request.key, failure)
         headers = sent.headers or getattr(failure, "headers", {})
-        filtered = failure is not None and failure.status == "filtered"
-        if filtered:  # the last word on this prompt, for which nothing is billed
-            reply, failure = replace(reply, status="ok", finish="filter", usage=Usage(0, 0), error=None), None
+        if filtered := failure is not None and reply.status == "ok":
+            failure = None
         if failure is None and not reply.text.strip() and reply.finish == "stop" and "empty" not in tries.counts:
             failure = Failure("empty", "a finished reply without text")
             reply = replace(reply, status="empty")
