@@ -132,6 +132,8 @@ def test_numbers_stand_on_the_right_with_their_units_and_texts_on_the_left() -> 
     inside = BeautifulSoup(str(shown(page, Place())), "html.parser")
     marked = [cell.get("class") for cell in inside.find("tbody").find("tr").find_all("td")]
     assert marked == [["number"]] * 5 + [None] * 4, "so they stand in the report"
+    long = BeautifulSoup(str(shown(render_html(pd.DataFrame({"why": ["word " * 20]})), Place())), "html.parser")
+    assert long.find("td").get("class") == ["long"], "and long texts get room there"
 
 
 @pytest.mark.parametrize("name", PAYLOADS)

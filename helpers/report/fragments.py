@@ -20,6 +20,8 @@ ALLOWED = {
 }
 GONE = ("script", "style", "iframe", "object", "embed", "svg", "math", "template", "noscript", "title", "textarea")
 GONE += ("select", "button", "form", "input", "xmp", "plaintext", "audio", "video", "link", "meta", "base", "img")
+#: A cell of a table with more letters is given room to be read in.
+LONG = 60
 _SCROLL = {"class": "scroll", "role": "group", "tabindex": "0"}
 _OUTSIDE = re.compile(r"https?://[^\s\"'<>]+")
 _INSIDE = re.compile(r"[A-Za-z0-9_./-]+(\?[a-z]+=[A-Za-z0-9_%.-]+)?(#[A-Za-z0-9_.-]+)?|#[A-Za-z0-9_.-]+")
@@ -116,6 +118,8 @@ def _settle(element: Any, place: Place, own: bool) -> None:
         element.unwrap()
     elif name in ("td", "th") and "right" in str(before.get("style")):
         element["class"] = "number"
+    elif name == "td" and len(element.get_text()) > LONG:
+        element["class"] = "long"
 
 
 def _heading(element: Any, place: Place, own: bool) -> None:
@@ -191,7 +195,7 @@ def _may_have(tag: str, name: str, value: str) -> bool:
     if tag == "div":
         return _SCROLL.get(name) == value or (name == "aria-labelledby" and bool(re.fullmatch(r"[a-z0-9-]+", value)))
     if name == "class" and tag in ("td", "th"):
-        return value == "number"
+        return value in ("number", "long")
     if tag == "th":
         return name == "scope" and value in ("col", "row")
     return name == "id" and tag in ("h2", "h3", "h4", "caption") and bool(re.fullmatch(r"[a-z0-9-]+", value))
