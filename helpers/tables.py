@@ -18,9 +18,9 @@ SIMULATED = "SIMULATED judges."
 #: Keys of `where` whose values are vendors: ids in data, names where people read.
 VENDOR_KEYS = ("vendor", "judge_vendor")
 NUMBERS = ("value", "low", "high", "n")
-#: What stands where there is nothing, as in LaTeX.
+#: What stands for a missing value, as in LaTeX.
 NOTHING = "\N{EN DASH}"
-#: Heads of columns that people read otherwise than data call them.
+#: Headings of columns for readers, by the names of the columns in the data.
 LABELS = {"question_id": "question", "judge_vendor": "judge's vendor", "judge_model": "judge's model"}
 _NUMBER = re.compile(r"[-+]?(\d[\d,.]*(e[-+]?\d+)?|inf)( ?(%|[a-z]+))?")
 
@@ -64,13 +64,13 @@ class Table:
         return f'{render_html(self.frame)}\n<p class="{NO_FORMULAS}">{html(self.words)}</p>'
 
     def __repr__(self) -> str:
-        """Both as plain text."""
+        """The table and its caption as plain text."""
         return f"{render_text(self.frame)}\n{visible(self.words)}"
 
 
 @dataclass(frozen=True)
 class View:
-    """A frame that notebooks display whole, as HTML and as plain text."""
+    """A frame that notebooks display in full, as HTML and as plain text."""
 
     frame: pd.DataFrame
 
@@ -127,10 +127,10 @@ def table(name: str, caption: str, estimates: Iterable[Estimate], rows: Sequence
 
 
 def format_table(frame: pd.DataFrame) -> tuple[list[str], list[str], list[list[str]]]:
-    """The heads, sides and rows of a frame as readers see them: whole texts, and a dash where there is nothing.
+    """The headings, alignments and rows of a frame for readers: texts in full, and a dash for a missing value.
 
     The index comes first, unless it has no name and only numbers the rows. Floats have up to 6 digits. Columns of
-    numbers, with or without a unit, stand on the right, others on the left. An empty frame has a row that says so.
+    numbers, with or without a unit, are aligned right, others left. An empty frame has a row that says so.
 
     >>> format_table(pd.DataFrame({"question_id": ["a_1", "b"], "n": [1200, -3]}))
     (['question', 'n'], ['left', 'right'], [['a_1', '1,200'], ['b', '-3']])
@@ -149,7 +149,7 @@ def format_table(frame: pd.DataFrame) -> tuple[list[str], list[str], list[list[s
 
 
 def _cell(value: Any, name: bool = False) -> str:
-    """One value as a text; a name stays as it is, also where it is a number."""
+    """One value as a text; a name is kept as it is, even where it is a number."""
     if pd.api.types.is_scalar(value) and pd.isna(value):
         return NOTHING
     if isinstance(value, bool | np.bool_):
@@ -160,11 +160,11 @@ def _cell(value: Any, name: bool = False) -> str:
 
 
 def render_html(frame: pd.DataFrame) -> str:
-    """The frame as a table of a page, in which no text becomes markup or a formula."""
+    """The frame as an HTML table in which no text becomes markup or a formula."""
     heads, sides, rows = format_table(frame)
 
     def row(tag: str, cells: Sequence[str]) -> str:
-        # JupyterLab sets every cell of a table to the right that does not say otherwise.
+        # JupyterLab aligns every cell right that does not say otherwise.
         parts = zip(sides, map(html, cells), strict=True)
         marked = (f'<{tag} style="text-align: {side};">{each}</{tag}>' for side, each in parts)
         return f"<tr>{''.join(marked)}</tr>".replace("\n", "<br>")
@@ -174,7 +174,7 @@ def render_html(frame: pd.DataFrame) -> str:
 
 
 def render_text(frame: pd.DataFrame) -> str:
-    """The frame as plain text, a line a row."""
+    """The frame as plain text, one line a row."""
     heads, sides, rows = format_table(frame)
     lines = [[" ".join(each.split()) for each in row] for row in (heads, *rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]

@@ -102,7 +102,7 @@ def by_hand(counts: dict) -> list[Estimate]:
     return found
 
 
-def test_a_count_has_all_what_comes_out_and_what_differs() -> None:
+def test_claims_are_counted_in_all_reproduced_and_differing() -> None:
     every = pd.DataFrame({"status": ["reproduced"] * 3 + ["within interval", "differs", "not derivable"]})
     assert count_claims(every) == (6, 4, 1) and count_claims(every[:0]) == (0, 0, 0)
 

@@ -1,4 +1,4 @@
-"""The hint of published judgments: their records, `condition` or a known name tell it; it is never guessed."""
+"""The hint of published judgments: records, `condition` or a known file name state it; it is never guessed."""
 
 from __future__ import annotations
 
@@ -83,10 +83,10 @@ SPEAKING = (
 
 
 @pytest.mark.parametrize("name", [*SPEAKING, *(f"test_{hint}.json" for hint in HINTS)])
-def test_a_name_that_speaks_of_a_hint_is_refused_without_condition(tmp_path: Path, name: str) -> None:
+def test_a_name_that_suggests_a_hint_is_refused_without_condition(tmp_path: Path, name: str) -> None:
     path = write(tmp_path / "data" / name)
     message = refused(path)
-    assert "speaks of a hint" in message and "`condition`" in message and "group1_self.json" in message
+    assert "suggests a hint" in message and "`condition`" in message and "group1_self.json" in message
     assert all(hint in message for hint in HINTS) and len(message) < 450 + len(str(path))
     for hint in ("self", "none", "swapped"):
         assert conditions(path, condition=hint) == {hint}
@@ -102,7 +102,7 @@ def test_a_name_that_speaks_of_a_hint_is_refused_without_condition(tmp_path: Pat
 def test_a_name_that_says_nothing_is_blind_but_where_hints_are_compared(tmp_path: Path, name: str) -> None:
     path = write(tmp_path / "data" / name)
     assert conditions(path) == {"none"} == loaded("mt_bench_blind", path)
-    with pytest.raises(ValueError, match=r"neither its name nor its records tell a hint; .*`condition`") as caught:
+    with pytest.raises(ValueError, match=r"neither its name nor its records name a hint; .*`condition`") as caught:
         loaded("hinting_groups", path)
     assert str(path) in str(caught.value)
     assert loaded("hinting_groups", path, condition="competitors") == {"competitors"}
@@ -125,12 +125,12 @@ def test_a_known_name_tells_the_hint_in_any_case_of_its_letters(tmp_path: Path, 
     ],
 )
 @pytest.mark.parametrize("name", ["judgments.json", "judgments_new.json", "mine.json"])
-def test_a_folder_that_speaks_of_a_hint_speaks_for_a_lone_file(tmp_path: Path, folder: str, name: str) -> None:
+def test_a_folder_that_suggests_a_hint_counts_for_a_lone_file(tmp_path: Path, folder: str, name: str) -> None:
     path = write(tmp_path / folder / name)
     assert "folder" in refused(path)
     assert conditions(path, condition="self") == {"self"}
     if name in JUDGMENT_FILES:
-        with pytest.raises(ValueError, match="speaks of a hint"):
+        with pytest.raises(ValueError, match="suggests a hint"):
             datasets.load_judgments(path.parent)
         assert conditions(path.parent, condition="self") == {"self"}
         # Among the files of other groups it is the blind one.
@@ -236,7 +236,7 @@ def test_a_quick_test_of_one_hint_goes_through_the_notebook(tmp_path: Path) -> N
     path = write(tmp_path / "test_self.json")
     given = {"judgments": str(path), "store": str(tmp_path / "s"), "out": str(tmp_path / "o")}
     notebook = Path("notebooks/02_hinting_groups.ipynb").absolute()
-    with pytest.raises(ValueError, match="speaks of a hint"):
+    with pytest.raises(ValueError, match="suggests a hint"):
         run_cells(notebook, export=False, **given)
     names, _ = run_cells(notebook, condition="self", **given)
     assert set(names["asked"].frame["condition"]) == {"self"}
@@ -260,9 +260,9 @@ def test_the_command_line_refuses_and_names_the_way_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", SPEAKING)
-def test_an_analysis_refuses_a_name_that_speaks_of_a_hint(tmp_path: Path, name: str) -> None:
+def test_an_analysis_refuses_a_name_that_suggests_a_hint(tmp_path: Path, name: str) -> None:
     path = write(tmp_path / "data" / name)
-    with pytest.raises(ValueError, match="speaks of a hint") as caught:
+    with pytest.raises(ValueError, match="suggests a hint") as caught:
         analyze(path)
     assert str(path) in str(caught.value) and "known name such as group1_self.json" in str(caught.value)
 

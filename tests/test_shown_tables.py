@@ -1,4 +1,4 @@
-"""Tables that people read: whole texts, no NaN, no row numbers, numbers on the right, and no markup from a cell."""
+"""Tables for readers: texts in full, no NaN, no row numbers, numbers aligned right, and no markup from a cell."""
 
 from __future__ import annotations
 

@@ -185,9 +185,9 @@ def bottom_line(findings: Sequence[Finding], judge: str, data: str) -> str:
 
 
 def _visible(findings: Sequence[Finding]) -> str:
-    """From which size on the probes that say something find an effect, from the sharpest probe to the bluntest."""
+    """The effects that probes with a finding can detect, from the most sensitive probe to the least."""
     able = [each for each in findings if each.verdict != "untold"]
-    # No effect is larger than 100 pp, and a bias that was found with luck has a size of its own.
+    # No effect exceeds 100 pp; the limit of a bias that was found by luck can.
     sizes = [min(whole(each.smallest), 100) for each in able if not math.isnan(each.smallest)]
     shares = [whole(each.moved) for each in able if not math.isnan(each.moved)]
     seen = [f"effects above {_range(sizes, 'pp')}"] if sizes else []

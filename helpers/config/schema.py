@@ -28,7 +28,7 @@ COMMON: dict[str, Any] = {
     "out": None,
     "store": None,
 }
-#: Parameters whose null stands for a text; elsewhere it stands for a list of names.
+#: Parameters with the default null whose other values are texts; those of all others are lists of names.
 TEXTS = ("condition",)
 #: What a value of each type is called where it is wrong.
 KINDS = {
@@ -205,7 +205,8 @@ class Parameters(Strict):
 def own_parameters(defaults: Mapping[str, Any], given: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The parameters of one experiment alone, each of the type of its default.
 
-    Null stands for a list of names, of TEXTS for a text; a list holds entries of the type of its default's.
+    Where that is null, a text for TEXTS and a list of names for others. The entries of a list have the type of those
+    of its default.
 
     Whole numbers must not be negative: what they count or choose begins at 0.
     """

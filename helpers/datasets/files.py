@@ -23,10 +23,10 @@ JUDGMENT_FILES = {
     "exp3_full_hint_top1.jsonl": "full",
 }
 
-#: The logs of every try that failed, each with the log of successes that it belongs to.
+#: Logs of failed tries, each with the log of successes that it belongs to.
 ERROR_FILES = {"exp3_full_hint_errors.jsonl": "exp3_full_hint_top1.jsonl"}
 
-#: The hints by the names they go by as conditions; "none" is the blind group.
+#: The hints by their names as conditions; "none" is the blind group.
 HINTS = ("none", "self", "competitors", "full", "swapped", "false_self", "competitors_masked", "model")
 
 #: How the names of single files end; any other path on the hub is a folder, "." its top.

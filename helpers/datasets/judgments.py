@@ -14,11 +14,11 @@ from helpers.datasets.published import Published, failed, judged, logged, with_l
 from helpers.datasets.reading import Records, read_records, show
 
 _KNOWN = JUDGMENT_FILES | {errors: JUDGMENT_FILES[log] for errors, log in ERROR_FILES.items()}
-#: What names of hinted files and folders speak of; unless it is a known name, it does not tell which hint is meant.
+#: Words in the names of files and folders that suggest a hint; which one is meant, only a known name says.
 _HINTED = "hint|group|self(?![-_ ]?(?:bias|pref))|compet|rival|full|swap|mask|disclos|reveal|transparen"
 #: The same for a file's own name, where some words must stand alone.
 _FILE_HINTED = rf"{_HINTED}|self|none|blind|(?<![a-z])(?:model|own)(?![a-z])"
-#: Known names that say nothing of a hint: they hold the blind group unless their folder's name speaks of one.
+#: Known names without a hint in them: such a file holds the blind group unless its folder's name suggests a hint.
 _GENERIC = ("judgments.json", "judgments_new.json")
 _EXPECTED = (
     "published judgments (prompt_id, judge_model, ranking, scores, mapping, or error), a log of them (prompt_id, "
@@ -37,8 +37,8 @@ def read_judgments(
     A record of a JSON array is final, as is a success in a log; of a judgment that never succeeded the last failed
     try counts. A log of successes brings its log of errors with it (ERROR_FILES). The hint of a judgment comes from its
     record (HINT_FIELDS), else from `condition` (for a single file), else from the file's name (JUDGMENT_FILES); a file
-    that does not speak of any hint is of `unlabelled` (None: an error). A hint that cannot be told or contradicts
-    another source, a judgment that occurs twice, or a condition in two files of a folder is an error.
+    that suggests no hint has the condition `unlabelled` (None: an error). An unclear hint, one that contradicts another
+    source, a judgment that occurs twice, or a condition in two files of a folder is an error.
     """
     if condition is not None and condition not in HINTS:
         raise ValueError(f"condition = {condition!r}: no such hint; write one of {', '.join(HINTS)}")
@@ -98,15 +98,15 @@ def _label(
             told = f"the record names no hint, others name {' and '.join(hints)}"
             raise ValueError(f"{records.place(first[''])}: {told}; {remedy}")
         if not hints and (word := _hint_word(records.path, alone)):
-            told = f"{word!r} in its name or its folder's speaks of a hint and does not tell which"
+            told = f"{word!r} in its name or its folder's suggests a hint, but only a known name says which"
             raise ValueError(f"{records.path}: {told}; {remedy}")
         if whole is None:
-            raise ValueError(f"{records.path}: neither its name nor its records tell a hint; {remedy}")
+            raise ValueError(f"{records.path}: neither its name nor its records name a hint; {remedy}")
     return [replace(one, condition=one.condition if one.condition in HINTS else whole) for one in found]
 
 
 def _hint_word(path: Path, alone: bool) -> str:
-    """What in the name of a file, or of the folder where it is `alone`, speaks of a hint; "" where nothing does."""
+    """What in the name of a file, or of the folder where it is `alone`, suggests a hint; "" where nothing does."""
     name, folder = path.name.lower(), path.absolute().parent.name.lower()
     found = None if name in _KNOWN else re.search(_FILE_HINTED, name)
     if not found and alone and (name in _GENERIC or name not in _KNOWN):
@@ -115,7 +115,7 @@ def _hint_word(path: Path, alone: bool) -> str:
 
 
 def _notes(logs: list[str], errors: list[str]) -> tuple[str, ...]:
-    """What a reader must know of the failed tries of a log."""
+    """What a reader must know about the failed tries of a log."""
     successes, failures = ", ".join(logs), ", ".join(errors)
     if logs and errors:
         return (f"The failed tries in {failures}, beside {successes}, were read too.",)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 CLASSES = ("no_bias", "weak_bias", "significant_bias")
-#: Each way of counting by the end of its ids; the first that there is is drawn.
+#: Ways of counting, by the ending of their ids; the first one that is given is drawn.
 COUNTS = {"": "own classes", "_published": "published rule"}
 #: In the order of CLASSES, in words that claim no test: the ids are the published names.
 FILLS = {
@@ -35,7 +35,8 @@ def show_class_shares(
 
     Takes `no_bias`, `weak_bias`, `significant_bias` (of comparisons with two verdicts) and `invalid_share` (of all),
     or the first three with `_published` (of all lines), which are drawn where the others are not given (`where`: judge,
-    candidate; rates); `acceptable_rate` and `acceptable_rate_published` give the intervals where mirrored winners end.
+    candidate; rates); `acceptable_rate` and `acceptable_rate_published` give the intervals of what mirrors with any
+    strength.
     One row a comparison, sorted by the share that is not mirrored.
     """
     look = styles.style(style)
@@ -75,7 +76,7 @@ def show_class_shares(
 
 
 def _rule(every: Iterable[Cells], end: str) -> str:
-    """How the bars count what cannot be read, and how far the published rule's count lies from theirs."""
+    """How the bars count what cannot be read, and how many more the published rule calls not mirrored."""
     if end:
         return "The published rule reads the strings as stored and counts what it cannot read as not mirrored"
     ids = (CLASSES[-1], "invalid_share", f"{CLASSES[-1]}_published")

@@ -20,7 +20,7 @@ def advice(model: Model, failure: Failure) -> str:
     return {
         "redirect": f"{address_of(model)} redirects to another address, and no redirect is followed: prompts and keys "
         "go only where you send them; if the API is there, write that address, without the path that the SDK adds, as "
-        "`base_url` in models.yaml (of an audit, in --base-url)",
+        "`base_url` in models.yaml (for an audit, in --base-url)",
         "quota": f"{address_of(model)} says that the account's money or quota is used up; top it up or wait until it "
         "is renewed",
         "auth": f"{address_of(model)} refused the key in {variables}; set a valid one with access to this model"

@@ -13,9 +13,9 @@ from helpers.providers.envelopes import CONNECT_SECONDS, TIMEOUT_SECONDS, Sent
 from helpers.providers.failures import Failure
 from helpers.types import Model
 
-#: No reply to one prompt is larger, in bytes once unpacked; of an error page so much is read, and the rest left.
+#: Limits in bytes after decompression: a larger reply is an error; of a larger error page the rest is not read.
 MOST_BYTES, MOST_ERROR_BYTES = 16 * 2**20, 2**16
-#: Headers of a body as it was sent, which are not true of the body as it was read.
+#: Headers that describe the body as it was sent, before it was decoded.
 OF_THE_WIRE = {"content-encoding", "content-length", "transfer-encoding"}
 
 #: Headers in which the SDKs tell of the machine that asks: nobody needs to know, and each costs time in every call.
@@ -75,7 +75,7 @@ def options(model: Model, key: str | None, omit: Any) -> dict[str, Any]:
 
 
 def http_client() -> Any:
-    """An HTTP client for one SDK: it follows no redirect, and stops reading where no reply is so large."""
+    """An HTTP client for one SDK: it follows no redirect, and stops reading at the limits above."""
     from httpx2 import Timeout
 
     return _client_class()(timeout=Timeout(TIMEOUT_SECONDS, connect=CONNECT_SECONDS))
@@ -89,8 +89,8 @@ def _client_class() -> Any:
 
     class Client(DefaultAioHttpClient):
         async def send(self, request: Any, **options: Any) -> Any:
-            """Send a request as the SDK made it, but for time and redirects, and read the whole reply."""
-            request.extensions["timeout"] = self.timeout.as_dict()  # google-genai waits as long for a connection
+            """Send a request as the SDK made it, except for timeouts and redirects, and read the whole reply."""
+            request.extensions["timeout"] = self.timeout.as_dict()  # google-genai bounds no wait for a connection
             came = await super().send(request, **{**options, "stream": True, "follow_redirects": False})
             headers = [(name, value) for name, value in came.headers.multi_items() if name.lower() not in OF_THE_WIRE]
             whole = {"content": await _read_bounded(came), "request": request, "extensions": came.extensions}

@@ -49,7 +49,7 @@ def read(module: Any, raw: str) -> Completion:
         if not reply.text.isascii():
             odd["text"] = LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", reply.text)
         counts = {name: _count(value) for name, value in vars(reply.usage).items()}
-        # No prompt is empty, and no text comes of nothing: a count of 0 is then none, and the worst case is charged.
+        # No prompt and no text has 0 tokens: such a count is treated as missing, and the worst case is charged.
         impossible = ("input", "output") if reply.text else ("input",)
         counts |= {name: counts[name] or None for name in impossible}
         if any(counts[name] is not value for name, value in vars(reply.usage).items()):
@@ -65,7 +65,7 @@ def read(module: Any, raw: str) -> Completion:
 def failed(key: str, failure: Failure) -> Completion:
     """What is recorded of an attempt that failed.
 
-    A prompt that was refused for its content has its last word: a reply that ended so, for which nothing is billed.
+    A prompt refused for its content is never sent again: it is recorded as a reply that a filter ended, at no cost.
     """
     kept = Completion(key, failure.status, raw=failure.raw, request_id=failure.request_id)
     if failure.status == "filtered":
@@ -79,7 +79,7 @@ def fields(told: Any) -> Mapping[str, Any]:
 
 
 def summed(*told: Any) -> int | None:
-    """The sum of the counts that are told; None where none is, or where one cannot be."""
+    """The sum of the counts that are given; None where there is none, or where one is impossible."""
     there = [each for each in told if each is not None]
     return sum(there) if there and all(_count(each) is not None for each in there) else None
 

@@ -16,8 +16,8 @@ from helpers.providers.keys import redact, redacted
 #: passing limit of one service asks to "check your plan and billing details".
 EMPTY_ACCOUNT = ("insufficient_quota", "billing_hard_limit", "billing_not_active", "credit balance", "PerDay")
 UNKNOWN_KEY = ("API_KEY_INVALID", "API key not valid")
-#: Statuses under which services refuse one prompt for its content, the fields of an error that say why (others quote
-#: the prompt), the words for it, and words of errors that concern every call though they sound alike.
+#: Statuses with which services refuse one prompt for its content; the fields of an error that give the reason (others
+#: quote the prompt); words of such reasons; and words of similar reasons that concern every call.
 CONTENT_STATUSES = (400, 403, 413, 422)
 REASONS = {"code", "detail", "error", "message", "msg", "reason", "status", "title", "type"}
 CONTENT = re.compile(
@@ -118,13 +118,13 @@ def _by_status(code: int, error: Exception, wall: float) -> Failure:
 
 
 def _target(response: object, headers: Mapping[str, str]) -> str:
-    """The whole address that a redirect names."""
+    """The full address that a redirect names."""
     asked = getattr(getattr(response, "request", None), "url", "")
     return urljoin(str(asked), headers.get("location", "")) if "location" in headers else "no address"
 
 
 def _refuses_content(body: str) -> bool:
-    """Whether an error in JSON says that a prompt was refused for what it holds; a firewall's page in HTML never does.
+    """Whether an error in JSON says that a prompt was refused for its content; a firewall's page in HTML never does.
 
     >>> _refuses_content('{"error": {"code": "content_filter", "message": "Stopped by the content management policy"}}')
     True
@@ -139,7 +139,7 @@ def _refuses_content(body: str) -> bool:
 
 
 def _reasons(error: object) -> Iterator[str]:
-    """The texts of an error's fields that say why, at any depth."""
+    """The texts of an error's fields that give a reason, at any depth."""
     if isinstance(error, dict):
         yield from (text for name, text in error.items() if name in REASONS and isinstance(text, str))
     for below in error.values() if isinstance(error, dict) else error if isinstance(error, list) else ():

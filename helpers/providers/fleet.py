@@ -85,7 +85,7 @@ class Fleet:
     def server(self, check: Callable[[], None], refused: Collection[str] = ()) -> Going:
         """The server that a call is to go to; Stopped where none is asked any more, or as `check` says meanwhile.
 
-        Those that have `refused` the call, by their addresses, come last.
+        Servers whose addresses are in `refused` have refused the call and come last.
         """
         return Going(self, check, refused)
 
@@ -105,7 +105,7 @@ class Fleet:
         self._changed.set()
 
     def untried(self, refused: Collection[str]) -> bool:
-        """Whether there is a server that has not refused a call which these have refused."""
+        """Whether a server is left that has not refused a call; `refused` are the addresses of those that have."""
         return any(not each.gone and each.at.base_url not in refused for each in self.servers)
 
     def _best(self, refused: Collection[str] = ()) -> Server | None:
@@ -143,7 +143,7 @@ class Fleet:
     def fails(self, server: Server, failure: Failure, refused: Collection[str] = ()) -> bool:
         """Count a failed attempt; whether the server is left out for it, so that the call can go elsewhere at once.
 
-        What other servers have `refused` before says nothing against this one.
+        A call that other servers have `refused` before is no evidence against this one.
         """
         if self.single:
             return False

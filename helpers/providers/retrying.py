@@ -20,9 +20,9 @@ PATIENCE = 1800.0
 BILLED = ("bad_envelope", "maybe_billed", "too_large")
 #: Failures after which nobody asks with this key at this address again in this run; other stops concern the one model.
 STOPS_ACCOUNT = ("quota", "auth", "redirect")
-#: Refusals that end one call where the model has answered before: a gateway objects to this prompt. Where it has never
-#: answered, and after so many different calls without a reply between them, they end the model (`forbidden`: all with
-#: this key at this address). One that has answered takes our parameters, however many requests are bad.
+#: Refusals that end one call if the model has answered before: a gateway then objects to this prompt. If it has never
+#: answered, or refuses so many different calls without a reply between them, they stop the model (`forbidden`: all
+#: models with this key at this address). A bad request never stops one that has answered: it takes our parameters.
 OBJECTIONS = ("forbidden", "not_found")
 REFUSALS = (*OBJECTIONS, "bad_request")
 REFUSED_IN_A_ROW = 3
@@ -32,7 +32,7 @@ LONGEST_BACKOFF = 60.0
 
 @dataclass
 class Tries:
-    """One call so far: its attempts, its failures by kind, who refused it, and when it first met a rate limit."""
+    """One call so far: attempts, failures by kind, servers that refused it, and when it first met a rate limit."""
 
     attempts: int = 0
     refused: set[str | None] = field(default_factory=set)

@@ -39,7 +39,7 @@ class Session:
     `reserve(request)` is called before each attempt and may raise to stop spending: then it is none. What `record`
     is given after each must be kept. `halted(model)` is asked while calls wait: a text ends the waiting. `limits` are
     our own, by address; `tell` gets sentences for whoever started the run. `answered` tells when each model last did;
-    `proven` are those whose replies to this run are stored, `refused` the keys that each has refused since.
+    `proven` are those with stored replies of this run, `refused` the keys of calls that each has refused since.
     """
 
     reserve: Callable[[Request], None]
@@ -156,7 +156,7 @@ class Session:
                 self.pace(server.at).pause(wait)
 
     def _lasts(self, request: Request, failure: Failure) -> bool:
-        """Whether a refusal is one of all calls of its model, and not of this prompt alone."""
+        """Whether a refusal concerns all calls of its model, and not this prompt alone."""
         self.refused.setdefault(name := request.model.name, set()).add(request.key)
         new = name not in self.answered and name not in self.proven
         return new or (failure.status in OBJECTIONS and len(self.refused[name]) >= REFUSED_IN_A_ROW)
@@ -213,7 +213,7 @@ class Session:
             raise cancelled
         if failure is None:
             self.refused.pop(request.model.name, None)
-            if not filtered:  # which says nothing of the parameters
+            if not filtered:  # which does not prove that the parameters are taken
                 self.answered[request.model.name] = self.clock.now()
             return reply
         raise failure

@@ -55,7 +55,7 @@ def _called(result: Result) -> str:
 
 def _index(results: Sequence[Result]) -> Page:
     found = [each.found for each in results if each.found]
-    # The page of the overview counts claims that no experiment has; both pages are to give one number.
+    # The overview also checks claims that belong to no experiment; both pages must give the same count.
     counted = [read_claims(each.folder / "claims.csv") for each in results if not each.asks]
     told = said(markdown(overview.bottom_line(found, checked=next(iter(counted), None))), Place())
     fixed = [(Link(file, name), words) for file, (name, words) in FIXED.items() if file != "index.html"]

@@ -134,7 +134,7 @@ def _places(experiment: Experiment) -> list[Path]:
 def _loaded(experiment: Experiment, answers: Sequence[Answer]) -> pd.DataFrame:
     """The frame of all places; a condition that an earlier place holds is not taken from a later one.
 
-    Where hints are compared, a file that tells none is refused; elsewhere it is blind.
+    Where hints are compared, a file that names none is refused; elsewhere it counts as blind.
     """
     import pandas as pd
 

@@ -114,7 +114,7 @@ def whole_within(damaged: bytes) -> list[bytes]:
     """
     found = []
     for start, limit in pairwise([*(match.start() for match in _START.finditer(damaged)), len(damaged)]):
-        at, crc = start, 0  # the checksum goes on from one end to the next: no byte is looked at twice
+        at, crc = start, 0  # the checksum continues from one end to the next: no byte is read twice
         for match in _END.finditer(damaged, start, limit):
             crc, at = zlib.crc32(damaged[at : match.start()], crc), match.start()
             if match[0] != b',"crc":"%08x"}' % zlib.crc32(b"}", crc):

@@ -16,7 +16,7 @@ from helpers.types import Completion, Request, Usage
 VERSION = 1
 #: Counts from here on are no counts, and other programs cannot hold them.
 NO_COUNT = 2**53
-#: What a request is recorded as that a provider did not take.
+#: Statuses of requests that a provider refused to take.
 REFUSED = ("bad_request", "forbidden", "not_found")
 _CRC = b',"crc":"%08x"}'
 _CRC_LENGTH = len(_CRC % 0)

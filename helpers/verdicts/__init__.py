@@ -71,7 +71,7 @@ def parse(text: str, form: str, labels: Sequence[str], nonce: str, *, structured
 
     `labels` are the letters shown (unused by pairwise and number). Listwise: no valid ranking is "invalid_ranking";
     a score that is not a number from 0 to 10, or is given twice, is absent and the ranking counts; a score for a label
-    that was not shown makes the ranking invalid. What is longer than LONGEST is no verdict. Text form: markdown bold,
+    that was not shown makes the ranking invalid. Anything longer than LONGEST is no verdict. Text form: markdown bold,
     backticks, blanks and one full stop around the verdict lines (and bold labels) are ignored, as is the closing fence
     of a code block; another verdict with the nonce anywhere before the last line is a "conflict". Where one option is
     asked for, words that take none are "no_option" and several labels "two_options"; where several may be named, no
@@ -139,7 +139,7 @@ def _text(text: str, form: str, labels: Sequence[str], nonce: str) -> Reading:
         return UNPARSED
     final, before = leading(stated, form, labels), "\n".join(lines).rstrip()
     mentions = re.finditer(rf"{word}\W{{0,3}}{nonce}", before, re.IGNORECASE)
-    # A set: a judge that repeats itself without end says the same each time.
+    # A set: a judge that repeats itself without end repeats the same words.
     for after in {before[mention.end() : mention.end() + LONGEST] for mention in mentions}:
         said = leading(after.lstrip(DECORATION + ":"), form, labels)
         if said is not None and said != final:

@@ -18,7 +18,7 @@ NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 NO_OPTION = re.compile(
     r"(?:none|no option|no choice|neither)(?: of (?:them|these|the options|the above))?", re.IGNORECASE
 )
-#: No verdict is longer, in characters: what separates labels is looked for in so much text, and never in a whole reply.
+#: The longest verdict, in characters: labels are never searched for in a whole reply.
 LONGEST = 300
 #: What stands between two labels that are named together.
 BETWEEN = r"(?:\s*[,;/&+]\s*(?:and\s+|or\s+)?|\s+and\s+|\s+or\s+)"

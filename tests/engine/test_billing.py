@@ -1,4 +1,4 @@
-"""What a reply cost where its counts contradict each other or its text: the worst reading, and never above a budget."""
+"""The cost of a reply whose counts contradict each other or its text: the worst reading, never above a budget."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ IMPOSSIBLE = {
     "endless": (2**60, 2**60),
     "lists": ([40], {"n": 10}),
 }
-#: Counts of one dialect of which one part cannot be, though the sum could.
+#: Counts of one dialect of which one part is impossible, though the sum is not.
 ONE_PART = [
     ("google", google(40, -10, 20)),
     ("google", google(40, 10, "5")),
@@ -113,7 +113,7 @@ def test_a_count_that_cannot_be_costs_the_worst_case(dialect: str, name: str) ->
 
 
 @pytest.mark.parametrize(("dialect", "counts"), ONE_PART)
-def test_a_part_that_cannot_be_spoils_the_sum(dialect: str, counts: dict[str, Any]) -> None:
+def test_an_impossible_part_makes_the_sum_unknown(dialect: str, counts: dict[str, Any]) -> None:
     request = Request(replace(MODEL, provider=dialect), "question")
     assert actual(request, read(dialect, counts)) == worst_case(request)
 
@@ -131,7 +131,7 @@ def test_an_empty_text_may_have_cost_its_prompt_alone(dialect: str, usage: dict[
     assert actual(request, read(dialect, usage, "")) == pytest.approx(40 * INPUT)
 
 
-def test_what_a_cache_holds_is_input_though_nothing_else_is() -> None:
+def test_cached_tokens_count_as_input_without_any_others() -> None:
     assert read("anthropic", anthropic(0, 10, cache_read_input_tokens=40)).usage.input == 40
 
 

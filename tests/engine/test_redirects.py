@@ -25,7 +25,7 @@ def redirect(status: str, target: str) -> Fault:
 
 @pytest.fixture
 def pair(serve: Any) -> Callable[[Callable[[str], Behaviour]], tuple[JudgeServer, JudgeServer]]:
-    """Starts a server that behaves as told the address of another, and the other, to which no variable leads."""
+    """Starts a server that knows the address of another one, and that other, which no environment variable names."""
 
     def start(behaviour: Callable[[str], Behaviour]) -> tuple[JudgeServer, JudgeServer]:
         other = serve(polite)

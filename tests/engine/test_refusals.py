@@ -164,7 +164,7 @@ def test_a_refusal_without_a_reason_ends_one_call_of_a_model_that_has_answered(
 
 @pytest.mark.parametrize("kind", EVERY)
 @pytest.mark.parametrize("page", ["403", "404"])
-def test_a_refusal_that_passes_is_got_over(serve: Any, tmp_path: Path, kind: str, page: str) -> None:
+def test_a_call_that_is_refused_only_once_is_answered(serve: Any, tmp_path: Path, kind: str, page: str) -> None:
     fault = Fault(page, body="<html>Attention required</html>", content_type="text/html")
     server = serve(lambda call: fault if call.n in (3, 5) else polite(call))
     model = at(server.url, kind)
