@@ -50,7 +50,7 @@ def test_the_card_of_a_simulated_judge_says_so_everywhere_and_is_the_same_each_t
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
     told, facts = (tmp_path / "one" / "card.md").read_text(), json.loads((tmp_path / "one" / "card.json").read_text())
     assert "SIMULATED" in told and "SIMULATED" in words(room.drawn(done)) and facts["data"] == "simulated"
-    assert facts["said"].startswith("SIMULATED: the audit of sim_judge sees only effects above ")
+    assert facts["said"].startswith("SIMULATED: the audit of sim_judge reliably sees only effects above ")
     assert f"**{facts['said']}**" == told.splitlines()[2] and facts["said"] == room.said(done).splitlines()[0]
     assert room.said(done).startswith("SIMULATED")
     assert str(tmp_path) not in told + json.dumps(facts)

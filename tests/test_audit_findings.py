@@ -201,10 +201,10 @@ def test_effects_are_those_of_a_small_table_by_hand() -> None:
 def test_the_bottom_line_names_all_probes_once_and_says_simulated() -> None:
     found = list(findings(judged({"primacy": [3.0, 0.0], "noise": 0.5})).values())
     said = concluding.bottom_line(found, "j", "simulated")
-    sees = "SIMULATED: the audit of j sees only effects above "
+    sees = "SIMULATED: the audit of j reliably sees only effects above "
     assert re.match(rf"{sees}\d+ to \d+ pp \(by probe\)[^:]*: biased in 2 of 8 probes \(", said)
     asked = concluding.bottom_line(found, "my_llama", "asked")
-    assert asked.startswith("The audit of my_llama sees only effects above "), "a name begins as it is written"
+    assert asked.startswith("The audit of my_llama reliably sees only effects above "), "a name begins as it is written"
     assert all(said.count(each.title) >= 1 for each in PROBES.values())
     order = [each.verdict for each in concluding.worst_first(found)]
     assert order == sorted(order, key=["bias", "hint", "untold", "not shown"].index)
@@ -238,7 +238,8 @@ MIXES = {
     ),
     "some moved": (
         [("not shown", 0.3), ("not shown", math.nan, 0.44), ("not shown", math.nan, 0.5)],
-        "only effects above 30 pp, and where none moved biases that move at least 44 to 50 % of questions (by probe): ",
+        "only effects above 30 pp, and where no question moved, biases that move at least 44 to 50 % of questions (by "
+        "probe): ",
     ),
     "an unread judge whose bias shows all the same": (
         [("bias", 0.5), ("untold", 0.2), ("untold", math.nan, 0.44)],
@@ -253,7 +254,8 @@ def test_the_headline_begins_with_what_the_audit_can_see(name: str) -> None:
     mix, told = MIXES[name]
     found = [finding(probe, *each) for probe, each in zip(PROBES, mix, strict=False)]
     said = concluding.bottom_line(found, "my_llama", "asked")
-    assert said.startswith(f"The audit of my_llama sees {told}"), said
+    sees = "reliably sees" if told.startswith("only") else "sees"
+    assert said.startswith(f"The audit of my_llama {sees} {told}"), said
     assert concluding.bottom_line(found, "my_llama", "simulated") == f"SIMULATED: t{said[1:]}"
 
 
@@ -264,6 +266,6 @@ def test_the_headline_of_a_partial_audit_is_that_of_what_was_read() -> None:
     lost = table.assign(
         sign=table["sign"].mask(gone), points=table["points"].mask(gone), outcome=np.where(gone, "missing", "ok")
     )
-    assert concluding.bottom_line(whole, "j", "asked").startswith("The audit of j sees only effects above ")
+    assert concluding.bottom_line(whole, "j", "asked").startswith("The audit of j reliably sees only effects above ")
     said = concluding.bottom_line(list(findings(lost).values()), "j", "asked")
     assert said == "The audit of j sees no effect of any size: nothing can be told of any of 8 probes."

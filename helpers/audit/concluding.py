@@ -181,7 +181,7 @@ def bottom_line(findings: Sequence[Finding], judge: str, data: str) -> str:
         f"no bias shown in {_of(titles['no bias shown'], count)}{hinted}" if titles["no bias shown"] else "",
         f"nothing can be told of {_of(titles['cannot be told'], count)}" if titles["cannot be told"] else "",
     ]
-    return sentence(f"the audit of {judge} sees {_visible(findings)}: {'; '.join(filter(None, parts))}", data)
+    return sentence(f"the audit of {judge} {_visible(findings)}: {'; '.join(filter(None, parts))}", data)
 
 
 def _visible(findings: Sequence[Finding]) -> str:
@@ -192,7 +192,10 @@ def _visible(findings: Sequence[Finding]) -> str:
     shares = [whole(each.moved) for each in able if not math.isnan(each.moved)]
     seen = [f"effects above {_range(sizes, 'pp')}"] if sizes else []
     seen += [f"biases that move at least {_range(shares, '% of questions')}"] if shares else []
-    return f"only {', and where none moved '.join(seen)}" if seen else "no effect of any size"
+    if not seen:
+        return "sees no effect of any size"
+    # Of smaller effects some are found, by luck: a bias or a hint in the same sentence may lie below these sizes.
+    return f"reliably sees only {', and where no question moved, '.join(seen)}"
 
 
 def _range(values: Sequence[int], unit: str) -> str:

@@ -61,7 +61,7 @@ def test_planted_biases_of_a_served_judge_are_found_within_the_planned_cost(
     assert done.exit_code == 0, done.output
     account = capfd.readouterr().err.partition("audit: the account of this run")[2]
     assert re.search(r"audit_own_judge-7b +600 +", account)
-    assert facts(tmp_path)["said"].startswith("The audit of own/Judge-7B sees only effects above ")
+    assert facts(tmp_path)["said"].startswith("The audit of own/Judge-7B reliably sees only effects above ")
     assert ": biased in 4 of 8 probes (" in facts(tmp_path)["said"]
     assert (tmp_path / "card" / "card.md").read_text().startswith("# Audit of own/Judge-7B\n")
     assert len(server.calls) == 600 == facts(tmp_path)["battery"]["calls"]
