@@ -329,6 +329,17 @@ def test_classes_are_stacked_to_all_comparisons_with_the_unreadable_apart(tight)
     assert "at most 4.0 pp more than here" in tight["class_shares"].caption, "of the published rule, which has no panel"
 
 
+def test_class_shares_say_what_their_numbers_are_of(tight):
+    """A file of ties written [A=B] has no unreadable verdict, and the published rule mirrors none of it."""
+    at = {"judge": "j", "candidate": "c"}
+    values = {"no_bias": 1.0, "weak_bias": 0.0, "significant_bias": 0.0, "invalid_share": 0.0, "no_bias_published": 0.0,
+              "weak_bias_published": 0.0, "significant_bias_published": 1.0}  # fmt: skip
+    ties = figures.show_class_shares([rate(id, at, round(112 * value), 112, "asked") for id, value in values.items()])
+    assert "counts as not mirrored whatever it cannot read as stored: at most 100.0 pp more than here" in ties.caption
+    for figure in (ties, tight["class_shares"]):
+        assert ". Bars: of all comparisons; numbers here: of those with two readable verdicts. " in figure.alt
+
+
 def legend_of(figure) -> list[str]:
     return [each.get_text() for each in figure.figure.legends[0].get_texts()]
 

@@ -70,7 +70,8 @@ def show_class_shares(
         words += f"not mirrored. {_rule(at.values(), end)}. Lines are intervals: above, of the share mirrored with the "
         words += "same strength; below, of the share mirrored at all. Sorted by the share not mirrored"
         words += f"{'' if end else ' of what can be read'}; nothing is tested."
-        text = panels.alt("Stacked bars of position classes by judge and candidate", shown, names, most=80)
+        base = ". Bars: of all comparisons; numbers here: of those with two readable verdicts" if not end else ""
+        text = panels.alt(f"Stacked bars of position classes by judge and candidate{base}", shown, names, most=80)
         said = comparisons.caption(words, shown, estimates).replace("Open markers: no", "Bars without lines: no")
         return finished(name, figure, said, text, look)
 
@@ -83,7 +84,7 @@ def _rule(every: Iterable[Cells], end: str) -> str:
     values = [[cells[id].value for id in ids] for cells in every if {*ids} <= {*cells}]
     more = [100 * (stored - own * (1 - lost)) for own, lost, stored in values if own == own and stored == stored]
     words = "Own classes read the labels and set apart what cannot be read (invalid)"
-    rule = "the published rule, on strings as stored, counts it as not mirrored"
+    rule = "the published rule counts as not mirrored whatever it cannot read as stored"
     return f"{words}; {rule}: at most {max(more):.1f} pp more than here" if more else words
 
 
