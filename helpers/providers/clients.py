@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -16,7 +18,13 @@ from helpers.types import Model
 #: Limits in bytes after decompression: a larger reply is an error; of a larger error page the rest is not read.
 MOST_BYTES, MOST_ERROR_BYTES = 16 * 2**20, 2**16
 #: Headers that describe the body as it was sent, before it was decoded.
-OF_THE_WIRE = {"content-encoding", "content-length", "transfer-encoding"}
+OF_THE_WIRE = {b"content-encoding", b"content-length", b"transfer-encoding"}
+#: Character sets that a reply may name. Python's other codecs decompress without a limit, take quadratic time or raise:
+#: a reply that names one of them is read as UTF-8.
+CHARACTER_SETS = re.compile(
+    r"utf[-_]?8(?:[-_]sig)?|(?:us-)?ascii|latin[-_]?1|iso[-_]?8859-\d+|(?:cp|windows-)?125\d|koi8-[ru]|big5|gb\w+|euc-\w+|shift_jis",
+    re.IGNORECASE,
+)
 
 #: Headers in which the SDKs tell of the machine that asks: nobody needs to know, and each costs time in every call.
 MACHINE = (
@@ -87,16 +95,29 @@ def _client_class() -> Any:
     from httpx2 import Response
     from openai import DefaultAioHttpClient
 
-    class Client(DefaultAioHttpClient):
+    class Reply(Response):
+        def json(self, **options: Any) -> Any:
+            try:
+                return super().json(**options)
+            except (ValueError, RecursionError) as error:  # google-genai handles JSONDecodeError only
+                raise json.JSONDecodeError(str(error), "", 0) from None
+
+    class Lines(DefaultAioHttpClient):
         async def send(self, request: Any, **options: Any) -> Any:
             """Send a request as the SDK made it, except for timeouts and redirects, and read the whole reply."""
             request.extensions["timeout"] = self.timeout.as_dict()  # google-genai bounds no wait for a connection
-            came = await super().send(request, **{**options, "stream": True, "follow_redirects": False})
-            headers = [(name, value) for name, value in came.headers.multi_items() if name.lower() not in OF_THE_WIRE]
+            try:
+                came = await super().send(request, **{**options, "stream": True, "follow_redirects": False})
+            except UnicodeError as error:  # the status line is not text
+                raise Failure("bad_envelope", f"a reply that is not HTTP: {error}") from None
+            headers = [(name, value) for name, value in came.headers.raw if name.lower() not in OF_THE_WIRE]
             whole = {"content": await _read_bounded(came), "request": request, "extensions": came.extensions}
-            return Response(came.status_code, headers=headers, **whole)
+            reply = Reply(came.status_code, headers=headers, **whole)
+            if not CHARACTER_SETS.fullmatch(reply.charset_encoding or "utf-8"):
+                reply.encoding = "utf-8"
+            return reply
 
-    return Client
+    return Lines
 
 
 async def _read_bounded(came: Any) -> bytes:

@@ -118,9 +118,12 @@ def _by_status(code: int, error: Exception, wall: float) -> Failure:
 
 
 def _target(response: object, headers: Mapping[str, str]) -> str:
-    """The full address that a redirect names."""
-    asked = getattr(getattr(response, "request", None), "url", "")
-    return urljoin(str(asked), headers.get("location", "")) if "location" in headers else "no address"
+    """The full address that a redirect names, or its header as it stands if that is no address."""
+    asked, named = getattr(getattr(response, "request", None), "url", ""), headers.get("location")
+    try:
+        return "no address" if named is None else urljoin(str(asked), named)
+    except ValueError:
+        return str(named)
 
 
 def _refuses_content(body: str) -> bool:
