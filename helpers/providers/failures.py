@@ -17,9 +17,13 @@ from helpers.providers.keys import redact, redacted
 EMPTY_ACCOUNT = ("insufficient_quota", "billing_hard_limit", "billing_not_active", "credit balance", "PerDay")
 UNKNOWN_KEY = ("API_KEY_INVALID", "API key not valid")
 #: Statuses with which services refuse one prompt for its content; the fields of an error that give the reason (others
-#: quote the prompt); words of such reasons; and words of similar reasons that concern every call.
+#: quote the prompt); and the fields that return the request, in which no reason is looked for.
 CONTENT_STATUSES = (400, 403, 413, 422)
 REASONS = {"code", "detail", "error", "message", "msg", "reason", "status", "title", "type"}
+ECHOES = {"body", "ctx", "input", "messages", "request"}
+#: Words of a refusal, and words of similar errors that concern every call: the key, the account, the region, the form of
+#: the request, the filter itself. A refusal that is not recognized costs one call; an error that is mistaken for one is
+#: stored and never retried.
 CONTENT = re.compile(
     r"content[\s_-]*(?:filter|guideline|management|moderation|polic|violat)|moderation|flagged|invalid_prompt|guardrail"
     r"|(?:responsible[\s_-]*ai|safety|usage)[\s_-]*(?:check|filter|guideline|polic|system)|prohibited[\s_-]*content"
@@ -28,10 +32,17 @@ CONTENT = re.compile(
     re.IGNORECASE,
 )
 EVERY_CALL = re.compile(
-    r"account|api[\s_-]?key|billing|content[\s_-]*(?:length|type)|countr|credential|firewall|\bip\b|location|organi[sz]ation"
-    r"|permission|region|subscri|territor",
+    r"account|\baccess|\bagree|\baccept|api[\s_-]?key|\bkeys?\b|tokens?\b|billing|budget|payment|\bcards?\b|credential"
+    r"|subscri|suspend|terminat|revoke|\bban(?:ned)?\b|\busers? (?:\S+ )?(?:has|have|is|are|was|were)\b"
+    r"|organi[sz]ation|permission|countr|location|region|territor|firewall|\bip\b|\bvpn\b|\bbots?\b|automated|traffic"
+    r"|referr?er|origin\b|settings|content[\s_-]*(?:length|type)|parameter|\bargument|unknown|unrecogni[sz]|unsupported"
+    r"|extra_forbidden|not permitted|validation error|input_value|field required|limit exceeded|rate limit|deprecat"
+    r"|deploy|allowed providers|not (?:an? |been )?(?:available|configured|enabled|found|supported)|not exist"
+    r"|unavailable|timed? ?out",
     re.IGNORECASE,
 )
+#: Words of a service whose every content refusal also names a permission and a key.
+CERTAIN = re.compile(r"content violates usage guidelines|SAFETY_CHECK_TYPE", re.IGNORECASE)
 #: What the transport calls a connection that never stood, so that nothing can have been billed.
 NEVER_CONNECTED = {"ClientConnectorError", "ConnectionTimeoutError", "ConnectTimeout", "ConnectError", "PoolTimeout"}
 #: What it calls a connection that broke or fell silent after the request was sent.
@@ -138,12 +149,13 @@ def _refuses_content(body: str) -> bool:
         why = "\n".join(_reasons(json.loads(body)))
     except (ValueError, RecursionError):
         return False
-    return CONTENT.search(why) is not None and EVERY_CALL.search(why) is None
+    return bool(CERTAIN.search(why) or (CONTENT.search(why) and not EVERY_CALL.search(why)))
 
 
 def _reasons(error: object) -> Iterator[str]:
-    """The texts of an error's fields that give a reason, at any depth."""
+    """The texts of an error's fields that give a reason, at any depth except in the request that it returns."""
     if isinstance(error, dict):
         yield from (text for name, text in error.items() if name in REASONS and isinstance(text, str))
-    for below in error.values() if isinstance(error, dict) else error if isinstance(error, list) else ():
+        error = [below for name, below in error.items() if name not in ECHOES]
+    for below in error if isinstance(error, list) else ():
         yield from _reasons(below)

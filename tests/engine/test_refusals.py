@@ -37,6 +37,13 @@ CONTENT = {
     "router": error("The input was flagged by moderation", code=403, metadata={"reasons": ["violence"]}),
     "quoting": error("Flagged", code=403, metadata={"flagged_input": "my account in this country has an API key"}),
     "grok": error("Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_BIO"),
+    "xai": json.dumps(
+        {
+            "code": "The caller does not have permission to execute the specified operation",
+            "error": "Content violates usage guidelines. Team: t-1, API key ID: k-2, Model: grok-4-0709, Failed check: "
+            "SAFETY_CHECK_TYPE_BIO",
+        }
+    ),
     "gemini": error("The prompt was blocked.", status="INVALID_ARGUMENT", details=[{"reason": "PROHIBITED_CONTENT"}]),
     "qwen": error("Input data may contain inappropriate content.", code="data_inspection_failed"),
     "deepseek": error("Content Exists Risk", type="invalid_request_error"),
@@ -58,6 +65,11 @@ OF_EVERY_CALL = {
     "country": error("Country, region, or territory not supported", code="unsupported_country_region_territory"),
     "location": error("User location is not supported for the API use.", status="FAILED_PRECONDITION"),
     "type": error("Unsupported content type: content blocked"),
+    "terminated": error("Your access was terminated due to violation of our usage policies", code="access_terminated"),
+    "key": error("This key has been flagged for abuse."),
+    "guardrail": error("The guardrail identifier or version provided in the request does not exist."),
+    "parameter": error("Unrecognized request argument supplied: moderation"),
+    "echo": json.dumps({"detail": [{"msg": "Too small", "input": {"type": "moderation", "reason": "flagged"}}]}),
     "address": error("Input from this IP is blocked"),
     "page": "<html><title>Attention required</title>Sorry, you have been blocked: content policy, moderation</html>",
     "text": "content_filter",
@@ -132,6 +144,35 @@ def test_what_concerns_every_call_is_no_filter(serve: Any, tmp_path: Path, body:
     with pytest.raises(Incomplete, match="6 of 6"):
         ask(requests_to(model, 6), tmp_path)
     assert statuses(tmp_path, model) == [{"400": "bad_request", "403": "forbidden"}[status]]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Your API token was flagged",
+        "User 123 has been flagged for abuse",
+        "This user has been suspended for repeated content policy violations",
+        "Access denied: content policy",
+        "Guardrail 'strict' not found",
+        "Guardrail budget limit exceeded",
+        "No allowed providers available for the selected model under your guardrail",
+        "Unknown parameter: 'moderation'.",
+        "Inappropriate value for parameter temperature",
+        "The model was flagged as deprecated",
+        "Moderation service is unavailable",
+        "moderation endpoint timed out",
+        "You must accept the usage policy before using this model",
+        "Request flagged as automated traffic",
+        "Request blocked: prompt caching is not enabled",
+        "The content filter 'strict' is not deployed",
+        "Rate limit: your requests are considered high risk",
+        "Request blocked by cross-origin content policy",
+        "1 validation error [type=missing, input_value={'content': 'Should moderation be flagged?'}]",
+        "This payment was flagged as high risk",
+    ],
+)
+def test_an_error_of_key_account_or_form_is_never_stored_for_a_refusal(message: str) -> None:
+    assert not failures._refuses_content(error(message))
 
 
 @pytest.mark.parametrize("status", ["401", "404", "429", "500"])
