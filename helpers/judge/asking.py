@@ -128,7 +128,8 @@ class Asking:
     ) -> None:
         ticker = asyncio.create_task(self._sync())
         try:
-            proven = {self.wanted[key].model.name for key in self.replies}
+            # A prompt that was filtered says nothing of the parameters.
+            proven = {self.wanted[key].model.name for key, reply in self.replies.items() if reply.finish != "filter"}
             more = {"halted": self.halted, "tell": notice, "proven": proven}
             async with Session(self.reserve, self.record, concurrency, clock, limits, **more) as session:
                 how = (concurrency, session.answered, lambda: self.stopping)

@@ -11,12 +11,10 @@ from functools import cache
 from typing import Any
 
 from helpers.json_bytes import dumps
-from helpers.providers.envelopes import CONNECT_SECONDS, TIMEOUT_SECONDS, Sent
+from helpers.providers.envelopes import CONNECT_SECONDS, MOST_BYTES, MOST_ERROR_BYTES, TIMEOUT_SECONDS, Sent
 from helpers.providers.failures import Failure
 from helpers.types import Model
 
-#: Limits in bytes after decompression: a larger reply is an error; of a larger error page the rest is not read.
-MOST_BYTES, MOST_ERROR_BYTES = 16 * 2**20, 2**16
 #: Headers that describe the body as it was sent, before it was decoded.
 OF_THE_WIRE = {b"content-encoding", b"content-length", b"transfer-encoding"}
 #: Character sets that a reply may name. Python's other codecs decompress without a limit, take quadratic time or raise:

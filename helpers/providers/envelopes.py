@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from helpers.providers.failures import Failure
+from helpers.providers.keys import redact
 from helpers.providers.retrying import BILLED
 from helpers.types import Completion, Usage
 
@@ -17,6 +18,10 @@ from helpers.types import Completion, Usage
 TIMEOUT_SECONDS = 600.0
 #: Who does not even open a connection in this time is not there, and has billed nothing.
 CONNECT_SECONDS = 10.0
+#: No reply to one prompt is larger, in bytes once unpacked; of an error page so much is read, and the rest left.
+MOST_BYTES, MOST_ERROR_BYTES = 16 * 2**20, 2**16
+#: Of a body that is no reply so many characters are kept.
+MOST_KEPT = 2**17
 #: Half a character, which a reply that was cut in the middle of one can hold and no file or prompt can.
 LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -59,7 +64,8 @@ def read(module: Any, raw: str) -> Completion:
         odd |= {name: None for name in ("model", "request_id") if not isinstance(getattr(reply, name), TEXT)}
         return replace(reply, **odd) if odd else reply
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
-        raise Failure("bad_envelope", f"{type(error).__name__}: {error}") from None
+        # Keys are struck out first: half a key is still half a key.
+        raise Failure("bad_envelope", f"{type(error).__name__}: {error}", raw=redact(raw)[:MOST_KEPT]) from None
 
 
 def failed(key: str, failure: Failure) -> Completion:

@@ -156,10 +156,10 @@ class Session:
                 self.pace(server.at).pause(wait)
 
     def _lasts(self, request: Request, failure: Failure) -> bool:
-        """Whether a refusal concerns all calls of its model, and not this prompt alone."""
-        self.refused.setdefault(name := request.model.name, set()).add(request.key)
-        new = name not in self.answered and name not in self.proven
-        return new or (failure.status in OBJECTIONS and len(self.refused[name]) >= REFUSED_IN_A_ROW)
+        """Whether a refusal is one of all calls of its model, and not of this prompt alone."""
+        name, objects = request.model.name, failure.status in OBJECTIONS
+        (refused := self.refused.setdefault(name, set())).update({request.key} if objects else ())
+        return not {name} & {*self.answered, *self.proven} or (objects and len(refused) >= REFUSED_IN_A_ROW)
 
     def _last(self, request: Request, at: Model, failure: Failure, tries: Tries) -> Completion:
         """The failure after which a call is not repeated, as a Completion; Stopped where more than this call ends."""

@@ -15,7 +15,7 @@ import pytest
 from aiohttp import web
 
 from helpers.judge import Budget, Incomplete
-from helpers.providers import clients
+from helpers.providers import clients, envelopes
 from helpers.types import Completion, Price
 from tests.engine.asking import MODELS, ask, attempts, everything, requests_to, serving
 
@@ -110,6 +110,16 @@ def test_a_large_reply_below_the_limit_is_read_whole(tmp_path: Path, kind: str, 
     with sending(pack(json.dumps(bodies[kind]).encode()), {**headers, "Content-Type": "application/json"}) as url:
         (reply,) = ask(requests_to(model_at(url, kind), 1), tmp_path).values()
     assert reply.text == text
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_of_a_body_that_is_no_reply_the_beginning_is_kept(tmp_path: Path, kind: str) -> None:
+    with sending(gzip.compress(b"\0" * (15 * MB)), {"Content-Encoding": "gzip"}) as url:
+        model = model_at(url, kind)
+        with pytest.raises(Incomplete, match="1 of 1"):
+            ask(requests_to(model, 1), tmp_path)
+    assert [len(line["raw"]) for line in attempts(tmp_path, model)] == [envelopes.MOST_KEPT] * 2
+    assert len(everything(tmp_path)) < 2 * MB
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -246,6 +246,24 @@ def test_a_filtered_first_prompt_proves_nothing_of_the_parameters(serve: Any, tm
     assert len(server.calls) == 2
 
 
+def test_prompts_that_are_too_long_are_no_refusals_of_all_calls(serve: Any, tmp_path: Path) -> None:
+    bad = {2: Fault("400"), 3: Fault("400"), 4: Fault("403")}
+    server = serve(lambda call: bad.get(int(call.prompt.split()[3]), polite(call)))
+    model = at(server.url, "own")
+    with pytest.raises(Incomplete, match="3 of 8"):
+        ask(requests_to(model, 8), tmp_path, concurrency=1)
+    assert statuses(tmp_path, model).count("ok") == 5
+
+
+def test_stored_refusals_alone_prove_no_parameters_to_the_next_run(serve: Any, tmp_path: Path) -> None:
+    server = serve(lambda call: refused(CONTENT["azure"]) if "question 0 " in call.prompt else Fault("400"))
+    model = at(server.url, "own")
+    for calls in (2, 3):
+        with pytest.raises(Incomplete, match="`params:`"):
+            ask(requests_to(model, 20), tmp_path, concurrency=1)
+        assert len(server.calls) == calls
+
+
 # Several servers behind one model.
 
 
