@@ -1,7 +1,7 @@
 """The only door to models: one async function a provider, one retry policy for all, one reader of the environment."""
 
 from helpers.providers.allowance import Limit, most_tokens
-from helpers.providers.envelopes import CONNECT_SECONDS, TIMEOUT_SECONDS, Sent
+from helpers.providers.envelopes import TIMEOUT_SECONDS, Sent
 from helpers.providers.environment import addresses, in_browser, missing_keys
 from helpers.providers.failures import Failure, classify
 from helpers.providers.pacing import Clock
@@ -9,7 +9,6 @@ from helpers.providers.retrying import Tries
 from helpers.providers.session import GIVEN_UP, Session, Stopped, retirement
 
 __all__ = [
-    "CONNECT_SECONDS",
     "GIVEN_UP",
     "TIMEOUT_SECONDS",
     "Clock",

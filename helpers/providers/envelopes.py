@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from helpers.providers.failures import Failure
-from helpers.providers.keys import redact
+from helpers.providers.failures import MOST_KEPT, Failure
 from helpers.providers.retrying import BILLED
 from helpers.types import Completion, Usage
 
@@ -18,10 +17,9 @@ from helpers.types import Completion, Usage
 TIMEOUT_SECONDS = 600.0
 #: Who does not even open a connection in this time is not there, and has billed nothing.
 CONNECT_SECONDS = 10.0
-#: No reply to one prompt is larger, in bytes once unpacked; of an error page so much is read, and the rest left.
-MOST_BYTES, MOST_ERROR_BYTES = 16 * 2**20, 2**16
-#: Of a body that is no reply so many characters are kept.
-MOST_KEPT = 2**17
+#: Limits in bytes after decompression: a larger reply is an error; of a larger error page the rest is not read. More of
+#: it is read than is kept, so that a key at the cut is whole when it is struck out.
+MOST_BYTES, MOST_ERROR_BYTES = 16 * 2**20, 2 * MOST_KEPT
 #: Half a character, which a reply that was cut in the middle of one can hold and no file or prompt can.
 LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -64,19 +62,17 @@ def read(module: Any, raw: str) -> Completion:
         odd |= {name: None for name in ("model", "request_id") if not isinstance(getattr(reply, name), TEXT)}
         return replace(reply, **odd) if odd else reply
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
-        # Keys are struck out first: half a key is still half a key.
-        raise Failure("bad_envelope", f"{type(error).__name__}: {error}", raw=redact(raw)[:MOST_KEPT]) from None
+        raise Failure("bad_envelope", f"{type(error).__name__}: {error}", raw=raw) from None
 
 
 def failed(key: str, failure: Failure) -> Completion:
     """What is recorded of an attempt that failed.
 
-    A prompt refused for its content is never sent again: it is recorded as a reply that a filter ended, at no cost.
+    A prompt refused for its content is never sent again: it is recorded as a reply that a filter ended.
     """
     kept = Completion(key, failure.status, raw=failure.raw, request_id=failure.request_id)
-    if failure.status == "filtered":
-        return replace(kept, status="ok", finish="filter", usage=Usage(0, 0))
-    return replace(kept, error=failure.error, maybe_billed=failure.status in BILLED)
+    kept = replace(kept, error=failure.error, maybe_billed=failure.status in BILLED)
+    return replace(kept, status="ok", finish="filter", error=None) if failure.status == "filtered" else kept
 
 
 def fields(told: Any) -> Mapping[str, Any]:

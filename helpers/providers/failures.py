@@ -21,9 +21,9 @@ UNKNOWN_KEY = ("API_KEY_INVALID", "API key not valid")
 CONTENT_STATUSES = (400, 403, 413, 422)
 REASONS = {"code", "detail", "error", "message", "msg", "reason", "status", "title", "type"}
 ECHOES = {"body", "ctx", "input", "messages", "request"}
-#: Words of a refusal, and words of similar errors that concern every call: the key, the account, the region, the form of
-#: the request, the filter itself. A refusal that is not recognized costs one call; an error that is mistaken for one is
-#: stored and never retried.
+#: Words of a refusal, and words of similar errors that concern every call: of the key, the account, the region, the
+#: form of the request, the filter itself. A refusal that is missed costs one call; an error mistaken for one is never
+#: retried.
 CONTENT = re.compile(
     r"content[\s_-]*(?:filter|guideline|management|moderation|polic|violat)|moderation|flagged|invalid_prompt|guardrail"
     r"|(?:responsible[\s_-]*ai|safety|usage)[\s_-]*(?:check|filter|guideline|polic|system)|prohibited[\s_-]*content"
@@ -49,6 +49,10 @@ NEVER_CONNECTED = {"ClientConnectorError", "ConnectionTimeoutError", "ConnectTim
 BROKE = {"ClientError", "TransportError", "APIConnectionError", "TimeoutError", "OSError", "DecodingError"}
 
 
+#: Of a body that is no reply so many characters are kept.
+MOST_KEPT = 2**17
+
+
 class Failure(Exception):
     """One attempt that brought no reply, in the words of the retry table."""
 
@@ -69,7 +73,7 @@ class Failure(Exception):
         error = redact(error)  # before it is shortened: half a key is still half a key
         super().__init__(f"{status}: {error}")
         self.status, self.error, self.retry_after = status, error[:300], retry_after
-        self.raw, self.request_id = redact(raw), request_id and redact(request_id)
+        self.raw, self.request_id = redact(raw)[:MOST_KEPT], request_id and redact(request_id)
         self.headers, self.odd_wait = headers or {}, odd_wait
 
 

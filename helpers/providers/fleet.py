@@ -104,8 +104,9 @@ class Fleet:
         server.load -= 1
         self._changed.set()
 
-    def untried(self, refused: Collection[str]) -> bool:
-        """Whether a server is left that has not refused a call; `refused` are the addresses of those that have."""
+    def passes_on(self, server: Server, refused: set[str | None]) -> bool:
+        """Whether a call that this server refused can go to another; `refused` are the addresses of all that did."""
+        refused.add(server.at.base_url)
         return any(not each.gone and each.at.base_url not in refused for each in self.servers)
 
     def _best(self, refused: Collection[str] = ()) -> Server | None:

@@ -10,14 +10,21 @@ from helpers.providers.failures import Failure
 #: How often a failed attempt is repeated, each kind counted for itself (a rate limit never uses up the others); what
 #: is not named here is not repeated.
 RETRIES = {
-    **{"provider_error": 6, "connect": 6, "maybe_billed": 2, "forbidden": 2, "not_found": 2},
-    **{"bad_envelope": 1, "too_large": 1, "empty": 1},
+    "provider_error": 6,
+    "connect": 6,
+    "maybe_billed": 2,
+    "forbidden": 2,
+    "not_found": 2,
+    "bad_envelope": 1,
+    "too_large": 1,
+    "empty": 1,
 }
 #: A rate limit is waited for however often it comes, until a call has met it for so long; then it is left to the next
 #: run. Seconds.
 PATIENCE = 1800.0
-#: What may have been billed: it is repeated no more often than that, at however many servers.
-BILLED = ("bad_envelope", "maybe_billed", "too_large")
+#: What may have been billed (by some services also a prompt refused for its content): it is repeated no more often than
+#: that, at however many servers.
+BILLED = ("bad_envelope", "maybe_billed", "too_large", "filtered")
 #: Failures after which nobody asks with this key at this address again in this run; other stops concern the one model.
 STOPS_ACCOUNT = ("quota", "auth", "redirect")
 #: Refusals that end one call if the model has answered before: a gateway then objects to this prompt. If it has never

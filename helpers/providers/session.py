@@ -140,14 +140,13 @@ class Session:
                 self.stops.setdefault(_account(server.at), advice(server.at, failure))
             if left_out and fleet.for_nothing(server, failure):
                 continue
-            tries.refused |= {server.at.base_url} if objected else set()
-            if objected and not fleet.single and fleet.untried(tries.refused):
+            if objected and fleet.passes_on(server, tries.refused):
                 continue
-            if failure.status in REFUSALS and self._lasts(request, failure):
+            again = (fleet.single or not objected) and tries.again(failure, self.clock.now())
+            if failure.status in REFUSALS and self._lasts(request, failure, again):
                 scope = _account(server.at) if failure.status == "forbidden" else model.name
                 self.stops.setdefault(scope, advice(server.at, failure))
-                self.check_stopped(model)
-            if (objected and not fleet.single) or not tries.again(failure, self.clock.now()):
+            if not again:
                 return self._last(request, server.at, failure, tries)
             wait = tries.backoff(failure, self.clock.jitter())
             if fleet.single or (fleet.all_out if left_out else server.in_a_row == 1):
@@ -155,11 +154,13 @@ class Session:
             elif wait and not left_out:  # else one that refuses quickly is the least loaded, and gets all calls
                 self.pace(server.at).pause(wait)
 
-    def _lasts(self, request: Request, failure: Failure) -> bool:
-        """Whether a refusal is one of all calls of its model, and not of this prompt alone."""
-        name, objects = request.model.name, failure.status in OBJECTIONS
-        (refused := self.refused.setdefault(name, set())).update({request.key} if objects else ())
-        return not {name} & {*self.answered, *self.proven} or (objects and len(refused) >= REFUSED_IN_A_ROW)
+    def _lasts(self, request: Request, failure: Failure, again: bool) -> bool:
+        """Whether a refusal concerns all calls of its model: it never answered, or refused several calls for good."""
+        name = request.model.name
+        if failure.status in OBJECTIONS and not again:
+            self.refused.setdefault(name, set()).add(request.key)
+        new = name not in self.answered and name not in self.proven
+        return new or len(self.refused.get(name, ())) >= REFUSED_IN_A_ROW
 
     def _last(self, request: Request, at: Model, failure: Failure, tries: Tries) -> Completion:
         """The failure after which a call is not repeated, as a Completion; Stopped where more than this call ends."""
@@ -191,8 +192,7 @@ class Session:
             failure = classify(error, self.clock.wall())
             reply = failed(request.key, failure)
         headers = sent.headers or getattr(failure, "headers", {})
-        if filtered := failure is not None and reply.status == "ok":
-            failure = None
+        failure = None if reply.status == "ok" else failure
         if failure is None and not reply.text.strip() and reply.finish == "stop" and "empty" not in tries.counts:
             failure = Failure("empty", "a finished reply without text")
             reply = replace(reply, status="empty")
@@ -213,7 +213,7 @@ class Session:
             raise cancelled
         if failure is None:
             self.refused.pop(request.model.name, None)
-            if not filtered:  # which does not prove that the parameters are taken
+            if reply.finish != "filter":  # a filter says nothing about the parameters
                 self.answered[request.model.name] = self.clock.now()
             return reply
         raise failure

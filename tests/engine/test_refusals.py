@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from helpers.judge import Budget, Incomplete, judge_all
+from helpers.judge.prices import worst_case
 from helpers.providers import Failure, failures
 from helpers.types import Judgment, Model, Price, Trial
 from tests.engine.asking import MODELS, FakeClock, ask, at, attempts, requests_to, statuses
@@ -122,11 +123,9 @@ def test_every_sdk_lets_the_run_go_on(serve: Any, tmp_path: Path, kind: str) -> 
     found = judged(model, 20, tmp_path, concurrency=4, budget=budget)
     assert Counter(each.outcome for each in found) == {"ok": 17, "filtered": 3}
     assert len(server.calls) == 20 and statuses(tmp_path, model) == ["ok"] * 20
-    assert (budget.account.total.attempts, budget.account.total.maybe_billed) == (20, 0)
-    spent, budget = budget.spent, Budget(1e6)
-    server.behaviour = polite
-    judged(model, 20, tmp_path / "without", budget=budget)
-    assert spent < budget.spent, "what was refused costs nothing"
+    account, worst = budget.account.total, worst_case(found[0].trial.request)
+    assert (account.attempts, account.maybe_billed) == (20, 3), "some services bill what they refuse"
+    assert account.maybe_billed_usd == pytest.approx(3 * worst, rel=0.01)
 
 
 def test_what_was_filtered_is_counted_by_judge_and_condition(serve: Any, tmp_path: Path) -> None:
@@ -224,10 +223,19 @@ def test_three_calls_in_a_row_that_are_refused_end_the_model(
     model = at(server.url, kind)
     with pytest.raises(Incomplete, match=advice):
         ask(requests_to(model, 50), tmp_path, concurrency=1)
-    assert len(server.calls) == 5 + 3 + 3 + 1, "two calls with all their tries, and the first of a third"
+    assert len(server.calls) == 5 + 3 * 3, "three calls with all their tries"
     with pytest.raises(Incomplete, match=advice):
         ask(requests_to(model, 50), tmp_path, concurrency=1)
-    assert len(server.calls) == 12 + 7, "the next run finds out as quickly"
+    assert len(server.calls) == 14 + 9, "the next run finds out as quickly"
+
+
+@pytest.mark.parametrize(("concurrency", "burst"), [(1, 2), (4, 3), (16, 3), (16, 8)])
+def test_a_burst_of_refusals_that_passes_stops_nothing(
+    serve: Any, tmp_path: Path, concurrency: int, burst: int
+) -> None:
+    server = serve(lambda call: Fault("403") if 20 <= call.n < 20 + burst else polite(call))
+    model = at(server.url, "own")
+    assert len(ask(requests_to(model, 60), tmp_path, concurrency=concurrency)) == 60
 
 
 def test_refusals_with_replies_between_them_never_end_a_model(serve: Any, tmp_path: Path) -> None:
