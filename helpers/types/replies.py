@@ -48,7 +48,8 @@ class Completion:
     """One attempt to get a reply. Only `status == "ok"` is a reply; anything else is a paid or unpaid failure.
 
     `status` is "ok" or the failure ("rate_limited", "provider_error", "connect", "maybe_billed", "bad_envelope",
-    "empty", "quota", "auth", "not_found", "bad_request"). `finish` is one of FINISHES, `latency` in seconds.
+    "too_large", "empty", "quota", "auth", "redirect", "forbidden", "not_found", "bad_request"). `finish` is one of
+    FINISHES, `latency` in seconds.
     """
 
     key: str
