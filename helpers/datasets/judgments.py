@@ -80,8 +80,8 @@ def _label(
         first.setdefault(judgment.condition, index)
     hints = [hint for hint in first if hint in HINTS]
     remedy = (
-        f"set the notebook parameter `condition` to the hint ({', '.join(HINTS)}), write the hint into each record as "
-        f'"hint_mode", or use a known name such as {next(iter(_KNOWN))} (data/README.md lists them)'
+        f"set the parameter `condition` to the hint, as in `-p condition self` ({', '.join(HINTS)}), write it into "
+        f'each record as "hint_mode", or use a known name such as {next(iter(_KNOWN))} (data/README.md lists them)'
     )
     for hint, index in first.items():
         if hint not in (*HINTS, "") and not given:
