@@ -15,7 +15,7 @@ from tests.servers import judging
 
 #: Refused with a status and an error body in the provider's own form; `quota` and `key` as each of them says it.
 REDIRECTS = (300, 301, 302, 303, 304, 307, 308)
-STATUSES = (*REDIRECTS, 400, 401, 402, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 504, 529)
+STATUSES = (400, 401, 402, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 504, 529, *REDIRECTS)
 STATUS_KINDS = (*map(str, STATUSES), "quota", "key")
 #: Answered, so perhaps billed, but the answer does not arrive: connection closed or reset without a byte, reset in the
 #: middle of the body, body ended early, whole body that is no JSON, body that takes `seconds`.
