@@ -133,7 +133,7 @@ def test_only_providers_read_the_environment_and_only_some_rooms_the_disk(path: 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(HELPERS)))
 def test_a_room_is_read_in_one_sitting(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 250
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 600
 
 
 def test_store_verdicts_and_judge_need_no_more_than_they_use() -> None:
