@@ -1,133 +1,85 @@
-"""The code that a calibration tested, as one hash: words and layout do not change it, what is computed does."""
+"""What a calibration tested, as one hash of results: another layout of code leaves it, another number changes it."""
 
 from __future__ import annotations
 
-import ast
 import hashlib
-import json
-from collections.abc import Iterator
-from functools import lru_cache
+import importlib.util
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from helpers import paths
+import numpy as np
+import pandas as pd
 
-#: Beside the module of an experiment's cases: what runs and judges all of them.
-ENGINE = ("helpers.calibrate.running", "helpers.calibrate.rule")
-#: Rooms and modules that carry texts and compute no number. That verdicts come through them unchanged is a plain test
-#: of every world, so that a new setting or a new rule of retries leaves the results as they are. That the pool hands
-#: them on unchanged is one too.
-CARRIERS = tuple(
-    f"helpers.{name}."
-    for name in (
-        "calibrate.pool",
-        "config",
-        "datasets",
-        "judge",
-        "paths",
-        "prompts",
-        "providers",
-        "store",
-        "types.models",
-        "types.requests",
-        "verdicts",
-    )
-)
+from helpers.calibrate import running
+from helpers.calibrate.cases import Case
+
+#: Frames of verdicts on which the estimators are tried, one file an experiment.
+FOLDER = Path(__file__).parent / "frames"
+#: Frames an experiment, their questions (few, and enough for all intervals) and the replications that they are from.
+FRAMES, QUESTIONS, FIRST = 30, (20, 44), 10_000
+#: Rows of each world's first draws, and digits of a result, that count.
+ROWS, DIGITS = 1000, 9
 
 
-def fingerprint(experiment: str, root: Path = paths.ROOT) -> str:
-    """The hash of everything that the calibration of an experiment computes with, within the package.
+def fingerprint(experiment: str, folder: Path = FOLDER) -> str:
+    """The hash of all that makes the stored calibration of an experiment hold: its estimators' results, its worlds.
 
-    The sha256 over the modules that its cases reach by imports, each without docstrings, comments and layout; the same
-    under every version of Python. An experiment without a module of cases is a ValueError.
+    The sha256 over value, bounds and p (9 significant digits) of every calibrated number on the stored frames, and over
+    the first 1,000 rows that each world draws. An experiment without cases or without frames is a ValueError.
     """
-    code = [(name, _meaning(_tree(path))) for name, path in sorted(modules(experiment, root).items())]
-    return hashlib.sha256(json.dumps(code, ensure_ascii=False).encode()).hexdigest()
+    cases = {case.world: case for case in _cases(experiment)}
+    found = hashlib.sha256()
+    for world, frame in stored_frames(experiment, folder):
+        if world not in cases:
+            raise ValueError(f"{folder / experiment}.parquet: no world {world}; draw the frames anew")
+        for line in results(cases[world], frame):
+            found.update(line.encode())
+    for world, case in cases.items():
+        found.update(f"{world}\n".encode())
+        found.update(first_rows(case).to_csv(index=False, float_format=f"%.{DIGITS}g").encode())
+    return found.hexdigest()
 
 
-def modules(experiment: str, root: Path = paths.ROOT) -> dict[str, Path]:
-    """The modules of the package that an experiment's cases reach by imports, by name, those of CARRIERS left out.
-
-    A name taken from a package is the package's own where its `__init__` defines it, else its submodule, which brings
-    the `__init__` of no package with it. What only type checkers import does not count.
-    """
-    start = f"helpers.calibrate.{experiment}"
-    if _path(start, root) is None:
-        raise ValueError(f"no module {start}: {experiment} is not calibrated")
-    found: dict[str, Path] = {}
-    ahead = [start, *ENGINE]
-    while ahead:
-        name = ahead.pop()
-        path = _path(name, root)
-        if path is not None and name not in found and not f"{name}.".startswith(CARRIERS):
-            found[name] = path
-            ahead += _imported(path, root)
-    return found
+def _cases(experiment: str) -> Sequence[Case]:
+    if importlib.util.find_spec(f"helpers.calibrate.{experiment}") is None:
+        raise ValueError(f"no module helpers.calibrate.{experiment}: {experiment} is not calibrated")
+    return running.cases_of(experiment)
 
 
-def _path(module: str, root: Path) -> Path | None:
-    place = root.joinpath(*module.split("."))
-    return next((each for each in (place.with_suffix(".py"), place / "__init__.py") if each.is_file()), None)
+def results(case: Case, frame: pd.DataFrame) -> list[str]:
+    """Value, bounds and p of each number that is measured on a frame, one a line, sorted."""
+    measured = case.measure(frame, 0)
+    numbers = ((e, (f"{each:.{DIGITS}g}" for each in (e.value, e.low, e.high, e.p))) for e in measured)
+    return sorted(f"{e.id} {running.place(e.where)} {' '.join(shown)}\n" for e, shown in numbers)
 
 
-def _imported(path: Path, root: Path) -> Iterator[str]:
-    for node in _statements(_tree(path)):
-        if isinstance(node, ast.Import):
-            yield from (each.name for each in node.names if each.name.split(".")[0] == "helpers")
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "helpers":
-            package = _path(node.module, root)
-            for each in node.names:
-                below = f"{node.module}.{each.name}"
-                own = package is not None and (package.name != "__init__.py" or each.name in _defined(package))
-                yield node.module if own or _path(below, root) is None else below
+def first_rows(case: Case) -> pd.DataFrame:
+    """The first 1,000 rows that a world draws, replication by replication."""
+    frames, rows = [], 0
+    while rows < ROWS:
+        frames.append(case.frame(case.draw(QUESTIONS[0], running.chance(case, QUESTIONS[0], len(frames)))))
+        rows += len(frames[-1])
+    return pd.concat(frames, ignore_index=True).head(ROWS)
 
 
-def _statements(node: ast.AST) -> Iterator[ast.AST]:
-    """All nodes, but for those that only type checkers see."""
-    yield node
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test):
-            continue
-        yield from _statements(child)
+def stored_frames(experiment: str, folder: Path = FOLDER) -> Iterator[tuple[str, pd.DataFrame]]:
+    """World and frame of each stored draw."""
+    path = folder / f"{experiment}.parquet"
+    if not path.is_file():
+        raise ValueError(f"{path}: no stored frames of {experiment}")
+    for (world, _), frame in pd.read_parquet(path).groupby(["world", "draw"], sort=False):
+        yield str(world), frame.drop(columns=["world", "draw"]).reset_index(drop=True)
 
 
-def _defined(path: Path) -> set[str]:
-    """The names that a module gives itself at its top level."""
-    names: set[str] = set()
-    for node in _tree(path).body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.add(node.name)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            names |= {each.asname or each.name.split(".")[0] for each in node.names}
-        else:
-            names |= {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-    return names
-
-
-@lru_cache(maxsize=512)
-def _parsed(path: Path, changed: int) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"), str(path))
-
-
-def _tree(path: Path) -> ast.Module:
-    return _parsed(path, path.stat().st_mtime_ns)
-
-
-def _meaning(node: Any) -> Any:
-    """A tree as nested lists without docstrings, places and empty fields (which differ between versions of Python)."""
-    if isinstance(node, list):
-        return [_meaning(each) for each in node]
-    if not isinstance(node, ast.AST):
-        return [type(node).__name__, repr(node)]
-    fields = []
-    for name, value in ast.iter_fields(node):
-        if name == "body" and isinstance(value, list) and value and _docstring(node, value[0]):
-            value = value[1:]
-        if value is not None and value != []:
-            fields.append([name, _meaning(value)])
-    return [type(node).__name__, fields]
-
-
-def _docstring(node: ast.AST, first: ast.stmt) -> bool:
-    named = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-    return named and isinstance(first, ast.Expr) and isinstance(getattr(first.value, "value", None), str)
+def draw_frames(experiment: str, folder: Path = FOLDER) -> None:
+    """Draw and store the frames of an experiment: its worlds in turn, few and more questions in turn."""
+    cases, frames = _cases(experiment), []
+    for draw in range(FRAMES):
+        case = cases[draw % len(cases)]
+        questions = QUESTIONS[draw // len(cases) % 2]
+        frame = case.frame(case.draw(questions, running.chance(case, questions, FIRST + draw)))
+        frames.append(frame.assign(world=case.world, draw=draw))
+    every = pd.concat(frames, ignore_index=True)
+    for name in every.select_dtypes(include=[np.dtype(object)]):
+        every[name] = every[name].astype("category")
+    every.to_parquet(folder / f"{experiment}.parquet", compression="zstd")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from helpers.calibrate.fingerprint import fingerprint
 from helpers.calibrate.results import EXPERIMENTS, FOLDER, stored
 from helpers.calibrate.rule import CONSERVATIVE, FEW, FEWEST, HOLDS, MOST_ERRORS
 from helpers.types import display_name
@@ -23,21 +22,18 @@ MAIN = 80
 def words(experiment: str, folder: Path = FOLDER) -> str:
     """What was tried on simulated judges, what held, each miss with its rate, and published estimators beside.
 
-    Markdown, from the stored results; says so where there are none, or where they are of other code than the present.
+    Markdown, from the stored results; says so where there are none.
     """
     rows, facts = stored(folder)
     mine = rows[rows["experiment"] == experiment]
     if mine.empty or experiment not in facts:
         return f"These estimators have not been calibrated on judges of known truth (`recuse calibrate {experiment}`)."
-    stale = facts[experiment]["hash"] != fingerprint(experiment)
     lines = [_tried(mine, facts[experiment]), *_missed(mine), *_partly(mine), *_few(mine), *_failures(mine)]
-    if stale:
-        lines.insert(0, f"**The calibration is of older code** (`recuse calibrate {experiment}` renews it).")
     return "\n".join(f"- {line}" for line in lines)
 
 
 def summary(folder: Path = FOLDER) -> str:
-    """A line an experiment: how many of its headline numbers hold the rule, which miss it, and whether it is stale."""
+    """A line an experiment: how many of its headline numbers hold the rule, and which miss it."""
     rows, facts = stored(folder)
     return "\n".join(f"- *{name}*: {_held(rows[rows['experiment'] == name], facts, name)}" for name in EXPERIMENTS)
 
@@ -59,8 +55,7 @@ def _held(rows: pd.DataFrame, facts: Mapping[str, Any], name: str) -> str:
     told = f"in {judged['world'].nunique()} worlds at {MAIN} questions {(kinds == 'holds').sum()} of {len(judged)} hold"
     told += f", {(kinds == 'conservative').sum()} are conservative"
     told += f", {len(missed)} miss" + (f" ({', '.join(map(_named, missed['id'].unique()))})" if len(missed) else "")
-    stale = facts[name]["hash"] != fingerprint(name)
-    return f"{told}; {'**of older code**, to be renewed' if stale else 'of the present code'}."
+    return f"{told}."
 
 
 def _tried(rows: pd.DataFrame, facts: Mapping[str, Any]) -> str:
