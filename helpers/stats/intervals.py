@@ -10,9 +10,13 @@ import numpy as np
 import pandas as pd
 
 from helpers.stats.numbering import BLOCK, numbered
+from helpers.stats.sandwich import Pieces, combine_pieces, pieces_of_rates
 
 MIN_CLUSTERS = 10
-MIN_STRATUM = 5
+#: Where the rows are spread so unevenly that they weigh as fewer clusters than this, no t interval is honest.
+MIN_EFFECTIVE = 2.0
+#: Strata of fewer effective clusters are not held apart.
+MIN_STRATUM = 5.0
 NAN = float("nan")
 
 
@@ -21,7 +25,8 @@ class Interval:
     """A number with its bounds; NaN bounds mean that no interval is honest here, and `method` says why.
 
     `n` counts rows (judgments), `clusters` the questions that carry them; `p` is two-sided, `df` are the degrees of
-    freedom of a t interval (NaN of any other).
+    freedom of a t interval (NaN of any other). `effective` is the number of equal clusters that would say as much, at
+    most `clusters` (Carter, Schnepel and Steigerwald 2017, for independent rows); NaN where it is not defined.
     """
 
     value: float
@@ -33,11 +38,12 @@ class Interval:
     method: str
     p: float = NAN
     df: float = NAN
+    effective: float = NAN
 
 
-def no_interval(value: float, n: int, clusters: int, reason: str) -> Interval:
+def no_interval(value: float, n: int, clusters: int, reason: str, effective: float = NAN) -> Interval:
     """The bare number, with the reason why it has no interval in `method`."""
-    return Interval(float(value), NAN, NAN, NAN, int(n), int(clusters), reason)
+    return Interval(float(value), NAN, NAN, NAN, int(n), int(clusters), reason, effective=effective)
 
 
 def t_interval(
@@ -49,26 +55,35 @@ def t_interval(
     method: str,
     level: float = 0.95,
     null: float | None = 0.0,
+    effective: float = NAN,
 ) -> Interval:
     """The t interval of a number with standard error `se`, where there is an honest one.
 
-    None below 10 clusters, where the number or its error is NaN, and where nothing varied between clusters: a standard
-    error of 0 is then a lack of information, not certainty. `p` tests value = `null` (NaN where `null` is None).
+    None below 10 clusters, none below 2 effective ones, none where the number or its error is NaN, and none where
+    nothing varied between clusters: a standard error of 0 is then a lack of information, not certainty. Below 10
+    effective clusters `method` calls it rough. `p` tests value = `null` (NaN where `null` is None).
     """
+    reason = ""
     if not math.isfinite(value):
-        return no_interval(NAN, n, clusters, "no valid row")
-    if clusters < MIN_CLUSTERS:
-        return no_interval(value, n, clusters, f"no interval below {MIN_CLUSTERS} questions")
-    if not math.isfinite(se):
-        return no_interval(value, n, clusters, "no interval: its standard error is not defined")
-    if se <= 1e-12 * max(1.0, abs(value)):
-        return no_interval(value, n, clusters, "no interval: nothing varies between questions")
+        value, reason = NAN, "no valid row"
+    elif clusters < MIN_CLUSTERS:
+        reason = f"no interval below {MIN_CLUSTERS} questions"
+    elif effective < MIN_EFFECTIVE:
+        reason = f"no interval: {clusters} questions, but one holds nearly all rows"
+    elif not math.isfinite(se):
+        reason = "no interval: its standard error is not defined"
+    elif se <= 1e-12 * max(1.0, abs(value)):
+        reason = "no interval: nothing varies between questions"
+    if reason:
+        return no_interval(value, n, clusters, reason, effective)
+    if effective < MIN_CLUSTERS - 1e-9:
+        method += f"; rough: {clusters} questions weigh as {effective:.1f} equal ones"
     from scipy.special import stdtr, stdtrit
 
     value, se = float(value), float(se)
     reach = float(stdtrit(df, (1 + level) / 2)) * se
     p = NAN if null is None else 2 * float(stdtr(df, -abs(value - null) / se))
-    return Interval(value, value - reach, value + reach, se, int(n), int(clusters), method, p, float(df))
+    return Interval(value, value - reach, value + reach, se, int(n), int(clusters), method, p, float(df), effective)
 
 
 def wilson(k: int, n: int, level: float = 0.95) -> Interval:
@@ -195,11 +210,13 @@ def clustered(
 ) -> Interval:
     """The interval of sum_m weights_m * N_m / D_m (a mean, a difference, an excess) over clusters.
 
-    `numerators`, `denominators`: (C, m) sums per cluster, (C,) for one column; N, D are their totals. The linearised
-    residual of a cluster is e_c = sum_m w_m (x_cm - p_m d_cm) / mean(d_m); SE^2 = sum_h n_h s_h^2 / n^2 with the
-    variance s_h^2 of e within stratum h and C - H degrees of freedom, unstratified where a stratum has fewer than 5
-    clusters (Miller 2024). Clusters without any valid row do not count. NaN where a used
-    column is empty; no bounds below 10 clusters or without variation. `n` is the sum of the used denominators.
+    `numerators`, `denominators`: (C, m) sums per cluster, (C,) for one column; N, D are their totals. Standard error
+    CR2 and degrees of freedom by Bell and McCaffrey (2002) for independent rows of equal variance, both exact in
+    expectation there and close where rows of a cluster are alike (Pustejovsky and Tipton 2018, eqs. 5 and 11; see
+    `sandwich`). With strata each has rates of its own and weighs as its rows do; unstratified where a stratum has fewer
+    than 5 effective clusters in a column. Clusters without any valid row do not count. NaN where a used column is
+    empty; no bounds below 10 clusters or 2 effective ones, without variation, and where one cluster holds all rows of a
+    column. `n` is the sum of the used denominators.
     """
     x, d = (np.asarray(a, dtype=float) for a in (numerators, denominators))
     x, d = (a[:, None] if a.ndim == 1 else a for a in (x, d))
@@ -213,24 +230,39 @@ def clustered(
     used = w != 0
     kept = (d[:, used] > 0).any(axis=1)
     x, d, w = x[kept][:, used], d[kept][:, used], w[used]
-    clusters, n = len(x), round(d.sum())
-    if not clusters or (d.sum(axis=0) == 0).any():
+    clusters, n, totals = len(x), round(d.sum()), d.sum(axis=0)
+    if not clusters or (totals == 0).any():
         return no_interval(NAN, n, clusters, "no valid row")
-    rates = x.sum(axis=0) / d.sum(axis=0)
-    residuals = ((x - rates * d) * (w / d.mean(axis=0))).sum(axis=1)
-    groups = np.zeros(clusters, dtype=int)
-    method = "question-clustered t"
+    value, method = float(w @ (x.sum(axis=0) / totals)), "question-clustered t"
+    apart = [np.ones(clusters, dtype=bool)]
     if strata is not None:
-        codes, _ = pd.factorize(np.asarray(strata)[kept])
-        sizes = np.bincount(codes)
-        if len(sizes) > 1 and sizes.min() >= MIN_STRATUM:
-            groups, method = codes, "question-clustered t, stratified"
-    sizes = np.bincount(groups)
-    centred = residuals - (np.bincount(groups, weights=residuals) / sizes)[groups]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        variances = np.bincount(groups, weights=centred**2) / (sizes - 1)
-    se = math.sqrt((sizes * variances).sum()) / clusters
-    return t_interval(float(w @ rates), se, clusters - len(sizes), n, clusters, method, level, null)
+        codes, labels = pd.factorize(np.asarray(strata)[kept])
+        each = [codes == code for code in range(len(labels))]
+        if len(each) > 1 and min(effective_sizes(d[rows]).min() for rows in each) >= MIN_STRATUM:
+            apart, method = each, "question-clustered t, stratified"
+    if clusters < MIN_CLUSTERS:
+        return t_interval(value, NAN, NAN, n, clusters, method, level, null)
+    if (d.max(axis=0) == totals).any():
+        return no_interval(value, n, clusters, "no interval: one question holds all rows of a side")
+    found = combine_pieces(_pieces(x[rows], d[rows], w, totals) for rows in apart)
+    return t_interval(value, found.se, found.df, n, clusters, method, level, null, found.effective)
+
+
+def _pieces(x: np.ndarray, d: np.ndarray, weights: np.ndarray, totals: np.ndarray) -> Pieces:
+    """The pieces of one stratum, whose rates weigh as its rows do in the whole column."""
+    here = d.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return pieces_of_rates(x - x.sum(axis=0) / here * d, d, weights * here / totals)
+
+
+def effective_sizes(sizes: np.ndarray) -> np.ndarray:
+    """Of each column of (C, m) cluster sizes, how many equal clusters would say as much; 0 where it is empty.
+
+    >>> effective_sizes(np.array([[6.0, 1.0], [2.0, 1.0], [2.0, 1.0]])).round(2).tolist()
+    [2.27, 3.0]
+    """
+    squares = (sizes**2).sum(axis=0)
+    return np.divide(sizes.sum(axis=0) ** 2, squares, out=np.zeros(len(squares)), where=squares > 0)
 
 
 def clustered_mean(

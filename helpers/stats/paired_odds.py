@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from helpers.stats.intervals import NAN, Interval, no_interval, t_interval
+from helpers.stats.intervals import MIN_CLUSTERS, NAN, Interval, no_interval, t_interval
+from helpers.stats.sandwich import combine_pieces, pieces_of_rates
 
 METHOD = "matched-pairs log odds ratio, question-clustered sandwich t"
 #: Stands in for a count of 0; its own share of the variance is 1 / HALF, as for any count.
@@ -28,14 +29,14 @@ def paired_log_odds(
     column; U, D are their totals. Pairs that did not change say nothing. If the arm adds the same amount to the logit
     of every pair, U / D is exp(amount) whatever the pairs' own logits are, and still is where verdicts are lost with a
     probability that depends on the verdict (the conditional estimator of 1:1 matched pairs, Mantel and Haenszel 1959;
-    standard error linearised over clusters: Liang and Zeger 1986).
+    standard error linearised over clusters: CR2, degrees of freedom by Bell and McCaffrey, see `sandwich`).
 
-    Clusters without a change are neither counted nor given a degree of freedom: the t has (changed clusters - 1), those
-    of the column that changed in the fewest. `counted` marks columns that are counts of verdicts and no means: the
-    variance is at least theirs were all changes independent, w^2 (1/U + 1/D), for few clusters can look too alike. A
-    total of 0 is taken as 1/2 and adds 2 to the variance, which pulls the number towards 0 and widens its interval;
-    where both totals of a column are 0 there is no number. No bounds below 10 changed clusters. `n` is passed through.
-    A column of few changes is biased away from 0 by about (1/D - 1/U) / 2, a small part of its standard error.
+    Clusters without a change are not counted: `clusters` are those of the column that changed in the fewest. `counted`
+    marks columns that are counts of verdicts and no means: the variance is at least theirs were all changes
+    independent, w^2 (1/U + 1/D), for few clusters can look too alike. A total of 0 is taken as 1/2 and adds 2 to the
+    variance, which pulls the number towards 0 and widens its interval; where both totals of a column are 0 there is no
+    number. No bounds below 10 changed clusters. `n` is passed through. A column of few changes is biased away from 0 by
+    about (1/D - 1/U) / 2, a small part of its standard error.
     """
     b, c = (np.asarray(each, dtype=float) for each in (up, down))
     b, c = (each[:, None] if each.ndim == 1 else each for each in (b, c))
@@ -55,13 +56,16 @@ def paired_log_odds(
     empty = np.concatenate([total_up == 0, total_down == 0])
     total_up, total_down = (np.where(total == 0, HALF, total) for total in (total_up, total_down))
     value = float(w @ np.log(total_up / total_down))
-    if clusters < 2:
-        return t_interval(value, NAN, 0, n, clusters, METHOD, level)
-    residuals = (w * (b / total_up - c / total_down)).sum(axis=1)
-    variance = len(b) / (len(b) - 1) * float(residuals @ residuals)
+    if clusters < MIN_CLUSTERS:
+        return t_interval(value, NAN, NAN, n, clusters, METHOD, level)
+    share = total_up / (total_up + total_down)
+    slope = w / (share * (1 - share))
+    found = combine_pieces([pieces_of_rates(b * (1 - share) - c * share, b + c, slope, share * (1 - share))])
+    variance = found.se**2
     certain = np.array(counted or [False] * b.shape[1])[used]
     inverse = np.where(empty, 0.0, 1 / np.concatenate([total_up, total_down])).reshape(2, -1).sum(axis=0)
     variance = max(variance, float((w**2 * inverse)[certain].sum()))
     variance += float((np.concatenate([w, w])[empty] ** 2).sum()) / HALF
     method = f"{METHOD}; a count of 0 taken as 1/2" if empty.any() else METHOD
-    return t_interval(value, math.sqrt(variance), clusters - 1, n, clusters, method, level)
+    effective = min(found.effective, clusters)
+    return t_interval(value, math.sqrt(variance), found.df, n, clusters, method, level, effective=effective)

@@ -33,7 +33,8 @@ class Estimate:
 
     `unit` is "rate" (0 to 1), "pp" (a difference of rates, stored as a fraction and shown times 100), "logit", "log",
     "alpha", "score" or "count". `n` counts judgments (for agreement: pairs of judgments, or ranks compared), `clusters`
-    questions, `data` is one of simulated, published, hub, asked, folder.
+    questions, `effective` how many equal questions would say as much (NaN: not defined), `data` is one of simulated,
+    published, hub, asked, folder.
     """
 
     id: str
@@ -48,6 +49,7 @@ class Estimate:
     method: str = ""
     data: str = ""
     p: float = float("nan")
+    effective: float = float("nan")
 
     def __str__(self) -> str:
         """The number with its interval, as printed in sentences.

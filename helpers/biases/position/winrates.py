@@ -13,6 +13,7 @@ from helpers.biases.position.effects import NO_PAIR, verdicts
 from helpers.biases.position.pairs import places, valid
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import NAN, Interval, clustered, no_interval, t_interval
+from helpers.stats.sandwich import Spread, combine_pieces, pieces_of_fit
 from helpers.types import Estimate
 
 #: What a strong verdict counts where a plain one counts 1.
@@ -114,24 +115,24 @@ def controlled(each: pd.DataFrame, style: pd.DataFrame, weight: int) -> Interval
     if not fit.converged:
         return no_interval(NAN, len(each), clusters, "no style control: the fit did not converge")
     codes = pd.factorize(each["question_id"])[0]
-    se = _sandwich(design, y, w, fit.fittedvalues, codes)
     value = float(fit.params[0])
     method = METHOD if used.all() else f"{METHOD}; no answer has {' or '.join(np.array(STYLE)[~used])}"
     if clusters < FIT_QUESTIONS:
         reason = f"{method}; no interval of a fit below {FIT_QUESTIONS} questions"
         return no_interval(_expit(value), len(each), clusters, reason)
-    at = t_interval(value, se, clusters - 1, len(each), clusters, method, null=None)
+    varies = _spread(design, y, w, fit.fittedvalues, codes)
+    at = t_interval(value, varies.se, varies.df, len(each), clusters, method, null=None, effective=varies.effective)
     rate = _expit(value)
     return replace(at, value=rate, low=_expit(at.low), high=_expit(at.high), se=at.se * rate * (1 - rate))
 
 
-def _sandwich(design: np.ndarray, y: np.ndarray, w: np.ndarray, fitted: np.ndarray, codes: np.ndarray) -> float:
-    """The standard error of the intercept, verdicts on one question depending on each other in any way."""
-    bread = np.linalg.inv(design.T @ (design * (w * fitted * (1 - fitted))[:, None]))
+def _spread(design: np.ndarray, y: np.ndarray, w: np.ndarray, fitted: np.ndarray, codes: np.ndarray) -> Spread:
+    """How far the intercept varies, verdicts on one question depending on each other in any way."""
     scores = np.zeros((codes.max() + 1, design.shape[1]))
     np.add.at(scores, codes, design * (w * (y - fitted))[:, None])
-    clusters = len(scores)
-    return math.sqrt((bread @ scores.T @ scores @ bread)[0, 0] * clusters / (clusters - 1)) if clusters > 1 else NAN
+    information = np.zeros((len(scores), *2 * design.shape[1:]))
+    np.add.at(information, codes, design[:, :, None] * (design * (w * fitted * (1 - fitted))[:, None])[:, None])
+    return combine_pieces([pieces_of_fit(scores, information, np.eye(design.shape[1])[0])])
 
 
 def fault(design: np.ndarray, y: Sequence[float]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,9 +11,10 @@ from helpers.biases.verbosity.effects import NO_PAIR
 from helpers.biases.verbosity.wording import CONTROLLED, LENGTH
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import NAN, Interval, no_interval, t_interval
+from helpers.stats.sandwich import combine_pieces, pieces_of_fit
 from helpers.types import Estimate
 
-METHOD = "least squares at equal length, question jackknife t"
+METHOD = "least squares at equal length, question-clustered t"
 SAME = "no slope: all wordings that were compared are of one length"
 
 
@@ -23,8 +23,8 @@ def length_controlled(table: pd.DataFrame, data: str) -> list[Estimate]:
     `length_slope` (judge): how much a text of twice the letters gains, in pp.
 
     One fit a judge to the comparisons at chosen lengths: score = effect of the wording + slope * doublings, where
-    doublings are log2(letters of the tried text / letters of the other). Standard errors by leaving out one question
-    after the other. Takes `pairs`. Nothing where none was compared at chosen lengths; no number where the lengths
+    doublings are log2(letters of the tried text / letters of the other). Standard errors as in
+    `stats.sandwich`. Takes `pairs`. Nothing where none was compared at chosen lengths; no number where the lengths
     cannot be told from the wordings.
     """
     found = []
@@ -61,19 +61,10 @@ def fitted(rows: pd.DataFrame, biases: Sequence[str]) -> list[Interval]:
         told = "a wording has no readable pair, or its length cannot be told from it"
         return [no_interval(NAN, len(rows), clusters, told)] * (len(biases) + 1)
     values = np.linalg.solve(whole, right)
-    errors = _jackknife(whole - products, right - moments)
+    scores = moments - products @ values
     counts = [*(int(each) for each in dummies.sum(axis=0)), len(rows)]
-    found = [
-        t_interval(float(value), float(error), clusters - 1, n, clusters, METHOD)
-        for value, error, n in zip(values, errors, counts, strict=False)
-    ]
+    found = []
+    for value, contrast, n in zip(values, np.eye(len(values)), counts, strict=False):
+        each = combine_pieces([pieces_of_fit(scores, products, contrast)])
+        found.append(t_interval(float(value), each.se, each.df, n, clusters, METHOD, effective=each.effective))
     return found if varied else [*found, no_interval(NAN, len(rows), clusters, SAME)]
-
-
-def _jackknife(products: np.ndarray, moments: np.ndarray) -> np.ndarray:
-    """The standard error of each coefficient from the fits without one question; NaN where such a fit has none."""
-    clusters = len(products)
-    if clusters < 2 or (np.linalg.matrix_rank(products) < products.shape[1]).any():
-        return np.full(products.shape[1], math.nan)
-    each = np.linalg.solve(products, moments[:, :, None])[:, :, 0]
-    return np.sqrt((clusters - 1) / clusters * ((each - each.mean(axis=0)) ** 2).sum(axis=0))
