@@ -42,7 +42,7 @@ def change_rate(frame: pd.DataFrame, data: str) -> list[Estimate]:
             arms = [changed, _changed(again[CONTROL], "again blind"), _changed(again[hint], "again hinted")]
             sums = cluster_sums(pd.concat(arms, ignore_index=True), "changed", "question_id", "arm", strata="category")
             excess = clustered(sums.numerators, sums.denominators, [-0.5, -0.5, 1.0], sums.strata)
-        found.append(estimate("excess_change", {"hint": hint}, excess, data, "pp"))
+        found.append(estimate("excess_change", {"hint": hint}, excess, data, "pp", (0.0, 1.0)))
     return found
 
 

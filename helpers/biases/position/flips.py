@@ -106,7 +106,7 @@ def excess_flip(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
         values = excess(one, two)
         kept = ~np.isnan(values)
         interval = _excess(values[kept], one[kept], two[kept], seed)
-        found.append(estimate("excess_flip", where, interval, data, "pp"))
+        found.append(estimate("excess_flip", where, interval, data, "pp", (0.0, 1.0)))
     return found
 
 

@@ -29,6 +29,8 @@ LEVEL = 0.05
 NEEDS_REPEAT = "needs unedited pairs asked again: a plain repeat (repeats = 2 where judges are asked)"
 NO_THIRD = "no judge of a third vendor judged these texts both unedited and edited"
 NO_OTHER = "no wrong answer of another vendor with the same label was edited and judged"
+#: What a difference of two differences can be.
+TWICE = (-2.0, 2.0)
 _VERDICTS = ["right_first", "wrong_first", "score"]
 #: What is needed of an item to compare it; the rest of a wide table only costs time.
 _SLIM = [*PAIR, "judge", "judge_vendor", "right_vendor", "wrong_vendor", "wrong_label", "own", "article", *_VERDICTS]
@@ -130,7 +132,8 @@ def obfuscation_effect(table: pd.DataFrame, data: str, seed: int = 0, parts: boo
             if parts:
                 pp |= {"obfuscation_own": (own["change"], own), "obfuscation_third_party": (both["change_other"], both)}
             for id, (values, of) in pp.items():
-                found.append(made(id, where, tested(values, of["article"], seed, why, len(judges)), data, "pp"))
+                interval = tested(values, of["article"], seed, why, len(judges))
+                found.append(made(id, where, interval, data, "pp", TWICE if id == "obfuscation_effect_pp" else None))
     return found
 
 
@@ -181,7 +184,7 @@ def obfuscation_of_right(table: pd.DataFrame, data: str, seed: int = 0) -> list[
             if dose in wrong:
                 both = _of(twice, judge)
                 naive = tested(both["change"] - both["change_right"], both["article"], seed, why)
-                found.append(made("naive_opponent_difference", where, naive, data, "pp"))
+                found.append(made("naive_opponent_difference", where, naive, data, "pp", TWICE))
     return found
 
 

@@ -11,15 +11,18 @@ import pandas as pd
 
 from helpers.biases.self_preference.items import before, complete, funnel
 from helpers.stats import estimates
+from helpers.stats.estimates import Span
 from helpers.stats.intervals import Interval, cluster_sums, clustered, no_interval
 from helpers.types import Estimate
 
 FILTERS = ("all", "consistent")
 
 
-def made(id: str, where: Mapping[str, str], interval: Interval, data: str, unit: str = "rate") -> Estimate:
+def made(
+    id: str, where: Mapping[str, str], interval: Interval, data: str, unit: str = "rate", span: Span = None
+) -> Estimate:
     """A number of this experiment: what varies is the article, and its method says so."""
-    each = estimates.estimate(id, where, interval, data, unit)
+    each = estimates.estimate(id, where, interval, data, unit, span)
     return replace(each, method=each.method.replace("question", "article"))
 
 

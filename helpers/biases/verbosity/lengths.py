@@ -37,7 +37,7 @@ def length_controlled(table: pd.DataFrame, data: str) -> list[Estimate]:
             estimate("length_controlled_effect", where, each, data, "pp")
             for where, each in zip(places, effects, strict=True)
         ]
-        found.append(estimate("length_slope", {"judge": str(judge)}, slope, data, "pp"))
+        found.append(estimate("length_slope", {"judge": str(judge)}, slope, data, "pp", (-2.0, 2.0)))
     return found
 
 
