@@ -14,7 +14,7 @@ from helpers.audit.probes import PROBES
 from helpers.audit.running import Audit
 from helpers.escaping import markdown
 from helpers.judge import dollars
-from helpers.types import listed, plain
+from helpers.types import listed, p_text, plain
 
 #: From this share of replies without a verdict on, the losses are pointed out above the table.
 MANY_LOST = 0.05
@@ -107,7 +107,7 @@ def _bold(each: Finding) -> str:
 
 
 def _p(each: Finding) -> str:
-    return "" if math.isnan(each.p) else "< 0.001" if each.p < 0.001 else f"{each.p:.3f}"
+    return "" if math.isnan(each.p) else p_text(each.p).removeprefix("= ")
 
 
 def _from(each: Finding) -> str:
@@ -121,7 +121,7 @@ def _beside(audit: Audit) -> Iterator[str]:
     yield f"Asked the same again, it gives another verdict in {known['repeat_disagreement']} of cases: its noise."
     yield f"In the other order it names another winner in {known['order_disagreement']} of pairs."
     flip = known["excess_flip"]
-    p = "" if math.isnan(flip.p) else f", p = {flip.p:.3f}"
+    p = "" if math.isnan(flip.p) else f", p {p_text(flip.p)}"
     yield f"Of these flips {flip}{p} are beyond what noise makes (the order at work, whichever place it favours)."
     yield f"Of two identical texts it says that they tie in {known['identical_tie_share']} of cases."
     yield f"An answer to the question beats one to another question in {known['quality_gap_accuracy']} of pairs."

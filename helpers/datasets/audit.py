@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from helpers.types import p_text
+
 if TYPE_CHECKING:
     import pandas
 
@@ -180,10 +182,10 @@ def _balance(orders: pandas.Series) -> tuple[float, int, float, str]:
 def _verdict(p: float, note: str) -> str:
     if math.isnan(p):
         return f"whether that is balanced is not tested ({note})"
-    told = f"p = {p:.2f}" if p >= 0.005 else "p < 0.005"
-    if p < 0.05:
-        return f"less balanced than random orders would be ({told}), so some models had better places than others"
-    return f"at least as balanced as random orders would be ({told})"
+    if p >= 0.05:
+        return f"at least as balanced as random orders would be (p {p_text(p)})"
+    told = f"less balanced than random orders would be (p {p_text(p)})"
+    return f"{told}, so some models had better places than others"
 
 
 def _audit(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from helpers.figures import labels, panels
 from helpers.figures import style as styles
 from helpers.figures.style import COLOURS, GREY, INK, Figure, Style, canvas, finished, settings
+from helpers.types import p_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,6 +101,6 @@ def _told(hint: str, line: pd.DataFrame) -> str:
     below = line[line["p"] < LEVEL]["share"]
     crossed = f"below {LEVEL} up to a share of {100 * below.max():.1f} %" if len(below) else f"nowhere below {LEVEL}"
     return (
-        f"{hint}: p = {first['p']:.2g} at {100 * first['share']:.1f} % to p = {last['p']:.2g} at "
+        f"{hint}: p {p_text(first['p'])} at {100 * first['share']:.1f} % to p {p_text(last['p'])} at "
         f"{100 * last['share']:.1f} %, {crossed}."
     )

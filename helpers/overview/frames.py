@@ -13,7 +13,7 @@ from helpers.claims import COLUMNS as CLAIM_COLUMNS
 from helpers.claims import exceptions as odd
 from helpers.figures import cards
 from helpers.overview.collecting import Found
-from helpers.types import CardLine, Estimate
+from helpers.types import CardLine, Estimate, p_text
 
 #: Statuses of claims in the order of the table.
 STATUSES = ("reproduced", "within interval", "differs", "not comparable", "not derivable")
@@ -130,7 +130,7 @@ def _worded(line: CardLine) -> dict[str, object]:
         "measure": line.measure,
         "verdict": line.verdict,
         "estimate": str(each),
-        "p": "" if math.isnan(line.p) else f"{line.p:.2g}",
+        "p": "" if math.isnan(line.p) else p_text(line.p).removeprefix("= "),
         "smallest": str(smallest),
         "n": each.n,
         "clusters": each.clusters,

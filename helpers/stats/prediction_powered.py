@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.stats.intervals import NAN, Interval, clustered, no_interval, t_interval
+from helpers.types import p_text
 
 #: Below this p the labelled items are called no random sample.
 REFUSED_BELOW = 0.001
@@ -168,7 +169,7 @@ def contradictions(given: Labels) -> list[str]:
             spread = (
                 f", from {100 * shares.min():.0f} to {100 * shares.max():.0f} %" if len(shares) <= MOST_KINDS else ""
             )
-            reasons.append(f"the labelled share depends on {name}{spread} (chi-square p = {p:.1g})")
+            reasons.append(f"the labelled share depends on {name}{spread} (chi-square p {p_text(p)})")
     return reasons
 
 

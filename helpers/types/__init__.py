@@ -3,7 +3,7 @@
 from helpers.types.asked import Answer, Collection, Experiment, Question, Trial, short_hash
 from helpers.types.models import Model, Price
 from helpers.types.naming import display_name, listed, plain, sentence
-from helpers.types.numbers import CARD_VERDICTS, CardLine, Estimand, Estimate, Headline
+from helpers.types.numbers import CARD_VERDICTS, CardLine, Estimand, Estimate, Headline, p_text
 from helpers.types.replies import (
     FINISHES,
     OUTCOMES,
@@ -52,6 +52,7 @@ __all__ = [
     "check_form",
     "display_name",
     "listed",
+    "p_text",
     "plain",
     "sentence",
     "short_hash",

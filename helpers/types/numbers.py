@@ -78,6 +78,15 @@ class Estimate:
         return f"{text} [{self.low * scale:{sign}.{digits}f}, {self.high * scale:{sign}.{digits}f}]"
 
 
+def p_text(p: float, floor: bool = False) -> str:
+    """A p-value with its sign, for "p {}"; `floor`: no draw reached the number, so that p is at most this.
+
+    >>> p_text(0.0314), p_text(1 / 20_001), p_text(0.0), p_text(0.0001, floor=True)
+    ('= 0.031', '< 0.0001', '< 0.0001', '\u2264 0.0001')
+    """
+    return "< 0.0001" if p < 0.0001 else f"{'≤' if floor else '='} {p:.2g}"
+
+
 #: What a judge card can say of a judge in one measure: a bias after the correction for its family; an interval that
 #: leaves out the null, but not after the correction; an interval that holds the null; no interval; a mere description.
 CARD_VERDICTS = ("bias", "hint", "not shown", "untold", "described")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from helpers.biases.accuracy.gold import corrected
-from helpers.types import Estimate
+from helpers.types import Estimate, p_text
 
 LEVEL = 0.05
 _PLACE = ("source", "condition")
@@ -68,7 +68,7 @@ def _voted(estimates: Sequence[Estimate], gap: Estimate) -> str:
     p = corrected(estimates, "agreement_gap")[tuple(sorted(gap.where.items()))]
     if p != p:
         return f"{said}; {gap.method}."
-    same = f"on the same votes {gap}, Holm p = {p:.2g}"
+    same = f"on the same votes {gap}, Holm p {p_text(p)}"
     if p < LEVEL:
         return f"{said}: it agrees with people **{'more' if gap.value > 0 else 'less'}** than they do ({same})."
     return f"{said}: no measurable difference from people ({same}), which is no proof of none."
@@ -82,7 +82,7 @@ def _differences(estimates: Sequence[Estimate]) -> list[str]:
         chance = p[tuple(sorted(each.where.items()))]
         if chance < LEVEL:
             one, other = (each.where[key] for key in (("judge", "other") if each.value > 0 else ("other", "judge")))
-            found.append(f"{one} is right more often than {other}{_place(each)}: {each}, Holm p = {chance:.2g}.")
+            found.append(f"{one} is right more often than {other}{_place(each)}: {each}, Holm p {p_text(chance)}.")
     if every and not found:
         shown = f" ({every[0]})" if len(every) == 1 else ""
         found.append(f"No measurable difference between judges{shown}, of {len(every)} asked for.")

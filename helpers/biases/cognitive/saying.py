@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from helpers.biases.cognitive.averages import FLOOR, LEVEL
 from helpers.biases.cognitive.families import UNEQUAL, corrected, direction, exploratory, family, index, of, place
-from helpers.types import Estimate
+from helpers.types import Estimate, p_text
 
 #: The published metrics that have a placebo.
 METRICS = (
@@ -27,7 +27,7 @@ def _bias(each: Estimate) -> str:
 
 
 def _p(p: float) -> str:
-    return f"p = {p:.2g} by Benjamini and Hochberg, exploratory"
+    return f"p {p_text(p)} by Benjamini and Hochberg, exploratory"
 
 
 def effect_words(estimates: Sequence[Estimate]) -> str:
@@ -81,8 +81,7 @@ def noise_words(estimates: Sequence[Estimate]) -> str:
             else:
                 told += f": {excess} ({excess.method.rpartition('; ')[2]})"
             if signed is not None and signed.value == signed.value:
-                sign = "\u2264" if FLOOR in signed.method else "="
-                holm = f", Holm p {sign} {p[at]:.2g}" if p[at] == p[at] else ""
+                holm = f", Holm p {p_text(p[at], FLOOR in signed.method)}" if p[at] == p[at] else ""
                 told += f". The signed effect is {signed}{holm}"
             lines.append(f"{told}.")
     return _marked(estimates, lines, "No published metric with a placebo was measured.")

@@ -17,7 +17,7 @@ from helpers.biases.top_choice.published import INDEPENDENT, from_top1_counts
 from helpers.biases.top_choice.rates import estimate
 from helpers.stats.intervals import Interval, newcombe, wilson
 from helpers.stats.margins import discordance
-from helpers.types import Estimate
+from helpers.types import Estimate, p_text
 
 NO_ROWS = "no interval: a spread of rates needs the rows"
 NO_PAIRS = "no interval: the pairing of the groups is not published"
@@ -177,7 +177,7 @@ def margins_words(estimates: Sequence[Estimate], asked: Sequence[Estimate]) -> s
     told = ", ".join(f"{own} ({hint})" for hint, (own, _) in counts.items())
     lines = [
         f"Own-vendor first places, of {n} a group: {told}. Taken as independent votes, a test of equal rates gives "
-        f"chi2 = {chi2:.2f}, p = {p:.2f}. But the same judges judged the same answers in every group: the votes are "
+        f"chi2 = {chi2:.2f}, p {p_text(p)}. But the same judges judged the same answers in every group: the votes are "
         "paired, and that p is not theirs.",
         "",
     ]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from helpers.biases.position.effects import LEVEL
 from helpers.biases.position.families import Place, detectable_beside, exploratory, of, place
 from helpers.stats.tests import benjamini_hochberg
-from helpers.types import Estimate
+from helpers.types import Estimate, p_text
 
 #: What is said of flips where no order was asked twice.
 NOISE = "; how much of that is noise is not known (the same order was not asked twice)"
@@ -16,7 +16,7 @@ NOISE = "; how much of that is noise is not known (the same order was not asked 
 
 def told_p(corrected: float) -> str:
     """An exploratory p as sentences have it."""
-    return f"p = {corrected:.2g} by Benjamini and Hochberg, exploratory"
+    return f"p {p_text(corrected)} by Benjamini and Hochberg, exploratory"
 
 
 def percent(share: float) -> str:

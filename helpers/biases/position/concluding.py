@@ -19,7 +19,7 @@ from helpers.biases.position.families import (
     place,
     smallest_detectable,
 )
-from helpers.types import Estimate
+from helpers.types import Estimate, p_text
 
 
 def finding(estimates: Sequence[Estimate]) -> str:
@@ -67,8 +67,7 @@ def _sentence(estimates: Sequence[Estimate], at: Place, each: Estimate, p: float
         told = "nothing can be concluded" if math.isnan(each.low) else "no test"
         why = each.method.rpartition("; ")[2]
         return f"{who}: **{told}** on a preference for a place{shown}: {why}.{beside}"
-    sign = "\u2264" if FLOOR in each.method else "="
-    told = f"{each} of pairs, Holm p {sign} {p:.2g}" + (f" of {tests} tests" if tests > 1 else "")
+    told = f"{each} of pairs, Holm p {p_text(p, FLOOR in each.method)}" + (f" of {tests} tests" if tests > 1 else "")
     if not found:
         enough = f"a true effect of {100 * least:.1f} pp would be found in 80 % of such runs"
         seen = enough if least == least else "no effect would be found in 80 % of such runs"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from helpers.stats.power import detectable_effect
 from helpers.stats.tests import holm
-from helpers.types import Estimate
+from helpers.types import Estimate, p_text
 
 LEVEL = 0.05
 
@@ -75,9 +75,9 @@ def _sentence(estimates: Sequence[Estimate], judge: str, each: Estimate, p: floa
         shown = f" ({each})" if each.value == each.value else ""
         return f"{who}: nothing can be concluded{shown}: {each.method}."
     pp = of(estimates, "obfuscation_effect_pp", judge=judge, dose=primary_dose(estimates))
-    told = f"{each} logits, Holm p = {p:.2g}"
+    told = f"{each} logits, Holm p {p_text(p)}"
     if pp and not math.isnan(pp.value):
-        told += f"; {pp}" + (f", p = {pp.p:.2g} by sign flips" if not math.isnan(pp.p) else "")
+        told += f"; {pp}" + (f", p {p_text(pp.p)} by sign flips" if not math.isnan(pp.p) else "")
     if p >= LEVEL:
         said = "**no measurable effect** of hiding that it wrote the wrong answer, beyond what the edit does to others"
         if each.low > 0 or each.high < 0:

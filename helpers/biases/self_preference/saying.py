@@ -11,7 +11,7 @@ from helpers.biases.self_preference.concluding import LEVEL, corrected, family, 
 from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.stats.power import detectable_effect
 from helpers.stats.tests import benjamini_hochberg
-from helpers.types import Estimate
+from helpers.types import Estimate, p_text
 
 
 def _who(each: Estimate) -> str:
@@ -47,7 +47,7 @@ def gap_words(estimates: Sequence[Estimate]) -> str:
             told += f"; how it votes on other authors' answers of the same option is not known ({each.method})"
         else:
             p = adjusted[judge]
-            said = "" if math.isnan(p) else f" (p = {p:.2g})"
+            said = "" if math.isnan(p) else f" (p {p_text(p)})"
             told += f"; minus its votes for another author's answer of the same option: {each}{said}"
             if p < LEVEL:
                 told += ": **its own** answer counts for more" if each.value > 0 else ": its own counts for **less**"

@@ -9,7 +9,7 @@ from helpers.biases.verbosity.effects import FLOOR, LEVEL
 from helpers.biases.verbosity.families import Place, by_judge, corrected, exploratory, index, leans, smallest_detectable
 from helpers.biases.verbosity.published import against_longer
 from helpers.biases.verbosity.wording import REWORDED
-from helpers.types import Estimate
+from helpers.types import Estimate, p_text
 
 
 def finding(estimates: Sequence[Estimate]) -> str:
@@ -57,8 +57,7 @@ def _wording(at: Place, each: Estimate, p: float, least: float, level: Estimate 
     if math.isnan(p):
         shown = f" {each}" if each.value == each.value else ""
         return f"  - {name}:{shown}{'; ' if shown else ' '}no test ({each.method.rpartition('; ')[2]}).{beside}"
-    sign = "\u2264" if FLOOR in each.method else "="
-    told = f"{each}, Holm p {sign} {p:.2g}"
+    told = f"{each}, Holm p {p_text(p, FLOOR in each.method)}"
     if p < LEVEL:
         said = "preferred" if each.value > 0 else "avoided"
     elif leans(each):
@@ -86,7 +85,7 @@ def _control(each: Estimate, p: float) -> str:
     if math.isnan(p):
         return f"{said}: {each} ({each.method.partition('; ')[0]})."
     word = ("wins more" if each.value > 0 else "wins less") if p < LEVEL else "makes no measurable difference"
-    return f"{said}: {word} ({each}, p = {p:.2g} by Benjamini and Hochberg)."
+    return f"{said}: {word} ({each}, p {p_text(p)} by Benjamini and Hochberg)."
 
 
 def _known(estimates: Sequence[Estimate]) -> list[str]:
@@ -100,6 +99,6 @@ def _known(estimates: Sequence[Estimate]) -> list[str]:
             if p[at] == p[at]:
                 side = "more" if longer.value > 0.5 else "less"
                 word = f"{side} often than a coin would" if p[at] < LEVEL else "not measurably unlike a coin"
-                told += f" ({word}, Holm p = {p[at]:.2g})"
+                told += f" ({word}, Holm p {p_text(p[at])})"
         lines.append(f"{told}.")
     return lines

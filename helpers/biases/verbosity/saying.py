@@ -9,7 +9,7 @@ from dataclasses import replace
 from helpers.biases.verbosity.effects import LEVEL
 from helpers.biases.verbosity.families import beside, exploratory, index
 from helpers.biases.verbosity.wording import BIASES, CONTENT, CONTROLLED, LENGTH, PLAIN, REWORDED, STYLE
-from helpers.types import Estimate
+from helpers.types import Estimate, p_text
 
 #: What the tried wording is compared with, as figures name it.
 SAME, POORER = "the same content", "poorer content"
@@ -93,10 +93,10 @@ def _verdict(estimates: Sequence[Estimate], each: Estimate, p: float) -> str:
     if math.isnan(p):
         return ""
     if p < LEVEL:
-        return f" (p = {p:.2g})"
+        return f" (p {p_text(p)})"
     least = beside(estimates, each)
     enough = f"; {100 * least:.1f} pp would be found in 80 % of such runs" if least == least else ""
-    return f" (nothing measurable, p = {p:.2g}{enough})"
+    return f" (nothing measurable, p {p_text(p)}{enough})"
 
 
 def content_words(estimates: Sequence[Estimate]) -> str:
@@ -112,7 +112,7 @@ def content_words(estimates: Sequence[Estimate]) -> str:
             gain = gains.get((at[0], bias))
             if gain is None or gain.value != gain.value:
                 continue
-            word = f"p = {p[at[0], bias]:.2g}" if p[at[0], bias] == p[at[0], bias] else gain.method
+            word = f"p {p_text(p[at[0], bias])}" if p[at[0], bias] == p[at[0], bias] else gain.method
             parts.append(f"{bias} {gain} ({word})")
         lines.append(f"{told}; its wording adds: {', '.join(parts) or 'not measured'}.")
     note = "p by Benjamini and Hochberg over judges and wordings, exploratory."
