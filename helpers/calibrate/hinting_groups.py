@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,13 +12,14 @@ import pandas as pd
 from helpers.biases.hinting.asking import trials
 from helpers.biases.hinting.changes import change_rate
 from helpers.biases.hinting.names import ARM, name_effect
-from helpers.biases.hinting.paired import hint_effect, hints_in, pairs
+from helpers.biases.hinting.paired import hint_bounds, hint_effect, hints_in, pairs
 from helpers.calibrate import rankings, rankings_spoken, rankings_truth
 from helpers.calibrate.cases import Case, Target
 from helpers.calibrate.rankings import Arm
 from helpers.calibrate.rankings_truth import Truths
 from helpers.calibrate.worlds.listwise import World
 from helpers.calibrate.worlds.listwise_worlds import HABITS, PLANTED, UNEQUAL
+from helpers.frames import loss_change
 from helpers.stats.tests import mcnemar_exact
 from helpers.types import Estimate
 
@@ -43,6 +45,8 @@ def measure(frame: pd.DataFrame, seed: int) -> list[Estimate]:
     repeated = frame["repeat"].max() > 0
     return [
         *hint_effect(frame, DATA, seed, 100 * MARGIN),
+        *hint_bounds(frame, DATA),
+        *loss_change(frame, DATA, seed),
         *name_effect(frame, DATA, seed),
         *(change_rate(frame, DATA) if repeated else []),
         *votes_as_independent(frame),
@@ -104,11 +108,22 @@ def _nothing(world: World, arms: Sequence[Arm]) -> list[Target]:
         elif hint != "none":
             found += _effect(hint, "null", 0.0)
             found += _effect(hint, "planted", 0.0, "hint_effect_90", level=0.9)
+            found.append(Target("loss_change", {"condition": hint}, 0.0, "null"))
             found += [each for id in INDEPENDENT for each in _effect(hint, "failure", 0.0, id)]
             if arm.repeats > 1:
                 rate = Target("change_rate", {"hint": hint}, 0.0, "failure")
                 found += [_changed(hint, "null", 0.0), rate]
     return found
+
+
+def _unequal_losses(world: World, arms: Sequence[Arm]) -> list[Target]:
+    """What only the hint loses is all for the own vendor: the effect is wrong, and its upper bound is the truth."""
+    hint = arms[1].condition
+    return [
+        *_effect(hint, "failure", 0.0),
+        Target("hint_effect_bound", {"hint": hint, "vendor": AVERAGE, "bound": "high"}, 0.0, "null"),
+        Target("loss_change", {"condition": hint}, math.nan, "planted"),
+    ]
 
 
 def _something(world: World, arms: Sequence[Arm]) -> list[Target]:
@@ -170,6 +185,13 @@ CASES = (
         LOST,
         (ONCE, Arm("self"), Arm(ARM)),
         _nothing,
+    ),
+    _case(
+        "lost under the hint",
+        "the hint does nothing but lose 15 % of the verdicts that put the own vendor first",
+        UNEQUAL_JUDGES,
+        (ONCE, Arm("self", lost_own=0.15)),
+        _unequal_losses,
     ),
     _case(
         "found",

@@ -21,13 +21,15 @@ LETTERS = tuple("ABCDEF")
 class Arm:
     """One condition: what the utility of an answer gains when its judge takes it for its own vendor's.
 
-    `spread` is the sd of that over questions, `repeats` how often everything is asked.
+    `spread` is the sd of that over questions, `repeats` how often everything is asked. `lost_own` is the share of
+    judgments lost, beyond the world's, where the judge's own vendor is on top.
     """
 
     condition: str = "none"
     utility: float = 0.0
     spread: float = 0.0
     repeats: int = 1
+    lost_own: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ class Asking:
     noise: np.ndarray
     luck: np.ndarray
     named: np.ndarray
+    lost_own: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ def draw(world: World, questions: int, rng: np.random.Generator, arms: Sequence[
         named = _named(world, felt, seed, arm.condition)
         for repeat in range(arm.repeats):
             noise, luck = rng.gumbel(size=shape), rng.random(shape[:2])
-            askings.append(Asking(arm.condition, repeat, gain, noise, luck, named))
+            askings.append(Asking(arm.condition, repeat, gain, noise, luck, named, arm.lost_own))
     return Sample(world, seed, felt, tuple(askings))
 
 
@@ -109,9 +112,9 @@ def taken(world: World, condition: str, named: np.ndarray) -> np.ndarray:
     return named == mine
 
 
-def lost(world: World, luck: np.ndarray | float, own_first: np.ndarray | bool) -> np.ndarray | bool:
+def lost(world: World, asking: Asking, luck: np.ndarray | float, own_first: np.ndarray | bool) -> np.ndarray | bool:
     """Whether a reply holds no verdict, which is likelier where the judge's own vendor comes first."""
-    return luck < world.lost + world.lost_own * own_first
+    return luck < world.lost + (world.lost_own + asking.lost_own) * own_first
 
 
 def verdicts(sample: Sample, asking: Asking) -> tuple[np.ndarray, np.ndarray]:
@@ -121,7 +124,7 @@ def verdicts(sample: Sample, asking: Asking) -> tuple[np.ndarray, np.ndarray]:
     utility = sample.felt.utility + asking.gain[:, None, None] * mine + asking.noise
     ranking = np.argsort(-utility, axis=2)
     own_first = world.vendor_of[ranking[:, :, 0]] == world.vendor_of
-    return ranking, ~lost(world, asking.luck, own_first)
+    return ranking, ~lost(world, asking, asking.luck, own_first)
 
 
 def frame(sample: Sample) -> pd.DataFrame:

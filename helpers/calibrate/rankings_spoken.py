@@ -100,7 +100,7 @@ def _reply(sample: Sample, asking: Asking, known: Known, judge: int, trial: Tria
         utility[label] = felt + asking.noise[question, judge, candidate]
     ranking = sorted(utility, key=utility.__getitem__, reverse=True)
     own_first = bool(world.vendor_of[shown[ranking[0]]] == world.vendor_of[judge])
-    gone = bool(lost(world, asking.luck[question, judge], own_first))
+    gone = bool(lost(world, asking, asking.luck[question, judge], own_first))
     text, finish = _written(ranking, nonce, trial.request.schema is not None, (question + judge) % 3 if gone else None)
     return Completion(trial.request.key, "ok", text, finish, model=trial.judge.name)
 

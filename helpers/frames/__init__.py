@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import pandas as pd
 
@@ -12,6 +14,11 @@ from helpers.frames.games import GAMES, games
 from helpers.frames.listwise import LISTWISE, listwise
 from helpers.frames.pairwise import PAIRWISE, pairwise
 from helpers.frames.written import written
+from helpers.stats.estimates import estimate
+from helpers.stats.intervals import MIN_CLUSTERS, cluster_sums, clustered
+from helpers.stats.standing import LEVEL
+from helpers.stats.tests import holm, sign_flip
+from helpers.types import Estimate, p_text
 
 __all__ = [
     "DECISIONS",
@@ -21,14 +28,22 @@ __all__ = [
     "decisions",
     "games",
     "listwise",
+    "loss_change",
+    "loss_words",
     "losses",
     "one_row_each",
     "outcomes_told",
     "pairwise",
     "picks",
     "recoded",
+    "require_result",
+    "unreadable_words",
     "written",
 ]
+
+
+#: Columns of frames that have a row a judgment already.
+ROW_EACH = {"task", "games", "wording"}
 
 
 def picks(frame: pd.DataFrame) -> pd.DataFrame:
@@ -42,7 +57,7 @@ def picks(frame: pd.DataFrame) -> pd.DataFrame:
 
 def one_row_each(frame: pd.DataFrame) -> pd.DataFrame:
     """One row a judgment, valid or not: for counting judgments and outcomes, not for anything about a candidate."""
-    if {"task", "games", "wording"} & {*frame}:  # these have a row a judgment already
+    if ROW_EACH & {*frame}:
         return frame
     return frame.drop_duplicates(["experiment", "question_id", "judge", "condition", "repeat"])
 
@@ -68,3 +83,73 @@ def losses(frame: pd.DataFrame, by: Iterable[str] = ("judge", "condition")) -> p
     table.insert(0, "judgments", total)
     table["unreadable"] = 1 - readable / total
     return table.reset_index()
+
+
+def unreadable_words(table: pd.DataFrame) -> str:
+    """Of which judges and conditions nothing can be told, since no reply had a readable verdict; takes `losses`."""
+    counts = {"replies": table["judgments"] - table.get("missing", 0), "ok": table.get("ok", 0)}
+    cells = table[["judge", "condition"]].assign(**counts)
+    cells = cells[cells["replies"] > 0]
+    if cells.empty:
+        return ""
+    groups = {"": [], " of {}": ["judge"], " under {}": ["condition"], " of {} under {}": ["judge", "condition"]}
+    mute: dict[str, int] = {}
+    for who, by in groups.items():
+        for names, rows in cells.groupby(by) if by else [((), cells)]:
+            if not rows["ok"].any():
+                mute[who.format(*names)] = int(rows["replies"].sum())
+                cells = cells.drop(rows.index)  # what is said of a whole is not said of its parts
+    told = [f"none of the {n:,} replies{who} had a readable verdict" for who, n in mute.items()]
+    return f"**Cannot tell**: {'; '.join(told)}." if told else ""
+
+
+def require_result(frame: pd.DataFrame, measurable: bool, lacking: str) -> None:
+    """Refuse (ValueError) a frame without a number, unless that is a result: replies without one readable verdict."""
+    outcomes = {*frame["outcome"].dropna().astype(str)} - {"missing"}
+    if measurable or (outcomes and "ok" not in outcomes):
+        return
+    counts = outcomes_told(frame) or "no judgments"
+    more = "; judgments='ask' asks for what is missing" if (frame["outcome"] == "missing").any() else ""
+    raise ValueError(f"{lacking}, so there is nothing to measure: {counts}{more}")
+
+
+def loss_change(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+    """How many more verdicts are lost under each condition than in the control, in pp; `where`: condition.
+
+    A judgment is compared with that control of the same question, judge and texts which serves as its partner. p by
+    sign flips over questions (articles, where these are above them), corrected by Holm over the conditions. Nothing
+    where there is no control ("none" or "control") or nothing beside it.
+    """
+    rows = one_row_each(frame)
+    conditions = [str(name) for name in rows["condition"].dropna().unique()]
+    control = next((name for name in ("none", "control") if name in conditions), None)
+    texts = ("task", "right", "wrong", "first", "candidate", "wording") if ROW_EACH & {*frame} else ()
+    keys = ["question_id", "judge", *(name for name in texts if name in rows)]
+    cluster = "article" if "article" in rows else "question_id"
+    rows = rows.assign(lost=(rows["outcome"] != "ok").astype(float))
+    rows = rows.assign(partner=rows["partner"] if "partner" in rows else rows["repeat"])
+    plain = rows.loc[rows["condition"] == control, [*keys, "repeat", "lost"]].rename(columns={"repeat": "partner"})
+    found = []
+    for condition in sorted({*conditions} - {control} if control else ()):
+        both = rows[rows["condition"] == condition].merge(plain, on=[*keys, "partner"], suffixes=("", "_control"))
+        if both.empty:
+            continue
+        sums = cluster_sums(both.assign(change=both["lost"] - both["lost_control"]), "change", cluster)
+        interval = clustered(sums.numerators, sums.denominators)
+        enough = interval.clusters >= MIN_CLUSTERS
+        p = sign_flip(sums.numerators[:, 0], seed).p if enough else math.nan
+        shares = f"{both['lost'].mean():.1%} against {both['lost_control'].mean():.1%}".replace("%", " %")
+        interval = replace(interval, p=p, method=f"{interval.method}; sign-flip p, Holm; lost: {shares}")
+        found.append(estimate("loss_change", {"condition": condition}, interval, data, "pp"))
+    return [replace(each, p=float(p)) for each, p in zip(found, holm([e.p for e in found]), strict=True)]
+
+
+def loss_words(changes: Sequence[Estimate]) -> str:
+    """Which conditions lose more verdicts than the control, or fewer; "" where none is shown to."""
+    told = [
+        f"{'more' if each.value > 0 else 'fewer'} verdicts are lost under *{each.where['condition']}* "
+        f"({each.method.rpartition('lost: ')[2]}, Holm p {p_text(each.p)}): its effect may come from what was lost"
+        for each in changes
+        if each.p < LEVEL
+    ]
+    return f"Careful: {'; '.join(told)}." if told else ""

@@ -19,7 +19,15 @@ FAILS: Mapping[str, str] = {
         "(name_effect), and under `competitors` the undisclosed own answer can be guessed. An average near 0 can "
         "hide opposite effects on two vendors. 80 questions miss effects of the average below about 7 pp (12 for a "
         "vendor) in one run of five or more. Needs blind partners of the same returned model; no value on average "
-        "where a vendor has none."
+        "where a vendor has none. Verdicts lost under the hint alone for what they would have said move it: see "
+        "loss_change and hint_effect_bound."
+    ),
+    "hint_effect_bound": (
+        "An extreme that nobody expects: it says what lost verdicts could do at most, not what they did. Wide where "
+        "many are lost, and no bound on what a judge of another returned model would have said."
+    ),
+    "loss_change": (
+        "Says that losses differ, not which way they push. Equal shares may still hide losses of different picks."
     ),
     "hint_effect_90": (
         "Equivalence is of the average over vendors alone and of the margin that was chosen. 80 questions, "

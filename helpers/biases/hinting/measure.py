@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import pandas as pd
@@ -15,7 +16,7 @@ from helpers.biases.hinting.concluding import effect_of
 from helpers.biases.hinting.paired import CONFIRMATORY, LEVEL
 from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.stats.standing import tested
-from helpers.types import Estimate, display_name
+from helpers.types import Estimate, display_name, p_text
 
 #: What each verdict means in a sentence.
 SAID = {
@@ -41,14 +42,14 @@ def published_frame(frame: pd.DataFrame) -> pd.DataFrame:
 def measure(frame: pd.DataFrame, data: str, seed: int, margin_pp: float) -> list[Estimate]:
     """Every estimate of the experiment from one frame of judgments; `data` says where the verdicts are from.
 
-    A frame without a valid ranking is a ValueError that counts what became of its judgments.
+    A frame without any reply is a ValueError; replies without a valid ranking give numbers that are NaN.
     """
-    if not (frame["top"] == 1.0).any():
-        told = frames.outcomes_told(frame) or "no judgments"
-        raise ValueError(f"no valid ranking, so there is nothing to measure: {told}")
+    frames.require_result(frame, (frame["top"] == 1.0).any(), "no valid ranking")
     return [
         *groups.group_metrics(frame, data, seed),
         *paired.hint_effect(frame, data, seed, margin_pp),
+        *paired.hint_bounds(frame, data),
+        *frames.loss_change(frame, data, seed),
         *paired.category_hint_effect(frame, data),
         *names.name_effect(frame, data, seed),
         *changes.change_rate(frame, data),
@@ -73,17 +74,37 @@ def finding(estimates: Sequence[Estimate], margin_pp: float) -> str:
             lines.append(f"- {_who(each) if each else ''}hint *{hint}*: nothing can be concluded{shown}: {why}.")
             continue
         told = f"- {_who(each)}hint *{hint}* {SAID[verdict]}: {each} on the average over vendors"
-        told += f" (Holm p = {p[hint]:.2g})" if p[hint] == p[hint] else f" ({each.method.rpartition('; ')[2]})"
+        told += f" (Holm p {p_text(p[hint])})" if p[hint] == p[hint] else f" ({each.method.rpartition('; ')[2]})"
         if verdict == "inconclusive":
             told += (
                 f"; a true effect of {concluding.smallest_shown(each, family):.1f} pp would be found in 80 % "
                 f"of such runs, and to show equivalence within ±{margin_pp:g} pp takes about "
                 f"{_questions(each, margin_pp, family)}"
             )
-        lines.append(f"{told}.")
+        told += "".join(f"; {case}" for case in _cases(estimates, hint, verdict, each, margin_pp))
+        changes = [e for e in estimates if e.id == "loss_change" and e.where["condition"] == hint]
+        lines.append(f"{told}. {frames.loss_words(changes)}".rstrip())
     if not lines:
         return f"None of the hints {', '.join(CONFIRMATORY)} was given: no conclusion was planned for any other."
     return "\n".join([*lines, *_leads(estimates)])
+
+
+def _cases(estimates: Sequence[Estimate], hint: str, verdict: str, each: Estimate, margin_pp: float) -> Iterator[str]:
+    """What lost verdicts would have to be for another conclusion: nothing where even the worst case changes none."""
+    for bound in estimates:
+        if bound.id != "hint_effect_bound" or (bound.where["hint"], bound.where["vendor"]) != (hint, "average"):
+            continue
+        apart = bound.low > 0 or bound.high < 0
+        changed = {
+            "different": not (apart and bound.value * each.value > 0),
+            "equivalent": abs(bound.value) > margin_pp / 100,
+            "inconclusive": apart,
+        }
+        words = ("all", "none") if bound.where["bound"] == "high" else ("none", "all")
+        lost = zip(words, re.findall(r"(\d+) (?:under|blind)", bound.method), ("under it", "blind"), strict=True)
+        cases = [f"{word} of the {n} verdicts lost {where}" for word, n, where in lost if n != "0"]
+        if cases and changed[verdict] and not math.isnan(bound.low):
+            yield f"if {' and '.join(cases)} were for the own vendor, the change would be {bound}"
 
 
 def _questions(each: Estimate, margin_pp: float, tests: int) -> str:
@@ -100,7 +121,7 @@ def _leads(estimates: Sequence[Estimate]) -> list[str]:
     if not leads:
         return []
     told = "; ".join(
-        f"*{hint}* on {display_name(vendor)} judges {by[hint, vendor]} (p = {p:.2g})"
+        f"*{hint}* on {display_name(vendor)} judges {by[hint, vendor]} (p {p_text(p)})"
         for (hint, vendor), p in leads.items()
     )
     simulated = _who(by[next(iter(leads))])

@@ -20,6 +20,11 @@ from helpers.types import Estimate, display_name
 CONFIRMATORY = ("self", "competitors", "full")
 NEEDS_REPEAT = "needs a plain repeat: repeats = 2"
 LEVEL = 0.05
+#: What is needed of a judgment; the rest of a wide table only costs time.
+USED = (
+    *("experiment", "question_id", "category", "judge", "judge_vendor", "judge_model", "condition", "repeat"),
+    *("partner", "candidate", "candidate_vendor", "own_vendor", "top", "outcome"),
+)
 
 
 def pairs(frame: pd.DataFrame, hint: str) -> pd.DataFrame:
@@ -30,17 +35,26 @@ def pairs(frame: pd.DataFrame, hint: str) -> pd.DataFrame:
     blind repeat that `partner` names, or the one of the same number where there is no such column. Only judges whose
     vendor has a candidate; without pairs an empty frame.
     """
-    both = _partners(frame, hint)
+    return _same_model(_partners(frame, hint))
+
+
+def _same_model(both: pd.DataFrame) -> pd.DataFrame:
+    """Of partners those that no two models gave, with the `difference` of what they put first."""
     same = both["judge_model"].isna() | both["judge_model_blind"].isna()
     same |= both["judge_model"].astype(object) == both["judge_model_blind"].astype(object)
     both = both[same].drop(columns=["judge_model", "judge_model_blind"])
     return both.assign(difference=both["own"] - both["own_blind"])
 
 
-def _partners(frame: pd.DataFrame, hint: str) -> pd.DataFrame:
-    """Hinted judgments beside their blind partners, whatever models they came from."""
+def _partners(frame: pd.DataFrame, hint: str, lost: bool = False) -> pd.DataFrame:
+    """Hinted judgments beside their blind partners, whatever models they came from; `lost` ones with own NaN too."""
+    frame = frame[[name for name in USED if name in frame]]
     votes = frames.picks(frame)
-    votes = votes[votes["judge_vendor"].isin(vendors(frame))].assign(own=lambda v: v["own_vendor"].astype(float))
+    votes = votes.assign(own=votes["own_vendor"].astype(float))
+    if lost:
+        every = frames.one_row_each(frame)
+        votes = pd.concat([votes, every[every["outcome"] != "ok"].assign(own=math.nan)], ignore_index=True)
+    votes = votes[votes["judge_vendor"].isin(vendors(frame))]
     lacking = {"partner": votes["repeat"], "judge_model": None}
     votes = votes.assign(**{name: value for name, value in lacking.items() if name not in votes})
     keys = ["question_id", "category", "judge", "judge_vendor", "partner"]
@@ -117,6 +131,32 @@ def hint_effect(frame: pd.DataFrame, data: str, seed: int, margin_pp: float) -> 
         interval = _tested(sums, mean, seed + 10 * number + 9, family)
         found.append(estimate("hint_effect", where, interval, data, "pp"))
         found.append(estimate("hint_effect_90", where, _equivalence(sums, mean, margin_pp), data, "pp"))
+    return found
+
+
+def hint_bounds(frame: pd.DataFrame, data: str) -> list[Estimate]:
+    """Between what each hint's effect lies, whatever the lost verdicts of its pairs would have been, in pp.
+
+    `hint_effect_bound` (`where`: hint, vendor, bound): "high" if all verdicts lost under the hint were for the own
+    vendor and none of those lost blind (Manski 1990), "low" the reverse. No tests; `method` counts what was lost.
+    """
+    found = []
+    for hint in hints_in(frame):
+        both = _same_model(_partners(frame, hint, lost=True))
+        if both.empty:
+            continue
+        lost = [int(both[name].isna().sum()) for name in ("own", "own_blind")]
+        for bound, (hinted, blind) in {"low": (0.0, 1.0), "high": (1.0, 0.0)}.items():
+            filled = both.assign(difference=both["own"].fillna(hinted) - both["own_blind"].fillna(blind))
+            sums = cluster_sums(filled, "difference", "question_id", "judge_vendor", strata="category")
+            size = len(sums.columns)
+            for vendor, weight in zip(
+                [*sums.columns, "average"], [*np.eye(size), np.full(size, 1 / size)], strict=True
+            ):
+                interval = clustered(sums.numerators, sums.denominators, weight, sums.strata, null=None)
+                method = f"{interval.method}; lost by all: {lost[0]} under the hint, {lost[1]} blind"
+                where = {"hint": hint, "vendor": str(vendor), "bound": bound}
+                found.append(estimate("hint_effect_bound", where, replace(interval, method=method), data, "pp"))
     return found
 
 
