@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from helpers import __main__ as command
-from helpers.analyze import analyze, columns, writing
+from helpers.analyze import analyze, columns, summary, writing
 from helpers.analyze.parsing import verdict_of
 from tests.verdict_files import pair_rows, written
 
@@ -202,10 +202,11 @@ def test_too_many_rows_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             analyze(written(pair_rows(questions=3), tmp_path / f"v.{end}"))
 
 
-def test_nothing_readable_is_no_analysis(tmp_path: Path) -> None:
-    path = written([GOOD | {"verdict": word, "question": word} for word in ("error", "refused")], tmp_path / "v.jsonl")
-    with pytest.raises(ValueError, match=r"no verdict can be read in 2 rows \(refused, unparsed\)"):
-        analyze(path)
+@pytest.mark.parametrize("candidates", [["a"], ["a", "b"], ["a", "b", "c"]])
+def test_nothing_readable_is_a_result(tmp_path: Path, candidates: list[str]) -> None:
+    rows = [GOOD | {"verdict": word, "question": word, "candidates": candidates} for word in ("error", "refused")]
+    text = summary(analyze(written(rows, tmp_path / "v.jsonl")))
+    assert "**Cannot tell**: none of the 2 replies had a readable verdict." in text and "nan" not in text
 
 
 def test_a_wrong_path_or_format_lists_what_is_valid(tmp_path: Path) -> None:

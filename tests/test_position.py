@@ -724,9 +724,12 @@ def test_every_number_is_declared_and_every_declaration_measured() -> None:
     ], "the order of rows changes nothing"
 
 
-def test_nothing_to_measure_is_an_error_that_counts() -> None:
-    with pytest.raises(ValueError, match="nothing to measure: 2 invalid"):
-        position.measure(frame(both(1, None, "junk")), "d", 1)
+def test_pairs_without_both_orders_are_an_error_and_unreadable_ones_a_result() -> None:
+    with pytest.raises(ValueError, match=r"one order only.*nothing to measure: 1 ok"):
+        position.measure(frame(both(1, "A>B", "A>B")[:1]), "d", 1)
+    found = position.measure(frame(both(1, None, "junk")), "d", 1)
+    assert "nothing can be concluded" in position.finding(found)
+    assert sensitivity.sensitivity_words(found).startswith("No pair")
     assert of([], "no_bias", AT) is None
     assert "nothing can be concluded" in position.finding([])
     assert sensitivity.sensitivity_words([]).startswith("No pair")

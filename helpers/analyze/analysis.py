@@ -60,5 +60,8 @@ def analyze(
     # Pairwise and score frames have a row a verdict, listwise ones a row a candidate.
     rows = frames.one_row_each(held.frame) if held.style == "ranking" else held.frame
     keys = {name: rows[name].astype(object) for name in ("judge", "condition", "outcome")}
-    losses = frames.losses(rows.assign(**keys, games=2))
+    rows = rows.assign(**keys, games=2)
+    losses = frames.losses(rows)
+    if held.style != "ranking" and (lost := frames.loss_words(frames.loss_change(rows, "folder", seed))):
+        notes = (*notes, lost)
     return Analysis(held, tuple(estimates), supported(held, estimates), losses, notes, seed, margin_pp)

@@ -134,10 +134,8 @@ def _one_style(raw: Raw, said: list[Said], at: np.ndarray, shown: list[tuple[str
     for number, each in enumerate(said):
         if each.style:
             first.setdefault(each.style, []).append(number)
-    if not first:
-        outcomes = ", ".join(sorted({each.outcome for each in said}))
-        told = f"no verdict can be read in {len(at):,} rows ({outcomes})"
-        raise ValueError(f"{raw.path}: {told}; {parsing.valid(len(shown[0]))}")
+    if not first:  # that no reply had a verdict is a result; of which style it is, the candidates tell
+        return {1: "scores", 2: "label"}.get(max(map(len, shown), default=0), "ranking")
     if len(first) > 1:
         rows = {style: int(np.isin(at, numbers).argmax()) for style, numbers in first.items()}
         told = "; ".join(

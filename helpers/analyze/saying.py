@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from helpers import frames
 from helpers.analyze.analysis import Analysis, analyze
 from helpers.analyze.held import STYLES
 from helpers.analyze.measuring import CONTROLS
@@ -13,11 +14,13 @@ from helpers.analyze.saying_places import MOST_LINES, farthest_first, limited, p
 from helpers.analyze.supported import COMPUTED, MISSING
 from helpers.biases import hinting, top_choice
 from helpers.stats.tests import benjamini_hochberg
-from helpers.types import Estimate, display_name, plain
+from helpers.types import Estimate, display_name, p_text, plain
 
 #: So many names of numbers that are not computed.
 MOST_NAMES = 5
 LEVEL = 0.05
+#: Numbers of a condition that stand elsewhere.
+BESIDE = ("unreadable_share", "change_rate_repeat", "loss_change")
 #: Keys without which a place says nothing.
 KEYED = ("turn", "hint")
 COUNTED = "self_bias_as_counted"
@@ -50,7 +53,8 @@ RANKED = {
 
 def summary(analysis: Analysis) -> str:
     """The whole of it as Markdown: data, findings with intervals, and which numbers are missing for want of what."""
-    notes = [*conditions(analysis), *analysis.notes]
+    mute = frames.unreadable_words(analysis.losses)
+    notes = [*([mute] if mute else []), *conditions(analysis), *analysis.notes]
     parts = [head(analysis), *(f"- {note}" for note in notes), "", "## Found", "", *findings(analysis)]
     return "\n".join([*parts, "", "## Not computed", "", *absent(analysis)])
 
@@ -96,7 +100,7 @@ def findings(analysis: Analysis) -> list[str]:
         here = [
             replace(each, where={k: v for k, v in each.where.items() if k != "condition"})
             for each in analysis.estimates
-            if each.where.get("condition") == name and each.id not in ("unreadable_share", "change_rate_repeat")
+            if each.where.get("condition") == name and each.id not in BESIDE
         ]
         if here:
             lines += ["", f"### Condition {plain(name)}", "", *_of(analysis, here)]
@@ -144,7 +148,7 @@ def _excess(estimates: Sequence[Estimate], id: str, words: str) -> Iterator[str]
             told = "**more than the others**" if each.value > 0 else "**less than the others**"
         else:
             told = "**no measurable excess**"
-        shown = f" (exploratory, p = {p:.2g} of {len(some)} vendors)" if p == p else ""
+        shown = f" (exploratory, p {p_text(p)} of {len(some)} vendors)" if p == p else ""
         yield f"- {display_name(each.where['vendor'])} judges {words.format(_sure(each))}: {told}{shown}."
 
 

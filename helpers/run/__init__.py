@@ -2,7 +2,17 @@
 
 from helpers.run.asking import Asked, ask, budget_of, caution, plan
 from helpers.run.game_sources import features, write_arena
-from helpers.run.showing import control_gap, controls_told, example, losses, machine_provenance, provenance, say, show
+from helpers.run.showing import (
+    control_gap,
+    controls_told,
+    example,
+    losses,
+    losses_words,
+    machine_provenance,
+    provenance,
+    say,
+    show,
+)
 from helpers.run.summing import costs, summary
 
 __all__ = [
@@ -16,6 +26,7 @@ __all__ = [
     "example",
     "features",
     "losses",
+    "losses_words",
     "machine_provenance",
     "plan",
     "provenance",

@@ -83,6 +83,8 @@ def provenance(asked: Asked) -> str:
         more = f" and {len(problems) - LISTED} more" if len(problems) > LISTED else ""
         text += f" Not read as they stand: {told} ({'; '.join(problems[:LISTED])}{more})."
     text += "".join(f" {note}" for note in frame.attrs.get("notes", ()))
+    if mute := frames.unreadable_words(frames.losses(frame)):
+        text += f" {mute} `explore.show(asked)` shows what replies hold instead."
     if 0 < questions < 10:
         text += f" {_count(questions, 'question')} can carry no interval: {MIN_CLUSTERS} is the least."
     return text
@@ -119,6 +121,11 @@ def losses(asked: Asked) -> pd.DataFrame:
         table["scores contradict ranking"] = [int(denied.get(place, 0)) for place in pairs]
     table["unreadable"] = table["unreadable"].map("{:.1%}".format)
     return table.rename(columns=lambda name: name.replace("_", " ")).set_index("judge")
+
+
+def losses_words(asked: Asked) -> str:
+    """Under which conditions more verdicts are lost than in the control, or fewer; "" where none is shown to."""
+    return frames.loss_words(frames.loss_change(asked.frame, asked.data, asked.experiment.seed))
 
 
 def example(asked: Asked) -> str:

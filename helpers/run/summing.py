@@ -10,7 +10,7 @@ from helpers import frames
 from helpers.export import numbers
 from helpers.run import accounting
 from helpers.run.asking import Asked, bias_of
-from helpers.types import CardLine, Estimate, Headline
+from helpers.types import CardLine, Estimate, Headline, sentence
 
 
 def summary(asked: Asked, published: Sequence[Estimate], estimates: Sequence[Estimate]) -> dict[str, Any]:
@@ -24,7 +24,11 @@ def summary(asked: Asked, published: Sequence[Estimate], estimates: Sequence[Est
     judgments = frames.one_row_each(asked.frame)
     lost = float((judgments["outcome"] != "ok").mean())
     rows = [_row(found, found.unreadable) for found in [bias.headline(published)] if found]
-    rows += [_row(found, lost) for found in [bias.headline(estimates)] if found]
+    headline, mute = bias.headline(estimates), frames.unreadable_words(frames.losses(asked.frame))
+    if lost == 1 and mute:
+        share = Estimate("unreadable_share", {}, lost, n=len(judgments), method="counted", data=asked.data)
+        headline = Headline(sentence(mute.replace("**Cannot", "cannot").replace("**", "")[:-1], asked.data), share)
+    rows += [_row(found, lost) for found in [headline] if found]
     lines = [*bias.card(published), *bias.card(estimates, _vendors(asked))]
     return {
         "title": experiment.name,

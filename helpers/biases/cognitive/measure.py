@@ -13,15 +13,11 @@ from helpers.types import Estimate
 def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """Every estimate of the experiment from one decisions frame; `data` says where the decisions are from.
 
-    A frame in which no control and treatment of one wording were both answered readably is a ValueError that counts
-    what became of the replies.
+    A frame with readable replies of which none are a control and a treatment of one wording is a ValueError that counts
+    what became of them.
     """
     table = pairs(frame)
-    if not table["readable"].any():
-        told = frames.outcomes_told(frame) or "no replies"
-        if (frame["outcome"] == "missing").any():
-            told += "; judgments='ask' asks for what is missing"
-        raise ValueError(f"no test has a readable control and a readable treatment, so nothing can be measured: {told}")
+    frames.require_result(frame, table["readable"].any(), "no test has a readable control and a readable treatment")
     return [
         *effects.bias_effect(table, data, seed),
         *effects.bias_placebo(table, data),

@@ -19,14 +19,13 @@ def measure(frame: pd.DataFrame, data: str, seed: int, features: pd.DataFrame | 
     """Every estimate of the experiment from one games frame; `data` says where the verdicts are from.
 
     `features`, a row an answer (question_id, candidate, length, headers, lists, bold), adds win rates at equal style.
-    A frame in which no pair has a readable verdict in both orders is a ValueError that counts what became of it.
+    A frame with verdicts of which none are of a pair's both orders is a ValueError that counts what became of them.
     """
     table = pairs(frame)
-    if not (table["kind"] != INVALID).any():
-        told = frames.outcomes_told(frame) or "no verdicts"
-        if frame["first"].nunique() == 1:
-            told += "; these verdicts were given in one order only, or do not say in which"
-        raise ValueError(f"no pair was judged readably in both orders, so there is nothing to measure: {told}")
+    lacking = "no pair was judged readably in both orders"
+    if frame["first"].nunique() == 1:
+        lacking += " (these verdicts were given in one order only, or do not say in which)"
+    frames.require_result(frame, (table["kind"] != INVALID).any(), lacking)
     return [
         *classes.class_rates(table, data),
         *effects.first_position_effect(table, data, seed),

@@ -92,6 +92,8 @@ def sensitivity_words(estimates: Sequence[Estimate]) -> str:
     every = [e for e in estimates if e.id == "first_position_sensitivity" and e.value == e.value]
     for at in dict.fromkeys(place(e.where) for e in every):
         told = {e.where["choice"]: e for e in every if place(e.where) == at}
+        if "headline" not in told:  # no readable pair: bounds alone are no choices
+            continue
         values = [100 * e.value for choice, e in told.items() if choice not in BOUNDS]
         low, high = (100 * told[choice].value for choice in reversed(BOUNDS))
         who = "SIMULATED: " if told["headline"].data == "simulated" else ""

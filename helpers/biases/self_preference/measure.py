@@ -21,12 +21,11 @@ def published_frame(frame: pd.DataFrame) -> pd.DataFrame:
 def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """Every estimate of the experiment from one pair frame; `data` says where the verdicts are from.
 
-    A frame in which no pair has a verdict in both orders is a ValueError that counts what became of its judgments.
+    A frame with verdicts of which none are of a pair's both orders is a ValueError that counts what became of them.
     """
     table = items(frame)
-    if not table.loc[table["task"] == "correct", "score"].notna().any():
-        told = frames.outcomes_told(frame) or "no judgments"
-        raise ValueError(f"no pair was judged in both orders, so there is nothing to measure: {told}")
+    judged = table.loc[table["task"] == "correct", "score"].notna().any()
+    frames.require_result(frame, judged, "no pair was judged in both orders")
     return [
         *rates.unreadable_share(frame, data),
         *rates.counts(table, data),

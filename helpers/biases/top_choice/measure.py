@@ -13,7 +13,7 @@ from helpers.biases.top_choice.checks import sensitivity_caption, sensitivity_ro
 from helpers.stats.power import detectable_effect
 from helpers.stats.standing import tested
 from helpers.stats.tests import benjamini_hochberg
-from helpers.types import Estimate, display_name
+from helpers.types import Estimate, display_name, p_text
 
 #: A judge that loses a larger share of its judgments is named in the finding.
 MUCH_LOST = 0.05
@@ -33,11 +33,9 @@ def published_frame(frame: pd.DataFrame) -> pd.DataFrame:
 def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """Every estimate of the experiment from one frame of judgments; `data` says where the verdicts are from.
 
-    A frame without a valid ranking is a ValueError that counts what became of its judgments.
+    A frame without any reply is a ValueError; replies without a valid ranking give numbers that are NaN.
     """
-    if not (frame["top"] == 1.0).any():
-        told = frames.outcomes_told(frame) or "no judgments"
-        raise ValueError(f"no valid ranking, so there is nothing to measure: {told}")
+    frames.require_result(frame, (frame["top"] == 1.0).any(), "no valid ranking")
     return [
         *rates.unreadable_share(frame, data),
         *rates.top1_rate(frame, data),
@@ -87,23 +85,23 @@ def finding(estimates: Sequence[Estimate]) -> str:
             verb = "favouring" if each.value > 0 else "disfavouring"
             lines.append(
                 f"- {who} judges: consistent with {verb} their own vendor's answers, {each} logits, {effect} in first "
-                f"places (Holm p = {p[vendor]:.2g}); a habit of place of their own would look the same."
+                f"places (Holm p {p_text(p[vendor])}); a habit of place of their own would look the same."
             )
         elif p[vendor] < 0.05:
             verb = "**favour**" if each.value > 0 else "**disfavour**"
             lines.append(
                 f"- {who} judges {verb} their own vendor's answers at equal quality and position: {each} logits, or "
-                f"{effect} in first places (Holm p = {p[vendor]:.2g})."
+                f"{effect} in first places (Holm p {p_text(p[vendor])})."
             )
         elif each.low > 0 or each.high < 0:
             lines.append(
                 f"- {who} judges: a hint of {'self-preference' if each.value > 0 else 'the opposite'} that does not "
-                f"survive the correction for {len(p)} vendors: {each} logits, {effect} (Holm p = {p[vendor]:.2g})."
+                f"survive the correction for {len(p)} vendors: {each} logits, {effect} (Holm p {p_text(p[vendor])})."
             )
         else:
             lines.append(
-                f"- {who} judges show no measurable self-preference: {each} logits, {effect} (Holm p = "
-                f"{p[vendor]:.2g}); {detectable(effect, len(p))}."
+                f"- {who} judges show no measurable self-preference: {each} logits, {effect} (Holm p "
+                f"{p_text(p[vendor])}); {detectable(effect, len(p))}."
             )
     if not lines:
         return "No judge's own vendor is among the candidates: there is no self-preference to measure."
@@ -170,7 +168,7 @@ def positions(estimates: Sequence[Estimate]) -> str:
         f"place {largest.where['slot']}, {largest})"
     )
     if clear:
-        places = ", ".join(f"place {each.where['slot']} {each} (p = {p:.2g})" for each, p in clear)
+        places = ", ".join(f"place {each.where['slot']} {each} (p {p_text(p)})" for each, p in clear)
         told = f"Against one in {len(found)}, exploratory, p by Benjamini and Hochberg over all places: {places}"
     others = [each for each in known if each not in [one for one, _ in clear]]
     if others:

@@ -13,14 +13,10 @@ from helpers.types import Estimate
 def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """Every estimate of the experiment from one frame of `tidy`; `data` says where the verdicts are from.
 
-    A frame in which no pair has a readable verdict in both orders is a ValueError that counts what became of them.
+    A frame with verdicts of which none are of a pair's both orders is a ValueError that counts what became of them.
     """
     table = pairs(frame)
-    if not table["score"].notna().any():
-        told = frames.outcomes_told(frame) or "no verdicts"
-        if (frame["outcome"] == "missing").any():
-            told += "; judgments='ask' asks for what is missing"
-        raise ValueError(f"no pair was judged readably in both orders, so there is nothing to measure: {told}")
+    frames.require_result(frame, table["score"].notna().any(), "no pair was judged readably in both orders")
     return [
         *effects.style_effect(table, data, seed),
         *lengths.length_controlled(table, data),
