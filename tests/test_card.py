@@ -149,24 +149,30 @@ def least_of(tests: int) -> float:
 
 
 def named_judges() -> list[Estimate]:
-    """Raw p of 0.01, 0.04 and 0.9: by hand, Benjamini and Hochberg make of them 0.03, 0.06 and 0.9."""
-    rows = (("a", 0.2, 0.01), ("b", -0.2, 0.04), ("c", 0.0, 0.9))
-    by = [number("name_effect_by_judge", v, v - 0.1, v + 0.1, p, where={"judge": j}) for j, v, p in rows]
+    """Raw p of 0.01, 0.04 and 0.9 of names, 0.5 of a hint: by hand, Holm makes of them 0.04, 0.12, 1 and 1."""
+    rows = (("claude", 0.2, 0.01), ("gpt", -0.2, 0.04), ("gemini", 0.0, 0.9))
+    by = [number("name_effect", v, v - 0.1, v + 0.1, p, where={"vendor": vendor}) for vendor, v, p in rows]
+    by.append(number("hint_effect", 0.01, -0.1, 0.1, 0.5, where={"hint": "self", "vendor": "average"}))
+    judges = (("a_claude", 1e-4), ("b_gpt", 1e-4), ("c", 1e-4))
+    by += [number("name_effect_by_judge", 0.4, 0.3, 0.5, p, where={"judge": j}) for j, p in judges]
     lost = [
-        number("unreadable_share", share, where={"judge": "a", "hint": hint}, unit="rate", n=n)
+        number("unreadable_share", share, where={"judge": "a_claude", "hint": hint}, unit="rate", n=n)
         for hint, share, n in (("none", 0.0, 100), ("self", 0.3, 50))
     ]
     return by + lost
 
 
-def test_the_name_effect_of_judges_stands_by_benjamini_and_hochberg():
-    lines = hinting.card(named_judges())
+def test_the_name_of_a_vendor_stands_by_holm_together_with_the_hints_and_single_judges_do_not():
+    lines = hinting.card(named_judges(), {"c": "gemini"})
     found = {line.judge: (line.verdict, round(line.p, 6)) for line in lines if line.measure == "name effect"}
-    assert found == {"a": ("bias", 0.03), "b": ("hint", 0.06), "c": ("not shown", 0.9)}
-    assert "for answers" in only(lines, "a", "name effect").words
-    assert "against answers" in only(lines, "b", "name effect").words
-    assert only(lines, "a", "unreadable").estimate.value == pytest.approx(15 / 150)
-    assert all(line.smallest == least_of(3) for line in lines if line.measure == "name effect")
+    assert found == {"a_claude": ("bias", 0.04), "b_gpt": ("hint", 0.12), "c": ("not shown", 1.0)}
+    assert "for answers" in only(lines, "a_claude", "name effect").words
+    assert "against answers" in only(lines, "b_gpt", "name effect").words
+    assert only(lines, "a_claude", "unreadable").estimate.value == pytest.approx(15 / 150)
+    assert all(line.smallest == least_of(4) for line in lines if line.measure == "name effect")
+    words = hinting.names_words([*named_judges(), number("name_effect", 0.0, -0.1, 0.1, where={"vendor": "average"})])
+    assert words.count("**name itself**") == 1 and "GPT -20.0 pp [-30.0, -10.0], Holm p = 0.12 (leans against" in words
+    assert [(len(some), tests) for some, tests in hinting.confirmatory(named_judges())] == [(4, 4), (0, 0)]
 
 
 def test_published_hints_leave_it_open_and_have_no_lines():
@@ -198,7 +204,8 @@ def test_a_rate_of_own_wrong_answers_is_described_and_the_gap_is_judged():
     ]
     lines = self_preference.card(rows + gaps + edits)
     assert {only(lines, j, "harmful self-preference").verdict for j in "ab"} == {"described"}
-    assert [only(lines, j, "evaluator-quality gap").verdict for j in "ab"] == ["bias", "not shown"]
+    # Exploratory: however small its p, it is a hint.
+    assert [only(lines, j, "evaluator-quality gap").verdict for j in "ab"] == ["hint", "not shown"]
     hidden = only(lines, "a", "hidden authorship")
     # The family is what was planned: two contrasts, of which one could not be tested.
     assert (hidden.verdict, round(hidden.p, 6)) == ("bias", 0.04)

@@ -444,12 +444,14 @@ def effect(bias: str, p: float, value: float = 0.2, judge: str | None = None, **
     return Estimate("bias_effect", where, value, **(known | more))
 
 
-def test_holm_is_over_biases_and_benjamini_hochberg_over_judges_apart_from_them() -> None:
+def test_holm_is_over_biases_and_judges_together() -> None:
     found = [effect("a", 0.01), effect("b", 0.04), effect("a", 0.01, judge="x"), effect("b", 0.04, judge="x")]
     p = families.corrected([*found, effect("a", 0.02, judge="y"), effect("b", math.nan, judge="y")])
-    assert [p["a",], p["b",]] == pytest.approx([0.02, 0.04])
-    # Of three: 3/1 * 0.01, 3/2 * 0.02, 3/3 * 0.04.
-    assert [p["a", "x"], p["a", "y"], p["b", "x"]] == pytest.approx([0.03, 0.03, 0.04]) and math.isnan(p["b", "y"])
+    # Of five: 5 * 0.01 twice, 3 * 0.02, 2 * 0.04 twice; what was not tested does not count.
+    assert [p["a",], p["a", "x"], p["a", "y"]] == pytest.approx([0.05, 0.05, 0.06])
+    assert [p["b",], p["b", "x"]] == pytest.approx([0.08, 0.08]) and math.isnan(p["b", "y"])
+    # One judge is its own mean, and counts once.
+    assert families.corrected(found) == pytest.approx({(*"a",): 0.02, (*"b",): 0.04, (*"ax",): 0.02, (*"bx",): 0.04})
 
 
 def test_how_many_scenarios_sign_flips_need() -> None:
@@ -472,7 +474,8 @@ def test_the_finding_names_directions_leanings_and_what_could_have_been_found() 
     lines = told.splitlines()
     assert lines[0] == (
         "On average over these 2 judges (of others nothing is said), a moves answers **toward** the bias; b moves "
-        "answers **away from** the bias; c and d show no measurable effect (Holm over 4 biases)."
+        "answers **away from** the bias; c and d show no measurable effect (Holm over 10 tests, of "
+        "biases and judges)."
     )
     assert "leans toward the bias, not established" in lines[4] and "no measurable effect" in lines[5]
     assert "would be found in 80 % of such runs" in lines[5] and "80 %" not in lines[2]

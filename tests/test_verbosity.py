@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -105,18 +106,20 @@ def test_the_effect_is_the_mean_over_questions_with_their_t_interval() -> None:
         assert each.p == pytest.approx(flips.pvalue, abs=0.02)
 
 
-def test_the_three_wordings_of_a_judge_are_one_family_and_its_control_is_none_of_it() -> None:
+def test_the_wordings_of_all_judges_are_one_family_and_the_control_is_none_of_it() -> None:
     two = pd.concat([sample(3).assign(judge="a"), sample(4, lead=0.0).assign(judge="b")], ignore_index=True)
     estimates = verbosity.measure(two, "asked", 1)
     raw, p = {at: each.p for at, each in family(estimates).items()}, corrected(estimates)
     assert set(raw) == set(itertools.product("ab", BIASES))
-    for judge in "ab":
-        mine = sorted((raw[judge, bias], bias) for bias in BIASES)
-        steps = [min(1.0, (3 - i) * value) for i, (value, _) in enumerate(mine)]
-        for i, (_, bias) in enumerate(mine):
-            assert p[judge, bias] == pytest.approx(max(steps[: i + 1]))
+    mine = sorted((value, at) for at, value in raw.items())
+    steps = [min(1.0, (6 - i) * value) for i, (value, _) in enumerate(mine)]
+    assert [p[at] for _, at in mine] == pytest.approx([max(steps[: i + 1]) for i in range(6)])
     assert set(exploratory(estimates, "style_effect")) == {("a", "reworded"), ("b", "reworded")}
-    assert [(len(some), tests) for some, tests in verbosity.confirmatory(estimates)] == [(3, 3), (3, 3)]
+    assert [(len(some), tests) for some, tests in verbosity.confirmatory(estimates)] == [(6, 6)]
+    longer = Estimate("longer_when_worse", {"judge": "a"}, 0.8, 0.7, 0.9, 40, 40, "rate", 0.05, "t", "asked", 1e-6)
+    more = corrected([*estimates, longer, replace(longer, where={"judge": "x"}, data="published")])
+    assert more["a", ""] == pytest.approx(7e-6) and more["x", ""] == 1e-6  # a source of data is a family of its own
+    assert more[mine[0][1]] == pytest.approx(min(1.0, 6 * mine[0][0]))
 
 
 def test_a_wording_is_not_tested_where_no_test_could_reach_the_corrected_level() -> None:
@@ -293,8 +296,8 @@ def test_planted_likings_are_found_and_none_where_nothing_was_planted() -> None:
     found = {at for at, value in p.items() if value < 0.05}
     longer = {("sim_gpt_grader", bias) for bias in BIASES}
     liked = {("sim_gemini_grader", bias) for bias in ("listed", "confident")}
-    assert found == longer | liked
-    assert all(level[at].low > 0 for at in liked)
+    assert liked < found <= longer | liked and found & longer
+    assert all(family(estimates)[at].low > 0 for at in longer) and all(level[at].low > 0 for at in liked)
     assert not [at for at in level if at not in liked and (level[at].low > 0 or level[at].high < 0)]
     slopes = index(estimates, "length_slope")
     assert slopes["sim_gpt_grader", ""].low > 0 > slopes["sim_claude_grader", ""].low
@@ -320,7 +323,8 @@ def test_words_figures_and_tables_are_of_the_run_and_say_that_it_is_simulated() 
     _, estimates = graders()
     said = verbosity.finding(estimates)
     assert said.count("SIMULATED: sim_") == 3
-    assert "sim_gpt_grader: **prefers padded, listed, confident** wordings" in said
+    shown = [at[1] for at, p in corrected(estimates).items() if at[0] == "sim_gpt_grader" and p < 0.05]
+    assert f"sim_gpt_grader: **prefers {', '.join(shown)}** wordings" in said
     assert "sim_claude_grader: **no measurable preference**" in said
     for words in (verbosity.length_words, verbosity.content_words, verbosity.noise_words):
         assert words(estimates).count("SIMULATED: sim_") == 3
@@ -374,7 +378,7 @@ def test_equal_length_is_told_after_its_correction_and_as_another_preference_whe
         head.sentence.startswith("Of 1 judge 1 prefers or avoids")
         and ", 0 of them at equal length too" in head.sentence
     )
-    assert "wins less than the plain one" in verbosity.finding([*raw, *turned])
+    assert "seems to win less than the plain one" in verbosity.finding([*raw, *turned])
     same = [number("length_controlled_effect", "j", bias, 0.3, 0.05, 1e-6) for bias in ("listed", "confident")]
     assert ", 1 of them at equal length too" in verbosity.headline([*raw, *same]).sentence
     # p = 0.04 beside seven of 0.6 is no finding after Benjamini and Hochberg, though its interval leaves out 0.

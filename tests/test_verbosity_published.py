@@ -19,7 +19,7 @@ from helpers import claims, paths, run, verdicts
 from helpers.__main__ import main
 from helpers.biases import verbosity
 from helpers.biases.verbosity import asking
-from helpers.biases.verbosity.published import against_longer, model_of
+from helpers.biases.verbosity.published import model_of
 from helpers.config import read_yaml
 from helpers.datasets import load_questions
 from helpers.providers import simulated
@@ -97,7 +97,7 @@ def test_claims_are_those_of_the_published_statistics(real_data: Path) -> None:
 
 def test_the_readme_repeats_what_the_counts_give() -> None:
     worse = {each.where["judge"]: each for each in PUBLISHED if each.id == "longer_when_worse"}
-    p = {at[0]: value for at, value in against_longer(PUBLISHED).items()}
+    p = {at[0]: value for at, value in verbosity.corrected(PUBLISHED).items()}
     above, below = (
         [name for name, each in worse.items() if p[name] < 0.05 and sign * (each.value - 0.5) > 0] for sign in (1, -1)
     )
@@ -137,7 +137,7 @@ def test_published_judges_have_a_line_on_the_card_and_a_headline() -> None:
     pairs, many = np.unique(drawn[:, :2], axis=0, return_counts=True)
     hits = [stats.binomtest(int(a), int(a + b)).pvalue <= 0.05 / 30 if a + b else False for a, b in pairs]
     assert many[hits].sum() / 4000 == pytest.approx(0.8, abs=0.03)
-    p = against_longer(PUBLISHED)
+    p = verbosity.corrected(PUBLISHED)
     found = sum(p[name, ""] < 0.05 and each.value > 0.5 for name, each in shares.items())
     assert head.sentence.startswith(f"Of 30 evaluators {found} prefer the longer text") and 0 < head.unreadable < 0.05
 

@@ -18,10 +18,7 @@ BIASES = ("anchoring", "halo", "loss_aversion", "confirmation", "judge_anchoring
 LEVEL = 0.05
 #: Data of models that were asked for this run; the replies of all others come from published files.
 ASKED = ("asked", "simulated")
-CORRECTION = (
-    "Holm over the biases for means over judges, which are confirmatory; Benjamini-Hochberg over biases and judges for "
-    "single judges, which are exploratory; a star also asks that answers move the same way along the scale"
-)
+CORRECTION = "Holm over all biases and judges; a star also asks that answers move the same way along the scale"
 Titles = Mapping[str, str] | None
 #: Corrected p by bias and judge (None: the mean over judges), where sources of data differ also by data.
 Stars = Mapping[tuple[str | None, ...], float] | None

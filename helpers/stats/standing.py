@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
+import numpy as np
+
+from helpers.stats.tests import holm
 from helpers.types import CARD_VERDICTS, Estimate
 
 LEVEL = 0.05
+Key = TypeVar("Key", bound=Hashable)
 
 
 def tested(each: Estimate) -> bool:
@@ -16,17 +21,24 @@ def tested(each: Estimate) -> bool:
     return math.isfinite(each.low) and "no test" not in each.method
 
 
-def standing(each: Estimate, p: float, null: float = 0.0) -> str:
+def correct_family(
+    family: Mapping[Key, Estimate], correction: Callable[[Sequence[float]], np.ndarray] = holm
+) -> dict[Key, float]:
+    """What a correction over a family leaves of the p of each of its numbers; NaN where there was no test."""
+    return dict(zip(family, map(float, correction([each.p for each in family.values()])), strict=True))
+
+
+def standing(each: Estimate, p: float, null: float = 0.0, confirmatory: bool = True) -> str:
     """One of CARD_VERDICTS for a number with its p after the correction for its family, NaN where there was no test.
 
-    A *bias* is what the module's own test finds after its correction (p below LEVEL), as its finding says in words. An
-    interval that leaves out `null` without that is a *hint*, so that a number without a test can at most be one.
-    *untold*: no number, or neither an interval nor a small p.
+    A *bias* is shown only by a member of the confirmatory family that the experiment declares over all its judges:
+    Holm's p is below LEVEL. Such a p of an exploratory number (not `confirmatory`), and of any number an interval that
+    leaves out `null`, is a *hint*. *untold*: no number, or neither an interval nor a small p.
     """
     if math.isnan(each.value):
         return "untold"
     if p < LEVEL:
-        return "bias"
+        return "bias" if confirmatory else "hint"
     if math.isnan(each.low):
         return "untold"
     return "hint" if each.low > null or each.high < null else "not shown"

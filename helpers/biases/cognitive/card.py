@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from helpers.biases.cognitive.averages import LEVEL
-from helpers.biases.cognitive.families import Place, by_judge, corrected, family, stands
+from helpers.biases.cognitive.families import Place, by_judge, corrected, family, first_level, stands
 from helpers.biases.cognitive.published import BIASES_WORD, WITHOUT
 from helpers.stats.power import detectable_effect
 from helpers.stats.standing import size, standing, together, worst
@@ -19,9 +19,8 @@ def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None
     """Of each model by which biases it is moved, and how many replies held no decision.
 
     The profile shows the bias with the gravest verdict, of several the largest effect; the words name all that move it.
-    A bias is one that stands (`families.stands`): single models are exploratory, by Benjamini and Hochberg over bias x
-    model. Published means of |B| have neither an interval nor a direction: they are described, not judged. `vendors`
-    is not needed.
+    A bias is one that stands (`families.stands`), by Holm over all biases and models. Published means of |B| have
+    neither an interval nor a direction: they are described, not judged. `vendors` is not needed.
     """
     del vendors
     lines = []
@@ -29,10 +28,9 @@ def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None
         mine = [each for each in estimates if each.data == data]
         grid, p, standing_ = by_judge(mine), corrected(mine), stands(mine)
         verdicts = {at: _verdict(at, each, p[at], standing_) for at, each in grid.items()}
-        tests = max(1, sum(not math.isnan(p[at]) for at in grid))
         for judge in sorted({each.where["judge"] for each in grid.values()}):
             own = {at: each for at, each in grid.items() if each.where["judge"] == judge}
-            lines.append(_profile(judge, own, verdicts, p, tests))
+            lines.append(_profile(judge, own, verdicts, p, first_level(mine)))
         lines += [
             _absolute(each) for each in mine if each.id == "ratio_scale_absolute" and set(each.where) == {"judge"}
         ]
@@ -49,12 +47,11 @@ def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None
 
 def _verdict(at: Place, each: Estimate, p: float, standing_: Mapping[Place, int]) -> str:
     """As everywhere, but a bias must stand: an effect that scatter alone could make is a hint."""
-    verdict = standing(each, p)
-    return "hint" if verdict == "bias" and at not in standing_ else verdict
+    return standing(each, p, confirmatory=at in standing_)
 
 
 def _profile(
-    judge: str, own: Mapping[Place, Estimate], verdicts: Mapping[Place, str], p: Mapping[Place, float], tests: int
+    judge: str, own: Mapping[Place, Estimate], verdicts: Mapping[Place, str], p: Mapping[Place, float], level: float
 ) -> CardLine:
     gravest = worst(verdicts[at] for at in own)
     top = max((at for at in own if verdicts[at] == gravest), key=lambda at: size(own[at]))
@@ -70,7 +67,7 @@ def _profile(
         "not shown": f"is not measurably moved by any of {len(own)} biases",
         "untold": f"was asked too little to tell whether any of {len(own)} biases moves it",
     }[gravest]
-    least = detectable_effect(each.se, each.clusters - 1, level=LEVEL / tests)
+    least = detectable_effect(each.se, each.clusters - 1, level=level)
     return CardLine(judge, PROFILE, each, gravest, f"{words}; here: {_name(top)}", p[top], least)
 
 

@@ -17,6 +17,7 @@ from helpers.biases.cognitive.families import (
     family,
     index,
     lost,
+    members,
     of,
     scenarios_needed,
     smallest_detectable,
@@ -29,7 +30,7 @@ from helpers.types import Estimate, p_text
 
 @dataclass(frozen=True)
 class Known:
-    """What every sentence looks up: all numbers, the confirmatory contrasts, the grid, p and what stands."""
+    """What every sentence looks up: all numbers, means over judges, the grid of judges, p and what stands."""
 
     all: Index
     family: Mapping[Place, Estimate]
@@ -37,6 +38,7 @@ class Known:
     p: Mapping[Place, float]
     shown: Mapping[Place, int]
     needed: tuple[int, int]
+    level: float
 
 
 def finding(estimates: Sequence[Estimate]) -> str:
@@ -52,6 +54,7 @@ def finding(estimates: Sequence[Estimate]) -> str:
         corrected(estimates),
         stands(estimates),
         scenarios_needed(estimates),
+        LEVEL / max(1, len(members(estimates))),
     )
     each, none = known.family, undirected(estimates)
     told = f"Without a known direction, so that only the published metric is defined: {_words(none)}." if none else ""
@@ -90,7 +93,8 @@ def _summary(known: Known) -> str:
     rest = [at for at in each if at not in tested and at not in split]
     if rest:
         told.append(f"nothing can be concluded of {_words(at[0] for at in rest)}")
-    many = f"Holm over {len(tested)} biases" if len(tested) > 1 else "one bias tested"
+    tests = sum(not math.isnan(p[at]) for at in (known.grid if len(judges) == 1 else p))
+    many = f"Holm over {tests} tests, of biases and judges" if tests > 1 else "one bias tested"
     said = f"{who}, {'; '.join(told)} ({many})."
     return simulated + said if simulated or len(judges) < 2 else said[0].upper() + said[1:]
 
@@ -163,15 +167,15 @@ def _untested(known: Known, each: Estimate) -> str:
         return (
             f"With {each.clusters} scenario{plural} there is no interval ({MIN_CLUSTERS} is the least) and no test: "
             f"an interval needs {interval} scenarios, and sign flips need {test} in which answers move to reach "
-            f"Holm's level of {LEVEL / max(1, len(known.family)):.2g} over these biases."
+            f"Holm's level of {known.level:.2g} over biases and judges."
         )
     why = (each.method.partition("; ")[2] or each.method).removeprefix("no test: ")
     return f"No test: {why}; sign flips need {test} scenarios that move."
 
 
 def _judges(known: Known, at: Place) -> str:
-    """The judges that are moved for themselves, which is exploratory."""
-    p, grid, shown = known.p, known.grid, known.shown
+    """The judges that are moved for themselves."""
+    grid, shown = known.grid, known.shown
     mine = [one for one in grid if one[0] == at[0]]
     if len(mine) < 2:
         return ""
@@ -181,5 +185,4 @@ def _judges(known: Known, at: Place) -> str:
         if found:
             told.append(f"{', '.join(found)} {word}")
     moved = " and ".join(told) if told else "none"
-    tests = sum(not math.isnan(p[one]) for one in grid)
-    return f"; for itself is moved: {moved} (exploratory, Benjamini and Hochberg over {tests} tests)"
+    return f"; for itself is moved: {moved}"

@@ -39,14 +39,16 @@ def directed(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def corrected_level(table: pd.DataFrame) -> float:
-    """The level of the first step of Holm's correction over the biases that have a readable pair."""
-    return LEVEL / max(1, table.loc[table["a2"].notna(), "category"].nunique())
+    """The level of Holm's first step over the biases that have a readable pair, of each judge and on their mean."""
+    read = table.loc[table["a2"].notna(), ["category", "judge", "source"]].drop_duplicates()
+    several = len(read[["judge", "source"]].drop_duplicates()) > 1
+    return LEVEL / max(1, len(read) + several * read["category"].nunique())
 
 
 def bias_effect(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """How far the treatment moves the answer toward the target, as a share of the larger distance; -1 to 1.
 
-    `where`: bias (the mean over these judges: the confirmatory family), and bias, judge (exploratory). Beside each the
+    `where`: bias (the mean over these judges), and bias, judge; all are one confirmatory family. Beside each the
     count `bias_effect_undefined` of readable pairs that have no direction: both answers are the target, or nothing was
     selected. Takes `pairs`.
     """
@@ -54,7 +56,7 @@ def bias_effect(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     level, found = corrected_level(rows), []
     values = pull(*columns(rows, "a1", "a2", "target"))
     for cell in cells(rows, values):
-        interval = tested(cell, seed, NO_PAIR, LEVEL if "judge" in cell.where else level)
+        interval = tested(cell, seed, NO_PAIR, level)
         found.append(_within(estimate("bias_effect", cell.where, interval, data, "score")))
     undefined = np.where(rows["readable"], np.isnan(values), np.nan)
     for cell in cells(rows, undefined):

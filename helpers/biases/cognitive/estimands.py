@@ -73,7 +73,7 @@ ASKED = (
         "mean of (|a1 - t| - |a2 - t|) / max(|a1 - t|, |a2 - t|); t = the bias's target",
         "signed shares",
         f"{_PAIRS}, one of them off the target",
-        f"{SIGNS}; of means over judges Holm over biases, of judges Benjamini and Hochberg over bias x judge",
+        f"{SIGNS}; Holm over all biases, each judge and the mean over judges",
         "own definition, after Malberg et al. 2024; sign flips: exchange of control and treatment",
         lost=f"0/0, and selections of nothing, are left out and counted (bias_effect_undefined); {_LOST}",
     ),

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from helpers.biases.cognitive.averages import LEVEL
 from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.stats.power import detectable_effect
-from helpers.stats.standing import tested
-from helpers.stats.tests import benjamini_hochberg, holm
+from helpers.stats.standing import correct_family, tested
+from helpers.stats.tests import benjamini_hochberg
 from helpers.types import Estimate
 
 #: A difference of unreadable shares, treatment less control, from which it is pointed out.
@@ -44,29 +44,31 @@ def of(estimates: Sequence[Estimate] | Index, id: str, at: Place, **more: str) -
 
 
 def family(estimates: Sequence[Estimate]) -> dict[Place, Estimate]:
-    """The confirmatory contrasts, one a bias: bias_effect as the mean over judges."""
+    """One contrast a bias: bias_effect as the mean over judges."""
     return {place(e.where): e for e in estimates if e.id == "bias_effect" and "judge" not in e.where}
 
 
 def by_judge(estimates: Sequence[Estimate], id: str = "bias_effect") -> dict[Place, Estimate]:
-    """One number of each bias and judge: the exploratory grid."""
+    """One number of each bias and judge."""
     return {place(e.where): e for e in estimates if e.id == id and "judge" in e.where}
+
+
+def members(estimates: Sequence[Estimate]) -> dict[Place, Estimate]:
+    """The confirmatory family: each bias on the mean over judges and of each judge; one judge alone is its own mean."""
+    grid = by_judge(estimates)
+    return grid if len({at[1:] for at in grid}) == 1 else family(estimates) | grid
 
 
 def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], int]]:
     """The confirmatory family with the number of tests that Holm corrects it for."""
-    contrasts = [*family(estimates).values()]
+    contrasts = [*members(estimates).values()]
     return [(contrasts, sum(map(tested, contrasts)))]
 
 
 def corrected(estimates: Sequence[Estimate]) -> dict[Place, float]:
-    """What is left of each p of bias_effect, by bias or bias and judge; NaN where there was no test.
-
-    Holm over the biases, of the means over judges; apart from these, Benjamini and Hochberg over bias x judge.
-    """
-    confirmed, grid = family(estimates), by_judge(estimates)
-    found = dict(zip(confirmed, map(float, holm([e.p for e in confirmed.values()])), strict=True))
-    return found | dict(zip(grid, map(float, benjamini_hochberg([e.p for e in grid.values()])), strict=True))
+    """Holm's p of bias_effect over `members`, by bias or bias and judge; NaN where there was no test."""
+    p = correct_family(members(estimates))
+    return p | {at[:1]: p[at] for at in p if at[:1] not in p}
 
 
 def direction(each: Estimate | None) -> int:
@@ -103,13 +105,13 @@ def exploratory(estimates: Sequence[Estimate], id: str) -> dict[Place, float]:
     means = {place(e.where): e for e in estimates if e.id == id and "judge" not in e.where}
     found: dict[Place, float] = {}
     for each in (means, by_judge(estimates, id)):
-        found |= dict(zip(each, map(float, benjamini_hochberg([e.p for e in each.values()])), strict=True))
+        found |= correct_family(each, benjamini_hochberg)
     return found
 
 
 def first_level(estimates: Sequence[Estimate]) -> float:
-    """The level of Holm's first step over the biases that were tested."""
-    return LEVEL / max(1, sum(not math.isnan(e.p) for e in family(estimates).values()))
+    """The level of Holm's first step over all that was tested."""
+    return LEVEL / max(1, sum(not math.isnan(e.p) for e in members(estimates).values()))
 
 
 def smallest_detectable(estimates: Sequence[Estimate], power: float = 0.8) -> dict[Place, float]:
@@ -122,12 +124,12 @@ def smallest_detectable(estimates: Sequence[Estimate], power: float = 0.8) -> di
 
 
 def scenarios_needed(estimates: Sequence[Estimate]) -> tuple[int, int]:
-    """How many scenarios an interval needs, and how many sign flips need to reach Holm's level over these biases.
+    """How many scenarios an interval needs, and how many sign flips need to reach Holm's level over the family.
 
     The smallest two-sided p of C scenarios that all move is 2^(1 - C).
 
     >>> scenarios_needed([Estimate("bias_effect", {"bias": str(i)}, 0.1) for i in range(7)])
     (10, 9)
     """
-    tests = max(1, len(family(estimates)))
+    tests = max(1, len(members(estimates)))
     return MIN_CLUSTERS, math.ceil(1 - math.log2(LEVEL / tests) - 1e-9)

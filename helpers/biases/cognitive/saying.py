@@ -109,7 +109,7 @@ def threshold_words(estimates: Sequence[Estimate]) -> str:
             lines.append(f"{told}: a factor of {_times(each)} ({each.method.split('; ')[0]}).")
             continue
         word = "more" if each.value > 0 else "less"
-        said = f"the loss itself asks for {word}" if p[at] < LEVEL else "no measurable difference"
+        said = f"the loss itself seems to ask for {word}" if p[at] < LEVEL else "no measurable difference"
         lines.append(f"{told}: {said}, a factor of {_times(each)} ({_p(p[at])}).")
     return _marked(estimates, lines, "No gamble was asked.")
 

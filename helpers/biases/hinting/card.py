@@ -5,10 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from helpers.biases.hinting.concluding import conclusions, corrected, effect_of, smallest_shown
-from helpers.stats.standing import size, standing, together
-from helpers.stats.tests import benjamini_hochberg
-from helpers.types import CardLine, Estimate, Headline, listed, sentence
+from helpers.biases.hinting.concluding import (
+    conclusions,
+    corrected,
+    effect_of,
+    family_size,
+    name_verdicts,
+    smallest_shown,
+)
+from helpers.biases.top_choice.card import vendor_of
+from helpers.stats.standing import size, together
+from helpers.types import CardLine, Estimate, Headline, display_name, listed, sentence
 
 NAME, UNREADABLE = "name effect", "unreadable"
 
@@ -16,18 +23,18 @@ NAME, UNREADABLE = "name effect", "unreadable"
 def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None) -> list[CardLine]:
     """Of each judge whether its own vendor's name wins, and how much could not be read, over all hints.
 
-    The name effect of single judges is exploratory: its verdict is by Benjamini and Hochberg over the judges. Needs the
-    arm `swapped`; published counts know no single judge's, and have no lines. `vendors` is not needed.
+    The name effect is that of all judges of a vendor, its verdict by Holm's p over hints and vendors together. Needs
+    the arm `swapped`; published counts have none, and no lines. `vendors` as in experiment 1's card.
     """
-    del vendors
     lines = []
     for data in dict.fromkeys(each.data for each in estimates):
         mine = [each for each in estimates if each.data == data]
-        named = [each for each in mine if each.id == "name_effect_by_judge"]
-        tested = max(1, sum(not math.isnan(each.p) for each in named))
-        for each, p in zip(named, map(float, benjamini_hochberg([e.p for e in named])), strict=True):
-            verdict, least = standing(each, p), smallest_shown(each, tested) / 100
-            lines.append(CardLine(each.where["judge"], NAME, each, verdict, _words(each, verdict), p, least))
+        named, tests = name_verdicts(mine), family_size(mine)
+        for judge in (each.where["judge"] for each in mine if each.id == "name_effect_by_judge"):
+            if vendor := vendor_of(judge, named, vendors):
+                each, p, verdict = named[vendor]
+                least = smallest_shown(each, tests) / 100
+                lines.append(CardLine(judge, NAME, each, verdict, _words(each, verdict), p, least))
         shares: dict[str, list[Estimate]] = {}
         for each in mine:
             if each.id == "unreadable_share" and "judge" in each.where:
@@ -41,12 +48,13 @@ def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None
 
 def _words(each: Estimate, verdict: str) -> str:
     way = "for" if each.value > 0 else "against"
-    return {
-        "bias": f"decides {way} answers that bear its own vendor's name, whoever wrote them",
-        "hint": f"seems to decide {way} answers that bear its own vendor's name",
-        "not shown": "shows no measurable effect of its own vendor's name",
-        "untold": f"was not tested for the effect of its own vendor's name ({each.method})",
+    said = {
+        "bias": f"decide {way} answers that bear their own vendor's name, whoever wrote them",
+        "hint": f"seem to decide {way} answers that bear their own vendor's name",
+        "not shown": "show no measurable effect of their own vendor's name",
+        "untold": f"were not tested for the effect of their own vendor's name ({each.method})",
     }[verdict]
+    return f"belongs to {display_name(each.where['vendor'])}, whose judges {said}"
 
 
 def headline(estimates: Sequence[Estimate]) -> Headline | None:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from helpers.biases.hinting.paired import CONFIRMATORY, LEVEL
 from helpers.stats.power import detectable_effect, questions_for_equivalence
-from helpers.stats.tests import benjamini_hochberg, holm
+from helpers.stats.standing import correct_family, standing
+from helpers.stats.tests import benjamini_hochberg
 from helpers.types import Estimate
 
 VERDICTS = ("different", "equivalent", "inconclusive")
@@ -21,14 +22,32 @@ def effect_of(
     return found[0] if found else None
 
 
-def corrected(estimates: Sequence[Estimate], id: str = "hint_effect") -> dict[str, float]:
-    """Holm's p of the confirmatory family, by hint: self, competitors and full, each on the average over vendors.
+def family(estimates: Sequence[Estimate], id: str = "hint_effect") -> dict[tuple[str, str], Estimate]:
+    """A confirmatory family by (id, hint or vendor): the named hints on the average over vendors.
 
-    `id` "hint_effect" is the family of difference tests, "hint_effect_90" that of equivalence tests.
+    Of differences also the effect of each vendor's name, so that one family holds all that can be shown; the tests of
+    equivalence ("hint_effect_90"), which can show no bias, are a family of their own.
     """
-    family = {hint: effect_of(estimates, hint, id=id) for hint in CONFIRMATORY}
-    family = {hint: each for hint, each in family.items() if each is not None}
-    return dict(zip(family, map(float, holm([each.p for each in family.values()])), strict=True))
+    hints = {(id, hint): effect_of(estimates, hint, id=id) for hint in CONFIRMATORY}
+    named = [each for each in estimates if each.id == "name_effect" and each.where["vendor"] != "average"]
+    names = {(each.id, each.where["vendor"]): each for each in named if id == "hint_effect"}
+    return {at: each for at, each in hints.items() if each is not None} | names
+
+
+def corrected(estimates: Sequence[Estimate], id: str = "hint_effect") -> dict[str, float]:
+    """Holm's p of the numbers `id` in their confirmatory family, by hint; of "name_effect" by vendor."""
+    differences = "hint_effect" if id == "name_effect" else id
+    return {at: p for (own, at), p in correct_family(family(estimates, differences)).items() if own == id}
+
+
+def name_verdicts(estimates: Sequence[Estimate]) -> dict[str, tuple[Estimate, float, str]]:
+    """The effect of each vendor's name with Holm's p and its verdict; p and interval must agree on a bias."""
+    p, found = corrected(estimates, "name_effect"), {}
+    for (id, vendor), each in family(estimates).items():
+        if id == "name_effect":
+            verdict = standing(each, p[vendor], confirmatory=each.low > 0 or each.high < 0)
+            found[vendor] = (each, p[vendor], verdict)
+    return found
 
 
 def conclusions(estimates: Sequence[Estimate]) -> dict[str, str]:
@@ -56,7 +75,7 @@ def shown(estimates: Sequence[Estimate], hint: str) -> bool:
 
 def family_size(estimates: Sequence[Estimate]) -> int:
     """How many tests of difference Holm corrects for: those that have a p."""
-    return max(1, sum(not math.isnan(p) for p in corrected(estimates).values()))
+    return max(1, sum(not math.isnan(each.p) for each in family(estimates).values()))
 
 
 def exploratory(estimates: Sequence[Estimate]) -> dict[tuple[str, str], float]:

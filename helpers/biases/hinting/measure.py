@@ -129,13 +129,8 @@ def _leads(estimates: Sequence[Estimate]) -> list[str]:
 
 
 def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], int]]:
-    """The confirmatory families, each with the number of tests that Holm corrects it for.
-
-    The named hints on the average over vendors: their differences, and apart from these their equivalences.
-    """
-    average = [each for each in estimates if each.where.get("vendor") == "average"]
-    kinds = [[e for e in average if e.id == id] for id in ("hint_effect", "hint_effect_90")]
-    families = [[each for each in kind if each.where["hint"] in CONFIRMATORY] for kind in kinds]
+    """The confirmatory families (differences; equivalences), each with the number of tests that Holm corrects for."""
+    families = [[*concluding.family(estimates, id).values()] for id in ("hint_effect", "hint_effect_90")]
     return [(family, sum(map(tested, family))) for family in families]
 
 

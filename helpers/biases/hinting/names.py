@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from helpers.biases.hinting.concluding import smallest_shown
-from helpers.biases.hinting.paired import LEVEL, judging
+from helpers.biases.hinting.concluding import family_size, name_verdicts, smallest_shown
+from helpers.biases.hinting.paired import judging
 from helpers.biases.top_choice.rates import estimate
 from helpers.stats.intervals import Sums, cluster_sums, clustered, no_interval
 from helpers.stats.redealing import redeal
@@ -104,26 +104,22 @@ def _p_values(
 
 def names_words(estimates: Sequence[Estimate]) -> str:
     """What a vendor's name alone does, by the arm in which names are dealt out at random."""
-    by = {each.where["vendor"]: each for each in estimates if each.id == "name_effect"}
-    if not by:
+    average = [each for each in estimates if each.id == "name_effect" and each.where["vendor"] == "average"]
+    if not average:
         return "Without the hint *swapped* the effect of a name cannot be told from that of the answer that bears it."
-    each = by.pop("average")
-    simulated = "SIMULATED: " if each.data == "simulated" else ""
-    vendors = "; ".join(f"{display_name(vendor)} {value}" for vendor, value in by.items())
-    told = (
-        f"{simulated}Exploratory. An answer under the judge's own vendor's name against one under another name, "
-        f"whoever wrote them: {each} in first places, on the average over vendors"
+    simulated, tests = "SIMULATED: " if average[0].data == "simulated" else "", family_size(estimates)
+    told = []
+    for vendor, (each, p, verdict) in name_verdicts(estimates).items():
+        way = "for" if each.value > 0 else "against"
+        said = {
+            "bias": f"the **name itself** counts, {way} its bearer",
+            "hint": f"leans {way} the bearer of the name, not established",
+            "not shown": f"no measurable effect; 80 % power needs {smallest_shown(each, tests):.1f} pp",
+            "untold": each.method,
+        }[verdict]
+        told.append(f"{display_name(vendor)} {each}{f', Holm p = {p:.2g}' if p == p else ''} ({said})")
+    mean = f"{average[0]}" + (f" ({average[0].method})" if math.isnan(average[0].low) else "")
+    return (
+        f"{simulated}An answer under the judge's own vendor's name against one under another name, whoever wrote them, "
+        f"in first places, corrected by Holm together with the hints: {'; '.join([*told, f'on the average {mean}'])}."
     )
-    if math.isnan(each.low):
-        told += f" ({each.method})"
-    elif each.p < LEVEL and each.low <= 0 <= each.high:
-        told += f": test (p = {each.p:.2g}) and interval do not agree, so this is no more than a lead"
-    elif each.p < LEVEL:
-        told += f": the **name itself** counts, {'for' if each.value > 0 else 'against'} its bearer (p = {each.p:.2g})"
-    else:
-        smallest = smallest_shown(each)
-        told += (
-            f": no measurable effect of the name (p = {each.p:.2g}); one of {smallest:.1f} pp would be found in 80 % "
-            "of such runs"
-        )
-    return f"{told}. By vendor: {vendors}."

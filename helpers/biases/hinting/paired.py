@@ -109,8 +109,10 @@ def hint_effect(frame: pd.DataFrame, data: str, seed: int, margin_pp: float) -> 
     average with its 90 % interval and, as p, that of two one-sided tests against +-`margin_pp`. NaN where a vendor has
     no pair, and then the average too: over other vendors it would be another number.
     """
-    found, family = [], max(1, sum(hint in CONFIRMATORY for hint in hints_in(frame)))
-    for number, hint in enumerate(hints_in(frame)):
+    hints = hints_in(frame)
+    family = max(1, sum(hint in CONFIRMATORY for hint in hints) + ("swapped" in hints) * len(judging(frame)))
+    found = []
+    for number, hint in enumerate(hints):
         both = pairs(frame, hint)
         lacking = [vendor for vendor in judging(frame) if vendor not in set(both["judge_vendor"])]
         if both.empty:

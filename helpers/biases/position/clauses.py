@@ -58,7 +58,7 @@ def ties(estimates: Sequence[Estimate], at: Place, each: Estimate, found: bool) 
 
 
 def categories(estimates: Sequence[Estimate], at: Place, each: Estimate, found: bool) -> str:
-    """The categories that favour a place where the whole does not, or favours the other one."""
+    """The categories that lean to a place where the whole does not, or favours the other one."""
     every = [e for e in estimates if e.id == "first_position_effect" and "category" in e.where]
     adjusted = benjamini_hochberg([e.p for e in every])
     hits = [
@@ -70,7 +70,7 @@ def categories(estimates: Sequence[Estimate], at: Place, each: Estimate, found: 
         return ""
     named = ", ".join(f"{e.where['category']} {e}" for e, _ in hits)
     largest = max(p for _, p in hits)
-    return f" But by category: {named} ({told_p(largest)} at most, over all categories)."
+    return f" But categories that lean: {named} ({told_p(largest)} at most, over all categories)."
 
 
 def flips(estimates: Sequence[Estimate], at: Place, found: bool) -> str:
@@ -86,7 +86,7 @@ def flips(estimates: Sequence[Estimate], at: Place, found: bool) -> str:
         return f"{told}; {more} more than when asked again in the same order ({more.method})."
     p = exploratory(estimates, "excess_flip")[at]
     if p < LEVEL and more.value > 0:
-        return f"{told}: more often than when asked again in the same order, by {more} ({told_p(p)})."
+        return f"{told}: it seems more often than when asked again in the same order, by {more} ({told_p(p)})."
     least = detectable_beside(estimates, more)
     weaker = "; the direction needs fewer questions than this does" if found else ""
     return (

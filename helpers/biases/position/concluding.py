@@ -98,7 +98,7 @@ def identical_words(estimates: Sequence[Estimate]) -> str:
         told = f"- {_who(at, each)}: on two identical texts {each}"
         if each.p == each.p:
             least = detectable_beside(estimates, each)
-            said = "a preference for the " + ("first" if each.value > 0 else "second") + " place or its letter"
+            said = "it leans to the " + ("first" if each.value > 0 else "second") + " place or its letter"
             null = "no measurable preference for a place"
             null += f"; {100 * least:.1f} pp would be found in 80 % of such runs" if least == least else ""
             told += f" ({told_p(adjusted[at])}): {said if adjusted[at] < LEVEL else null}"

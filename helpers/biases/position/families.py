@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from helpers.biases.position.effects import LEVEL
 from helpers.stats.power import detectable_effect, detectable_mcnemar
-from helpers.stats.standing import tested
-from helpers.stats.tests import benjamini_hochberg, holm
+from helpers.stats.standing import correct_family, tested
+from helpers.stats.tests import benjamini_hochberg
 from helpers.types import Estimate
 
 #: A comparison: judge and candidate, and the source where several hold the same two.
@@ -57,8 +57,7 @@ def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], in
 
 def corrected(estimates: Sequence[Estimate]) -> dict[Place, float]:
     """Holm's p of the confirmatory family, by comparison; NaN where there was no test."""
-    each = family(estimates)
-    return dict(zip(each, map(float, holm([e.p for e in each.values()])), strict=True))
+    return correct_family(family(estimates))
 
 
 def leans(each: Estimate) -> bool:
@@ -68,8 +67,8 @@ def leans(each: Estimate) -> bool:
 
 def exploratory(estimates: Sequence[Estimate], id: str) -> dict[Place, float]:
     """Benjamini and Hochberg's p of one exploratory number over all comparisons; NaN where there was no test."""
-    each = {place(e.where): e.p for e in estimates if e.id == id and "category" not in e.where}
-    return dict(zip(each, map(float, benjamini_hochberg(list(each.values()))), strict=True))
+    each = {place(e.where): e for e in estimates if e.id == id and "category" not in e.where}
+    return correct_family(each, benjamini_hochberg)
 
 
 def detectable_beside(estimates: Sequence[Estimate], each: Estimate) -> float:

@@ -20,9 +20,9 @@ def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None
     """Of each judge how it treats its own wrong answers, whether both orders agree, and what could not be read.
 
     The rate of votes for its own wrong answer has no value that would mean no bias (a weak judge has a high one), so it
-    is described. The evaluator-quality gap (same option named) is exploratory, by Benjamini and Hochberg over judges;
-    what hiding the authorship does is the confirmatory family, by Holm. Published counts give the rate alone: of each
-    judge the one from most pairs before an edit. `vendors` is not needed.
+    is described. The evaluator-quality gap (same option named) is exploratory, by Benjamini and Hochberg over judges,
+    and a hint at most; what hiding the authorship does is the confirmatory family, by Holm over all judges. Published
+    counts give the rate alone: of each judge the one from most pairs before an edit. `vendors` is not needed.
     """
     del vendors
     lines = []
@@ -60,10 +60,9 @@ def _gaps(estimates: Sequence[Estimate]) -> list[CardLine]:
     tested = max(1, sum(not math.isnan(e.p) for e in gaps))
     lines = []
     for each, p in zip(gaps, map(float, benjamini_hochberg([e.p for e in gaps])), strict=True):
-        verdict = standing(each, p)
+        verdict = standing(each, p, confirmatory=False)
         than = "than for another author's that names the same option"
         words = {
-            "bias": f"votes {'more' if each.value > 0 else 'less'} for its own wrong answer {than}",
             "hint": f"seems to vote {'more' if each.value > 0 else 'less'} for its own wrong answer {than}",
             "not shown": f"does not measurably vote more for its own wrong answer {than}",
             "untold": f"cannot be told from a judge that is merely wrong ({each.method})",

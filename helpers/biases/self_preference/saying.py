@@ -50,7 +50,7 @@ def gap_words(estimates: Sequence[Estimate]) -> str:
             said = "" if math.isnan(p) else f" (p {p_text(p)})"
             told += f"; minus its votes for another author's answer of the same option: {each}{said}"
             if p < LEVEL:
-                told += ": **its own** answer counts for more" if each.value > 0 else ": its own counts for **less**"
+                told += f": its own answer seems to count for **{'more' if each.value > 0 else 'less'}**"
             elif not math.isnan(p):
                 least = detectable_effect(each.se, each.clusters - 1)
                 told += (

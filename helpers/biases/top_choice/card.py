@@ -105,7 +105,7 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
     first = found[next(iter(found))][0]
     asked = first.id != "excess_self_preference"
     told = []
-    for verdict, verb in (("bias", "favour"), ("hint", "seem to favour" if asked else "favour")):
+    for verdict, verb in (("bias", "favour"), ("hint", "seem to favour")):
         for sign, prefix in ((1, ""), (-1, "dis")):
             names = [n for n in shown[verdict] if sign * found[n][0].value > 0]
             if names:

@@ -14,7 +14,7 @@ from helpers.biases.verbosity.families import (
     index,
     smallest_detectable,
 )
-from helpers.biases.verbosity.published import EXACT, UNREADABLE, against_longer, model_of
+from helpers.biases.verbosity.published import EXACT, UNREADABLE, model_of
 from helpers.stats.power import detectable_effect, detectable_mcnemar
 from helpers.stats.standing import size, standing, together, worst
 from helpers.types import CardLine, Estimate, Headline, listed, sentence
@@ -26,7 +26,7 @@ LEVEL = 0.05
 def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None) -> list[CardLine]:
     """Of each judge which wording of equal content it prefers, and how often a longer text wins though it is worse.
 
-    The wording is the one with the gravest verdict by Holm's p over the judge's three, of several the largest effect.
+    The wording is the one with the gravest verdict by Holm's p over all judges, of several the largest effect.
     Published evaluators that are one model under several prompts are one judge. `vendors` is not needed.
     """
     del vendors
@@ -36,7 +36,7 @@ def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None
         p, least = corrected(mine), smallest_detectable(mine)
         lines += [_wording(judge, effects, p, least) for judge, effects in by_judge(mine).items()]
         # Where wordings were asked they tell more than pairs that were made to mislead.
-        lines += [line for line in _longer(mine) if line.judge not in by_judge(mine)]
+        lines += [line for line in _longer(mine, p) if line.judge not in by_judge(mine)]
     return lines
 
 
@@ -60,9 +60,9 @@ def _wording(
     return CardLine(judge, WORDING, mine[at], gravest, f"{words} (here: {at[1]})", p[at], enough)
 
 
-def _longer(mine: Sequence[Estimate]) -> list[CardLine]:
+def _longer(mine: Sequence[Estimate], p: Mapping[Place, float]) -> list[CardLine]:
     """A line a judge on the pairs of which the longer text is the worse one."""
-    known, p = index(mine, "longer_over_better"), against_longer(mine)
+    known = index(mine, "longer_over_better")
     verdicts = {at: _verdict(each, p[at]) for at, each in known.items()}
     tests = max(1, sum(not math.isnan(each) for each in p.values()))
     lines = []
@@ -123,7 +123,7 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
     one, s = len(judges) == 1, "s" * (len(found) == 1)
     said = f"of {len(judges)} judge{'' if one else 's'} {len(found)} prefer{s} or avoid{s} a wording of equal content"
     if found and level:
-        said += f", {len(still)} of them at equal length too"
+        said += f", {len(still)} of them at equal length too (exploratory)"
     said += f"; largest: {at[0]}, {at[1]}"
     if not tested:
         said = "a preference for a wording was not tested"
@@ -131,7 +131,7 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
 
 
 def _known(estimates: Sequence[Estimate]) -> Headline | None:
-    known, p = index(estimates, "longer_when_worse"), against_longer(estimates)
+    known, p = index(estimates, "longer_when_worse"), corrected(estimates)
     known = {at: each for at, each in known.items() if each.value == each.value}
     if not known:
         return None

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from helpers.biases.verbosity.effects import FLOOR, LEVEL
 from helpers.biases.verbosity.families import Place, by_judge, corrected, exploratory, index, leans, smallest_detectable
-from helpers.biases.verbosity.published import against_longer
 from helpers.biases.verbosity.wording import REWORDED
 from helpers.types import Estimate, p_text
 
@@ -30,7 +29,7 @@ def finding(estimates: Sequence[Estimate]) -> str:
         tests = sum(not math.isnan(p[at]) for at in effects)
         some = next(iter(effects.values()))
         lines.append("\n".join([f"- {_who(judge, some)}: {_summary(effects, p, tests)}", *told]))
-    lines += _known(estimates)
+    lines += _known(estimates, p)
     return "\n".join(lines) or "No wording was judged in both orders: nothing can be concluded."
 
 
@@ -76,7 +75,7 @@ def _level(level: Estimate | None, p: float, q: float) -> str:
     nothing = "no measurable preference is left" if p < LEVEL else "no measurable preference either"
     if leans(level):
         nothing = f"it leans to {'it' if level.value > 0 else 'the plain one'}, not established after correction"
-    said = f"it wins {'more' if level.value > 0 else 'less'} than the plain one" if q < LEVEL else nothing
+    said = f"it seems to win {'more' if level.value > 0 else 'less'} than the plain one" if q < LEVEL else nothing
     return f" At equal length {said} ({level})."
 
 
@@ -84,13 +83,12 @@ def _control(each: Estimate, p: float) -> str:
     said = "the control, a frame that claims nothing and is as long as the confident one"
     if math.isnan(p):
         return f"{said}: {each} ({each.method.partition('; ')[0]})."
-    word = ("wins more" if each.value > 0 else "wins less") if p < LEVEL else "makes no measurable difference"
+    word = f"seems to win {'more' if each.value > 0 else 'less'}" if p < LEVEL else "makes no measurable difference"
     return f"{said}: {word} ({each}, p {p_text(p)} by Benjamini and Hochberg)."
 
 
-def _known(estimates: Sequence[Estimate]) -> list[str]:
-    right, worse = index(estimates, "known_pair_accuracy"), index(estimates, "longer_when_worse")
-    p, lines = against_longer([each for each in worse.values() if each.data != "published"]), []
+def _known(estimates: Sequence[Estimate], p: dict[Place, float]) -> list[str]:
+    right, worse, lines = index(estimates, "known_pair_accuracy"), index(estimates, "longer_when_worse"), []
     for at, each in right.items():
         told = f"- {_who(at[0], each)}: prefers the text known to be better in {each} of {each.clusters} pairs"
         longer = worse.get(at)

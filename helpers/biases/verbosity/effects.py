@@ -85,12 +85,13 @@ def tested(sums: np.ndarray, pairs: np.ndarray, strata: np.ndarray, seed: int, l
 def style_effect(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """How much more often a wording wins than the plain one of equal content, in pp; `where`: judge, bias.
 
-    Confirmatory: the three wordings of a judge are one family. With the bias REWORDED it is the control: a frame of as
+    Confirmatory: the wordings of all judges are one family. With the bias REWORDED it is the control: a frame of as
     many letters that claims nothing. Takes `pairs`; a wording without a readable pair has no number.
     """
     found, order = {}, {bias: i for i, bias in enumerate((*BIASES, REWORDED))}
-    for condition, level in ((STYLE, LEVEL / len(BIASES)), (CONTROL, LEVEL)):
+    for condition in (STYLE, CONTROL):
         each = cells(table, condition)
+        level = LEVEL / max(1, len(each.sums)) if condition == STYLE else LEVEL
         found |= {at: tested(each.sums[at], each.pairs[at], each.strata, seed, level) for at in each.sums}
     return [
         estimate("style_effect", {"judge": judge, "bias": bias}, found[judge, bias], data, "pp")

@@ -40,7 +40,7 @@ MEASURED = (
         "mean of (s1 + s2) / 2, s = 1 the wording wins, 0 a tie, -1 the plain one wins, one order each",
         "wins of the wording less wins of the plain one",
         "verdicts of pairs read in both orders",
-        interval=f"{T}; p: sign flips over questions, Holm over the three wordings of a judge",
+        interval=f"{T}; p: sign flips over questions, Holm over all judges and wordings",
         unit="pp",
     ),
     of(

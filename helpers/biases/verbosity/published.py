@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from helpers.biases.verbosity.families import Place, index
+from helpers.biases.verbosity.families import corrected, index
 from helpers.biases.verbosity.known import signed
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import Interval, clustered
-from helpers.stats.tests import holm, mcnemar_exact
+from helpers.stats.tests import mcnemar_exact
 from helpers.types import Estimate
 
 UNREADABLE = "unreadable_share"
@@ -72,12 +72,6 @@ def _share(counts: Sequence[int], longer_is_better: bool) -> Interval:
     return replace(interval, p=mcnemar_exact(counts[2], counts[0]), method=f"{method}; {EXACT}")
 
 
-def against_longer(estimates: Sequence[Estimate]) -> dict[Place, float]:
-    """Holm's p of `longer_when_worse` against a coin over all judges; NaN where there was no test."""
-    known = index(estimates, "longer_when_worse")
-    return dict(zip(known, map(float, holm([each.p for each in known.values()])), strict=True))
-
-
 def model_of(judge: str) -> str:
     """Whose verdicts they are: LLMBar's evaluators are named model/prompt.
 
@@ -89,7 +83,7 @@ def model_of(judge: str) -> str:
 
 def published_finding(estimates: Sequence[Estimate], level: float = 0.05) -> str:
     """What the published numbers say of length, in sentences."""
-    known, p = index(estimates, "longer_when_worse"), against_longer(estimates)
+    known, p = index(estimates, "longer_when_worse"), corrected(estimates)
     other = index(estimates, "longer_when_better")
     tested = [at for at in known if not math.isnan(p[at])]
     above = [at for at in tested if p[at] < level and known[at].value > 0.5]

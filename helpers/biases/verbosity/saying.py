@@ -72,9 +72,9 @@ def length_words(estimates: Sequence[Estimate]) -> str:
         if math.isnan(each.low):
             told = f"{judge}: what length does cannot be told ({each.method})"
         else:
-            word = "gains" if each.value > 0 else "loses"
+            word = "gain" if each.value > 0 else "lose"
             said = (
-                f"a text of twice the letters {word} {each}"
+                f"a text of twice the letters seems to {word} {each}"
                 if q[at] < LEVEL
                 else f"no measurable effect of length ({each})"
             )
@@ -130,7 +130,7 @@ def noise_words(estimates: Sequence[Estimate]) -> str:
         same = noise.get((at[0], ""))
         told = f"{at[0]}: a frame that claims nothing, as long as the confident one, has an effect of {each}"
         if p[at] < LEVEL:
-            told += ": being longer is enough" if each.value > 0 else ": being longer is avoided"
+            told += ": being longer seems to be " + ("enough" if each.value > 0 else "avoided")
         told += f"; the same two texts in the same order get another winner in {same}" if same is not None else ""
         lines.append(f"{told}.")
     return _marked(estimates, lines, "No control was judged.")
