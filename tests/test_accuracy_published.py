@@ -221,3 +221,14 @@ def test_why_these_votes_correct_no_verdicts(real_data: Path) -> None:
     people = votes[votes["kind"] == "person"]
     mean = people["verdict"].map({"first": 1.0, "tie": 0.5, "second": 0.0}).groupby(people["pair"]).mean()
     assert contradictions(Labels(score, mean, judge["question_id"], models.to_frame("models"))) == []
+
+
+def test_the_readme_gives_both_denominators_of_pandalm(estimates: list[Estimate]) -> None:
+    readme = " ".join((paths.ROOT / "README.md").read_text(encoding="utf-8").split())
+    gaps = {
+        votes: sorted(-100 * e.value for e in estimates if e.id == "agreement_gap" and e.where["votes"] == votes
+                      and e.where["source"] == "PandaLM")
+        for votes in ("all", "decisive")
+    }  # fmt: skip
+    told = {votes: " and ".join(f"{gap:.1f}" for gap in each) for votes, each in gaps.items()}
+    assert f"by {told['all']} pp of all votes, by {told['decisive']} pp where nobody said tie" in readme

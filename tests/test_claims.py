@@ -102,9 +102,12 @@ def by_hand(counts: dict) -> list[Estimate]:
     return found
 
 
-def test_claims_are_counted_in_all_reproduced_and_differing() -> None:
+def test_only_claims_that_can_fail_are_counted() -> None:
     every = pd.DataFrame({"status": ["reproduced"] * 3 + ["within interval", "differs", "not derivable"]})
+    every["kind"] = "printed"
     assert count_claims(every) == (6, 4, 1) and count_claims(every[:0]) == (0, 0, 0)
+    more = pd.concat([every, every.assign(kind="recovered"), every.assign(kind="derived")])
+    assert count_claims(more) == (6, 4, 1)
 
 
 def test_every_claim_comes_out_as_expected(claims, counts):

@@ -53,9 +53,9 @@ def results(folder: Path, name: str, lines: list[CardLine], cost: float = 0.5, *
     claims = pd.DataFrame(
         [
             {"id": "x", "quantity": "a", "published": 1.0, "recomputed": 1.0, "unit": "%", "tolerance": 0.1}
-            | {"status": "reproduced", "reason": "", "source": "s"},
+            | {"status": "reproduced", "reason": "", "source": "s", "kind": "printed"},
             {"id": "y", "quantity": "b", "published": 1.0, "recomputed": 2.0, "unit": "%", "tolerance": 0.1}
-            | {"status": "differs", "reason": "a slip", "source": "s"},
+            | {"status": "differs", "reason": "a slip", "source": "s", "kind": "printed"},
         ]
     )
     models = [{"model": "m", "calls": 2, "input": 30, "output": 4, "usd": cost}]
@@ -211,7 +211,7 @@ def test_many_judges_of_one_verdict_are_counted_and_the_first_named(tmp_path: Pa
 def test_a_number_within_its_published_interval_comes_out(tmp_path: Path, two: list[str]) -> None:
     path = Path(two[0]) / "claims.csv"
     path.write_text(path.read_text(encoding="utf-8").replace("differs", "within interval"), encoding="utf-8")
-    assert "of 4 checked 3 come out, 1 differ" in overview.bottom_line(collected_of(two))
+    assert "of 4 that can fail 3 come out, 1 differ" in overview.bottom_line(collected_of(two))
 
 
 def test_claims_are_counted_by_status_and_told_with_their_reason(two: list[str]) -> None:
@@ -220,7 +220,10 @@ def test_claims_are_counted_by_status_and_told_with_their_reason(two: list[str])
     assert counted.loc["all", ["reproduced", "differs", "claims"]].tolist() == [2, 2, 4]
     odd = overview.exceptions(overview.claims(found))
     assert odd["experiment"].tolist() == ["mt_bench_blind", "cognitive_biases"] and set(odd["reason"]) == {"a slip"}
-    assert "4 published numbers" in overview.claims_words(overview.claims(found))
+    assert overview.claims_words(overview.claims(found)).startswith("Of 4 published numbers that can fail 2 come out")
+    apart = overview.claims(found).assign(kind=["printed", "recovered", "printed", "derived"])
+    table = overview.statuses(apart).set_index("experiment")
+    assert table.loc["all", ["claims", "cannot fail"]].tolist() == [2, 2] and "Of 2 " in overview.claims_words(apart)
     assert overview.claims([]).empty and overview.exceptions(overview.claims([])).empty
     assert overview.claims_words(overview.claims([])) == "No published number was checked."
 

@@ -642,12 +642,12 @@ def test_categories_that_point_elsewhere_are_told_after_correction() -> None:
 
     split = [of("math", 0.3, 0.001), of("prose", -0.3, 0.002), of("code", 0.1, 0.04)]
     said = position.finding([effect(0.02, 0.7), *split])
-    assert "But by category: math +30.0 pp" in said and "prose -30.0 pp" in said
+    assert "But categories that lean: math +30.0 pp" in said and "prose -30.0 pp" in said
     assert "code" in position.finding([effect(0.02, 0.7), *split]), "0.04 is the largest of three"
     weak = [of("math", 0.3, 0.001), of("code", 0.1, 0.04), of("prose", 0.0, 0.9)]
     assert "code" not in position.finding([effect(0.02, 0.7), *weak]), "0.04 is 0.06 by Benjamini and Hochberg"
     same = position.finding([effect(0.2, 0.001), *split])
-    assert "But by category: prose" in same and "math" not in same
+    assert "But categories that lean: prose" in same and "math" not in same
 
 
 def test_what_does_not_stand_after_correction_leans_and_is_not_called_nothing() -> None:

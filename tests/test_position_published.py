@@ -372,3 +372,37 @@ def test_the_points_of_the_leaderboards_lie_about_their_line(counts: dict[str, A
     assert row["y"] - row["line"] == pytest.approx(gap.value) and row["y"] - row["high"] == pytest.approx(gap.low)
     assert (row["family"], row["judge_x"], row["judge_y"]) == ("gpt-4.1", "gpt-4.1", "gemini-2.5")
     assert len(points) == 27 and (points["low"] < points["line"]).all() and isinstance(points, pd.DataFrame)
+
+
+# --- flips and directions ---------------------------------------------------------------------------------------------
+
+
+def test_a_flip_rate_bounds_a_direction_and_says_half_of_it(
+    sources: dict[tuple[str, str], published_sources.Source], estimates: list[Estimate]
+) -> None:
+    """From the counts alone: in shown terms, a place wins both orders where both verdicts have one sign."""
+    signs = {"A>>B": 1, "A>B": 1, "A=B": 0, "B>A": -1, "B>>A": -1}
+    found = []
+    for each in sources.values():
+        read = [(signs[one], signs[two], n) for (one, two), n in each.counts.items() if {one, two} <= set(signs)]
+        total = sum(n for *_, n in read)
+        if each.condition == "none" and total >= 10:
+            flips = sum(n for one, two, n in read if one != -two) / total
+            net = sum(n * one for one, two, n in read if one == two) / total
+            assert abs(net) <= flips + 1e-12
+            found.append((flips, abs(net)))
+    flips, sizes = np.array([each for each in found if each[0] > 0]).T
+    ranks, side = one(estimates, "flip_correlation"), one(estimates, "one_sided_share")
+    assert ranks.n == side.n == len(flips) > 50
+    assert ranks.value == pytest.approx(stats.spearmanr(flips, sizes).statistic)
+    draws = stats.bootstrap(
+        (flips, sizes), lambda x, y: stats.spearmanr(x, y).statistic, paired=True, vectorized=False,
+        n_resamples=1999, method="percentile", rng=np.random.default_rng(3),
+    ).confidence_interval  # fmt: skip
+    assert (ranks.low, ranks.high) == pytest.approx((draws.low, draws.high), abs=0.06)
+    exact = stats.quantile_test(sizes / flips, p=0.5).confidence_interval(0.95)
+    assert (side.value, side.low, side.high) == pytest.approx((np.median(sizes / flips), exact.low, exact.high))
+    readme = " ".join((paths.ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert (
+        f"over {ranks.n} published comparisons (Spearman {ranks})" in readme and f"only {side} of its flips" in readme
+    )

@@ -104,8 +104,11 @@ def test_the_readme_repeats_what_the_counts_give() -> None:
     most, least = max(worse, key=lambda x: worse[x].value), min(worse, key=lambda x: worse[x].value)
     n = COUNTS["llmbar"]["instances"]["worse"]
     assert f"On {n} instances of LLMBar's hand-made set whose longer output is the worse one" in FLAT
+    read = [sum(each["worse"][:3]) for each in COUNTS["llmbar"]["counts"].values()]
+    assert "(35 to 37 read in both orders)" in FLAT and (min(read), max(read)) == (35, n)
     assert f"{len(above)} of {len(worse)} evaluators chose it more often than a coin would, up to {worse[most]}" in FLAT
-    assert f"({model_of(most)}), and {len(below)} less often, down to {worse[least]} ({model_of(least)})" in FLAT
+    assert f"({model_of(most)}, {worse[most].n} read), and {len(below)} less often" in FLAT
+    assert f"down to {worse[least]} ({model_of(least)}, {worse[least].n} read)" in FLAT
     exact = [stats.binomtest(each["worse"][0], each["worse"][0] + each["worse"][2]).pvalue
              for each in COUNTS["llmbar"]["counts"].values()]  # fmt: skip
     assert multipletests(exact, method="holm")[0].sum() == len(above) + len(below) > 0

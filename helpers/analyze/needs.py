@@ -155,6 +155,8 @@ NEEDS: dict[tuple[str, str], tuple[str, ...]] = {
             ("position", id)
             for id in (
                 "leaderboard_contrast",
+                "flip_correlation",
+                "one_sided_share",
                 "published_lines",
                 "class_lines",
                 "pattern_lines",

@@ -127,8 +127,8 @@ def read_claims(path: Path) -> pd.DataFrame | None:
         claims = pd.read_csv(path)
     except ValueError as error:
         raise ValueError(f"{path}: no table of claims ({error}); run its notebook again") from None
-    if "status" not in claims:
-        raise ValueError(f"{path}: no column 'status'; run its notebook again")
+    if missing := {"status", "kind"} - set(claims):
+        raise ValueError(f"{path}: no column {sorted(missing)[0]!r}; run its notebook again")
     return claims
 
 

@@ -152,9 +152,14 @@ def claims(found: Sequence[Found], own: Mapping[str, pd.DataFrame] | None = None
 
 
 def statuses(table: pd.DataFrame) -> pd.DataFrame:
-    """How many claims of each experiment have which status; a last row for all. Takes `claims`."""
-    counts = pd.crosstab(table["experiment"], table["status"]).reindex(columns=list(STATUSES), fill_value=0)
-    counts = counts.loc[list(dict.fromkeys(table["experiment"]))].assign(claims=lambda rows: rows.sum(axis=1))
+    """How many claims that can fail have which status, and how many cannot fail, by experiment; a last row for all.
+
+    Takes `claims`; columns: experiment, STATUSES, claims (that can fail), cannot fail.
+    """
+    printed = table["kind"] == "printed"
+    counts = pd.crosstab(table["experiment"], table["status"].where(printed, "cannot fail"))
+    counts = counts.reindex(list(dict.fromkeys(table["experiment"])), columns=[*STATUSES, "cannot fail"], fill_value=0)
+    counts.insert(len(STATUSES), "claims", counts[list(STATUSES)].sum(axis=1))
     return pd.concat([counts, counts.sum().to_frame("all").T]).rename_axis("experiment").reset_index()
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from helpers.claims import count_claims
+from helpers.claims import count_claims, kind_words
 from helpers.figures import cards, panels
 from helpers.overview.collecting import Found
 from helpers.overview.frames import claims, costs, lines
@@ -30,7 +30,7 @@ def bottom_line(
     table = claims(found) if checked is None else checked
     if len(table):
         every, out, differ = count_claims(table)
-        told.append(f"- **Published numbers**: of {every:,} checked {out:,} come out, {differ:,} differ.")
+        told.append(f"- **Published numbers**: of {every:,} that can fail {out:,} come out, {differ:,} differ.")
     if absent:
         told.append(f"- **Not here**: {'; '.join(f'{name} ({why})' for name, why in absent.items())}.")
     return "\n".join(told)
@@ -61,12 +61,12 @@ def _names(some: Sequence[CardLine], order: Sequence[str]) -> str:
 
 
 def claims_words(table: pd.DataFrame) -> str:
-    """How many published numbers come out. Takes `claims`."""
+    """How many published numbers come out, and apart from these how many cannot fail. Takes `claims`."""
     if table.empty:
         return "No published number was checked."
-    counts = table["status"].value_counts()
-    told = ", ".join(f"{count} {status}" for status, count in counts.items())
-    return f"{len(table)} published numbers (or numbers derived from published counts) were checked: {told}."
+    every, out, differ = count_claims(table)
+    told = f"Of {every} published numbers that can fail {out} come out, {differ} differ. Of {len(table)} checked:"
+    return "\n".join([told, "", *kind_words(table)])
 
 
 def costs_words(found: Sequence[Found]) -> str:

@@ -189,7 +189,7 @@ def _claims(asked: Sequence[Results], macros: dict[str, str]) -> str:
     counts = zip(("Claims", "ClaimsOut", "ClaimsDiffer"), count_claims(pd.concat(tables)), strict=True)
     macros.update({f"Checklist{name}": f"{n:,}" for name, n in counts})
     return (
-        r"Of \ChecklistClaims{} checked \ChecklistClaimsOut{} come out, \ChecklistClaimsDiffer{} differ; the others "
+        r"Of \ChecklistClaims{} that can fail \ChecklistClaimsOut{} come out, \ChecklistClaimsDiffer{} differ; others "
         r"follow from nothing that was published, or cannot be compared."
     )
 

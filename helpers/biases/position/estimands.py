@@ -203,4 +203,21 @@ MEASURED = (
         "logit",
         "as the leaderboards count them; the baseline is left out",
     ),
+    of(
+        "flip_correlation",
+        "How nearly comparisons with more flips are those that favour a place more, in ranks.",
+        "Spearman(flip rate, |first_position_effect|)",
+        "published comparisons with a flip and 10 readable pairs",
+        "the same",
+        "Fisher z, Bonett and Wright 2000; comparisons taken as independent",
+        unit="alpha",
+    ),
+    of(
+        "one_sided_share",
+        "How much of the flips of the median comparison goes to one place.",
+        "median(|first_position_effect| / flip rate)",
+        "|pairs won twice by the first - by the second|",
+        "pairs whose orders disagree",
+        "exact, of order statistics over comparisons, which are taken as independent",
+    ),
 )

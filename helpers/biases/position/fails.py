@@ -91,6 +91,14 @@ FAILS: Mapping[str, str] = {
         "for reasons of its own. Fourteen third-party models carry it, whose scatter stands in for the questions'; "
         "beyond their range the line is only continued. No interval below 10 of them."
     ),
+    "flip_correlation": (
+        "A flip rate bounds the effect of a place, so both rise together whatever causes flips. Comparisons that share "
+        "judges and questions are taken as independent: the interval is too short."
+    ),
+    "one_sided_share": (
+        "Noise is part of the denominator, and |effect| of few pairs is not 0 where no place is favoured. Comparisons "
+        "that share judges and questions are taken as independent."
+    ),
     "published_lines": _LINES,
     "class_lines": _LINES,
     "pattern_lines": _LINES,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,11 +11,12 @@ import numpy as np
 import pandas as pd
 
 from helpers.biases.position.counts import METHOD, Cell, from_pairs
+from helpers.biases.position.families import place
 from helpers.biases.position.leaderboard import leaderboard_contrast
 from helpers.biases.position.pairs import INVALID, KINDS, NO_BIAS, SIGNIFICANT, WEAK, pairs
 from helpers.biases.position.published_sources import ANALYZER, LLMBAR, NOTEBOOK, Source, games, sources
 from helpers.stats.estimates import estimate
-from helpers.stats.intervals import clustered, wilson
+from helpers.stats.intervals import MIN_CLUSTERS, clustered, wilson
 from helpers.types import Estimate
 
 #: Of sources with several pairs a question, which are anything but independent: their counts are by question.
@@ -32,7 +34,8 @@ def from_published(published: Mapping[str, Any]) -> list[Estimate]:
     (no Holm here: `corrected` of this list alone is the family of published sources), the signed rates and the
     sensitivity, less what its counts leave open; `identical_pair_effect` where the texts were one. Of single sources:
     the counts and the share that the notebook printed, the analyzer's own rates of answers, equal verdicts of LLMBar,
-    `both_order_inconsistent` (also turn), and `leaderboard_contrast` (judge, other, model, family, fit).
+    `both_order_inconsistent` (also turn), and `leaderboard_contrast` (judge, other, model, family, fit). Over all
+    comparisons, without a place: `flip_correlation` and `one_sided_share`.
     """
     every = sources(published)
     table = pairs(pd.concat([games(each) for each in every], ignore_index=True))
@@ -50,7 +53,37 @@ def from_published(published: Mapping[str, Any]) -> list[Estimate]:
     found += _printed(published[NOTEBOOK], every)
     found += [number for each in every if each.block == ANALYZER for number in _answers(each)]
     found += [_equal(each) for each in every if each.block == LLMBAR]
+    found += flips_and_directions(found)
     return [*found, *_both_orders(published["both_orders"]), *_leaderboard(published["leaderboard"])]
+
+
+def flips_and_directions(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """Does a judge whose verdicts change with the order also favour a place? Two numbers over comparisons.
+
+    `flip_correlation`: Spearman's rank correlation of the flip rate with |first_position_effect|, which that rate
+    bounds, with Fisher's interval (Bonett and Wright 2000). `one_sided_share`: the median of |first_position_effect| /
+    flip rate, with the exact interval of order statistics. Of comparisons with a flip and MIN_CLUSTERS readable pairs;
+    intervals take comparisons as independent, though some share judges and questions. None below MIN_CLUSTERS of them.
+    """
+    from scipy.stats import binom, spearmanr
+
+    agreed = {place(each.where): each.value for each in estimates if each.id == "position_consistency"}
+    effects = [e for e in estimates if e.id == "first_position_effect" and e.n >= MIN_CLUSTERS]
+    pairs = [(1 - agreed[place(e.where)], abs(e.value)) for e in effects if agreed[place(e.where)] < 1]
+    n = len(pairs)
+    if n < MIN_CLUSTERS:
+        return []
+    flips, sizes = np.array(pairs).T
+    value, shares = float(spearmanr(flips, sizes).statistic), np.sort(sizes / flips)
+    reach = 1.96 * math.sqrt((1 + value**2 / 2) / (n - 3))
+    ends = [math.tanh(math.atanh(value) + side * reach) for side in (-1, 1)]
+    cut = int(binom.ppf(0.025, n, 0.5))
+    known = {"n": n, "clusters": n, "data": "published"}
+    median = float(np.median(shares)), float(shares[cut - 1]), float(shares[n - cut])
+    return [
+        Estimate("flip_correlation", {}, value, *ends, unit="alpha", method="Fisher z over comparisons", **known),
+        Estimate("one_sided_share", {}, *median, method="order statistics over comparisons", **known),
+    ]
 
 
 def _where(each: Source, **more: str) -> dict[str, str]:

@@ -39,6 +39,7 @@ def published_finding(published: Mapping[str, Any], estimates: Sequence[Estimate
         *(_line(each, estimates, p) for each in every if each.block in (NOTEBOOK, ANALYZER)),
         _group("LLMBar, where no tie is allowed", [e for e in every if e.block == LLMBAR], estimates, p),
         *_identical(arena, estimates),
+        *_flips(estimates),
         *_together(estimates),
         "",
         f"{_readings(arena, estimates)} {_read_again(published['texts_read_again'])}",
@@ -46,6 +47,19 @@ def published_finding(published: Mapping[str, Any], estimates: Sequence[Estimate
         _unsettled(every, partial, means),
     ]
     return "\n".join(line for i, line in enumerate(lines) if line or lines[i - 1])
+
+
+def _flips(estimates: Sequence[Estimate]) -> list[str]:
+    """How flips and directions go together over comparisons."""
+    at = {each.id: each for each in estimates}
+    if "flip_correlation" not in at:
+        return []
+    ranks, side = at["flip_correlation"], at["one_sided_share"]
+    return [
+        f"- **Flips and directions** go together over {ranks.n} comparisons with a flip (Spearman {ranks}), as a flip "
+        f"rate bounds how far a place can be favoured; but of the flips of the median comparison only {side} are "
+        "one-sided: the rest go both ways, or are noise. Intervals take comparisons as independent."
+    ]
 
 
 def _n(every: Sequence[Source], block: str) -> int:

@@ -89,10 +89,11 @@ def published_finding(estimates: Sequence[Estimate], level: float = 0.05) -> str
     above = [at for at in tested if p[at] < level and known[at].value > 0.5]
     below = [at for at in tested if p[at] < level and known[at].value < 0.5]
     most, least = max(known, key=lambda at: known[at].value), min(known, key=lambda at: known[at].value)
-    n = max(each.n for each in known.values())
+    read = [each.n for each in known.values()]
     lines = [
-        f"- On {n} instances of LLMBar whose longer output is the worse one, {len(above)} of {len(tested)} evaluators "
-        f"chose it more often than a coin would, {len(below)} less often (Holm over {len(tested)}): from "
+        f"- On {max(read)} instances of LLMBar whose longer output is the worse one ({min(read)} to {max(read)} "
+        f"read in both orders), {len(above)} of {len(tested)} evaluators chose it more often than a coin would, {len(below)} less "
+        f"often (Holm over {len(tested)}): from "
         f"{known[least]} ({least[0]}) to {known[most]} ({most[0]}). Where the longer output is the better one, "
         f"{most[0]} chose it in {other[most]} and {least[0]} in {other[least]}"
         f"{_few(other[most])}.",
