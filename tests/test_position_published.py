@@ -384,7 +384,9 @@ def test_a_flip_rate_bounds_a_direction_and_says_half_of_it(
     signs = {"A>>B": 1, "A>B": 1, "A=B": 0, "B>A": -1, "B>>A": -1}
     found = []
     for each in sources.values():
-        read = [(signs[one], signs[two], n) for (one, two), n in each.counts.items() if {one, two} <= set(signs)]
+        read = [
+            (signs[one], signs[two], n) for (one, two), n in each.counts.stack().items() if {one, two} <= set(signs)
+        ]
         total = sum(n for *_, n in read)
         if each.condition == "none" and total >= 10:
             flips = sum(n for one, two, n in read if one != -two) / total

@@ -92,8 +92,8 @@ def published_finding(estimates: Sequence[Estimate], level: float = 0.05) -> str
     read = [each.n for each in known.values()]
     lines = [
         f"- On {max(read)} instances of LLMBar whose longer output is the worse one ({min(read)} to {max(read)} "
-        f"read in both orders), {len(above)} of {len(tested)} evaluators chose it more often than a coin would, {len(below)} less "
-        f"often (Holm over {len(tested)}): from "
+        f"read in both orders), {len(above)} of {len(tested)} evaluators chose it more often than a coin would, "
+        f"{len(below)} less often (Holm over {len(tested)}): from "
         f"{known[least]} ({least[0]}) to {known[most]} ({most[0]}). Where the longer output is the better one, "
         f"{most[0]} chose it in {other[most]} and {least[0]} in {other[least]}"
         f"{_few(other[most])}.",
