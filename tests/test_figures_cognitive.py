@@ -144,7 +144,7 @@ def test_stars_need_a_corrected_p_and_never_follow_from_a_raw_one():
         assert len(stars_of(figure.figure.axes[0])) == count
         assert ("Stars: p < 0.05 after correction (Holm)" in figure.caption) == bool(count)
         assert ("No star: no p < 0.05" in figure.caption) == (not count)
-    assert "exploratory" in figures.show_bias_effects(halo, {("halo", "gpt_fast"): 0.2}).caption
+    assert "Holm over all biases and judges" in figures.show_bias_effects(halo, {("halo", "gpt_fast"): 0.2}).caption
     with pytest.raises(ValueError, match=r"a star for \('halo', None\), which is not shown"):
         figures.show_bias_effects(halo, {("halo", None): 0.01})
     two = [*halo, *(replace(each, data="simulated") for each in halo)]
