@@ -28,6 +28,11 @@ def correct_family(
     return dict(zip(family, map(float, correction([each.p for each in family.values()])), strict=True))
 
 
+def leans(each: Estimate, null: float = 0.0) -> bool:
+    """Whether `null` lies outside a number's own interval, which knows nothing of the other tests."""
+    return each.low > null or each.high < null
+
+
 def standing(each: Estimate, p: float, null: float = 0.0, confirmatory: bool = True) -> str:
     """One of CARD_VERDICTS for a number with its p after the correction for its family, NaN where there was no test.
 
@@ -41,7 +46,7 @@ def standing(each: Estimate, p: float, null: float = 0.0, confirmatory: bool = T
         return "bias" if confirmatory else "hint"
     if math.isnan(each.low):
         return "untold"
-    return "hint" if each.low > null or each.high < null else "not shown"
+    return "hint" if leans(each, null) else "not shown"
 
 
 def worst(verdicts: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import Interval, Sums, cluster_sums, clustered
-from helpers.stats.tests import holm
+from helpers.stats.standing import correct_family
 from helpers.types import Estimate
 
 NEEDED = ("question_id", "judge", "correct")
@@ -114,6 +114,4 @@ def corrected(estimates: Sequence[Estimate], id: str) -> dict[tuple[tuple[str, s
 
     NaN where there was no test.
     """
-    family = [each for each in estimates if each.id == id]
-    places = [tuple(sorted(each.where.items())) for each in family]
-    return dict(zip(places, map(float, holm([each.p for each in family])), strict=True))
+    return correct_family({tuple(sorted(each.where.items())): each for each in estimates if each.id == id})

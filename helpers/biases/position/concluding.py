@@ -14,11 +14,11 @@ from helpers.biases.position.families import (
     detectable_beside,
     exploratory,
     family,
-    leans,
     of,
     place,
     smallest_detectable,
 )
+from helpers.stats.standing import leans
 from helpers.types import Estimate, p_text
 
 

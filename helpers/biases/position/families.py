@@ -60,11 +60,6 @@ def corrected(estimates: Sequence[Estimate]) -> dict[Place, float]:
     return correct_family(family(estimates))
 
 
-def leans(each: Estimate) -> bool:
-    """Whether 0 lies outside its own interval, which knows nothing of the other comparisons."""
-    return each.low > 0 or each.high < 0
-
-
 def exploratory(estimates: Sequence[Estimate], id: str) -> dict[Place, float]:
     """Benjamini and Hochberg's p of one exploratory number over all comparisons; NaN where there was no test."""
     each = {place(e.where): e for e in estimates if e.id == id and "category" not in e.where}

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from helpers.biases.position.effects import LEVEL
-from helpers.biases.position.families import corrected, leans, of, smallest_detectable
+from helpers.biases.position.families import corrected, of, smallest_detectable
 from helpers.biases.position.published_sources import ANALYZER, ARENA, LLMBAR, NOTEBOOK, Source, sources
 from helpers.stats.intervals import MIN_CLUSTERS
+from helpers.stats.standing import leans
 from helpers.types import Estimate, p_text
 
 Place = tuple[str, ...]

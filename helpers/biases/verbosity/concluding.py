@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 
 from helpers.biases.verbosity.effects import FLOOR, LEVEL
-from helpers.biases.verbosity.families import Place, by_judge, corrected, exploratory, index, leans, smallest_detectable
+from helpers.biases.verbosity.families import Place, by_judge, corrected, exploratory, index, smallest_detectable
 from helpers.biases.verbosity.wording import REWORDED
+from helpers.stats.standing import leans
 from helpers.types import Estimate, p_text
 
 

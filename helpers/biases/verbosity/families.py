@@ -83,8 +83,3 @@ def beside(estimates: Sequence[Estimate], each: Estimate) -> float:
     """The smallest true effect of one exploratory number found with power 0.8 at the level that one hit needs."""
     tests = sum(not math.isnan(p) for p in exploratory(estimates, each.id).values())
     return detectable_effect(each.se, each.clusters - 1, 0.8, LEVEL / max(1, tests))
-
-
-def leans(each: Estimate, null: float = 0.0) -> bool:
-    """Whether `null` lies outside its own interval, which knows nothing of the other tests."""
-    return each.low > null or each.high < null
