@@ -73,9 +73,9 @@ def shown(estimates: Sequence[Estimate], hint: str) -> bool:
     return each is not None and corrected(estimates).get(hint, math.nan) < LEVEL and (each.low > 0 or each.high < 0)
 
 
-def family_size(estimates: Sequence[Estimate]) -> int:
-    """How many tests of difference Holm corrects for: those that have a p."""
-    return max(1, sum(not math.isnan(each.p) for each in family(estimates).values()))
+def family_size(estimates: Sequence[Estimate], id: str = "hint_effect") -> int:
+    """How many tests of a family (`family`) Holm corrects for: those that have a p."""
+    return max(1, sum(not math.isnan(each.p) for each in family(estimates, id).values()))
 
 
 def exploratory(estimates: Sequence[Estimate]) -> dict[tuple[str, str], float]:

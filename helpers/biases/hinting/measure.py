@@ -65,7 +65,7 @@ def _who(each: Estimate) -> str:
 def finding(estimates: Sequence[Estimate], margin_pp: float) -> str:
     """The bottom line, a sentence a hint: different, equivalent or inconclusive, and what it would take to know."""
     p, verdicts, lines = concluding.corrected(estimates), concluding.conclusions(estimates), []
-    family = concluding.family_size(estimates)
+    family, equivalences = (concluding.family_size(estimates, id) for id in ("hint_effect", "hint_effect_90"))
     for hint, verdict in verdicts.items():
         each = effect_of(estimates, hint)
         if each is None or math.isnan(each.low):
@@ -79,7 +79,7 @@ def finding(estimates: Sequence[Estimate], margin_pp: float) -> str:
             told += (
                 f"; a true effect of {concluding.smallest_shown(each, family):.1f} pp would be found in 80 % "
                 f"of such runs, and to show equivalence within ±{margin_pp:g} pp takes about "
-                f"{_questions(each, margin_pp, family)}"
+                f"{_questions(each, margin_pp, equivalences)}"
             )
         told += "".join(f"; {case}" for case in _cases(estimates, hint, verdict, each, margin_pp))
         changes = [e for e in estimates if e.id == "loss_change" and e.where["condition"] == hint]
