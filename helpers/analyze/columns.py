@@ -18,6 +18,8 @@ OPTIONAL = {
     "order": "shown (as `candidates` stand), reversed, or unknown",
     "gold": "the true verdict: a label, a candidate's name, or the true score",
     "category": "of the question",
+    "cluster": "the task above the question, where several questions are of one: what varies then",
+    "question_text": "what was asked: near-duplicates count as one question (where no `cluster` is named)",
     "judge_vendor": "who made the judge",
     "candidate_vendors": "who made each candidate, in the order of `candidates`",
     "length": "how long each answer is, in the order of `candidates`",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from helpers.stats.numbering import COPIES
 from helpers.types import Estimand
 
 T = "question-clustered t (Wilson where each question has one)"
 _OWN = "own definition; clusters: Miller 2024 (arXiv 2411.00640)"
 _LOST = "ties count half; unreadable verdicts are left out and counted (unreadable_share)"
-_QUALITY = "Quality and taste together: where the candidates differ in quality it is no bias."
+_QUALITY = f"Quality and taste together: where the candidates differ in quality it is no bias.{COPIES}"
 
 
 def _of(

@@ -10,6 +10,7 @@ import pandas as pd
 
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import Interval, clustered, no_interval, wilson
+from helpers.stats.numbering import clusters_of
 from helpers.types import Estimate
 
 #: More combinations of judge and candidate, say, than anybody reads: numbers of all together stand for them.
@@ -38,7 +39,9 @@ def by(
     unit: str = "rate",
 ) -> Iterator[Estimate]:
     """The mean of `values` in each cell of `keys`, in order; cells without any value give nothing."""
-    codes = frame["question_id"].cat.codes.to_numpy() if _coded(frame) else pd.factorize(frame["question_id"])[0]
+    cluster = clusters_of(frame)
+    coded = isinstance(cluster.dtype, pd.CategoricalDtype)
+    codes = cluster.cat.codes.to_numpy() if coded else pd.factorize(cluster)[0]
     here = frame[list(keys)].reset_index(drop=True)
     known = ~np.isnan(values)
     for names, rows in here[known].groupby(list(keys), observed=True, sort=True).indices.items():
@@ -46,10 +49,6 @@ def by(
         each = names if isinstance(names, tuple) else (names,)
         where = {key: str(name) for key, name in zip(keys, each, strict=True)}
         yield estimate(id, where, mean(values[at], codes[at]), data, unit)
-
-
-def _coded(frame: pd.DataFrame) -> bool:
-    return isinstance(frame["question_id"].dtype, pd.CategoricalDtype)
 
 
 def unreadable_share(frame: pd.DataFrame, data: str) -> list[Estimate]:

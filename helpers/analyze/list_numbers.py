@@ -11,6 +11,7 @@ from helpers.analyze.every import by, by_candidate
 from helpers.stats.agreement import krippendorff_alpha
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import cluster_sums, clustered
+from helpers.stats.numbering import clusters_of
 from helpers.types import Estimate
 
 #: Of more different scores the coincidences of each with each are no table any more.
@@ -43,7 +44,7 @@ def own_vendor_score_excess(frame: pd.DataFrame, data: str) -> list[Estimate]:
     found = []
     for vendor in sorted(set(map(str, judge.unique())) & set(map(str, made.unique()))):
         part = rows[["question_id", "candidate", "score"]].assign(
-            mine=(judge == vendor).to_numpy(), own=(made == vendor).to_numpy()
+            cluster=clusters_of(rows), mine=(judge == vendor).to_numpy(), own=(made == vendor).to_numpy()
         )
         group = part.groupby(["question_id", "candidate"], observed=True)["mine"]
         part = part[(group.transform("max").astype(int) - group.transform("min").astype(int)) == 1]
@@ -67,7 +68,7 @@ def agreement_scores(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate
     table = np.full((units.max() + 1, judges), math.nan)
     table[units, codes] = rows["score"].to_numpy()
     questions = np.zeros(len(table), dtype=int)
-    questions[units] = pd.factorize(rows["question_id"])[0]
+    questions[units] = pd.factorize(clusters_of(rows))[0]
     several = (~np.isnan(table)).sum(axis=1) > 1
     if not several.any():
         return []

@@ -64,4 +64,6 @@ def _accuracy(held: Held, part: pd.DataFrame, data: str) -> list[Estimate]:
     else:
         rows = part[part["top"] == 1.0].assign(correct=gold[(part["top"] == 1.0).to_numpy()])
     known = rows["gold"].notna() if held.style == "pairwise" else rows["correct"].notna() | (rows["outcome"] != "ok")
-    return accuracy(rows.loc[known, ["question_id", "judge", "category", "outcome", "correct"]], data)
+    return accuracy(
+        rows.loc[known, ["question_id", "judge", "category", "outcome", "correct", *({"cluster"} & {*rows})]], data
+    )

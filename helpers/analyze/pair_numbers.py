@@ -12,6 +12,7 @@ from helpers.biases.position.pairs import SIGNS
 from helpers.stats.agreement import krippendorff_alpha
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import Interval, cluster_sums, clustered
+from helpers.stats.numbering import clusters_of
 from helpers.types import Estimate
 
 #: A table of judges by pairs with more cells takes more memory than it is worth.
@@ -47,7 +48,8 @@ def first_place_share(rows: pd.DataFrame, data: str) -> list[Estimate]:
 def candidate_win_rate(rows: pd.DataFrame, data: str) -> list[Estimate]:
     """How often each candidate wins, baselines too (`where`: candidate, and judge where there are several)."""
     won = rows["won"].to_numpy(dtype=float)
-    both = [rows[["question_id", "judge"]].assign(candidate=rows[side].astype(object), won=share)
+    rows = rows[["judge", "candidate", "baseline"]].assign(cluster=clusters_of(rows))
+    both = [rows.assign(candidate=rows[side].astype(object), won=share)
             for side, share in (("candidate", won), ("baseline", 1 - won))]  # fmt: skip
     long = pd.concat(both, ignore_index=True).astype({"candidate": "category"})
     return by_candidate("candidate_win_rate", long, long["won"].to_numpy(), data)
@@ -75,7 +77,9 @@ def own_vendor_win_excess(rows: pd.DataFrame, data: str) -> list[Estimate]:
         won = rows["won"].to_numpy(dtype=float)
         share = np.where(one, won, 1 - won)
         known = (one != other) & ~np.isnan(won) & (made["judge"] != "").to_numpy()
-        part = rows.loc[known, SAME].assign(share=share[known], mine=(made["judge"] == vendor).to_numpy()[known])
+        part = rows.loc[known, SAME].assign(
+            cluster=clusters_of(rows)[known], share=share[known], mine=(made["judge"] == vendor).to_numpy()[known]
+        )
         group = part.groupby(SAME, observed=True)["mine"]
         shared = part[(group.transform("max").astype(int) - group.transform("min").astype(int)) == 1]
         if shared.empty:
@@ -98,7 +102,7 @@ def agreement_winners(rows: pd.DataFrame, data: str, seed: int) -> list[Estimate
     table = np.full((units.max() + 1, judges), math.nan)
     table[units, codes] = np.sign(2 * first["won"].to_numpy() - 1)
     questions = np.zeros(len(table), dtype=int)
-    questions[units] = pd.factorize(first["question_id"])[0]
+    questions[units] = pd.factorize(clusters_of(first))[0]
     several = (~np.isnan(table)).sum(axis=1) > 1
     if not several.any():
         return []

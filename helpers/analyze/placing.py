@@ -82,4 +82,6 @@ def by_judge(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
 
 def coded(table: pd.DataFrame) -> pd.DataFrame:
     """The pairs with all their names as categories, which are told apart much faster than texts."""
-    return table.astype(dict.fromkeys([*COMPARISON, "question_id", "category", "condition", "baseline"], "category"))
+    return table.astype(
+        dict.fromkeys([*COMPARISON, "question_id", "cluster", "category", "condition", "baseline"], "category")
+    )

@@ -136,7 +136,7 @@ def _categories(table: pyarrow.Table) -> pd.DataFrame:
 
 def _lengths(raw: Raw) -> None:
     """No cell may be longer than anything that a judge says in a verdict."""
-    for name in raw.table:
+    for name in raw.table.columns.difference(["question_text"], sort=False):
         column = raw.table[name].cat
         for code, text in enumerate(column.categories):
             if len(text) > columns.LONGEST_CELL:

@@ -20,7 +20,7 @@ from helpers.datasets.inspect_logs import load_inspect
 from helpers.datasets.listwise import load_judgments, load_top1
 from helpers.datasets.pairs import load_pair_judgments
 from helpers.datasets.passages import load_passages
-from helpers.datasets.questions import load_questions, ranked
+from helpers.datasets.questions import load_questions, merge_near_duplicates, near_duplicates_told, ranked
 from helpers.datasets.responses import Responses, load_responses, vendor_of
 from helpers.datasets.votes import gold_of_games, gold_of_votes, load_pandalm_votes, load_votes
 
@@ -69,6 +69,8 @@ __all__ = [
     "load_vote_games",
     "load_votes",
     "mapping_audit",
+    "merge_near_duplicates",
+    "near_duplicates_told",
     "normalised",
     "pandalm_gold",
     "ranked",

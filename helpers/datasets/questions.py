@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,11 @@ from helpers.datasets.hub import from_hub
 from helpers.datasets.reading import Records, find_file, read_records, show, text_field
 from helpers.types import Question
 
+#: Texts of which this many of 100 letters are the same, in the same order, are near-duplicates (rapidfuzz's `ratio`).
+NEAR = 90
+#: Of more texts than this only those that are equal but for case, spaces and punctuation are found.
+MOST_COMPARED = 10_000
+_WRITTEN = re.compile(r"[\W_]+")
 #: What the records of each known format hold; told where a file is in none of them.
 FORMATS = {
     "own questions, one object a line": "id, category, text (and points, reference)",
@@ -67,6 +75,76 @@ def ranked(questions: Iterable[Question], seed: int) -> tuple[Question, ...]:
     places = [((j + 0.5) / len(one), drawn(q), q) for one in categories.values() for j, q in enumerate(one)]
     order = sorted(places, key=lambda place: place[:2])
     return tuple(replace(question, place=place) for place, (_, _, question) in enumerate(order))
+
+
+def merge_near_duplicates(texts: Mapping[str, str]) -> dict[str, str]:
+    """Which questions are near-copies of one another: for each id the first id, as given, of those with its text.
+
+    Texts are compared by letters and digits alone (NFKC, any case); a copy of a copy is of the same group. A blank text
+    has no copy. Over MOST_COMPARED different texts only those that are then equal are merged.
+    """
+    first: dict[str, str] = {}
+    found: dict[str, str] = {}
+    for id, text in texts.items():
+        plain = _WRITTEN.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip() or text.strip()
+        found[id] = first.setdefault(plain, id) if plain else id
+    lead = {id: id for id in found.values()}
+
+    def root(id: str) -> str:
+        while lead[id] != id:
+            id = lead[id]
+        return id
+
+    place = {id: number for number, id in enumerate(texts)}
+    for one, other in _near([*first]) if len(first) <= MOST_COMPARED else ():
+        pair = root(first[one]), root(first[other])
+        one, other = sorted(pair, key=place.__getitem__)
+        lead[other] = one
+    return {id: root(each) for id, each in found.items()}
+
+
+def _near(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The pairs of texts that are near-duplicates, of those of similar length whose sketches share a quarter.
+
+    A sketch is the 64 least hashes of a text's five-letter windows (Broder 1997): of near texts about half are shared.
+    """
+    import numpy as np
+    from rapidfuzz import fuzz, process
+    from scipy.sparse import coo_array, triu
+
+    sketches = []
+    for text in texts:
+        codes = np.frombuffer(f"  {text}  ".encode("utf-32-le"), np.uint32).astype(np.uint64)
+        hashes = sum(codes[at : len(codes) - 4 + at] * np.uint64(4099**at) for at in range(5))
+        hashes ^= hashes >> np.uint64(29)
+        hashes = np.sort(hashes * np.uint64(0x9E3779B97F4A7C15))
+        sketches.append(hashes[np.append(True, hashes[1:] != hashes[:-1])][:64])
+    sizes = np.array([len(each) for each in sketches], dtype=int)
+    hashes, column = np.unique(np.concatenate([np.zeros(0, np.uint64), *sketches]), return_inverse=True)
+    cells = (np.ones(len(column), np.int16), (np.repeat(np.arange(len(texts)), sizes), column))
+    table = coo_array(cells, shape=(len(texts), len(hashes))).tocsr()
+    shared = triu(table @ table.T, 1).tocoo()
+    letters = np.array([*map(len, texts)])
+    one, other = (np.stack([each[shared.row], each[shared.col]]) for each in (sizes, letters))
+    kept = (4 * shared.data >= one.min(axis=0)) & (other.min(axis=0) * (200 - NEAR) >= other.max(axis=0) * NEAR)
+    pairs = [[texts[number] for number in side[kept]] for side in (shared.row, shared.col)]
+    near = process.cpdist(*pairs, scorer=fuzz.ratio, score_cutoff=NEAR, dtype=np.uint8)
+    return compress(zip(*pairs, strict=True), near)
+
+
+def near_duplicates_told(clusters: Mapping[str, str]) -> str:
+    """Which questions count as one, in one sentence; "" where each stands for itself."""
+    groups: dict[str, list[str]] = {}
+    for id, cluster in clusters.items():
+        groups.setdefault(cluster, []).append(id)
+    several = [ids for ids in groups.values() if len(ids) > 1]
+    if not several:
+        return ""
+    listed = ", ".join(f"{ids[0]} with {' and '.join(ids[1:4])}{' ...' * (len(ids) > 4)}" for ids in several[:5])
+    more = f" and {len(several) - 5} more" if len(several) > 5 else ""
+    many = f"{len(several)} groups" if len(several) > 1 else "1 group"
+    texts = sum(map(len, several))
+    return f"{many} of near-duplicate texts ({texts} texts) count as one question each: {listed}{more}."
 
 
 def _plain(record: dict[str, Any]) -> Question:

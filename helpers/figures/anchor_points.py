@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from helpers.figures import biases
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import MIN_CLUSTERS, clustered_mean
+from helpers.stats.numbering import clusters_of
 from helpers.types import Estimate
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def moved(pairs: pd.DataFrame) -> pd.DataFrame:
         "x": (pairs["anchor"] - pairs["a1"]) * percent,
         "y": (pairs["a2"] - pairs["a1"]) * percent,
         "by": (pairs["anchor"] - pairs["a0" if repeated(pairs) else "a1"]) * percent,
-        "question_id": pairs["question_id"],
+        "cluster": clusters_of(pairs),
     }
     return pd.DataFrame(columns).dropna()
 
@@ -64,16 +65,16 @@ def binned(points: pd.DataFrame) -> list[tuple[float, Estimate]]:
 
     if points.empty:
         return []
-    scenarios = points["question_id"].nunique()
+    scenarios = points["cluster"].nunique()
     for groups in range(BINS if scenarios >= MIN_CLUSTERS else 3, 0, -1):
         edges = np.unique(np.quantile(points["by"], np.linspace(0, 1, groups + 1)))
         # Equal distances stay together, so that groups need not be equal in size.
         places = np.searchsorted(edges[1:-1], points["by"], side="right")
         # As many points as have an interval.
-        if scenarios < MIN_CLUSTERS or points.groupby(places)["question_id"].nunique().min() >= MIN_CLUSTERS:
+        if scenarios < MIN_CLUSTERS or points.groupby(places)["cluster"].nunique().min() >= MIN_CLUSTERS:
             break
     found = []
     for _, group in points.groupby(places):
-        interval = clustered_mean(group["y"], group["question_id"])
+        interval = clustered_mean(group["y"], group["cluster"])
         found.append((float(group["x"].mean()), estimate("moved", {}, interval, "", "score")))
     return found

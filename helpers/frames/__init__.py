@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
 from helpers.frames.coding import recoded
@@ -38,6 +39,7 @@ __all__ = [
     "recoded",
     "require_result",
     "unreadable_words",
+    "with_clusters",
     "written",
 ]
 
@@ -46,13 +48,27 @@ __all__ = [
 ROW_EACH = {"task", "games", "wording"}
 
 
+def with_clusters(frame: pd.DataFrame, clusters: Mapping[str, str]) -> pd.DataFrame:
+    """The frame with `cluster`, the unit that varies: of its articles or else its questions what `clusters` says of
+    them, by id, and the id where it says nothing.
+    """
+    unit = frame["article" if "article" in frame else "question_id"].astype("category")
+    names = [clusters.get(str(id), id) for id in unit.cat.categories]
+    if names == [*unit.cat.categories]:
+        return frame.assign(cluster=unit)
+    codes, labels = pd.factorize(np.array(names, dtype=object), sort=True)
+    return frame.assign(cluster=pd.Categorical.from_codes(np.append(codes, -1)[unit.cat.codes], labels))
+
+
 def picks(frame: pd.DataFrame) -> pd.DataFrame:
     """One row a valid judgment: what was put first, with the judge's columns and the first choice's own.
 
     Columns: question_id, category, judge, judge_vendor, judge_tier, condition, repeat, candidate, candidate_vendor,
-    candidate_tier, slot, label, own_vendor, own_model.
+    candidate_tier, slot, label, own_vendor, own_model, cluster (the question, where the frame has no such
+    column).
     """
-    return frame[frame["top"] == 1.0].reset_index(drop=True)
+    found = frame[frame["top"] == 1.0].reset_index(drop=True)
+    return found if "cluster" in found else found.assign(cluster=found["question_id"])
 
 
 def one_row_each(frame: pd.DataFrame) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from helpers.run.accounting import tell
 from helpers.run.control import Control, controls, partnered, serving
 from helpers.run.resuming import resumable
 from helpers.run.settling import judged, notes
-from helpers.run.sources import answers_of, judgments_of, questions_of
+from helpers.run.sources import answers_of, judgments_of, questions_of, with_clusters
 from helpers.types import Answer, Experiment, Judgment, Model, Question, Trial
 
 if TYPE_CHECKING:
@@ -158,6 +158,7 @@ async def _asked(
     ahead.pop(judging, None)
     judgments, found = await judged(experiment, trials, getattr(bias, "CONTROL", None), judging, options)
     frame = bias.tidy(partnered(judgments, bias.CONTROL, found) if found else judgments, answers)
+    frame = with_clusters(frame, questions)
     account = budget.account
     if show:
         tell(experiment.name, account, (*said.values(), *judgments))

@@ -161,7 +161,7 @@ def _left_out(asked: Asked) -> str:
 def machine_provenance(asked: Asked) -> dict[str, Any]:
     """The same for numbers.json: data source, judges with returned ids, n, seed, hash of the inputs."""
     judgments = frames.one_row_each(asked.frame)
-    shown = asked.frame.astype(str)
+    shown = asked.frame.drop(columns="cluster", errors="ignore").astype(str)
     return {
         "experiment": asked.experiment.name,
         "data": asked.data,

@@ -75,7 +75,7 @@ def judgments_of(experiment: Experiment) -> pd.DataFrame:
     """
     from helpers.frames import recoded
 
-    source = experiment.judgments
+    source, known = experiment.judgments, ()
     idle = [name for name in ASKED_ONLY if name in experiment.parameters]
     if idle:
         raise ValueError(f"judgments={source!r} are given: {', '.join(idle)} cannot change them; leave at the default")
@@ -95,19 +95,32 @@ def judgments_of(experiment: Experiment) -> pd.DataFrame:
     else:
         answers = () if asking else datasets.load_answers(_source(experiment, "answers"))
         frame = _loaded(experiment, answers)
-    known = sorted(frame["judge"].unique())
-    judges: Sequence[str] = known
+    there = sorted(frame["judge"].unique())
+    judges: Sequence[str] = there
     if "judges" in experiment.parameters:
-        means = pair_sources.written_by(known, experiment.judges)
+        means = pair_sources.written_by(there, experiment.judges)
         unknown = [judge.name for judge in experiment.judges if judge not in means.values()]
         if unknown:
-            raise ValueError(f"judgments={source!r} has no judge {', '.join(unknown)}; it has: {', '.join(known)}")
+            raise ValueError(f"judgments={source!r} has no judge {', '.join(unknown)}; it has: {', '.join(there)}")
         judges = list(means)
     frame = _of_hints(frame, experiment)
     places = frame[["question_id", "category"]].drop_duplicates().itertuples(index=False)
     chosen = {question.id for question in _chosen(experiment, [Question(id, category, "") for id, category in places])}
     rows = frame[frame["judge"].isin(judges) & frame["question_id"].isin(chosen)]
-    return recoded(rows.reset_index(drop=True))
+    return with_clusters(recoded(rows.reset_index(drop=True)), known)
+
+
+def with_clusters(frame: pd.DataFrame, questions: Sequence[Question]) -> pd.DataFrame:
+    """The frame with `cluster`: near-duplicate questions (articles, scenarios) are one; said in `attrs["notes"]`."""
+    from helpers import frames
+
+    there = set(frame["article" if "article" in frame else "question_id"].unique())
+    texts = {each.article or each.id: each.passage or each.text for each in questions}
+    clusters = datasets.merge_near_duplicates({id: text for id, text in texts.items() if id in there})
+    found = frames.with_clusters(frame, clusters)
+    if told := datasets.near_duplicates_told(clusters):
+        found.attrs["notes"] = (*found.attrs.get("notes", ()), told)
+    return found
 
 
 def _of_hints(frame: pd.DataFrame, experiment: Experiment) -> pd.DataFrame:

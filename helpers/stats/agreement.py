@@ -78,13 +78,15 @@ def alpha_of_coincidences(totals: np.ndarray, level: str) -> np.ndarray:
     return 1 - np.divide(found, expected, out=np.full(expected.shape, NAN), where=expected > 0)
 
 
-def raw_agreement(picks: np.ndarray | pd.DataFrame, strata: Sequence[object] | None = None) -> Interval:
+def raw_agreement(picks: np.ndarray | pd.DataFrame, clusters: Sequence[object] | None = None) -> Interval:
     """The share of pairs of judges that picked the same, over questions.
 
     `picks`: (questions, judges), NaN or None where a judge gave nothing; a question with fewer than two picks has no
-    pair. Question-clustered t, stratified by `strata` (one a question).
+    pair. Question-clustered t; `clusters`: of each question (None: each is its own).
     """
     counts, _ = value_counts(picks, "nominal")
     given = counts.sum(axis=1)
     pairs = given * (given - 1) / 2
-    return clustered((counts * (counts - 1) / 2).sum(axis=1), pairs, strata=strata, null=None)
+    codes = np.arange(len(pairs)) if clusters is None else pd.factorize(np.asarray(clusters))[0]
+    same = (counts * (counts - 1) / 2).sum(axis=1)
+    return clustered(np.bincount(codes, same), np.bincount(codes, pairs), null=None)

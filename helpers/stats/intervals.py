@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from helpers.stats.numbering import BLOCK, numbered
+from helpers.stats.numbering import BLOCK, clusters_of, numbered
 from helpers.stats.sandwich import Pieces, combine_pieces, pieces_of_rates
 
 MIN_CLUSTERS = 10
@@ -154,11 +154,11 @@ def cluster_sums(
     """How much of `value`, over how many valid rows, each cluster holds, for each value of `by`.
 
     NaN rows count in neither sum. A cluster without a valid row in a column stays, with 0/0. Columns are sorted (a
-    categorical keeps its order); without `by` there is one. A cluster in two strata is an error, and so is a row with a
-    value and without a cluster.
+    categorical keeps its order); without `by` there is one. Where the frame has a column `cluster`, that one is meant,
+    and there are no strata if one lies in two. Else that is an error, as is a row with a value and without a cluster.
     """
     keys = [by] if isinstance(by, str) else list(by or [])
-    codes, labels = numbered(frame[cluster])
+    codes, labels = numbered(clusters_of(frame, cluster))
     if len(keys) == 1 and isinstance(frame[keys[0]].dtype, pd.CategoricalDtype) and frame[keys[0]].notna().all():
         column, names = numbered(frame[keys[0]])
         columns = tuple(names.tolist())
@@ -184,6 +184,13 @@ def cluster_sums(
     return Sums(numerators, denominators, labels, columns, _strata(frame, cluster, codes, strata))
 
 
+def added(sums: np.ndarray, clusters: np.ndarray) -> np.ndarray:
+    """The sums of questions (Q, ...) as those of their clusters, by number: (C, ...); paired first, clustered then."""
+    total = np.zeros((clusters.max(initial=-1) + 1, *sums.shape[1:]))
+    np.add.at(total, clusters, sums)
+    return total
+
+
 def _strata(frame: pd.DataFrame, cluster: str, codes: np.ndarray, strata: str | None) -> np.ndarray | None:
     """The stratum of each cluster, whose number each row's code is (-1: no cluster)."""
     if strata is None:
@@ -193,6 +200,8 @@ def _strata(frame: pd.DataFrame, cluster: str, codes: np.ndarray, strata: str | 
     first[codes[rows[::-1]]] = rows[::-1]
     of, _ = pd.factorize(frame[strata])
     apart = rows[of[rows] != of[first[codes[rows]]]]
+    if len(apart) and "cluster" in frame:
+        return None  # near-duplicates, or pairs on one task, in two categories
     if len(apart):
         name = frame[cluster].iloc[apart].astype(object).min()
         found = sorted(map(str, frame.loc[(frame[cluster] == name).to_numpy(), strata].unique()))

@@ -9,6 +9,8 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from helpers.stats.numbering import clusters_of
+
 NEEDED = ("question_id", "category", "judge", "judge_vendor", "candidate", "slot", "rank", "own_vendor", "own_model")
 #: The columns that tell judgments apart; those that the frame has.
 JUDGMENT = ("experiment", "question_id", "judge", "condition", "repeat")
@@ -80,7 +82,7 @@ def panel_of(frame: pd.DataFrame, covariates: Sequence[str] = ()) -> Panel:
     heads = rows[place == 0]
     candidate, candidates = pd.factorize(rows["candidate"], sort=True)
     judge, judges = pd.factorize(heads["judge"], sort=True)
-    cluster, clusters = pd.factorize(heads["question_id"], sort=True)
+    cluster, clusters = pd.factorize(clusters_of(heads), sort=True)
     category, categories = pd.factorize(heads["category"].astype(str), sort=True)
 
     def spread(values: np.ndarray, empty: float | bool) -> np.ndarray:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import NAN, clustered_mean, no_interval
+from helpers.stats.numbering import clusters_of
 from helpers.stats.prediction_powered import Labels, NotRandomSample, classical_mean, prediction_powered_mean
 from helpers.types import Estimate
 
@@ -48,11 +49,11 @@ def _of_judge(rows: pd.DataFrame, where: dict[str, str], data: str, random_sampl
         twice = table.index[table.index.duplicated()][0]
         raise ValueError(f"item {twice}: judge {where['judge']} judged it twice; expected one verdict an item")
     kinds = [name for name in KINDS if name in table.columns]
-    given = Labels(table["predicted"], table["label"].dropna(), table["question_id"], table[kinds] if kinds else None)
+    given = Labels(table["predicted"], table["label"].dropna(), clusters_of(table), table[kinds] if kinds else None)
     try:
         corrected = prediction_powered_mean(given, random_sample=random_sample)
     except NotRandomSample as refusal:
-        corrected = no_interval(NAN, len(given.labels), table["question_id"].nunique(), f"refused: {refusal}")
+        corrected = no_interval(NAN, len(given.labels), clusters_of(table).nunique(), f"refused: {refusal}")
     yield estimate("people_rate", where, corrected, data)
     yield estimate("people_rate_labels", where, classical_mean(given), data)
-    yield estimate("people_rate_judge", where, clustered_mean(table["predicted"], table["question_id"]), data)
+    yield estimate("people_rate_judge", where, clustered_mean(table["predicted"], clusters_of(table)), data)

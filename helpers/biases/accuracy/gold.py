@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from helpers.stats.estimates import estimate
-from helpers.stats.intervals import Interval, Sums, cluster_sums, clustered
+from helpers.stats.intervals import Interval, Sums, added, cluster_sums, clustered
+from helpers.stats.numbering import clusters_of
 from helpers.stats.standing import correct_family
 from helpers.types import Estimate
 
@@ -76,10 +77,13 @@ def _of_group(
             for at, judge in enumerate(sums.columns):
                 place = {**where, "judge": str(judge), "category": str(category)}
                 yield estimate("gold_accuracy_by_category", place, _one(sums, at, chance), data)
+    asked = cluster_sums(whole.drop(columns="cluster", errors="ignore"), "correct", "question_id", "judge")
+    of = clusters_of(whole.drop_duplicates("question_id").set_index("question_id", drop=False))
+    unit = read.clusters.get_indexer(of.reindex(asked.clusters))
     for one, other in _pairs(read.columns, pairs):
         weights = np.zeros(len(read.columns))
         weights[read.columns.index(one)], weights[read.columns.index(other)] = 1.0, -1.0
-        gap = _paired(read, weights)
+        gap = _paired(asked, unit, weights, read.strata)
         yield estimate("gold_accuracy_difference", {**where, "judge": str(one), "other": str(other)}, gap, data, "pp")
 
 
@@ -92,12 +96,13 @@ def _one(sums: Sums, at: int, null: float | None) -> Interval:
     return clustered(sums.numerators[:, at], sums.denominators[:, at], strata=sums.strata, null=null)
 
 
-def _paired(sums: Sums, weights: np.ndarray) -> Interval:
+def _paired(sums: Sums, unit: np.ndarray, weights: np.ndarray, strata: np.ndarray | None) -> Interval:
     """The difference over the questions for which both judges have a readable verdict."""
     used = weights != 0
     both = (sums.denominators[:, used] > 0).all(axis=1)
-    strata = None if sums.strata is None else sums.strata[both]
-    return clustered(sums.numerators[both], sums.denominators[both], weights, strata)
+    kept, codes = np.unique(unit[both], return_inverse=True)
+    x, d = (added(each[both], codes) for each in (sums.numerators, sums.denominators))
+    return clustered(x, d, weights, None if strata is None else strata[kept])
 
 
 def _pairs(judges: Sequence[object], pairs: Sequence[tuple[str, str]] | None) -> list[tuple[object, object]]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from helpers.stats.numbering import clusters_of
+
 NEEDED = ("question_id", "pair", "voter", "kind", "verdict", "outcome")
 VERDICTS = ("first", "tie", "second")
 #: What a judge may have said: a verdict, two orders that contradict each other, or nothing that can be read.
@@ -53,7 +55,7 @@ def counted(votes: pd.DataFrame) -> Counted:
     _check(votes)
     votes = votes.reset_index(drop=True)
     people = votes[votes["kind"] == "person"]
-    codes, questions = pd.factorize(votes["question_id"], sort=True)
+    codes, questions = pd.factorize(clusters_of(votes), sort=True)
     at = pd.Series(codes, index=votes.index)
     voted = pd.DataFrame(
         {"pair": people["pair"], "voter": people["voter"], "vote": people["verdict"].map(VERDICTS.index)}

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.stats.intervals import MIN_CLUSTERS, NAN, Interval, clustered, no_interval
+from helpers.stats.numbering import clusters_of
 from helpers.stats.tests import sign_flip
 
 LEVEL = 0.05
@@ -82,7 +83,8 @@ def _numbered(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, list[dict[str
     """
     if not len(rows):
         return np.zeros(0, dtype=int), np.zeros(0, dtype=int), [], np.array([0])
-    coded = {name: pd.factorize(rows[name], sort=True) for name in ("category", "judge", "source", "question_id")}
+    coded = {name: pd.factorize(rows[name], sort=True) for name in ("category", "judge", "source")}
+    coded["scenario"] = pd.factorize(clusters_of(rows), sort=True)
     place, labels = _combined([coded[name] for name in ("category", "judge", "source")])
     sources: dict[object, set] = {}
     for _, judge, source in labels:
@@ -91,7 +93,7 @@ def _numbered(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, list[dict[str
         {"bias": str(bias), "judge": str(judge)} | ({"source": str(source)} if len(sources[judge]) > 1 else {})
         for bias, judge, source in labels
     ]
-    whole, names = _combined([coded[name] for name in ("category", "question_id")])
+    whole, names = _combined([coded[name] for name in ("category", "scenario")])
     biases = [name[0] for name in names]
     first = {bias: biases.index(bias) for bias in dict.fromkeys(biases)}
     scenario = whole - np.array([first[bias] for bias in biases], dtype=int)[whole]

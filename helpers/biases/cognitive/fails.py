@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from helpers.stats.numbering import COPIES
+
 _ABSOLUTE = (
     "Above 0 by noise alone: nothing done, and answers that scatter by a point of ten, read 0.17 to 0.18. Its "
     "placebo says how much here, its excess what is left."
@@ -38,7 +40,8 @@ FAILS: Mapping[str, str] = {
         "away, and noise makes it smaller than the share of the way. It says that answers follow, not that they "
         "should not: most judges' choice, or an expert's word, can be evidence. A model that recognises the test "
         "may answer as it should. Pairs on the target twice have no direction and are left out."
-    ),
+    )
+    + COPIES,
     "bias_effect_undefined": "Nothing but a count: pairs that say nothing, since neither answer is off the target.",
     "bias_placebo": (
         "A check, not a correction: 0 on average by its form, so a value off 0 says that control and repeat were "

@@ -18,7 +18,8 @@ PAIRS = (
 
 
 def pairs(frame: pd.DataFrame) -> pd.DataFrame:
-    """Each treatment with its control, from a decisions frame: one row a treatment reply (columns: PAIRS).
+    """Each treatment with its control, from a decisions frame: one row a treatment reply (columns: PAIRS,
+    and `cluster` where the frame has it).
 
     `a1`, `a2`, `a0` are the values of the control (repeat `partner`), of the treatment and of the next repeat of the
     control (`next`; after the last comes the first, NaN where there is only one); `i1`, `i2`, `i0` their option
@@ -94,7 +95,7 @@ def _shaped(both: pd.DataFrame) -> pd.DataFrame:
         n_args=both["options"].where(selected).astype(float),
     )
     order = [*CELL, "repeat"]
-    return shaped[list(PAIRS)].sort_values(order, kind="stable").reset_index(drop=True)
+    return shaped[[*PAIRS, *({"cluster"} & {*shaped})]].sort_values(order, kind="stable").reset_index(drop=True)
 
 
 def _once(rows: pd.DataFrame) -> None:

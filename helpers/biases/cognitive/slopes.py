@@ -18,6 +18,7 @@ from helpers.biases.cognitive.averages import places
 from helpers.biases.cognitive.effects import NEEDS_REPEAT
 from helpers.biases.cognitive.linear import Solved, interval, jackknifed, together, unsolved
 from helpers.stats.estimates import estimate
+from helpers.stats.numbering import clusters_of
 from helpers.types import Estimate
 
 METHOD = "slope with the control's repeat as instrument, scenario jackknife t"
@@ -34,7 +35,7 @@ def anchor_slope(table: pd.DataFrame, data: str) -> list[Estimate]:
     found = []
     rows = table[(table["kind"] == "scale") & table["anchor"].notna()]
     for bias, whole in rows.groupby("category", sort=True, observed=True):
-        scenarios, names = pd.factorize(whole["question_id"], sort=True)
+        scenarios, names = pd.factorize(clusters_of(whole), sort=True)
         each = []
         for where, part in places(whole.assign(scenario=scenarios)):
             each.append(slope(part, len(names)))

@@ -11,6 +11,7 @@ import pandas as pd
 from helpers.biases.cognitive.averages import cells, mean_of, places
 from helpers.biases.cognitive.linear import Solved, interval, together, unsolved
 from helpers.stats.estimates import estimate
+from helpers.stats.numbering import clusters_of
 from helpers.types import Estimate
 
 METHOD = "logistic regression on the log ratio, scenario-clustered sandwich t, delta method"
@@ -41,7 +42,7 @@ def thresholds(table: pd.DataFrame, data: str) -> list[Estimate]:
     """
     found = []
     for bias, rows in _gambles(table).groupby("category", sort=True, observed=True):
-        scenarios, names = pd.factorize(rows["question_id"], sort=True)
+        scenarios, names = pd.factorize(clusters_of(rows), sort=True)
         solved: dict[str, list[Solved]] = {condition: [] for condition in CONDITIONS}
         for where, part in places(rows.assign(scenario=scenarios)):
             for condition, name in CONDITIONS.items():

@@ -73,7 +73,7 @@ def _again_blind(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _pairs_of(votes: pd.DataFrame, number: str) -> pd.DataFrame:
-    keys, parts = ["question_id", "category", "judge"], []
+    keys, parts = ["question_id", "cluster", "category", "judge"], []
     for one, other in combinations(sorted(votes[number].unique()), 2):
         first, second = (votes.loc[votes[number] == n, [*keys, "candidate"]] for n in (one, other))
         parts.append(first.merge(second, on=keys, suffixes=("", "_blind")).assign(one=one, other=other))
@@ -83,7 +83,7 @@ def _pairs_of(votes: pd.DataFrame, number: str) -> pd.DataFrame:
 
 def _changed(both: pd.DataFrame, arm: str) -> pd.DataFrame:
     changed = (both["candidate"] != both["candidate_blind"]).astype(float)
-    return both[["question_id", "category"]].assign(changed=changed, arm=arm)
+    return both[["question_id", "cluster", "category"]].assign(changed=changed, arm=arm)
 
 
 def _repeat_rate(again: pd.DataFrame, condition: str, data: str) -> Estimate:

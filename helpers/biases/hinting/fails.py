@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from helpers.stats.numbering import COPIES
+
 #: What is said of a number of experiment 1 that stands beside the same of other groups.
 GROUPED = (
     "Two groups' values are not to be compared as if they were independent: same questions, judges and answers "
@@ -21,7 +23,8 @@ FAILS: Mapping[str, str] = {
         "vendor) in one run of five or more. Needs blind partners of the same returned model; no value on average "
         "where a vendor has none. Verdicts lost under the hint alone for what they would have said move it: see "
         "loss_change and hint_effect_bound."
-    ),
+    )
+    + COPIES,
     "hint_effect_bound": (
         "An extreme that nobody expects: it says what lost verdicts could do at most, not what they did. Wide where "
         "many are lost, and no bound on what a judge of another returned model would have said."

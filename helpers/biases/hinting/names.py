@@ -13,6 +13,7 @@ from helpers.biases.hinting.concluding import family_size, name_verdicts, smalle
 from helpers.biases.hinting.paired import judging
 from helpers.biases.top_choice.rates import estimate
 from helpers.stats.intervals import Sums, cluster_sums, clustered, no_interval
+from helpers.stats.numbering import clusters_of
 from helpers.stats.redealing import redeal
 from helpers.types import Estimate, display_name, p_text
 
@@ -57,8 +58,9 @@ def _named(arm: pd.DataFrame) -> pd.DataFrame:
     arm = arm[arm["top"].notna()]
     if arm.empty or "named" not in arm or arm["named"].isna().all():
         return pd.DataFrame()
+    arm = arm.assign(cluster=clusters_of(arm))
     arm = arm.assign(mine=(arm["named"].astype(object) == arm["judge_vendor"].astype(object)).astype(float))
-    keys = ["question_id", "category", "judge", "judge_vendor", "repeat"]
+    keys = ["question_id", "cluster", "category", "judge", "judge_vendor", "repeat"]
     each = arm.assign(won=arm["mine"] * arm["top"]).groupby(keys, sort=True)
     rows = each.agg(own=("mine", "sum"), size=("mine", "size"), won=("won", "sum")).reset_index()
     first = arm.loc[arm["top"] == 1.0, [*keys, "candidate"]].drop_duplicates(keys)

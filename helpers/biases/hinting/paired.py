@@ -30,10 +30,10 @@ USED = (
 def pairs(frame: pd.DataFrame, hint: str) -> pd.DataFrame:
     """One row a hinted judgment with a valid ranking whose blind partner has one too and came from the same model.
 
-    Columns: question_id, category, judge, judge_vendor, repeat, own and own_blind (1.0 where an answer of the judge's
-    vendor is first), candidate and candidate_blind (who is first), difference (own - own_blind). The partner is the
-    blind repeat that `partner` names, or the one of the same number where there is no such column. Only judges whose
-    vendor has a candidate; without pairs an empty frame.
+    Columns: question_id, cluster, category, judge, judge_vendor, repeat, own and own_blind (1.0 where an answer of the
+    judge's vendor is first), candidate and candidate_blind (who is first), difference (own - own_blind). The partner is
+    the blind repeat that `partner` names, or the one of the same number where there is no such column. Only judges
+    whose vendor has a candidate; without pairs an empty frame.
     """
     return _same_model(_partners(frame, hint))
 
@@ -57,7 +57,7 @@ def _partners(frame: pd.DataFrame, hint: str, lost: bool = False) -> pd.DataFram
     votes = votes[votes["judge_vendor"].isin(vendors(frame))]
     lacking = {"partner": votes["repeat"], "judge_model": None}
     votes = votes.assign(**{name: value for name, value in lacking.items() if name not in votes})
-    keys = ["question_id", "category", "judge", "judge_vendor", "partner"]
+    keys = ["question_id", "cluster", "category", "judge", "judge_vendor", "partner"]
     seen = ["own", "candidate", "judge_model"]
     blind = votes.loc[votes["condition"] == CONTROL].drop(columns="partner").rename(columns={"repeat": "partner"})
     hinted = votes.loc[votes["condition"] == hint, [*keys, "repeat", *seen]]

@@ -10,6 +10,7 @@ import pandas as pd
 from helpers.biases.position.pairs import INVALID, LABELS, NO_BIAS, SIGNIFICANT, WEAK, codes, places
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import Interval, cluster_sums, clustered, no_interval, wilson
+from helpers.stats.numbering import clusters_of
 from helpers.types import Estimate
 
 #: Shares by the classes that they add up.
@@ -28,9 +29,10 @@ def share(rows: pd.DataFrame, values: pd.Series, reason: str = "no pair with two
     if rows.empty:
         return no_interval(math.nan, 0, 0, reason)
     hits = values.astype(float)
-    if not rows["question_id"].duplicated().any():
+    clusters = clusters_of(rows)
+    if not clusters.duplicated().any():
         return wilson(int(hits.sum()), len(hits))
-    sums = cluster_sums(rows[["question_id"]].assign(value=hits), "value", "question_id")
+    sums = cluster_sums(pd.DataFrame({"value": hits, "cluster": clusters}), "value", "cluster")
     return clustered(sums.numerators, sums.denominators, null=None)
 
 

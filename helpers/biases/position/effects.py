@@ -13,6 +13,7 @@ from helpers.biases.position.classes import share
 from helpers.biases.position.pairs import GRADES, INVALID, comparisons, places, signs, valid
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import MIN_CLUSTERS, Interval, cluster_sums, clustered, no_interval
+from helpers.stats.numbering import clusters_of
 from helpers.stats.tests import mcnemar_exact, sign_flip
 from helpers.types import Estimate
 
@@ -52,10 +53,10 @@ def tested(values: pd.Series, questions: pd.Series, seed: int, reason: str, leve
 def verdicts(rows: pd.DataFrame) -> pd.DataFrame:
     """What each verdict of readable pairs says for the answer shown first, and for the candidate; one row a verdict.
 
-    Columns: question_id, category, baseline, game; `sign` (1, 0, -1) and `grade` (2 to -2) in favour of the first;
-    `for_candidate` (1, 0, -1); `strong`.
+    Columns: question_id, category, baseline, cluster, game; `sign` (1, 0, -1) and `grade` (2 to -2) in favour of the
+    first; `for_candidate` (1, 0, -1); `strong`.
     """
-    kept = rows[["question_id", "category", "baseline"]]
+    kept = rows[["question_id", "category", "baseline"]].assign(cluster=clusters_of(rows))
     label = pd.concat([rows["verdict_1"], rows["verdict_2"]], ignore_index=True)
     sign, grade, game = signs(label), signs(label, GRADES), np.repeat([1, 2], len(rows))
     return pd.concat([kept, kept], ignore_index=True).assign(
@@ -93,7 +94,7 @@ def first_position_effect(table: pd.DataFrame, data: str, seed: int) -> list[Est
     level, found = corrected_level(table), []
     for where, rows in _readable(table):
         at = LEVEL if "category" in where else level
-        interval = tested(signed(rows), rows["question_id"], seed, NO_PAIR, at)
+        interval = tested(signed(rows), clusters_of(rows), seed, NO_PAIR, at)
         found.append(estimate("first_position_effect", where, interval, data, "pp"))
     return found
 
@@ -148,5 +149,5 @@ def _mean(rows: pd.DataFrame, values: pd.Series, reason: str = NO_PAIR) -> Inter
     """A question-clustered mean."""
     if rows.empty:
         return no_interval(math.nan, 0, 0, reason)
-    sums = cluster_sums(rows[["question_id"]].assign(value=values.astype(float)), "value", "question_id")
+    sums = cluster_sums(pd.DataFrame({"value": values.astype(float), "cluster": clusters_of(rows)}), "value", "cluster")
     return clustered(sums.numerators, sums.denominators, null=None)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from helpers.stats.numbering import COPIES
+
 _CLASS = (
     "No measure of position bias: a judge that tosses a coin changes its verdict half of the time, and the class "
     "says neither which place it favours nor whether it favours one (first_position_effect, excess_flip)."
@@ -32,7 +34,8 @@ FAILS: Mapping[str, str] = {
         "Unreadable pairs are left out; first_position_sensitivity has what they could do. Ties in both orders hide "
         "a place that is only weakly liked. No test where too few questions lean to a place for the correction that "
         "is due."
-    ),
+    )
+    + COPIES,
     "first_position_sensitivity": (
         "Other choices, not other data: they agree where all share one error. The two bounds are extremes that "
         "nobody expects; no tests."

@@ -26,6 +26,7 @@ from helpers.biases.position.effects import tested
 from helpers.biases.position.pairs import GRADES, comparisons, signs, valid
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import Interval, clustered_mean, no_interval
+from helpers.stats.numbering import clusters_of
 from helpers.types import Estimate
 
 NEEDS_REPEAT = "needs each order asked twice on the same question (repeats = 2 where judges are asked)"
@@ -36,11 +37,12 @@ THIRDS = ("small", "middle", "large")
 def winners(table: pd.DataFrame) -> pd.DataFrame:
     """How often each question was won in each order over all repeats, condition none; one row a question.
 
-    Columns: source, judge, candidate, question_id, and baseline_1, tie_1, candidate_1 (baseline first), baseline_2,
-    tie_2, candidate_2 (candidate first). Single readable verdicts count, whatever the other order says.
+    Columns: source, judge, candidate, question_id, cluster, and baseline_1, tie_1, candidate_1 (baseline first),
+    baseline_2, tie_2, candidate_2 (candidate first). Single readable verdicts count, whatever the other order says.
     """
     rows = table[table["condition"] == "none"]
-    keys = ["source", "judge", "candidate", "question_id"]
+    rows = rows.assign(cluster=clusters_of(rows))
+    keys = ["source", "judge", "candidate", "question_id", "cluster"]
     counted = rows[keys].copy()
     for game, side in ((1, -1), (2, 1)):
         sign = side * signs(rows[f"verdict_{game}"])
@@ -105,16 +107,18 @@ def excess_flip(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
         one, two = (rows[[f"{name}_{game}" for name in ("baseline", "tie", "candidate")]].to_numpy() for game in (1, 2))
         values = excess(one, two)
         kept = ~np.isnan(values)
-        interval = _excess(values[kept], one[kept], two[kept], seed)
+        interval = _excess(values[kept], rows["cluster"][kept], one[kept], two[kept], seed)
         found.append(estimate("excess_flip", where, interval, data, "pp", (0.0, 1.0)))
     return found
 
 
-def _excess(values: np.ndarray, one: np.ndarray, two: np.ndarray, seed: int) -> Interval:
+def _excess(values: np.ndarray, clusters: pd.Series, one: np.ndarray, two: np.ndarray, seed: int) -> Interval:
     if not len(values):
         return no_interval(math.nan, 0, 0, NEEDS_REPEAT)
-    interval = replace(clustered_mean(values, np.arange(len(values))), n=int(one.sum() + two.sum()))
-    if math.isnan(interval.low):
+    merged = clusters.duplicated().any()  # verdicts on near-duplicates are not dealt independently: the p is t's
+    interval = clustered_mean(values, clusters, null=0.0 if merged else None)
+    interval = replace(interval, n=int(one.sum() + two.sum()))
+    if math.isnan(interval.low) or merged:
         return interval
     method = f"{interval.method}; one-sided p by dealing verdicts anew"
     return replace(interval, p=relabelled(one, two, seed), method=method)
@@ -131,7 +135,7 @@ def control_arms(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     found = []
     for where, rows in comparisons(table[table["condition"] == "identical"]):
         each = _single(rows)
-        interval = tested(each["sign"], each["question_id"], seed, "no readable verdict")
+        interval = tested(each["sign"], each["cluster"], seed, "no readable verdict")
         found.append(estimate("identical_pair_effect", where, interval, data, "pp"))
     for where, rows in comparisons(table[table["condition"] == "quality_gap"]):
         each = _single(rows)
@@ -141,10 +145,10 @@ def control_arms(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
 
 
 def _single(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row a readable verdict: question_id, sign (in favour of the first), side (1: the candidate stood first)."""
+    """One row a readable verdict: cluster, sign (in favour of the first), side (1: the candidate stood first)."""
     label = pd.concat([rows["verdict_1"], rows["verdict_2"]], ignore_index=True)
-    question = pd.concat([rows["question_id"], rows["question_id"]], ignore_index=True)
-    each = pd.DataFrame({"question_id": question, "sign": signs(label), "side": np.repeat([-1, 1], len(rows))})
+    cluster = pd.concat([clusters_of(rows)] * 2, ignore_index=True)
+    each = pd.DataFrame({"cluster": cluster, "sign": signs(label), "side": np.repeat([-1, 1], len(rows))})
     return each[each["sign"].notna()]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from helpers.stats.numbering import codes_of, combined
+from helpers.stats.numbering import clusters_of, codes_of, combined
 
 #: The verdicts in shown terms, from much better first (A) to much better second (B).
 LABELS = ("A>>B", "A>B", "A=B", "B>A", "B>>A")
@@ -32,7 +32,10 @@ PLACES = ("", "first", "second")
 #: What makes a comparison, and what makes one of its pairs.
 COMPARISON = ["source", "judge", "candidate"]
 PAIR = [*COMPARISON, "baseline", "question_id", "category", "condition", "repeat"]
-COLUMNS = (*PAIR, "games", "score_1", "score_2", "verdict_1", "verdict_2", "published", "kind", "both", "agree")
+COLUMNS = (
+    *(*PAIR, "cluster", "games", "score_1", "score_2", "verdict_1", "verdict_2"),
+    *("published", "kind", "both", "agree"),
+)
 _GAMES = {1: "baseline", 2: "candidate"}
 
 
@@ -89,7 +92,7 @@ def pairs(frame: pd.DataFrame) -> pd.DataFrame:
     frame = frame[frame["first"].isin([*_GAMES.values()])].reset_index(drop=True)
     number, size = combined([codes_of(frame[name]) for name in PAIR], len(frame))
     at = [_rows(frame, number, size, first) for first in _GAMES.values()]
-    known = frame[[*PAIR]].iloc[np.where(at[0] >= 0, *at)].reset_index(drop=True)
+    known = frame[[*PAIR]].assign(cluster=clusters_of(frame)).iloc[np.where(at[0] >= 0, *at)].reset_index(drop=True)
     columns = {**known, "games": _games(frame, at)}
     for name in ("score", "verdict"):
         words = frame[name].astype("category").array

@@ -13,6 +13,7 @@ from helpers.biases.position.families import place
 from helpers.biases.position.pairs import GRADES, INVALID, comparisons, signs
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import Interval, clustered, no_interval
+from helpers.stats.numbering import clusters_of
 from helpers.types import Estimate
 
 #: The choices; the first is the headline's own. The last two are no choices but bounds.
@@ -41,7 +42,7 @@ def sensitivity(table: pd.DataFrame, data: str) -> list[Estimate]:
     found = []
     for where, rows in comparisons(table[table["condition"] == "none"]):
         for choice, (values, weights) in _choices(rows).items():
-            interval = _mean(rows["question_id"], values, weights)
+            interval = _mean(clusters_of(rows), values, weights)
             found.append(estimate("first_position_sensitivity", where | {"choice": choice}, interval, data, "pp"))
     return found
 

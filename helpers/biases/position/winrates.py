@@ -13,6 +13,7 @@ from helpers.biases.position.effects import NO_PAIR, verdicts
 from helpers.biases.position.pairs import places, valid
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import NAN, Interval, clustered, no_interval, t_interval
+from helpers.stats.numbering import clusters_of
 from helpers.stats.sandwich import Spread, combine_pieces, pieces_of_fit
 from helpers.types import Estimate
 
@@ -56,7 +57,7 @@ def raw(each: pd.DataFrame, weight: int) -> Interval:
     if each.empty:
         return no_interval(NAN, 0, 0, NO_PAIR)
     w = _weights(each, weight)
-    codes, _ = pd.factorize(each["question_id"], sort=True)
+    codes, _ = pd.factorize(clusters_of(each), sort=True)
     interval = clustered(np.bincount(codes, w * each["won"].to_numpy()), np.bincount(codes, w), null=None)
     return replace(interval, n=len(each))
 
@@ -94,7 +95,7 @@ def controlled(each: pd.DataFrame, style: pd.DataFrame, weight: int) -> Interval
     """
     known = style.notna().all(axis=1).to_numpy()
     each, x = each[known], style.to_numpy()[known]
-    clusters = each["question_id"].nunique()
+    clusters = clusters_of(each).nunique()
     if each.empty:
         return no_interval(NAN, 0, 0, "no style control: length and layout of the answers are not known")
     used = (x != 0).any(axis=0)
@@ -114,7 +115,7 @@ def controlled(each: pd.DataFrame, style: pd.DataFrame, weight: int) -> Interval
     fit = GLM(y, design, family=families.Binomial(), var_weights=w).fit()
     if not fit.converged:
         return no_interval(NAN, len(each), clusters, "no style control: the fit did not converge")
-    codes = pd.factorize(each["question_id"])[0]
+    codes = pd.factorize(clusters_of(each))[0]
     value = float(fit.params[0])
     method = METHOD if used.all() else f"{METHOD}; no answer has {' or '.join(np.array(STYLE)[~used])}"
     if clusters < FIT_QUESTIONS:

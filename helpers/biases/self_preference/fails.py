@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from helpers.stats.numbering import COPIES
+
 _WEAK = "A judge that is merely wrong about the question has the same number as one that defends its own"
 _FILTERED = (
     "Where only consistent items are kept, the filter selects: the same items asked again, without any edit, move "
@@ -66,7 +68,8 @@ FAILS: Mapping[str, str] = {
         "editor's or its own vendor's words reads them in the edit. Needs a repeat arm, edited items and judges of "
         "a third vendor; no value where no verdict changed, no interval where verdicts changed in fewer than 10 "
         "articles. Few changes pull it away from 0 by a small part of its error."
-    ),
+    )
+    + COPIES,
     "obfuscation_effect_pp": (
         "Hangs on base rates: the same shift in logits is many points on close pairs and few on clear ones, so that "
         "authors and third parties differ in pp without any preference. It stands beside and does not decide."

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from helpers.stats.numbering import clusters_of
+
 #: What tells one item from another, and what is known of it; the two orders of an item agree in all of these.
 PAIR = ["question_id", "right", "wrong"]
 KNOWN = [
@@ -18,11 +20,12 @@ ORDERS = ("right", "wrong")
 def items(frame: pd.DataFrame) -> pd.DataFrame:
     """What a judge made of each pair when it saw it both ways round: one row an item.
 
-    `frame` is the pair frame. Columns: those of KNOWN; `right_first` and `wrong_first`, 1.0 where the right answer was
-    picked in that order, 0.0 where the wrong one, NaN without a verdict; `score`, their mean (0, 1/2, 1), NaN where an
-    order has no verdict or was not asked; `consistent`, both orders picked the same answer; `probability`, the mean
-    probability of the right answer over both orders, NaN where it is not known; the columns of `beside_control`. One
-    item judged twice in one order is a ValueError that names it.
+    `frame` is the pair frame. Columns: those of KNOWN (`article` is the `cluster` where the frame has one);
+    `right_first` and `wrong_first`, 1.0 where the right answer was picked in that order, 0.0 where the wrong one, NaN
+    without a verdict; `score`, their mean (0, 1/2, 1), NaN where an order has no verdict or was not asked;
+    `consistent`, both orders picked the same answer; `probability`, the mean probability of the right answer over both
+    orders, NaN where it is not known; the columns of `beside_control`. One item judged twice in one order is a
+    ValueError that names it.
     """
     place = _numbered(frame, KEY)
     order = pd.factorize(frame["first"].to_numpy(), use_na_sentinel=False)[0]
@@ -42,7 +45,8 @@ def items(frame: pd.DataFrame) -> pd.DataFrame:
         "p": np.asarray(frame["p_right"], dtype=float),
         "partner": np.asarray(partner, dtype=float),
     }
-    known = frame.iloc[np.unique(place, return_index=True)[1]][KNOWN].reset_index(drop=True)
+    known = frame.iloc[np.unique(place, return_index=True)[1]].reset_index(drop=True)
+    known = known[KNOWN].assign(article=clusters_of(known, "article"))
     found = {}
     for first in ORDERS:
         shown = (frame["first"] == first).to_numpy()

@@ -13,6 +13,7 @@ from helpers.biases.top_choice.rates import estimate, vendors
 from helpers.stats import models
 from helpers.stats.agreement import krippendorff_alpha, raw_agreement
 from helpers.stats.intervals import cluster_sums, clustered, no_interval
+from helpers.stats.numbering import clusters_of
 from helpers.stats.tests import holm
 from helpers.types import Estimate
 
@@ -55,7 +56,7 @@ def third_party_log_odds(frame: pd.DataFrame, data: str) -> list[Estimate]:
     if len(names) != 3 or set(names) - set(votes["judge_vendor"]):
         return []
     votes = votes[votes["judge_vendor"].isin(names)]
-    questions, _ = pd.factorize(votes["question_id"], sort=True)
+    questions, _ = pd.factorize(votes["cluster"], sort=True)
     counts = np.zeros((questions.max() + 1, 3, 3))
     judge, candidate = (pd.Index(names).get_indexer(votes[f"{who}_vendor"]) for who in ("judge", "candidate"))
     np.add.at(counts, (questions, judge, candidate), 1)
@@ -152,16 +153,12 @@ def agreement(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     ranks = first.pivot(index=["question_id", "candidate"], columns="judge", values="rank").sort_index()
     if tops.shape[1] < 2:
         return []
+    of = clusters_of(first.drop_duplicates("question_id").set_index("question_id", drop=False))
+    one, many = of.reindex(tops.index), of.reindex(ranks.index.get_level_values("question_id"))
     return [
-        estimate("agreement_top1", {}, krippendorff_alpha(tops, "nominal", seed), data, "alpha"),
-        estimate(
-            "agreement_ranks",
-            {},
-            krippendorff_alpha(ranks, "ordinal", seed, ranks.index.get_level_values("question_id")),
-            data,
-            "alpha",
-        ),
-        estimate("raw_agreement", {}, raw_agreement(tops), data),
+        estimate("agreement_top1", {}, krippendorff_alpha(tops, "nominal", seed, one), data, "alpha"),
+        estimate("agreement_ranks", {}, krippendorff_alpha(ranks, "ordinal", seed, many), data, "alpha"),
+        estimate("raw_agreement", {}, raw_agreement(tops, one), data),
     ]
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from helpers.stats.numbering import COPIES
+
 _NOISE = "Above 0 by noise alone ({floor} pp at 80 questions where nothing is uneven)"
 _CELL = (
     "A cell has few questions (10 in MT-Bench, the least that carry an interval), and there are many cells: some "
@@ -85,7 +87,8 @@ FAILS: Mapping[str, str] = {
     "excess_self_preference": (
         "Biased where the judges it compares with prefer their own: fair judges of one vendor among such were "
         "accused in 65 % of runs, by 9.6 pp on average. Unequal sharpness moves it too. Needs judges of two vendors."
-    ),
+    )
+    + COPIES,
     "third_party_log_odds": (
         "Valid only if all judges are equally sharp: at sharpness .6, 1.5 and .8 it rejects for the three vendors "
         "in 5, 51 and 5 % of runs, in 18, 100 and 6 % where answers of a vendor are equally good. Near-duplicate "
@@ -100,7 +103,8 @@ FAILS: Mapping[str, str] = {
         "unequally sharp. No value for two vendors that both judge, or where the fit has no maximum (at 20 "
         "questions up to 11 % of runs). At unequal sharpness it rejects in 4, 3 and 3 % of runs; with one scale "
         "for all judges, in a smaller simulation, in 18, 91 and 7."
-    ),
+    )
+    + COPIES,
     "self_preference_effect": (
         "All that self_preference_logit says; and it hangs on the answers: the same preference moves few first "
         "places where the own answer always or never wins, so two panels are not to be compared by it. No interval "

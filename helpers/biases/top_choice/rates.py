@@ -10,6 +10,7 @@ import pandas as pd
 from helpers import frames
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import Interval, Sums, cluster_sums, clustered, no_interval, wilson
+from helpers.stats.numbering import clusters_of
 from helpers.types import Estimate, display_name
 
 
@@ -55,7 +56,7 @@ def lacking(frame: pd.DataFrame, sums: Sums | None, by: str = "judge_vendor") ->
 
 def _share(rows: pd.DataFrame, hits: pd.Series) -> Interval:
     """A share of one judge's rows: Wilson where each question has one, clustered by question where it repeats."""
-    if rows["question_id"].is_unique:
+    if clusters_of(rows).is_unique:
         return wilson(int(hits.sum()), len(rows))
     sums = cluster_sums(rows.assign(hit=hits.astype(float)), "hit", "question_id", strata="category")
     return clustered(sums.numerators, sums.denominators, strata=sums.strata, null=None)

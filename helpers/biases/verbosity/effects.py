@@ -10,7 +10,8 @@ import pandas as pd
 
 from helpers.biases.verbosity.wording import AS_IS, BIASES, CONTENT, CONTROL, PLAIN, REWORDED, STYLE
 from helpers.stats.estimates import estimate
-from helpers.stats.intervals import MIN_CLUSTERS, Interval, clustered, no_interval
+from helpers.stats.intervals import MIN_CLUSTERS, Interval, added, clustered, no_interval
+from helpers.stats.numbering import clusters_of
 from helpers.stats.tests import sign_flip
 from helpers.types import Estimate
 
@@ -22,11 +23,18 @@ NO_PAIR = "no pair with two readable verdicts"
 
 @dataclass(frozen=True)
 class Cells:
-    """Sums of scores and numbers of readable pairs of each judge and bias by question; and each question's category."""
+    """Sums of scores and numbers of readable pairs of each judge and bias by question; the cluster of each question,
+    and each cluster's category.
+    """
 
     sums: dict[tuple[str, str], np.ndarray]
     pairs: dict[tuple[str, str], np.ndarray]
+    clusters: np.ndarray
     strata: np.ndarray
+
+    def of(self, at: tuple[str, str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Sums, pairs and strata of one judge and bias by cluster."""
+        return added(self.sums[at], self.clusters), added(self.pairs[at], self.clusters), self.strata
 
 
 def cells(table: pd.DataFrame, condition: str) -> Cells:
@@ -34,8 +42,11 @@ def cells(table: pd.DataFrame, condition: str) -> Cells:
     mine = table[((table["condition"] == condition) & (table["wording"] == AS_IS)).to_numpy()]
     judge, judges = pd.factorize(mine["judge"], sort=True)
     bias, biases = pd.factorize(mine["bias"], sort=True)
-    question, strata = _clusters(mine)
-    shape = (len(judges), len(biases), len(strata))
+    question, questions = pd.factorize(mine["question_id"], sort=True)
+    cluster, strata = _clusters(mine)
+    of = np.zeros(len(questions), int)
+    of[question] = cluster
+    shape = (len(judges), len(biases), len(questions))
     cell = np.ravel_multi_index((judge, bias, question), shape) if len(mine) else np.zeros(0, int)
     score = mine["score"].to_numpy()
     read, size = ~np.isnan(score), int(np.prod(shape))
@@ -43,23 +54,25 @@ def cells(table: pd.DataFrame, condition: str) -> Cells:
     pairs = np.bincount(cell[read], minlength=size).reshape(shape)
     known = np.bincount(cell, minlength=size).reshape(shape).any(axis=2)
     places = {(str(judges[a]), str(biases[b])): (a, b) for a, b in zip(*np.nonzero(known), strict=True)}
-    return Cells({at: sums[i] for at, i in places.items()}, {at: pairs[i] for at, i in places.items()}, strata)
+    return Cells({at: sums[i] for at, i in places.items()}, {at: pairs[i] for at, i in places.items()}, of, strata)
 
 
 def _clusters(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """The number of each row's question, and the category of each question."""
-    question, _ = pd.factorize(rows["question_id"], sort=True)
-    _, first = np.unique(question, return_index=True)
-    return question, rows["category"].iloc[first].to_numpy()
+    """The number of each row's cluster, and the category of each; one for all where a cluster lies in two."""
+    cluster, _ = pd.factorize(clusters_of(rows), sort=True)
+    _, first = np.unique(cluster, return_index=True)
+    every = rows["category"].to_numpy()
+    strata = every[first]
+    return cluster, strata if (strata[cluster] == every).all() else np.zeros(len(strata))
 
 
 def mean(rows: pd.DataFrame, values: pd.Series, null: float | None = None) -> Interval:
     """A question-clustered mean, stratified by category."""
     if rows.empty:
         return no_interval(math.nan, 0, 0, NO_PAIR)
-    question, strata = _clusters(rows)
-    sums = np.bincount(question, values.to_numpy(dtype=float))
-    return clustered(sums, np.bincount(question), strata=strata, null=null)
+    cluster, strata = _clusters(rows)
+    sums = np.bincount(cluster, values.to_numpy(dtype=float))
+    return clustered(sums, np.bincount(cluster), strata=strata, null=null)
 
 
 def tested(sums: np.ndarray, pairs: np.ndarray, strata: np.ndarray, seed: int, level: float) -> Interval:
@@ -92,7 +105,7 @@ def style_effect(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     for condition in (STYLE, CONTROL):
         each = cells(table, condition)
         level = LEVEL / max(1, len(each.sums)) if condition == STYLE else LEVEL
-        found |= {at: tested(each.sums[at], each.pairs[at], each.strata, seed, level) for at in each.sums}
+        found |= {at: tested(*each.of(at), seed, level) for at in each.sums}
     return [
         estimate("style_effect", {"judge": judge, "bias": bias}, found[judge, bias], data, "pp")
         for judge, bias in sorted(found, key=lambda at: (at[0], order[at[1]]))
@@ -105,14 +118,11 @@ def poorer_win_rate(table: pd.DataFrame, data: str) -> list[Estimate]:
     A tie counts half. With the bias PLAIN both are plain: what is left of it is the judge's own error.
     """
     each = cells(table, CONTENT)
-    return [
-        estimate("poorer_win_rate", {"judge": at[0], "bias": at[1]}, _rate(each.sums[at], each.pairs[at], each), data)
-        for at in each.sums
-    ]
+    return [estimate("poorer_win_rate", {"judge": at[0], "bias": at[1]}, _rate(*each.of(at)), data) for at in each.sums]
 
 
-def _rate(sums: np.ndarray, pairs: np.ndarray, each: Cells) -> Interval:
-    interval = clustered((sums + pairs) / 2, pairs, strata=each.strata, null=None)
+def _rate(sums: np.ndarray, pairs: np.ndarray, strata: np.ndarray) -> Interval:
+    interval = clustered((sums + pairs) / 2, pairs, strata=strata, null=None)
     return interval if interval.clusters else no_interval(math.nan, 0, 0, NO_PAIR)
 
 
@@ -131,7 +141,9 @@ def style_over_content(table: pd.DataFrame, data: str) -> list[Estimate]:
         won, both = (np.column_stack([sums, each.sums[plain]]) + pairs) / 2, (pairs > 0).all(axis=1)
         interval = no_interval(math.nan, 0, 0, NO_PAIR)
         if both.any():
-            interval = clustered(won[both], pairs[both], (1.0, -1.0), each.strata[both])
+            kept, codes = np.unique(each.clusters[both], return_inverse=True)
+            won, pairs = added(won[both], codes), added(pairs[both], codes)
+            interval = clustered(won, pairs, (1.0, -1.0), each.strata[kept])
         found.append(estimate("style_over_content", {"judge": judge, "bias": bias}, interval, data, "pp"))
     return found
 
@@ -142,10 +154,10 @@ def repeat_disagreement(table: pd.DataFrame, data: str) -> list[Estimate]:
     Of the wordings as they are, where both verdicts could be read; nothing where nothing was asked twice.
     """
     mine = table[table["condition"].isin((STYLE, CONTROL))]
-    long = mine.melt(
-        ["judge", "question_id", "category", "bias", "repeat"], ["tried_first", "other_first"], "order", "said"
-    )
-    wide = long.set_index(["judge", "question_id", "category", "bias", "order", "repeat"])["said"].unstack("repeat")
+    keys = ["judge", "question_id", "cluster", "category", "bias"]
+    mine = mine.assign(cluster=clusters_of(mine))
+    long = mine.melt([*keys, "repeat"], ["tried_first", "other_first"], "order", "said")
+    wide = long.set_index([*keys, "order", "repeat"])["said"].unstack("repeat")
     if wide.shape[1] < 2:
         return []
     said = wide.to_numpy()

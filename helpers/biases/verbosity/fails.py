@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from helpers.stats.numbering import COPIES
+
 _MISLED = (
     "Such pairs are written or chosen to mislead: the worse text is not only longer but also looks better, so the "
     "number says how a judge can be led astray and not what length does to its usual work."
@@ -17,7 +19,8 @@ FAILS: Mapping[str, str] = {
         "error. The rules make one padding, one list and one tone; others can do more or less. A judge may notice that "
         "the two answers say the same and call a tie that it would not call elsewhere. Pairs unreadable in one order "
         "are left out."
-    ),
+    )
+    + COPIES,
     "length_controlled_effect": (
         "Takes the effect of length to be a straight line in doublings, the same in both directions; lengths are "
         "mirrored by design, so that a bent one cancels as long as it is. It is the mean over the tried text being as "

@@ -12,6 +12,7 @@ from helpers.biases.verbosity.effects import mean
 from helpers.biases.verbosity.wording import KNOWN
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import MIN_CLUSTERS, Interval
+from helpers.stats.numbering import clusters_of
 from helpers.stats.tests import sign_flip
 from helpers.types import Estimate
 
@@ -40,7 +41,7 @@ def _lengths(rows: pd.DataFrame, where: dict[str, str], data: str, seed: int) ->
     longer = rows["letters_tried"] - rows["letters_other"]
     for id, each in (("longer_when_worse", rows[longer < 0]), ("longer_when_better", rows[longer > 0])):
         won = (1 + each["score"] * (1 if id == "longer_when_better" else -1)) / 2
-        share = against_coin(mean(each, won), won, each["question_id"], seed)
+        share = against_coin(mean(each, won), won, clusters_of(each), seed)
         yield estimate(id, where, share, data)
         if id == "longer_when_worse":
             yield estimate("longer_over_better", where, signed(share), data, "pp")

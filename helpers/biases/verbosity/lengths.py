@@ -11,6 +11,7 @@ from helpers.biases.verbosity.effects import NO_PAIR
 from helpers.biases.verbosity.wording import CONTROLLED, LENGTH
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import NAN, Interval, no_interval, t_interval
+from helpers.stats.numbering import clusters_of
 from helpers.stats.sandwich import combine_pieces, pieces_of_fit
 from helpers.types import Estimate
 
@@ -49,7 +50,7 @@ def fitted(rows: pd.DataFrame, biases: Sequence[str]) -> list[Interval]:
     dummies = np.column_stack([(rows["bias"] == bias).to_numpy(float) for bias in biases])
     varied = bool((np.abs(doublings) > 1e-9).any())
     design = np.column_stack([dummies, doublings]) if varied else dummies
-    codes, labels = pd.factorize(rows["question_id"], sort=True)
+    codes, labels = pd.factorize(clusters_of(rows), sort=True)
     clusters = len(labels)
     # Sums of each question: leaving one out takes its part from the whole.
     products = np.zeros((clusters, design.shape[1], design.shape[1]))

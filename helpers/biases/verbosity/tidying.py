@@ -92,7 +92,7 @@ def pairs(frame: pd.DataFrame) -> pd.DataFrame:
     both = np.full((len(at), 2), np.nan)
     # Shown second, the tried text is B.
     both[pair, second.astype(int)] = np.where(second, -said, said)
-    table = frame.iloc[at][[*KEYS, "letters_tried", "letters_other"]].reset_index(drop=True)
+    table = frame.iloc[at][[*KEYS, *({"cluster"} & {*frame}), "letters_tried", "letters_other"]].reset_index(drop=True)
     return table.assign(tried_first=both[:, 0], other_first=both[:, 1], score=both.mean(axis=1))
 
 
