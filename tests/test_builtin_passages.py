@@ -35,9 +35,20 @@ def usable(question: dict, reason: str) -> list[str]:
     return [word for word, n in Counter(words(reason)).items() if n == 1 and word in PLAIN - taken]
 
 
-def test_twelve_passages_of_twelve_kinds():
-    assert len(LINES) == len(PASSAGES) == 12
-    assert len({row["category"] for row in PASSAGES.values()}) == len({row["title"] for row in PASSAGES.values()}) == 12
+def test_at_least_forty_passages_of_twelve_kinds():
+    """Articles are the clusters: of a judge that is seldom wrong a dozen tell too little for any interval."""
+    assert len(LINES) == len(PASSAGES) == len({row["title"] for row in PASSAGES.values()}) >= 40
+    kinds = Counter(row["category"] for row in PASSAGES.values())
+    assert len(kinds) == 12 and min(kinds.values()) >= 2
+
+
+def test_no_passage_repeats_another():
+    """No two share so much as eight words in a row."""
+    seen: dict[tuple[str, ...], str] = {}
+    for id, row in PASSAGES.items():
+        text = words(row["passage"])
+        for run in {tuple(text[i : i + 8]) for i in range(len(text) - 7)}:
+            assert seen.setdefault(run, id) == id, f"{id} and {seen[run]}: {' '.join(run)}"
 
 
 def test_the_loader_reads_them_all():
@@ -51,8 +62,11 @@ def test_the_loader_reads_them_all():
 def test_fields_of_a_passage(row: dict):
     assert list(row) == ["id", "title", "category", "passage", "questions"]
     assert re.fullmatch("[a-z]+(_[a-z]+)*", row["id"])
-    assert [question["id"] for question in row["questions"]] == [f"{row['id']}_q{n}" for n in range(1, 6)]
-    assert 300 <= len(row["passage"].split()) <= 600
+    size = len(row["questions"])
+    assert [question["id"] for question in row["questions"]] == [f"{row['id']}_q{n}" for n in range(1, size + 1)]
+    # Long ones have more that can be asked.
+    least, most = {2: (100, 180), 5: (300, 600)}[size]
+    assert least <= len(row["passage"].split()) <= most
     for text in (row["title"], row["category"], *row["passage"].split("\n\n")):
         assert text == " ".join(text.split()) != ""
 
@@ -72,9 +86,10 @@ def test_no_text_occurs_twice():
 
 
 def test_gold_letters_are_balanced():
-    assert Counter(question["gold"] for question in QUESTIONS.values()) == dict.fromkeys("ABCD", 15)
+    assert Counter(question["gold"] for question in QUESTIONS.values()) == dict.fromkeys("ABCD", len(QUESTIONS) / 4)
     for row in PASSAGES.values():
-        assert {question["gold"] for question in row["questions"]} == set("ABCD"), row["id"]
+        gold = {question["gold"] for question in row["questions"]}
+        assert len(gold) == min(4, len(row["questions"])), row["id"]
 
 
 @each_question
