@@ -9,7 +9,7 @@ import pytest
 
 from helpers import figures
 from helpers.biases import self_preference
-from helpers.biases.self_preference import arms
+from helpers.biases.self_preference import arms, editing
 from helpers.biases.self_preference.asking import Arm
 from helpers.biases.self_preference.editing import Edited
 from helpers.biases.self_preference.funnel import steps
@@ -105,7 +105,8 @@ def test_nothing_is_lost_where_everything_was_edited_and_only_arms_that_are_aske
 def ran() -> Iterator[Asked]:
     """A run whose largest dose no reason has words for."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(arms, "LARGEST", 20)
+        for module in (arms, editing):
+            patch.setattr(module, "LARGEST", 20)
         yield runs.asked("quality_self_preference", question_limit=6, doses=[2, 4, 20], paraphrase=True)
 
 

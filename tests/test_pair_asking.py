@@ -335,3 +335,12 @@ def test_one_candidate_makes_no_pair_and_rules_neither_answer_nor_judge() -> Non
             settled("quality_self_preference", **{what: ["rule_editor", "sim_qwen_small"]})
     with pytest.raises(ConfigError, match="the real editor gpt_fast would be paid for the texts of the simulated"):
         settled("quality_self_preference", editor="gpt_fast")
+
+
+def test_the_editor_is_asked_for_the_largest_dose_and_the_stated_spare() -> None:
+    run, written, question = few("0123", "AABB")
+    for spare in (0, 3):
+        trials = asking.trials("editing", replace(run, options={**run.options, "spare": spare}), [question], {}, written)
+        for trial in trials:
+            assert f"Choose exactly {8 + spare} words" in trial.request.prompt
+            assert "At most 8 of them will be used" in trial.request.prompt

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from helpers import prompts
+from helpers.biases.self_preference.arms import LARGEST
 from helpers.biases.self_preference.edits import apply_edits, check_edit, edit_schema, read_edit
 from helpers.biases.self_preference.pairs import fit, lettered, material, open_, pairs
 from helpers.biases.self_preference.paraphrases import check_paraphrase, paraphrase_schema, read_paraphrase
@@ -52,10 +53,8 @@ def edit_trials(
 ) -> list[Trial]:
     """One request an answer and kind of edit, to the editor; words are asked for once, for all doses.
 
-    It is asked for as many words as the largest dose has and `spare` ones (config.yaml); of those that keep the rules
-    the first are used, dose by dose.
-
-    Where edits are published, nobody is asked.
+    It is asked for LARGEST words and `spare` ones (config.yaml), which take the place of those that break a rule. Where
+    edits are published, nobody is asked.
     """
     if experiment.editor is None:
         return []
@@ -71,9 +70,8 @@ def _trial(experiment: Experiment, kind: str, question: Question, answer: Answer
     template = prompts.load(experiment.shared / "prompts" / KINDS[kind])
     editor, nonce = experiment.editor, prompts.nonce(experiment.seed, question.id)
     prompts.check_nonce(nonce, {f"question {question.id}": material(question)})
-    # Some choices of an editor break a rule; the spare ones take their place.
-    dose = max(experiment.own["doses"])
-    words = {"dose": dose, "asked": dose + experiment.options["spare"]} if kind == "synonyms" else {}
+    # The largest dose of any run: one that is added later finds the words of the others as they were.
+    words = {"dose": LARGEST, "asked": LARGEST + experiment.options["spare"]} if kind == "synonyms" else {}
     system, prompt = prompts.late(
         template,
         reason=answer.text or "",
