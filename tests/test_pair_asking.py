@@ -340,7 +340,9 @@ def test_one_candidate_makes_no_pair_and_rules_neither_answer_nor_judge() -> Non
 def test_the_editor_is_asked_for_the_largest_dose_and_the_stated_spare() -> None:
     run, written, question = few("0123", "AABB")
     for spare in (0, 3):
-        trials = asking.trials("editing", replace(run, options={**run.options, "spare": spare}), [question], {}, written)
+        trials = asking.trials(
+            "editing", replace(run, options={**run.options, "spare": spare}), [question], {}, written
+        )
         for trial in trials:
             assert f"Choose exactly {8 + spare} words" in trial.request.prompt
             assert "At most 8 of them will be used" in trial.request.prompt

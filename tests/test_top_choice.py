@@ -612,33 +612,6 @@ def test_rows_with_an_interval_three_times_as_wide_are_called_too_wide_to_read()
     assert top_choice.sensitivity_words(full_estimates()) in captions["sensitivity"]
 
 
-def test_what_was_planted_stands_beside_what_was_estimated() -> None:
-    judges = settled().judges
-    told = top_choice.planted(judges, full_estimates())
-    rows = [
-        [cell.strip() for cell in line.strip("|").split("|")] for line in told.splitlines() if line.startswith("| ")
-    ]
-    given = {(row[0], row[1]): row[2:] for row in rows[1:]}
-    traits = {judge.vendor: judge.traits for judge in judges}
-    for vendor, name in {"claude": "Claude", "gpt": "GPT", "gemini": "Gemini"}.items():
-        planted, estimated = given["self-preference (logits)", name]
-        assert float(planted) == pytest.approx(traits[vendor]["self_preference"], abs=0.005)
-        assert estimated == str(pick(full_estimates(), "self_preference_logit", vendor=vendor)[0])
-    # Primacy is told as far from its mean, because effects of places sum to zero.
-    primacy = [0.25, 0.1, 0.0, 0.0, 0.0, -0.1]
-    for place, utility in enumerate(primacy, start=1):
-        planted, _ = given["place (pp)", f"place {place}"]
-        assert float(planted) == pytest.approx(utility - sum(primacy) / 6, abs=0.006)
-    assert len([key for key in given if key[0] == "sharpness (log)"]) == 6
-    assert "self-preference 3 of 3" in told and "no targets" in told and "SIMULATED" in told
-
-
-def test_nothing_planted_is_told_of_judges_that_are_not_simulated() -> None:
-    real = [replace(each, data="asked") for each in full_estimates()]
-    for judges, found in ((settled().judges, real), ((), full_estimates())):
-        assert top_choice.planted(judges, found).startswith("These judges are not simulated")
-
-
 def test_a_category_without_any_valid_ranking_is_not_estimable_and_not_left_out() -> None:
     frame = full_run().frame
     lost = (frame["category"] == "math") & (frame["judge_vendor"] == "gpt")

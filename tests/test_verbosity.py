@@ -305,18 +305,6 @@ def test_planted_likings_are_found_and_none_where_nothing_was_planted() -> None:
     assert gains["sim_gpt_grader", "padded"].low > 0 and gains["sim_gemini_grader", "listed"].low > 0
 
 
-def test_what_was_planted_stands_beside_what_was_found_and_nearly_all_intervals_hold_it() -> None:
-    found, estimates = graders()
-    told = verbosity.planted(found.experiment.judges, estimates)
-    rows = [line for line in told.splitlines() if line.startswith("| sim_")]
-    held, missed = ("\n".join(rows).count(word) for word in ("(holds it", "(misses it"))
-    assert len(rows) == 9 and held + missed == 15
-    assert missed <= stats.binom.ppf(0.99, 15, 0.05), "more than chance makes in one of a hundred such runs"
-    assert "false alarm" not in told
-    nobody = [Model("real", "openai", "r", "gpt")]
-    assert "not simulated" in verbosity.planted(nobody, estimates)
-
-
 def test_words_figures_and_tables_are_of_the_run_and_say_that_it_is_simulated() -> None:
     from helpers import figures, tables
 

@@ -20,6 +20,7 @@ import math
 import random
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from helpers.providers.drawing import NORMAL, draw
@@ -62,30 +63,75 @@ def _choice(request: Request, traits: Traits, pull: Pull, texts: Sequence[str], 
     """The place of the chosen option among the shown ones."""
     if rng.random() < traits.first_option:
         return 0
-    model, strength = request.model.model_id, traits.biases.get(pull.bias, 0.0) if pull.treated else 0.0
     values = [pull.values.get(text, 0.0) for text in texts]
     low, high = min(values), max(values)
     if pull.kind == "acceptance":
-        threshold = RISK + LIKING * draw("liking", model, pull.scenario) + strength
-        felt = math.log(pull.ratio) - threshold + SPREAD * traits.answer_noise * _logistic(rng)
+        felt = _gain(request, traits, pull) + SPREAD * traits.answer_noise * _logistic(rng)
         return values.index(high if felt > 0 else low)
     if pull.kind == "decision":
         return values.index(high if _merit(request, pull) + traits.answer_noise * rng.gauss(0, 1) > 0 else low)
-    first, last = HONEST
-    honest = low + (high - low) * (first + (last - first) * NORMAL.cdf(draw("honest", model, pull.scenario)))
-    target = honest if pull.target is None else pull.target
-    felt = honest + strength * (target - honest) + traits.answer_noise * (high - low) * rng.gauss(0, 1)
+    felt = _aim(request, traits, pull, low, high) + traits.answer_noise * (high - low) * rng.gauss(0, 1)
     return min(range(len(values)), key=lambda place: abs(values[place] - felt))
 
 
+def _aim(request: Request, traits: Traits, pull: Pull, low: float, high: float) -> float:
+    """Where on a scale a model answers before noise."""
+    first, last = HONEST
+    honest = low + (high - low) * (
+        first + (last - first) * NORMAL.cdf(draw("honest", request.model.model_id, pull.scenario))
+    )
+    return honest + _strength(traits, pull) * ((honest if pull.target is None else pull.target) - honest)
+
+
+def _gain(request: Request, traits: Traits, pull: Pull) -> float:
+    """By how much the ratio of a gamble lies above that at which a model takes it, before noise."""
+    liking = LIKING * draw("liking", request.model.model_id, pull.scenario)
+    return math.log(pull.ratio) - (RISK + liking + _strength(traits, pull))
+
+
+def _strength(traits: Traits, pull: Pull) -> float:
+    return traits.biases.get(pull.bias, 0.0) if pull.treated else 0.0
+
+
+def chances(request: Request, traits: Traits) -> tuple[list[float], list[float]]:
+    """What each option counts in the order of its values, and how often a model chooses it (of arguments: takes it).
+
+    Of a test of a kind "decision" it is not known here: its noise decides nothing but the side.
+    """
+    pull, head = request.pull, SITUATION.match(request.prompt)
+    texts = [text for _, text in OPTION.findall(request.prompt, head.end())]
+    if pull.kind == "selection":
+        return [pull.values[text] for text in texts], [_share(_eager(request, traits, pull, text)) for text in texts]
+    values, noise = sorted(pull.values[text] for text in texts), max(traits.answer_noise, 1e-9)
+    low, high = values[0], values[-1]
+    if pull.kind == "acceptance":
+        taken = _share(_gain(request, traits, pull) / (SPREAD * noise))
+        found = [taken * (x == high) + (1 - taken) * (x == low) for x in values]
+    else:
+        aim, sd = _aim(request, traits, pull, low, high), noise * (high - low)
+        below = [NORMAL.cdf(((x + y) / 2 - aim) / sd) for x, y in pairwise(values)]
+        found = [b - a for a, b in pairwise([0.0, *below, 1.0])]
+    place, often = values.index(pull.values[texts[0]]), traits.first_option
+    return values, [(1 - often) * p + often * (i == place) for i, p in enumerate(found)]
+
+
 def _takes(request: Request, traits: Traits, pull: Pull, text: str, rng: random.Random) -> bool:
+    return _eager(request, traits, pull, text) + _logistic(rng) > 0
+
+
+def _eager(request: Request, traits: Traits, pull: Pull, text: str) -> float:
+    """How ready a model is to take an argument, before noise."""
     side = pull.values.get(text, 0.0)
-    strength = traits.biases.get(pull.bias, 0.0) if pull.treated and side == pull.side else 0.0
-    return EAGER + LEAN * _merit(request, pull) * side + strength + _logistic(rng) > 0
+    return EAGER + LEAN * _merit(request, pull) * side + (_strength(traits, pull) if side == pull.side else 0.0)
 
 
 def _merit(request: Request, pull: Pull) -> float:
     return draw("merit", request.model.model_id, pull.scenario)
+
+
+def _share(felt: float) -> float:
+    """How often logistic noise leaves what is felt above 0."""
+    return 1 / (1 + math.exp(-max(-700.0, min(700.0, felt))))
 
 
 def _logistic(rng: random.Random) -> float:

@@ -16,6 +16,8 @@ import json
 import math
 import random
 import re
+from collections.abc import Sequence
+from functools import lru_cache
 
 from helpers.providers.drawing import NORMAL, draw
 from helpers.providers.synonyms import STYLE, SYNONYMS, style_share, styled
@@ -51,12 +53,14 @@ def reply(request: Request) -> str | None:
     reason = re.search(rf"<<<REASON {nonce}>>>\n(.*?)\n<<<END REASON {nonce}>>>", request.prompt, re.DOTALL)
     if reason:
         return _edit(request, nonce, reason[1], asked, request.prompt[reason.end() :])
-    block = re.compile(rf"<<<ANSWER (\d) {nonce}>>>\n(.*?)\n<<<END \1 {nonce}>>>", re.DOTALL)
-    shown = list(block.finditer(request.prompt, head.end()))
-    if not shown:
+    _, texts, wrote = compared(request.prompt)
+    if not texts:
         return _answer(request, nonce, asked)
-    wrote = "did you write" in request.prompt[shown[-1].end() :]
-    felt = _felt(request, asked, [each[2] for each in shown], wrote)
+    noise, rng = request.model.traits.get("noise", 1.0), random.Random(f"{request.key}:judge")
+    felt = [
+        utility - noise * math.log(-math.log(rng.random() or 0.5))
+        for utility in before_noise(request.model, asked, texts, wrote)
+    ]
     choice = "1" if felt[0] > felt[1] else "2"
     return json.dumps({"id": nonce, "choice": choice}) if request.schema is not None else f"VERDICT-{nonce}: {choice}"
 
@@ -95,8 +99,22 @@ def _answer(request: Request, nonce: str, asked: str) -> str:
     return f"{reason}\n\nVERDICT-{nonce}: {letter}"
 
 
-def _felt(request: Request, asked: str, texts: list[str], wrote: bool) -> list[float]:
-    model, traits, rng = request.model, request.model.traits, random.Random(f"{request.key}:judge")
+def compared(prompt: str) -> tuple[str, list[str], bool]:
+    """The question of a judge's prompt, the answers that it shows, and whether it asks which of them the judge wrote.
+
+    Without answers where the prompt shows none.
+    """
+    head = QUESTION.search(prompt)
+    if head is None:
+        return "", [], False
+    block = re.compile(rf"<<<ANSWER (\d) {head[1]}>>>\n(.*?)\n<<<END \1 {head[1]}>>>", re.DOTALL)
+    shown = list(block.finditer(prompt, head.end()))
+    return head[2], [each[2] for each in shown], bool(shown) and "did you write" in prompt[shown[-1].end() :]
+
+
+def before_noise(model: Model, asked: str, texts: Sequence[str], wrote: bool) -> list[float]:
+    """What a judge feels before noise about each of two answers in shown order; `wrote`: asked which one it wrote."""
+    traits = model.traits
     believed = "ABCDEFGHIJ"[belief(model, asked, traits.get("skill", 0.0))]
     primacy, felt = traits.get("primacy", ()), []
     for slot, text in enumerate(texts):
@@ -105,12 +123,18 @@ def _felt(request: Request, asked: str, texts: list[str], wrote: bool) -> list[f
         if wrote:
             utility += traits.get("recognition", 0.0) * own
         else:
-            mixed = 1 - max(style_share(text, vendor) for vendor in STYLES) if set(words(text)) & {*SYNONYMS} else 0.0
             utility += CONVICTION * traits.get("sharpness", 1.0) * text.startswith(f"{believed}. ")
-            utility += traits.get("self_preference", 0.0) * own - traits.get("fluency", 0.0) * mixed
+            utility += traits.get("self_preference", 0.0) * own - traits.get("fluency", 0.0) * mixed(text)
             utility += traits.get("taste", 0.0) * draw("taste", model.model_id, text)
-        felt.append(utility - traits.get("noise", 1.0) * math.log(-math.log(rng.random() or 0.5)))
+        felt.append(utility)
     return felt
+
+
+@lru_cache(maxsize=4096)
+def mixed(text: str) -> float:
+    """The share of a text's words with synonyms that are not of its own prevailing style; 0 where it has none."""
+    known = any(word in SYNONYMS for word in words(text))
+    return 1 - max(style_share(text, vendor) for vendor in STYLES) if known else 0.0
 
 
 def words(text: str) -> list[str]:

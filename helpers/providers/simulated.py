@@ -16,7 +16,7 @@ import math
 import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from statistics import fmean, pstdev
 
 from helpers.providers import Sent, auditing, deciding, pairwise, reading
@@ -180,6 +180,16 @@ def utilities(
             - traits.noise * math.log(-math.log(rng.random() or 0.5))
         )
     return result
+
+
+def before_noise(request: Request) -> tuple[list[float], list[bool]]:
+    """What a judge feels before noise about each text that its prompt shows, and which it takes for its own by name."""
+    _, asked, found = _shown(request.prompt)
+    labels, texts = [each[1] for each in found], [each[2] for each in found]
+    deduces = bool(traits_of(request.model).deduces)
+    named_own = own_by_name(request.prompt[found[-1].end() :], labels, request.model.vendor, deduces)
+    quiet = Request(replace(request.model, traits={**request.model.traits, "noise": 0.0}), "")
+    return utilities(quiet, texts, request.model.knowledge.get(asked), named_own), list(named_own)
 
 
 def _shown(prompt: str) -> tuple[str, str, list[re.Match[str]]]:

@@ -8,6 +8,7 @@ sentence of the language: a table for simulations and tests, not a thesaurus.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 #: A group is four words, the plain one first; the lines hold, in this order, verbs (says, said, say, saying),
 #: adjectives, adverbs and nouns.
@@ -154,6 +155,7 @@ def styled(text: str, vendor: str) -> str:
     return _WORD.sub(reworded, text)
 
 
+@lru_cache(maxsize=4096)
 def style_share(text: str, vendor: str) -> float:
     """Which share of a text's words from the table are those that the vendor prefers; 0.0 where it has none of them.
 

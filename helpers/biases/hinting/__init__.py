@@ -18,6 +18,7 @@ from helpers.biases.hinting.measure import (
 from helpers.biases.hinting.names import names_words
 from helpers.biases.hinting.paired import unpaired
 from helpers.biases.hinting.picks import published_picks
+from helpers.biases.hinting.planted import planted
 from helpers.biases.hinting.published import curves, from_published, margins_words
 from helpers.biases.top_choice.asking import NEEDS, STAGES, answers, unfit
 from helpers.frames import listwise as tidy
@@ -55,6 +56,7 @@ __all__ = [
     "measure",
     "names_words",
     "paper_tables",
+    "planted",
     "published_frame",
     "published_picks",
     "recommendations",

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import zip_longest
-from math import fsum, log
 from statistics import fmean
+from typing import TYPE_CHECKING
 
-from helpers.biases.top_choice.defended import PRIMARY
-from helpers.types import Estimate, Model, display_name
+import numpy as np
+import pandas as pd
+
+from helpers.biases.planted import Planted, planted_table, top_chances, trait
+from helpers.biases.top_choice.defended import PRIMARY, self_preference
+from helpers.providers.simulated import before_noise
+from helpers.stats.standing import tested
+from helpers.types import Estimate, display_name
+
+if TYPE_CHECKING:
+    from helpers.run import Asked
 
 #: An interval more than this many times as wide as the primary one's says nothing about the choice it belongs to.
 TOO_WIDE = 3.0
@@ -18,14 +26,14 @@ COMPANIONS = {
     "family_preference_logit": "same vendor, other model",
     "third_party_log_odds": "third-party log-odds (descriptive)",
 }
+#: How often each judgment's ranking is drawn anew for the truth of what a fit estimates.
+REDRAWN = 10
 CAUTION = (
-    "Planted numbers are utilities inside the simulator and no targets: judgments also hold tastes and noise that the "
-    "model does not know, which pull estimates towards zero, and places are estimated in pp. Signs and order are what "
-    "can be compared, and order only where intervals do not overlap; what estimates should be on average is tested on "
-    "many simulated runs."
+    "In the simulator are utilities; judgments also hold tastes and noise that the model of the logits does not know, "
+    "which pull these towards zero: the planted value beside the found one is pulled alike. Those of self-preference "
+    f"are fits to {REDRAWN} rankings for each one here, so they have an error of their own, about a third of the "
+    "standard error of what was found."
 )
-#: Of a planted bias: what it is, of whom or of which place, its size in utility, and what was found.
-Row = tuple[str, str, float, Estimate]
 
 
 def _primary(estimates: Sequence[Estimate], id: str = "self_preference_logit") -> dict[str, Estimate]:
@@ -77,65 +85,50 @@ def sensitivity_caption(estimates: Sequence[Estimate]) -> str:
     return f"The primary estimator (logits) under other reasonable choices. {sensitivity_words(estimates)}"
 
 
-def planted(judges: Sequence[Model], estimates: Sequence[Estimate]) -> str:
-    """What was put into simulated judges beside what was found, as Markdown: a table, and what may be compared.
+def planted(asked: Asked, estimates: Sequence[Estimate]) -> str:
+    """What simulated judges feel for their own vendor and for places, and what was found, as Markdown.
 
-    Of judges that are not simulated nothing is known: the sentence then says so.
+    A row a vendor (`self_preference_logit`) and place (`position_effect`): see `planted_table`. The logits' truths are
+    fits to REDRAWN rankings of each judgment, noise drawn anew.
     """
-    found = [each for each in estimates if each.data == "simulated"]
-    if not found or not judges or not all(judge.simulated for judge in judges):
-        return "These judges are not simulated: nothing was planted, so nothing planted can be compared."
-    kinds = {
-        "self-preference": _preferences(judges, found),
-        "place": _places(judges, found),
-        "sharpness": _sharpness(judges, found),
-    }
-    lines = [f"| {what} | {of} | {given:+.2f} | {each} |" for rows in kinds.values() for what, of, given, each in rows]
-    head = ["| SIMULATED judges | of | planted (utility) | estimated |", "|---|---|---|---|"]
-    orders = ", ".join(f"{kind} {told}" for kind, rows in kinds.items() if (told := _in_order(rows)))
-    said = f"Pairs that come out in the planted order: {orders}. " if orders else ""
-    return "\n".join(["**Planted against estimated**, as a test of the method:", "", *head, *lines, "", said + CAUTION])
+    family = [*_primary(estimates).values()]
+    families = [(family, sum(map(tested, family)))]
+    return planted_table(asked, lambda: _planted_rows(asked, estimates), families, CAUTION)
 
 
-def _in_order(rows: Sequence[Row]) -> str:
-    """How many of the pairs with different planted sizes have estimates in the same order."""
-    known = [(given, each.value) for _, _, given, each in rows if each.value == each.value]
-    pairs = [(a, b) for i, a in enumerate(known) for b in known[:i] if abs(a[0] - b[0]) > 1e-9]
-    agreeing = sum((a[0] - b[0]) * (a[1] - b[1]) > 0 for a, b in pairs)
-    return f"{agreeing} of {len(pairs)}" if pairs else ""
+def _planted_rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
+    places, redrawn = _places_and_rankings(asked)
+    truths = {(each.id, *each.where.values()): each.value for each in self_preference(redrawn, asked.data)}
+    judges = asked.experiment.judges
+    felt = {judge.vendor: judge.traits.get("self_preference", 0.0) for judge in judges}
+    for each in [each for each in estimates if each.data == "simulated"]:
+        at = (each.id, *each.where.values())
+        if each.id == "self_preference_logit" and set(each.where) == {"vendor"} and at in truths:
+            vendor = each.where["vendor"]
+            size = f"own vendor {felt[vendor]:+g}"
+            yield Planted("self-preference", f"{display_name(vendor)} judges", size, truths[at], each)
+        elif each.id == "position_effect" and int(each.where["slot"]) <= len(places):
+            slot = int(each.where["slot"]) - 1
+            worth = fmean([*judge.traits.get("primacy", ()), *[0.0] * len(places)][slot] for judge in judges)
+            yield Planted("place", f"place {slot + 1}", f"{worth:+g}" if worth else "0", places[slot], each)
 
 
-def _mean(judges: Sequence[Model], trait: str, default: float) -> float:
-    return fmean(float(judge.traits.get(trait, default)) for judge in judges)
-
-
-def _preferences(judges: Sequence[Model], found: Sequence[Estimate]) -> list[Row]:
-    return [
-        (
-            "self-preference (logits)",
-            display_name(vendor),
-            _mean([judge for judge in judges if judge.vendor == vendor], "self_preference", 0.0),
-            each,
-        )
-        for vendor, each in _primary(found).items()
-        if any(judge.vendor == vendor for judge in judges)
+def _places_and_rankings(asked: Asked) -> tuple[np.ndarray, pd.DataFrame]:
+    """By place how much more often than chance it is first, and the run's frame with REDRAWN rankings of each row."""
+    rng, chances, ranks = np.random.default_rng(0), [], {}
+    for judgment in asked.judgments:
+        trial, noise = judgment.trial, trait(judgment, "noise", 1.0)
+        felt = np.array(before_noise(trial.request)[0])
+        chances.append(top_chances(felt, noise) - 1 / len(felt))
+        drawn = felt + noise * rng.gumbel(size=(REDRAWN, len(felt)))
+        order = (-drawn).argsort(axis=1).argsort(axis=1) + 1.0
+        at = (trial.question_id, trial.judge.name, trial.request.repeat)
+        ranks |= {(*at, name): order[:, slot] for slot, name in enumerate(trial.shown)}
+    keys = asked.frame[["question_id", "judge", "repeat", "candidate"]].astype(object)
+    rank = np.array([ranks[at] for at in keys.itertuples(index=False, name=None)]).T
+    ids = asked.frame["question_id"].astype(str)
+    parts = [
+        asked.frame.assign(question_id=ids + f" {turn}", rank=each, top=(each == 1) * 1.0, outcome="ok")
+        for turn, each in enumerate(rank)
     ]
-
-
-def _places(judges: Sequence[Model], found: Sequence[Estimate]) -> list[Row]:
-    """Primacy as far from its mean over places as the effects are, which sum to zero."""
-    effects = sorted((each for each in found if each.id == "position_effect"), key=lambda each: int(each.where["slot"]))
-    given = zip_longest(*(judge.traits.get("primacy", ()) for judge in judges), fillvalue=0.0)
-    means = [fmean(values) for values in given][: len(effects)]
-    means += [0.0] * (len(effects) - len(means))
-    return [
-        ("place (pp)", f"place {each.where['slot']}", mean - fmean(means), each)
-        for mean, each in zip(means, effects, strict=True)
-    ]
-
-
-def _sharpness(judges: Sequence[Model], found: Sequence[Estimate]) -> list[Row]:
-    given: Mapping[str, float] = {judge.name: log(float(judge.traits.get("sharpness", 1.0))) for judge in judges}
-    known = [each for each in found if each.id == "judge_sharpness_log" and each.where["judge"] in given]
-    middle = fsum(given[each.where["judge"]] for each in known) / max(len(known), 1)
-    return [("sharpness (log)", each.where["judge"], given[each.where["judge"]] - middle, each) for each in known]
+    return np.mean(chances, axis=0), pd.concat(parts, ignore_index=True)

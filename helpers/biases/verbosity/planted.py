@@ -1,64 +1,51 @@
-"""What was put into simulated judges, beside what was found of it."""
+"""What was put into simulated judges of wordings, as effects."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from statistics import NormalDist, fmean
+from typing import TYPE_CHECKING
 
-from helpers.biases.verbosity.effects import LEVEL
-from helpers.biases.verbosity.families import corrected, family, index
+from helpers.biases.planted import Planted, planted_table, win_chance
+from helpers.biases.verbosity.families import confirmatory, family, index
 from helpers.biases.verbosity.wording import BIASES, CONTROLLED
 from helpers.types import Estimate, Model
+
+if TYPE_CHECKING:
+    from helpers.run import Asked
 
 #: What a simulated judge has that is not told otherwise.
 DEFAULTS = {"noise": 1.0, "tie": 0.4, "taste": 0.0, "verbosity": 0.0, "wordings": {}, "primacy": ()}
 #: Evenly spread quantiles stand for the tastes of a judge, which differ by text.
 TASTES = tuple(NormalDist().inv_cdf((i + 0.5) / 400) for i in range(400))
-NONE = "These judges are not simulated: nothing was planted, so nothing planted can be compared."
 READ = (
-    "Planted are utilities: of the longer text over the shorter one, however little longer it is, and of a wording. "
-    "What effect follows from them is computed (F is the logistic function at the scale of the judge's noise: with a "
-    "lead u the tried text wins in F(u - tie) and loses in F(-u - tie) of verdicts, averaged over the judge's tastes "
-    "and both places), and stands before what was found. An interval holds it in 95 of 100 runs, so of all of them one "
-    "may well miss it. At equal length nothing of a liking for length is left."
+    "In the simulator are utilities: of the longer text over the shorter one, however little longer it is, and of a "
+    "wording. Effects are averaged over the judge's tastes, which differ by text, and both places. At equal length "
+    "nothing of a liking for length is left."
 )
 
 
-def planted(judges: Sequence[Model], estimates: Sequence[Estimate]) -> str:
-    """Which wordings simulated judges were made to like and what was found, as Markdown: a table, and how to read it.
+def planted(asked: Asked, estimates: Sequence[Estimate]) -> str:
+    """Which wordings simulated judges were made to like and what was found, as Markdown: see `planted_table`.
 
-    A row a judge and wording: what the plain contrast and what equal length should give, each beside what was found.
-    Judges that are not simulated, or not estimated, are left out; where there are none the text says so.
+    A row a judge and wording: the plain contrast and, of wordings compared at equal length, what is left there.
     """
-    if not any(each.data == "simulated" for each in estimates) or not any(judge.simulated for judge in judges):
-        return NONE
-    known, level, p = family(estimates), index(estimates, "length_controlled_effect"), corrected(estimates)
-    rows = []
-    for judge in (each for each in judges if each.simulated):
-        length, likes = _traits(judge)["verbosity"], _traits(judge)["wordings"]
-        for bias in BIASES:
-            at = judge.name, bias
-            if at not in known:
-                continue
+    return planted_table(asked, lambda: _rows(asked, estimates), confirmatory(estimates), READ)
+
+
+def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
+    plain, level = family(estimates), index(estimates, "length_controlled_effect")
+    for judge in asked.experiment.judges:
+        for bias in (each for each in BIASES if (judge.name, each) in plain):
             raw, equal = implied(judge, bias)
-            cells = [
-                bias,
-                _utility(2 * length),
-                _utility(likes.get(bias, 0.0)),
-                _pp(raw),
-                _found(known[at], raw, p[at]),
-            ]
-            cells += [_pp(equal), _held(level.get(at), equal)] if bias in CONTROLLED else ["", ""]
-            rows.append(f"| {judge.name} | {' | '.join(cells)} |")
-    if not rows:
-        return "SIMULATED judges, but no wording was judged: what was planted in them cannot be compared with anything."
-    head = (
-        "| SIMULATED judge | wording | planted: the longer text | planted: the wording | as it is: should be | found "
-        "| at equal length: should be | found |"
-    )
-    return "\n".join([head, "|---|---|---|---|---|---|---|---|", *rows, "", READ])
+            length, worth = 2 * _traits(judge)["verbosity"], _traits(judge)["wordings"].get(bias, 0.0)
+            parts = {"longer": length, "wording": worth}
+            size = ", ".join(f"{name} {part:+g}" for name, part in parts.items() if part) or "0"
+            yield Planted(bias, judge.name, size, raw, plain[judge.name, bias])
+            if bias in CONTROLLED and (judge.name, bias) in level:
+                yield Planted(f"{bias}, equal length", judge.name, size, equal, level[judge.name, bias])
 
 
 def implied(judge: Model, bias: str) -> tuple[float, float]:
@@ -85,39 +72,4 @@ def _traits(judge: Model) -> dict:
 def _effect(lead: float, place: float, tie: float, noise: float, taste: float) -> float:
     """How much more often the tried text wins than loses with this lead, over both places and a judge's tastes."""
     leads = [lead + math.sqrt(2) * taste * z + side * place for z in (TASTES if taste else (0.0,)) for side in (1, -1)]
-    return fmean(_wins(u, tie, noise) - _wins(-u, tie, noise) for u in leads)
-
-
-def _wins(lead: float, tie: float, noise: float) -> float:
-    """How often a lead is no tie once logistic noise has been added."""
-    if not noise or abs(lead - tie) > 700 * noise:
-        return float(lead > 0 and lead >= tie)
-    return 1 / (1 + math.exp((tie - lead) / noise))
-
-
-def _utility(value: float) -> str:
-    return f"{value:+g}" if value else "0"
-
-
-def _pp(share: float) -> str:
-    return f"{100 * share:+.1f} pp" if round(1000 * share) else "0"
-
-
-def _held(found: Estimate | None, truth: float) -> str:
-    """What was found, and whether its interval holds what was planted."""
-    if found is None:
-        return "not asked"
-    if math.isnan(found.low):
-        return f"{found} (no interval)"
-    return f"{found} ({'holds it' if found.low <= truth <= found.high else 'misses it'})"
-
-
-def _found(each: Estimate, truth: float, p: float) -> str:
-    """As `_held`, and whether the effect stands after Holm's correction."""
-    if math.isnan(p):
-        return _held(each, truth)
-    stands = p < LEVEL
-    told = (
-        ("found" if stands else "not found") if round(1000 * truth) else ("**false alarm**" if stands else "none found")
-    )
-    return f"{_held(each, truth)[:-1]}, {told})" if not math.isnan(each.low) else f"{each} ({told})"
+    return fmean(win_chance(u, tie, noise) - win_chance(-u, tie, noise) for u in leads)

@@ -1,0 +1,134 @@
+"""What was put into simulated judges, on the scale of the estimates, beside what was found: one table for all biases.
+
+Truths are of the run's own texts: what the estimator tends to when these judges are asked the same again and again.
+They follow from the judges' utilities before noise (`providers.simulated.before_noise`), without any further call.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from helpers.stats.power import power_of
+from helpers.types import Estimate, Judgment
+
+if TYPE_CHECKING:
+    from helpers.run import Asked
+
+LEVEL = 0.05
+#: An effect that fewer such runs find is named in the text.
+HALF = 0.5
+#: A truth so near to that without any bias (half of a tenth of a pp) counts as nothing planted.
+NOTHING = 0.0005
+NONE = "These judges are not simulated: nothing was planted, so nothing planted can be compared."
+READ = (
+    "*Planted* is the value that the estimate tends to when these judges are asked the same again and again: it is "
+    "computed from their utilities on the texts of this run. *Found in* is the share of runs of this size whose test "
+    "finds it (two-sided, at the level of Holm's first step where a family was planned), by a t approximation from the "
+    "planted value and this run's standard error. An effect that is found where nothing was planted is a false alarm."
+)
+
+
+@dataclass(frozen=True)
+class Planted:
+    """One planted effect: `what` it is, of `whom`, its `size` in the simulator, its `truth` in the unit of `found`.
+
+    `null`: the value of the estimate where nothing is planted.
+    """
+
+    what: str
+    whom: str
+    size: str
+    truth: float
+    found: Estimate
+    null: float = 0.0
+
+
+def planted_table(
+    asked: Asked, rows: Callable[[], Iterable[Planted]], families: Sequence[tuple[Sequence[Estimate], int]], more: str
+) -> str:
+    """What was planted in simulated judges, what was found, and how often such a run finds it, as Markdown.
+
+    `rows` are made where judges are simulated; `families`: the confirmatory estimates with the number of tests of each.
+    `more` is said below the table of this bias alone. Of other judges the text says that nothing was planted.
+    """
+    judges = asked.experiment.judges
+    if asked.data != "simulated" or not asked.judgments or not all(judge.simulated for judge in judges):
+        return NONE
+    given = [row for row in rows() if math.isfinite(row.found.value) and math.isfinite(row.truth)]
+    if not given:
+        return "SIMULATED judges, but nothing was measured that something planted could be compared with."
+    head = ["| SIMULATED | of | planted, in the simulator | planted | found | found in |", "|---|---|---|---|---|---|"]
+    chances = [chance(row, families) for row in given]
+    lines = [_line(row, share) for row, share in zip(given, chances, strict=True)]
+    bounded = [row for row in given if not math.isnan(row.found.low)]
+    held = sum(row.found.low <= row.truth <= row.found.high for row in bounded)
+    told = f"{held} of {len(bounded)} intervals include what was planted. " if bounded else ""
+    return "\n".join([*head, *lines, "", f"{told}{_weak(given, chances)}{READ} {more}".rstrip()])
+
+
+def chance(row: Planted, families: Sequence[tuple[Sequence[Estimate], int]]) -> float:
+    """How often a run of this size finds what was planted; NaN where nothing was, or without a standard error."""
+    if abs(row.truth - row.null) < NOTHING:
+        return math.nan
+    tests = next((number for family, number in families if row.found in family), 1)
+    each = row.found
+    return power_of(row.truth - row.null, each.se, each.clusters - 1, LEVEL / max(1, tests))
+
+
+def _line(row: Planted, share: float) -> str:
+    """The row as Markdown."""
+    nothing = abs(row.truth - row.null) < NOTHING
+    truth = replace(row.found, value=row.null if nothing else row.truth, low=math.nan, high=math.nan)
+    missed = not math.isnan(row.found.low) and not row.found.low <= truth.value <= row.found.high
+    often = "nothing planted" if nothing else "no standard error" if math.isnan(share) else f"{share:.0%} of runs"
+    found = f"{row.found}{' (misses it)' if missed else ''}"
+    return f"| {row.what} | {row.whom} | {row.size} | {truth} | {found} | {often} |"
+
+
+def _weak(rows: Sequence[Planted], chances: Sequence[float]) -> str:
+    """Which planted effects a run of this size finds too seldom to demonstrate them; "" where there are none."""
+    weak = [f"{row.what}, {row.whom} ({share:.0%})" for row, share in zip(rows, chances, strict=True) if share < HALF]
+    if not weak:
+        return ""
+    return f"**Found in fewer than {HALF:.0%} of runs of this size**, so this run need not show it: {'; '.join(weak)}. "
+
+
+def top_chances(felt: np.ndarray | Sequence[float], noise: float) -> np.ndarray:
+    """How often each text (last axis) is ranked first: utilities before noise, with Gumbel noise of this scale.
+
+    >>> top_chances([0.0, 0.0], 1.0).tolist(), top_chances([1.0, 0.0], 0.0).tolist()
+    ([0.5, 0.5], [1.0, 0.0])
+    """
+    u = np.asarray(felt, dtype=float)
+    u = u - u.max(axis=-1, keepdims=True)
+    odds = np.exp(u / noise) if noise else (u == 0).astype(float)
+    return odds / odds.sum(axis=-1, keepdims=True)
+
+
+def win_chance(lead: float, tie: float, noise: float) -> float:
+    """How often a lead is no tie once logistic noise has been added.
+
+    >>> round(win_chance(0.8, 0.4, 1.0), 4), win_chance(0.8, 0.4, 0.0)
+    (0.5987, 1.0)
+    """
+    if not noise or abs(lead - tie) > 700 * noise:
+        return float(lead > 0 and lead >= tie)
+    return 1 / (1 + math.exp((tie - lead) / noise))
+
+
+def trait(judgment: Judgment, name: str, default: float) -> float:
+    """A trait of the simulated judge that was asked."""
+    return judgment.trial.judge.traits.get(name, default)
+
+
+def mean_by(values: Iterable[tuple[tuple, float]]) -> Mapping[tuple, float]:
+    """The mean of the values of each key."""
+    found: dict[tuple, list[float]] = {}
+    for key, value in values:
+        found.setdefault(key, []).append(value)
+    return {key: sum(each) / len(each) for key, each in found.items()}
