@@ -17,6 +17,8 @@ GROWING = (10_000, 100_000, 1_000_000, 10_000_000)
 PASSES = 6.0
 #: The most that the classes of the pairs may take, in milliseconds.
 CLASSES = 5.0
+#: The most that the interval of a metric of rows that are all different may take, in seconds of CPU.
+INTERVAL = 10.0
 #: How many times dearer a row of the most may be than the cheapest of fewer, and the memory of the most, in MB.
 LINEAR, MEMORY = 1.5, 4000.0
 #: By default glibc asks the system for each array of more than 32 MB and gives it back: all its pages are new each
@@ -80,6 +82,21 @@ def classifying(found: Sequence[Measured]) -> str:
     return table([f"rounds: {len(found)}", "median", "goal"], rows)
 
 
+def weighing(found: Sequence[Measured]) -> str:
+    """Intervals of metrics whose rows are all different, as a table."""
+    loss, halo = ([each.seconds[name] for each in found] for name in ("loss", "halo"))
+    rows = [
+        ["`LossAversionMetric.interval`, every ratio once, CPU s", spread(loss), goal(loss, INTERVAL, True, 0)],
+        [
+            "`HaloEffectMetric.interval`, options of each row its own, CPU s",
+            spread(halo),
+            goal(halo, INTERVAL, True, 0),
+        ],
+        ["largest resident memory, MB", spread([each.memory for each in found], 0), ""],
+    ]
+    return table([f"rounds: {len(found)}", "median", "goal"], rows)
+
+
 def growing(found: Sequence[tuple[int, Sequence[Measured], Sequence[Measured]]]) -> str:
     """Our sums, and resamples with them, by the number of rows, as a table.
 
@@ -112,14 +129,15 @@ def section(runs: int, rows: int = ROWS, resamples: int = RESAMPLES, counts: Seq
     """Measure all; the section of the results as Markdown."""
     bootstrap = resampling(measure("resamples", rows, runs, resamples), resamples)
     pairs = classifying(measure("classes", rows, runs))
+    ratios = weighing(measure("ratios", rows, runs))
     ways = (None, KEPT)
     sizes = [(count, *(measure("resamples", count, runs, resamples, way) for way in ways)) for count in counts]
     return f"""
 Rows of codes of three judges, each twice a question: three self rates and three class shares, all of them from sums of
 each question, and quantiles of resamples of the questions. The pass beside it is a `bincount` of numpy for each of the
 six rates, weighted by who judged or by class. Questions with the same sums are drawn together, here of some thirty
-kinds at most; where most have sums of their own, as of scores, each is drawn, which takes time in proportion to them
-and is not measured here. Imports are not counted; what takes longer than {LONG / 60:.0f} minutes
+kinds at most; where most have sums of their own, as of scores, each is drawn, which takes time in proportion to them.
+Imports are not counted; what takes longer than {LONG / 60:.0f} minutes
 is measured in fewer rounds. {versions(["numpy", "pandas"])}.
 
 {rows:,} rows:
@@ -129,6 +147,10 @@ is measured in fewer rounds. {versions(["numpy", "pandas"])}.
 {rows:,} pairs, two games each, verdicts and names as categories:
 
 {pairs}
+
+{rows:,} rows that are all different, BCa intervals from 2,000 resamples:
+
+{ratios}
 
 By the number of rows; arrays of more than 32 MB get new pages from the system each time, which is told apart by keeping
 them ({", ".join(f"{name}={value}" for name, value in KEPT.items())}, of which only glibc knows):

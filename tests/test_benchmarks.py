@@ -222,6 +222,7 @@ def test_estimators_on_rows_of_codes_are_measured() -> None:
         "20 resamples of each rate with our sums, s" in said
         and "| 60 | " in said
         and "600 pairs, two games each" in said
+        and "600 rows that are all different" in said
     )
 
 
@@ -245,6 +246,8 @@ def test_estimators_are_told_with_their_goals() -> None:
     assert "| resamples over one pass of numpy | 4.5 [4.5, 4.5] | at most 6: met |" in told
     told = estimating.classifying([estimating.Measured({"classes": 0.004, "pairs": 0.3}, 300.0)])
     assert "ms | 4.0 [4.0, 4.0] | at most 5: met |" in told
+    told = estimating.weighing([estimating.Measured({"loss": 2.0, "halo": 11.0}, 500.0)])
+    assert "2.00 [2.00, 2.00] | at most 10: met |" in told and "11.00 [11.00, 11.00] | at most 10: missed |" in told
     few, some, most, kept = (
         [estimating.Measured({"sums": seconds, "resamples": 0.1}, memory)]
         for seconds, memory in ((0.003, 100.0), (0.01, 200.0), (2.0, 4100.0), (1.0, 9000.0))

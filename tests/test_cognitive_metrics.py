@@ -9,13 +9,15 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
-from helpers.biases.cognitive import seed_forms
+from helpers import paths, tables
+from helpers.biases.cognitive import from_published, notebook_table, seed_forms
 from helpers.biases.cognitive.seed_metrics import (
     AnchoringBiasMetric,
     ConfirmationBiasMetric,
     HaloEffectMetric,
     LossAversionMetric,
 )
+from helpers.config import read_yaml
 
 IMPORT = """
 import numpy as np
@@ -342,13 +344,35 @@ def halos(rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return rng.integers(0, 7, (rows, 1)), rng.integers(0, 7, (rows, 1)), np.tile(np.arange(7), (rows, 1))
 
 
-def test_below_ten_clusters_there_are_no_bounds_and_the_reason_is_said() -> None:
+def test_below_ten_clusters_bounds_are_rough_and_below_five_there_are_none() -> None:
     few = HaloEffectMetric().interval(*halos(9))
-    assert math.isnan(few.low) and math.isnan(few.high) and "below 10" in few.method
-    assert few.value == pytest.approx(HaloEffectMetric().compute(*halos(9))) and few.clusters == 9
+    assert few.low < few.value < few.high and few.method.startswith("rough: n = 9; ") and few.clusters == 9
+    assert few.value == pytest.approx(HaloEffectMetric().compute(*halos(9)))
     grouped = HaloEffectMetric().interval(*halos(90), clusters=np.arange(90) // 10)
-    assert math.isnan(grouped.low) and (grouped.n, grouped.clusters) == (90, 9)
-    assert HaloEffectMetric().interval(*halos(10)).low > 0
+    assert grouped.method.startswith("rough: n = 9; ") and (grouped.n, grouped.clusters) == (90, 9)
+    none = HaloEffectMetric().interval(*halos(4))
+    assert math.isnan(none.low) and math.isnan(none.high) and "below 5" in none.method
+    assert "rough" not in HaloEffectMetric().interval(*halos(10)).method
+
+
+def test_the_rough_interval_of_the_notebook_is_scipys_bca() -> None:
+    """Five individual values of the notebook, 13/30 on average."""
+    from scipy import stats
+
+    values = np.array([0, 1 / 3, 1, 1 / 3, 1 / 2])
+    published = from_published(read_yaml(paths.EXPERIMENTS / "cognitive_biases" / "published" / "counts.yaml"))
+    (ours,) = (e for e in published if e.id == "anchoring_agnostic" and e.where == {"source": "notebook"})
+    theirs = stats.bootstrap((values,), np.mean, n_resamples=50_000, rng=np.random.default_rng(1)).confidence_interval
+    # Means of five such values are multiples of 1/30.
+    assert ours.low == pytest.approx(theirs.low, abs=1.01 / 30) and ours.high == pytest.approx(
+        theirs.high, abs=1.01 / 30
+    )
+    name, _, rows, keys, columns = notebook_table(published)
+    frame = tables.table(name, "x", rows, keys, columns).frame
+    shown = frame.set_index("metric")
+    assert shown.loc["anchoring_agnostic", "variation"] == "rough: n = 5; BCa over questions"
+    assert shown.loc["confirmation_bias", "variation"].startswith("rough: n = 7")
+    assert not {"rough"} & set(" ".join(str(e.method) for e in published if e.where.get("test")).split())
 
 
 def test_the_interval_resamples_clusters_not_rows() -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from helpers.biases.cognitive import HaloEffectMetric, LossAversionMetric
 from helpers.biases.position.pairs import CLASSES, LABELS, PAIR, codes, kinds, pairs
 from helpers.stats.bootstrap import resampled
 from helpers.stats.intervals import cluster_sums
@@ -116,14 +117,35 @@ def classes(rows: int) -> dict[str, float]:
     return {"classes": classed, "pairs": took(lambda: pairs(frame)["kind"].value_counts(), 1)}
 
 
+def ratios(rows: int) -> dict[str, float]:
+    """BCa intervals of metrics whose rows are all different: gambles at ratios of their own, numbers as options."""
+    draw, column = np.random.default_rng(SEED), (rows, 1)
+    answer, lambdas = (draw.random(column) < 0.4).astype(float), np.exp(draw.normal(0.5, 0.7, column))
+    options = draw.normal(size=(rows, 4))
+    control, treatment = (np.take_along_axis(options, draw.integers(0, 4, column), axis=1) for _ in range(2))
+    return {
+        "loss": spent(lambda: LossAversionMetric().interval(answer, lambdas)),
+        "halo": spent(lambda: HaloEffectMetric().interval(control, treatment, options)),
+    }
+
+
+def spent(work: Callable[[], Any]) -> float:
+    """Seconds of user and system time that a piece of work takes."""
+    begun = time.process_time()
+    work()
+    return time.process_time() - begun
+
+
+WHAT = {"resamples": resamples, "classes": lambda rows, _: classes(rows), "ratios": lambda rows, _: ratios(rows)}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("what", choices=["resamples", "classes"])
+    parser.add_argument("what", choices=[*WHAT])
     parser.add_argument("--rows", type=int, required=True)
     parser.add_argument("--resamples", type=int, default=10_000)
     given = parser.parse_args()
-    found = resamples(given.rows, given.resamples) if given.what == "resamples" else classes(given.rows)
-    print(json.dumps(found))
+    print(json.dumps(WHAT[given.what](given.rows, given.resamples)))
 
 
 if __name__ == "__main__":

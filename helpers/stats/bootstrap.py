@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from helpers.stats.intervals import MIN_CLUSTERS, NAN, Interval, no_interval
-from helpers.stats.kinds import Kinds, to_draw
+from helpers.stats.kinds import FEW, Kinds, to_draw
 
 #: Arrays of rates (..., m) to arrays of metrics (...,).
 Statistic = Callable[[np.ndarray], np.ndarray]
@@ -19,6 +19,8 @@ MAX_UNDEFINED = 0.05
 SAME = 1e-12
 #: So many weights are held at once.
 MOST_WEIGHTS = 4_000_000
+#: Of more clusters than FEW that are all different, so many share one draw of weights (see `_blockwise`).
+SHARING = 4096
 
 
 def bca(
@@ -45,22 +47,28 @@ def bca(
 
 
 def bca_totals(
-    sums: np.ndarray, statistic: Statistic, n: int, seed: int, resamples: int = 2000, level: float = 0.95
+    sums: np.ndarray,
+    statistic: Statistic,
+    n: int,
+    seed: int,
+    resamples: int = 2000,
+    level: float = 0.95,
+    least: int = MIN_CLUSTERS,
 ) -> Interval:
     """The BCa interval (Efron 1987) of a statistic of totals: `sums` (C, M) per cluster, statistic (..., M) -> (...,).
 
     The acceleration is the jackknife's over clusters, from one value a kind of cluster (`kinds.to_draw`). `se` is the
-    standard deviation of the replicates. No bounds below 10 clusters; where nothing varies; where more than 5 % of the
-    replicates are undefined (fewer are left out); and where the estimate lies at the edge of its own replicates, so
-    that the bounds would not hold it (a metric near its least value does), or is nearly all of them. A bound within
-    rounding of 0 is 0.
+    standard deviation of the replicates. No bounds below `least` clusters; of fewer than 10 `method` calls them rough.
+    None either where nothing varies; where more than 5 % of the replicates are undefined (fewer are left out); where
+    the estimate lies at the edge of its own replicates, so that the bounds would not hold it (a metric near its least
+    value does), or is nearly all of them. A bound within rounding of 0 is 0.
     """
     clusters = len(sums)
     value = float(statistic(sums.sum(axis=0))) if clusters else NAN
     if not np.isfinite(value):
         return no_interval(NAN, n, clusters, "no valid row")
-    if clusters < MIN_CLUSTERS:
-        return no_interval(value, n, clusters, f"no interval below {MIN_CLUSTERS} questions")
+    if clusters < least:
+        return no_interval(value, n, clusters, f"no interval below {least} questions")
     kinds = to_draw(sums)
     replicates = statistic(drawn(kinds, seed, resamples))
     defined = replicates[np.isfinite(replicates)]
@@ -80,7 +88,8 @@ def bca_totals(
     # What rounding makes of a bound that is 0, or the estimate itself, decides nothing.
     low, high = (0.0 if abs(bound) <= rounding else bound for bound in (low, high))
     low, high = min(low, value), max(high, value)
-    return Interval(value, low, high, float(defined.std(ddof=1)), int(n), clusters, "BCa over questions")
+    method = "BCa over questions" if clusters >= MIN_CLUSTERS else f"rough: n = {clusters}; BCa over questions"
+    return Interval(value, low, high, float(defined.std(ddof=1)), int(n), clusters, method)
 
 
 def bca_bounds(
@@ -133,12 +142,36 @@ def _drawn(content: bytes, shape: tuple[int, int], many: bytes, seed: int, resam
     sums, counts = np.frombuffer(content).reshape(shape), np.frombuffer(many)
     rng = np.random.default_rng(seed)
     clusters = round(counts.sum())
+    if clusters == len(counts) > FEW:
+        return _blockwise(sums, rng, resamples)
     batch = max(1, MOST_WEIGHTS // len(counts))
     parts = []
     for start in range(0, resamples, batch):
         weights = rng.multinomial(clusters, counts / clusters, size=min(batch, resamples - start))
         parts.append(weights @ sums)
     totals = np.concatenate(parts)
+    totals.flags.writeable = False
+    return totals
+
+
+def _blockwise(sums: np.ndarray, rng: np.random.Generator, resamples: int) -> np.ndarray:
+    """Totals of so many clusters that each is drawn Poisson(1) times, the clusters of all blocks by the same weights.
+
+    In each block another random order of the resamples takes these weights, so that within one resample the weights of
+    blocks do not hang together. Sums are centred, and C times their mean is added: the totals then have exactly the
+    mean, covariance and third cumulants of C draws with replacement (Poisson bootstrap: Chamandy et al. 2012).
+    """
+    count, width = sums.shape
+    mean = sums.mean(axis=0)
+    weights = rng.poisson(1.0, (resamples, SHARING)).astype(float)
+    totals = np.tile(count * mean, (resamples, 1))
+    step = 64 * SHARING  # one product of matrices reads the weights once for many blocks
+    for start in range(0, count, step):
+        rows = sums[start : start + step] - mean
+        rows = np.pad(rows, ((0, -len(rows) % SHARING), (0, 0))).reshape(-1, SHARING, width)
+        each = (weights @ rows.transpose(1, 0, 2).reshape(SHARING, -1)).reshape(resamples, -1, width)
+        for block in range(len(rows)):
+            totals += each[rng.permutation(resamples), block]
     totals.flags.writeable = False
     return totals
 

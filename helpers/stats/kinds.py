@@ -10,6 +10,8 @@ from helpers.stats.numbering import combined
 
 #: Fewer clusters are drawn one by one: looking for their kinds would gain nothing.
 MANY = 1000
+#: Above this number of kinds drawing how many there are of each takes longer than drawing clusters in blocks.
+FEW = 10_000
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ def to_draw(sums: np.ndarray) -> Kinds:
     sums = np.ascontiguousarray(sums, dtype=float)
     if len(sums) >= MANY:
         kinds = kinds_of(sums)
-        if 2 * len(kinds.counts) <= len(sums):
+        if len(kinds.counts) <= min(len(sums) // 2, FEW):
             return kinds
     return each_its_own(sums)
 

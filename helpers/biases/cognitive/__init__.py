@@ -21,7 +21,7 @@ from helpers.biases.cognitive.seed_metrics import (
     HaloEffectMetric,
     LossAversionMetric,
 )
-from helpers.biases.cognitive.showing import paper_tables, stars
+from helpers.biases.cognitive.showing import notebook_table, paper_tables, stars
 from helpers.frames import decisions as tidy
 
 ESTIMANDS = {each.id: each for each in (*ASKED, *PUBLISHED)}
@@ -62,6 +62,7 @@ __all__ = [
     "headline",
     "measure",
     "noise_words",
+    "notebook_table",
     "odd_words",
     "pairs",
     "paper_tables",

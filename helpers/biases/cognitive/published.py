@@ -23,7 +23,8 @@ BIASES_WORD, ALL, WITHOUT = "30 biases", "20 models", "19 models without the ran
 
 
 def from_published(published: Mapping[str, Any]) -> list[Estimate]:
-    """All numbers in published/counts.yaml, and those that they determine; data "published", no intervals.
+    """All numbers in published/counts.yaml, and those that they determine; data "published"; no intervals but the rough
+    ones of the notebook's arrays.
 
     `ratio_scale` (mean B) and `ratio_scale_absolute` (mean |B|), `where`: bias (over all models), judge (over all
     biases), both with a run (another run or source), or over ("30 biases", "20 models", ...: recomputed means).

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,15 +11,18 @@ import numpy as np
 from helpers.biases.cognitive import seed_forms as forms
 from helpers.biases.cognitive import seed_metrics as seed
 from helpers.biases.cognitive.ratio_scale import score
+from helpers.stats.intervals import Interval
 from helpers.types import Estimate
 
 NOTEBOOK = {"source": "notebook"}
-#: What the arrays are: made-up answers, which have no population that an interval could be about.
+#: What the arrays are: made-up answers, so that an interval says how much rows of such a kind would vary, and no more.
 METHOD = "computed from the notebook's arrays, which are no sample"
 
 
 def from_notebook(published: Mapping[str, Any]) -> Iterator[Estimate]:
     """Each output of the notebook (`where`: source "notebook", for one test also test "1", "2", ...) and each check.
+
+    Batch values carry a BCa interval over their 5 to 7 rows, marked rough in `method`.
 
     `anchoring_agnostic`, `anchoring_specific`, `halo_effect`, `loss_aversion` (also answers: unbiased, biased, all
     accepted, all refused), `confirmation_bias`, `confirmation_unweighted`; `confirmation_as_printed` (the formula that
@@ -43,19 +47,25 @@ def _output(id: str, value: float, **where: str) -> Estimate:
     return Estimate(id, NOTEBOOK | where, float(value), unit="score", method=METHOD, data="published")
 
 
-def _both(id: str, values: np.ndarray, batch: float) -> Iterator[Estimate]:
+def _sure(id: str, found: Interval, **where: str) -> Estimate:
+    """A batch value with its rough interval."""
+    known = {"low": found.low, "high": found.high, "se": found.se, "n": found.n, "clusters": found.clusters}
+    return replace(_output(id, found.value, **where), **known, method=f"{found.method}; {METHOD}")
+
+
+def _both(id: str, values: np.ndarray, batch: Interval) -> Iterator[Estimate]:
     """The individual values and the batch value of one metric."""
     yield from (_output(id, value, test=str(i)) for i, value in enumerate(values.ravel(), 1))
-    yield _output(id, batch)
+    yield _sure(id, batch)
 
 
 def _choices(control: np.ndarray, treatment: np.ndarray, anchor: np.ndarray, options: np.ndarray) -> Iterator[Estimate]:
     a1, a2, at = (_column(each.ravel()) for each in (control, treatment, anchor))
     for id, agnostic in (("anchoring_agnostic", True), ("anchoring_specific", False)):
         one, batch = (seed.AnchoringBiasMetric(agnostic, overall) for overall in (False, True))
-        yield from _both(id, one.compute(a1, a2, options, at), batch.compute(a1, a2, options, at))
+        yield from _both(id, one.compute(a1, a2, options, at), batch.interval(a1, a2, options, at))
     one, batch = (seed.HaloEffectMetric(overall) for overall in (False, True))
-    yield from _both("halo_effect", one.compute(a1, a2, options), batch.compute(a1, a2, options))
+    yield from _both("halo_effect", one.compute(a1, a2, options), batch.interval(a1, a2, options))
     yield _output("anchoring_specific_raw", forms.batch(forms.published(forms.approach(a1, a2, at))))
 
 
@@ -64,11 +74,11 @@ def _gambles(block: Mapping[str, Sequence[float]]) -> Iterator[Estimate]:
     answers = {name: _column(block[name]) for name in ("unbiased", "biased")}
     answers |= {"all accepted": np.ones_like(lambdas), "all refused": np.zeros_like(lambdas)}
     for name, answer in answers.items():
-        yield _output("loss_aversion", seed.LossAversionMetric().compute(answer, lambdas), answers=name)
+        yield _sure("loss_aversion", seed.LossAversionMetric().interval(answer, lambdas), answers=name)
 
 
 def _arguments(given: Sequence[np.ndarray]) -> Iterator[Estimate]:
     values = seed.ConfirmationBiasMetric(False).compute(*given)
-    yield from _both("confirmation_bias", values, seed.ConfirmationBiasMetric().compute(*given))
-    yield _output("confirmation_unweighted", forms.batch(values))
+    yield from _both("confirmation_bias", values, seed.ConfirmationBiasMetric().interval(*given))
+    yield _sure("confirmation_unweighted", seed.ConfirmationBiasMetric(False).interval(*given))
     yield _output("confirmation_as_printed", seed.ConfirmationBiasMetric().as_printed(*given))

@@ -10,6 +10,9 @@ from helpers.biases.cognitive.seed_inputs import cluster_codes
 from helpers.stats.bootstrap import bca_totals
 from helpers.stats.intervals import NAN, Interval
 
+#: The least clusters of which these metrics have an interval; below 10 its `method` begins with "rough".
+ROUGH = 5
+
 
 def share(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
     """The quotient, NaN where the denominator is 0; never -0."""
@@ -62,8 +65,8 @@ def batch(values: np.ndarray, weights: np.ndarray | None = None) -> float:
 def batch_interval(
     values: np.ndarray, weights: np.ndarray | None, clusters: Sequence[object] | None, seed: int
 ) -> Interval:
-    """The weighted mean with its BCa interval over clusters, in which every row keeps its weight."""
+    """The weighted mean with its BCa interval over clusters, in which every row keeps its weight; rough below 10."""
     w = np.ones(np.shape(values)) if weights is None else weights
     codes = cluster_codes(clusters, len(values))
     sums = np.column_stack([np.bincount(codes, weights=column.ravel()) for column in (values * w, w)])
-    return bca_totals(sums, lambda totals: totals[..., 0] / totals[..., 1], len(values), seed)
+    return bca_totals(sums, lambda totals: totals[..., 0] / totals[..., 1], len(values), seed, least=ROUGH)

@@ -3,7 +3,8 @@
 `.compute` is the published form, in which a test whose denominator is 0 counts 0; `.undefined` counts those tests;
 `.defended` gives signed individual values and leaves them NaN; `.interval` says how sure the number is: with `overall`
 the batch value, else the plain mean of the individual values, BCa over clusters (`clusters`: a label a row; without
-them each row is its own), no bounds below 10 of them. Nothing is added to a denominator, so values differ from the
+them each row is its own); of 5 to 9 clusters, such as the notebook's own arrays have, the bounds are marked rough in
+`method` ("rough: n = 5; ..."), of fewer there are none. Nothing is added to a denominator, so values differ from the
 printed ones by less than 1e-8. All arrays are (n, 1), one row a test, options (n, k). An answer must be one of its
 options; an anchor need not (one in the notebook is not): the option closest to it takes its place, the first of equally
 close ones. Anything else is a ValueError that names the argument and the row, counted from 0.

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from helpers.biases.cognitive.averages import LEVEL
 from helpers.biases.cognitive.families import corrected, stands
+from helpers.biases.cognitive.published_seed import METHOD
 from helpers.types import Estimate
 
 #: In tables, of numbers that are means over the judges of the run (or hang on none of them).
@@ -31,7 +32,7 @@ def paper_tables(estimates: Sequence[Estimate]) -> list[tuple[str, str, list[Est
     told = {
         "effects": (
             "How far each bias moves answers toward what it pulls to, and what a repeated control shows.",
-            ("bias_effect", "scale_shift", "bias_placebo", "scatter_change"),
+            ("bias_effect", "scale_shift", "shift_sign", "bias_placebo", "scatter_change"),
             ["id"],
         ),
         "published_metrics": (
@@ -55,6 +56,11 @@ def paper_tables(estimates: Sequence[Estimate]) -> list[tuple[str, str, list[Est
             ("ratio_scale", "ratio_scale_absolute", "ratio_scale_random"),
             ["id"],
         ),
+        "habits": (
+            "How much of a judge's replies has one place, and one letter.",
+            ("place_share", "letter_share"),
+            ["id"],
+        ),
         "odd": ("Replies without one readable decision.", ("odd_share",), ["condition"]),
     }
     rows = ["bias", "judge"]
@@ -66,10 +72,25 @@ def paper_tables(estimates: Sequence[Estimate]) -> list[tuple[str, str, list[Est
     return tables
 
 
+def notebook_table(published: Sequence[Estimate]) -> tuple[str, str, list[Estimate], list[str], list[str]]:
+    """The batch values of the published notebook with their rough intervals, as `paper_tables` has its tables."""
+    chosen = []
+    for each in published:
+        if each.where.get("source") == "notebook" and each.clusters:
+            how = each.method.removesuffix(f"; {METHOD}")
+            named = {"metric": each.id, "answers": each.where.get("answers", ""), "variation": how}
+            chosen.append(replace(each, where=named | {"number": "batch value"}))
+    words = (
+        "Batch values of the published notebook, computed from its own arrays of made-up answers, with BCa intervals "
+        "over their rows. Of so few rows they are rough: they show how much the metric varies and carry no finding."
+    )
+    return "notebook_metrics", words, chosen, ["metric", "answers", "variation"], ["number"]
+
+
 def _named(each: Estimate) -> Estimate:
     """The estimate with a judge in its place, so that means stand in rows of their own, and with both conditions."""
     both = {"condition": "both"} if each.id in ("loss_aversion", "threshold_ratio") else {}
-    return replace(each, where={"judge": ALL, **each.where, **both})
+    return replace(each, where={"judge": ALL, "bias": "all biases", **each.where, **both})
 
 
 def _with_placebo(*ids: str) -> tuple[str, ...]:
