@@ -1,10 +1,12 @@
-"""What experiment 5 asks: every wording as control and treatment, in one order, under one budget."""
+"""What experiment 5 asks: every wording as control and treatment, in balanced orders, under one budget."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 import json
+import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -19,7 +21,9 @@ from helpers import frames, paths, run, verdicts
 from helpers.__main__ import main
 from helpers.biases import cognitive
 from helpers.biases.cognitive import asking
+from helpers.biases.cognitive.pairs import habits
 from helpers.config import ConfigError, experiment_names, load_experiment
+from helpers.figures.bias_effects import show_bias_effects
 from helpers.judge import OverBudget
 from helpers.providers import simulated
 from helpers.run.asking import bias_of
@@ -79,21 +83,39 @@ def groups(trials: Iterable[Trial]) -> dict[tuple[str, str, str], list[Trial]]:
 # The order of options.
 
 
-def test_control_treatment_and_repeats_share_one_order_and_all_else_differs_in_it() -> None:
+def test_a_treatment_is_shown_in_the_order_of_the_controls_next_repeat_to_all_judges() -> None:
     judges = ["sim_gpt_decider", "sim_claude_decider"]
-    trials = asked_of(experiment(judges=judges, repeats=3), some("anchoring", "halo", "confirmation", count=6))
-    orders = {}
-    for place, group in groups(trials).items():
-        assert Counter(t.condition for t in group) == {"control": 3, "treatment": 3}
-        assert len({(t.shown, t.labels) for t in group}) == 1
-        assert sorted(group[0].shown) == sorted(map(str, range(len(group[0].labels))))
-        orders[place] = group[0].shown
-    assert len(orders) == 18 * 3 * 2
-    of_anchoring = [order for (id, _, _), order in orders.items() if id.startswith("anchoring")]
-    # 36 orders of 11 options: two of them alike once in sixty thousand seeds.
-    assert len(set(of_anchoring)) == len(of_anchoring) == 36
+    questions = some("anchoring", "halo", "confirmation", "loss_aversion", count=6)
+    trials = asked_of(experiment(judges=judges, repeats=3), questions)
+    orders: dict[tuple[str, str], set] = defaultdict(set)
+    for (id, wording, _), group in groups(trials).items():
+        shown = {(t.condition, t.request.repeat): (t.shown, t.labels) for t in group}
+        assert len(shown) == 6 and {frozenset(labels) for _, labels in shown.values()} == {frozenset(group[0].labels)}
+        assert [shown["treatment", r] for r in (0, 1)] == [shown["control", r] for r in (1, 2)]
+        for r in range(3):
+            assert shown["control", r][0] != shown["treatment", r][0]
+            assert shown["control", r][1] == shown["control", 0][1], "letters begin alike in control and treatment"
+        orders[id, wording].add(tuple(sorted(shown.items())))
+    assert len(orders) == 24 * 3 and all(len(each) == 1 for each in orders.values()), "one order for all judges"
+    fewer = asked_of(experiment(judges=judges, repeats=2), questions[:3])
+    assert {t.request.key for t in fewer} < {t.request.key for t in trials}, "more repeats or scenarios change no order"
     other = asked_of(experiment(judges=judges, seed=43), some("anchoring", count=6))
-    assert not {g[0].shown for g in groups(other).values()} & set(of_anchoring)
+    found = [{t.shown for t in each if t.question_id.startswith("anchoring")} for each in (other, trials)]
+    assert len(found[0] & found[1]) < 2
+
+
+def test_every_option_has_every_place_and_letter_equally_often_in_control_and_treatment() -> None:
+    trials = asked_of(experiment(), some("halo", count=14) + some("loss_aversion", count=14))
+    for bias, number in (("halo", 7), ("loss_aversion", 2)):
+        counted: Counter[tuple] = Counter()
+        for t in trials:
+            if t.question_id.startswith(bias):
+                where = (t.wording.name, t.condition, t.request.repeat)
+                for place, (option, letter) in enumerate(zip(t.shown, t.labels, strict=True)):
+                    counted[where, "place", option, place] += 1
+                    counted[where, "letter", option, letter] += 1
+        # 14 scenarios, each option at each place, and with each letter, 14 / 7 = 2 (14 / 2 = 7) times in each slot.
+        assert set(counted.values()) == {14 // number} and len(counted) == 3 * 4 * 2 * number**2
 
 
 def test_every_option_stands_everywhere_about_equally_often() -> None:
@@ -107,15 +129,15 @@ def test_every_option_stands_everywhere_about_equally_often() -> None:
 @pytest.mark.parametrize("way", ["fixed", "reversed"])
 def test_options_can_be_left_in_order_or_reversed_as_published(way: str) -> None:
     trials = asked_of(experiment(option_order=way), some("halo", "anchoring", count=12))
-    orders = {place: {t.shown for t in group} for place, group in groups(trials).items()}
-    assert all(len(shown) == 1 for shown in orders.values())
-    forwards = [next(iter(shown))[0] == "0" for shown in orders.values()]
-    for shown in orders.values():
-        (order,) = shown
-        natural = tuple(map(str, range(len(order))))
-        assert order == natural or (way == "reversed" and order == natural[::-1])
-    # 72 fair coins: outside 19 to 53 once in twenty thousand seeds.
-    assert all(forwards) if way == "fixed" else 19 <= sum(forwards) <= 53
+    forwards = 0
+    for group in groups(trials).values():
+        shown = {(t.condition, t.request.repeat): t.shown for t in group}
+        natural = tuple(sorted(shown["control", 0], key=int))
+        assert set(shown.values()) == ({natural} if way == "fixed" else {natural, natural[::-1]})
+        assert (shown["control", 0] == shown["treatment", 0]) == (way == "fixed")
+        assert {t.labels for t in group} == {tuple("KLMNPQRSTUV"[: len(natural)])}
+        forwards += shown["control", 0] == natural
+    assert forwards == (72 if way == "fixed" else 36)
 
 
 def test_a_decision_has_an_order_of_its_own() -> None:
@@ -136,22 +158,52 @@ def test_the_frame_holds_natural_options_whatever_the_order(structured: bool) ->
         "halo": [1.0],
         "loss_aversion": [1.0],
     }
-    assert len(set(frame["order"])) > 20, "the options did stand in many orders"
+    assert len(set(frame["order"])) > 15, "the options did stand in many orders"
 
 
-def test_who_always_takes_the_first_letter_is_uniform_and_unmoved() -> None:
-    asked = experiment(repeats=1)
-    trials = asked_of(asked, some("anchoring", count=24))
-    found = said(trials, lambda t: json.dumps({"id": t.nonce, "choice": "K"}))
-    frame = frames.decisions(found.values())
-    by = frame.pivot(index=["question_id", "wording"], columns="condition", values="choice")
-    assert len(by) == 72 and (by["control"] == by["treatment"]).all()
-    # 72 natural choices among 11: the mean of 5 has a standard error of 3.16 / 8.5 = 0.37; each 6.5 times (sd 2.4).
-    assert abs(by["control"].mean() - 5) < 1.5 and max(Counter(by["control"]).values()) < 18
-    assert by["control"].nunique() >= 9
-    fixed = asked_of(replace(asked, own={**asked.own, "option_order": "fixed"}), some("anchoring", count=3))
-    told = frames.decisions(said(fixed, lambda t: json.dumps({"id": t.nonce, "choice": "K"})).values())
-    assert set(told["choice"]) == {0.0}
+@pytest.mark.parametrize("habit", ["place", "letter"])
+def test_who_answers_by_place_or_letter_cannot_be_told_and_its_mean_goes_without_it(habit: str) -> None:
+    judges = ["sim_gpt_decider", "sim_claude_decider"]
+    trials = asked_of(experiment(judges=judges), some("halo", "loss_aversion", "confirmation", count=14))
+
+    def text(t: Trial) -> str:
+        if t.judge.name == "sim_claude_decider":
+            return simulated.reply(t.request)[0]
+        label = t.labels[0] if habit == "place" else min(t.labels)
+        field, value = ("choices", [label]) if t.form == "several" else ("choice", label)
+        return json.dumps({"id": t.nonce, field: value})
+
+    frame = frames.decisions(said(trials, text).values())
+    found = cognitive.measure(frame, "simulated", 1)
+    how = f"cannot tell: it answers by {habit} (the most frequent {habit} has 100 % of "
+    mine = [e for e in found if e.where.get("judge") == "sim_gpt_decider" and e.id == "bias_effect"]
+    assert len(mine) == 3 and all(math.isnan(e.value) and e.method.startswith(how) for e in mine)
+    others = [e for e in found if e.where.get("judge") == "sim_claude_decider" and e.id == "bias_effect"]
+    assert all(math.isfinite(e.value) for e in others)
+    alone = {e.where["bias"]: e.value for e in others}
+    assert {e.where["bias"]: e.value for e in found if e.id == "bias_effect" and len(e.where) == 1} == alone
+    shares = {(e.id, e.where["judge"]): e.value for e in found if e.id.endswith("_share") and set(e.where) == {"judge"}}
+    assert shares[f"{habit}_share", "sim_gpt_decider"] == 1.0
+    assert max(shares["place_share", "sim_claude_decider"], shares["letter_share", "sim_claude_decider"]) < 0.5
+    told = cognitive.finding(found)
+    assert f"- sim_gpt_decider: **{how}" in told and "Without sim_gpt_decider, of whom no pair counts." in told
+    (line,) = (c for c in cognitive.card(found) if c.judge == "sim_gpt_decider" and c.measure == "cognitive profile")
+    assert line.verdict == "untold" and line.words.startswith(how)
+    caption = show_bias_effects(found, cognitive.stars(found)).caption
+    assert f"sim_gpt_decider: {how}" in caption
+    every = cognitive.measure(frame[frame["judge"] == "sim_gpt_decider"], "simulated", 1)
+    assert "nothing can be concluded" in cognitive.finding(every) and "no measurable" not in cognitive.finding(every)
+
+
+def test_one_order_of_options_everywhere_shows_no_habit() -> None:
+    asked = experiment(repeats=1, option_order="fixed")
+    fixed = asked_of(asked, some("anchoring", count=12))
+    told = frames.decisions(said(fixed, lambda t: letter(t, 0)).values())
+    assert set(told["choice"]) == {0.0} and set(habits(told)["by"]) == {""}
+    assert "place and the option that stands there cannot be distinguished" in cognitive.caution(asked, ())
+    shuffled = asked_of(experiment(repeats=1), some("anchoring", count=12))
+    same = frames.decisions(said(shuffled, lambda t: letter(t, 5)).values())
+    assert set(habits(same)["by"]) == {""} and (habits(same)["option"] == 1).all(), "one answer is no habit of places"
 
 
 def test_selected_arguments_count_for_their_sides() -> None:
@@ -172,15 +224,21 @@ def test_selected_arguments_count_for_their_sides() -> None:
 # What is shown.
 
 
+def _without_options(prompt: str) -> str:
+    return re.sub(r"(?m)^[A-Z]\) .*\n", "", prompt)
+
+
 @pytest.mark.parametrize("structured", [True, False])
-def test_prompts_of_control_and_treatment_differ_in_the_text_alone(structured: bool) -> None:
+def test_prompts_of_control_and_treatment_differ_in_the_text_and_the_order_of_options_alone(structured: bool) -> None:
     asked = experiment(repeats=1)
     asked = replace(asked, judges=(replace(asked.judges[0], structured=structured),))
     for group in groups(asked_of(asked, some(*KINDS, count=2))).values():
         control, treatment = sorted(group, key=lambda t: t.condition)
         texts = [t.wording.versions[t.where["version"]].text for t in (control, treatment)]
         assert texts[0] != texts[1] and control.request.prompt.count(texts[0]) == 1
-        assert control.request.prompt.replace(texts[0], texts[1]) == treatment.request.prompt
+        assert control.request.prompt.replace(texts[0], texts[1]) != treatment.request.prompt
+        bare = [_without_options(t.request.prompt.replace(texts[0], texts[1])) for t in (control, treatment)]
+        assert bare[0] == bare[1]
         assert control.request.system == treatment.request.system and control.request.schema == treatment.request.schema
         assert control.nonce == treatment.nonce
         options = control.wording.versions["control"].options
@@ -218,7 +276,8 @@ def test_repeats_are_numbers_of_one_request_and_a_decision_is_made_once() -> Non
         for group in groups(trials).values():
             for condition in ("control", "treatment"):
                 same = [t.request for t in group if t.condition == condition]
-                assert sorted(r.repeat for r in same) == list(range(repeats)) and len({r.prompt for r in same}) == 1
+                assert sorted(r.repeat for r in same) == list(range(repeats))
+                assert len({_without_options(r.prompt) for r in same}) == 1
 
 
 def test_neither_condition_is_always_the_earlier_one() -> None:

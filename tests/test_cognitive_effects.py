@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from helpers import frames
 from helpers.biases.cognitive import concluding, effects, families, saying, seed_batches, showing, slopes, thresholds
@@ -485,12 +486,54 @@ def test_the_finding_names_directions_leanings_and_what_could_have_been_found() 
 def test_a_share_that_changes_is_no_move_unless_answers_move_along_the_scale(along: list[Estimate]) -> None:
     scatter = shift("a", 0.2, id="scatter_change")
     told = concluding.finding([effect("a", 0.001), effect("a", 0.001, judge="x"), *along, scatter])
-    assert "x, a changes answers in a way that need not be a move (**not settled**) (one bias tested)." in told
-    assert "**not settled** (Holm p = 0.001" in told and "moves answers" not in told
+    assert "x, a changes answers in a way that we **cannot tell apart from noise** (one bias tested)." in told
+    assert "**cannot tell apart from noise** (Holm p = 0.001" in told and "moves answers" not in told
     bounded = bool(along) and along[0].low == along[0].low
     assert ("treatments scatter more than controls (+20.0 pp" in told) == bounded
     assert not families.stands([effect("a", 0.001), *along])
     assert math.isnan(showing.stars([effect("a", 0.001), *along])["a", None])
+
+
+@pytest.mark.parametrize("scatter", [0.2, 0.0, math.nan])
+def test_where_scatter_may_differ_only_the_sign_test_lets_answers_be_said_to_move(scatter: float) -> None:
+    each = [effect("a", 0.001), effect("a", 0.001, judge="x"), shift("a", 0.2)]
+    each.append(replace(shift("a", scatter, id="scatter_change"), se=0.02, method="needs control and treatment twice"))
+    sign = replace(shift("a", 0.5, id="shift_sign"), low=math.nan, high=math.nan, clusters=20)
+    for p, value, settled in ((0.2, 0.5, scatter == 0), (0.01, 0.5, True), (0.01, -0.5, scatter == 0)):
+        known = [*each, replace(sign, p=p, value=value)]
+        assert (("a",) in families.stands(known)) == settled
+        told = concluding.finding(known)
+        assert ("**moves answers toward the bias**" in told) == settled
+        assert ("treatments may scatter otherwise than controls" in told) == (not settled)
+        assert ("the sign test of 20 scenarios has p =" in told) == (not settled)
+        assert math.isnan(showing.stars(known)["a", None]) == (not settled)
+
+
+def test_the_sign_test_by_hand_counts_scenarios_whose_median_moves() -> None:
+    """Toward 10: medians 5 to 6, 5 to 5 (though the mean rises), 5 to 4, 5 to 9: two toward, one away, one not."""
+    moves = {"p": (6, 6, 6), "q": (5, 5, 9), "r": (4, 4, 10), "s": (9, 9, 9)}
+    rows = [both(id, 5, value, wording=str(n)) for id, values in moves.items() for n, value in enumerate(values)]
+    found = effects.scale_shift(pairs(frame(*rows)), "asked")
+    sign = one(found, "shift_sign", bias="halo", judge="j")
+    assert (sign.value, sign.clusters, sign.n) == (pytest.approx(1 / 3), 3, 4) and sign.p == pytest.approx(1.0)
+    assert one(found, "scale_shift", bias="halo", judge="j").value == pytest.approx((3 + 4 + 3 + 12) / 12 / 10)
+
+
+#: Noise of control and treatment, the way to the low end that treatments go, and how often answers may be said to move.
+NEAR_THE_END = ((1.5, 0.0, 0.07, "most"), (1.5, 0.2, 0.9, "least"), (1.0, 0.2, 0.9, "least"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("scatter", "strength", "bound", "side"), NEAR_THE_END)
+def test_noisier_treatments_near_an_end_are_no_move_and_a_real_move_is_found(scatter, strength, bound, side) -> None:
+    """Honest answers at 0.95 of a scale pulled to its low end; noise is cut at the high one."""
+    world, stood, runs = World((Answerer("a", 0.95, 0.2, scatter=scatter, strength=strength),), target="low"), 0, 60
+    for run in range(runs):
+        table = pairs(scale_frame(world, np.random.default_rng([6, run])))
+        found = [*effects.bias_effect(table, "asked", run), *effects.scale_shift(table, "asked")]
+        stood += ("halo",) in families.stands([*found, *effects.scatter_change(table, "asked")])
+    chance = stats.binom.sf(stood - 1, runs, bound) if side == "most" else stats.binom.cdf(stood, runs, bound)
+    assert chance > 0.001, stood
 
 
 def test_a_mean_over_judges_who_are_moved_both_ways_is_not_said_to_move() -> None:
@@ -527,7 +570,7 @@ def test_the_direction_of_an_anchor_is_told_by_the_repeat_and_scatter_makes_no_s
         {
             "source": "asked", "judge": "j", "category": "anchoring", "question_id": ["p", "q", "r"], "wording": "1",
             "repeat": 0, "partner": 0, "next": 1, "readable": True, "a1": 3.0, "a2": 5.0, "a0": [2.0, 6.0, 4.0],
-            "target": 4.0, "low": 0.0, "high": 10.0,
+            "target": 4.0, "low": 0.0, "high": 10.0, "options": 11.0,
         }
     )  # fmt: skip
     found = one(effects.scale_shift(table, "d"), "scale_shift", bias="anchoring", judge="j")
@@ -554,7 +597,7 @@ def test_a_treatment_that_only_scatters_answers_is_not_said_to_move_them(world: 
 
 
 def test_five_scenarios_are_told_how_many_it_takes() -> None:
-    rng = np.random.default_rng(11)
+    rng = np.random.default_rng(21)
     world = World((Answerer("a", strength=0.8),))
     rows = pd.concat([scale_frame(world, rng, 5), gamble_frame(world, rng, 5)], ignore_index=True)
     told = concluding.finding(measure(rows, "simulated", 1))
@@ -603,6 +646,8 @@ def test_every_number_is_declared_once_and_has_its_unit() -> None:
     world = World((Answerer("a"), Answerer("b")))
     known = {"k": -1.0, "x1": 0.0, "x2": 0.0, "flip_control": False, "flip_treatment": False}
     parts = [scale_frame(world, rng), scale_frame(replace(world, target="end"), rng).assign(**known)]
+    letters = [each["choice"].map(lambda at: "KLMNPQRSTUV"[int(at)], na_action="ignore") for each in parts]
+    parts = [each.assign(order=VALUES, letters=said) for each, said in zip(parts, letters, strict=True)]
     found = measure(pd.concat([*parts, gamble_frame(world, rng), selection_frame(world, rng)]), "simulated", 1)
     declared = {each.id: each for each in ASKED}
     assert len(declared) == len(ASKED) and {each.id for each in found} == set(declared)

@@ -50,7 +50,7 @@ class Bias:
     def ids(self) -> tuple[str, ...]:
         """The numbers that are given for it."""
         kind = {gamble_sample: "acceptance", selection_sample: "selection"}.get(self.sample)
-        kind = kind or ("end" if self.world.target == "end" else "anchor")
+        kind = kind or ("end" if self.world.target in ("end", "low") else "anchor")
         each = ("bias_effect", "bias_placebo", "scale_shift", *IDS[kind])
         return tuple(id for id in each if id not in self.refused)
 
@@ -91,6 +91,8 @@ MIXED = (
 #: So little noise that no answer is cut at the ends of the scale: a cut moves the mean answer, which is a pull.
 MORE = tuple(Answerer(name, noise=0.03, scatter=3.0) for name in ("plain", "other"))
 LESS = tuple(replace(each, noise=0.09, scatter=1 / 3) for each in MORE)
+#: Near the upper end, where noise is cut on one side; pulled to the lower one.
+CUT = tuple(Answerer(name, honest=0.95, noise=0.2, scatter=1.5) for name in ("plain", "other"))
 
 WORLDS: dict[str, tuple[str, tuple[Bias, ...]]] = {
     "nothing pulls": (
@@ -127,6 +129,11 @@ WORLDS: dict[str, tuple[str, tuple[Bias, ...]]] = {
             Bias("more", scale_sample, World(MORE, spread=0.1), broken=("bias_effect", *IDS["anchor"][:2])),
             Bias("less", scale_sample, World(LESS, spread=0.1, target="end"), broken=("bias_effect", *IDS["end"])),
         ),
+    ),
+    "scatter near an end": (
+        "the treatment moves nothing, but scatters answers half as much again, near the end of the scale that it does "
+        "not pull to: effect and shift are taken for a move, the sign test is not",
+        (Bias("halo", scale_sample, World(CUT, target="low"), broken=("bias_effect", "scale_shift", *IDS["end"])),),
     ),
 }
 

@@ -16,8 +16,8 @@ EXPERIMENT = "cognitive_biases"
 #: What only a treatment says.
 MARK = {"scale": ", underlined twice", "acceptance": ", and the stake can be lost"}
 SIDES = {1.0: "for", -1.0: "against"}
-#: What the experiment adds to the name of a wording whose decision is asked for.
-DECISION = " decision"
+#: The task in which a decision is asked for.
+DECISION = "decision"
 
 
 @dataclass(frozen=True)
@@ -34,41 +34,41 @@ def question_id(category: str, scenario: int) -> str:
 
 
 @lru_cache(maxsize=2048)
-def orders(seed: int, options: int, category: str, judge: str, scenarios: int, wordings: int, more: str) -> np.ndarray:
-    """(n,) the order in which each test's options are shown to a model, as text; `more` is of the task's name.
+def orders(seed: int, options: int, category: str, scenarios: int, wordings: int, turns: int, task: str) -> np.ndarray:
+    """(turns, scenarios, wordings) the order in which options are shown, as text.
 
     Drawn as the experiment draws it, which takes its time: the same few seeds serve all replications.
     """
-    lots = [
-        f"{seed}:option_order {wording + 1}{more}:{question_id(category, scenario)}:{judge}"
-        for scenario in range(scenarios)
-        for wording in range(wordings)
-    ]
-    return np.array([" ".join(map(str, shown_order("shuffled", options, lot))) for lot in lots], dtype=object)
-
-
-def shown(sample: Sample, judge: int, seed: int, more: str = "") -> np.ndarray:
-    """(n,) the order in which a model sees the options of each test."""
-    at = (sample.category, sample.world.answerers[judge].name, *(int(each.max()) + 1 for each in _places(sample)), more)
-    if sample.kind == "scale":
-        return orders(seed, OPTIONS, *at)
-    if sample.kind == "acceptance" or more:
-        return orders(seed, 2, *at)
-    found = np.empty(len(sample.scenario), dtype=object)
-    listed = sample.shown[judge].astype(int)
-    for number in np.unique(listed).tolist():
-        found[listed == number] = orders(seed, 2 * number, *at)[listed == number]
+    lot, shape = f"{seed}:option_order:{category}:{task}", (turns, scenarios, wordings)
+    found = np.empty(shape, dtype=object)
+    for turn, scenario, wording in np.ndindex(shape):
+        order, _ = shown_order("shuffled", options, scenario, wording, turn, lot)
+        found[turn, scenario, wording] = " ".join(map(str, order))
     return found
 
 
-def _places(sample: Sample) -> tuple[np.ndarray, np.ndarray]:
-    return sample.scenario, sample.wording
+def shown(sample: Sample, seed: int, task: str = "test") -> np.ndarray:
+    """(2, R, n) the order in which all models see the options of each test, by condition and repeat."""
+    repeats, scenarios, wordings = sample.lot.shape[2], int(sample.scenario.max()) + 1, int(sample.wording.max()) + 1
+    numbers = {"scale": OPTIONS, "acceptance": 2}.get(sample.kind, 2 if task != "test" else 2 * sample.shown[0])
+    # Selections with as many arguments are counted by themselves, as the experiment counts scenarios.
+    listed = sample.shown[0] if sample.kind == "selection" else np.zeros(len(sample.scenario))
+    numbers, found = (
+        np.broadcast_to(numbers, listed.shape).astype(int),
+        np.empty((repeats + 1, len(listed)), dtype=object),
+    )
+    for each in np.unique(listed):
+        here = listed == each
+        _, place = np.unique(sample.scenario[here], return_inverse=True)
+        known = orders(seed, int(numbers[here][0]), sample.category, scenarios, wordings, repeats + 1, task)
+        found[:, here] = known[:, place, sample.wording[here]]
+    return np.stack([found[:-1], found[1:]])
 
 
 def first_shown(sample: Sample, seed: int) -> np.ndarray:
-    """(J, n) the option of a scale that stands first."""
-    judges = range(len(sample.world.answerers))
-    return np.array([[int(each.split(" ", 1)[0]) for each in shown(sample, judge, seed)] for judge in judges])
+    """(2, R, n) the option of a scale that stands first."""
+    orders = shown(sample, seed)
+    return np.array([int(each.split(" ", 1)[0]) for each in orders.ravel()]).reshape(orders.shape)
 
 
 def direct(told: Told) -> pd.DataFrame:
@@ -79,10 +79,10 @@ def direct(told: Told) -> pd.DataFrame:
 def _named(sample: Sample, seed: int) -> pd.DataFrame:
     found = frame(sample)
     scenario, wording = found["question_id"].to_numpy(), found["wording"].to_numpy()
-    judges, conditions, repeats, _ = sample.lot.shape
-    order = [np.tile(shown(sample, judge, seed), conditions * repeats) for judge in range(judges)]
+    judges = len(sample.lot)
+    order = [shown(sample, seed).ravel()] * judges
     if sample.kind == "selection":
-        order = [*(shown(sample, judge, seed, DECISION) for judge in range(judges)), *order]
+        order = [shown(sample, seed, DECISION)[0, 0]] * judges + order
     ids = np.array([question_id(sample.category, i) for i in range(scenario.max() + 1)], dtype=object)
     names = np.array([str(i + 1) for i in range(wording.max() + 1)], dtype=object)
     return found.assign(question_id=ids[scenario], wording=names[wording], order=np.concatenate(order))
@@ -109,7 +109,7 @@ def _wording(sample: Sample, judge: int, test: int) -> Wording:
         said, asked = f"Beside it stands the figure {told!r}", "How high is it?"
         options, values = tuple(f"{i} points" for i in range(OPTIONS)), tuple(map(float, range(OPTIONS)))
         target, facts = float(np.round(told * (OPTIONS - 1))), {}
-        anchor = None if sample.world.target == "end" else told * (OPTIONS - 1)
+        anchor = None if sample.world.target in ("end", "low") else told * (OPTIONS - 1)
     versions = {
         condition: Version(f"{opening} {said}{mark}. {asked}", options, values)
         for condition, mark in (("control", ""), ("treatment", MARK[sample.kind]))

@@ -16,7 +16,7 @@ RANDOM = "ratio_scale_random"
 WORDS = {
     "bias_effect": "How far each bias moves the answers towards where it pulls, of the larger distance of both answers "
     "(1: all the way, 0: no effect)",
-    "scale_shift": "How far each bias moves the answers towards where it pulls, in shares of the scale",
+    "scale_shift": "How much nearer to where each bias pulls the answers lie, in shares of the scale",
     "bias_placebo": "How far answers to the same control differ when it is asked again (a check: 0 is expected)",
     "ratio_scale": "The published metric of each bias, mean over its tests (-1 to 1, 0: no effect)",
     "ratio_scale_absolute": "The published metric of each bias without its sign, mean over its tests (0 to 1)",

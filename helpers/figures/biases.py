@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from helpers.figures import panels
+from helpers.stats.standing import BY
 from helpers.types import Estimate, plain
 
 if TYPE_CHECKING:
@@ -18,7 +19,10 @@ BIASES = ("anchoring", "halo", "loss_aversion", "confirmation", "judge_anchoring
 LEVEL = 0.05
 #: Data of models that were asked for this run; the replies of all others come from published files.
 ASKED = ("asked", "simulated")
-CORRECTION = "Holm over all biases and judges; a star also asks that answers move the same way along the scale"
+CORRECTION = (
+    "Holm over all biases and judges; a star also asks that answers move the same way along the scale, and where their "
+    "scatter may differ also by the sign test over scenarios"
+)
 Titles = Mapping[str, str] | None
 #: Corrected p by bias and judge (None: the mean over judges), where sources of data differ also by data.
 Stars = Mapping[tuple[str | None, ...], float] | None
@@ -98,4 +102,6 @@ def caption(words: str, shown: Sequence[Estimate], estimates: Iterable[Estimate]
     said = panels.caption("", shown, lost)
     for old, new in (("judgments a point", "pairs a point"), ("judgments)", "replies)"), ("question", "scenario")):
         said = said.replace(old, new)
+    habits = dict.fromkeys(f" {e.where['judge']}: {e.method}." for e in shown if e.method.startswith(BY))
+    said += "".join(habits)
     return words + said.replace(" 1 scenarios", " 1 scenario")

@@ -43,6 +43,8 @@ DECISIONS = (
     "flip_treatment",
     "values",
     "score",
+    "places",
+    "letters",
     "outcome",
 )
 #: Columns of numbers; NaN where a test has none, or the reply holds none.
@@ -61,7 +63,8 @@ def decisions(judgments: Iterable[Judgment], answers: Mapping[tuple[str, str], A
     options in their natural order from 0, whatever the shown `order`; `value` is what the option counts, of selected
     arguments (pro - con) / (pro + con), NaN where none was selected. `target` is the value that the bias pulls to, of
     selections the side decided for, `anchor` the number shown to which it pulls. `partner` is the repeat of the control
-    that a treatment is compared with; `values` are those of all options. A reply that could not be read has NaN and its
+    that a treatment is compared with; `values` are those of all options. `places` are those picked, from 0 as shown,
+    `letters` theirs, with a blank between several; "" where none was. A reply that could not be read has NaN and its
     `outcome`. `answers` are not used: nobody's answers are judged here. Words are categories. No judgments give an
     empty frame with all columns.
     """
@@ -108,13 +111,16 @@ def _partner(trial: Trial) -> float:
     return trial.request.repeat if trial.partner is None else trial.partner
 
 
-def _read(judgment: Judgment, values: tuple[float, ...]) -> dict[str, float]:
+def _read(judgment: Judgment, values: tuple[float, ...]) -> dict[str, float | str]:
     """What a readable reply counts: the option chosen, or how many arguments of each side."""
     trial, verdict = judgment.trial, judgment.verdict
-    found = {"choice": NAN, "value": NAN, "pro": NAN, "con": NAN}
+    found: dict[str, float | str] = {"choice": NAN, "value": NAN, "pro": NAN, "con": NAN}
     if verdict is None:
         return found
     natural = dict(zip(trial.labels, map(int, trial.shown), strict=True))
+    places = sorted(map(trial.labels.index, [verdict.choice] if trial.form == "choice" else verdict.choices))
+    found["places"] = " ".join(map(str, places))
+    found["letters"] = " ".join(sorted(trial.labels[place] for place in places))
     if trial.form == "choice":
         choice = natural[verdict.choice]
         return found | {"choice": choice, "value": values[choice]}

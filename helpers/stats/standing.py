@@ -14,6 +14,8 @@ from helpers.types import CARD_VERDICTS, Estimate
 
 LEVEL = 0.05
 Key = TypeVar("Key", bound=Hashable)
+#: How the method of a number begins that a judge's habit of places or letters takes away.
+BY = "cannot tell: it answers by"
 
 
 def tested(each: Estimate) -> bool:

@@ -47,7 +47,7 @@ def test_the_long_way_notices_a_prompt_that_shows_the_wrong_options_version_or_s
         patched.setattr(asking.prompts, "late", _swapped_letters(asking.prompts.late))
         assert differing(case, told) > 50
     with monkeypatch.context() as patched:  # another order than the one drawn
-        patched.setattr(asking, "shown_order", lambda order, number, lot: right(order, number, lot + "x"))
+        patched.setattr(asking, "shown_order", lambda *at: right(*at[:-1], at[-1] + "x"))
         assert differing(case, told) > 50
     question = cognitive_spoken.question
     with monkeypatch.context() as patched:  # a treatment that reads as another case's

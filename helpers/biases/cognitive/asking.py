@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from helpers import prompts
-from helpers.biases.cognitive.design import LETTERS, pulls_of, shown_order
+from helpers.biases.cognitive.design import places_of, pulls_of, shown_order
 from helpers.types import Answer, Experiment, Judgment, Model, Question, Request, Trial, Wording, short_hash
 
 #: What is asked, in this order; the last stage holds the judgments.
@@ -19,13 +19,14 @@ NEEDS = "a wording that can be asked"
 
 @dataclass(frozen=True)
 class Asking:
-    """One wording of a scenario, put to one model."""
+    """One wording of a scenario, put to one model; `scenario`: its number, see `design.places_of`."""
 
     experiment: Experiment
     templates: Mapping[str, prompts.Template]
     question: Question
     wording: Wording
     judge: Model
+    scenario: int
 
 
 def trials(
@@ -43,13 +44,13 @@ def trials(
     """
     folder = experiment.shared / "prompts"
     templates = {name: prompts.load(folder / f"{name}.txt") for name in ("choose", "select")}
-    known, found = pulls_of(questions), []
+    known, numbers, found = pulls_of(questions), places_of(questions), []
     judges = [replace(judge, pulls=known) if judge.simulated else judge for judge in experiment.judges]
     for question in questions:
         prompts.check_nonce(prompts.nonce(experiment.seed, question.id), _texts(question))
         for wording in question.wordings:
             for judge in judges:
-                found += _of(Asking(experiment, templates, question, wording, judge), stage, said)
+                found += _of(Asking(experiment, templates, question, wording, judge, numbers[question.id]), stage, said)
     return sorted(found, key=lambda trial: _lot(experiment.seed, trial))
 
 
@@ -104,9 +105,10 @@ def _trial(asking: Asking, version: str, condition: str, repeat: int, decided: s
     shown, nonce = wording.versions[version], prompts.nonce(experiment.seed, question.id)
     several = wording.kind == "selection" and version != "decision"
     task = f"{wording.name} decision" if version == "decision" else wording.name
-    lot = f"{experiment.seed}:option_order {task}:{question.id}:{judge.name}"
-    order = shown_order(experiment.own["option_order"], len(shown.options), lot)
-    labels = tuple(LETTERS[: len(order)])
+    lot = f"{experiment.seed}:option_order:{question.category}:{version if version == 'decision' else 'test'}"
+    at = (asking.scenario, question.wordings.index(wording), repeat + (condition == "treatment"))
+    order, labels = shown_order(experiment.own["option_order"], len(shown.options), *at, lot)
+    labels = tuple(labels)
     lines = [f"{label}) {shown.options[i]}" for label, i in zip(labels, order, strict=True)]
     system, prompt = prompts.late(
         asking.templates["select" if several else "choose"],

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from helpers.biases.cognitive.averages import LEVEL
-from helpers.biases.cognitive.families import Place, by_judge, corrected, family, first_level, stands
+from helpers.biases.cognitive.families import Place, by_judge, corrected, family, first_level, habitual, stands
 from helpers.biases.cognitive.published import BIASES_WORD, WITHOUT
 from helpers.stats.power import detectable_effect
 from helpers.stats.standing import size, standing, together, worst
@@ -61,12 +61,15 @@ def _profile(
         for word, sign in (("by", 1), ("against the pull of", -1))
     }
     told = [f"{word} {listed(names)}" for word, names in moved.items() if names]
+    noise = " (cannot tell apart from noise)" if p[top] < LEVEL else ""
     words = {
         "bias": f"is moved {' and '.join(told)} (of {len(own)} biases)",
-        "hint": f"may be moved by {_name(top)}, not established; by none of {len(own)} biases for certain",
+        "hint": f"may be moved by {_name(top)}, not established{noise}; by none of {len(own)} biases for certain",
         "not shown": f"is not measurably moved by any of {len(own)} biases",
         "untold": f"was asked too little to tell whether any of {len(own)} biases moves it",
     }[gravest]
+    for (_, how), names in habitual([*own.values()]).items():
+        words = how if len(names) == len(own) else f"{words}; of {listed(_name([name]) for name in names)} {how}"
     least = detectable_effect(each.se, each.clusters - 1, level=level)
     return CardLine(judge, PROFILE, each, gravest, f"{words}; here: {_name(top)}", p[top], least)
 
@@ -97,11 +100,12 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
         if names:
             told.append(f"{listed(names)} move{'s' * (len(names) == 1)} answers {way} the bias")
     rest = {
-        "is not settled": [at for at in known if p[at] < LEVEL and at not in shown],
+        "cannot be told apart from noise": [at for at in known if p[at] < LEVEL and at not in shown],
         "cannot be told": [at for at in known if math.isnan(p[at])],
     }
     rest["is not shown"] = [at for at in known if at not in (*shown, *rest["is not settled"], *rest["cannot be told"])]
     told += [f"an effect of {listed(map(_name, found))} {words}" for words, found in rest.items() if found]
+    told += [f"{who}: {how}" for who, how in habitual(estimates)]
     judges = {each.where["judge"] for each in by_judge(estimates).values()}
     said = f"{'; '.join(told)} (mean of {len(judges)} model{'s' * (len(judges) != 1)})"
     return Headline(sentence(said, each.data), each)

@@ -15,6 +15,7 @@ from helpers.biases.cognitive.families import (
     corrected,
     direction,
     family,
+    habitual,
     index,
     lost,
     members,
@@ -62,6 +63,7 @@ def finding(estimates: Sequence[Estimate]) -> str:
         return told or "No test has a readable control and treatment: nothing can be concluded."
     least = smallest_detectable(estimates)
     lines = [f"- {_sentence(known, at, least[at])}" for at in each]
+    lines += [f"- {who}: **{how}**; of {_words(names)}." for (who, how), names in habitual(estimates).items()]
     return "\n".join([_summary(known), "", *lines, *([f"- {told}"] if told else [])])
 
 
@@ -78,7 +80,7 @@ def _summary(known: Known) -> str:
     kinds = {
         "move{s} answers **toward** the bias": [at for at in tested if shown.get(at) == 1],
         "move{s} answers **away from** the bias": [at for at in tested if shown.get(at) == -1],
-        "change{s} answers in a way that need not be a move (**not settled**)": [
+        "change{s} answers in a way that we **cannot tell apart from noise**": [
             at for at in tested if p[at] < LEVEL and at not in shown
         ],
         "show{s} no measurable effect": [at for at in tested if not p[at] < LEVEL],
@@ -120,7 +122,7 @@ def _sentence(known: Known, at: Place, least: float) -> str:
     if at in known.shown:
         said = f"**moves answers {word} the bias** ({told})"
     elif p < LEVEL:
-        said = f"**not settled** ({told}): {_unsettled(known, at)}"
+        said = f"**cannot tell apart from noise** ({told}): {_unsettled(known, at)}"
     elif direction(each):
         said = f"**leans {word} the bias, not established** after correction ({told})"
     else:
@@ -137,6 +139,12 @@ def _unsettled(known: Known, at: Place) -> str:
     if shift is None or math.isnan(shift.low):
         why = "whether answers move along the scale cannot be told"
         return f"{why} ({shift.method if shift else 'not measured'}), and mere scatter would do it too"
+    sign = of(known.all, "shift_sign", at)
+    if direction(shift) * known.family[at].value > 0:
+        how = f"{scatter}" if scatter.value == scatter.value else scatter.method
+        told = f"treatments may scatter otherwise than controls ({how}), which alone can shift answers near an end"
+        test = f"of {sign.clusters} scenarios has p = {sign.p:.2g}" if sign and sign.p == sign.p else "has no value"
+        return f"{told}, and the sign test {test}"
     told = f"the share of the distance changes, but along the scale answers move by {shift}"
     if scatter is not None and direction(scatter):
         more = "more" if scatter.value > 0 else "less"

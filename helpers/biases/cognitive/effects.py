@@ -5,26 +5,31 @@ With d1 = |a1 - t| and d2 = |a2 - t|, the distances of control and treatment to 
 sign alone: the mean is 0 however noisy, skewed or close to the target the answers are, and also where replies are lost
 for what they say. Flipping the signs of whole scenarios (wordings, repeats and judges in them together) is then exact.
 A treatment that moves nothing but makes answers scatter more, or less, is not nothing: it moves this mean too, so that
-`scale_shift`, which it does not move, has to agree before answers are said to move (`families.stands`).
+`scale_shift`, which it does not move, has to agree before answers are said to move. Near an end of the scale, where
+answers can be scattered inwards alone, it moves that too: there the sign test has to agree (`families.stands`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from helpers.biases.cognitive.averages import LEVEL, Cell, cells, mean_of, places, tested
-from helpers.biases.cognitive.pairs import CELL
+from helpers.biases.cognitive.averages import LEVEL, Cell, cells, contributions, mean_of, places, tested
+from helpers.biases.cognitive.pairs import CELL, habits
 from helpers.biases.cognitive.seed_forms import pull
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import Interval
+from helpers.stats.standing import BY
 from helpers.types import Estimate
 
 NO_PAIR = "no pair with two readable answers, one of them off the target"
 NEEDS_REPEAT = "needs the control asked twice (repeats = 2 where models are asked)"
 NEEDS_REPEATS = "needs control and treatment asked twice (repeats = 2 where models are asked)"
+#: Shares of a scale that differ by less are the same.
+ROUNDING = 1e-9
 NEEDS_SIDE = "no pair with two readable answers, or an anchor whose side only a repeated control could tell"
 
 
@@ -95,14 +100,37 @@ def scale_shift(table: pd.DataFrame, data: str) -> list[Estimate]:
     a2 - a1 in the direction of the target: up or down where that is an end of the scale, else (an anchor) as seen from
     the control's repeat a0, whose noise a1 does not share. Being linear in a2 - a1 it is 0 on average wherever the
     treatment leaves the mean answer as it is, also where it makes answers scatter more or less, which `bias_effect`
-    takes for a move. Of gambles: by how much acceptance falls. `where` as in `bias_effect`. Takes `pairs`.
+    takes for a move. Of gambles: by how much acceptance falls. Beside each `shift_sign`: of the scenarios whose
+    median answer moves, how many more move toward the target than away, as a share of these; p by the exact sign test.
+    What an end of the scale cuts off does not change a median; of two options, which have none, it is the mean. `where`
+    as in `bias_effect`. Takes `pairs`.
     """
     rows = directed(table)
     a1, a2, a0, target, low, high = columns(rows, "a1", "a2", "a0", "target", "low", "high")
     toward = np.where(target == high, 1.0, np.where(target == low, -1.0, np.sign(target - a0)))
     values = toward * (a2 - a1) / np.where(high > low, high - low, np.nan)
-    found = [(cell, mean_of(cell, NEEDS_SIDE)) for cell in cells(rows, values)]
-    return [estimate("scale_shift", cell.where, interval, data, "pp") for cell, interval in found]
+    found = [estimate("scale_shift", cell.where, mean_of(cell, NEEDS_SIDE), data, "pp") for cell in cells(rows, values)]
+    sides = rows.assign(toward=np.where(np.isfinite(values), toward, np.nan)).dropna(subset="toward")
+    keys = [name for name in CELL if name != "wording"] + ["options", "low", "high", "toward"]
+    answers = sides.groupby(keys, observed=True)[["a1", "a2"]]
+    middle, mean = answers.median().reset_index(), answers.mean().reset_index()
+    middle = middle.where(middle["options"] > 2, mean)
+    moved = middle["toward"] * (middle["a2"] - middle["a1"]) / (middle["high"] - middle["low"])
+    moves = {tuple(cell.where.items()): cell for cell in cells(middle, moved.to_numpy(dtype=float))}
+    return found + [_sign(each.where, moves.get(tuple(each.where.items())), data) for each in found]
+
+
+def _sign(where: Mapping[str, str], cell: Cell | None, data: str) -> Estimate:
+    """The sign test over scenarios, judges summed before."""
+    from scipy.stats import binomtest
+
+    moves = contributions(cell) if cell is not None and cell.numerators.size else np.zeros(0)
+    up, down = int((moves > ROUNDING).sum()), int((moves < -ROUNDING).sum())
+    known = {"n": cell.n if cell else 0, "clusters": up + down, "unit": "score", "data": data}
+    if not up + down:
+        return Estimate("shift_sign", where, np.nan, method="no scenario whose median moves", **known)
+    p = float(binomtest(up, up + down).pvalue)
+    return Estimate("shift_sign", where, (up - down) / (up + down), p=p, method="exact sign test", **known)
 
 
 def scatter_change(table: pd.DataFrame, data: str) -> list[Estimate]:
@@ -118,6 +146,24 @@ def scatter_change(table: pd.DataFrame, data: str) -> list[Estimate]:
     values = apart / np.where(high > low, high - low, np.nan)
     found = [(cell, mean_of(cell, NEEDS_REPEATS)) for cell in cells(rows, values)]
     return [estimate("scatter_change", cell.where, interval, data, "pp") for cell, interval in found]
+
+
+def habit_share(frame: pd.DataFrame, data: str) -> list[Estimate]:
+    """How much of a judge's replies has one place, and one letter: `place_share`, `letter_share`.
+
+    `where`: judge, and bias, judge. Of whom answers by one of them `method` begins with BY. Takes a decisions frame.
+    """
+    table, found = habits(frame), []
+    several = table.groupby("judge")["source"].nunique()
+    for each in table.itertuples():
+        where = {"bias": each.category} if each.category else {}
+        where |= {"judge": each.judge} | ({"source": each.source} if several[each.judge] > 1 else {})
+        most = f"the most frequent {each.by} has {100 * max(each.place, each.letter):.0f} % of {each.n} replies"
+        for id, share in (("place_share", each.place), ("letter_share", each.letter)):
+            if share:
+                method = f"{BY} {each.by} ({most})" if each.by else "share of the most frequent one"
+                found.append(Estimate(id, where, float(share), n=each.n, unit="rate", method=method, data=data))
+    return found
 
 
 def odd_share(frame: pd.DataFrame, data: str) -> list[Estimate]:

@@ -136,6 +136,34 @@ ASKED = (
         _SELECTED,
         "confirmation_bias",
     ),
+    of(
+        "shift_sign",
+        "Of the scenarios whose median answer moves, how many more move toward the target than away from it.",
+        "(N toward - N away) / (N toward + N away), by the median of treatments less that of controls",
+        "scenarios toward less away",
+        "scenarios whose median moves",
+        "none; p by the exact sign test",
+        "sign test",
+    ),
+    of(
+        "place_share",
+        "How often a judge takes its most frequent place in the list of options, from either end; above 0.8, and above "
+        "the share of its most frequent option, it answers by place: nothing else is computed of it.",
+        "max over places N(place) / N",
+        "replies with that place",
+        "readable replies that pick some of the options and not all",
+        "none: a check",
+        unit="rate",
+    ),
+    of(
+        "letter_share",
+        "The same of the letters of options.",
+        "max over letters N(letter) / N",
+        "replies with that letter",
+        "readable replies that pick some of the options and not all",
+        "none: a check",
+        unit="rate",
+    ),
     *(
         _count(f"{id}_undefined", f"How many tests count 0 in {id} because they are 0/0.", "N(0/0)", "such tests")
         for id in ("anchoring_specific", "confirmation_bias")

@@ -48,11 +48,23 @@ FAILS: Mapping[str, str] = {
         "not alike (drift, another model). It is never subtracted. Needs the control asked twice."
     ),
     "scale_shift": (
-        "Answers near an end of the scale can be scattered only inwards: a treatment that scatters them much more "
-        "shifts the mean a little for that alone (scatter_change). Points of one bias's scale are not those of "
-        "another's. Of anchors the side is told by the control's repeat; without one there is no value unless the "
-        "anchor is an end of the scale. No p: the test is bias_effect's."
+        "Answers near an end of the scale can be scattered only inwards: a treatment that scatters them half as much "
+        "again shifts the mean for that alone, which 24 scenarios find in up to a half of runs. Where scatter_change "
+        "is beyond its standard error, or not known, answers are said to move only where shift_sign agrees. Points of "
+        "one bias's scale are not those of another's. Of anchors the side is told by the control's repeat; without one "
+        "there is no value unless the anchor is an end of the scale. No p: the test is bias_effect's."
     ),
+    "shift_sign": (
+        "Counts scenarios, not how far: it finds less than scale_shift (of 24 scenarios 18 must go one way). Where the "
+        "median itself lies at the end of the scale it is cut as well. Of two options scatter and mean are one thing: "
+        "more noise moves acceptance toward one half, and no test can set that apart."
+    ),
+    "place_share": (
+        "Says that answers follow a place, not why. Where options stand in one order (option_order = fixed) place and "
+        "option are one, and no habit is found. A habit below 80 % passes: it adds noise, and no effect, as orders "
+        "differ between control and treatment. A judge that answers by place on selections picks the same set."
+    ),
+    "letter_share": "As place_share; published files whose options have no letters have none.",
     "scatter_change": (
         "Says how sure answers are, not where they go. Near an end of the scale scatter is cut off. Needs control "
         "and treatment asked twice, at a temperature at which replies can differ."

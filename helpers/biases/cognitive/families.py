@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from helpers.biases.cognitive.averages import LEVEL
 from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.stats.power import detectable_effect
-from helpers.stats.standing import correct_family, tested
+from helpers.stats.standing import BY, correct_family, tested
 from helpers.stats.tests import benjamini_hochberg
 from helpers.types import Estimate
 
@@ -80,11 +80,34 @@ def stands(estimates: Sequence[Estimate]) -> dict[Place, int]:
     """The places whose effect stands, with its sign: p below LEVEL after correction, and answers move along the scale.
 
     The second asks that the interval of `scale_shift` lies on the same side of 0: what only scatters answers more, or
-    less, moves `bias_effect` too.
+    less, moves `bias_effect` too. Where scatter may differ (`scattered`), the sign test has to say the same.
     """
     each, p, known = family(estimates) | by_judge(estimates), corrected(estimates), index(estimates)
-    signs = {at: direction(of(known, "scale_shift", at)) for at in each}
+    signs = {at: direction(of(known, "scale_shift", at)) * _settled(known, at) for at in each}
     return {at: signs[at] for at, one in each.items() if p[at] < LEVEL and signs[at] * one.value > 0}
+
+
+def habitual(estimates: Sequence[Estimate]) -> dict[tuple[str, str], list[str]]:
+    """The biases that nothing can be told of because a judge answers by place or letter; by judge and how often."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for at, each in by_judge(estimates).items():
+        if each.method.startswith(BY):
+            found.setdefault((" ".join(at[1:]), each.method), []).append(at[0])
+    return found
+
+
+def scattered(known: Index, at: Place) -> bool:
+    """Whether treatments may scatter otherwise than controls: by more than one standard error, or nobody knows."""
+    scatter = of(known, "scatter_change", at)
+    return scatter is not None and scatter.value != 0 and not abs(scatter.value) <= scatter.se
+
+
+def _settled(known: Index, at: Place) -> bool:
+    """Whether scatter alone cannot have made the shift: it is the same, or the sign test stands on the same side."""
+    if not scattered(known, at):
+        return True
+    sign, shift = of(known, "shift_sign", at), of(known, "scale_shift", at)
+    return sign is not None and sign.p < LEVEL and sign.value * direction(shift) > 0
 
 
 def lost(known: Index, bias: str, condition: str) -> float:

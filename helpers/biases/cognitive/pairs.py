@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import pandas as pd
 
@@ -17,6 +19,73 @@ PAIRS = (
 )
 
 
+#: A judge answers by place, or letter, of which more than MOST of its replies take one; of fewer than FEWEST nobody.
+MOST, FEWEST = 0.8, 10
+_PLACE = ["source", "judge", "category"]
+
+
+def habits(frame: pd.DataFrame) -> pd.DataFrame:
+    """How often does each judge take the same place or letter, whatever stands there? From a decisions frame.
+
+    One row a source, judge and category, and one of all categories (""): `n` replies, the shares of the most frequent
+    `place` (from either end), `letter` and `option` (summed over categories), and `by`: "place" or "letter" where that
+    share is above MOST and above the option's (one order everywhere shows no habit), else "". Places selected together
+    count as one; selections of nothing, or of everything, are left out: they are the same in any order.
+    """
+    rows = frame[frame["outcome"] == "ok"]
+    columns = (rows[name].astype(object) for name in ("order", "choice", "places", "options"))
+    taken = pd.DataFrame(map(_taken, *columns), columns=["start", "end", "option"], index=rows.index)
+    rows = pd.concat([rows[[*_PLACE, "letters"]], taken], axis=1)
+    cells = rows[rows["start"] != ""].groupby(_PLACE, observed=True)
+    names, at = cells.size(), cells.ngroup().to_numpy()
+    counts = {name: _counts(at, rows.loc[rows["start"] != "", name], len(names)) for name in ("letters", *taken)}
+    judges = list(dict.fromkeys((source, judge, "") for source, judge, _ in names.index))
+    whole = np.array([[one[:2] == each[:2] for one in names.index] for each in judges], dtype=float)
+    found = []
+    for labels, into in ((list(names.index), np.eye(len(names))), (judges, whole.reshape(len(judges), len(names)))):
+        n = into @ names.to_numpy()
+        most = {name: (into @ table).max(axis=1, initial=0) / n for name, table in counts.items()}
+        shares = {"n": n.astype(int), "place": np.maximum(most["start"], most["end"]), "letter": most["letters"]}
+        shares["option"] = into @ counts["option"].max(axis=1, initial=0) / n
+        found.append(pd.DataFrame(labels, columns=_PLACE).assign(**shares))
+    table = pd.concat(found, ignore_index=True)
+    habit = (table["n"] >= FEWEST) & (table[["place", "letter"]].max(axis=1) > np.maximum(MOST, table["option"]))
+    return table.assign(by=np.where(habit, np.where(table["letter"] > table["place"], "letter", "place"), ""))
+
+
+def _counts(cells: np.ndarray, values: pd.Series, size: int) -> np.ndarray:
+    """(size, V) how often each value comes in each cell; a missing one does not count."""
+    code, labels = pd.factorize(values)
+    known = code >= 0
+    wide = max(1, len(labels))
+    return np.bincount(cells[known] * wide + code[known], minlength=size * wide).reshape(size, wide)
+
+
+@lru_cache(maxsize=65536)
+def _taken(order: object, choice: float, places: object, options: float) -> tuple[str, str, str]:
+    """The places taken, counted from the start and from the end, and the options there; "" where that is not known."""
+    shown = order.split() if isinstance(order, str) else []
+    if choice == choice and shown:
+        picked = [shown.index(f"{choice:g}")]
+    else:
+        picked = [int(place) for place in places.split()] if isinstance(places, str) and choice != choice else []
+    if not shown or not 0 < len(picked) < options:
+        return "", "", ""
+    ways = (picked, [place - len(shown) for place in picked], sorted(shown[place] for place in picked))
+    return tuple(" ".join(map(str, way)) for way in ways)
+
+
+def without_habits(frame: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """The frame in which replies that follow a place or letter hold nothing, by `habits`: outcome "by place"."""
+    flagged = {(each.source, each.judge, each.category) for each in table[table["by"] != ""].itertuples()}
+    if not flagged:
+        return frame
+    keys = zip(*(frame[name].astype(object) for name in _PLACE), strict=True)
+    gone = np.array([(*key[:2], "") in flagged or key in flagged for key in keys])
+    emptied = {name: frame[name].mask(gone) for name in ("value", "choice", "pro", "con")}
+    return frame.assign(outcome=frame["outcome"].astype(object).mask(gone, "by place"), **emptied)
+
+
 def pairs(frame: pd.DataFrame) -> pd.DataFrame:
     """Each treatment with its control, from a decisions frame: one row a treatment reply (columns: PAIRS,
     and `cluster` where the frame has it).
@@ -26,11 +95,13 @@ def pairs(frame: pd.DataFrame) -> pd.DataFrame:
     indices. Of a pair with an unreadable or missing reply a1 and a2 are both NaN, and `readable` is False; of a
     readable one they are NaN where no argument was selected. `decided` is 1 for, 0 against; `pro`, `con` are counts of
     the treatment's selection of `n_args` arguments, `pro_control`, `con_control` those of the control's. A wording that
-    was asked without any treatment has a row a control. Two replies to the same version and repeat are a ValueError.
+    was asked without any treatment has a row a control. Replies that follow a place or letter (`habits`) count as not
+    readable. Two replies to the same version and repeat are a ValueError.
     """
     lacking = [name for name in DECISIONS if name not in frame.columns]
     if lacking:
         raise ValueError(f"the decisions frame lacks {', '.join(lacking)}; it has {', '.join(map(str, frame.columns))}")
+    frame = without_habits(frame, habits(frame))
     control, treatment = (frame[frame["condition"] == name] for name in ("control", "treatment"))
     for each in (control, treatment):
         _once(each)

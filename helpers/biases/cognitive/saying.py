@@ -6,7 +6,18 @@ import math
 from collections.abc import Sequence
 
 from helpers.biases.cognitive.averages import FLOOR, LEVEL
-from helpers.biases.cognitive.families import UNEQUAL, corrected, direction, exploratory, family, index, of, place
+from helpers.biases.cognitive.families import (
+    UNEQUAL,
+    corrected,
+    direction,
+    exploratory,
+    family,
+    index,
+    of,
+    place,
+    scattered,
+    stands,
+)
 from helpers.types import Estimate, p_text
 
 #: The published metrics that have a placebo.
@@ -32,7 +43,7 @@ def _p(p: float) -> str:
 
 def effect_words(estimates: Sequence[Estimate]) -> str:
     """A sentence a bias: how far answers move on the scale, what the control alone shows, and what had no direction."""
-    known = index(estimates)
+    known, p, shown = index(estimates), corrected(estimates), stands(estimates)
     lines = []
     for at, each in family(estimates).items():
         shift, placebo = of(known, "scale_shift", at), of(known, "bias_placebo", at)
@@ -51,6 +62,10 @@ def effect_words(estimates: Sequence[Estimate]) -> str:
         if scatter is not None and direction(scatter):
             more = "more" if scatter.value > 0 else "less"
             told += f"; treatments scatter {more} than controls ({scatter})"
+        sign = of(known, "shift_sign", at)
+        if scattered(known, at) and sign is not None and sign.value == sign.value:
+            told += f"; sign test over the {sign.clusters} scenarios that move: p = {sign.p:.2g}"
+            told += ": cannot tell apart from noise" * (p[at] < LEVEL and at not in shown)
         if gone is not None and gone.value:
             told += f"; {gone.value:.0f} of {gone.n} pairs have no direction and do not count"
         lines.append(f"{told}.")

@@ -27,7 +27,7 @@ class Sample:
     as a share of the scale, the ratio of gain to loss, how many arguments a side has; `honest` (J, n) the answer that
     nothing pulls, the log ratio at which half accept, the logits of an argument for the proposal; `strength` (J, 2, n)
     what the version adds (see `Answerer`). `noise` (J, 2, R, n) is added to an answer on a scale and is the lot of a
-    gamble, `lot` decides on whether a reply is lost. Of scales `first` (J, n) is the option shown first and `habit`
+    gamble, `lot` decides on whether a reply is lost. Of scales `first` (2, R, n) is the option shown first and `habit`
     says where it is taken; of selections `picked` (J, 2, R, 2, n) counts the arguments for and against, and `side`
     (J, n) is what was decided.
     """
@@ -80,7 +80,7 @@ def answers(sample: Sample) -> tuple[np.ndarray, np.ndarray]:
     s, wide = sample, (slice(None), None, None)
     if s.kind == "scale":
         said = on_scale(
-            s.shown[wide], s.honest[wide], s.strength[:, :, None], s.noise, s.first[wide], s.habit, s.world.continuous
+            s.shown[wide], s.honest[wide], s.strength[:, :, None], s.noise, s.first, s.habit, s.world.continuous
         )
     elif s.kind == "acceptance":
         slack = np.array([each.slack for each in s.world.answerers])[:, None, None, None]
@@ -150,7 +150,7 @@ def _known(sample: Sample, columns: dict, treated: np.ndarray) -> dict[str, obje
             "values": "0 1",
             "choice": columns["value"],
         }
-    end = sample.world.target == "end"
+    end = sample.world.target in ("end", "low")
     return {
         "target": np.round(shown * (OPTIONS - 1)),
         "anchor": np.nan if end else shown * (OPTIONS - 1),

@@ -71,7 +71,7 @@ def _on_scale(sample: Sample, judge: int, a1, a2, a0, distances) -> dict[str, fl
     d1, d2, d0 = distances
     far = np.maximum(a1, OPTIONS - 1 - a1)
     moved = float(np.nanmean((np.abs(a2 - a1) - np.abs(a0 - a1)) / far))
-    if sample.world.target == "end":
+    if sample.world.target in ("end", "low"):
         return {"halo_effect_excess": moved}
     least = np.where(d1 == 0, np.inf, d1)  # 0/0 counts 0
     specific = np.maximum(0, (d1 - d2) / least) - np.maximum(0, (d1 - d0) / least)

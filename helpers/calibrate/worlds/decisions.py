@@ -46,9 +46,10 @@ class Answerer:
 class World:
     """The models, how much scenarios (`spread`) and wordings (`reworded`) differ, and what the answers pull to.
 
-    `target`: "anchor" (drawn from 0.1 to 0.9), "end" (lowest or highest), "control" (where the honest answer lies, so
-    that controls are often the target itself). `continuous`: answers are not rounded to options. `alike`: scenarios
-    pull all models in the same way (strengths and swaps are drawn once), as judges of one taste have it.
+    `target`: "anchor" (drawn from 0.1 to 0.9), "end" (lowest or highest), "low" (lowest), "control" (where the honest
+    answer lies, so that controls are often the target itself). `continuous`: answers are not rounded to options.
+    `alike`: scenarios pull all models in the same way (strengths and swaps are drawn once), as judges of one taste
+    have it.
     """
 
     answerers: tuple[Answerer, ...]
@@ -102,17 +103,19 @@ def scale_sample(
     size = len(scenario)
     seen = (world.spread * rng.standard_normal(scenarios))[scenario] + world.reworded * rng.standard_normal(size)
     drawn = rng.uniform(0.1, 0.9, size)
-    drawn = drawn if world.target == "anchor" else (drawn > 0.5).astype(float)
+    if world.target != "anchor":
+        drawn = np.zeros(size) if world.target == "low" else (drawn > 0.5).astype(float)
     shape = (len(world.answerers), 2, repeats, size)
     noise, habit, lot = (np.empty(shape) for _ in range(3))
-    aims, honests, firsts, strengths = [], [], [], []
+    aims, honests, strengths = [], [], []
+    # Control and treatment have different options in front, as have neighbouring repeats.
+    turns = rng.permuted(np.tile(np.arange(OPTIONS), (size, 1)), axis=1).T[: repeats + 1]
     taste = rng.standard_normal(scenarios) if world.alike else None
     turned = rng.random(scenarios) < 0.5 if world.alike else None
     for judge, each in enumerate(world.answerers):
         honest = np.clip(each.honest + seen, 0.05, 0.95)
         aims.append(honest if world.target == "control" else drawn)
         strength = each.strength + each.varying * (rng.standard_normal(scenarios) if taste is None else taste)[scenario]
-        firsts.append(rng.integers(0, OPTIONS, size))
         share = np.stack([np.zeros(size), strength])
         if each.swapped:
             other = ((rng.random(scenarios) < 0.5) if turned is None else turned)[scenario]
@@ -126,9 +129,9 @@ def scale_sample(
                 noise[at] = sd * (rng.standard_exponential(size) - 1 if each.skew else rng.standard_normal(size))
                 habit[at], lot[at] = rng.random(size) < each.habit, rng.random(size)
     return Sample(
-        *(world, "scale", "anchoring" if world.target != "end" else "halo", scenario, wording),
+        *(world, "scale", "halo" if world.target in ("end", "low") else "anchoring", scenario, wording),
         *(np.stack(aims), np.stack(honests), np.stack(strengths), noise, lot),
-        first=np.stack(firsts),
+        first=np.stack([turns[:-1], turns[1:]]),
         habit=habit.astype(bool),
     )
 
@@ -196,7 +199,8 @@ def scattered_pairs(rng: np.random.Generator, anchored: bool, before: float, aft
     )
     number = np.tile(np.arange(len(honest)), 2)
     repeat = np.repeat([0, 1], len(honest))
-    known = {"source": "asked", "judge": "j", "category": "a", "readable": True, "low": 0.0, "high": 1.0}
+    known = {"source": "asked", "judge": "j", "category": "a", "readable": True, "options": 11.0}
+    known |= {"low": 0.0, "high": 1.0}
     return pd.DataFrame(
         {
             "question_id": number // wordings,
