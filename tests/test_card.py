@@ -321,7 +321,7 @@ def test_published_means_of_b_are_described_and_their_sentence_says_what_chance_
 
 #: What a finding says of one number, and the verdict that its card has to give: the first that is found counts.
 SAYS = (
-    ("not settled", "hint"),
+    ("cannot tell apart from noise", "hint"),
     ("not established", "hint"),
     ("that does not survive", "hint"),
     ("survive the correction", "hint"),

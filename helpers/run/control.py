@@ -45,8 +45,8 @@ class Control:
 
 
 def place_of(trial: Trial) -> Place:
-    """What a trial shows and asks for, whatever its condition and repeat."""
-    return (trial.question_id, trial.shown, trial.where.get("task", ""))
+    """What a trial shows and asks for, whatever its condition and repeat; `where` may name a place for all orders."""
+    return (trial.question_id, trial.where.get("place", trial.shown), trial.where.get("task", ""))
 
 
 async def controls(

@@ -130,7 +130,7 @@ def _trial(asking: Asking, version: str, condition: str, repeat: int, decided: s
         shown=tuple(map(str, order)),
         labels=labels,
         nonce=nonce,
-        where={"version": version, "task": task, "decided": decided},
+        where={"version": version, "task": task, "decided": decided, "place": wording.name},
         wording=wording,
     )
 

@@ -103,7 +103,9 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
         "cannot be told apart from noise": [at for at in known if p[at] < LEVEL and at not in shown],
         "cannot be told": [at for at in known if math.isnan(p[at])],
     }
-    rest["is not shown"] = [at for at in known if at not in (*shown, *rest["is not settled"], *rest["cannot be told"])]
+    rest["is not shown"] = [
+        at for at in known if at not in (*shown, *rest["cannot be told apart from noise"], *rest["cannot be told"])
+    ]
     told += [f"an effect of {listed(map(_name, found))} {words}" for words, found in rest.items() if found]
     told += [f"{who}: {how}" for who, how in habitual(estimates)]
     judges = {each.where["judge"] for each in by_judge(estimates).values()}
