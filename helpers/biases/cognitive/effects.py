@@ -114,9 +114,9 @@ def scale_shift(table: pd.DataFrame, data: str) -> list[Estimate]:
     keys = [name for name in CELL if name != "wording"] + ["options", "low", "high", "toward"]
     answers = sides.groupby(keys, observed=True)[["a1", "a2"]]
     middle, mean = answers.median().reset_index(), answers.mean().reset_index()
-    middle = middle.where(middle["options"] > 2, mean)
+    middle, counts = middle.where(middle["options"] > 2, mean), answers.size().to_numpy(dtype=float)
     moved = middle["toward"] * (middle["a2"] - middle["a1"]) / (middle["high"] - middle["low"])
-    moves = {tuple(cell.where.items()): cell for cell in cells(middle, moved.to_numpy(dtype=float))}
+    moves = {tuple(cell.where.items()): cell for cell in cells(middle, moved.to_numpy(dtype=float), counts)}
     return found + [_sign(each.where, moves.get(tuple(each.where.items())), data) for each in found]
 
 
