@@ -12,6 +12,8 @@ from helpers.stats.rank_design import Design
 MOST_UTILITY = 15.0
 MOST_LOG_SCALE = 5.0
 FLAT = 1e-9
+#: A judge of a smaller share of the others' sharpness is held at 0 where there is no maximum with it.
+DULL = 0.1
 
 
 def flat_names(design: Design, information: np.ndarray, active: np.ndarray) -> tuple[str, ...]:
@@ -52,6 +54,17 @@ def explain(design: Design, names: Sequence[str]) -> str:
     if "slot" in kinds and "quality" in kinds:
         reasons.append("place and answer cannot be told apart in these orders (fit with position=False)")
     return f"not identified: {'; '.join(reasons) or 'no probability depends on it'}: {', '.join(names)}"
+
+
+def dull_judges(design: Design, free: np.ndarray) -> tuple[str, ...]:
+    """The judges whose scale falls without end, or else the dullest where its scale is below DULL of the mean."""
+    scales = {
+        name: value for name, value in zip(design.names, design.expand @ free, strict=True) if "log_scale[" in name
+    }
+    gone = [name for name, value in scales.items() if value < -MOST_LOG_SCALE]
+    lowest = min(scales, key=scales.__getitem__)
+    found = gone or ([lowest] if scales[lowest] < np.log(DULL) else [])
+    return tuple(name.removeprefix("log_scale[").removesuffix("]") for name in found)
 
 
 def runaways(design: Design, free: np.ndarray) -> list[str]:

@@ -9,15 +9,97 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
-from helpers.stats.intervals import NAN, Interval, no_interval, t_interval
+from helpers.stats.intervals import MIN_CLUSTERS, NAN, Interval, no_interval, t_interval
 from helpers.stats.panel import Panel, panel_of
 from helpers.stats.rank_design import Design, chunks_of, design_of, utilities
-from helpers.stats.rank_logit import climb
+from helpers.stats.rank_logit import Pieces, blocks_at, climb
 
 QUALITIES = ("candidate", "category")
-METHOD = "rank-ordered logit, question-clustered sandwich t"
+METHOD = "rank-ordered logit, question-clustered sandwich (CR2), Satterthwaite t"
+#: (v, i, j) what ln N_i(j) counts in the log-odds of vendor v: judges i, first places j.
+THIRD_PARTY = 0.5 * np.array(
+    [
+        [[2, -1, -1], [-1, 0, 1], [-1, 1, 0]],
+        [[0, -1, 1], [-1, 2, -1], [1, -1, 0]],
+        [[0, 1, -1], [1, 0, -1], [-1, -1, 2]],
+    ]
+)
+NO_QUALITY = "rankings do not follow the common quality; its sharpness is held at 0"
 #: Fewer questions give no bounds of a marginal effect: probabilities bend too much for the delta method.
 EFFECT_CLUSTERS = 40
+#: No interval below so many effective questions, and one called rough from there to the other.
+LEAST_EFFECTIVE, ROUGH_EFFECTIVE = 2.0, 10.0
+#: Numbers in the clusters' blocks of information that are kept, and the leverage that one cluster decides alone.
+MOST_BLOCKS, DECIDED = 20_000_000, 1 - 1e-6
+
+
+@dataclass(frozen=True)
+class Sandwich:
+    """The covariance of a fit by clusters, and how much a contrast hangs on few of them.
+
+    CR2 (Pustejovsky and Tipton 2018) for a likelihood. With L = T T' the information of the linearised model, a
+    cluster's part of it I_c and M_c = T^-1 I_c T^-T, the scores u_c = T^-1 s_c at the maximum have the covariance
+    M_c - M_c^2 where those at the truth have M_c (which is what the model says, all judgments being independent). As
+    the two commute, (I - M_c)^-1/2 u_c has M_c again: these stand in the meat. A direction that one cluster alone
+    decides has a score of 0 at the maximum, and keeps it; the effective count then tells.
+    """
+
+    covariance: np.ndarray  # (P, P) of the free parameters
+    bread: np.ndarray  # (P, P) the inverse information
+    along: np.ndarray  # (P, P) turns a contrast of free parameters to the coordinates of u
+    reach: np.ndarray  # (C, P) eigenvalues of M_c
+    turns: np.ndarray  # (C, P, P) eigenvectors of M_c, in columns
+
+    def weight(self, contrast: np.ndarray) -> tuple[float, float]:
+        """Satterthwaite's degrees of freedom (Bell and McCaffrey 2002) and the effective clusters of a contrast."""
+        parts = np.einsum("cpk,p->ck", self.turns, self.along @ contrast)
+        moved = self.reach * _adjusting(self.reach) * parts
+        own = (_adjusting(self.reach) * moved * parts).sum(axis=1)
+        df = satterthwaite(own, np.einsum("cpk,ck->cp", self.turns, moved))
+        return df, effective_clusters((self.reach * parts**2).sum(axis=1))
+
+
+def satterthwaite(own: np.ndarray, pull: np.ndarray) -> float:
+    """(tr G)^2 / tr G^2 of G = diag(own) - pull pull', (C,) and (C, P): the degrees of freedom of a sum of squares.
+
+    G is the working covariance of the terms whose squares are summed; all clusters pull each other by the maximum.
+    """
+    squares = (pull**2).sum(axis=1)
+    total = own.sum() - squares.sum()
+    size = (own**2).sum() - 2 * (own * squares).sum() + ((pull.T @ pull) ** 2).sum()
+    return float(total**2 / size) if size > 0 else NAN
+
+
+def effective_clusters(parts: np.ndarray) -> float:
+    """How many equal clusters would be as good: (sum)^2 / sum of squares of the variances that each adds.
+
+    Carter, Schnepel and Steigerwald 2017, with judgments taken as independent.
+    """
+    size = float((parts**2).sum())
+    return float(parts.sum() ** 2 / size) if size > 0 else NAN
+
+
+def sandwich_of(design: Design, free: np.ndarray, pieces: Pieces) -> Sandwich:
+    """The clustered sandwich at the maximum; in very large panels M_c is the cluster's share of judgments."""
+    size, clusters = len(free), len(pieces.scores)
+    root = np.linalg.cholesky(pieces.linearised)
+    bread = np.linalg.inv(pieces.observed)
+    along = root.T @ bread
+    if clusters * size**2 > MOST_BLOCKS:
+        share = np.bincount(design.panel.cluster, minlength=clusters) / len(design.panel.cluster)
+        reach = np.broadcast_to(share[:, None], (clusters, size))
+        turns = np.broadcast_to(np.eye(size), (clusters, size, size))
+    else:
+        half = np.linalg.solve(root, blocks_at(design, free))
+        reach, turns = np.linalg.eigh(np.linalg.solve(root, half.transpose(0, 2, 1)))
+        reach = reach.clip(0.0, 1.0)
+    scores = np.einsum("cpk,pq,cq->ck", turns, np.linalg.inv(root), pieces.scores, optimize=True)
+    scores = np.einsum("cpk,ck->cp", turns, _adjusting(reach) * scores)
+    return Sandwich(along.T @ (scores.T @ scores) @ along, bread, along, reach, turns)
+
+
+def _adjusting(reach: np.ndarray) -> np.ndarray:
+    return np.where(reach < DECIDED, 1 / np.sqrt(1 - np.minimum(reach, DECIDED)), 0.0)
 
 
 @dataclass(frozen=True)
@@ -42,7 +124,17 @@ class RankLogit:
     loglik: float
     design: Design | None = field(repr=False, default=None)
     free: np.ndarray | None = field(repr=False, default=None)
-    free_covariance: np.ndarray | None = field(repr=False, default=None)
+    sandwich: Sandwich | None = field(repr=False, default=None)
+
+    @property
+    def dull(self) -> tuple[str, ...]:
+        """The judges whose rankings do not follow the common quality: their scale is held at 0."""
+        return self.design.dull if self.design else ()
+
+    @property
+    def method(self) -> str:
+        """How its numbers were made, for the reader."""
+        return "; ".join([METHOD, *(f"{judge}'s {NO_QUALITY}" for judge in self.dull)])
 
 
 def rank_ordered_logit(
@@ -75,19 +167,15 @@ def fit_panel(
     if not n or len(panel.candidates) < 2:
         return _unfitted((), panel, depth or 0, 0, "no valid ranking of two or more candidates")
     design = design_of(panel, depth, quality == "category", position, one_scale)
-    fit = climb(design)
+    design, fit = climb(design)
     if fit.problem:
         return _unfitted(design.names, panel, design.depth, fit.steps, fit.problem)
-    bread = np.linalg.inv(fit.pieces.observed)
-    clusters = panel.clusters
-    meat = fit.pieces.scores.T @ fit.pieces.scores
-    inside = bread @ meat @ bread * (clusters / (clusters - 1) if clusters > 1 else NAN)
-    expand = design.expand
+    sandwich, expand = sandwich_of(design, fit.free, fit.pieces), design.expand
     return RankLogit(
         design.names,
         expand @ fit.free,
-        expand @ inside @ expand.T,
-        clusters,
+        expand @ sandwich.covariance @ expand.T,
+        panel.clusters,
         n,
         panel.unused,
         True,
@@ -97,7 +185,7 @@ def fit_panel(
         fit.pieces.loglik,
         design,
         fit.free,
-        inside,
+        sandwich,
     )
 
 
@@ -117,15 +205,33 @@ def combination(fit: RankLogit, weights: Mapping[str, float]) -> Interval:
     unknown = [name for name in weights if name not in fit.names]
     if not fit.converged:
         return no_interval(NAN, fit.n, fit.clusters, fit.problem)
+    if held := [judge for judge in fit.dull if f"log_scale[{judge}]" in unknown]:
+        return no_interval(NAN, fit.n, fit.clusters, f"{held[0]}'s {NO_QUALITY}")
     if unknown:
         raise ValueError(f"the fit has no {', '.join(unknown)}; it has {', '.join(fit.names)}")
-    w = np.array([weights.get(name, 0.0) for name in fit.names])
-    return _interval(fit, float(w @ fit.values), float(w @ fit.covariance @ w), METHOD)
+    contrast = _contrast(fit, weights)
+    return _interval(fit, float(contrast @ fit.free), contrast, fit.method)
 
 
-def _interval(fit: RankLogit, value: float, variance: float, method: str) -> Interval:
-    se = math.sqrt(max(variance, 0.0))
-    return t_interval(value, se, fit.clusters - 1, fit.n, fit.clusters, method)
+def _contrast(fit: RankLogit, weights: Mapping[str, float]) -> np.ndarray:
+    return np.array([weights.get(name, 0.0) for name in fit.names]) @ fit.design.expand
+
+
+def _interval(fit: RankLogit, value: float, contrast: np.ndarray, method: str) -> Interval:
+    """The interval of a number whose derivative by the free parameters is `contrast`."""
+    se = math.sqrt(max(float(contrast @ fit.sandwich.covariance @ contrast), 0.0))
+    return _effective_interval(value, se, *fit.sandwich.weight(contrast), fit.n, fit.clusters, method)
+
+
+def _effective_interval(
+    value: float, se: float, df: float, effective: float, n: int, clusters: int, method: str, level: float = 0.95
+) -> Interval:
+    """A t interval whose method says how many questions it is worth; none where these are too few."""
+    told = f"{effective:.3g} effective questions of {clusters}"
+    if effective < LEAST_EFFECTIVE and clusters >= MIN_CLUSTERS:
+        return no_interval(value, n, clusters, f"no interval below {LEAST_EFFECTIVE:g} effective questions: {told}")
+    rough = "rough: " if effective < ROUGH_EFFECTIVE else ""
+    return t_interval(value, se, df, n, clusters, f"{method}; {rough}{told}", level)
 
 
 def self_preference(fit: RankLogit, vendor: str) -> Interval:
@@ -146,14 +252,38 @@ def _own(fit: RankLogit, vendor: str, share: float | None) -> Interval:
         return no_interval(NAN, fit.n, fit.clusters, fit.problem)
     if f"own_vendor[{vendor}]" not in fit.names:
         return no_interval(NAN, fit.n, fit.clusters, f"no judge of {vendor} saw an answer of {vendor}")
-    panel = fit.design.panel
-    seen = panel.own_model[panel.own_vendor & panel.of_vendor(vendor)[:, None]]
-    if share is not None and share not in seen:
+    if share is not None and share not in _own_models(fit, vendor):
         return no_interval(NAN, fit.n, fit.clusters, f"no judge of {vendor} saw an answer of its other models")
+    return combination(fit, _own_weights(fit, vendor, share))
+
+
+def _own_models(fit: RankLogit, vendor: str) -> np.ndarray:
+    """Of each own answer that the vendor's judges saw, whether it is the judge's own model's."""
+    panel = fit.design.panel
+    return panel.own_model[panel.own_vendor & panel.of_vendor(vendor)[:, None]]
+
+
+def _own_weights(fit: RankLogit, vendor: str, share: float | None = None) -> dict[str, float]:
     weights = {f"own_vendor[{vendor}]": 1.0}
     if "own_model" in fit.names:
-        weights["own_model"] = float(seen.mean()) if share is None else share
-    return combination(fit, weights)
+        weights["own_model"] = float(_own_models(fit, vendor).mean()) if share is None else share
+    return weights
+
+
+def explaining_slope(fit: RankLogit, vendor: str, covariate: str) -> Interval:
+    """How large the slope of a covariate would have to be for the vendor's self-preference to be 0.
+
+    In logits a unit of the covariate, all other parameters being fitted anew; linear in the slope, from the information
+    at the maximum (omitted-variable formula). No interval: it is where the estimate would vanish, not an estimate.
+    """
+    found = self_preference(fit, vendor)
+    if not math.isfinite(found.value) or covariate not in fit.names:
+        why = found.method if covariate in fit.names or not fit.converged else f"{covariate} is not in the model"
+        return no_interval(NAN, fit.n, fit.clusters, why)
+    own, slope = _contrast(fit, _own_weights(fit, vendor)), _contrast(fit, {covariate: 1.0})
+    moved = float(own @ fit.sandwich.bread @ slope) / float(slope @ fit.sandwich.bread @ slope)
+    value = float(slope @ fit.free) - found.value / moved if moved else NAN
+    return no_interval(value, found.n, found.clusters, "linear in the slope, from the information at the maximum")
 
 
 def marginal_effect(fit: RankLogit, vendor: str) -> Interval:
@@ -185,14 +315,13 @@ def marginal_effect(fit: RankLogit, vendor: str) -> Interval:
             total += sign * float(share[mine].sum())
             slope_total += sign * np.einsum("nk,nkp->p", share * mine, centred)
     value, gradient = total / rows.sum(), slope_total / rows.sum()
-    variance = float(gradient @ fit.free_covariance @ gradient)
     if fit.clusters < EFFECT_CLUSTERS:
         why = (
             f"no interval of the marginal effect below {EFFECT_CLUSTERS} questions: the delta method is too short there"
         )
         return no_interval(value, int(rows.sum()), fit.clusters, why)
     return replace(
-        _interval(fit, value, variance, "average marginal effect, delta method, " + METHOD), n=int(rows.sum())
+        _interval(fit, value, gradient, "average marginal effect, delta method, " + fit.method), n=int(rows.sum())
     )
 
 
@@ -209,23 +338,27 @@ def third_party_log_odds(counts: np.ndarray) -> np.ndarray:
     table = np.asarray(counts, dtype=float)
     if table.shape[-2:] != (3, 3):
         raise ValueError(f"third-party log-odds need three vendors, counts (..., 3, 3); found {table.shape}")
-    log = np.log(np.where(table == 0, 0.5, table))
-    found = []
-    for v in range(3):
-        pairs = [(w, 3 - v - w) for w in range(3) if w != v]
-        found.append(sum(log[..., v, v] - log[..., v, x] - log[..., w, v] + log[..., w, x] for w, x in pairs) / 2)
-    return np.stack(found, axis=-1)
+    return np.einsum("vij,...ij->...v", THIRD_PARTY, np.log(np.where(table == 0, 0.5, table)))
 
 
 def third_party_log_odds_clustered(counts: np.ndarray, level: float = 0.95) -> tuple[Interval, ...]:
-    """The three log-odds with jackknife intervals over questions: `counts` (C, 3, 3) per question, t with C - 1 df."""
+    """The three log-odds with jackknife intervals over questions: `counts` (C, 3, 3) per question.
+
+    The jackknife is CR3: with h the question's share of a vendor's judgments, its term is 1 / (1 - h) too large on
+    average. Satterthwaite's degrees of freedom are those of its terms where all judgments are independent.
+    """
     table = np.asarray(counts, dtype=float)
-    clusters, n = len(table), round(table.sum())
-    values = third_party_log_odds(table.sum(axis=0)) if n else np.full(3, NAN)
-    left_out = third_party_log_odds(table.sum(axis=0) - table) if clusters > 1 else np.full((1, 3), NAN)
+    total, clusters, n = table.sum(axis=0), len(table), round(table.sum())
+    values = third_party_log_odds(total) if n else np.full(3, NAN)
+    left_out = third_party_log_odds(total - table) if clusters > 1 else np.full((1, 3), NAN)
     errors = np.sqrt((clusters - 1) / max(clusters, 1) * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0))
-    method = "third-party log-odds, question jackknife t"
-    return tuple(
-        t_interval(float(v), float(e), clusters - 1, n, clusters, method, level)
-        for v, e in zip(values, errors, strict=True)
-    )
+    share = table.sum(axis=2) / np.maximum(total.sum(axis=1), 1)
+    moved = share * _adjusting(share) ** 2
+    found = []
+    for v in range(3):
+        variance = (THIRD_PARTY[v] ** 2 / np.where(total == 0, 0.5, total)).sum(axis=1)
+        df = satterthwaite((moved * _adjusting(share) ** 2) @ variance, moved * np.sqrt(variance))
+        method = "third-party log-odds, question jackknife, Satterthwaite t"
+        worth = effective_clusters(share @ variance)
+        found.append(_effective_interval(float(values[v]), float(errors[v]), df, worth, n, clusters, method, level))
+    return tuple(found)

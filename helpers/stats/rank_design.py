@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +30,13 @@ class Design:
     by_category: bool
     own_model: bool
     depth: int
+    dull: tuple[str, ...] = ()  # judges whose scale is held at 0
+
+    def sharpness(self, free: np.ndarray) -> np.ndarray:
+        """(J,) the scale of each judge."""
+        return np.exp(self.scale @ free[self.blocks[1]]) * np.array(
+            [judge not in self.dull for judge in self.panel.judges]
+        )
 
     @property
     def blocks(self) -> tuple[slice, slice, slice]:
@@ -50,17 +57,24 @@ class Chunk:
     rows: np.ndarray  # (n,) places in the panel
 
 
-def design_of(panel: Panel, depth: int | None, by_category: bool, position: bool, one_scale: bool) -> Design:
-    """The parameters of this panel; own_model only where some vendor has answers of both kinds."""
+def design_of(
+    panel: Panel, depth: int | None, by_category: bool, position: bool, one_scale: bool, dull: Sequence[str] = ()
+) -> Design:
+    """The parameters of this panel; own_model only where some vendor has answers of both kinds.
+
+    Judges that are `dull` have scale 0 and no parameter of it; the other scales have the geometric mean 1.
+    """
     width = panel.candidate.shape[1]
     groups = len(panel.categories) if by_category else 1
     slots = int(panel.slot.max()) + 1 if position else 0
     vendors = panel.vendors
     own_model = any(_mixed(panel.own_model[panel.own_vendor & panel.of_vendor(v)[:, None]]) for v in vendors)
     quality = np.kron(np.eye(groups), sum_to_zero(len(panel.candidates)))
-    scale = np.zeros((len(panel.judges), 0)) if one_scale else sum_to_zero(len(panel.judges))
+    sharp = [place for place, judge in enumerate(panel.judges) if judge not in dull]
+    scale = np.zeros((len(panel.judges), 0 if one_scale else max(len(sharp) - 1, 0)))
+    scale[sharp] = sum_to_zero(len(sharp))[:, : scale.shape[1]]
     slot = sum_to_zero(slots)
-    parts = [quality, scale, np.eye(len(vendors) + own_model), slot, np.eye(len(panel.covariate_names))]
+    parts = [quality, scale[sharp], np.eye(len(vendors) + own_model), slot, np.eye(len(panel.covariate_names))]
     expand = np.zeros((sum(len(part) for part in parts), sum(part.shape[1] for part in parts)))
     row = column = 0
     for part in parts:
@@ -69,14 +83,14 @@ def design_of(panel: Panel, depth: int | None, by_category: bool, position: bool
     cells = [f"{c}, {g}" for g in panel.categories for c in panel.candidates] if by_category else panel.candidates
     names = (
         *(f"quality[{cell}]" for cell in cells),
-        *(f"log_scale[{judge}]" for judge in panel.judges),
+        *(f"log_scale[{panel.judges[place]}]" for place in sharp),
         *(f"own_vendor[{vendor}]" for vendor in vendors),
         *(("own_model",) if own_model else ()),
         *(f"slot[{s}]" for s in range(slots)),
         *panel.covariate_names,
     )
     stages = min(depth or width, width - 1)
-    return Design(panel, names, expand, quality, scale, slot, by_category, own_model, stages)
+    return Design(panel, names, expand, quality, scale, slot, by_category, own_model, stages, tuple(dull))
 
 
 def _mixed(flags: np.ndarray) -> bool:
@@ -119,7 +133,7 @@ def _chunk(design: Design, rows: np.ndarray) -> Chunk:
 def utilities(design: Design, chunk: Chunk, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(n, K) utilities, very low where nothing was shown, and their (n, K, P) derivatives."""
     quality, scale, linear = design.blocks
-    sharpness = np.exp(design.scale @ free[scale])[chunk.judge]
+    sharpness = design.sharpness(free)[chunk.judge]
     worth = sharpness[:, None] * (design.quality @ free[quality])[chunk.cell]
     slope = np.empty((*chunk.cell.shape, len(free)))
     slope[:, :, quality] = sharpness[:, None, None] * design.quality[chunk.cell]

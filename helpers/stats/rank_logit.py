@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from helpers.stats.identify import explain, flat_names, runaways
-from helpers.stats.rank_design import FAR, Chunk, Design, chunks_of, utilities
+from helpers.stats.identify import dull_judges, explain, flat_names, runaways
+from helpers.stats.rank_design import FAR, Chunk, Design, chunks_of, design_of, utilities
 
 MOST_STEPS = 60
 
@@ -54,11 +54,33 @@ def pieces_at(design: Design, chunks: Callable[[], Iterator[Chunk]], free: np.nd
     return Pieces(loglik, scores, linearised - bend, linearised)
 
 
+def blocks_at(design: Design, free: np.ndarray) -> np.ndarray:
+    """(C, P, P) the information of each cluster in the linearised model; their sum is `Pieces.linearised`."""
+    size = len(free)
+    found = np.zeros((design.panel.clusters, size, size))
+    for chunk in chunks_of(design)():
+        utility, slope = utilities(design, chunk, free)
+        places = chunk.shown.sum(axis=1)
+        rows = []
+        for stage in range(min(design.depth, utility.shape[1] - 1)):
+            left = utility[:, stage:] - np.logaddexp.reduce(utility[:, stage:], axis=1)[:, None]
+            share = np.exp(left) * (places > stage + 1)[:, None]
+            centred = slope[:, stage:] - np.einsum("nk,nkp->np", share, slope[:, stage:])[:, None]
+            rows.append(np.sqrt(share)[:, :, None] * centred)
+        weighted = np.concatenate(rows, axis=1)
+        order = np.argsort(chunk.cluster, kind="stable")
+        clusters, starts = np.unique(chunk.cluster[order], return_index=True)
+        for cluster, part in zip(clusters, np.split(order, starts[1:]), strict=True):
+            flat = weighted[part].reshape(-1, size)
+            found[cluster] += flat.T @ flat
+    return found
+
+
 def _bend(design: Design, chunk: Chunk, free: np.ndarray, pull: np.ndarray) -> np.ndarray:
     """What the product of scale and quality adds to the second derivatives."""
     quality, scale, _ = design.blocks
     judges, cells = len(design.scale), len(design.quality)
-    sharpness = np.exp(design.scale @ free[scale])
+    sharpness = design.sharpness(free)
     key = (chunk.judge[:, None] * cells + chunk.cell).ravel()
     moved = np.bincount(key, weights=pull.ravel(), minlength=judges * cells).reshape(judges, cells) * sharpness[:, None]
     added = np.zeros((len(free), len(free)))
@@ -79,11 +101,24 @@ class Fit:
     steps: int = 0
 
 
-def climb(design: Design) -> Fit:
-    """The maximum of the likelihood, or why there is none that can be used.
+def climb(design: Design) -> tuple[Design, Fit]:
+    """The maximum of the likelihood, or why there is none that can be used, with the design that it is of.
 
-    First with all scales 1 (a concave problem, whose rank shows what the design cannot tell apart at all), then whole.
+    A judge whose scale falls without end is held at scale 0, the boundary of what a scale can be, and the climb begins
+    anew: in the design that is returned the judge is `dull`.
     """
+    fit = _climb(design)
+    dull = dull_judges(design, fit.free) if fit.problem and design.scale.shape[1] else ()
+    if not dull:
+        return design, fit
+    panel, position = design.panel, bool(len(design.slots))
+    held = design_of(panel, design.depth, design.by_category, position, False, (*design.dull, *dull))
+    last, there = climb(held)
+    return last, replace(there, steps=there.steps + fit.steps)
+
+
+def _climb(design: Design) -> Fit:
+    """First with all scales 1 (a concave problem, whose rank shows what the design cannot tell apart), then whole."""
     chunks = chunks_of(design)
     _, scale, _ = design.blocks
     linear = np.ones(design.expand.shape[1], dtype=bool)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import optimize, stats
+from scipy import linalg, optimize, stats
 from statsmodels.discrete.conditional_models import ConditionalLogit
 
 from helpers.calibrate.worlds.listwise import World, draw
@@ -18,7 +18,7 @@ from helpers.stats import models
 from helpers.stats.models import RankLogit, fit_panel, rank_ordered_logit
 from helpers.stats.panel import panel_of
 from helpers.stats.rank_design import chunks_of, design_of
-from helpers.stats.rank_logit import pieces_at
+from helpers.stats.rank_logit import Fit, _newton, pieces_at
 
 
 def sample(world: str = "planted", questions: int = 80, seed: int = 1) -> pd.DataFrame:
@@ -65,21 +65,38 @@ class Packed:
 
     def __init__(self, rows: pd.DataFrame, fit: RankLogit) -> None:
         self.where = {name: place for place, name in enumerate(fit.names)}
-        self.rows = rows.dropna(subset="rank").sort_values(["question_id", "judge", "rank"])
+        order = ["question_id", "judge", "repeat", "rank"]
+        self.rows = rows.dropna(subset="rank").sort_values(order)
         of = self.where.__getitem__
         self.quality = np.array([of(f"quality[{c}]") for c in self.rows.candidate])
         self.scale = np.array([of(f"log_scale[{j}]") for j in self.rows.judge])
         self.slot = np.array([of(f"slot[{s}]") for s in self.rows.slot])
         self.own = np.array([of(f"own_vendor[{v}]") for v in self.rows.judge_vendor])
         self.bonus = [self.rows[name].to_numpy(dtype=float) for name in ("own_vendor", "own_model")]
-        sizes = self.rows.groupby(["question_id", "judge"], sort=False).size().to_numpy()
+        sizes = self.rows.groupby(order[:3], sort=False).size().to_numpy()
         starts = np.cumsum(sizes) - sizes
         #: The rows of the rankings of each length, (rankings, length).
         self.rankings = [starts[sizes == size][:, None] + np.arange(size) for size in np.unique(sizes)]
 
-    def minus_loglik(self, x: np.ndarray, depth: int) -> float:
+    def utility(self, x: np.ndarray) -> np.ndarray:
         u = np.exp(x[self.scale]) * x[self.quality] + x[self.slot]
-        u = u + x[self.own] * self.bonus[0] + x[self.where["own_model"]] * self.bonus[1]
+        return u + x[self.own] * self.bonus[0] + x[self.where["own_model"]] * self.bonus[1]
+
+    def information(self, free: np.ndarray, expand: np.ndarray) -> np.ndarray:
+        """The covariance of the slopes of what is left at each place, under the chances of being chosen."""
+        steps = np.eye(len(free)) * 1e-5
+        slope = (
+            np.array([self.utility(expand @ (free + s)) - self.utility(expand @ (free - s)) for s in steps]).T / 2e-5
+        )
+        u, total = self.utility(expand @ free), np.zeros((len(free), len(free)))
+        for at in (at for group in self.rankings for at in group):
+            for place in range(len(at) - 1):
+                chance = np.exp(u[at[place:]]) / np.exp(u[at[place:]]).sum()
+                total += np.cov(slope[at[place:]].T, aweights=chance, bias=True)
+        return total
+
+    def minus_loglik(self, x: np.ndarray, depth: int) -> float:
+        u = self.utility(x)
         total = 0.0
         for at in self.rankings:
             parts = u[at]
@@ -153,31 +170,78 @@ def test_with_one_scale_it_is_the_conditional_logit_of_statsmodels(depth: int | 
     assert [ours[name] for name in columns] == pytest.approx(list(theirs.params), abs=1e-6)
 
 
-def test_the_sandwich_is_bread_and_clustered_meat() -> None:
-    rows = sample(questions=30)
+def test_the_sandwich_is_cr2_with_satterthwaite_degrees_of_freedom() -> None:
+    """Written out with matrices of the clusters' numerical derivatives, in the coordinates of the parameters."""
+    rows = repeated({"q00004": 8})
     fit = rank_ordered_logit(rows)
-    packed = {q: Packed(part, fit) for q, part in rows.groupby("question_id")}
-    whole = Packed(rows, fit)
-    expand = fit.design.expand
-    hessian, _ = numerical(lambda x: whole.minus_loglik(expand @ x, 5), fit.free)
+    expand, wide = fit.design.expand, np.eye(len(fit.free)) * 1e-4
+    parts = [Packed(part, fit) for _, part in rows.groupby("question_id")]
+    hessian, _ = numerical(lambda x: Packed(rows, fit).minus_loglik(expand @ x, 5), fit.free)
     scores = np.array(
         [
-            [
-                (one.minus_loglik(expand @ (fit.free + s), 5) - one.minus_loglik(expand @ (fit.free - s), 5)) / 2e-4
-                for s in steps
-            ]
-            for one in packed.values()
-            for steps in [np.eye(len(fit.free)) * 1e-4]
+            [p.minus_loglik(expand @ (fit.free - s), 5) - p.minus_loglik(expand @ (fit.free + s), 5) for s in wide]
+            for p in parts
         ]
     )
-    bread = np.linalg.inv(hessian)
-    expected = expand @ bread @ scores.T @ scores @ bread @ expand.T * 30 / 29
-    assert fit.covariance == pytest.approx(expected, rel=1e-3, abs=1e-5)
+    scores /= 2e-4
+    blocks = [p.information(fit.free, expand) for p in parts]
+    bread, inverse = np.linalg.inv(hessian), np.linalg.inv(sum(blocks))
+    adjust = [np.real(linalg.fractional_matrix_power(np.eye(len(wide)) - each @ inverse, -0.5)) for each in blocks]
+    moved = np.array([a @ s for a, s in zip(adjust, scores, strict=True)])
+    expected = expand @ bread @ moved.T @ moved @ bread @ expand.T
+    assert fit.covariance == pytest.approx(expected, rel=5e-3, abs=1e-4)
+
     found = models.coefficient(fit, "own_vendor[gpt]")
     place = fit.names.index("own_vendor[gpt]")
     assert found.se == pytest.approx(math.sqrt(fit.covariance[place, place]), abs=1e-12)
-    assert found.high - found.value == pytest.approx(stats.t.ppf(0.975, 29) * found.se, abs=1e-9)
-    assert (found.n, found.clusters) == (180, 30)
+    along = [expand[place] @ bread @ a for a in adjust]
+    working = [[along[c] @ ((c == d) * blocks[c] - blocks[c] @ inverse @ blocks[d]) @ along[d]
+                for d in range(30)] for c in range(30)]  # fmt: skip
+    df = np.trace(working) ** 2 / (np.array(working) ** 2).sum()
+    assert found.df == pytest.approx(df, rel=1e-3) and df < 15
+    assert found.high - found.value == pytest.approx(stats.t.ppf(0.975, found.df) * found.se, abs=1e-9)
+    share = [expand[place] @ bread @ each @ bread @ expand[place] for each in blocks]
+    effective = sum(share) ** 2 / sum(np.square(share))
+    assert f"{effective:.3g} effective questions of 30" in found.method and 10 < effective < 15
+    assert (found.n, found.clusters) == (180 + 42, 30)
+
+
+def repeated(times: dict[str, int], questions: int = 30) -> pd.DataFrame:
+    """A sample in which some questions are asked more than once, with the same verdicts."""
+    rows = sample(questions=questions)
+    again = [rows[rows.question_id == q].assign(repeat=n) for q, count in times.items() for n in range(1, count)]
+    return pd.concat([rows, *again])
+
+
+def test_few_effective_questions_are_said_and_too_few_have_no_interval(monkeypatch: pytest.MonkeyPatch) -> None:
+    rough = models.coefficient(rank_ordered_logit(repeated({"q00003": 30})), "slot[0]")
+    assert "rough: " in rough.method and rough.low < rough.value < rough.high
+    assert 2 < rough.df < 10 and rough.clusters == 30
+    monkeypatch.setattr(models, "LEAST_EFFECTIVE", 8.0)
+    none = models.coefficient(rank_ordered_logit(repeated({"q00003": 30})), "slot[0]")
+    assert math.isnan(none.low) and math.isnan(none.se) and "no interval below 8 effective questions" in none.method
+
+
+def test_very_large_panels_take_the_share_of_judgments_for_the_leverage(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = models.coefficient(rank_ordered_logit(sample()), "own_vendor[gpt]")
+    monkeypatch.setattr(models, "MOST_BLOCKS", 1)
+    near = models.coefficient(rank_ordered_logit(sample()), "own_vendor[gpt]")
+    assert near.se == pytest.approx(whole.se, rel=0.01) and near.df == pytest.approx(79, rel=0.01)
+
+
+def test_the_slope_that_explains_a_preference_away_is_that_of_a_refit() -> None:
+    fit = fit_panel(panel(draw(WORLDS["length_planted"], 400, np.random.default_rng(3))))
+    slope = "length[gpt]"
+    found = models.explaining_slope(fit, "gpt", slope)
+    place = len(fit.free) - 3 + [n for n in fit.names if n.startswith("length")].index(slope)
+    active = np.arange(len(fit.free)) != place
+    free = np.where(active, fit.free, found.value)
+    chunks = chunks_of(fit.design)
+    refit = _newton(fit.design, chunks, Fit(free, pieces_at(fit.design, chunks, free), ""), active, tolerance=1e-12)
+    weights = [(n == "own_vendor[gpt]") + 0.5 * (n == "own_model") for n in fit.names]
+    left = np.array(weights) @ fit.design.expand @ refit.free
+    assert abs(left) < 0.1 * models.self_preference(fit, "gpt").value, (left, found)
+    assert math.isnan(models.explaining_slope(fit, "gpt", "lists[gpt]").value)
 
 
 def test_the_parts_of_self_preference() -> None:
@@ -244,7 +308,7 @@ def test_the_marginal_effect_is_the_change_of_first_places() -> None:
             for s in np.eye(len(fit.free)) * 1e-5
         ]
     )
-    assert found.se == pytest.approx(math.sqrt(slope @ fit.free_covariance @ slope), rel=1e-5)
+    assert found.se == pytest.approx(math.sqrt(slope @ fit.sandwich.covariance @ slope), rel=1e-5)
     assert found.low < found.value < found.high
     assert all(type(number) is float for number in (found.value, found.low, found.high, found.se, found.p))
 
@@ -388,10 +452,31 @@ def test_judges_that_always_pick_their_own_run_off() -> None:
     assert_refused(rank_ordered_logit(rows), "own_vendor[gpt] runs off (always preferred)")
 
 
-def test_a_judge_that_ranks_against_the_others_has_no_scale() -> None:
+def test_judges_that_rank_against_the_others_are_held_at_scale_0_and_named() -> None:
     rows = sample()
-    rows["rank"] = rows["rank"].mask(rows["judge"] == "claude_fast", 7 - rows["rank"])
-    assert_refused(rank_ordered_logit(rows), "log_scale[claude_fast] runs off", "do not follow the common quality")
+    against = rows["judge"].isin(["claude_fast", "gpt_thinking"])
+    rows["rank"] = rows["rank"].mask(against, 7 - rows["rank"])
+    fit = rank_ordered_logit(rows)
+    assert fit.converged and set(fit.dull) == {"claude_fast", "gpt_thinking"}
+    at = dict(zip(fit.names, fit.values, strict=True))
+    assert sum(v for n, v in at.items() if n.startswith("log_scale")) == pytest.approx(0, abs=1e-9)
+
+    # The likelihood written out, with scales of these two that are as good as 0, has its maximum there.
+    held = replace(
+        fit, names=(*fit.names, *(f"log_scale[{j}]" for j in fit.dull)), values=np.append(fit.values, [-60] * 2)
+    )
+    assert -fit.loglik == pytest.approx(written_out(held, rows, 5), rel=1e-10)
+    packed, ends = Packed(rows, held), np.full(2, -60.0)
+    _, gradient = numerical(lambda x: packed.minus_loglik(np.append(fit.design.expand @ x, ends), 5), fit.free)
+    assert np.abs(fit.sandwich.bread @ gradient).max() < 1e-5
+
+    for vendor in ("claude", "gpt", "gemini"):
+        found = models.self_preference(fit, vendor)
+        assert found.low < found.value < found.high
+        assert "claude_fast's rankings do not follow the common quality; its sharpness is held at 0" in found.method
+    none = models.coefficient(fit, "log_scale[claude_fast]")
+    assert math.isnan(none.value) and "claude_fast's rankings do not follow" in none.method
+    assert models.coefficient(fit, "log_scale[gemini_fast]").value == at["log_scale[gemini_fast]"]
 
 
 def test_few_questions_give_values_without_intervals() -> None:
