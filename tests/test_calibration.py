@@ -598,6 +598,19 @@ def test_rates_told_where_a_number_fails_are_those_of_the_stored_rows() -> None:
     assert told("unequal", "third_party_log_odds") in odds and told("homogeneous", "third_party_log_odds") in odds
     assert told("unequal", "self_preference_logit") in logit
     assert f"up to {100 * (1 - few['given'] / few['runs']).max():.0f} % of runs" in logit
+    bias = rows[(rows["questions"] == 80)].set_index(["id", "world", "where"])["bias"]
+    truth = rows[(rows["questions"] == 80) & (rows["role"] == "planted")].set_index(["id", "world", "where"])["truth"]
+    for vendor, planted in (("gpt", 0.8), ("gemini", 1.2)):
+        worlds = ["planted", "siblings", "shared_taste", "lost"]
+        left = [truth["self_preference_logit", world, f"vendor={vendor}"] for world in worlds]
+        shown = logit.replace("are left in four hostile worlds, of ", "")
+        assert f"{planted} {min(left):.2f} to {max(left):.2f}" in shown
+    missing = rows[(rows["questions"] == 80) & (rows["role"] != "failure") & (rows["id"] == "self_preference_logit")]
+    assert f"up to {missing['bias'].abs().max():.3f} off" in logit
+    partial = truth["third_party_log_odds"]["others_biased"]
+    assert f"1.0 it shows {partial['vendor=claude']:.2f} and {partial['vendor=gemini']:.2f}" in odds
+    moved = bias["third_party_log_odds"].abs().groupby("world").max()
+    assert f"by up to {moved['unequal']:.2f}, and by {moved['homogeneous']:.2f} where" in odds
     naive = at[:, "binomial_against_one_third"]
     for id in ("self_bias", "naive_self_preference"):
         assert f"in {100 * naive.min():.0f} to {100 * naive.max():.0f} % of runs" in top_choice_fails[id]

@@ -194,7 +194,7 @@ def test_published_judgments_from_a_folder_go_through_the_whole_notebook(tmp_pat
     assert numbers["provenance"]["data"] == "folder"
     assert numbers["provenance"]["parameters"] == {"judgments": "given", "question_limit": 48}, "no path of a machine"
     assert {each["data"] for each in numbers["numbers"]} == {"published", "folder"}
-    length = [each for each in numbers["numbers"] if each["where"].get("variant") == "with length"]
+    length = [each for each in numbers["numbers"] if each["where"].get("variant") == "with length, lists and bold"]
     assert length and all(each["value"] is None and "length" in each["method"] for each in length)
     assert not (tmp_path / "s").exists() and names["asked"].spent_usd == 0.0
 

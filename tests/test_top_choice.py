@@ -10,6 +10,7 @@ from itertools import combinations
 from pathlib import Path
 from statistics import fmean, pstdev
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -17,6 +18,9 @@ from helpers import claims, datasets, frames, paths, run
 from helpers.biases import top_choice
 from helpers.biases.top_choice import defended, rates
 from helpers.biases.top_choice.measure import detectable, pick
+from helpers.calibrate.worlds.listwise import draw
+from helpers.calibrate.worlds.listwise_frames import frame
+from helpers.calibrate.worlds.listwise_worlds import WORLDS
 from helpers.types import Estimate
 from tests.runs import as_published, asked, full_estimates, full_run, published_counts, settled
 
@@ -343,11 +347,48 @@ def test_a_vendor_whose_judges_gave_no_valid_ranking_has_no_rate_and_leaves_no_m
     assert value(found, "unreadable_share", judge="jm") == 1.0
 
 
-def test_unknown_lengths_leave_the_length_row_without_a_number() -> None:
+def test_unknown_lengths_leave_the_primary_row_without_slopes_and_say_so() -> None:
     found = top_choice.measure(tiny().assign(length=math.nan), "folder", 42)
-    rows = [each for each in found if each.where.get("variant") == "with length"]
+    rows = [each for each in found if each.where.get("variant") == "with length, lists and bold"]
     assert len(rows) == 6 and all(math.isnan(each.value) and "length" in each.method for each in rows)
-    assert not math.isnan(value(found, "self_preference_logit", vendor="gpt"))
+    assert not any(each.where.get("variant") == "without length" or each.id == "length_slope" for each in found)
+    (primary,) = (e for e in found if e.id == "self_preference_logit" and e.where == {"vendor": "gpt"})
+    assert not math.isnan(primary.value) and "without length: not every answer's length is known" in primary.method
+
+
+def test_a_taste_for_length_is_no_self_preference() -> None:
+    """GPT writes longer and its judges like that; the row without slopes of length accuses them, the primary does not.
+
+    Values are held against the population, in which 2,000 questions are close: without partiality 0, and 0.5 per sd
+    of length within a vendor, which is 1 / 1.1 of the sd over all answers (GPT's are 1 sd longer), less what tastes
+    and noise take off.
+    """
+    rows = frame(draw(WORLDS["length_taste"], 300, np.random.default_rng([4, 1])))
+    found = [*defended.self_preference(rows, "folder"), *defended.self_preference(rows, "folder", "without length")]
+    by = {(e.id, e.where["vendor"], e.where.get("variant", "")): e for e in found if "vendor" in e.where}
+    primary, without = (by["self_preference_logit", "gpt", variant] for variant in ("", "without length"))
+    assert primary.low < 0 < primary.high and without.low > 0.1
+    slopes = [by["length_slope", vendor, ""] for vendor in ("claude", "gpt", "gemini")]
+    assert slopes[1].low > 0.2 and all(slope.low < 0 < slope.high for slope in (slopes[0], slopes[2]))
+    told = top_choice.finding(found)
+    assert told.count("would explain it away") == 1 and "own answers are" in told and "longer" in told
+    # What would explain away a preference that is not there is the slope that was found.
+    assert abs(by["explaining_length_slope", "gpt", ""].value - slopes[1].value) < 0.2
+
+    same = defended.self_preference(rows.assign(length=1000), "folder")
+    assert not any(each.id == "length_slope" for each in same), "answers of one length have no slope"
+
+
+def test_where_there_is_no_estimate_the_excess_is_described_with_its_caveat() -> None:
+    rows = frame(draw(WORLDS["plain"], 40, np.random.default_rng(2)))
+    two = rows[(rows["candidate_vendor"] != "gemini") & (rows["judge_vendor"] != "gemini")].copy()
+    two["rank"] = two.groupby(["question_id", "judge"])["rank"].rank()
+    two["top"] = (two["rank"] == 1).astype(float)
+    found = [*defended.excess_self_preference(two, "folder"), *defended.self_preference(two, "folder")]
+    (line,) = (line for line in top_choice.finding(found).splitlines() if line.startswith("- GPT"))
+    excess = next(e for e in found if e.id == "excess_self_preference" and e.where == {"vendor": "gpt"})
+    assert "no estimate (not identified" in line and f"Descriptive only: its judges rank it first {excess}" in line
+    assert "prefer themselves or judges are unequally sharp" in line
 
 
 def test_orders_that_are_not_balanced_are_told() -> None:

@@ -11,6 +11,7 @@ import pandas as pd
 from helpers import frames
 from helpers.biases.top_choice.asking import trials
 from helpers.biases.top_choice.defended import (
+    WITHOUT_LENGTH,
     excess_self_preference,
     position_effect,
     self_preference,
@@ -43,6 +44,7 @@ def measure(frame: pd.DataFrame, seed: int) -> list[Estimate]:
         *excess_self_preference(frame, DATA),
         *third_party_log_odds(frame, DATA),
         *self_preference(frame, DATA),
+        *(self_preference(frame, DATA, WITHOUT_LENGTH) if frame["length"].nunique() > 1 else []),
         *position_effect(frame, DATA),
         *against_one_third(frame),
     ]
@@ -133,6 +135,17 @@ def _planted(world: World) -> list[Target]:
     ]
 
 
+def _length_taste(world: World) -> list[Target]:
+    logit = rankings_truth.logit(world)
+    without = {"vendor": "gpt", "variant": WITHOUT_LENGTH}
+    biased = [vendor for vendor, size in zip(VENDORS, world.self_preference, strict=True) if size]
+    return [
+        *targets_of(LOGITS[:2], "null", logit, only=[vendor for vendor in VENDORS if vendor not in biased]),
+        *targets_of(LOGITS[:2], "planted", logit, only=biased),
+        Target("self_preference_logit", without, logit["self_preference_logit", "gpt"].value, "failure", 0.0),
+    ]
+
+
 def _lost(world: World) -> list[Target]:
     # What the complete judgments would have shown: losses not at random take their share from own first places.
     whole = replace(world, lost=0.0, lost_own=0.0)
@@ -164,5 +177,12 @@ CASES = (
     _case("planted", "GPT and Gemini prefer their own; judges are unequal", WORLDS["planted"], _planted),
     _case("siblings", "as planted, answers of one vendor are near-duplicates", WORLDS["siblings"], _planted),
     _case("shared_taste", "as planted, the taste of judges is correlated", WORLDS["shared_taste"], _planted),
+    _case(
+        "length_taste",
+        "nobody is partial; GPT writes longer, its judges like it",
+        WORLDS["length_taste"],
+        _length_taste,
+    ),
+    _case("length_planted", "as length_taste, GPT's judges prefer their own", WORLDS["length_planted"], _length_taste),
     _case("lost", "as planted, verdicts lost where the own vendor is first", WORLDS["lost"], _lost),
 )

@@ -142,6 +142,7 @@ def frame(sample: Sample) -> pd.DataFrame:
         "slot": slot,
         "label": pd.array(LETTERS, dtype="str").take(slot),
         "rank": rank.ravel(),
+        "length": np.broadcast_to(felt.length[:, None, :], rank.shape).ravel(),
         "top": np.where(np.isnan(rank), np.nan, rank == 1).ravel(),
         "outcome": pd.array(["unparsed", "ok"], dtype="str").take(np.repeat(valid.ravel().astype(int), rank.shape[3])),
         "named": np.array([*world.vendors, None], dtype=object)[named] if (named >= 0).any() else None,
@@ -179,7 +180,6 @@ def _constant(
             "contradicts": False,
             "own_vendor": of[judge] == of[candidate],
             "own_model": judge == candidate,
-            "length": 1000,
             "partner": repeat,
         }
     )

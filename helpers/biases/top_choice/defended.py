@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,10 +22,11 @@ VARIANTS: Mapping[str, Mapping[str, object]] = {
     "full ranking (primary)": {},
     "top 3": {"depth": 3},
     "top 1": {"depth": 1},
-    "with length": {"covariates": ("log_length",)},
+    "without length": {"styles": ()},
+    "with length, lists and bold": {"styles": ("length", "lists", "bold")},
     "quality by category": {"quality": "category"},
 }
-PRIMARY = next(iter(VARIANTS))
+PRIMARY, WITHOUT_LENGTH = "full ranking (primary)", "without length"
 #: What methods say where orders do not hold quality and place apart.
 ONE_SLOT = "no effects of places: each candidate always stood in one place"
 UNBALANCED = "orders not balanced: holds the candidates' quality too"
@@ -70,21 +71,29 @@ def third_party_log_odds(frame: pd.DataFrame, data: str) -> list[Estimate]:
 def self_preference(frame: pd.DataFrame, data: str, variant: str = PRIMARY) -> list[Estimate]:
     """The primary estimator and its parts: logit and marginal effect per vendor, family and own model apart.
 
-    `variant` is one of VARIANTS. A fit that has no usable maximum gives estimates without a number, whose `method`
-    says why. Where each candidate always stood in one slot, slots are left out (ONE_SLOT): an effect of the slot is
-    then part of that candidate's quality.
+    Judges of each vendor have a slope of the answers' length of their own (`styled`): a taste for length would else
+    pass for self-preference where a vendor writes longer. Where some length is not known, there are no such slopes, and
+    the method says so. `variant` is one of VARIANTS. A fit that has no usable maximum gives estimates without a number,
+    whose `method` says why. Where each candidate always stood in one slot, slots are left out (ONE_SLOT): an effect of
+    the slot is then part of that candidate's quality.
     """
-    table = frame.assign(log_length=np.log1p(frame["length"].astype(float)))
-    options = VARIANTS[variant]
+    options = dict(VARIANTS[variant])
+    styles = options.pop("styles", ("length",))
     where = {} if variant == PRIMARY else {"variant": variant}
     judged = [vendor for vendor in vendors(frame) if vendor in set(frame["judge_vendor"])]
-    unknown = [name for name in options.get("covariates", ()) if table.loc[table["rank"].notna(), name].isna().any()]
-    if unknown:
-        interval = no_interval(np.nan, 0, 0, f"not every answer's {unknown[0].removeprefix('log_')} is known")
+    ranked = frame[frame["rank"].notna()]
+    unknown = [name for name in styles if name not in ranked or ranked[name].isna().any()]
+    if unknown and len(styles) > 1:
+        interval = no_interval(np.nan, 0, 0, f"not every answer's {unknown[0]} is known")
         ids = (("self_preference_logit", "logit"), ("self_preference_effect", "pp"))
         return [estimate(id, {"vendor": v, **where}, interval, data, unit) for v in judged for id, unit in ids]
+    table, covariates = styled(ranked, [name for name in styles if name not in unknown])
+    notes = [f"without length: not every answer's {name} is known" for name in unknown]
     fixed = set(balance_of_orders(frame).gt(0).sum(axis=1)) == {1}
-    fit = models.rank_ordered_logit(table, **options, position=not fixed)
+    notes += [ONE_SLOT] if fixed else []
+    fit = models.rank_ordered_logit(
+        frame.join(table) if covariates else frame, **options, covariates=covariates, position=not fixed
+    )
     found = []
     for vendor in judged:
         here = {"vendor": vendor, **where}
@@ -95,26 +104,65 @@ def self_preference(frame: pd.DataFrame, data: str, variant: str = PRIMARY) -> l
         if variant == PRIMARY:
             family = models.family_preference(fit, vendor)
             found.append(estimate("family_preference_logit", here, family, data, "logit"))
+        if variant == PRIMARY and covariates:
+            found += _slopes(fit, table, ranked, vendor, data)
     if variant == PRIMARY:
         found += _sharpness(fit, data)
     if variant == PRIMARY and "own_model" in fit.names:
         found.append(estimate("own_model_logit", {}, models.coefficient(fit, "own_model"), data, "logit"))
-    return [replace(each, method=f"{each.method}; {ONE_SLOT}") for each in found] if fixed else found
+    return [replace(each, method="; ".join([each.method, *notes])) for each in found]
+
+
+def styled(ranked: pd.DataFrame, styles: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
+    """Columns `style[vendor]` of these rows: the standardised style of the answer where the judge is of the vendor.
+
+    A style is ln(1 + count), less its mean over the answers to the question, in standard deviations of that over all
+    questions: a ratio of lengths weighs the same in each question, so that questions whose answers are nearly alike in
+    length say little, which a standard deviation a question would not let them. Styles in which no two answers to a
+    question differ have no columns.
+    """
+    columns = {}
+    for style in styles:
+        size = np.log1p(ranked[style].astype(float))
+        size = size - size.groupby(ranked["question_id"].astype("str")).transform("mean")
+        scale = float(np.sqrt((size**2).mean())) if len(size) else 0.0
+        if scale > 1e-9:
+            for vendor in sorted(set(ranked["judge_vendor"].astype("str"))):
+                columns[f"{style}[{vendor}]"] = size / scale * (ranked["judge_vendor"].astype("str") == vendor)
+    return pd.DataFrame(columns, index=ranked.index), list(columns)
+
+
+def _slopes(fit: models.RankLogit, table: pd.DataFrame, ranked: pd.DataFrame, vendor: str, data: str) -> list[Estimate]:
+    """The slope of length of a vendor's judges, and the one at which their self-preference would be 0."""
+    name, mine = f"length[{vendor}]", ranked["judge_vendor"] == vendor
+    longer = table.loc[mine & ranked["own_vendor"].astype(bool), name].mean()
+    longer -= table.loc[mine & ~ranked["own_vendor"].astype(bool), name].mean()
+    slope = models.coefficient(fit, name) if name in fit.names else models.self_preference(fit, vendor)
+    least = models.explaining_slope(fit, vendor, name)
+    if (least.value - slope.value) * longer < 0:
+        least = replace(least, value=np.nan, method="no slope does: the other parameters follow it")
+    told = f"own answers are {abs(longer):.2f} sd of log length {'longer' if longer > 0 else 'shorter'}; {least.method}"
+    return [
+        estimate("length_slope", {"vendor": vendor}, slope, data, "logit"),
+        estimate("explaining_length_slope", {"vendor": vendor}, replace(least, method=told), data, "logit"),
+    ]
 
 
 def _sharpness(fit: models.RankLogit, data: str) -> list[Estimate]:
     """The log of each judge's scale; one judge alone has nothing to be sharper than."""
-    judges = [(name, name.removeprefix("log_scale[").removesuffix("]")) for name in fit.names if "log_scale[" in name]
+    scales = [name for name in fit.names if "log_scale[" in name] + [f"log_scale[{judge}]" for judge in fit.dull]
     return [
-        estimate("judge_sharpness_log", {"judge": judge}, models.coefficient(fit, name), data, "log")
-        for name, judge in judges
-        if len(judges) > 1
+        estimate("judge_sharpness_log", {"judge": name[10:-1]}, models.coefficient(fit, name), data, "log")
+        for name in sorted(scales)
+        if len(scales) > 1
     ]
 
 
 def sensitivity(frame: pd.DataFrame, data: str) -> list[Estimate]:
     """The primary estimator under each reasonable choice (VARIANTS): `where` holds vendor and variant."""
-    return [each for name in VARIANTS if name != PRIMARY for each in self_preference(frame, data, name)]
+    known = frame.loc[frame["rank"].notna(), "length"].notna().all()
+    names = [name for name in VARIANTS if name != PRIMARY and (known or name != WITHOUT_LENGTH)]
+    return [each for name in names for each in self_preference(frame, data, name)]
 
 
 def corrected(estimates: list[Estimate], id: str = "self_preference_logit") -> dict[str, float]:

@@ -93,13 +93,16 @@ FAILS: Mapping[str, str] = {
         "Valid only if all judges are equally sharp: at sharpness .6, 1.5 and .8 it rejects for the three vendors "
         "in 5, 51 and 5 % of runs, in 18, 100 and 6 % where answers of a vendor are equally good. Near-duplicate "
         "answers break it as well (it takes Luce's choice for granted). Needs three vendors, each with judges. "
-        "Pulled towards 0 by what differs between questions."
+        "Pulled towards 0 by what differs between questions: of a planted utility of 1.0 it shows 0.81 and 0.72. "
+        "Where nobody is partial, unequal sharpness moved it by up to 0.38, and by 1.33 where answers are equally good."
     ),
     "self_preference_logit": (
         "Relative to the other judges: a liking that one vendor's judges share for a real merit that others miss "
-        "counts as self-preference; only names dealt out at random or known right answers can tell. Where each "
-        "candidate always stood in one place, a vendor's habit of place does too. Marginal: what differs between "
-        "questions pulls it towards 0. On first places alone it misleads where siblings are alike and judges "
+        "counts as self-preference; only names dealt out at random or known right answers can tell. A taste for "
+        "length does not, where lengths are known. Where each candidate always stood in one place, a vendor's habit of "
+        "place counts too. Marginal: what differs between questions pulls it towards 0: of a planted utility of 0.8 "
+        "0.27 to 0.39 are left in four hostile worlds, of 1.2 0.65 to 0.83. At 80 questions its mean is up to 0.036 "
+        "off even that. On first places alone it misleads where siblings are alike and judges "
         "unequally sharp. No value for two vendors that both judge, or where the fit has no maximum (at 20 "
         "questions up to 11 % of runs). At unequal sharpness it rejects in 4, 3 and 3 % of runs; with one scale "
         "for all judges, in a smaller simulation, in 18, 91 and 7."
@@ -113,6 +116,14 @@ FAILS: Mapping[str, str] = {
     "family_preference_logit": (
         "A house style that its judges like is a family preference too. No value where judges saw no other model of "
         "their own vendor; own and other models are told apart by the model ids that providers return."
+    ),
+    "length_slope": (
+        "A liking of length only as far as length differs from what else is good about an answer. What the texts' "
+        "length goes with (lists, detail) is in it. No value where answers to a question are equally long."
+    ),
+    "explaining_length_slope": (
+        "Linear in the slope, so far from the found slope it is a rough size. It says nothing of tastes other than "
+        "that for length. No value where a steeper slope would raise the self-preference, as other parameters follow."
     ),
     "own_model_logit": (
         "One number for all vendors: a model that favours itself and one that does the opposite cancel. No value "

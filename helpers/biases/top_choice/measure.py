@@ -80,7 +80,7 @@ def finding(estimates: Sequence[Estimate]) -> str:
         who = named(each)
         effect = pick(estimates, "self_preference_effect", vendor=vendor)[0]
         if each.value != each.value or p[vendor] != p[vendor]:
-            lines.append(f"- {who}: no estimate ({each.method}).")
+            lines.append(f"- {who}: no estimate ({each.method}).{_descriptive(estimates, vendor)}")
         elif p[vendor] < 0.05 and defended.ONE_SLOT in each.method:
             verb = "favouring" if each.value > 0 else "disfavouring"
             lines.append(
@@ -103,6 +103,7 @@ def finding(estimates: Sequence[Estimate]) -> str:
                 f"- {who} judges show no measurable self-preference: {each} logits, {effect} (Holm p "
                 f"{p_text(p[vendor])}); {detectable(effect, len(p))}."
             )
+        lines[-1] += _explained(estimates, each)
     if not lines:
         return "No judge's own vendor is among the candidates: there is no self-preference to measure."
     if any(defended.ONE_SLOT in each.method for each in estimates):
@@ -118,6 +119,29 @@ def finding(estimates: Sequence[Estimate]) -> str:
             "picked, all these numbers are biased."
         )
     return "\n".join(lines)
+
+
+def _descriptive(estimates: Sequence[Estimate], vendor: str) -> str:
+    """What can be said of a vendor without an estimate, with what it takes for a preference."""
+    return "".join(
+        f" Descriptive only: its judges rank it first {each} more often than other vendors' judges do, which also "
+        "shows where those prefer themselves or judges are unequally sharp."
+        for each in pick(estimates, "excess_self_preference", vendor=vendor)
+    )
+
+
+def _explained(estimates: Sequence[Estimate], primary: Estimate) -> str:
+    """How strong a taste for length would explain away what is above 0 with or without slopes of length."""
+    vendor = primary.where["vendor"]
+    rows = [primary, *pick(estimates, primary.id, vendor=vendor, variant=defended.WITHOUT_LENGTH)]
+    if not any(each.low > 0 for each in rows):
+        return ""
+    slope = pick(estimates, "length_slope", vendor=vendor)
+    return "".join(
+        f" {f'A slope of length of {each.value:+.2f}' if each.value == each.value else 'No slope of length in'} logits "
+        f"per sd of its judges would explain it away ({each.method.partition(';')[0]}; found: {slope[0]})."
+        for each in pick(estimates, "explaining_length_slope", vendor=vendor)
+    )
 
 
 def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], int]]:

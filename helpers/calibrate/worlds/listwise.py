@@ -31,7 +31,8 @@ class World:
     names, vendor x tier. `sharpness` holds one number a vendor or one a judge; `position` one row for all or one a
     judge. `sibling` correlates e_ik of the two answers of a vendor (near-duplicates: IIA broken), `shared_taste` the
     taste of all judges. `lost_own`: the share of judgments lost where the judge's own vendor is on top; `lost`: at
-    random.
+    random. `longer`: how much longer the answers of each vendor are, in sd of log length within a vendor, and
+    `length_taste` what an sd is worth to its judges; without `longer` all are equally long.
     """
 
     vendors: tuple[str, ...] = ("claude", "gpt", "gemini")
@@ -49,6 +50,8 @@ class World:
     shared_taste: float = 0.0
     lost: float = 0.0
     lost_own: float = 0.0
+    longer: tuple[float, ...] = ()
+    length_taste: tuple[float, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -70,6 +73,7 @@ class Draw:
     slot: np.ndarray  # (C, J, K) the slot of each candidate
     valid: np.ndarray  # (C, J) bool
     category: np.ndarray  # (C,)
+    length: np.ndarray  # (C, K) characters
 
     @property
     def top_vendor(self) -> np.ndarray:
@@ -85,7 +89,7 @@ class Draw:
 
 @dataclass(frozen=True)
 class Latent:
-    """What judges feel before noise: `utility` and `slot` (C, J, K), and each question's category.
+    """What judges feel before noise: `utility` and `slot` (C, J, K), each question's category, (C, K) lengths.
 
     `worth` is the utility without the habits of place, which are (J, slots).
     """
@@ -95,6 +99,7 @@ class Latent:
     category: np.ndarray
     worth: np.ndarray
     habits: np.ndarray
+    length: np.ndarray
 
 
 def latent(world: World, questions: int, rng: np.random.Generator, slot: np.ndarray | None = None) -> Latent:
@@ -131,8 +136,13 @@ def latent(world: World, questions: int, rng: np.random.Generator, slot: np.ndar
     slot = _slots(questions, size, rng) if slot is None else slot
     habits = np.broadcast_to(np.array(world.position)[:, :size], (size, size))
     worth = sharpness[:, None] * quality[:, None, :] + world.sigma_taste * taste + bonus
+    length = np.full((questions, size), 1000)
+    if world.longer:
+        log = rng.standard_normal((questions, size)) + np.array(world.longer)[vendor]
+        worth = worth + np.array(world.length_taste)[vendor][:, None] * log[:, None, :]
+        length = np.rint(1000 * np.exp(0.4 * log)).astype(int)
     utility = worth + np.take_along_axis(np.broadcast_to(habits, slot.shape), slot, axis=2)
-    return Latent(utility, slot, category, worth, habits)
+    return Latent(utility, slot, category, worth, habits, length)
 
 
 def _slots(questions: int, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -152,7 +162,7 @@ def judged(world: World, felt: Latent, rng: np.random.Generator, bonus: np.ndarr
     ranking = np.argsort(-utility, axis=2)
     picked_own = vendor[ranking[:, :, 0]] == vendor
     lost = rng.random(picked_own.shape) < world.lost + world.lost_own * picked_own
-    return Draw(world, ranking, felt.slot, ~lost, felt.category)
+    return Draw(world, ranking, felt.slot, ~lost, felt.category, felt.length)
 
 
 def draw(world: World, questions: int, rng: np.random.Generator) -> Draw:

@@ -47,6 +47,7 @@ def panel(sample: Draw) -> Panel:
     question, judge = np.nonzero(sample.valid)
     candidate = sample.ranking[question, judge]
     kept, cluster = np.unique(question, return_inverse=True)
+    of_judge = world.vendor_of[judge][:, None, None] == np.arange(len(world.vendors) if world.longer else 0)
     return Panel(
         candidate=candidate,
         slot=np.take_along_axis(sample.slot[question, judge], candidate, axis=1),
@@ -55,11 +56,12 @@ def panel(sample: Draw) -> Panel:
         judge=judge,
         cluster=cluster,
         category=sample.category[question],
-        covariates=np.zeros((*candidate.shape, 0)),
+        covariates=np.log(sample.length[question[:, None], candidate])[:, :, None] * of_judge,
         candidates=world.names,
         judges=world.names,
         judge_vendors=tuple(world.vendors[v] for v in world.vendor_of),
         categories=CATEGORIES,
+        covariate_names=tuple(f"length[{vendor}]" for vendor in world.vendors if world.longer),
         clusters=len(kept),
         unused=int((~sample.valid).sum()),
     )
@@ -99,6 +101,6 @@ def frame(sample: Draw) -> pd.DataFrame:
             "contradicts": False,
             "own_vendor": vendors[judge] == vendors[candidate],
             "own_model": judge == candidate,
-            "length": 1000,
+            "length": np.broadcast_to(sample.length[:, None, :], sample.ranking.shape).ravel(),
         }
     )

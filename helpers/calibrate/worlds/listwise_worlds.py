@@ -31,5 +31,7 @@ WORLDS = {
     "siblings_null": World(sharpness=UNEQUAL, position=HABITS, sibling=0.9),
     "others_biased": World(self_preference=(1.0, 0.0, 1.0)),
     "no_position": World(position=((0.0,) * 6,)),
+    "length_taste": World(longer=(0.0, 1.0, 0.0), length_taste=(0.0, 0.5, 0.0)),
+    "length_planted": World(longer=(0.0, 1.0, 0.0), length_taste=(0.0, 0.5, 0.0), self_preference=(0.0, 0.5, 0.0)),
     "lost": World(sharpness=UNEQUAL, position=HABITS, self_preference=PLANTED, lost=0.03, lost_own=0.1),
 }
