@@ -8,6 +8,13 @@ from helpers.types import Estimand
 T = "question-clustered t (Wilson where each question has one)"
 _OWN = "own definition; clusters: Miller 2024 (arXiv 2411.00640)"
 _LOST = "ties count half; unreadable verdicts are left out and counted (unreadable_share)"
+_FIT = "t of the joint fit, question-clustered CR2, Bell-McCaffrey df"
+_FAILS = (
+    "Two vendors without a judge or an answer of a third: only the sum is identified, nobody is called partial. Where "
+    "little tells how sharp judges are (two judges; quality that differs little between questions), the error holds a "
+    "spread of 0.5 around 1. A taste of a vendor's judges for what its answers are like (length) counts as preference."
+)
+_DESCRIBED = "Descriptive, never a finding: "
 _QUALITY = f"Quality and taste together: where the candidates differ in quality it is no bias.{COPIES}"
 
 
@@ -66,12 +73,32 @@ PAIRS = (
         "ties, unreadable verdicts and equal lengths are left out",
     ),
     _of(
+        "own_vendor_win_effect",
+        "How much more often a vendor's judges let its answer win than quality, place and their sharpness explain.",
+        "own_v of won - 1/2 = b_j (quality of both, question) + own_v + place_j + error, all judges in one fit",
+        "verdicts, averaged over the orders of a judge and pair",
+        "pairs of answers that a judge compared",
+        _FAILS,
+        unit="pp",
+        interval=_FIT,
+        source="own definition; Pustejovsky and Tipton 2018 (CR2)",
+    ),
+    _of(
+        "own_vendor_win_agreed",
+        "How often a vendor's answer wins, of pairs on which a judge names one winner in both orders, by whose judge.",
+        "N(v's answer wins both) / N(one answer wins both), pairs with one answer of v",
+        "pairs whose both orders v's answer wins",
+        "pairs whose both orders one answer wins",
+        _DESCRIBED + "which pairs agree depends on the judge and on how far the answers are apart.",
+        "ties, unreadable verdicts and pairs whose orders differ are left out",
+    ),
+    _of(
         "own_vendor_win_excess",
         "How much more often a vendor's judges prefer its answer than other vendors' judges do on the same pairs.",
         "mean win of v's answer by v's judges - by other vendors' judges, pairs with one answer of v, judged by both",
         "verdicts for v's answer, ties half",
         "readable verdicts of either group on pairs that both judged",
-        "Too small or large where the others prefer their own, and where judges differ in how well they tell quality.",
+        _DESCRIBED + "too small or large where the others prefer their own, and where judges differ in sharpness.",
         unit="pp",
         interval="question-clustered t of the paired difference",
     ),
@@ -121,13 +148,26 @@ SCORES = (
         "score",
     ),
     _of(
+        "own_vendor_score_effect",
+        "How much higher a vendor's judges score its answers than quality, leniency and use of the scale explain.",
+        "own_v of the difference of two scores = b_j (quality of both, question) + own_v + error, in one fit",
+        "differences of a judge's scores of two answers to one question",
+        "pairs of answers that a judge scored",
+        _FAILS,
+        "scores that could not be read are left out and counted",
+        _FIT,
+        "score",
+        "own definition; Pustejovsky and Tipton 2018 (CR2)",
+    ),
+    _of(
         "own_vendor_score_excess",
         "How much higher a vendor's judges score its answers than others do, less what they do to everybody's.",
         "(own judges - other judges on v's answers) - (own judges - other judges on other answers)",
         "scores of answers that both groups scored",
         "scores of either group",
-        "Leniency of a judge is taken out; a shared taste is not, and others who favour their own make it too large or "
-        "small.",
+        _DESCRIBED
+        + "leniency is taken out; a shared taste, others who favour their own, and how far judges use the scale "
+        "are not.",
         "scores that could not be read are left out and counted",
         "question-clustered t of the paired difference",
         "score",

@@ -1,4 +1,4 @@
-"""Numbers of rankings and of scores that need no vendors, and own-vendor scores against other judges'."""
+"""Numbers of rankings and of scores that need no vendors."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pandas as pd
 
+from helpers.analyze import own_vendor
 from helpers.analyze.every import by, by_candidate
 from helpers.stats.agreement import krippendorff_alpha
 from helpers.stats.estimates import estimate
-from helpers.stats.intervals import cluster_sums, clustered
 from helpers.stats.numbering import clusters_of
 from helpers.types import Estimate
 
@@ -24,37 +24,13 @@ def candidate_top1_rate(frame: pd.DataFrame, data: str) -> list[Estimate]:
 
 
 def score_numbers(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
-    """Every number of scores: means, own-vendor excess, error against gold, agreement."""
+    """Every number of scores: means, own vendor, error against gold, agreement."""
     values = frame["score"].to_numpy(dtype=float)
     found = by_candidate("candidate_score_mean", frame, values, data, "score")
     error = values - frame["gold"].to_numpy(dtype=float)
     found += by("score_error", frame, error, ["judge"], data, "score")
-    return [*found, *own_vendor_score_excess(frame, data), *agreement_scores(frame, data, seed)]
-
-
-def own_vendor_score_excess(frame: pd.DataFrame, data: str) -> list[Estimate]:
-    """How much higher a vendor's judges score its answers than others do, less what they do to all others (vendor).
-
-    Answers that both groups scored. Nothing where one of the four groups is empty.
-    """
-    rows = frame[frame["score"].notna()]
-    judge, made = rows["judge_vendor"].astype(object), rows["candidate_vendor"].astype(object)
-    known = (judge != "").to_numpy() & made.notna().to_numpy()
-    rows, judge, made = rows[known], judge[known], made[known]
-    found = []
-    for vendor in sorted(set(map(str, judge.unique())) & set(map(str, made.unique()))):
-        part = rows[["question_id", "candidate", "score"]].assign(
-            cluster=clusters_of(rows), mine=(judge == vendor).to_numpy(), own=(made == vendor).to_numpy()
-        )
-        group = part.groupby(["question_id", "candidate"], observed=True)["mine"]
-        part = part[(group.transform("max").astype(int) - group.transform("min").astype(int)) == 1]
-        sums = cluster_sums(part, "score", "question_id", ["mine", "own"])
-        if len(sums.columns) < 4:
-            continue
-        weights = [1.0 if mine == own else -1.0 for mine, own in sums.columns]
-        interval = clustered(sums.numerators, sums.denominators, weights)
-        found.append(estimate("own_vendor_score_excess", {"vendor": vendor}, interval, data, "score"))
-    return found
+    found += [*own_vendor.own_vendor_score_effect(frame, data), *own_vendor.own_vendor_score_excess(frame, data)]
+    return [*found, *agreement_scores(frame, data, seed)]
 
 
 def agreement_scores(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:

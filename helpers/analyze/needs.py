@@ -85,6 +85,7 @@ TESTS: dict[str, tuple[Callable[[Facts], bool], str]] = {
     "asked": (lambda facts: False, "needs a run of the experiment itself: verdicts alone do not hold what it shows"),
 }
 _VENDORS = ("ranking", "judge_vendor", "candidate_vendors", "own")
+_OWN = ("judge_vendor", "candidate_vendors", "own", "judges")
 #: What the numbers of each module need, unless they are named below.
 MODULES: dict[str, tuple[str, ...]] = {
     "top_choice": _VENDORS,
@@ -177,12 +178,17 @@ NEEDS: dict[tuple[str, str], tuple[str, ...]] = {
     ("analyze", "first_place_share"): ("pairwise", "order"),
     ("analyze", "candidate_win_rate"): ("pairwise",),
     ("analyze", "longer_win_rate"): ("pairwise", "length"),
-    ("analyze", "own_vendor_win_excess"): ("pairwise", "judge_vendor", "candidate_vendors", "own", "judges"),
+    **dict.fromkeys(
+        [("analyze", id) for id in ("own_vendor_win_effect", "own_vendor_win_excess")], ("pairwise", *_OWN)
+    ),
+    ("analyze", "own_vendor_win_agreed"): ("pairwise", "judge_vendor", "candidate_vendors", "own", "both_orders"),
     ("analyze", "agreement_winners"): ("pairwise", "judges"),
     ("analyze", "raw_agreement_winners"): ("pairwise", "judges"),
     ("analyze", "candidate_top1_rate"): ("ranking",),
     ("analyze", "candidate_score_mean"): ("score",),
-    ("analyze", "own_vendor_score_excess"): ("score", "judge_vendor", "candidate_vendors", "own", "judges"),
+    **dict.fromkeys(
+        [("analyze", id) for id in ("own_vendor_score_effect", "own_vendor_score_excess")], ("score", *_OWN)
+    ),
     ("analyze", "score_error"): ("score", "gold"),
     ("analyze", "agreement_scores"): ("score", "judges"),
 }

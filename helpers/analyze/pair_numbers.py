@@ -7,18 +7,18 @@ import math
 import numpy as np
 import pandas as pd
 
+from helpers.analyze import own_vendor
 from helpers.analyze.every import by, by_candidate
+from helpers.analyze.own_vendor import SAME
 from helpers.biases.position.pairs import SIGNS
 from helpers.stats.agreement import krippendorff_alpha
 from helpers.stats.estimates import estimate
-from helpers.stats.intervals import Interval, cluster_sums, clustered
+from helpers.stats.intervals import Interval, clustered
 from helpers.stats.numbering import clusters_of
 from helpers.types import Estimate
 
 #: A table of judges by pairs with more cells takes more memory than it is worth.
 MOST_TABLE = 20_000_000
-#: What is the same where two judges are compared.
-SAME = ["source", "condition", "question_id", "baseline", "candidate", "first"]
 
 
 def real(frame: pd.DataFrame) -> pd.DataFrame:
@@ -33,7 +33,7 @@ def pair_numbers(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
         *first_place_share(rows, data),
         *candidate_win_rate(rows, data),
         *longer_win_rate(rows, data),
-        *own_vendor_win_excess(rows, data),
+        *own_vendor.of_pairs(rows, data),
         *agreement_winners(rows, data, seed),
     ]
 
@@ -63,32 +63,6 @@ def longer_win_rate(rows: pd.DataFrame, data: str) -> list[Estimate]:
     lean = np.sign(2 * rows["won"].to_numpy(dtype=float) - 1)
     product = gap * lean
     return list(by("longer_win_rate", rows, np.where(product == 0, np.nan, (product + 1) / 2), ["judge"], data))
-
-
-def own_vendor_win_excess(rows: pd.DataFrame, data: str) -> list[Estimate]:
-    """How much more often a vendor's judges prefer its answer than others do on the same pairs, in pp (vendor)."""
-    made = {side: rows[f"{side}_vendor"].astype(object) for side in ("judge", "candidate", "baseline")}
-    shown = {*map(str, made["candidate"].unique()), *map(str, made["baseline"].unique())}
-    judging = sorted({str(name) for name in made["judge"].unique() if name} & shown)
-    found = []
-    for vendor in judging:
-        one = (made["candidate"] == vendor).to_numpy()
-        other = (made["baseline"] == vendor).to_numpy()
-        won = rows["won"].to_numpy(dtype=float)
-        share = np.where(one, won, 1 - won)
-        known = (one != other) & ~np.isnan(won) & (made["judge"] != "").to_numpy()
-        part = rows.loc[known, SAME].assign(
-            cluster=clusters_of(rows)[known], share=share[known], mine=(made["judge"] == vendor).to_numpy()[known]
-        )
-        group = part.groupby(SAME, observed=True)["mine"]
-        shared = part[(group.transform("max").astype(int) - group.transform("min").astype(int)) == 1]
-        if shared.empty:
-            continue
-        sums = cluster_sums(shared, "share", "question_id", "mine")
-        weights = [1.0 if mine else -1.0 for mine in sums.columns]
-        interval = clustered(sums.numerators, sums.denominators, weights)
-        found.append(estimate("own_vendor_win_excess", {"vendor": vendor}, interval, data, "pp"))
-    return found
 
 
 def agreement_winners(rows: pd.DataFrame, data: str, seed: int) -> list[Estimate]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from helpers import frames
+from helpers.analyze import own_vendor
 from helpers.analyze.analysis import Analysis, analyze
 from helpers.analyze.held import STYLES
 from helpers.analyze.measuring import CONTROLS
@@ -13,12 +14,10 @@ from helpers.analyze.needs import TESTS
 from helpers.analyze.saying_places import MOST_LINES, farthest_first, limited, places
 from helpers.analyze.supported import COMPUTED, MISSING
 from helpers.biases import hinting, top_choice
-from helpers.stats.tests import benjamini_hochberg
-from helpers.types import Estimate, display_name, p_text, plain
+from helpers.types import Estimate, display_name, plain
 
 #: So many names of numbers that are not computed.
 MOST_NAMES = 5
-LEVEL = 0.05
 #: Numbers of a condition that stand elsewhere.
 BESIDE = ("unreadable_share", "change_rate_repeat", "loss_change")
 #: Keys without which a place says nothing.
@@ -38,11 +37,6 @@ TOLD = {
     "agreement_scores": "agreement of judges on scores, Krippendorff's alpha",
     "both_order_inconsistent": "verdicts whose two orders disagreed",
     COUNTED: "own first places as their source counts them, judgments taken as independent",
-}
-EXCESS = {
-    "own_vendor_win_excess": "prefer their own vendor's answers {} more often than other vendors' judges do on the "
-    "same pairs",
-    "own_vendor_score_excess": "score their own vendor's answers {} higher than other judges do, leniency taken out",
 }
 RANKED = {
     "candidate_win_rate": "win rates, over all opponents",
@@ -111,8 +105,7 @@ def _of(analysis: Analysis, estimates: Sequence[Estimate]) -> Iterator[str]:
     yield from places(estimates)
     if analysis.held.style == "ranking":
         yield from _ranked(analysis, estimates)
-    for id, words in EXCESS.items():
-        yield from _excess(estimates, id, words)
+    yield from own_vendor.sentences(estimates)
     for id, words in TOLD.items():
         some = farthest_first([each for each in estimates if each.id == id and "category" not in each.where])
         if len(some) == 1:
@@ -135,21 +128,6 @@ def _ranked(analysis: Analysis, estimates: Sequence[Estimate]) -> Iterator[str]:
         yield f"- {top_choice.agreement_words(blind)}"
     if any(each.id == "hint_effect" for each in estimates):
         yield hinting.finding(estimates, analysis.margin_pp)
-
-
-def _excess(estimates: Sequence[Estimate], id: str, words: str) -> Iterator[str]:
-    """Own-vendor excess, a vendor a line, p by Benjamini and Hochberg over vendors."""
-    some = [each for each in estimates if each.id == id]
-    adjusted = benjamini_hochberg([each.p for each in some]) if some else ()
-    for each, p in zip(some, adjusted, strict=True):
-        if each.low != each.low:
-            told = f"not told ({each.method})"
-        elif p < LEVEL:
-            told = "**more than the others**" if each.value > 0 else "**less than the others**"
-        else:
-            told = "**no measurable excess**"
-        shown = f" (exploratory, p {p_text(p)} of {len(some)} vendors)" if p == p else ""
-        yield f"- {display_name(each.where['vendor'])} judges {words.format(_sure(each))}: {told}{shown}."
 
 
 def _table(estimates: Sequence[Estimate], id: str, words: str) -> Iterator[str]:

@@ -122,7 +122,7 @@ def drawn(analysis: Analysis, style: str = "paper") -> list[Figure]:
     if analysis.held.style == "ranking":
         found += _ranked(plain, vendors, analysis.margin_pp, style)
     own = [("candidate_win_rate", 0.5), ("candidate_score_mean", None), ("candidate_top1_rate", None),
-           ("gold_accuracy", None), ("own_vendor_win_excess", 0.0), ("own_vendor_score_excess", 0.0)]  # fmt: skip
+           ("gold_accuracy", None), ("own_vendor_win_effect", 0.0), ("own_vendor_score_effect", 0.0)]  # fmt: skip
     for id, line in own:
         some = _most(plain, id)
         if 0 < len(some) <= MOST_ROWS:

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
-from helpers.biases.top_choice import defended
+from helpers.biases.top_choice import defended, published
 from helpers.biases.top_choice.measure import pick
 from helpers.stats.power import detectable_effect
 from helpers.stats.standing import LEVEL, size, standing
@@ -81,7 +81,7 @@ def by_vendor(estimates: Sequence[Estimate]) -> dict[str, tuple[Estimate, float,
 def _line(judge: str, vendor: str, each: Estimate, p: float, verdict: str, least: float) -> CardLine:
     beside = "at equal quality and position"
     if each.id == "excess_self_preference":
-        beside = "beyond what other vendors' judges say of the same answers"
+        beside = "beyond what other vendors' judges say of them, as partial rivals or unequal sharpness would"
     verb = "favour" if each.value > 0 else "disfavour"
     said = {
         "bias": f"whose judges {verb} their own vendor's answers {beside}",
@@ -113,7 +113,7 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
     said = " and ".join(told)
     beside = "at equal quality and position" if asked else "more than other vendors' judges do (counts, no test)"
     if said:
-        said += f" their own vendor {beside}"
+        said += f" their own vendor {beside}{'' if asked else f', {published.inseparable(len(found))}'}"
     if shown["not shown"]:
         names = listed(map(display_name, shown["not shown"]))
         said += ("; " if said else "") + f"of {names} {'this' if said else 'a self-preference'} is not shown"
@@ -122,4 +122,6 @@ def headline(estimates: Sequence[Estimate]) -> Headline | None:
     order = [n for v in ("bias", "hint", "not shown", "untold") for n in shown[v]]
     top = [n for n in order if found[n][2] == found[order[0]][2]]
     each = max((found[n][0] for n in top), key=size)
+    if said and each.data == "published":
+        said = f"{said} (judges: {published.JUDGES})"
     return Headline(sentence(said, each.data), each)

@@ -15,6 +15,8 @@ from helpers.stats.intervals import Interval, newcombe, wilson
 from helpers.types import Estimate, display_name
 
 INDEPENDENT = "counts, independence assumed"
+#: The judges of the published counts, as their source's README names them (LLM-Eval at d413405).
+JUDGES = "Claude Haiku 4.5 and Sonnet 4.5, GPT-5-mini and GPT-5.2, Gemini 2.5 Flash and 3 Pro"
 Counts = Mapping[str, Mapping[str, int]]
 NAN = float("nan")
 
@@ -192,6 +194,19 @@ def from_published(published: Mapping[str, Any]) -> list[Estimate]:
     ]
 
 
+def inseparable(vendors: int) -> str:
+    """What an excess over other vendors' judges cannot be told from, as the end of a sentence that reports it.
+
+    A rival that puts its own answer first more often by p takes p / (V - 1) from each other one, in one of the V - 1
+    groups that an excess is compared with: p / (V - 1)^2 counts as the other's preference.
+
+    >>> inseparable(3)
+    "which unequally sharp judges or a partial rival would do too (1/4 of a rival's preference counts as one's own)"
+    """
+    leak = f" (1/{(vendors - 1) ** 2} of a rival's preference counts as one's own)" if vendors > 2 else ""
+    return f"which unequally sharp judges or a partial rival would do too{leak}"
+
+
 def finding(estimates: list[Estimate]) -> str:
     """What the published margins say, vendor by vendor, and what they cannot separate."""
     by = {(each.id, each.where.get("vendor", "")): each for each in estimates if "judge" not in each.where}
@@ -201,6 +216,7 @@ def finding(estimates: list[Estimate]) -> str:
         odds = by.get(("third_party_log_odds", vendor))
         name = display_name(vendor)
         told = f"- **{name}** judges rank {name} first in {own}, {excess} more often than other vendors' judges do"
+        told += f", {inseparable(len([each for each in by if each[0] == 'excess_self_preference']))}"
         lines.append(f"{told}; log-odds against the third vendor {odds}." if odds else f"{told}.")
     own = [each.value for (id, _), each in by.items() if id == "self_bias"]
     excess = [each.value for (id, _), each in by.items() if id == "excess_self_preference"]
@@ -211,6 +227,8 @@ def finding(estimates: list[Estimate]) -> str:
     turned += ". Which vendor is the most partial, margins cannot say."
     return "\n".join(
         [
+            f"Judges: {JUDGES}.",
+            "",
             *lines,
             "",
             turned,

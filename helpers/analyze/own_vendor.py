@@ -1,0 +1,247 @@
+"""Do judges prefer their own vendor's answers: the joint fit of pairs and of scores, and what only describes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from helpers.analyze.every import mean
+from helpers.biases.position.pairs import SIGNS
+from helpers.stats.estimates import estimate
+from helpers.stats.intervals import NAN, Interval, cluster_sums, clustered, no_interval
+from helpers.stats.numbering import clusters_of
+from helpers.stats.own_vendor import Comparisons, own_vendor_effects
+from helpers.stats.tests import holm
+from helpers.types import Estimate, display_name, listed, p_text
+
+#: What is the same where two judges are compared.
+SAME = ["source", "condition", "question_id", "baseline", "candidate", "first"]
+EFFECTS = {"own_vendor_win_effect": "pp", "own_vendor_score_effect": "score"}
+LEVEL = 0.05
+#: An answer is compared with so many others of its question: with all of them up to seven answers.
+REACH = 3
+#: More comparisons than these are not fitted.
+MOST_COMPARISONS = 1_000_000
+
+
+def of_pairs(rows: pd.DataFrame, data: str) -> list[Estimate]:
+    """The effect of the own vendor on wins, its wins where both orders agree, and its excess over other judges'."""
+    return [*own_vendor_win_effect(rows, data), *own_vendor_win_agreed(rows, data), *own_vendor_win_excess(rows, data)]
+
+
+def own_vendor_win_effect(rows: pd.DataFrame, data: str) -> list[Estimate]:
+    """How much more often a vendor's judges let its answer win than quality, place and sharpness explain (vendor)."""
+    rows = rows[rows["won"].notna() & (rows["judge_vendor"].astype(object) != "")]
+    if rows.empty:
+        return []
+    side = np.where(rows["first"].astype(object) == "candidate", 1.0, -1.0) * rows["ordered"].to_numpy(dtype=float)
+    item = rows.groupby(["source", "question_id", "baseline", "candidate"], observed=True, sort=False).ngroup()
+    cells = pd.DataFrame({"judge": rows["judge"].astype(object), "item": item, "value": rows["won"] - 0.5})
+    cells = cells.assign(place=side).groupby(["judge", "item"], sort=False)[["value", "place"]].mean().reset_index()
+    heads = rows.loc[item.drop_duplicates().index]
+    at = pd.Series(np.arange(len(heads)), index=item[heads.index])[cells["item"]].to_numpy()
+    names = {key: heads[key].astype(object).to_numpy()[at] for key in ("candidate", "baseline")}
+    made = {
+        name: vendor
+        for key in names
+        for name, vendor in zip(heads[key].astype(object), heads[f"{key}_vendor"].astype(object), strict=True)
+    }
+    told = cells.assign(plus=names["candidate"], minus=names["baseline"], cluster=clusters_of(heads).to_numpy()[at])
+    return _effects("own_vendor_win_effect", told, rows, made, data)
+
+
+def own_vendor_score_effect(rows: pd.DataFrame, data: str) -> list[Estimate]:
+    """How much higher a vendor's judges score its answers than quality, leniency and their use of the scale explain."""
+    rows = rows[rows["score"].notna() & (rows["judge_vendor"].astype(object) != "")]
+    keys = ["judge", "question_id", "candidate"]
+    codes = {key: pd.factorize(rows[key], sort=True)[0] for key in keys}
+    cells = pd.DataFrame({**codes, "score": rows["score"], "cluster": pd.factorize(clusters_of(rows))[0]})
+    cells = cells.groupby(keys, sort=True)[["score", "cluster"]].mean().reset_index()
+    if cells.empty:
+        return []
+    # The place of each answer among those of its question, and the row of each judge and answer.
+    size = int(cells["candidate"].max()) + 1
+    answers, answer = np.unique(cells["question_id"] * size + cells["candidate"], return_inverse=True)
+    starts, counts = np.unique(answers // size, return_index=True, return_counts=True)[1:]
+    place, many = np.arange(len(answers)) - np.repeat(starts, counts), np.repeat(counts, counts)
+    key = cells["judge"].to_numpy() * len(answers) + answer
+    order = np.argsort(key)
+    parts = []
+    for reach in range(1, REACH + 1):
+        other = answer - place[answer] + (place[answer] + reach) % many[answer]
+        wanted = (2 * reach < many[answer]) | ((2 * reach == many[answer]) & (place[answer] < reach))
+        sought = cells["judge"].to_numpy() * len(answers) + other
+        found = order[np.minimum(np.searchsorted(key[order], sought), len(key) - 1)]
+        one = np.flatnonzero(wanted & (key[found] == sought))
+        parts.append((one, found[one], answer[one] * REACH + reach - 1))
+    one, two, item = (np.concatenate(each) for each in zip(*parts, strict=True))
+    names = {key: np.sort(rows[key].astype(object).unique()) for key in ("judge", "candidate")}
+    told = pd.DataFrame(
+        {
+            "judge": names["judge"][cells["judge"].to_numpy()[one]],
+            "item": item,
+            "cluster": cells["cluster"].to_numpy(dtype=int)[one],
+            "plus": names["candidate"][cells["candidate"].to_numpy()[one]],
+            "minus": names["candidate"][cells["candidate"].to_numpy()[two]],
+            "value": cells["score"].to_numpy()[one] - cells["score"].to_numpy()[two],
+            "place": 0.0,
+        }
+    )
+    made = dict(zip(rows["candidate"].astype(object), rows["candidate_vendor"].astype(object), strict=True))
+    return _effects("own_vendor_score_effect", told, rows, made, data)
+
+
+def _effects(id: str, told: pd.DataFrame, rows: pd.DataFrame, made: dict[str, str], data: str) -> list[Estimate]:
+    """The estimates of comparisons (judge, item, cluster, plus, minus, value, place), a vendor each."""
+    by_judge = dict(zip(rows["judge"].astype(object), rows["judge_vendor"].astype(object), strict=True))
+    vendors = sorted({str(name) for name in by_judge.values()} & {str(name) for name in made.values() if name})
+    # Who judges but has no answer, or has answers but no judge, is a vendor too: the others are measured against it.
+    beside = sorted({str(name) for name in (*by_judge.values(), *made.values()) if name} - set(vendors))
+    if told.empty or len(told) > MOST_COMPARISONS:
+        why = "no judge compared two answers to one question" if told.empty else f"{len(told):,} comparisons: too many"
+        found = {name: no_interval(NAN, len(told), 0, why) for name in vendors}
+    else:
+        judge, judges = pd.factorize(told["judge"], sort=True)
+        sides, candidates = pd.factorize(pd.concat([told["plus"], told["minus"]]), sort=True)
+        number = {name: code for code, name in enumerate([*vendors, *beside])}
+        found = own_vendor_effects(
+            Comparisons(
+                judge,
+                pd.factorize(told["item"])[0],
+                pd.factorize(told["cluster"])[0],
+                sides[: len(told)],
+                sides[len(told) :],
+                told["value"].to_numpy(dtype=float),
+                told["place"].to_numpy(dtype=float),
+                np.array([number[by_judge[name]] for name in judges]),
+                np.array([number.get(made[name], -2) for name in candidates]),
+                (*vendors, *beside),
+            )
+        )
+    return [estimate(id, {"vendor": name}, interval, data, EFFECTS[id]) for name, interval in found.items()]
+
+
+def own_vendor_win_agreed(rows: pd.DataFrame, data: str) -> list[Estimate]:
+    """How often an answer of the vendor wins both orders, of pairs that one answer wins in both (vendor, judges).
+
+    `judges` is own or others; a judge that follows the place hardly counts here.
+    """
+    sign = rows["verdict"].map(SIGNS).astype(float)
+    kept = rows[rows["ordered"].to_numpy(dtype=bool) & (sign != 0).to_numpy() & sign.notna().to_numpy()]
+    keys = ["judge", *SAME[:-1], "repeat"]
+    both = kept.groupby(keys, observed=True)["won"].agg(["min", "max", "size"])
+    agreed = both.index[(both["size"] == 2) & (both["min"] == both["max"])]
+    first = kept.drop_duplicates(keys).set_index(keys).loc[agreed].reset_index()
+    return [
+        estimate("own_vendor_win_agreed", {"vendor": vendor, "judges": who}, _rate(part[part["mine"] == mine]), data)
+        for vendor, part in _shares(first)
+        for who, mine in (("own", True), ("others", False))
+        if (part["mine"] == mine).any()
+    ]
+
+
+def _rate(part: pd.DataFrame) -> Interval:
+    return mean(part["share"].to_numpy(dtype=float), pd.factorize(clusters_of(part))[0])
+
+
+def _shares(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Of each vendor with judges and answers the verdicts on one answer of it: `share` that it won, `mine` (judge)."""
+    made = {side: rows[f"{side}_vendor"].astype(object) for side in ("judge", "candidate", "baseline")}
+    shown = {*map(str, made["candidate"].unique()), *map(str, made["baseline"].unique())}
+    won = rows["won"].to_numpy(dtype=float)
+    for vendor in sorted({str(name) for name in made["judge"].unique() if name} & shown):
+        one, other = ((made[side] == vendor).to_numpy() for side in ("candidate", "baseline"))
+        known = (one != other) & ~np.isnan(won) & (made["judge"] != "").to_numpy()
+        mine = (made["judge"] == vendor).to_numpy()
+        yield vendor, rows.assign(share=np.where(one, won, 1 - won), mine=mine)[known]
+
+
+def own_vendor_win_excess(rows: pd.DataFrame, data: str) -> list[Estimate]:
+    """How much more often a vendor's judges prefer its answer than others do on the same pairs, in pp (vendor)."""
+    found = []
+    for vendor, part in _shares(rows):
+        sums = cluster_sums(_judged_by_both(part, SAME), "share", "question_id", "mine")
+        if len(sums.columns) == 2:
+            interval = clustered(sums.numerators, sums.denominators, [1.0 if mine else -1.0 for mine in sums.columns])
+            found.append(estimate("own_vendor_win_excess", {"vendor": vendor}, interval, data, "pp"))
+    return found
+
+
+def own_vendor_score_excess(frame: pd.DataFrame, data: str) -> list[Estimate]:
+    """How much higher a vendor's judges score its answers than others do, less what they do to all others (vendor).
+
+    Answers that both groups scored. Nothing where one of the four groups is empty.
+    """
+    judge, made = frame["judge_vendor"].astype(object), frame["candidate_vendor"].astype(object)
+    known = frame["score"].notna() & (judge != "") & made.notna()
+    rows, judge, made = frame[known], judge[known], made[known]
+    found = []
+    for vendor in sorted(set(map(str, judge.unique())) & set(map(str, made.unique()))):
+        part = rows.assign(mine=(judge == vendor).to_numpy(), own=(made == vendor).to_numpy())
+        part = _judged_by_both(part, ["question_id", "candidate"])
+        sums = cluster_sums(part, "score", "question_id", ["mine", "own"])
+        if len(sums.columns) == 4:
+            weights = [1.0 if mine == own else -1.0 for mine, own in sums.columns]
+            interval = clustered(sums.numerators, sums.denominators, weights)
+            found.append(estimate("own_vendor_score_excess", {"vendor": vendor}, interval, data, "score"))
+    return found
+
+
+def _judged_by_both(part: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    group = part.groupby(keys, observed=True)["mine"]
+    return part[(group.transform("max").astype(int) - group.transform("min").astype(int)) == 1]
+
+
+def sentences(estimates: Sequence[Estimate]) -> Iterator[str]:
+    """Who prefers the own vendor, after Holm over vendors, or why that cannot be known; then what only describes."""
+    for id in EFFECTS:
+        some = [each for each in estimates if each.id == id]
+        p = holm([each.p for each in some])
+        for why in dict.fromkeys(each.method for each in some if each.value != each.value):
+            names = [display_name(e.where["vendor"]) for e in some if e.value != e.value and e.method == why]
+            yield f"- Whether judges of {listed(names)} prefer their own vendor is **not identified**: {why}."
+        family = int((~np.isnan(p)).sum())
+        for each, corrected in zip(some, p, strict=True):
+            if each.value == each.value:
+                yield f"- {_effect(id, each)}: {_standing(each, corrected, family)}.{_agreed(estimates, each)}"
+        described = [each for each in estimates if each.id == id.replace("effect", "excess")]
+        if described:
+            values = listed([f"{display_name(each.where['vendor'])} {each}" for each in described])
+            yield (
+                f"- Described only: a vendor's judges minus all other judges, on its answers: {values}. Partial or "
+                "less sharp judges of *other* vendors move these numbers too, so that none of them is a finding."
+            )
+
+
+def _effect(id: str, each: Estimate) -> str:
+    what = "let its answers win {} more often" if id == "own_vendor_win_effect" else "score its answers {} higher"
+    beside = "place and sharpness" if id == "own_vendor_win_effect" else "leniency and use of the scale"
+    sure = f"{each} (n = {each.n:,} comparisons, {each.clusters:,} questions)"
+    return f"{display_name(each.where['vendor'])} judges {what.format(sure)} than quality, {beside} explain"
+
+
+def _standing(each: Estimate, p: float, family: int) -> str:
+    if p != p:
+        return f"not tested ({each.method})"
+    shown = f"p {p_text(p)}, Holm over {family} vendor{'' if family == 1 else 's'}"
+    if p >= LEVEL:
+        return f"**no preference shown** ({shown})"
+    return (
+        f"**preference for the own vendor shown** ({shown})"
+        if each.value > 0
+        else f"**shown: they disfavour it** ({shown})"
+    )
+
+
+def _agreed(estimates: Sequence[Estimate], each: Estimate) -> str:
+    """The wins where both orders agree: shares that judges who follow the place do not blur."""
+    by = {
+        e.where["judges"]: e
+        for e in estimates
+        if e.id == "own_vendor_win_agreed" and e.where["vendor"] == each.where["vendor"]
+    }
+    shares = [f"{round(e.value * e.n):,} of {e.n:,} pairs by its {who} judges" for who, e in by.items()]
+    shares = [each.replace("its others judges", "other judges") for each in shares]
+    return f" Where both orders agree, its answer wins {listed(shares)}." if shares else ""
