@@ -12,7 +12,7 @@ _FIT = "t of the joint fit, question-clustered CR2, Bell-McCaffrey df"
 _FAILS = (
     "Two vendors without a judge or an answer of a third: only the sum is identified, nobody is called partial. Where "
     "little tells how sharp judges are (two judges; quality that differs little between questions), the error holds a "
-    "spread of 0.5 around 1. A taste of a vendor's judges for what its answers are like (length) counts as preference."
+    "spread of 0.4 around 1. A taste of a vendor's judges for what its answers are like (length) counts as preference."
 )
 _DESCRIBED = "Descriptive, never a finding: "
 _QUALITY = f"Quality and taste together: where the candidates differ in quality it is no bias.{COPIES}"
@@ -150,9 +150,9 @@ SCORES = (
     _of(
         "own_vendor_score_effect",
         "How much higher a vendor's judges score its answers than quality, leniency and use of the scale explain.",
-        "own_v of the difference of two scores = b_j (quality of both, question) + own_v + error, in one fit",
-        "differences of a judge's scores of two answers to one question",
-        "pairs of answers that a judge scored",
+        "own_v of score = leniency_j + b_j (quality of answer) + own_v + question_j + error, all judges in one fit",
+        "scores, averaged over repeats",
+        "answers that a judge scored",
         _FAILS,
         "scores that could not be read are left out and counted",
         _FIT,

@@ -12,7 +12,7 @@ from helpers.biases.position.pairs import SIGNS
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import NAN, Interval, cluster_sums, clustered, no_interval
 from helpers.stats.numbering import clusters_of
-from helpers.stats.own_vendor import Comparisons, own_vendor_effects
+from helpers.stats.own_vendor import Values, own_vendor_effects
 from helpers.stats.tests import holm
 from helpers.types import Estimate, display_name, listed, p_text
 
@@ -20,10 +20,8 @@ from helpers.types import Estimate, display_name, listed, p_text
 SAME = ["source", "condition", "question_id", "baseline", "candidate", "first"]
 EFFECTS = {"own_vendor_win_effect": "pp", "own_vendor_score_effect": "score"}
 LEVEL = 0.05
-#: An answer is compared with so many others of its question: with all of them up to seven answers.
-REACH = 3
-#: More comparisons than these are not fitted.
-MOST_COMPARISONS = 1_000_000
+#: More values (scores, or pairs of a judge) than these are not fitted.
+MOST_VALUES = 1_000_000
 
 
 def of_pairs(rows: pd.DataFrame, data: str) -> list[Estimate]:
@@ -49,6 +47,7 @@ def own_vendor_win_effect(rows: pd.DataFrame, data: str) -> list[Estimate]:
         for name, vendor in zip(heads[key].astype(object), heads[f"{key}_vendor"].astype(object), strict=True)
     }
     told = cells.assign(plus=names["candidate"], minus=names["baseline"], cluster=clusters_of(heads).to_numpy()[at])
+    told["question_id"] = heads["question_id"].astype(object).to_numpy()[at]
     return _effects("own_vendor_win_effect", told, rows, made, data)
 
 
@@ -56,63 +55,34 @@ def own_vendor_score_effect(rows: pd.DataFrame, data: str) -> list[Estimate]:
     """How much higher a vendor's judges score its answers than quality, leniency and their use of the scale explain."""
     rows = rows[rows["score"].notna() & (rows["judge_vendor"].astype(object) != "")]
     keys = ["judge", "question_id", "candidate"]
-    codes = {key: pd.factorize(rows[key], sort=True)[0] for key in keys}
-    cells = pd.DataFrame({**codes, "score": rows["score"], "cluster": pd.factorize(clusters_of(rows))[0]})
-    cells = cells.groupby(keys, sort=True)[["score", "cluster"]].mean().reset_index()
-    if cells.empty:
-        return []
-    # The place of each answer among those of its question, and the row of each judge and answer.
-    size = int(cells["candidate"].max()) + 1
-    answers, answer = np.unique(cells["question_id"] * size + cells["candidate"], return_inverse=True)
-    starts, counts = np.unique(answers // size, return_index=True, return_counts=True)[1:]
-    place, many = np.arange(len(answers)) - np.repeat(starts, counts), np.repeat(counts, counts)
-    key = cells["judge"].to_numpy() * len(answers) + answer
-    order = np.argsort(key)
-    parts = []
-    for reach in range(1, REACH + 1):
-        other = answer - place[answer] + (place[answer] + reach) % many[answer]
-        wanted = (2 * reach < many[answer]) | ((2 * reach == many[answer]) & (place[answer] < reach))
-        sought = cells["judge"].to_numpy() * len(answers) + other
-        found = order[np.minimum(np.searchsorted(key[order], sought), len(key) - 1)]
-        one = np.flatnonzero(wanted & (key[found] == sought))
-        parts.append((one, found[one], answer[one] * REACH + reach - 1))
-    one, two, item = (np.concatenate(each) for each in zip(*parts, strict=True))
-    names = {key: np.sort(rows[key].astype(object).unique()) for key in ("judge", "candidate")}
-    told = pd.DataFrame(
-        {
-            "judge": names["judge"][cells["judge"].to_numpy()[one]],
-            "item": item,
-            "cluster": cells["cluster"].to_numpy(dtype=int)[one],
-            "plus": names["candidate"][cells["candidate"].to_numpy()[one]],
-            "minus": names["candidate"][cells["candidate"].to_numpy()[two]],
-            "value": cells["score"].to_numpy()[one] - cells["score"].to_numpy()[two],
-            "place": 0.0,
-        }
-    )
+    cells = rows[keys].astype(object).assign(value=rows["score"], cluster=pd.factorize(clusters_of(rows))[0])
+    cells = cells.groupby(keys, sort=False)[["value", "cluster"]].mean().reset_index()
+    cells = cells.assign(item=cells.groupby(["question_id", "candidate"]).ngroup(), plus=cells["candidate"], place=1.0)
     made = dict(zip(rows["candidate"].astype(object), rows["candidate_vendor"].astype(object), strict=True))
-    return _effects("own_vendor_score_effect", told, rows, made, data)
+    return _effects("own_vendor_score_effect", cells, rows, made, data)
 
 
 def _effects(id: str, told: pd.DataFrame, rows: pd.DataFrame, made: dict[str, str], data: str) -> list[Estimate]:
-    """The estimates of comparisons (judge, item, cluster, plus, minus, value, place), a vendor each."""
+    """The estimates of values (judge, item, question_id, cluster, plus, minus, value, place), a vendor each."""
     by_judge = dict(zip(rows["judge"].astype(object), rows["judge_vendor"].astype(object), strict=True))
     vendors = sorted({str(name) for name in by_judge.values()} & {str(name) for name in made.values() if name})
     # Who judges but has no answer, or has answers but no judge, is a vendor too: the others are measured against it.
     beside = sorted({str(name) for name in (*by_judge.values(), *made.values()) if name} - set(vendors))
-    if told.empty or len(told) > MOST_COMPARISONS:
-        why = "no judge compared two answers to one question" if told.empty else f"{len(told):,} comparisons: too many"
-        found = {name: no_interval(NAN, len(told), 0, why) for name in vendors}
+    if len(told) > MOST_VALUES:
+        found = {name: no_interval(NAN, len(told), 0, f"{len(told):,} values: too many to fit") for name in vendors}
+    elif told.empty:
+        found = {}
     else:
         judge, judges = pd.factorize(told["judge"], sort=True)
-        sides, candidates = pd.factorize(pd.concat([told["plus"], told["minus"]]), sort=True)
+        sides = pd.concat([told["plus"], told["minus"]]) if "minus" in told else told["plus"]
+        side, candidates = pd.factorize(sides, sort=True)
         number = {name: code for code, name in enumerate([*vendors, *beside])}
         found = own_vendor_effects(
-            Comparisons(
+            Values(
                 judge,
-                pd.factorize(told["item"])[0],
-                pd.factorize(told["cluster"])[0],
-                sides[: len(told)],
-                sides[len(told) :],
+                *(pd.factorize(told[name])[0] for name in ("item", "question_id", "cluster")),
+                side[: len(told)],
+                side[len(told) :] if "minus" in told else None,
                 told["value"].to_numpy(dtype=float),
                 told["place"].to_numpy(dtype=float),
                 np.array([number[by_judge[name]] for name in judges]),
@@ -218,7 +188,8 @@ def sentences(estimates: Sequence[Estimate]) -> Iterator[str]:
 def _effect(id: str, each: Estimate) -> str:
     what = "let its answers win {} more often" if id == "own_vendor_win_effect" else "score its answers {} higher"
     beside = "place and sharpness" if id == "own_vendor_win_effect" else "leniency and use of the scale"
-    sure = f"{each} (n = {each.n:,} comparisons, {each.clusters:,} questions)"
+    of = "pairs" if id == "own_vendor_win_effect" else "scores"
+    sure = f"{each} (n = {each.n:,} {of} of a judge, {each.clusters:,} questions)"
     return f"{display_name(each.where['vendor'])} judges {what.format(sure)} than quality, {beside} explain"
 
 

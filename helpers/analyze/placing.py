@@ -33,33 +33,37 @@ def numbers(held: Held, frame: pd.DataFrame, data: str, seed: int, notes: list[s
     if both.empty:
         return []
     table = coded(pairs(both))
+    units = table
+    if "cluster" in frame:
+        cluster = dict(zip(frame["question_id"].astype(object), frame["cluster"].astype(object), strict=True))
+        units = table.assign(question_id=table["question_id"].astype(object).map(cluster).astype("category"))
     if not (table["kind"] != INVALID).any():
         return flips.control_arms(table, data, seed)
     found: list[Estimate] = []
     count = len(table.drop_duplicates(COMPARISON))
     if held.baseline and count <= MOST_COMPARISONS:
-        found += by_comparison(table, data, seed)
+        found += by_comparison(table, units, data, seed)
     elif held.baseline:
         told = f"{count:,} comparisons of judge and candidate, more than {MOST_COMPARISONS}"
         notes.append(f"{told}: places are told a judge at a time.")
     else:
         notes.append("No candidate stands in every pair: places are told a judge at a time, over all its pairs.")
     if not found or table.drop_duplicates(["judge", "candidate"])["judge"].duplicated().any():
-        found += by_judge(table, data, seed)
+        found += by_judge(units, data, seed)
     return found
 
 
-def by_comparison(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
-    """The numbers of each judge and candidate."""
+def by_comparison(table: pd.DataFrame, units: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+    """The numbers of each judge and candidate; in `units` clusters stand for questions."""
     return [
-        *classes.class_rates(table, data),
-        *effects.first_position_effect(table, data, seed),
-        *effects.signed_rates(table, data),
+        *classes.class_rates(units, data),
+        *effects.first_position_effect(units, data, seed),
+        *effects.signed_rates(units, data),
         *flips.excess_flip(table, data, seed),
         *flips.control_arms(table, data, seed),
         *flips.flip_by_gap(table, data),
-        *winrates.win_rate(table, data),
-        *sensitivity.sensitivity(table, data),
+        *winrates.win_rate(units, data),
+        *sensitivity.sensitivity(units, data),
     ]
 
 

@@ -28,6 +28,8 @@ def numbers(held: Held, data: str, seed: int, margin_pp: float, notes: list[str]
     frame = held.frame.astype({"judge_vendor": object, "candidate_vendor": object})
     if not (frame["top"] == 1.0).any():
         return []
+    if "cluster" in frame:
+        notes.append("Rankings: the question, not the column cluster, is the unit of all intervals.")
     names = set(map(str, frame["condition"].unique()))
     blind = frame[frame["condition"] == CONTROL] if len(names) > 1 and CONTROL in names else frame
     found: list[Estimate] = []

@@ -1,14 +1,14 @@
-"""Do judges prefer their own vendor's answers: one fit of all judges and vendors to values of comparisons.
+"""Do judges prefer their own vendor's answers: one fit of all judges and vendors, to scores or to verdicts on pairs.
 
-The model of judge j's value of comparison i, of answers c and d to one question (the difference of its scores, or its
-verdict, averaged over orders):
+The model of judge j's value of item i (its score of answer c, or its verdict on answers c and d, averaged over orders):
 
-    y_ji = b_j (q_c - q_d + t_i) + own_v (o_c - o_d) + place_j x_ji + e_ji
+    y_ji = b_j (q_c - q_d + t_i) + own_v (o_c - o_d) + place_j x_ji + f_j g_question + e_ji
 
-q is the quality of a candidate, t_i what this question adds to it, o whether the answer is of the judge's vendor v, x
-the balance of places, and b_j the judge's sharpness (1 on average). A judge that follows the place in a share of its
-pairs has its b_j cut by this share, and nothing else. t and e are normal; t is common to the judges, so that their
-agreement within candidates tells how sharp each is, even where there are few candidates.
+q is the quality of a candidate, t_i what this question adds to it, o whether the answer is of the judge's vendor v,
+and b_j the judge's sharpness (1 on average). Of pairs x is the balance of places, and there is no g; of scores there is
+no d, x is 1 (leniency), and g is what judges make of the question as a whole. A judge that follows the place in a share
+of its pairs has its b_j cut by this share, and nothing else. t, g and e are normal; t is common to the judges, so that
+their agreement within candidates tells how sharp each is, even where there are few candidates.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ from helpers.stats.intervals import MIN_CLUSTERS, NAN, Interval, no_interval, t_
 from helpers.stats.rank_design import sum_to_zero
 
 #: How much sharpness differs between judges where the values say nothing of it (standard deviation around 1).
-SPREAD = 0.5
+SPREAD = 0.4
+#: How much a judge's sharpness between candidates differs from that within them (standard deviation): shares of wins
+#: bend near 0 and 1.
+BENT = 0.1
 #: Standard deviation of the log variances around their start: they stay finite where nothing varies.
 LOOSE = 3.0
 #: Fewer effective clusters than these carry no interval.
@@ -40,18 +43,19 @@ NO_OTHERS = "not identified: no judge of another vendor compared these answers w
 
 
 @dataclass(frozen=True)
-class Comparisons:
-    """Values of comparisons, a row a judge and comparison; whole numbers from 0 without gaps, vendors -1 where unknown.
+class Values:
+    """Values of pairs or scores, a row a judge and item; whole numbers from 0 without gaps, unknown vendors negative.
 
-    `item` numbers comparisons (question and two answers), `plus` and `minus` the candidates that `value` is the
-    difference of, `place` is 1 where `plus` always stood first, -1 where `minus` did, and 0 where both did.
+    `item` numbers questions with their one or two answers, `plus` and `minus` (None: scores) the candidates. `place` is
+    1 where `plus` always stood first, -1 where `minus` did, 0 where both did, and not used for scores.
     """
 
     judge: np.ndarray
     item: np.ndarray
+    question: np.ndarray
     cluster: np.ndarray
     plus: np.ndarray
-    minus: np.ndarray
+    minus: np.ndarray | None
     value: np.ndarray
     place: np.ndarray
     judge_vendor: np.ndarray  # of each judge
@@ -62,13 +66,15 @@ class Comparisons:
     def own(self) -> tuple[np.ndarray, list[int]]:
         """(n, v) 1 where `plus` is the judge's own, -1 where `minus` is; and which vendors these columns are."""
         made = self.judge_vendor[self.judge]
-        sign = (self.candidate_vendor[self.plus] == made).astype(float) - (self.candidate_vendor[self.minus] == made)
+        sign = (self.candidate_vendor[self.plus] == made).astype(float)
+        if self.minus is not None:
+            sign -= self.candidate_vendor[self.minus] == made
         sign[made < 0] = 0.0
         tested = sorted(set(made[sign != 0].tolist()))
         return sign[:, None] * (made[:, None] == np.array(tested, dtype=int)), tested
 
 
-def own_vendor_effects(rows: Comparisons) -> dict[str, Interval]:
+def own_vendor_effects(rows: Values) -> dict[str, Interval]:
     """How much each vendor's judges add to its answers, in units of `value`, by vendor.
 
     An effect that this design does not identify is NaN, and `method` says why. Clustered CR2 sandwich with
@@ -89,13 +95,14 @@ def own_vendor_effects(rows: Comparisons) -> dict[str, Interval]:
     found = {}
     contrasts = np.zeros((len(tested), len(free)))
     contrasts[np.arange(len(tested)), fit.first_own + np.arange(len(tested))] = 1.0
+    unsure = np.vstack([fit.prior_root, BENT * fit.bend(free)]) if rows.minus is not None else fit.prior_root
     spread = robust_variances(fit.scores(free), fit.leverage(free), bread, contrasts)
     for number, name in enumerate(names):
         if flat[number]:
             found[name] = no_interval(NAN, n, clusters, _why(rows, tested))
             continue
         variance, df, effective, kind = spread[number]
-        prior = float(((fit.prior_root @ (bread @ contrasts[number])) ** 2).sum())
+        prior = float(((unsure @ (bread @ contrasts[number])) ** 2).sum())
         df *= ((variance + prior) / variance) ** 2 if variance > 0 else 1.0
         value, se = scale * free[fit.first_own + number], scale * float(np.sqrt(variance + prior))
         if clusters >= MIN_CLUSTERS and effective < MIN_EFFECTIVE:
@@ -106,114 +113,172 @@ def own_vendor_effects(rows: Comparisons) -> dict[str, Interval]:
     return found
 
 
-def _why(rows: Comparisons, tested: Sequence[int]) -> str:
+def _why(rows: Values, tested: Sequence[int]) -> str:
     there = {*rows.judge_vendor.tolist(), *rows.candidate_vendor.tolist()}
     return ONLY_SUM if len(tested) == 2 and there == set(tested) else NO_OTHERS
 
 
-def _flat(rows: Comparisons, own: np.ndarray) -> np.ndarray:
+def _flat(rows: Values, own: np.ndarray) -> np.ndarray:
     """Which own terms could move without changing any value, were all judges equally sharp."""
     judges, candidates = len(rows.judge_vendor), len(rows.candidate_vendor)
     # One row a different combination of judge, candidates and balance of places says all about the rank.
-    key = (rows.judge * candidates + rows.plus) * candidates + rows.minus
-    _, first = np.unique(np.stack([key, np.round(rows.place * 1e6).astype(np.int64)]), axis=1, return_index=True)
+    place = np.ones(len(rows.value)) if rows.minus is None else rows.place
+    key = (rows.judge * candidates + rows.plus) * candidates + (0 if rows.minus is None else rows.minus)
+    _, first = np.unique(np.stack([key, np.round(place * 1e6).astype(np.int64)]), axis=1, return_index=True)
     at = np.arange(len(first))
     x = np.zeros((len(first), candidates + judges + own.shape[1]))
     x[at, rows.plus[first]] += 1.0
-    x[at, rows.minus[first]] -= 1.0
-    x[at, candidates + rows.judge[first]] = rows.place[first]
+    if rows.minus is not None:
+        x[at, rows.minus[first]] -= 1.0
+    x[at, candidates + rows.judge[first]] = place[first]
     x[:, candidates + judges :] = own[first]
     _, sizes, directions = np.linalg.svd(x.T @ x)
     null = directions[sizes < 1e-9 * sizes.max()]
     return (np.abs(null[:, candidates + judges :]) > 1e-6).any(axis=0)
 
 
-class _Fit:
-    """The likelihood with its derivatives: quality, sharpness, own and place terms, log variances of e and of t."""
+@dataclass(frozen=True)
+class _State:
+    """Rows' sharpness, quality, weight, residual, loading of g, its mean and variance; items' t likewise."""
 
-    def __init__(self, rows: Comparisons, own: np.ndarray, scale: float) -> None:
-        judges, candidates = len(rows.judge_vendor), len(rows.candidate_vendor)
-        self.rows, self.y = rows, rows.value / scale
+    b: np.ndarray
+    gap: np.ndarray
+    weight: np.ndarray
+    tau: float
+    residual: np.ndarray
+    t: np.ndarray
+    spread: np.ndarray
+    left: np.ndarray  # of each item, given g
+    load: np.ndarray
+    g: np.ndarray
+    vague: np.ndarray
+    slope: np.ndarray  # of each item, how t falls in g
+    likelihood: float
+
+
+class _Fit:
+    """The likelihood with its derivatives: quality, sharpness, own and place terms, log variances, loadings of g."""
+
+    def __init__(self, rows: Values, own: np.ndarray, scale: float) -> None:
+        judges, candidates, scores = len(rows.judge_vendor), len(rows.candidate_vendor), rows.minus is None
+        self.rows, self.y = rows, (rows.value - (rows.value.mean() if scores else 0.0)) / scale
+        place = np.ones(len(self.y)) if scores else rows.place
         self.quality, self.sharp = sum_to_zero(candidates), sum_to_zero(judges)
-        placed = np.flatnonzero(np.bincount(rows.judge, weights=np.abs(rows.place), minlength=judges) > 0)
-        self.linear = np.column_stack([own, rows.place[:, None] * (rows.judge[:, None] == placed)])
+        placed = np.flatnonzero(np.bincount(rows.judge, weights=np.abs(place), minlength=judges) > 0)
+        self.linear = np.column_stack([own, place[:, None] * (rows.judge[:, None] == placed)])
         self.clusters = int(rows.cluster.max()) + 1
-        sizes = [candidates - 1, judges - 1, self.linear.shape[1], judges, 1]
+        self.of_item = np.zeros(int(rows.item.max()) + 1, dtype=np.int64)  # the first row of each item
+        self.of_item[rows.item[::-1]] = np.arange(len(self.y))[::-1]
+        sizes = [candidates - 1, judges - 1, self.linear.shape[1], judges, 1, judges if scores else 0]
         ends = np.cumsum(sizes)
         self.blocks = [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
         self.first_own = int(ends[1])
         self.start = np.zeros(ends[-1])
-        self.start[self.blocks[3]], self.start[self.blocks[4]] = np.log(0.5), np.log(0.25)
-        #: Square root of the prior precision; that of quality only keeps apart what no comparison joins.
+        for block, value in zip(self.blocks[3:], (np.log(0.5), np.log(0.25), 0.3), strict=True):
+            self.start[block] = value
+        #: Square root of the prior precision; that of quality only keeps apart what no item joins.
         self.prior_root = np.zeros((judges, ends[-1]))
         self.prior_root[:, self.blocks[1]] = self.sharp / SPREAD
         self.penalty = self.prior_root.T @ self.prior_root
         self.penalty[self.blocks[0], self.blocks[0]] += 1e-6 * np.eye(sizes[0])
-        self.penalty[range(ends[2], ends[-1]), range(ends[2], ends[-1])] += LOOSE**-2
+        self.penalty[range(self.first_own, ends[-1]), range(self.first_own, ends[-1])] += LOOSE**-2
 
-    def _at(self, free: np.ndarray) -> tuple[np.ndarray, ...]:
-        rows, (quality, sharp, linear, noise, common) = self.rows, self.blocks
+    def _at(self, free: np.ndarray) -> _State:
+        """What the values say of t and g at these parameters (posterior means and variances)."""
+        rows, (quality, sharp, linear, noise, common, whole) = self.rows, self.blocks
         q, b = self.quality @ free[quality], (1.0 + self.sharp @ free[sharp])[rows.judge]
-        gap = q[rows.plus] - q[rows.minus]
+        gap = q[rows.plus] - (0.0 if rows.minus is None else q[rows.minus])
         weight, tau = np.exp(-free[noise])[rows.judge], float(np.exp(free[common])[0])
         residual = self.y - b * gap - self.linear @ free[linear]
         pulled = np.bincount(rows.item, weight * b * residual)
-        open_ = 1.0 + tau * np.bincount(rows.item, weight * b * b)
-        return b, gap, weight, tau, residual, tau * pulled / open_, tau / open_
+        left = tau / (1.0 + tau * np.bincount(rows.item, weight * b * b))
+        likelihood = np.log(weight).sum() + np.log(left / tau).sum() - (weight * residual**2).sum() + left @ pulled**2
+        t, spread = left * pulled, left
+        load, g, vague, slope = np.zeros(len(b)), np.zeros(len(b)), np.zeros(len(b)), np.zeros(len(left))
+        if rows.minus is None:
+            load = free[whole][rows.judge]
+            question, slope = rows.question[self.of_item], left * np.bincount(rows.item, weight * b * load)
+            known = np.bincount(rows.question, weight * load**2) - np.bincount(question, slope**2 / left)
+            drawn = np.bincount(rows.question, weight * load * residual) - np.bincount(question, slope * pulled)
+            likelihood += (drawn**2 / (1.0 + known)).sum() - np.log1p(known).sum()
+            g, vague = (drawn / (1.0 + known))[rows.question], (1.0 / (1.0 + known))[rows.question]
+            t, spread = t - slope * g[self.of_item], left + slope**2 * vague[self.of_item]
+        return _State(b, gap, weight, tau, residual, t, spread, left, load, g, vague, slope, float(likelihood))
 
     def loss(self, free: np.ndarray) -> tuple[float, np.ndarray]:
-        """Minus the penalised log likelihood, and its gradient, by row."""
-        _, _, weight, tau, residual, common, left = self._at(free)
-        pulled, open_ = common / left, tau / left
-        likelihood = np.log(weight).sum() - np.log(open_).sum() - (weight * residual**2).sum() + (pulled * common).sum()
+        """Minus the penalised log likelihood, and its gradient."""
         away = free - self.start
-        return 0.5 * (away @ self.penalty @ away - likelihood), self.penalty @ away - self.scores(free).sum(axis=0)
+        state = self._at(free)
+        gradient = self.penalty @ away - self.scores(free, state).sum(axis=0)
+        return 0.5 * (away @ self.penalty @ away - state.likelihood), gradient
 
-    def scores(self, free: np.ndarray) -> np.ndarray:
-        """(C, P) the score of each cluster."""
-        rows, (quality, sharp, linear, noise, shared) = self.rows, self.blocks
-        b, gap, weight, tau, residual, common, left = self._at(free)
-        t, v = common[rows.item], left[rows.item]
-        error = residual - b * t
-        pull = weight * error
+    def scores(self, free: np.ndarray, state: _State | None = None) -> np.ndarray:
+        """(C, P) the score of each cluster: that of all of y, t and g, averaged over t and g."""
+        rows, (quality, sharp, linear, noise, shared, whole) = self.rows, self.blocks
+        at = state or self._at(free)
+        b, load, t, spread = at.b, at.load, at.t[rows.item], at.spread[rows.item]
+        joint = -at.slope[rows.item] * at.vague  # covariance of t and g
+        error = at.residual - b * t - load * at.g
+        pull = at.weight * error
         found = np.empty((self.clusters, len(free)))
 
-        def by(codes: np.ndarray, size: int, values: np.ndarray) -> np.ndarray:
+        def by(codes: np.ndarray | int, size: int, values: np.ndarray) -> np.ndarray:
             return np.bincount(rows.cluster * size + codes, values, self.clusters * size).reshape(-1, size)
 
         size = len(self.quality)
-        found[:, quality] = (by(rows.plus, size, b * pull) - by(rows.minus, size, b * pull)) @ self.quality
+        moved = by(rows.plus, size, b * pull)
+        found[:, quality] = (moved if rows.minus is None else moved - by(rows.minus, size, b * pull)) @ self.quality
         size = len(self.sharp)
-        found[:, sharp] = by(rows.judge, size, weight * (error * (gap + t) - b * v)) @ self.sharp
+        agreed = at.weight * (error * (at.gap + t) - b * spread - load * joint)
+        found[:, sharp] = by(rows.judge, size, agreed) @ self.sharp
         for number in range(self.linear.shape[1]):
             found[:, linear.start + number] = by(0, 1, pull * self.linear[:, number])[:, 0]
-        found[:, noise] = by(rows.judge, size, 0.5 * (weight * (error**2 + b * b * v) - 1.0))
-        of_item = np.zeros(len(common), dtype=np.int64)
-        of_item[rows.item] = rows.cluster
-        found[:, shared.start] = np.bincount(of_item, 0.5 * ((common**2 + left) / tau - 1.0), self.clusters)
+        squares = error**2 + b * b * spread + load**2 * at.vague + 2 * b * load * joint
+        found[:, noise] = by(rows.judge, size, 0.5 * (at.weight * squares - 1.0))
+        of_item = rows.cluster[self.of_item]
+        found[:, shared.start] = np.bincount(of_item, 0.5 * ((at.t**2 + at.spread) / at.tau - 1.0), self.clusters)
+        if rows.minus is None:
+            found[:, whole] = by(rows.judge, size, at.weight * (error * at.g - b * joint - load * at.vague))
         return found
+
+    def bend(self, free: np.ndarray) -> np.ndarray:
+        """(J, P) how the score moves when each judge is sharper between candidates than within them."""
+        whole, gap, found = self.y, self._at(free).gap, []
+        before = self.scores(free).sum(axis=0)
+        for judge in range(len(self.sharp)):
+            self.y = whole + gap * (self.rows.judge == judge)
+            found.append(self.scores(free).sum(axis=0) - before)
+        self.y = whole
+        return np.array(found)[:, : self.blocks[3].start] @ np.eye(self.blocks[3].start, len(free))
 
     def leverage(self, free: np.ndarray) -> np.ndarray | None:
         """(C, P, P) the information of each cluster about the mean; None where that is too much to hold."""
         if self.clusters * len(free) ** 2 > MOST_NUMBERS:
             return None
-        rows, (quality, sharp, linear, _, _) = self.rows, self.blocks
-        b, gap, weight, _, _, _, left = self._at(free)
+        rows, (quality, sharp, linear, *_) = self.rows, self.blocks
+        state = self._at(free)
         found = np.zeros((self.clusters, len(free), len(free)))
-        order = np.lexsort((rows.item, rows.cluster))
+        order = np.lexsort((rows.item, rows.question, rows.cluster))
         ends = np.searchsorted(rows.cluster[order], np.arange(self.clusters + 1))
         for cluster in range(self.clusters):
             at = order[ends[cluster] : ends[cluster + 1]]
-            if not len(at):
-                continue
+            b, weight, load = state.b[at, None], state.weight[at, None], state.load[at, None]
             slope = np.zeros((len(at), len(free)))
-            slope[:, quality] = b[at, None] * (self.quality[rows.plus[at]] - self.quality[rows.minus[at]])
-            slope[:, sharp] = gap[at, None] * self.sharp[rows.judge[at]]
+            slope[:, quality] = b * self.quality[rows.plus[at]]
+            if rows.minus is not None:
+                slope[:, quality] -= b * self.quality[rows.minus[at]]
+            slope[:, sharp] = state.gap[at, None] * self.sharp[rows.judge[at]]
             slope[:, linear] = self.linear[at]
             starts = np.flatnonzero(np.diff(rows.item[at], prepend=-1))
-            joined = np.add.reduceat(slope * (weight * b)[at, None], starts)
-            inner = slope.T @ (slope * weight[at, None])
-            found[cluster] = inner - joined.T @ (joined * left[rows.item[at[starts]], None])
+            item = rows.item[at[starts]]
+            joined = np.add.reduceat(slope * weight * b, starts)
+            found[cluster] = slope.T @ (slope * weight) - joined.T @ (joined * state.left[item, None])
+            if rows.minus is None:
+                first = np.flatnonzero(np.diff(rows.question[at], prepend=-1))
+                above = np.add.reduceat(slope * weight * load, first)
+                heads = np.flatnonzero(np.diff(rows.question[at[starts]], prepend=-1))
+                above -= np.add.reduceat(joined * state.slope[item, None], heads)
+                found[cluster] -= above.T @ (above * state.vague[at[first], None])
         return found
 
     def maximum(self) -> tuple[np.ndarray, np.ndarray]:

@@ -81,7 +81,7 @@ def by_vendor(estimates: Sequence[Estimate]) -> dict[str, tuple[Estimate, float,
 def _line(judge: str, vendor: str, each: Estimate, p: float, verdict: str, least: float) -> CardLine:
     beside = "at equal quality and position"
     if each.id == "excess_self_preference":
-        beside = "beyond what other vendors' judges say of them, as partial rivals or unequal sharpness would"
+        beside = "beyond what other vendors' judges say of these answers, as a partial rival or unequal sharpness would"
     verb = "favour" if each.value > 0 else "disfavour"
     said = {
         "bias": f"whose judges {verb} their own vendor's answers {beside}",
