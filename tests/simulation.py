@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from helpers import frames, verdicts
@@ -72,3 +73,21 @@ def frame(count: int, **traits: Any) -> pd.DataFrame:
     table = frames.listwise(found, answers)
     pairs = zip(table["question_id"], table["candidate"], strict=True)
     return table.assign(text=[answers[pair].text for pair in pairs])
+
+
+def cr2_by_matrices(design: np.ndarray, y: np.ndarray, clusters: np.ndarray, contrast: np.ndarray) -> tuple[float, ...]:
+    """Value, CR2 standard error and Bell-McCaffrey degrees of freedom of least squares, written out with (N, N)."""
+    bread = np.linalg.inv(design.T @ design)
+    fitted = design @ bread @ design.T
+    error, rest = y - fitted @ y, np.eye(len(y)) - fitted
+    terms, ways = [], []
+    for cluster in np.unique(clusters):
+        at = clusters == cluster
+        values, vectors = np.linalg.eigh(rest[np.ix_(at, at)])
+        adjust = vectors / np.sqrt(values) @ vectors.T
+        side = contrast @ bread @ design[at].T @ adjust
+        terms.append(side @ error[at])
+        ways.append(rest[at].T @ side)
+    working = np.array(ways) @ np.array(ways).T
+    df = np.trace(working) ** 2 / (working**2).sum()
+    return float(contrast @ bread @ design.T @ y), float(np.sqrt(np.sum(np.square(terms)))), float(df)

@@ -12,7 +12,15 @@ import pandas as pd
 from helpers.stats.intervals import MIN_CLUSTERS, NAN, Interval, no_interval, t_interval
 from helpers.stats.panel import Panel, panel_of
 from helpers.stats.rank_design import Design, chunks_of, design_of, utilities
-from helpers.stats.rank_logit import Pieces, blocks_at, climb
+from helpers.stats.rank_logit import blocks_at, climb
+from helpers.stats.sandwich import (
+    Adjusted,
+    Spread,
+    adjust_evenly,
+    adjust_scores,
+    combine_pieces,
+    pieces_of_rates,
+)
 
 QUALITIES = ("candidate", "category")
 METHOD = "rank-ordered logit, question-clustered sandwich (CR2), Satterthwaite t"
@@ -27,79 +35,8 @@ THIRD_PARTY = 0.5 * np.array(
 NO_QUALITY = "rankings do not follow the common quality; its sharpness is held at 0"
 #: Fewer questions give no bounds of a marginal effect: probabilities bend too much for the delta method.
 EFFECT_CLUSTERS = 40
-#: No interval below so many effective questions, and one called rough from there to the other.
-LEAST_EFFECTIVE, ROUGH_EFFECTIVE = 2.0, 10.0
-#: Numbers in the clusters' blocks of information that are kept, and the leverage that one cluster decides alone.
-MOST_BLOCKS, DECIDED = 20_000_000, 1 - 1e-6
-
-
-@dataclass(frozen=True)
-class Sandwich:
-    """The covariance of a fit by clusters, and how much a contrast hangs on few of them.
-
-    CR2 (Pustejovsky and Tipton 2018) for a likelihood. With L = T T' the information of the linearised model, a
-    cluster's part of it I_c and M_c = T^-1 I_c T^-T, the scores u_c = T^-1 s_c at the maximum have the covariance
-    M_c - M_c^2 where those at the truth have M_c (which is what the model says, all judgments being independent). As
-    the two commute, (I - M_c)^-1/2 u_c has M_c again: these stand in the meat. A direction that one cluster alone
-    decides has a score of 0 at the maximum, and keeps it; the effective count then tells.
-    """
-
-    covariance: np.ndarray  # (P, P) of the free parameters
-    bread: np.ndarray  # (P, P) the inverse information
-    along: np.ndarray  # (P, P) turns a contrast of free parameters to the coordinates of u
-    reach: np.ndarray  # (C, P) eigenvalues of M_c
-    turns: np.ndarray  # (C, P, P) eigenvectors of M_c, in columns
-
-    def weight(self, contrast: np.ndarray) -> tuple[float, float]:
-        """Satterthwaite's degrees of freedom (Bell and McCaffrey 2002) and the effective clusters of a contrast."""
-        parts = np.einsum("cpk,p->ck", self.turns, self.along @ contrast)
-        moved = self.reach * _adjusting(self.reach) * parts
-        own = (_adjusting(self.reach) * moved * parts).sum(axis=1)
-        df = satterthwaite(own, np.einsum("cpk,ck->cp", self.turns, moved))
-        return df, effective_clusters((self.reach * parts**2).sum(axis=1))
-
-
-def satterthwaite(own: np.ndarray, pull: np.ndarray) -> float:
-    """(tr G)^2 / tr G^2 of G = diag(own) - pull pull', (C,) and (C, P): the degrees of freedom of a sum of squares.
-
-    G is the working covariance of the terms whose squares are summed; all clusters pull each other by the maximum.
-    """
-    squares = (pull**2).sum(axis=1)
-    total = own.sum() - squares.sum()
-    size = (own**2).sum() - 2 * (own * squares).sum() + ((pull.T @ pull) ** 2).sum()
-    return float(total**2 / size) if size > 0 else NAN
-
-
-def effective_clusters(parts: np.ndarray) -> float:
-    """How many equal clusters would be as good: (sum)^2 / sum of squares of the variances that each adds.
-
-    Carter, Schnepel and Steigerwald 2017, with judgments taken as independent.
-    """
-    size = float((parts**2).sum())
-    return float(parts.sum() ** 2 / size) if size > 0 else NAN
-
-
-def sandwich_of(design: Design, free: np.ndarray, pieces: Pieces) -> Sandwich:
-    """The clustered sandwich at the maximum; in very large panels M_c is the cluster's share of judgments."""
-    size, clusters = len(free), len(pieces.scores)
-    root = np.linalg.cholesky(pieces.linearised)
-    bread = np.linalg.inv(pieces.observed)
-    along = root.T @ bread
-    if clusters * size**2 > MOST_BLOCKS:
-        share = np.bincount(design.panel.cluster, minlength=clusters) / len(design.panel.cluster)
-        reach = np.broadcast_to(share[:, None], (clusters, size))
-        turns = np.broadcast_to(np.eye(size), (clusters, size, size))
-    else:
-        half = np.linalg.solve(root, blocks_at(design, free))
-        reach, turns = np.linalg.eigh(np.linalg.solve(root, half.transpose(0, 2, 1)))
-        reach = reach.clip(0.0, 1.0)
-    scores = np.einsum("cpk,pq,cq->ck", turns, np.linalg.inv(root), pieces.scores, optimize=True)
-    scores = np.einsum("cpk,ck->cp", turns, _adjusting(reach) * scores)
-    return Sandwich(along.T @ (scores.T @ scores) @ along, bread, along, reach, turns)
-
-
-def _adjusting(reach: np.ndarray) -> np.ndarray:
-    return np.where(reach < DECIDED, 1 / np.sqrt(1 - np.minimum(reach, DECIDED)), 0.0)
+#: Numbers in the clusters' blocks of information that are kept; in larger panels each has its share of judgments.
+MOST_BLOCKS = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -124,7 +61,9 @@ class RankLogit:
     loglik: float
     design: Design | None = field(repr=False, default=None)
     free: np.ndarray | None = field(repr=False, default=None)
-    sandwich: Sandwich | None = field(repr=False, default=None)
+    adjusted: Adjusted | None = field(repr=False, default=None)
+    bread: np.ndarray | None = field(repr=False, default=None)  # inverse information of the free parameters
+    turn: np.ndarray | None = field(repr=False, default=None)  # from those to the coordinates of `adjusted`
 
     @property
     def dull(self) -> tuple[str, ...]:
@@ -170,11 +109,19 @@ def fit_panel(
     design, fit = climb(design)
     if fit.problem:
         return _unfitted(design.names, panel, design.depth, fit.steps, fit.problem)
-    sandwich, expand = sandwich_of(design, fit.free, fit.pieces), design.expand
+    scores, information, expand = fit.pieces.scores, fit.pieces.linearised, design.expand
+    if scores.size * len(fit.free) > MOST_BLOCKS:
+        adjusted = adjust_evenly(scores, information, np.bincount(panel.cluster, minlength=panel.clusters) / n)
+    else:
+        adjusted = adjust_scores(scores, blocks_at(design, fit.free))
+    # Scores have the variance of the linearised model; a step of the parameters is measured by the observed one.
+    bread = np.linalg.inv(fit.pieces.observed)
+    turn = information @ bread
+    parts = adjusted.scores @ turn @ expand.T
     return RankLogit(
         design.names,
         expand @ fit.free,
-        expand @ sandwich.covariance @ expand.T,
+        parts.T @ parts,
         panel.clusters,
         n,
         panel.unused,
@@ -185,7 +132,9 @@ def fit_panel(
         fit.pieces.loglik,
         design,
         fit.free,
-        sandwich,
+        adjusted,
+        bread,
+        turn,
     )
 
 
@@ -219,19 +168,8 @@ def _contrast(fit: RankLogit, weights: Mapping[str, float]) -> np.ndarray:
 
 def _interval(fit: RankLogit, value: float, contrast: np.ndarray, method: str) -> Interval:
     """The interval of a number whose derivative by the free parameters is `contrast`."""
-    se = math.sqrt(max(float(contrast @ fit.sandwich.covariance @ contrast), 0.0))
-    return _effective_interval(value, se, *fit.sandwich.weight(contrast), fit.n, fit.clusters, method)
-
-
-def _effective_interval(
-    value: float, se: float, df: float, effective: float, n: int, clusters: int, method: str, level: float = 0.95
-) -> Interval:
-    """A t interval whose method says how many questions it is worth; none where these are too few."""
-    told = f"{effective:.3g} effective questions of {clusters}"
-    if effective < LEAST_EFFECTIVE and clusters >= MIN_CLUSTERS:
-        return no_interval(value, n, clusters, f"no interval below {LEAST_EFFECTIVE:g} effective questions: {told}")
-    rough = "rough: " if effective < ROUGH_EFFECTIVE else ""
-    return t_interval(value, se, df, n, clusters, f"{method}; {rough}{told}", level)
+    found = combine_pieces([fit.adjusted.pieces(fit.turn @ contrast)])
+    return t_interval(value, found.se, found.df, fit.n, fit.clusters, method, effective=found.effective)
 
 
 def self_preference(fit: RankLogit, vendor: str) -> Interval:
@@ -281,7 +219,7 @@ def explaining_slope(fit: RankLogit, vendor: str, covariate: str) -> Interval:
         why = found.method if covariate in fit.names or not fit.converged else f"{covariate} is not in the model"
         return no_interval(NAN, fit.n, fit.clusters, why)
     own, slope = _contrast(fit, _own_weights(fit, vendor)), _contrast(fit, {covariate: 1.0})
-    moved = float(own @ fit.sandwich.bread @ slope) / float(slope @ fit.sandwich.bread @ slope)
+    moved = float(own @ fit.bread @ slope) / float(slope @ fit.bread @ slope)
     value = float(slope @ fit.free) - found.value / moved if moved else NAN
     return no_interval(value, found.n, found.clusters, "linear in the slope, from the information at the maximum")
 
@@ -344,21 +282,23 @@ def third_party_log_odds(counts: np.ndarray) -> np.ndarray:
 def third_party_log_odds_clustered(counts: np.ndarray, level: float = 0.95) -> tuple[Interval, ...]:
     """The three log-odds with jackknife intervals over questions: `counts` (C, 3, 3) per question.
 
-    The jackknife is CR3: with h the question's share of a vendor's judgments, its term is 1 / (1 - h) too large on
-    average. Satterthwaite's degrees of freedom are those of its terms where all judgments are independent.
+    Degrees of freedom and effective questions are those of the linearised number (see `sandwich`).
     """
     table = np.asarray(counts, dtype=float)
     total, clusters, n = table.sum(axis=0), len(table), round(table.sum())
     values = third_party_log_odds(total) if n else np.full(3, NAN)
     left_out = third_party_log_odds(total - table) if clusters > 1 else np.full((1, 3), NAN)
     errors = np.sqrt((clusters - 1) / max(clusters, 1) * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0))
-    share = table.sum(axis=2) / np.maximum(total.sum(axis=1), 1)
-    moved = share * _adjusting(share) ** 2
+    sizes, method = table.sum(axis=2), "third-party log-odds, question jackknife t"
+    alone = clusters < MIN_CLUSTERS or (sizes.max(axis=0) == sizes.sum(axis=0)).any()
     found = []
-    for v in range(3):
-        variance = (THIRD_PARTY[v] ** 2 / np.where(total == 0, 0.5, total)).sum(axis=1)
-        df = satterthwaite((moved * _adjusting(share) ** 2) @ variance, moved * np.sqrt(variance))
-        method = "third-party log-odds, question jackknife, Satterthwaite t"
-        worth = effective_clusters(share @ variance)
-        found.append(_effective_interval(float(values[v]), float(errors[v]), df, worth, n, clusters, method, level))
+    for value, error, slopes in zip(values, errors, THIRD_PARTY / np.where(total == 0, 0.5, total), strict=True):
+        spread = Spread(NAN, NAN, NAN)
+        if not alone:
+            # What one first place adds, as if each judge vendor were a rate.
+            worth = slopes * total.sum(axis=1, keepdims=True)
+            varies = (worth**2 * total).sum(axis=1) / total.sum(axis=1)
+            spread = combine_pieces([pieces_of_rates((table * worth).sum(axis=2), sizes, np.ones(3), varies)])
+        se = NAN if alone else float(error)
+        found.append(t_interval(float(value), se, spread.df, n, clusters, method, level, effective=spread.effective))
     return tuple(found)

@@ -58,9 +58,10 @@ def paired_log_odds(
     value = float(w @ np.log(total_up / total_down))
     if clusters < MIN_CLUSTERS:
         return t_interval(value, NAN, NAN, n, clusters, METHOD, level)
-    share = total_up / (total_up + total_down)
-    slope = w / (share * (1 - share))
-    found = combine_pieces([pieces_of_rates(b * (1 - share) - c * share, b + c, slope, share * (1 - share))])
+    share, sizes = total_up / (total_up + total_down), b + c
+    varies = share * (1 - share)
+    residuals = (b / total_up - c / total_down) * varies * sizes.sum(axis=0)
+    found = combine_pieces([pieces_of_rates(residuals, sizes, w / varies, varies)])
     variance = found.se**2
     certain = np.array(counted or [False] * b.shape[1])[used]
     inverse = np.where(empty, 0.0, 1 / np.concatenate([total_up, total_down])).reshape(2, -1).sum(axis=0)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 NAN = float("nan")
+#: From this leverage on one cluster decides a direction alone.
+ALONE = 1 - 1e-6
 
 
 @dataclass(frozen=True)
@@ -52,25 +54,57 @@ def pieces_of_rates(
     return Pieces((weights / totals * factor * residuals).sum(axis=1), shares, float(shares @ shares) + off)
 
 
-def pieces_of_fit(scores: np.ndarray, information: np.ndarray, contrast: np.ndarray) -> Pieces:
-    """The pieces of contrast @ parameters, from (C, k) scores of clusters and their (C, k, k) information.
+@dataclass(frozen=True)
+class Adjusted:
+    """A fit's clusters, adjusted by CR2: `scores` (C, k), of which a contrast of parameters takes a weighted sum.
 
-    With M the inverse of the whole information I and S_c = M^1/2 I_c M^1/2, the adjusted score of a cluster is
-    M^-1/2 (1 - S_c)^-1/2 M^1/2 s_c: for least squares just X_c' (1 - H_cc)^-1/2 e_c, for a likelihood its linearised
-    counterpart. A direction in which one cluster holds all information adds nothing, as its score there is 0.
+    `root` (k, k) is M^1/2, M the inverse of the whole information; `leverage` (C, k) and `turned` (C, k, k) are the
+    eigenvalues and eigenvectors of S_c = M^1/2 I_c M^1/2.
     """
+
+    scores: np.ndarray
+    root: np.ndarray
+    leverage: np.ndarray
+    turned: np.ndarray
+
+    def pieces(self, contrast: np.ndarray) -> Pieces:
+        """The pieces of contrast @ parameters."""
+        factor = _factor(self.leverage)
+        direction = np.einsum("ckj,k->cj", self.turned, self.root @ contrast)
+        reach = np.einsum("ckj,cj->ck", self.turned, factor * self.leverage * direction)
+        shares = (factor**2 * self.leverage * direction**2).sum(axis=1) - (reach**2).sum(axis=1)
+        off = float(((reach.T @ reach) ** 2).sum() - ((reach**2).sum(axis=1) ** 2).sum())
+        return Pieces(self.scores @ contrast, shares, float(shares @ shares) + off)
+
+
+def adjust_scores(scores: np.ndarray, information: np.ndarray) -> Adjusted:
+    """CR2 for a fit, from the (C, k) scores of its clusters and their (C, k, k) information I_c.
+
+    The adjusted score of a cluster is M^1/2 (1 - S_c)^-1/2 M^1/2 s_c: for least squares that of (1 - H_cc)^-1/2 e_c,
+    for a likelihood its linearised counterpart. A direction in which one cluster holds all information adds nothing, as
+    its score there is 0."""
     values, vectors = np.linalg.eigh(information.sum(axis=0))
     root = vectors / np.sqrt(values) @ vectors.T
     leverage, turned = np.linalg.eigh(root @ information @ root)
-    leverage = np.clip(leverage, 0.0, 1.0)
-    free = leverage < 1 - 1e-9
-    factor = np.where(free, 1 / np.sqrt(np.where(free, 1 - leverage, 1.0)), 0.0)
-    direction = turned.transpose(0, 2, 1) @ (root @ contrast)
-    score = np.einsum("ckj,ck->cj", turned, scores @ root)
-    reach = np.einsum("ckj,cj->ck", turned, factor * leverage * direction)
-    shares = (factor**2 * leverage * direction**2).sum(axis=1) - (reach**2).sum(axis=1)
-    off = float(((reach.T @ reach) ** 2).sum() - ((reach**2).sum(axis=1) ** 2).sum())
-    return Pieces((factor * score * direction).sum(axis=1), shares, float(shares @ shares) + off)
+    return _adjusted(scores, root, np.clip(leverage, 0.0, 1.0), turned)
+
+
+def adjust_evenly(scores: np.ndarray, information: np.ndarray, shares: np.ndarray) -> Adjusted:
+    """`adjust_scores` from the whole (k, k) information, each of (C,) clusters having its share in every direction."""
+    values, vectors = np.linalg.eigh(information)
+    shape = (len(shares), *information.shape)
+    leverage = np.broadcast_to(shares[:, None], shape[:2])
+    return _adjusted(scores, vectors / np.sqrt(values) @ vectors.T, leverage, np.broadcast_to(np.eye(shape[1]), shape))
+
+
+def _adjusted(scores: np.ndarray, root: np.ndarray, leverage: np.ndarray, turned: np.ndarray) -> Adjusted:
+    inside = _factor(leverage) * np.einsum("ckj,ck->cj", turned, scores @ root)
+    return Adjusted(np.einsum("ckj,cj->ck", turned, inside) @ root, root, leverage, turned)
+
+
+def _factor(leverage: np.ndarray) -> np.ndarray:
+    free = leverage < ALONE
+    return np.where(free, 1 / np.sqrt(np.where(free, 1 - leverage, 1.0)), 0.0)
 
 
 def combine_pieces(pieces: Iterable[Pieces]) -> Spread:

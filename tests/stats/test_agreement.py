@@ -104,6 +104,7 @@ def test_raw_agreement_counts_pairs() -> None:
     picks = np.array([["a", "a", "a"], ["a", "a", "b"], ["a", "b", None], ["a", None, None]] * 5, dtype=object)
     found = raw_agreement(picks)
     assert found.value == pytest.approx((3 + 1 + 0) / (3 + 3 + 1)) and found.clusters == 15 and found.n == 35
-    shares = np.tile([3.0, 1.0, 0.0], 5) - found.value * np.tile([3.0, 3.0, 1.0], 5)
-    assert found.se == pytest.approx(shares.std(ddof=1) / (7 / 3) / math.sqrt(15), abs=1e-9)
+    pairs = np.tile([3.0, 3.0, 1.0], 5)
+    away = np.tile([3.0, 1.0, 0.0], 5) - found.value * pairs
+    assert found.se == pytest.approx(math.sqrt((away**2 / (1 - pairs / 35)).sum()) / 35, abs=1e-9)
     assert math.isnan(found.p)

@@ -31,6 +31,7 @@ from helpers.stats.intervals import cluster_sums, clustered, newcombe, wilson
 from helpers.stats.models import rank_ordered_logit
 from helpers.stats.power import detectable_effect, detectable_mcnemar, equivalence_power
 from helpers.stats.tests import benjamini_hochberg, holm, mcnemar_exact, sign_flip
+from tests.simulation import cr2_by_matrices
 
 NAN = float("nan")
 
@@ -49,25 +50,27 @@ def test_stratified_clusters_are_the_strata_of_statsmodels_put_together() -> Non
         )
         mean += len(part) / 144 * fit.params[0]
         variance += (len(part) / 144 * fit.bse[0]) ** 2
-    reach = stats.t.ppf(0.975, 36 - 2) * math.sqrt(variance)
+    # Clusters are equal within strata of 14 and 22: Satterthwaite over the two variances.
+    df = 36**2 / (14**2 / 13 + 22**2 / 21)
+    reach = stats.t.ppf(0.975, df) * math.sqrt(variance)
     assert (found.value, found.low, found.high) == pytest.approx((mean, mean - reach, mean + reach), abs=1e-9)
-    assert found.p == pytest.approx(2 * stats.t.sf(mean / math.sqrt(variance), 34), abs=1e-9) and found.df == 34
+    assert found.p == pytest.approx(2 * stats.t.sf(mean / math.sqrt(variance), df), abs=1e-9)
+    assert found.df == pytest.approx(df) and found.effective == pytest.approx(36)
 
 
 def test_unequal_clusters_in_strata_by_hand() -> None:
     # Right verdicts of so many, a question a pair; two categories of five questions each.
     right, read = [3, 0, 2, 1, 2, 4, 1, 0, 3, 2], [4, 1, 2, 3, 2, 4, 4, 2, 3, 5]
-    share = Fraction(sum(right), sum(read))
-    residuals = [x - share * d for x, d in zip(right, read, strict=True)]
+    right, read = right * 2, read * 2
     variance = Fraction(0)
-    for part in (residuals[:5], residuals[5:]):
-        centre = sum(part) / 5
-        variance += Fraction(5, 4) * sum((each - centre) ** 2 for each in part)
+    for at in (slice(0, 10), slice(10, 20)):
+        total, share = sum(read[at]), Fraction(sum(right[at]), sum(read[at]))
+        parts = zip(right[at], read[at], strict=True)
+        variance += sum((x - share * d) ** 2 / (1 - Fraction(d, total)) for x, d in parts)
     se = math.sqrt(variance / sum(read) ** 2)
-    found = clustered(np.array(right, float), np.array(read, float), strata=["a"] * 5 + ["b"] * 5)
+    found = clustered(np.array(right, float), np.array(read, float), strata=["a"] * 10 + ["b"] * 10)
     assert found.value == pytest.approx(18 / 30, abs=1e-12) and found.se == pytest.approx(se, abs=1e-12)
-    # The 97.5 % point of t with 8 degrees of freedom, from a table.
-    assert found.high - found.value == pytest.approx(2.306004135 * se, abs=1e-9)
+    assert "stratified" in found.method and found.df < 18
 
 
 def test_a_contrast_of_unbalanced_columns_is_that_of_a_regression() -> None:
@@ -77,11 +80,8 @@ def test_a_contrast_of_unbalanced_columns_is_that_of_a_regression() -> None:
     sums = cluster_sums(rows, "right", "question", "judge")
     found = clustered(sums.numerators, sums.denominators, [-1.0, 1.0])
     design = np.column_stack([np.ones(160), rows["judge"]])
-    fit = sm.OLS(rows["right"], design).fit(
-        cov_type="cluster", cov_kwds={"groups": rows["question"], "use_correction": False}
-    )
-    assert found.value == pytest.approx(fit.params.iloc[1], abs=1e-9)
-    assert found.se == pytest.approx(fit.bse.iloc[1] * math.sqrt(25 / 24), abs=1e-9)
+    fit = cr2_by_matrices(design, rows["right"].to_numpy(), rows["question"].to_numpy(), np.array([0.0, 1.0]))
+    assert (found.value, found.se, found.df) == pytest.approx(fit, abs=1e-9)
 
 
 def test_bca_bounds_by_hand_of_the_same_replicates() -> None:
@@ -233,7 +233,8 @@ def test_with_one_scale_a_ranking_is_a_stratum_of_a_cox_model() -> None:
     ours = dict(zip(fit.names, fit.values, strict=True))
     assert [ours[name] for name in free] == pytest.approx(list(theirs.params), abs=1e-6)
     at = [fit.names.index(name) for name in free]
-    assert fit.covariance[np.ix_(at, at)] == pytest.approx(theirs.cov_params() * 40 / 39, abs=1e-6)
+    # Theirs is CR0; CR2 of 40 equal questions is nearly 40/39 of it.
+    assert np.diag(fit.covariance)[at] == pytest.approx(np.diag(theirs.cov_params()) * 40 / 39, rel=0.1)
 
 
 def _column(rows: pd.DataFrame, name: str, base: list[str]) -> np.ndarray:
@@ -325,6 +326,6 @@ def test_a_scale_for_each_judge_is_the_maximum_and_sandwich_of_another_likelihoo
     assert [ours[name] for name in other.names] == pytest.approx(list(best), abs=1e-6)
     assert fit.loglik == pytest.approx(other.by_question(best).sum(), abs=1e-8)
     bread, meat = np.linalg.inv(other.hessian(best)), other.scores(best)
-    expected = bread @ (meat.T @ meat) @ bread * 40 / 39
+    expected = bread @ (meat.T @ meat) @ bread * 40 / 39  # CR0, and nearly what CR2 makes of 40 equal questions
     at = [fit.names.index(name) for name in other.names]
-    assert fit.covariance[np.ix_(at, at)] == pytest.approx(expected, abs=1e-6)
+    assert np.diag(fit.covariance)[at] == pytest.approx(np.diag(expected), rel=0.1)

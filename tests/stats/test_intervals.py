@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-import statsmodels.api as sm
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from helpers.stats import intervals
 from helpers.stats.intervals import cluster_sums, clustered, clustered_mean, newcombe, t_interval, wilson
+from tests.simulation import cr2_by_matrices
 
 NAN = float("nan")
 
@@ -60,12 +60,12 @@ def test_clustered_mean_is_the_cluster_robust_standard_error() -> None:
     clusters = rng.integers(0, 30, 200)
     values = rng.normal(size=200) + rng.normal(size=30)[clusters]
     found = clustered_mean(values, clusters, null=0.0)
-    # Miller 2024: C/(C-1) sum_c (x_c - p n_c)^2 / n^2; statsmodels' own factor is C/(C-1) (n-1)/(n-1) for a mean.
-    ols = sm.OLS(values, np.ones(200)).fit(cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True)
-    assert found.se == pytest.approx(ols.bse[0], rel=1e-9)
-    assert (found.low, found.high) == pytest.approx(tuple(ols.conf_int()[0]), abs=1e-9)
-    assert found.p == pytest.approx(ols.pvalues[0], abs=1e-9)
+    value, se, df = cr2_by_matrices(np.ones((200, 1)), values, clusters, np.ones(1))
+    assert (found.value, found.se, found.df) == pytest.approx((value, se, df), rel=1e-9)
+    assert found.high - found.value == pytest.approx(stats.t.ppf(0.975, df) * se, abs=1e-9)
+    assert found.p == pytest.approx(2 * stats.t.sf(abs(value) / se, df), abs=1e-9)
     assert (found.n, found.clusters) == (200, 30)
+    assert found.effective == pytest.approx(200**2 / (np.bincount(clusters) ** 2).sum())
 
 
 def test_one_row_a_cluster_is_the_plain_t_interval() -> None:
@@ -91,7 +91,7 @@ def test_strata_use_their_own_variances() -> None:
     values = rng.normal(size=30) + np.where(strata == "math", 5.0, 0.0)
     found = clustered(values, np.ones(30), strata=strata)
     square = sum(len(part) * part.var(ddof=1) for part in (values[:10], values[10:])) / 30**2
-    reach = stats.t.ppf(0.975, 28) * math.sqrt(square)
+    reach = stats.t.ppf(0.975, 30**2 / (10**2 / 9 + 20**2 / 19)) * math.sqrt(square)
     assert (found.low, found.high) == pytest.approx((values.mean() - reach, values.mean() + reach), abs=1e-9)
     assert "stratified" in found.method
     assert found.se < clustered(values, np.ones(30)).se / 2
@@ -111,15 +111,14 @@ def test_an_empty_cluster_counts_nowhere() -> None:
     assert padded == clustered(x, d, [1, -1])
 
 
-def test_a_cluster_empty_in_one_column_stays_with_the_linearised_error() -> None:
+def test_a_cluster_empty_in_one_column_is_that_of_a_regression() -> None:
     rng = np.random.default_rng(7)
     x, d = rng.random((15, 2)), np.ones((15, 2))
     x[0, 1] = d[0, 1] = 0.0
     found = clustered(x, d, [1.0, -1.0])
-    rates = x.sum(axis=0) / d.sum(axis=0)
-    e = (x[:, 0] - rates[0]) / 1.0 - (x[:, 1] - rates[1] * d[:, 1]) / (14 / 15)
-    assert found.value == pytest.approx(rates[0] - rates[1], abs=1e-12)
-    assert found.se == pytest.approx(e.std(ddof=1) / math.sqrt(15), abs=1e-9)
+    design, kept = np.repeat(np.eye(2), 15, axis=0), d.T.ravel() > 0
+    fit = cr2_by_matrices(design[kept], x.T.ravel()[kept], np.tile(np.arange(15), 2)[kept], np.array([1.0, -1.0]))
+    assert (found.value, found.se, found.df) == pytest.approx(fit, abs=1e-9)
     assert found.clusters == 15 and found.n == 29
 
 

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from helpers.stats.paired_odds import paired_log_odds
+from tests.simulation import cr2_by_matrices
 
 
 def test_one_column_is_the_log_of_changes_up_over_changes_down() -> None:
@@ -16,11 +17,14 @@ def test_one_column_is_the_log_of_changes_up_over_changes_down() -> None:
     found = paired_log_odds(np.array(up), np.array(down), 40)
     b, c = sum(up), sum(down)
     changed = [(x, y) for x, y in zip(up, down, strict=True) if x or y]
-    residuals = [x / b - y / c for x, y in changed]
-    se = math.sqrt(len(changed) / (len(changed) - 1) * sum(r * r for r in residuals))
+    residuals = [(x / b - y / c) / math.sqrt(1 - (x + y) / (b + c)) for x, y in changed]
+    se = math.sqrt(sum(r * r for r in residuals))
     assert found.value == pytest.approx(math.log(13 / 7))
-    assert found.se == pytest.approx(se) and found.clusters == 11 and found.n == 40 and found.df == 10
-    assert found.low == pytest.approx(math.log(13 / 7) - stats.t.ppf(0.975, 10) * se)
+    assert found.se == pytest.approx(se) and found.clusters == 11 and found.n == 40
+    # The log-odds of a share are linear in it: degrees of freedom are those of the share of changes up.
+    rows = np.repeat(np.arange(11), [x + y for x, y in changed])
+    df = cr2_by_matrices(np.ones((20, 1)), np.zeros(20), rows, np.ones(1))[2]
+    assert found.df == pytest.approx(df) and found.low == pytest.approx(math.log(13 / 7) - stats.t.ppf(0.975, df) * se)
 
 
 def test_without_clustering_the_variance_is_that_of_two_counts() -> None:
@@ -35,9 +39,9 @@ def test_two_columns_are_compared_within_clusters() -> None:
     found = paired_log_odds(up, down, 80, (1.0, -1.0))
     (b1, b2), (c1, c2) = up.sum(axis=0), down.sum(axis=0)
     assert found.value == pytest.approx(math.log(b1 / c1) - math.log(b2 / c2))
-    residuals = up[:, 0] / b1 - down[:, 0] / c1 - up[:, 1] / b2 + down[:, 1] / c2
-    kept = ((up + down) > 0).any(axis=1).sum()
-    assert found.se == pytest.approx(math.sqrt(kept / (kept - 1) * sum(residuals**2)))
+    left = np.sqrt(1 - (up + down) / (up + down).sum(axis=0))
+    residuals = (up[:, 0] / b1 - down[:, 0] / c1) / left[:, 0] - (up[:, 1] / b2 - down[:, 1] / c2) / left[:, 1]
+    assert found.se == pytest.approx(math.sqrt(sum(residuals**2)))
 
 
 def test_a_count_of_zero_is_a_half_and_widens_the_interval() -> None:

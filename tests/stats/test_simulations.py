@@ -309,29 +309,6 @@ def test_unequal_questions_keep_size_and_coverage(unequal: str) -> None:
     assert exact(misses, len(given))[0] <= 0.07, f"{misses} of {len(given)}"
 
 
-def test_the_jackknife_of_uneven_questions_has_the_degrees_of_freedom_of_its_terms() -> None:
-    drawn = uneven(QUESTIONS, TIMES["one"], 1)
-    vendor = np.repeat(np.arange(3), 2)
-    counts = np.zeros((QUESTIONS, 3, 3))
-    np.add.at(counts, (drawn.cluster, vendor[drawn.judge], vendor[drawn.candidate[:, 0]]), 1)
-    for found, each in zip(third_party_log_odds_clustered(counts), range(3), strict=True):
-        total, step = counts.sum(axis=0), 1e-4
-        moves = np.eye(9).reshape(9, 3, 3) * step
-        slope = np.array([(third_party_log_odds(total + m) - third_party_log_odds(total - m))[each] for m in moves])
-        slope = slope.reshape(3, 3) / (2 * step)
-        share = counts.sum(axis=2) / total.sum(axis=1)
-        # Under the model the judgments of a vendor's judges vary by the slopes; a row's sums are known without error.
-        size = (total * slope**2).sum(axis=1)
-        left = 1 / (1 - share)
-        working = np.array([[
-            (size * left[c] * left[d] * ((c == d) * share[c] - share[c] * share[d])).sum() for d in range(QUESTIONS)
-        ] for c in range(QUESTIONS)])  # fmt: skip
-        assert found.df == pytest.approx(np.trace(working) ** 2 / (working**2).sum(), rel=1e-4) and found.df < 4
-        worth = (share * size).sum(axis=1)
-        told = f"{worth.sum() ** 2 / (worth**2).sum():.3g} effective questions of 80"
-        assert f"rough: {told}" in found.method and found.low < found.value < found.high
-
-
 def rate(sample: Draw, vendor: int) -> tuple[np.ndarray, np.ndarray]:
     """(C, 2) sums of first places for the vendor and of judgments, by its own judges and by the others."""
     own = sample.world.vendor_of == vendor

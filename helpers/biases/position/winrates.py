@@ -14,7 +14,7 @@ from helpers.biases.position.pairs import places, valid
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import NAN, Interval, clustered, no_interval, t_interval
 from helpers.stats.numbering import clusters_of
-from helpers.stats.sandwich import Spread, combine_pieces, pieces_of_fit
+from helpers.stats.sandwich import Spread, adjust_scores, combine_pieces
 from helpers.types import Estimate
 
 #: What a strong verdict counts where a plain one counts 1.
@@ -133,7 +133,7 @@ def _spread(design: np.ndarray, y: np.ndarray, w: np.ndarray, fitted: np.ndarray
     np.add.at(scores, codes, design * (w * (y - fitted))[:, None])
     information = np.zeros((len(scores), *2 * design.shape[1:]))
     np.add.at(information, codes, design[:, :, None] * (design * (w * fitted * (1 - fitted))[:, None])[:, None])
-    return combine_pieces([pieces_of_fit(scores, information, np.eye(design.shape[1])[0])])
+    return combine_pieces([adjust_scores(scores, information).pieces(np.eye(design.shape[1])[0])])
 
 
 def fault(design: np.ndarray, y: Sequence[float]) -> str:

@@ -25,7 +25,7 @@ def population_sd(rates: np.ndarray) -> np.ndarray:
     return np.std(rates, axis=-1)
 
 
-def combine_pieces(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+def spread(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """Deviation from the expected shares, balance and both consistencies, each with its noise floor.
 
     Units: pp (as fractions). BCa over questions; `<id>_noise_floor` is what the metric would show on average if every

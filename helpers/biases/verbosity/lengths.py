@@ -12,7 +12,7 @@ from helpers.biases.verbosity.wording import CONTROLLED, LENGTH
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import NAN, Interval, no_interval, t_interval
 from helpers.stats.numbering import clusters_of
-from helpers.stats.sandwich import combine_pieces, pieces_of_fit
+from helpers.stats.sandwich import adjust_scores, combine_pieces
 from helpers.types import Estimate
 
 METHOD = "least squares at equal length, question-clustered t"
@@ -62,10 +62,10 @@ def fitted(rows: pd.DataFrame, biases: Sequence[str]) -> list[Interval]:
         told = "a wording has no readable pair, or its length cannot be told from it"
         return [no_interval(NAN, len(rows), clusters, told)] * (len(biases) + 1)
     values = np.linalg.solve(whole, right)
-    scores = moments - products @ values
+    adjusted = adjust_scores(moments - products @ values, products)
     counts = [*(int(each) for each in dummies.sum(axis=0)), len(rows)]
     found = []
     for value, contrast, n in zip(values, np.eye(len(values)), counts, strict=False):
-        each = combine_pieces([pieces_of_fit(scores, products, contrast)])
+        each = combine_pieces([adjusted.pieces(contrast)])
         found.append(t_interval(float(value), each.se, each.df, n, clusters, METHOD, effective=each.effective))
     return found if varied else [*found, no_interval(NAN, len(rows), clusters, SAME)]
