@@ -25,7 +25,10 @@ from helpers.services import SERVICES
 from helpers.tables import Table, cells, csv_text, latex_text
 from helpers.types import Estimate
 
-PROTOCOL = "1.0"
+#: 1.1 adds `p` and `effective` to each number.
+PROTOCOL = "1.1"
+#: Results of these protocols can be read.
+READABLE = ("1.0", "1.1")
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 #: A file that is half-written, beside its place.
 PART = re.compile(r"\..+\.part")
@@ -183,6 +186,7 @@ def numbers(estimates: Iterable[Estimate]) -> list[dict[str, Any]]:
         where = {key: str(value) for key, value in sorted(each.where.items())}
         bounds = {"value": float(each.value), "low": float(each.low), "high": float(each.high)}
         facts = {"n": int(each.n), "clusters": int(each.clusters), "unit": each.unit, "method": each.method}
+        facts |= {"p": float(each.p), "effective": float(each.effective)}
         records.append(_plain({"id": each.id, "where": where, **bounds, **facts, "data": each.data}, str(place(each))))
     return records
 

@@ -224,7 +224,7 @@ def test_the_command_writes_what_an_experiment_writes(tmp_path: Path, monkeypatc
     assert {"numbers.json", "numbers.tex", "captions.md", "estimands.csv", "summary.md", "verdicts.csv"} <= names
     assert {"position_effects.png", "position_effects.pdf", "candidate_win_rate.svg", "losses.csv"} <= names
     numbers = json.loads((folder / "numbers.json").read_text(encoding="utf-8"))
-    assert numbers["protocol"] == "1.0" and numbers["provenance"]["data"] == "folder"
+    assert numbers["protocol"] == "1.1" and numbers["provenance"]["data"] == "folder"
     assert str(tmp_path) not in (folder / "numbers.json").read_text(encoding="utf-8")
     before = {each.name: each.read_bytes() for each in folder.iterdir() if each.name != "run.json"}
     write(analyze(file), folder)  # an earlier analysis may be written anew

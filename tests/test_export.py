@@ -82,7 +82,7 @@ def test_numbers_json_keeps_its_contract(tmp_path, results):
     assert text.endswith("}\n")
     content = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
     assert list(content) == ["protocol", "provenance", "numbers"]
-    assert content["protocol"] == "1.0" and content["provenance"] == PROVENANCE
+    assert content["protocol"] == "1.1" and content["provenance"] == PROVENANCE
     assert content["numbers"][-1] == {
         "id": "top1_rate",
         "where": {"judge": "gpt_5", "vendor": "gpt"},

@@ -130,7 +130,7 @@ def test_simulated_results_say_so_on_their_face(ran: SimpleNamespace) -> None:
         rows = ran.second[f"{name}.csv"].decode().splitlines()
         assert "data" in rows[0].split(",") and any("simulated" in row for row in rows)
     numbers = json.loads(ran.second["numbers.json"])
-    assert numbers["protocol"] == "1.0" and numbers["provenance"]["data"] == "simulated"
+    assert numbers["protocol"] == "1.1" and numbers["provenance"]["data"] == "simulated"
     assert {each["data"] for each in numbers["numbers"]} == {"published", "simulated"}
     assert any(each["id"] == "self_preference_logit" and each["data"] == "simulated" for each in numbers["numbers"])
     macros = re.findall(r"\\newcommand\{\\(\w+)\}", ran.second["numbers.tex"].decode())

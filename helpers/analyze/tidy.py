@@ -33,7 +33,8 @@ def load_tidy(path: Path, ignore_extra: bool = False) -> Held:
     held = SHAPES[found.style](found, path.name.removesuffix(".gz").rpartition(".")[0], told)
     clusters, words = _clusters(raw)
     frame = frames.with_clusters(held.frame, clusters)
-    return replace(held, frame=frame, notes=(*held.notes, *_ties(raw, found.style), *words))
+    most = frames.dominance_words(frame["cluster"])
+    return replace(held, frame=frame, notes=(*held.notes, *_ties(raw, found.style), *words, *filter(None, [most])))
 
 
 def _clusters(raw: Raw) -> tuple[dict[str, str], list[str]]:

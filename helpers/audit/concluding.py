@@ -132,7 +132,7 @@ def _detectable(each: Estimate, kept: pd.DataFrame) -> tuple[float, float]:
     share = detectable_mcnemar(each.clusters, 0, POWER, LEVEL)
     if not (sizes > 0).any():
         return math.nan, share
-    by_t = detectable_effect(each.se, each.clusters - 1, POWER, LEVEL)
+    by_t = detectable_effect(each.se, each.df, POWER, LEVEL)
     return max(by_t, share * float(sizes[sizes > 0].mean())), math.nan
 
 

@@ -27,6 +27,7 @@ __all__ = [
     "LISTWISE",
     "PAIRWISE",
     "decisions",
+    "dominance_words",
     "games",
     "listwise",
     "loss_change",
@@ -44,8 +45,21 @@ __all__ = [
 ]
 
 
+#: A question of a larger share of the rows is named.
+DOMINANT = 0.2
 #: Columns of frames that have a row a judgment already.
 ROW_EACH = {"task", "games", "wording"}
+
+
+def dominance_words(units: pd.Series, what: str = "question") -> str:
+    """The sentence that one question (article, scenario) holds more than a fifth of the rows; "" where none does."""
+    shares = units.value_counts(normalize=True)
+    if len(shares) < 2 or shares.iloc[0] <= DOMINANT:
+        return ""
+    return (
+        f"{what.capitalize()} {shares.index[0]} holds {100 * shares.iloc[0]:.0f} % of the {len(units):,} rows: numbers "
+        "over all rows mostly say how it went there, and their intervals count few effective questions."
+    )
 
 
 def with_clusters(frame: pd.DataFrame, clusters: Mapping[str, str]) -> pd.DataFrame:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from helpers import paths
 from helpers.datasets.walking import document
-from helpers.export import PROTOCOL
+from helpers.export import PROTOCOL, READABLE
 from helpers.run.notebooks import available, experiment_of
 from helpers.types import CARD_VERDICTS, CardLine, Collection, Estimate
 
@@ -82,7 +82,7 @@ def read(folder: Path) -> Found:
     path = folder / SUMMARY
     content = _json(path)
     try:
-        if content["protocol"] != PROTOCOL:
+        if content["protocol"] not in READABLE:
             raise ValueError(f"protocol {content['protocol']!r}, this program reads {PROTOCOL!r}")
         rows = tuple(Row(_text(row["sentence"]), estimate(row), _number(row["unreadable"])) for row in content["rows"])
         lines = tuple(_line(line) for line in content["card"])
@@ -146,7 +146,8 @@ def estimate(record: Mapping[str, Any]) -> Estimate:
     if not words["data"]:
         raise ValueError("a number that does not say where it is from: data is empty")
     counts = {key: int(record[key]) for key in ("n", "clusters")}
-    return Estimate(_text(record["id"]), where, **bounds, **counts, **words)
+    beside = {key: _number(record.get(key)) for key in ("p", "effective")}
+    return Estimate(_text(record["id"]), where, **bounds, **counts, **words, **beside)
 
 
 def _line(record: Mapping[str, Any]) -> CardLine:

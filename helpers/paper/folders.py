@@ -13,7 +13,7 @@ from typing import Any
 from helpers import paths
 from helpers.config import collection_names, experiment_names
 from helpers.datasets.walking import document
-from helpers.export import NAME, PROTOCOL
+from helpers.export import NAME, PROTOCOL, READABLE
 from helpers.overview.collecting import SUMMARY, Found, estimate, paid, read
 from helpers.run.notebooks import available, experiment_of
 from helpers.types import Estimate
@@ -155,7 +155,7 @@ def _json(path: Path) -> Any:
         content = document(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise ValueError(f"{path}: no JSON ({error}); make these results again") from None
-    if not isinstance(content, dict) or content.get("protocol", PROTOCOL) != PROTOCOL:
+    if not isinstance(content, dict) or content.get("protocol", PROTOCOL) not in READABLE:
         raise ValueError(f"{path}: not of protocol {PROTOCOL}; make these results again")
     return content
 

@@ -118,8 +118,10 @@ def with_clusters(frame: pd.DataFrame, questions: Sequence[Question]) -> pd.Data
     texts = {each.article or each.id: each.passage or each.text for each in questions}
     clusters = datasets.merge_near_duplicates({id: text for id, text in texts.items() if id in there})
     found = frames.with_clusters(frame, clusters)
-    if told := datasets.near_duplicates_told(clusters):
-        found.attrs["notes"] = (*found.attrs.get("notes", ()), told)
+    what = "article" if "article" in frame else "question"
+    for told in (datasets.near_duplicates_told(clusters), frames.dominance_words(found["cluster"], what)):
+        if told:
+            found.attrs["notes"] = (*found.attrs.get("notes", ()), told)
     return found
 
 

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.stats.tests import holm
 from helpers.types import CARD_VERDICTS, Estimate
 
@@ -35,17 +36,28 @@ def leans(each: Estimate, null: float = 0.0) -> bool:
     return each.low > null or each.high < null
 
 
+def clash(each: Estimate, p: float, null: float = 0.0) -> str:
+    """Why the test says otherwise than the interval beside it, as a clause; "" where they agree."""
+    outside = leans(each, null)
+    if math.isnan(each.low) or math.isnan(p) or outside == (p < LEVEL):
+        return ""
+    corrected = outside and each.p < LEVEL
+    why = "it is corrected for the other tests" if corrected else "it is by randomisation and assumes no distribution"
+    return f"; here the test decides, not the interval: {why}"
+
+
 def standing(each: Estimate, p: float, null: float = 0.0, confirmatory: bool = True) -> str:
     """One of CARD_VERDICTS for a number with its p after the correction for its family, NaN where there was no test.
 
     A *bias* is shown only by a member of the confirmatory family that the experiment declares over all its judges:
-    Holm's p is below LEVEL. Such a p of an exploratory number (not `confirmatory`), and of any number an interval that
-    leaves out `null`, is a *hint*. *untold*: no number, or neither an interval nor a small p.
+    Holm's p is below LEVEL. Such a p of an exploratory number (not `confirmatory`) or of one that few questions carry
+    (below MIN_CLUSTERS effective ones), and of any number an interval that leaves out `null`, is a *hint*. *untold*: no
+    number, or neither an interval nor a small p.
     """
     if math.isnan(each.value):
         return "untold"
     if p < LEVEL:
-        return "bias" if confirmatory else "hint"
+        return "bias" if confirmatory and not each.effective < MIN_CLUSTERS - 1e-9 else "hint"
     if math.isnan(each.low):
         return "untold"
     return "hint" if leans(each, null) else "not shown"

@@ -51,6 +51,11 @@ class Estimate:
     p: float = float("nan")
     effective: float = float("nan")
 
+    @property
+    def df(self) -> float:
+        """About how many degrees of freedom its standard error has."""
+        return (self.clusters if self.effective != self.effective else self.effective) - 1
+
     def __str__(self) -> str:
         """The number with its interval, as printed in sentences.
 

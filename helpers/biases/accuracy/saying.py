@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from helpers.biases.accuracy.gold import corrected
+from helpers.stats.standing import clash
 from helpers.types import Estimate, p_text
 
 LEVEL = 0.05
@@ -68,7 +69,7 @@ def _voted(estimates: Sequence[Estimate], gap: Estimate) -> str:
     p = corrected(estimates, "agreement_gap")[tuple(sorted(gap.where.items()))]
     if p != p:
         return f"{said}; {gap.method}."
-    same = f"on the same votes {gap}, Holm p {p_text(p)}"
+    same = f"on the same votes {gap}, Holm p {p_text(p)}{clash(gap, p)}"
     if p < LEVEL:
         return f"{said}: it agrees with people **{'more' if gap.value > 0 else 'less'}** than they do ({same})."
     return f"{said}: no measurable difference from people ({same}), which is no proof of none."

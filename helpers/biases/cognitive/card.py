@@ -70,7 +70,7 @@ def _profile(
     }[gravest]
     for (_, how), names in habitual([*own.values()]).items():
         words = how if len(names) == len(own) else f"{words}; of {listed(_name([name]) for name in names)} {how}"
-    least = detectable_effect(each.se, each.clusters - 1, level=level)
+    least = detectable_effect(each.se, each.df, level=level)
     return CardLine(judge, PROFILE, each, gravest, f"{words}; here: {_name(top)}", p[top], least)
 
 

@@ -26,6 +26,7 @@ from helpers.biases.cognitive.families import (
     undirected,
 )
 from helpers.stats.intervals import MIN_CLUSTERS
+from helpers.stats.standing import clash
 from helpers.types import Estimate, p_text
 
 
@@ -117,7 +118,7 @@ def _sentence(known: Known, at: Place, least: float) -> str:
     shown = f"{bias}: {each}" if each.value == each.value else bias
     if math.isnan(p):
         return f"{shown}. {_untested(known, each)}{_besides(known, at, each)}"
-    told = f"Holm p {p_text(p, FLOOR in each.method)}, {each.clusters} scenarios"
+    told = f"Holm p {p_text(p, FLOOR in each.method)}, {each.clusters} scenarios{clash(each, p)}"
     word = "toward" if each.value > 0 else "away from"
     if at in known.shown:
         said = f"**moves answers {word} the bias** ({told})"

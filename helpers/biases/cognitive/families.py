@@ -143,7 +143,7 @@ def smallest_detectable(estimates: Sequence[Estimate], power: float = 0.8) -> di
     By t from each contrast's own standard error, which is nearly what sign flips find.
     """
     level = first_level(estimates)
-    return {at: detectable_effect(e.se, e.clusters - 1, power, level) for at, e in family(estimates).items()}
+    return {at: detectable_effect(e.se, e.df, power, level) for at, e in family(estimates).items()}
 
 
 def scenarios_needed(estimates: Sequence[Estimate]) -> tuple[int, int]:

@@ -87,7 +87,7 @@ def exploratory(estimates: Sequence[Estimate]) -> dict[tuple[str, str], float]:
 
 def smallest_shown(each: Estimate, tests: int = 1) -> float:
     """The smallest true effect found in 80 % of such runs, in pp; for several tests after Holm's first step."""
-    return 100 * detectable_effect(each.se, each.clusters - 1, level=LEVEL / tests)
+    return 100 * detectable_effect(each.se, each.df, level=LEVEL / tests)
 
 
 def questions_to_equivalence(each: Estimate, margin_pp: float, tests: int = 1) -> float:

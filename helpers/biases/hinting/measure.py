@@ -15,7 +15,7 @@ from helpers.biases.hinting.asking import CONTROL
 from helpers.biases.hinting.concluding import effect_of
 from helpers.biases.hinting.paired import CONFIRMATORY, LEVEL
 from helpers.stats.intervals import MIN_CLUSTERS
-from helpers.stats.standing import tested
+from helpers.stats.standing import clash, tested
 from helpers.types import Estimate, display_name, p_text
 
 #: What each verdict means in a sentence.
@@ -74,7 +74,11 @@ def finding(estimates: Sequence[Estimate], margin_pp: float) -> str:
             lines.append(f"- {_who(each) if each else ''}hint *{hint}*: nothing can be concluded{shown}: {why}.")
             continue
         told = f"- {_who(each)}hint *{hint}* {SAID[verdict]}: {each} on the average over vendors"
-        told += f" (Holm p {p_text(p[hint])})" if p[hint] == p[hint] else f" ({each.method.rpartition('; ')[2]})"
+        told += (
+            f" (Holm p {p_text(p[hint])}{clash(each, p[hint])})"
+            if p[hint] == p[hint]
+            else f" ({each.method.rpartition('; ')[2]})"
+        )
         if verdict == "inconclusive":
             told += (
                 f"; a true effect of {concluding.smallest_shown(each, family):.1f} pp would be found in 80 % "

@@ -15,6 +15,7 @@ from helpers.biases.top_choice.rates import estimate
 from helpers.stats.intervals import Sums, cluster_sums, clustered, no_interval
 from helpers.stats.numbering import clusters_of
 from helpers.stats.redealing import redeal
+from helpers.stats.standing import clash
 from helpers.types import Estimate, display_name, p_text
 
 ARM = "swapped"
@@ -119,7 +120,9 @@ def names_words(estimates: Sequence[Estimate]) -> str:
             "not shown": f"no measurable effect; 80 % power needs {smallest_shown(each, tests):.1f} pp",
             "untold": each.method,
         }[verdict]
-        told.append(f"{display_name(vendor)} {each}{f', Holm p {p_text(p)}' if p == p else ''} ({said})")
+        told.append(
+            f"{display_name(vendor)} {each}{f', Holm p {p_text(p)}{clash(each, p)}' if p == p else ''} ({said})"
+        )
     mean = f"{average[0]}" + (f" ({average[0].method})" if math.isnan(average[0].low) else "")
     return (
         f"{simulated}An answer under the judge's own vendor's name against one under another name, whoever wrote them, "

@@ -18,7 +18,7 @@ from helpers.biases.position.families import (
     place,
     smallest_detectable,
 )
-from helpers.stats.standing import leans
+from helpers.stats.standing import clash, leans
 from helpers.types import Estimate, p_text
 
 
@@ -68,6 +68,7 @@ def _sentence(estimates: Sequence[Estimate], at: Place, each: Estimate, p: float
         why = each.method.rpartition("; ")[2]
         return f"{who}: **{told}** on a preference for a place{shown}: {why}.{beside}"
     told = f"{each} of pairs, Holm p {p_text(p, FLOOR in each.method)}" + (f" of {tests} tests" if tests > 1 else "")
+    told += clash(each, p)
     if not found:
         enough = f"a true effect of {100 * least:.1f} pp would be found in 80 % of such runs"
         seen = enough if least == least else "no effect would be found in 80 % of such runs"

@@ -70,7 +70,7 @@ def detectable_beside(estimates: Sequence[Estimate], each: Estimate) -> float:
     """The smallest true effect of one exploratory number found with power 0.8 at the level that one hit needs."""
     tests = sum(not math.isnan(p) for p in exploratory(estimates, each.id).values())
     sides = 2 if "one-sided" in each.method else 1  # a two-sided test at twice the level
-    return detectable_effect(each.se, each.clusters - 1, 0.8, sides * LEVEL / max(1, tests))
+    return detectable_effect(each.se, each.df, 0.8, sides * LEVEL / max(1, tests))
 
 
 def smallest_detectable(estimates: Sequence[Estimate], power: float = 0.8) -> dict[Place, float]:
@@ -89,4 +89,4 @@ def _detectable(estimates: Sequence[Estimate], at: Place, each: Estimate, power:
     sides = [of(estimates, id, at) for id in ("primacy_share", "recency_share")]
     if each.n == each.clusters and all(sides) and not math.isnan(each.se):
         return detectable_mcnemar(each.n, min(round(side.value * side.n) for side in sides), power, level)
-    return detectable_effect(each.se, each.clusters - 1, power, level)
+    return detectable_effect(each.se, each.df, power, level)

@@ -11,7 +11,7 @@ from helpers.biases.position.effects import LEVEL
 from helpers.biases.position.families import corrected, of, smallest_detectable
 from helpers.biases.position.published_sources import ANALYZER, ARENA, LLMBAR, NOTEBOOK, Source, sources
 from helpers.stats.intervals import MIN_CLUSTERS
-from helpers.stats.standing import leans
+from helpers.stats.standing import clash, leans
 from helpers.types import Estimate, p_text
 
 Place = tuple[str, ...]
@@ -133,7 +133,8 @@ def _line(each: Source, estimates: Sequence[Estimate], p: Mapping[Place, float])
     parts = " against ".join(_percent(of(estimates, id, at).value) for id in ("primacy_share", "recency_share"))
     said = (
         f"- **{_name(at)}** ({title}): {told}; the first wins both orders in {parts} of {effect.n} readable pairs for "
-        f"the second ({effect}, p {p_text(p[at])}); different outcomes in {_percent(1 - agreed.value)}"
+        f"the second ({effect}, p {p_text(p[at])}{clash(effect, p[at])}); different "
+        f"outcomes in {_percent(1 - agreed.value)}"
     )
     own = of(estimates, "consistent_answer_rate", at)
     return f"{said}; consistent answers as its authors count them: {_percent(own.value)}." if own else f"{said}."

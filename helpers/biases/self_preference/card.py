@@ -67,7 +67,7 @@ def _gaps(estimates: Sequence[Estimate]) -> list[CardLine]:
             "not shown": f"does not measurably vote more for its own wrong answer {than}",
             "untold": f"cannot be told from a judge that is merely wrong ({each.method})",
         }[verdict]
-        least = detectable_effect(each.se, each.clusters - 1, level=LEVEL / tested)
+        least = detectable_effect(each.se, each.df, level=LEVEL / tested)
         lines.append(CardLine(each.where["judge"], GAP, each, verdict, words, p, least))
     return lines
 

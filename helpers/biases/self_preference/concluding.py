@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from helpers.stats.power import detectable_effect
+from helpers.stats.standing import clash
 from helpers.stats.tests import holm
 from helpers.types import Estimate, p_text
 
@@ -53,7 +54,7 @@ def smallest_detectable(estimates: Sequence[Estimate], power: float = 0.8) -> di
     """
     each = family(estimates)
     tests = max(1, len(each))
-    return {j: detectable_effect(e.se, e.clusters - 1, power, LEVEL / tests) for j, e in each.items()}
+    return {j: detectable_effect(e.se, e.df, power, LEVEL / tests) for j, e in each.items()}
 
 
 def finding(estimates: Sequence[Estimate]) -> str:
@@ -75,7 +76,7 @@ def _sentence(estimates: Sequence[Estimate], judge: str, each: Estimate, p: floa
         shown = f" ({each})" if each.value == each.value else ""
         return f"{who}: nothing can be concluded{shown}: {each.method}."
     pp = of(estimates, "obfuscation_effect_pp", judge=judge, dose=primary_dose(estimates))
-    told = f"{each} logits, Holm p {p_text(p)}"
+    told = f"{each} logits, Holm p {p_text(p)}{clash(each, p)}"
     if pp and not math.isnan(pp.value):
         told += f"; {pp}" + (f", p {p_text(pp.p)} by sign flips" if not math.isnan(pp.p) else "")
     if p >= LEVEL:

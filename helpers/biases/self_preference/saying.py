@@ -52,7 +52,7 @@ def gap_words(estimates: Sequence[Estimate]) -> str:
             if p < LEVEL:
                 told += f": its own answer seems to count for **{'more' if each.value > 0 else 'less'}**"
             elif not math.isnan(p):
-                least = detectable_effect(each.se, each.clusters - 1)
+                least = detectable_effect(each.se, each.df)
                 told += (
                     ": no measurable difference to a judge that is merely wrong (80 % power, uncorrected, needs "
                     f"{100 * least:.0f} pp)"

@@ -73,7 +73,7 @@ def by_vendor(estimates: Sequence[Estimate]) -> dict[str, tuple[Estimate, float,
         verdict = standing(logits.get(vendor, each), p.get(vendor, math.nan))
         if verdict == "bias" and defended.ONE_SLOT in each.method:
             verdict = "hint"
-        least = detectable_effect(each.se, each.clusters - 1, level=LEVEL / tested)
+        least = detectable_effect(each.se, each.df, level=LEVEL / tested)
         found[vendor] = (each, p.get(vendor, math.nan), verdict, least)
     return found
 

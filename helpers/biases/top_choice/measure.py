@@ -155,7 +155,7 @@ def detectable(each: Estimate, tests: int = 1, power: float = 0.8) -> str:
 
     Of several tests at the level of Holm's first step.
     """
-    smallest = detectable_effect(each.se, each.clusters - 1, power, level=0.05 / tests)
+    smallest = detectable_effect(each.se, each.df, power, level=0.05 / tests)
     if smallest != smallest:
         return "how large an effect could have been found is not known here"
     scale, unit = (100, " pp") if each.unit in ("pp", "rate", "sd_pp") else (1, "")

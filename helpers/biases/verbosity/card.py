@@ -89,7 +89,7 @@ def _detectable(each: Estimate, level: float) -> float:
     That with as many instances for the side with fewer as were seen; NaN where no effect is found so often.
     """
     if EXACT not in each.method or math.isnan(each.se):
-        return detectable_effect(each.se, each.clusters - 1, level=level)
+        return detectable_effect(each.se, each.df, level=level)
     # Of values of -1, 0 and 1 the sum of squares counts those that are not 0.
     decided = each.n * (each.n - 1) * each.se**2 + each.n * each.value**2
     return detectable_mcnemar(each.n, round((decided - each.n * abs(each.value)) / 2), level=level)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from helpers.biases.verbosity.effects import FLOOR, LEVEL
 from helpers.biases.verbosity.families import Place, by_judge, corrected, exploratory, index, smallest_detectable
 from helpers.biases.verbosity.wording import REWORDED
-from helpers.stats.standing import leans
+from helpers.stats.standing import clash, leans
 from helpers.types import Estimate, p_text
 
 
@@ -57,7 +57,7 @@ def _wording(at: Place, each: Estimate, p: float, least: float, level: Estimate 
     if math.isnan(p):
         shown = f" {each}" if each.value == each.value else ""
         return f"  - {name}:{shown}{'; ' if shown else ' '}no test ({each.method.rpartition('; ')[2]}).{beside}"
-    told = f"{each}, Holm p {p_text(p, FLOOR in each.method)}"
+    told = f"{each}, Holm p {p_text(p, FLOOR in each.method)}{clash(each, p)}"
     if p < LEVEL:
         said = "preferred" if each.value > 0 else "avoided"
     elif leans(each):

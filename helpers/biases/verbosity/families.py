@@ -75,11 +75,11 @@ def smallest_detectable(estimates: Sequence[Estimate], power: float = 0.8) -> di
     found = {}
     for each in members(estimates):
         level = LEVEL / max(1, sum(not math.isnan(e.p) for e in each.values()))
-        found |= {at: detectable_effect(e.se, e.clusters - 1, power, level) for at, e in each.items() if at[1]}
+        found |= {at: detectable_effect(e.se, e.df, power, level) for at, e in each.items() if at[1]}
     return found
 
 
 def beside(estimates: Sequence[Estimate], each: Estimate) -> float:
     """The smallest true effect of one exploratory number found with power 0.8 at the level that one hit needs."""
     tests = sum(not math.isnan(p) for p in exploratory(estimates, each.id).values())
-    return detectable_effect(each.se, each.clusters - 1, 0.8, LEVEL / max(1, tests))
+    return detectable_effect(each.se, each.df, 0.8, LEVEL / max(1, tests))
