@@ -12,7 +12,7 @@ from statistics import fmean, pstdev
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
 from helpers import datasets, paths
 from helpers.biases import hinting
@@ -23,6 +23,7 @@ from helpers.calibrate.worlds.listwise_frames import hinted
 from helpers.claims import check, load_claims, summary, unexpected
 from helpers.config import read_yaml
 from helpers.types import Estimate
+from tests.simulation import cr2_by_matrices
 
 FOLDER = paths.EXPERIMENTS / "hinting_groups"
 GROUPS = ("self", "competitors", "full", "none")
@@ -296,14 +297,13 @@ def test_a_hint_s_effect_is_the_mean_of_paired_differences_with_an_error_over_qu
     assert found["gpt"].value == pytest.approx(means["gpt"])
     assert found["average"].value == pytest.approx(fmean(means.values()))
     assert found["gpt"].n == len(by_vendor["gpt"]) and found["average"].n == sum(map(len, by_vendor.values()))
-    # The error of the average: residuals of the two ratios, added up by question.
-    residuals = dict.fromkeys({q for q, *_ in rows}, 0.0)
-    for vendor, pairs in by_vendor.items():
-        for q, d in pairs:
-            residuals[q] += (d - means[vendor]) / (2 * len(pairs) / len(residuals))
-    e = np.array([*residuals.values()])
-    assert found["average"].se == pytest.approx(e.std(ddof=1) / math.sqrt(len(e)))
-    half = stats.t.ppf(0.975, len(e) - 1) * found["average"].se
+    # The error of the average: of the regression on vendors, clustered by question.
+    flat = [(vendor, q, d) for vendor, pairs in by_vendor.items() for q, d in pairs]
+    design = np.array([[vendor == "claude", vendor == "gpt"] for vendor, *_ in flat], dtype=float)
+    differences, questions = np.array([d for *_, d in flat], dtype=float), np.array([q for _, q, _ in flat])
+    _, se, df = cr2_by_matrices(design, differences, questions, np.array([0.5, 0.5]))
+    assert found["average"].se == pytest.approx(se)
+    half = stats.t.ppf(0.975, df) * found["average"].se
     assert found["average"].high - found["average"].value == pytest.approx(half)
     assert "sign-flip p" in found["average"].method
 
@@ -322,24 +322,24 @@ def test_the_error_of_an_effect_is_taken_within_categories_and_repeats_count_wit
     pairs = {(q, r): won[q, c, r] - won[q, "none", r] for q, c, r in won if c == "self" and (q, "none", r) in won}
     mean, questions = fmean(pairs.values()), sorted({q for q, _ in pairs})
     assert each.value == pytest.approx(mean) and (each.n, each.clusters) == (len(pairs), len(questions))
-    size = len(pairs) / len(questions)
-    residual = {q: sum(d - mean for (p, _), d in pairs.items() if p == q) / size for q in questions}
-    variance = 0.0
-    for odd in (0, 1):
-        stratum = [residual[q] for q in questions if int(q[1:]) % 2 == odd]
-        variance += len(stratum) * np.var(stratum, ddof=1)
-    assert each.se == pytest.approx(math.sqrt(variance) / len(questions)) and "stratified" in each.method
-    half = stats.t.ppf(0.975, len(questions) - 2) * each.se
+    # A mean a category, each weighing as its pairs do.
+    of = np.array([q for q, _ in pairs])
+    design = np.array([[int(q[1:]) % 2 == odd for odd in (0, 1)] for q in of], dtype=float)
+    fit = cr2_by_matrices(design, np.array([*pairs.values()], dtype=float), of, design.mean(axis=0))
+    assert each.se == pytest.approx(fit[1]) and "stratified" in each.method
+    half = stats.t.ppf(0.975, fit[2]) * each.se
     assert each.high - each.value == pytest.approx(half)
 
 
 def test_equivalence_is_two_one_sided_tests() -> None:
     found = paired.hint_effect(frame_of(random_rows(40, 2, ("none", "self"))), "asked", 7, 30.0)
     (each,) = (e for e in found if e.id == "hint_effect_90")
-    below = stats.t.sf((each.value + 0.30) / each.se, 39)
-    above = stats.t.cdf((each.value - 0.30) / each.se, 39)
+    half = each.high - each.value
+    df = optimize.brentq(lambda df: stats.t.ppf(0.95, df) * each.se - half, 5, 39.5)
+    assert 30 < df <= 39, "questions that lost a verdict weigh less"
+    below = stats.t.sf((each.value + 0.30) / each.se, df)
+    above = stats.t.cdf((each.value - 0.30) / each.se, df)
     assert each.p == pytest.approx(max(below, above))
-    half = stats.t.ppf(0.95, 39) * each.se
     assert (each.low, each.high) == (pytest.approx(each.value - half), pytest.approx(each.value + half))
     assert (each.p < 0.05) == (each.low > -0.30 and each.high < 0.30), "the interval inside the margin says the same"
 

@@ -10,7 +10,6 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-import statsmodels.api as sm
 from scipy import stats
 
 from helpers import run
@@ -21,6 +20,7 @@ from helpers.biases.verbosity.planted import implied
 from helpers.biases.verbosity.tidying import FRAME
 from helpers.types import Estimate, Model
 from tests.runs import asked, settled
+from tests.simulation import cr2_by_matrices
 
 BIASES = ("padded", "listed", "confident")
 #: Verdicts with the tried text first, and what they say for it.
@@ -175,7 +175,7 @@ def lengthy(seed: int, questions: int = 26, slope: float = 1.0) -> pd.DataFrame:
     return frame(rows)
 
 
-def test_the_fit_at_equal_length_is_that_of_statsmodels_with_a_jackknife_over_questions() -> None:
+def test_the_fit_at_equal_length_is_that_of_least_squares_clustered_by_question() -> None:
     table = verbosity.pairs(lengthy(2))
     x = np.column_stack(
         [
@@ -183,22 +183,18 @@ def test_the_fit_at_equal_length_is_that_of_statsmodels_with_a_jackknife_over_qu
             np.log2(table["letters_tried"] / table["letters_other"]),
         ]
     ).astype(float)
-    whole = sm.OLS(table["score"].to_numpy(), x).fit().params
-    names = sorted(set(table["question_id"]))
-    without = np.array(
-        [sm.OLS(table["score"][keep], x[keep]).fit().params for keep in (table["question_id"] != n for n in names)]
-    )
-    se = np.sqrt((len(names) - 1) * without.var(axis=0))
+    y, questions = table["score"].to_numpy(float), table["question_id"].to_numpy()
+    fits = [cr2_by_matrices(x, y, questions, contrast) for contrast in np.eye(3)]
     found = lengths.length_controlled(table, "asked")
     assert [(each.id, each.where.get("bias")) for each in found] == [
         ("length_controlled_effect", "listed"),
         ("length_controlled_effect", "confident"),
         ("length_slope", None),
     ]
-    reach = stats.t.ppf(0.975, len(names) - 1)
-    for each, value, error in zip(found, whole, se, strict=True):
+    for each, (value, error, df) in zip(found, fits, strict=True):
+        reach = stats.t.ppf(0.975, df) * error
         assert (each.value, each.se) == pytest.approx((value, error))
-        assert (each.low, each.high) == pytest.approx((value - reach * error, value + reach * error))
+        assert (each.low, each.high) == pytest.approx((value - reach, value + reach))
 
 
 def test_on_mirrored_lengths_the_effect_at_equal_length_is_a_plain_mean_whatever_length_does() -> None:
@@ -405,9 +401,12 @@ def test_a_run_without_lengths_and_contents_is_told_as_it_is() -> None:
     assert verbosity.level_rows(estimates) == [] and set(found.frame["condition"]) == {"style", "control"}
 
 
-def test_nothing_readable_is_refused_with_what_became_of_it() -> None:
-    with pytest.raises(ValueError, match=r"no pair was judged readably in both orders.*2 unparsed"):
-        verbosity.measure(frame(both("q", None, None)), "asked", 1)
+def test_nothing_readable_is_a_result_and_nothing_paired_an_error() -> None:
+    found = verbosity.measure(frame(both("q", None, None)), "asked", 1)
+    assert {e.value for e in found if e.id == "invalid_share"} == {1.0}
+    assert all(math.isnan(e.value) for e in found if e.id != "invalid_share")
+    with pytest.raises(ValueError, match=r"no pair was judged readably in both orders"):
+        verbosity.measure(frame(both("q", "A", None)), "asked", 1)
     with pytest.raises(ValueError, match="recuse analyze"):
         verbosity.published_frame(frame([]))
 

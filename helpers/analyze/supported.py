@@ -25,6 +25,8 @@ def declared() -> Mapping[str, Mapping[str, Estimand]]:
     """All estimands by module: those of this room, then those of each bias."""
     found = {HERE: ESTIMANDS}
     for each in sorted(iter_modules(biases.__path__), key=lambda each: each.name):
+        if not each.ispkg:
+            continue
         module = import_module(f"helpers.biases.{each.name}")
         every = module.ESTIMANDS
         found[each.name] = every if isinstance(every, Mapping) else {one.id: one for one in every}
