@@ -19,6 +19,7 @@ from helpers.paths import DATA
 from helpers.run.sources import questions_of, with_clusters
 from helpers.stats.intervals import added, cluster_sums, clustered
 from tests.rule import assert_within
+from tests.simulation import cr2_by_matrices
 from tests.verdict_files import pair_rows, ranking_rows, score_rows, written
 
 QUESTIONS = load_questions(DATA / "mt_bench_blind" / "questions.jsonl")
@@ -140,7 +141,7 @@ def test_near_copies_do_not_make_a_test_reject_too_often() -> None:
 
 
 def test_tasks_above_pairs_are_the_units_of_real_verdicts(real_data: Path, tmp_path: Path) -> None:
-    """By pair [26.4, 47.1], as its README has it; by task recomputed here: 24 tasks, their own sums, t."""
+    """By pair [26.4, 47.1], as its README has it; by task recomputed here: 24 tasks, CR2."""
     rows = pd.read_csv(real_data / "judges_2026" / "selfbias_luna_mini_haiku" / "recuse_no_empty.csv", dtype=str)
     rows.to_csv(tmp_path / "pairs.csv", index=False)
     rows.assign(cluster=rows["question"].str.partition(":")[0]).to_csv(tmp_path / "tasks.csv", index=False)
@@ -157,8 +158,8 @@ def test_tasks_above_pairs_are_the_units_of_real_verdicts(real_data: Path, tmp_p
     mine["pair"] = mine["question"] + mine["candidates"].map(lambda text: "|".join(sorted(text.split("|"))))
     said = mine.groupby("pair")["verdict"].agg(lambda both: (set(both) == {"A"}) - int(set(both) == {"B"}))
     sums = said.groupby(said.index.str.partition(":").get_level_values(0)).agg(["sum", "size"])
-    mean = sums["sum"].sum() / sums["size"].sum()
-    e, count = sums["sum"] - mean * sums["size"], len(sums)
-    reach = student.ppf(0.975, count - 1) * np.sqrt(count / (count - 1) * (e**2).sum()) / sums["size"].sum()
-    assert other.clusters == count == 24
+    task = np.repeat(np.arange(len(sums)), sums["size"])
+    mean, se, df = cr2_by_matrices(np.ones((len(said), 1)), said.sort_index().to_numpy(float), task, np.ones(1))
+    reach = student.ppf(0.975, df) * se
+    assert other.clusters == len(sums) == 24
     assert (other.low, other.high) == pytest.approx((mean - reach, mean + reach), abs=1e-9)

@@ -215,16 +215,13 @@ def test_the_effect_is_own_minus_third_party_on_the_same_texts() -> None:
     each = one(found, "obfuscation_effect", judge="a", dose="2")
     assert each.value == pytest.approx(math.log(sum(up) / sum(down)) - math.log(sum(up_3) / sum(down_3)))
     assert each.n == len(own) and each.unit == "logit"
-    articles: dict[int, float] = {}
-    changed: dict[str, set[int]] = {"own": set(), "third": set()}
-    for q, b, c, b3, c3 in zip(own, up, down, up_3, down_3, strict=True):
-        part = b / sum(up) - c / sum(down) - b3 / sum(up_3) + c3 / sum(down_3)
-        articles[q // 2] = articles.get(q // 2, 0.0) + part
-        changed["own"] |= {q // 2} if b or c else set()
-        changed["third"] |= {q // 2} if b3 or c3 else set()
-    size = len(changed["own"] | changed["third"])
-    sandwich = size / (size - 1) * sum(v * v for v in articles.values())
-    assert each.se == pytest.approx(math.sqrt(max(sandwich, 1 / sum(up) + 1 / sum(down))))
+    sides = {"own": (up, down), "third": (up_3, down_3)}
+    parts, changed = np.zeros(30), {}
+    for sign, (name, (gained, lost)) in zip((1, -1), sides.items(), strict=True):
+        b, c = (np.bincount([q // 2 for q in own], each, 30) for each in (gained, lost))
+        parts += sign * (b / b.sum() - c / c.sum()) / np.sqrt(1 - (b + c) / (b + c).sum())
+        changed[name] = np.flatnonzero(b + c)
+    assert each.se == pytest.approx(math.sqrt(max((parts**2).sum(), 1 / sum(up) + 1 / sum(down))))
     assert each.clusters == min(map(len, changed.values())), "the side that changed in fewer articles counts"
     pp = one(found, "obfuscation_effect_pp", judge="a", dose="2")
     assert pp.value == pytest.approx(fmean(moved) - fmean(moved_3)) and pp.unit == "pp"
@@ -392,7 +389,7 @@ def test_the_family_is_one_contrast_a_judge_at_the_first_dose(everything: list[E
     assert list(p.values()) == pytest.approx(list(holm([each.p for each in contrasts])))
     least = smallest_detectable(everything)
     for each in contrasts:
-        assert least[each.where["judge"]] == detectable_effect(each.se, each.clusters - 1, level=0.05 / 4)
+        assert least[each.where["judge"]] == detectable_effect(each.se, each.df, level=0.05 / 4)
 
 
 def test_the_finding_has_a_sentence_a_judge_with_what_could_have_been_found(everything: list[Estimate]) -> None:
@@ -435,9 +432,11 @@ def test_the_opposite_and_the_unknown_have_sentences_of_their_own(everything: li
     assert of(everything, "obfuscation_effect", judge="nobody", dose="2") is None
 
 
-def test_a_frame_without_a_whole_item_says_what_became_of_it() -> None:
-    with pytest.raises(ValueError, match="2 unparsed"):
-        measure(frame(asked(0, "a", "a", "xx")), "d", 1)
+def test_a_frame_without_a_whole_item_is_a_result_only_where_nothing_was_readable() -> None:
+    found = measure(frame(asked(0, "a", "a", "xx")), "d", 1)
+    assert {each.value for each in found if each.id == "unreadable_share"} == {1.0}
+    with pytest.raises(ValueError, match="1 unparsed"):
+        measure(frame(asked(0, "a", "a", "xR")), "d", 1)
 
 
 @pytest.mark.parametrize("picked", ["RR", "WW", "RW"])

@@ -323,10 +323,11 @@ def test_losses_are_counted_and_never_scored(small: list[Estimate]) -> None:
             assert fewer[each.id, *sorted(each.where.items())] == pytest.approx(each.value, abs=1e-6), each
 
 
-def test_a_frame_without_a_valid_ranking_is_refused_with_its_outcomes() -> None:
+def test_a_frame_without_a_valid_ranking_is_a_result_and_an_empty_one_an_error() -> None:
     lost = tiny().assign(rank=math.nan, top=math.nan, outcome="truncated")
-    with pytest.raises(ValueError, match=r"no valid ranking.*36 truncated"):
-        top_choice.measure(lost, "asked", 42)
+    found = top_choice.measure(lost, "asked", 42)
+    assert {each.value for each in found if each.id == "unreadable_share"} == {1.0}
+    assert all(math.isnan(each.value) for each in found if each.id != "unreadable_share")
     with pytest.raises(ValueError, match="no valid ranking"):
         top_choice.measure(tiny().iloc[:0], "asked", 42)
 
@@ -400,7 +401,7 @@ def test_orders_that_are_not_balanced_are_told() -> None:
     assert all(defended.UNBALANCED in each.method for each in found if each.id == "position_effect")
     assert "hold their quality too" in top_choice.positions(found)
     logits = [each for each in found if each.id == "self_preference_logit"]
-    assert logits and all(defended.ONE_SLOT in each.method for each in logits)
+    assert logits and all(defended.ONE_SLOT in each.method for each in logits if each.value == each.value)
     assert all(each.value == each.value for each in logits if "variant" not in each.where)
     assert "always stood in one place" in top_choice.finding(found)
 
