@@ -13,6 +13,7 @@ from helpers import frames
 from helpers.biases.hinting.asking import CONTROL
 from helpers.biases.top_choice.rates import estimate, vendors
 from helpers.stats.intervals import Interval, Sums, cluster_sums, clustered, no_interval
+from helpers.stats.numbering import clusters_of
 from helpers.stats.tests import sign_flip
 from helpers.types import Estimate, display_name
 
@@ -48,7 +49,7 @@ def _same_model(both: pd.DataFrame) -> pd.DataFrame:
 
 def _partners(frame: pd.DataFrame, hint: str, lost: bool = False) -> pd.DataFrame:
     """Hinted judgments beside their blind partners, whatever models they came from; `lost` ones with own NaN too."""
-    frame = frame[[name for name in USED if name in frame]]
+    frame = frame[[name for name in USED if name in frame]].assign(cluster=clusters_of(frame))
     votes = frames.picks(frame)
     votes = votes.assign(own=votes["own_vendor"].astype(float))
     if lost:
