@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 
+from helpers.stats.intervals import Interval
 from helpers.stats.kinds import Kinds, to_draw
 
 NAN = float("nan")
+#: How a method says that no draw reached the number, so that its p is at most the smallest one.
+FLOOR = "at its floor"
 #: So many signs are held at once.
 MOST_SIGNS = 4_000_000
 
@@ -61,6 +65,28 @@ def sign_flip(contributions: Sequence[float], seed: int, draws: int = 9999) -> S
             signs = _drawn(rng, min(batch, draws - start) * size).reshape(-1, size)
             hits += int((np.abs(_sums(signs, values)) >= observed).sum())
     return SignFlip((1 + hits) / (1 + draws), 1 / (1 + draws), size, False)
+
+
+def with_sign_flip(
+    interval: Interval, contributions: Sequence[float], seed: int, level: float = 0.05, moved: str = "questions changed"
+) -> Interval:
+    """An interval with the p of sign flips over its clusters in place of t's.
+
+    None where even the smallest attainable p is above `level`, the one that a correction leaves; `moved` then says what
+    the clusters did that count. A p that no draw reached is marked FLOOR in `method`.
+    """
+    # Enough draws that the smallest p lies well below the corrected level of a large family.
+    test = sign_flip(contributions, seed, max(9999, math.ceil(20 / level)))
+    return with_test(interval, test, level, moved)
+
+
+def with_test(interval: Interval, test: SignFlip, level: float, moved: str, name: str = "sign-flip p") -> Interval:
+    """`with_sign_flip` of a test that was made already."""
+    if test.smallest_p > level:
+        why = f"no test: {test.clusters} {moved}, whose smallest p, {test.smallest_p:.2g}, is above {level:.2g}"
+        return replace(interval, p=NAN, method=f"{interval.method}; {why}")
+    floor = f" {FLOOR}" if not test.exact and test.p <= test.smallest_p else ""
+    return replace(interval, p=test.p, method=f"{interval.method}; {name}{floor}")
 
 
 @lru_cache(maxsize=4)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -13,11 +12,9 @@ import pandas as pd
 
 from helpers.stats.intervals import MIN_CLUSTERS, NAN, Interval, clustered, no_interval
 from helpers.stats.numbering import clusters_of
-from helpers.stats.tests import sign_flip
+from helpers.stats.tests import with_sign_flip
 
 LEVEL = 0.05
-#: What is said of a p that only says that no drawn pattern reached the sum.
-FLOOR = "at its floor"
 
 
 @dataclass(frozen=True)
@@ -143,10 +140,4 @@ def tested(cell: Cell, seed: int, reason: str, level: float = LEVEL) -> Interval
     interval = mean_of(cell, reason, null=0.0)
     if interval.clusters < MIN_CLUSTERS:
         return replace(interval, p=NAN)
-    # Enough draws that the smallest p lies well below the corrected level of a large family.
-    test = sign_flip(contributions(cell), seed, max(9999, math.ceil(20 / level)))
-    if test.smallest_p > level:
-        why = f"no test: {test.clusters} scenarios moved, whose smallest p, {test.smallest_p:.2g}, is above {level:.2g}"
-        return replace(interval, p=NAN, method=f"{interval.method}; {why}")
-    floor = f" {FLOOR}" if not test.exact and test.p <= test.smallest_p else ""
-    return replace(interval, p=test.p, method=f"{interval.method}; sign-flip p{floor}")
+    return with_sign_flip(interval, contributions(cell), seed, level, "scenarios moved")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from helpers.biases.cognitive.averages import FLOOR, LEVEL
+from helpers.biases.cognitive.averages import LEVEL
 from helpers.biases.cognitive.families import (
     UNEQUAL,
     Index,
@@ -27,6 +27,7 @@ from helpers.biases.cognitive.families import (
 )
 from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.stats.standing import clash
+from helpers.stats.tests import FLOOR
 from helpers.types import Estimate, p_text
 
 

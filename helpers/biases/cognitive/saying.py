@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from helpers.biases.cognitive.averages import FLOOR, LEVEL
+from helpers.biases.cognitive.averages import LEVEL
 from helpers.biases.cognitive.families import (
     UNEQUAL,
     corrected,
@@ -18,6 +18,7 @@ from helpers.biases.cognitive.families import (
     scattered,
     stands,
 )
+from helpers.stats.tests import FLOOR
 from helpers.types import Estimate, p_text
 
 #: The published metrics that have a placebo.

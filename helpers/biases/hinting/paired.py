@@ -14,7 +14,7 @@ from helpers.biases.hinting.asking import CONTROL
 from helpers.biases.top_choice.rates import estimate, vendors
 from helpers.stats.intervals import Interval, Sums, cluster_sums, clustered, no_interval
 from helpers.stats.numbering import clusters_of
-from helpers.stats.tests import sign_flip
+from helpers.stats.tests import with_sign_flip
 from helpers.types import Estimate, display_name
 
 #: The hints whose effect on the average is the confirmatory family; what they say is true.
@@ -96,11 +96,7 @@ def _tested(sums: Sums, weights: Sequence[float], seed: int, tests: int) -> Inte
         return interval
     used = np.asarray(weights) != 0
     share = np.asarray(weights)[used] / sums.denominators[:, used].mean(axis=0)
-    test = sign_flip((sums.numerators[:, used] * share).sum(axis=1), seed)
-    if test.smallest_p > LEVEL / tests:
-        why = f"no test: {test.clusters} questions changed, whose smallest p is {test.smallest_p:.2g}"
-        return replace(interval, p=math.nan, method=f"{interval.method}; {why}")
-    return replace(interval, p=test.p, method=f"{interval.method}; sign-flip p")
+    return with_sign_flip(interval, (sums.numerators[:, used] * share).sum(axis=1), seed, LEVEL / tests)
 
 
 def hint_effect(frame: pd.DataFrame, data: str, seed: int, margin_pp: float) -> list[Estimate]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from helpers.biases.position.clauses import categories, flips, lost, percent, ties, told_p
-from helpers.biases.position.effects import FLOOR, LEVEL
+from helpers.biases.position.effects import LEVEL
 from helpers.biases.position.families import (
     Place,
     corrected,
@@ -19,6 +19,7 @@ from helpers.biases.position.families import (
     smallest_detectable,
 )
 from helpers.stats.standing import clash, leans
+from helpers.stats.tests import FLOOR
 from helpers.types import Estimate, p_text
 
 

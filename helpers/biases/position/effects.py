@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,12 +13,11 @@ from helpers.biases.position.pairs import GRADES, INVALID, comparisons, places, 
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import MIN_CLUSTERS, Interval, cluster_sums, clustered, no_interval
 from helpers.stats.numbering import clusters_of
-from helpers.stats.tests import mcnemar_exact, sign_flip
+from helpers.stats.tests import SignFlip, mcnemar_exact, with_sign_flip, with_test
 from helpers.types import Estimate
 
 LEVEL = 0.05
-#: What is said of a p that only says that no drawn pattern reached the sum.
-FLOOR = "at its floor"
+MOVED = "questions lean to a place"
 NO_PAIR = "no pair with two readable verdicts"
 
 
@@ -38,16 +36,9 @@ def tested(values: pd.Series, questions: pd.Series, seed: int, reason: str, leve
         return interval
     if not questions.duplicated().any() and values.isin([-1, 0, 1]).all():
         up, down = int((values > 0).sum()), int((values < 0).sum())
-        p, smallest, changed, name = mcnemar_exact(up, down), 2.0 ** (1 - up - down), up + down, "exact McNemar p"
-    else:
-        # Enough draws that the smallest p lies well below the corrected level of a large family.
-        test = sign_flip(each.numerators[:, 0], seed, max(9999, math.ceil(20 / level)))
-        floor = f" {FLOOR}" if not test.exact and test.p <= test.smallest_p else ""
-        p, smallest, changed, name = test.p, test.smallest_p, test.clusters, f"sign-flip p{floor}"
-    if smallest > level:
-        why = f"no test: {changed} questions lean to a place, whose smallest p, {smallest:.2g}, is above {level:.2g}"
-        return replace(interval, p=math.nan, method=f"{interval.method}; {why}")
-    return replace(interval, p=p, method=f"{interval.method}; {name}")
+        test = SignFlip(mcnemar_exact(up, down), 2.0 ** (1 - up - down), up + down, True)
+        return with_test(interval, test, level, MOVED, "exact McNemar p")
+    return with_sign_flip(interval, each.numerators[:, 0], seed, level, MOVED)
 
 
 def verdicts(rows: pd.DataFrame) -> pd.DataFrame:

@@ -12,7 +12,6 @@ is identified; then `obfuscation_against_other_author`, within one judge, is the
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -22,7 +21,7 @@ from helpers.biases.self_preference.rates import made, nothing
 from helpers.stats.intervals import Interval, cluster_sums, clustered, no_interval
 from helpers.stats.numbering import numbered
 from helpers.stats.paired_odds import paired_log_odds
-from helpers.stats.tests import sign_flip
+from helpers.stats.tests import with_sign_flip
 from helpers.types import Estimate
 
 LEVEL = 0.05
@@ -78,11 +77,7 @@ def tested(values: pd.Series, articles: pd.Series, seed: int, reason: str, tests
     interval = clustered(sums.numerators, sums.denominators)
     if math.isnan(interval.low):
         return interval
-    test = sign_flip(sums.numerators[:, 0], seed)
-    if test.smallest_p > LEVEL / tests:
-        why = f"no test: {test.clusters} articles changed, whose smallest p is {test.smallest_p:.2g}"
-        return replace(interval, p=math.nan, method=f"{interval.method}; {why}")
-    return replace(interval, p=test.p, method=f"{interval.method}; sign-flip p")
+    return with_sign_flip(interval, sums.numerators[:, 0], seed, LEVEL / tests, "articles changed")
 
 
 def authors(table: pd.DataFrame) -> list[str]:

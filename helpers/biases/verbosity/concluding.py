@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from helpers.biases.verbosity.effects import FLOOR, LEVEL
+from helpers.biases.verbosity.effects import LEVEL
 from helpers.biases.verbosity.families import Place, by_judge, corrected, exploratory, index, smallest_detectable
 from helpers.biases.verbosity.wording import REWORDED
 from helpers.stats.standing import clash, leans
+from helpers.stats.tests import FLOOR
 from helpers.types import Estimate, p_text
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -12,12 +12,11 @@ from helpers.biases.verbosity.wording import AS_IS, BIASES, CONTENT, CONTROL, PL
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import MIN_CLUSTERS, Interval, added, clustered, no_interval
 from helpers.stats.numbering import clusters_of
-from helpers.stats.tests import sign_flip
+from helpers.stats.tests import with_sign_flip
 from helpers.types import Estimate
 
 LEVEL = 0.05
 #: What is said of a p that only says that no drawn pattern reached the sum.
-FLOOR = "at its floor"
 NO_PAIR = "no pair with two readable verdicts"
 
 
@@ -86,13 +85,7 @@ def tested(sums: np.ndarray, pairs: np.ndarray, strata: np.ndarray, seed: int, l
         return no_interval(math.nan, 0, 0, NO_PAIR)
     if interval.clusters < MIN_CLUSTERS:
         return interval
-    # Enough draws that the smallest p lies well below the corrected level.
-    found = sign_flip(sums[pairs > 0], seed, max(9999, math.ceil(20 / level)))
-    if found.smallest_p > level:
-        why = f"no test: {found.clusters} questions lean to a side, whose smallest p, {found.smallest_p:.2g}, is above "
-        return replace(interval, p=math.nan, method=f"{interval.method}; {why}{level:.2g}")
-    floor = f" {FLOOR}" if not found.exact and found.p <= found.smallest_p else ""
-    return replace(interval, p=found.p, method=f"{interval.method}; sign-flip p{floor}")
+    return with_sign_flip(interval, sums[pairs > 0], seed, level, "questions lean to a side")
 
 
 def style_effect(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:

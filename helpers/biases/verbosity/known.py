@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -13,7 +12,7 @@ from helpers.biases.verbosity.wording import KNOWN
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import MIN_CLUSTERS, Interval
 from helpers.stats.numbering import clusters_of
-from helpers.stats.tests import sign_flip
+from helpers.stats.tests import with_sign_flip
 from helpers.types import Estimate
 
 
@@ -51,10 +50,7 @@ def against_coin(interval: Interval, values: pd.Series, questions: pd.Series, se
     """The interval of a share with the p of sign flips over questions against one half; none below 10 questions."""
     if interval.clusters < MIN_CLUSTERS:
         return interval
-    found = sign_flip((values - 0.5).groupby(questions.to_numpy(), sort=True).sum(), seed)
-    if math.isnan(found.p):
-        return interval
-    return replace(interval, p=found.p, method=f"{interval.method}; sign-flip p")
+    return with_sign_flip(interval, (values - 0.5).groupby(questions.to_numpy(), sort=True).sum(), seed)
 
 
 def signed(share: Interval) -> Interval:
