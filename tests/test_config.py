@@ -437,7 +437,7 @@ def test_all_models_of_the_project_can_be_loaded_and_asked() -> None:
 def test_simulated_models_know_the_builtin_questions_and_real_ones_do_not() -> None:
     models = load_models(knowledge=config.builtin_knowledge())
     known = models["sim_gpt_fast"].knowledge.values()
-    assert (sum(not each.options for each in known), sum(bool(each.options) for each in known)) == (80 + 90, 60)
+    assert (sum(not each.options for each in known), sum(bool(each.options) for each in known)) == (80 + 90, 116)
     assert not models["gpt_fast"].knowledge
     assert all(4 <= len(question.points) <= 6 for question in models["sim_gpt_fast"].knowledge.values())
 

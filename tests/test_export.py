@@ -93,6 +93,8 @@ def test_numbers_json_keeps_its_contract(tmp_path, results):
         "clusters": 80,
         "unit": "rate",
         "method": "",
+        "p": None,
+        "effective": None,
         "data": "published",
     }
     assert content["numbers"][-2]["value"] is None
@@ -250,7 +252,7 @@ def test_run_json_says_commit_time_versions_and_what_was_given(tmp_path, results
 def test_a_summary_is_written_beside_with_the_protocol_and_only_if_given(tmp_path, results):
     export(tmp_path / "with", **results, summary={"title": "x", "rows": [{"value": 0.123456789, "low": NAN}]})
     content = json.loads((tmp_path / "with" / "summary.json").read_text())
-    assert content == {"protocol": "1.0", "title": "x", "rows": [{"value": 0.123457, "low": None}]}
+    assert content == {"protocol": "1.1", "title": "x", "rows": [{"value": 0.123457, "low": None}]}
     export(tmp_path / "without", **results)
     assert not (tmp_path / "without" / "summary.json").exists()
 

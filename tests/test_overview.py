@@ -155,7 +155,7 @@ def test_a_damaged_summary_is_an_error_that_names_the_file(tmp_path: Path, chang
 def test_another_protocol_no_json_and_an_empty_folder_are_errors_that_say_so(tmp_path: Path) -> None:
     folder = results(tmp_path / "bad", "mt_bench_blind", [line("a", "place", "bias")])
     path = folder / "summary.json"
-    path.write_text(path.read_text().replace('"1.0"', '"9.0"'))
+    path.write_text(path.read_text().replace('"1.1"', '"9.0"'))
     with pytest.raises(ValueError, match=r"protocol '9\.0', this program reads '1\.1'"):
         collected_of([str(folder)])
     path.write_text("{")
@@ -186,7 +186,7 @@ def test_the_bottom_line_says_who_is_distrusted_for_what_and_what_is_simulated(t
     assert "*place*: a +10.0 pp" in told[1] and "**hinted at** in *kin*: b +20.0 pp" in told[1]
     assert told[2].startswith("- **SIMULATED judges** (2 judges, 1 of them without a verdict)")
     assert told[2].endswith("This says nothing of real models.")
-    assert told[3] == "- **Published numbers**: of 6 checked 3 come out, 3 differ."
+    assert told[3] == "- **Published numbers**: of 6 that can fail 3 come out, 3 differ."
     assert "recuse run" in overview.bottom_line([])
     few = str(results(tmp_path / "few", "hinting_groups", [line("c", "place", "untold")]))
     assert "(1 judge, 1 of them without a verdict): of no bias anything can be told." in overview.bottom_line(

@@ -146,7 +146,7 @@ def test_a_cluster_above_the_question_is_the_unit(tmp_path: Path) -> None:
     effects = [e for e in analyze(written(few, tmp_path / "few.csv")).estimates if e.id == "own_vendor_win_effect"]
     assert effects and all(np.isnan(e.low) and "below 10" in e.method for e in effects)
     rows[1]["cluster"] = "elsewhere"
-    with pytest.raises(ValueError, match="lies in two clusters"):
+    with pytest.raises(ValueError, match="is of the cluster 'elsewhere', and of 't0' before"):
         analyze(written(rows, tmp_path / "w.csv"))
 
 

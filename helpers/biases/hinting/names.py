@@ -121,7 +121,7 @@ def names_words(estimates: Sequence[Estimate]) -> str:
             "untold": each.method,
         }[verdict]
         told.append(
-            f"{display_name(vendor)} {each}{f', Holm p {p_text(p)}{clash(each, p)}' if p == p else ''} ({said})"
+            f"{display_name(vendor)} {each}{f', Holm p {p_text(p)}' if p == p else ''} ({said}{clash(each, p)})"
         )
     mean = f"{average[0]}" + (f" ({average[0].method})" if math.isnan(average[0].low) else "")
     return (
