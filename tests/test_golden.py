@@ -1,0 +1,150 @@
+"""What a rebuild must not change: a frozen copy of our own results, which serves rebuilds only.
+
+It was made by the code itself (`python -m tests.golden.build`): it shows that nothing changed, never that anything is
+right. Whether figures/ are those of the present code is what tests/test_notebooks.py asks.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from helpers import paths, store
+from helpers.config import load_config
+from tests.golden import build
+from tests.golden.build import differences, load
+
+#: Of numbers that are computed here: as far apart as rounding to 9 digits can bring them.
+ROUNDING = 2e-8
+
+
+def same(golden: build.Table, now: Mapping[str, Mapping[str, str]], within: float = 0.0) -> None:
+    """Fail with a line for each difference."""
+    found = differences(golden, now, within)
+    more = f"\n... and {len(found) - 40} more" if len(found) > 40 else ""
+    assert not found, f"{len(found)} differ from tests/golden (see its README):\n" + "\n".join(found[:40]) + more
+
+
+# --- results ----------------------------------------------------------------------------------------------------------
+
+
+def test_every_result_folder_is_frozen() -> None:
+    assert build.result_names() == sorted(path.stem for path in (build.FOLDER / "results").glob("*.csv"))
+
+
+@pytest.mark.parametrize("name", build.result_names())
+def test_results_are_those_frozen(name: str) -> None:
+    same(load(f"results/{name}"), build.results(name))
+
+
+def test_each_simulated_judge_has_its_card() -> None:
+    asked = {judge for name in build.ASKED for judge in load_config(name).judges}
+    cards = {at for name in build.result_names() for at in load(f"results/{name}") if at.startswith("card: sim_")}
+    assert {at.removeprefix("card: ").split(",")[0] for at in cards} == asked
+
+
+# --- keys -------------------------------------------------------------------------------------------------------------
+
+
+def test_requests_have_the_keys_under_which_replies_are_stored() -> None:
+    golden = load("keys")
+    same(golden, build.keys(only=golden))
+
+
+def test_the_frozen_keys_are_of_every_experiment_form_and_kind_of_model() -> None:
+    names = sorted(path.parent.name for path in paths.EXPERIMENTS.glob("*/prompts"))
+    assert sorted(build.ASKED) == names, "an experiment without frozen keys"
+    golden = load("keys")
+    experiments, _, forms, conditions, judges, _, repeats, _ = map(
+        set, zip(*(at.split(" / ") for at in golden), strict=True)
+    )
+    assert len(golden) == build.DRAWN and len({row["key"] for row in golden.values()}) > 0.9 * build.DRAWN
+    assert experiments == {*names, "audit"} and judges == set(build.KINDS)
+    assert forms == {*build.LABELS} and len(conditions) > 20 and "repeat 1" in repeats
+
+
+# --- replies ----------------------------------------------------------------------------------------------------------
+
+
+def test_store_files_of_this_version_are_read_as_they_were(tmp_path: Path) -> None:
+    folder, golden = shutil.copytree(build.FOLDER / "replies", tmp_path / "replies"), load("replies")
+    same(golden, build.replies(folder))
+    assert all(store.index(path) for path in sorted(folder.glob("*.jsonl")))
+    same(golden, build.replies(folder))  # from the index, which gets what is read
+    same(golden, build.replies(folder))  # from what the index holds of it
+
+
+def test_names_of_frozen_replies_say_what_becomes_of_them() -> None:
+    for at, row in load("replies").items():
+        name = at.split(" / ")[1]
+        if not name.startswith("line"):
+            assert name.startswith(row["outcome"].strip('"')), at
+
+
+# --- analyze and audit ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("file", build.FILES)
+def test_analyze_computes_the_same_numbers(real_data: Path, file: str) -> None:
+    golden = {at: row for at, row in load("analyze").items() if at.startswith(f"{file} / ")}
+    same(golden, build.analyzed(real_data, file), ROUNDING)
+
+
+@pytest.mark.parametrize("judge", build.AUDITED)
+def test_a_simulated_judge_has_the_same_card(judge: str) -> None:
+    golden = {at: row for at, row in load("audit").items() if at.startswith(f"{judge} / ")}
+    same(golden, build.audited(judge), ROUNDING)
+
+
+# --- what is changed is reported --------------------------------------------------------------------------------------
+
+
+def test_a_changed_number_line_or_place_is_reported() -> None:
+    golden = {"effect judge=a": {"value": "0.123456789", "n": "7"}, "effect judge=b": {"value": "1"}}
+    assert differences(golden, golden) == []
+    now = {"effect judge=a": {"value": "0.12345679", "n": "8", "p": "0.5"}, "effect judge=c": {"value": "1"}}
+    lines = ["effect judge=a: n: golden 7, now 8", "effect judge=a: p: golden absent, now 0.5"]
+    lines += ["effect judge=b: gone", "effect judge=c: new"]
+    assert differences(golden, now, ROUNDING) == lines
+    assert differences(golden, now) == ["effect judge=a: value: golden 0.123456789, now 0.12345679", *lines]
+    near = {**golden, "effect judge=a": {"value": "0.1234568", "n": "7"}}
+    assert differences(golden, near, ROUNDING) == ["effect judge=a: value: golden 0.123456789, now 0.1234568"]
+
+
+def test_a_changed_digit_of_a_result_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "verbosity_style"
+    shutil.copytree(paths.FIGURES / name, tmp_path / name)
+    text = (tmp_path / name / "numbers.json").read_text(encoding="utf-8")
+    start = text.index('"value": ', text.index('"id": "style_effect"')) + len('"value": ')
+    end = text.index(",", start)
+    (tmp_path / name / "numbers.json").write_text(f"{text[:start]}0.987654{text[end:]}", encoding="utf-8")
+    monkeypatch.setattr(paths, "FIGURES", tmp_path)
+    now = build.results(name)
+    (found,) = differences(load(f"results/{name}"), now)
+    assert found.startswith("number: style_effect [simulated] bias=")
+    assert found.endswith(f": value: golden {text[start:end]}, now 0.987654")
+
+
+def test_a_changed_key_is_reported_with_its_place(tmp_path: Path) -> None:
+    entry = "openai_schema: {provider: openai, model_id: gpt-5-mini"
+    text = build.MODELS.read_text(encoding="utf-8")
+    assert entry in text
+    changed = tmp_path / "models.yaml"
+    changed.write_text(text.replace(entry, entry + "-2"), encoding="utf-8")
+    golden = {at: row for at, row in load("keys").items() if at.startswith("verbosity_style / ")}
+    found = differences(golden, build.keys(["verbosity_style"], changed, golden))
+    assert found and len(found) == sum(" / openai_schema / " in at for at in golden)
+    assert all(" / openai_schema / " in each and ": key: golden " in each for each in found)
+
+
+def test_another_reading_of_a_stored_reply_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = [[name, form, text.replace("B>>A", "A>>B"), end] for name, form, text, end in build.STORED["server_text"]]
+    monkeypatch.setitem(build.STORED, "server_text", cases)
+    for model in build.STORED:
+        build.write_store(model, tmp_path)
+    found = differences(load("replies"), build.replies(tmp_path))
+    assert 'server_text / ok_pairwise: choice: golden "B>>A", now "A>>B"' in found
+    assert all(each.startswith("server_text / ok_pairwise: ") for each in found)
