@@ -13,9 +13,9 @@ import pytest
 from helpers import frames, run
 from helpers.biases import hinting
 from helpers.biases.hinting import paired
+from helpers.biases.losses import loss_change, loss_words
 from helpers.calibrate import hinting_groups, rankings
 from helpers.calibrate.rankings import Arm
-from helpers.frames import loss_change, loss_words
 from helpers.run import asking
 from helpers.run.asking import bias_of
 from helpers.stats.estimates import estimate

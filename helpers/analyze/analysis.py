@@ -11,6 +11,7 @@ from helpers.analyze import formats
 from helpers.analyze.held import Held
 from helpers.analyze.measuring import measured
 from helpers.analyze.supported import supported
+from helpers.biases.losses import loss_change, loss_words
 from helpers.types import Estimate
 
 if TYPE_CHECKING:
@@ -62,6 +63,6 @@ def analyze(
     keys = {name: rows[name].astype(object) for name in ("judge", "condition", "outcome")}
     rows = rows.assign(**keys, games=2)
     losses = frames.losses(rows)
-    if held.style != "ranking" and (lost := frames.loss_words(frames.loss_change(rows, "folder", seed))):
+    if held.style != "ranking" and (lost := loss_words(loss_change(rows, "folder", seed))):
         notes = (*notes, lost)
     return Analysis(held, tuple(estimates), supported(held, estimates), losses, notes, seed, margin_pp)

@@ -13,13 +13,13 @@ from helpers.biases.hinting.asking import trials
 from helpers.biases.hinting.changes import change_rate
 from helpers.biases.hinting.names import ARM, name_effect
 from helpers.biases.hinting.paired import hint_bounds, hint_effect, hints_in, pairs
+from helpers.biases.losses import loss_change
 from helpers.calibrate import rankings, rankings_spoken, rankings_truth
 from helpers.calibrate.cases import Case, Target
 from helpers.calibrate.rankings import Arm
 from helpers.calibrate.rankings_truth import Truths
 from helpers.calibrate.worlds.listwise import World
 from helpers.calibrate.worlds.listwise_worlds import HABITS, PLANTED, UNEQUAL
-from helpers.frames import loss_change
 from helpers.stats.tests import mcnemar_exact
 from helpers.types import Estimate
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -15,11 +13,6 @@ from helpers.frames.games import GAMES, games
 from helpers.frames.listwise import LISTWISE, listwise
 from helpers.frames.pairwise import PAIRWISE, pairwise
 from helpers.frames.written import written
-from helpers.stats.estimates import estimate
-from helpers.stats.intervals import MIN_CLUSTERS, cluster_sums, clustered
-from helpers.stats.standing import LEVEL
-from helpers.stats.tests import holm, sign_flip
-from helpers.types import Estimate, p_text
 
 __all__ = [
     "DECISIONS",
@@ -30,8 +23,6 @@ __all__ = [
     "dominance_words",
     "games",
     "listwise",
-    "loss_change",
-    "loss_words",
     "losses",
     "one_row_each",
     "outcomes_told",
@@ -141,45 +132,3 @@ def require_result(frame: pd.DataFrame, measurable: bool, lacking: str) -> None:
     counts = outcomes_told(frame) or "no judgments"
     more = "; judgments='ask' asks for what is missing" if (frame["outcome"] == "missing").any() else ""
     raise ValueError(f"{lacking}, so there is nothing to measure: {counts}{more}")
-
-
-def loss_change(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
-    """How many more verdicts are lost under each condition than in the control, in pp; `where`: condition.
-
-    A judgment is compared with that control of the same question, judge and texts which serves as its partner. p by
-    sign flips over questions (articles, where these are above them), corrected by Holm over the conditions. Nothing
-    where there is no control ("none" or "control") or nothing beside it.
-    """
-    rows = one_row_each(frame)
-    conditions = [str(name) for name in rows["condition"].dropna().unique()]
-    control = next((name for name in ("none", "control") if name in conditions), None)
-    texts = ("task", "right", "wrong", "first", "candidate", "wording") if ROW_EACH & {*frame} else ()
-    keys = ["question_id", "judge", *(name for name in texts if name in rows)]
-    cluster = "article" if "article" in rows else "question_id"
-    rows = rows.assign(lost=(rows["outcome"] != "ok").astype(float))
-    rows = rows.assign(partner=rows["partner"] if "partner" in rows else rows["repeat"])
-    plain = rows.loc[rows["condition"] == control, [*keys, "repeat", "lost"]].rename(columns={"repeat": "partner"})
-    found = []
-    for condition in sorted({*conditions} - {control} if control else ()):
-        both = rows[rows["condition"] == condition].merge(plain, on=[*keys, "partner"], suffixes=("", "_control"))
-        if both.empty:
-            continue
-        sums = cluster_sums(both.assign(change=both["lost"] - both["lost_control"]), "change", cluster)
-        interval = clustered(sums.numerators, sums.denominators)
-        enough = interval.clusters >= MIN_CLUSTERS
-        p = sign_flip(sums.numerators[:, 0], seed).p if enough else math.nan
-        shares = f"{both['lost'].mean():.1%} against {both['lost_control'].mean():.1%}".replace("%", " %")
-        interval = replace(interval, p=p, method=f"{interval.method}; sign-flip p, Holm; lost: {shares}")
-        found.append(estimate("loss_change", {"condition": condition}, interval, data, "pp"))
-    return [replace(each, p=float(p)) for each, p in zip(found, holm([e.p for e in found]), strict=True)]
-
-
-def loss_words(changes: Sequence[Estimate]) -> str:
-    """Which conditions lose more verdicts than the control, or fewer; "" where none is shown to."""
-    told = [
-        f"{'more' if each.value > 0 else 'fewer'} verdicts are lost under *{each.where['condition']}* "
-        f"({each.method.rpartition('lost: ')[2]}, Holm p {p_text(each.p)}): its effect may come from what was lost"
-        for each in changes
-        if each.p < LEVEL
-    ]
-    return f"Careful: {'; '.join(told)}." if told else ""

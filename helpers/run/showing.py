@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from helpers import frames
+from helpers.biases.losses import loss_change, loss_words
 from helpers.escaping import fenced, markdown, slanted, visible
 from helpers.run.asking import Asked
 from helpers.stats.intervals import MIN_CLUSTERS
@@ -125,7 +126,7 @@ def losses(asked: Asked) -> pd.DataFrame:
 
 def losses_words(asked: Asked) -> str:
     """Under which conditions more verdicts are lost than in the control, or fewer; "" where none is shown to."""
-    return frames.loss_words(frames.loss_change(asked.frame, asked.data, asked.experiment.seed))
+    return loss_words(loss_change(asked.frame, asked.data, asked.experiment.seed))
 
 
 def example(asked: Asked) -> str:

@@ -14,6 +14,7 @@ from helpers.biases.hinting import changes, concluding, groups, names, paired
 from helpers.biases.hinting.asking import CONTROL
 from helpers.biases.hinting.concluding import effect_of
 from helpers.biases.hinting.paired import CONFIRMATORY, LEVEL
+from helpers.biases.losses import loss_change, loss_words
 from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.stats.standing import clash, tested
 from helpers.types import Estimate, display_name, p_text
@@ -49,7 +50,7 @@ def measure(frame: pd.DataFrame, data: str, seed: int, margin_pp: float) -> list
         *groups.group_metrics(frame, data, seed),
         *paired.hint_effect(frame, data, seed, margin_pp),
         *paired.hint_bounds(frame, data),
-        *frames.loss_change(frame, data, seed),
+        *loss_change(frame, data, seed),
         *paired.category_hint_effect(frame, data),
         *names.name_effect(frame, data, seed),
         *changes.change_rate(frame, data),
@@ -87,7 +88,7 @@ def finding(estimates: Sequence[Estimate], margin_pp: float) -> str:
             )
         told += "".join(f"; {case}" for case in _cases(estimates, hint, verdict, each, margin_pp))
         changes = [e for e in estimates if e.id == "loss_change" and e.where["condition"] == hint]
-        lines.append(f"{told}. {frames.loss_words(changes)}".rstrip())
+        lines.append(f"{told}. {loss_words(changes)}".rstrip())
     if not lines:
         return f"None of the hints {', '.join(CONFIRMATORY)} was given: no conclusion was planned for any other."
     return "\n".join([*lines, *_leads(estimates)])
