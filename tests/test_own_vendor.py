@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from helpers.analyze import analyze, summary
-from helpers.stats.own_vendor import Values, _Fit, own_vendor_effects, robust_variances
+from helpers.stats.own_vendor import _Fit, own_vendor_effects
 from helpers.stats.tests import holm
 from tests.rule import exact
 from tests.verdict_files import pair_rows, score_rows, written
@@ -20,20 +20,22 @@ VENDORS = "abc"
 UNEQUAL = (0.6, 1.0, 1.4)
 
 
-def values(rng: np.random.Generator, pairs: bool, sharp: tuple[float, ...], missing: float, own: float = 1.0) -> Values:
+def values(rng: np.random.Generator, pairs: bool, sharp: tuple[float, ...], missing: float, own: float = 1.0) -> Any:
     """One judge and one candidate a vendor on 200 questions; vendor a adds `own` to its answers.
 
-    In pairs judge 1 takes the place shown first in half of them; scores have noise 1 and judges of unequal leniency.
+    In pairs judge 1 takes the place shown first in half of them; of scores noise has deviation 1, judges are unequally
+    lenient, and make of a question as a whole what has nothing to do with how sharp they are.
     """
-    judges = candidates = np.arange(3)
     quality = rng.permutation([-0.7, 0.0, 0.7]) + rng.normal(size=(200, 3))
     parts = []
     if not pairs:
         score = np.array(sharp)[:, None, None] * quality + rng.normal(size=(3, 1, 1)) + rng.normal(size=(3, 200, 3))
+        score += np.array([0.5, 1.5, 1.0])[:, None, None] * rng.normal(size=(200, 1))
         score[0, :, 0] += own
         j, q, c = np.nonzero(rng.random(score.shape) >= missing)
-        return Values(j, q * 3 + c, q, q, c, None, score[j, q, c], np.ones(len(j)), judges, candidates, tuple(VENDORS))
-    for number, (one, two) in enumerate([(0, 1), (0, 2), (1, 2)]):
+        parts.append(pd.DataFrame({"judge": j, "question": q, "plus": c, "value": score[j, q, c], "weight": 1.0}))
+        parts[0] = parts[0].assign(item=q * 3 + c, place=1.0, own=(c == j) * 1.0)
+    for number, (one, two) in enumerate([(0, 1), (0, 2), (1, 2)] if pairs else []):
         gap = np.array(sharp)[:, None] * (quality[:, one] - quality[:, two])
         gap[0] += own * (one == 0)
         follows = (np.arange(3) == 1)[:, None] & (rng.random(gap.shape) < 0.5)
@@ -41,52 +43,39 @@ def values(rng: np.random.Generator, pairs: bool, sharp: tuple[float, ...], miss
         wins = rng.random((2, *gap.shape)) < 1 / (1 + np.exp(-gap - 0.3 * side))
         won = np.where(follows, side, np.where(wins, 1.0, -1.0)) / 2
         seen = rng.random(won.shape) >= missing
-        many = seen.sum(axis=0)
-        j, q = np.nonzero(many)
-        means = [((each * seen).sum(axis=0) / np.maximum(many, 1))[j, q] for each in (won, side)]
-        parts.append([j, number * 200 + q, q, np.full(len(j), one), np.full(len(j), two), *means])
-    j, item, q, one, two, won, place = (np.concatenate(each) for each in zip(*parts, strict=True))
-    _, item = np.unique(item, return_inverse=True)
-    return Values(j, item, q, q, one, two, won, place, judges, candidates, tuple(VENDORS))
+        j, q = np.nonzero(seen.sum(axis=0))
+        weight = seen.sum(axis=0)[j, q]
+        part = pd.DataFrame({"judge": j, "question": q, "item": number * 200 + q, "plus": one, "minus": two})
+        means = {name: (of * seen).sum(axis=0)[j, q] / weight for name, of in (("value", won), ("place", side))}
+        parts.append(part.assign(**means, own=(j == one) * 1.0 - (j == two), weight=weight * 1.0))
+    rows = pd.concat(parts)
+    return rows.assign(vendor=rows["judge"].map(dict(enumerate(VENDORS))), cluster=rows["question"])
 
 
 @pytest.mark.parametrize("pairs", [False, True])
-def test_the_gradient_is_that_of_the_likelihood(pairs: bool) -> None:
+def test_derivatives_are_those_of_the_fit(pairs: bool) -> None:
+    """How own effects move with sharpness, and how sharpness moves with a question that weighs a little more."""
     rows = values(np.random.default_rng(4), pairs, UNEQUAL, 0.3)
-    fit = _Fit(rows, rows.own[0], float(rows.value.std()))
-    at = fit.start + 0.1 * np.random.default_rng(5).normal(size=len(fit.start))
-    moved = 1e-5 * np.eye(len(at))
-    steps = [(fit.loss(at + move)[0] - fit.loss(at - move)[0]) / 2e-5 for move in moved]
-    assert fit.loss(at)[1] == pytest.approx(steps, rel=1e-4, abs=1e-3)
+    fit = _Fit(rows, list(VENDORS))
+    b, influence, _ = fit.sharpness()
+    steps = 1e-5 * np.eye(3)
+    moves = np.array([(fit.effects(b + step)[0] - fit.effects(b - step)[0]) / 2e-5 for step in steps]).T
+    assert fit.effects(b)[2] == pytest.approx(moves, rel=1e-4, abs=1e-6)
+    # Leaving a question out moves b by minus its influence, nearly: by Gauss and Newton, to first order.
+    left = [_Fit(rows[rows["question"] != q], list(VENDORS)).sharpness()[0] - b for q in range(60)]
+    order = pd.factorize(rows["cluster"])[1].get_indexer(range(60))
+    assert np.corrcoef(np.ravel(left), -influence[order].ravel())[0, 1] > 0.95
 
 
-def test_robust_variances_are_those_of_the_full_matrices() -> None:
-    """CR2 and Bell-McCaffrey from their definition in N x N matrices, clusters of very unequal size."""
-    rng = np.random.default_rng(6)
-    sizes = [40, 3, 5, 2, 8, 6, 4, 7, 3, 9, 5, 4]
-    cluster = np.repeat(np.arange(len(sizes)), sizes)
-    x = np.column_stack([np.ones(len(cluster)), rng.normal(size=len(cluster)), rng.normal(size=len(sizes))[cluster]])
-    y = x @ [1.0, 0.5, 0.0] + rng.normal(size=len(sizes))[cluster] + rng.normal(size=len(cluster))
-    bread = np.linalg.inv(x.T @ x)
-    residual = y - x @ (bread @ x.T @ y)
-    hat = x @ bread @ x.T
-    masks = [cluster == number for number in range(len(sizes))]
-    weights = np.array([0.0, 0.0, 1.0])
-    total, rows = 0.0, []
-    for mask in masks:
-        own, turn = np.linalg.eigh(np.eye(mask.sum()) - hat[np.ix_(mask, mask)])
-        adjust = turn @ np.diag(own**-0.5) @ turn.T
-        direction = adjust @ x[mask] @ bread @ weights
-        total += float(direction @ residual[mask]) ** 2
-        rows.append((np.eye(len(cluster)) - hat)[:, mask] @ direction)
-    moments = np.array(rows) @ np.array(rows).T
-    scores = np.array([x[mask].T @ residual[mask] for mask in masks])
-    information = np.array([x[mask].T @ x[mask] for mask in masks])
-    variance, df, effective, _ = robust_variances(scores, information, bread, weights[None])[0]
-    assert variance == pytest.approx(total)
-    assert df == pytest.approx(np.trace(moments) ** 2 / (moments**2).sum())
-    share = np.array([weights @ bread @ each @ bread @ weights for each in information])
-    assert effective == pytest.approx(share.sum() ** 2 / (share**2).sum()) and effective < len(sizes)
+@pytest.mark.parametrize("pairs", [False, True])
+def test_who_judges_at_random_convicts_nobody(pairs: bool) -> None:
+    """A blind judge says nothing of how sharp the two others are: their errors grow, and nobody is called."""
+    runs = 40
+    hits = np.zeros(3, dtype=int)
+    for run in range(runs):
+        found = own_vendor_effects(values(np.random.default_rng([9, run]), pairs, (1.0, 1.0, 0.0), 0.0, 0.0))
+        hits += holm([found[vendor].p for vendor in VENDORS]) < 0.05
+    assert all(exact(int(each), runs)[0] <= 0.06 for each in hits), hits
 
 
 @pytest.mark.slow
@@ -150,12 +139,12 @@ def test_a_cluster_above_the_question_is_the_unit(tmp_path: Path) -> None:
         analyze(written(rows, tmp_path / "w.csv"))
 
 
-def test_real_pairs_of_2026_accuse_whom_the_neutral_judge_accuses(real_data: Path, tmp_path: Path) -> None:
+def test_real_pairs_of_2026_accuse_nobody(real_data: Path, tmp_path: Path) -> None:
     folder = real_data / "judges_2026"
     told = summary(analyze(folder / "ssafy_gpt5_sonnet45_gemini25" / "verdicts.csv"))
     lines = {line.split()[1]: line for line in told.split("\n") if "sharpness explain" in line}
-    assert "**preference for the own vendor shown**" in lines["openai"]
-    assert "**no preference shown**" in lines["anthropic"]
+    # The neutral judge follows the place, so that it tells little of how good the two answers are.
+    assert all("**no preference shown**" in lines[vendor] for vendor in ("anthropic", "openai"))
     two = analyze(folder / "selfbias_luna_mini_haiku" / "recuse_no_empty.csv")
     assert "only the sum of their preferences is identified" in summary(two)
     rows = pd.read_csv(folder / "selfbias_luna_mini_haiku" / "recuse_no_empty.csv", dtype=str)

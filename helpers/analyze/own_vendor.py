@@ -12,7 +12,7 @@ from helpers.biases.position.pairs import SIGNS
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import NAN, Interval, cluster_sums, clustered, no_interval
 from helpers.stats.numbering import clusters_of
-from helpers.stats.own_vendor import Values, own_vendor_effects
+from helpers.stats.own_vendor import own_vendor_effects
 from helpers.stats.tests import holm
 from helpers.types import Estimate, display_name, listed, p_text
 
@@ -31,66 +31,36 @@ def of_pairs(rows: pd.DataFrame, data: str) -> list[Estimate]:
 
 def own_vendor_win_effect(rows: pd.DataFrame, data: str) -> list[Estimate]:
     """How much more often a vendor's judges let its answer win than quality, place and sharpness explain (vendor)."""
-    rows = rows[rows["won"].notna() & (rows["judge_vendor"].astype(object) != "")]
-    if rows.empty:
-        return []
     side = np.where(rows["first"].astype(object) == "candidate", 1.0, -1.0) * rows["ordered"].to_numpy(dtype=float)
-    item = rows.groupby(["source", "question_id", "baseline", "candidate"], observed=True, sort=False).ngroup()
-    cells = pd.DataFrame({"judge": rows["judge"].astype(object), "item": item, "value": rows["won"] - 0.5})
-    cells = cells.assign(place=side).groupby(["judge", "item"], sort=False)[["value", "place"]].mean().reset_index()
-    heads = rows.loc[item.drop_duplicates().index]
-    at = pd.Series(np.arange(len(heads)), index=item[heads.index])[cells["item"]].to_numpy()
-    names = {key: heads[key].astype(object).to_numpy()[at] for key in ("candidate", "baseline")}
-    made = {
-        name: vendor
-        for key in names
-        for name, vendor in zip(heads[key].astype(object), heads[f"{key}_vendor"].astype(object), strict=True)
-    }
-    told = cells.assign(plus=names["candidate"], minus=names["baseline"], cluster=clusters_of(heads).to_numpy()[at])
-    told["question_id"] = heads["question_id"].astype(object).to_numpy()[at]
-    return _effects("own_vendor_win_effect", told, rows, made, data)
+    sides = {"candidate": "plus", "baseline": "minus"}
+    return _effects("own_vendor_win_effect", rows.assign(value=rows["won"] - 0.5, place=side), sides, data)
 
 
 def own_vendor_score_effect(rows: pd.DataFrame, data: str) -> list[Estimate]:
     """How much higher a vendor's judges score its answers than quality, leniency and their use of the scale explain."""
-    rows = rows[rows["score"].notna() & (rows["judge_vendor"].astype(object) != "")]
-    keys = ["judge", "question_id", "candidate"]
-    cells = rows[keys].astype(object).assign(value=rows["score"], cluster=pd.factorize(clusters_of(rows))[0])
-    cells = cells.groupby(keys, sort=False)[["value", "cluster"]].mean().reset_index()
-    cells = cells.assign(item=cells.groupby(["question_id", "candidate"]).ngroup(), plus=cells["candidate"], place=1.0)
-    made = dict(zip(rows["candidate"].astype(object), rows["candidate_vendor"].astype(object), strict=True))
-    return _effects("own_vendor_score_effect", cells, rows, made, data)
+    return _effects("own_vendor_score_effect", rows.assign(value=rows["score"], place=1.0), {"candidate": "plus"}, data)
 
 
-def _effects(id: str, told: pd.DataFrame, rows: pd.DataFrame, made: dict[str, str], data: str) -> list[Estimate]:
-    """The estimates of values (judge, item, question_id, cluster, plus, minus, value, place), a vendor each."""
-    by_judge = dict(zip(rows["judge"].astype(object), rows["judge_vendor"].astype(object), strict=True))
-    vendors = sorted({str(name) for name in by_judge.values()} & {str(name) for name in made.values() if name})
-    # Who judges but has no answer, or has answers but no judge, is a vendor too: the others are measured against it.
-    beside = sorted({str(name) for name in (*by_judge.values(), *made.values()) if name} - set(vendors))
-    if len(told) > MOST_VALUES:
-        found = {name: no_interval(NAN, len(told), 0, f"{len(told):,} values: too many to fit") for name in vendors}
-    elif told.empty:
-        found = {}
+def _effects(id: str, rows: pd.DataFrame, sides: dict[str, str], data: str) -> list[Estimate]:
+    """The effect of each vendor on `value`, averaged over the rows of a judge and item."""
+    rows = rows[rows["value"].notna() & (rows["judge_vendor"].astype(object) != "")]
+    if rows.empty:
+        return []
+    made = [(rows[f"{side}_vendor"].astype(object) == rows["judge_vendor"].astype(object)) * 1.0 for side in sides]
+    rows = rows.assign(own=made[0] - sum(made[1:]), cluster=clusters_of(rows), weight=1.0)
+    group = rows.groupby([*(["source"] if "source" in rows else []), "question_id", *sides], observed=True, sort=False)
+    rows["item"] = group.ngroup()
+    same = {"judge_vendor": "vendor", "question_id": "question", "cluster": "cluster", "own": "own", **sides}
+    means = {"value": ("value", "mean"), "place": ("place", "mean"), "weight": ("weight", "sum")}
+    cells = rows.groupby(["judge", "item"], observed=True, sort=False)
+    cells = cells.agg(**means, **{new: (old, "first") for old, new in same.items()}).reset_index()
+    cells = cells.astype(dict.fromkeys(("judge", "vendor", "question", "cluster", *sides.values()), object))
+    if len(cells) > MOST_VALUES:
+        names = sorted(set(cells.loc[cells["own"] != 0, "vendor"]))
+        found = {name: no_interval(NAN, len(cells), 0, f"{len(cells):,} values: too many to fit") for name in names}
     else:
-        judge, judges = pd.factorize(told["judge"], sort=True)
-        sides = pd.concat([told["plus"], told["minus"]]) if "minus" in told else told["plus"]
-        side, candidates = pd.factorize(sides, sort=True)
-        number = {name: code for code, name in enumerate([*vendors, *beside])}
-        found = own_vendor_effects(
-            Values(
-                judge,
-                *(pd.factorize(told[name])[0] for name in ("item", "question_id", "cluster")),
-                side[: len(told)],
-                side[len(told) :] if "minus" in told else None,
-                told["value"].to_numpy(dtype=float),
-                told["place"].to_numpy(dtype=float),
-                np.array([number[by_judge[name]] for name in judges]),
-                np.array([number.get(made[name], -2) for name in candidates]),
-                (*vendors, *beside),
-            )
-        )
-    return [estimate(id, {"vendor": name}, interval, data, EFFECTS[id]) for name, interval in found.items()]
+        found = own_vendor_effects(cells)
+    return [estimate(id, {"vendor": str(name)}, interval, data, EFFECTS[id]) for name, interval in found.items()]
 
 
 def own_vendor_win_agreed(rows: pd.DataFrame, data: str) -> list[Estimate]:

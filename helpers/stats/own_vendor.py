@@ -1,40 +1,41 @@
-"""Do judges prefer their own vendor's answers: one fit of all judges and vendors, to scores or to verdicts on pairs.
+"""Do judges prefer their own vendor's answers: one linear fit of all judges and vendors, to scores or shares of wins.
 
-The model of judge j's value of item i (its score of answer c, or its verdict on answers c and d, averaged over orders):
+Judge j's value of item i (its score of an answer; of two answers its share of wins of the first, less 1/2) is
 
-    y_ji = b_j (q_c - q_d + t_i) + own_v (o_c - o_d) + place_j x_ji + f_j g_question + e_ji
+    y_ji = a_j x_ji + b_j theta_i + own_v s_ji + e_ji
 
-q is the quality of a candidate, t_i what this question adds to it, o whether the answer is of the judge's vendor v,
-and b_j the judge's sharpness (1 on average). Of pairs x is the balance of places, and there is no g; of scores there is
-no d, x is 1 (leniency), and g is what judges make of the question as a whole. A judge that follows the place in a share
-of its pairs has its b_j cut by this share, and nothing else. t, g and e are normal; t is common to the judges, so that
-their agreement within candidates tells how sharp each is, even where there are few candidates.
+x is 1 for scores (a: leniency) and the balance of places for pairs (1: the first always stood first, 0: both orders);
+s is 1 where the answer is of the judge's vendor v, -1 where the other one is; theta is what the item is worth to all,
+b how sharp the judge is: one that follows the place in a share of its pairs has its b cut by that share. Three steps:
+
+1. Sharpness from agreement within candidates, where own terms cancel. Values less the means of judge and candidate (or
+   pair) and less what places explain have covariances c_jk = t b_j b_k between judges. Of scores c_jk is the mean
+   product on the same answer less that on two answers to one question, so that what judges make of the question as a
+   whole cancels; of pairs it is that of net wins, answer by answer. t and b minimise
+
+       sum_{j<k} n_jk (c_jk - t b_j b_k)^2 / (v_j v_k) + sum_j (b_j - 1)^2 / SPREAD^2
+
+   with n_jk products and variances v. Where values tell nothing of b it stays 1, and SPREAD is its uncertainty.
+2. Given b, least squares for a and own with a free theta for each item (absorbed), so that missing values do no harm.
+3. Errors by clusters: CR2 with degrees of freedom by Bell and McCaffrey for step 2, to which the clusters' influence on
+   b in step 1, times d own / d b, and the uncertainty of SPREAD are added.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 
-from helpers.stats.intervals import MIN_CLUSTERS, NAN, Interval, no_interval, t_interval
-from helpers.stats.rank_design import sum_to_zero
+from helpers.stats.intervals import NAN, Interval, added, no_interval, t_interval
+from helpers.stats.sandwich import adjust_evenly, adjust_scores, combine_pieces
 
-#: How much sharpness differs between judges where the values say nothing of it (standard deviation around 1).
-SPREAD = 0.4
-#: How much a judge's sharpness between candidates differs from that within them (standard deviation): shares of wins
-#: bend near 0 and 1.
-BENT = 0.1
-#: Standard deviation of the log variances around their start: they stay finite where nothing varies.
-LOOSE = 3.0
-#: Fewer effective clusters than these carry no interval.
-MIN_EFFECTIVE = 2.0
-#: A cluster with more than this share of what a direction rests on decides it alone (generalised inverse of CR2).
-ALONE = 0.98
-#: More numbers than these in the information of all clusters are not kept: CR1 then stands for CR2.
+#: What is unsure of a judge's sharpness before any value: uniform from 0 (blind) to 2 (twice the average).
+SPREAD = 3**-0.5
+#: More numbers than these (clusters x terms^2) are not kept: each cluster then has its share of rows in each direction.
 MOST_NUMBERS = 20_000_000
-METHOD = "joint fit of items, judges and own vendors, {}"
+METHOD = "joint fit of items, judges and own vendors, question-clustered CR2 t"
 ONLY_SUM = (
     "only the sum of their preferences is identified: what one vendor's judges add to their answers and what the "
     "other's add to theirs are one number without a judge or an answer of a third vendor"
@@ -42,301 +43,178 @@ ONLY_SUM = (
 NO_OTHERS = "not identified: no judge of another vendor compared these answers with the same others"
 
 
-@dataclass(frozen=True)
-class Values:
-    """Values of pairs or scores, a row a judge and item; whole numbers from 0 without gaps, unknown vendors negative.
-
-    `item` numbers questions with their one or two answers, `plus` and `minus` (None: scores) the candidates. `place` is
-    1 where `plus` always stood first, -1 where `minus` did, 0 where both did, and not used for scores.
-    """
-
-    judge: np.ndarray
-    item: np.ndarray
-    question: np.ndarray
-    cluster: np.ndarray
-    plus: np.ndarray
-    minus: np.ndarray | None
-    value: np.ndarray
-    place: np.ndarray
-    judge_vendor: np.ndarray  # of each judge
-    candidate_vendor: np.ndarray  # of each candidate
-    vendors: tuple[str, ...]
-
-    @property
-    def own(self) -> tuple[np.ndarray, list[int]]:
-        """(n, v) 1 where `plus` is the judge's own, -1 where `minus` is; and which vendors these columns are."""
-        made = self.judge_vendor[self.judge]
-        sign = (self.candidate_vendor[self.plus] == made).astype(float)
-        if self.minus is not None:
-            sign -= self.candidate_vendor[self.minus] == made
-        sign[made < 0] = 0.0
-        tested = sorted(set(made[sign != 0].tolist()))
-        return sign[:, None] * (made[:, None] == np.array(tested, dtype=int)), tested
-
-
-def own_vendor_effects(rows: Values) -> dict[str, Interval]:
+def own_vendor_effects(rows: pd.DataFrame) -> dict[str, Interval]:
     """How much each vendor's judges add to its answers, in units of `value`, by vendor.
 
-    An effect that this design does not identify is NaN, and `method` says why. Clustered CR2 sandwich with
-    Bell-McCaffrey degrees of freedom; where values do not tell how sharp judges are, the error holds the uncertainty.
+    A row a judge and item: `judge`, `vendor` (the judge's), `item`, `question`, `cluster`, `plus` and of pairs `minus`
+    (candidates), `value`, `place` (x; 1 for scores), `own` (s), `weight` (verdicts in the value). An effect that is not
+    identified is NaN, and `method` says why.
     """
-    own, tested = rows.own
-    n, clusters = len(rows.value), len(np.unique(rows.cluster))
+    tested = sorted(set(rows.loc[rows["own"] != 0, "vendor"]))
     if not tested:
         return {}
-    flat = _flat(rows, own)
-    names = [rows.vendors[number] for number in tested]
-    scale = float(rows.value.std())
-    if flat.all() or scale == 0:
-        why = "no interval: nothing varies" if scale == 0 and not flat.all() else _why(rows, tested)
-        return {name: no_interval(NAN, n, clusters, why) for name in names}
-    fit = _Fit(rows, own, scale)
-    free, bread = fit.maximum()
+    shared = rows.groupby("item")["judge"].transform("size") > 1
+    if not shared.any():
+        return {name: no_interval(NAN, len(rows), 0, NO_OTHERS) for name in tested}
+    fit = _Fit(rows[shared], tested)
+    clusters, n = fit.clusters, int(shared.sum())
+    apart = fit.why_not()
+    b, influence, unsure = fit.sharpness()
+    value, pieces, slope = fit.effects(b)
     found = {}
-    contrasts = np.zeros((len(tested), len(free)))
-    contrasts[np.arange(len(tested)), fit.first_own + np.arange(len(tested))] = 1.0
-    unsure = np.vstack([fit.prior_root, BENT * fit.bend(free)]) if rows.minus is not None else fit.prior_root
-    spread = robust_variances(fit.scores(free), fit.leverage(free), bread, contrasts)
-    for number, name in enumerate(names):
-        if flat[number]:
-            found[name] = no_interval(NAN, n, clusters, _why(rows, tested))
+    for number, name in enumerate(tested):
+        if apart[number]:
+            found[name] = no_interval(NAN, n, clusters, apart[number])
             continue
-        variance, df, effective, kind = spread[number]
-        prior = float(((unsure @ (bread @ contrasts[number])) ** 2).sum())
-        df *= ((variance + prior) / variance) ** 2 if variance > 0 else 1.0
-        value, se = scale * free[fit.first_own + number], scale * float(np.sqrt(variance + prior))
-        if clusters >= MIN_CLUSTERS and effective < MIN_EFFECTIVE:
-            why = f"no interval: one question holds nearly all ({effective:.1f} effective questions)"
-            found[name] = no_interval(value, n, clusters, why)
-        else:
-            found[name] = t_interval(value, se, df, n, clusters, METHOD.format(kind))
+        each = pieces[number]
+        spread = combine_pieces([replace(each, parts=each.parts + influence @ slope[number])])
+        prior = float(((unsure @ slope[number]) ** 2).sum())
+        whole = spread.se**2 + prior
+        df = spread.df * (whole / spread.se**2) ** 2 if spread.se > 0 else spread.df
+        se = np.sqrt(whole) if spread.se > 0 else spread.se
+        found[name] = t_interval(value[number], se, df, n, clusters, METHOD, effective=spread.effective)
     return found
-
-
-def _why(rows: Values, tested: Sequence[int]) -> str:
-    there = {*rows.judge_vendor.tolist(), *rows.candidate_vendor.tolist()}
-    return ONLY_SUM if len(tested) == 2 and there == set(tested) else NO_OTHERS
-
-
-def _flat(rows: Values, own: np.ndarray) -> np.ndarray:
-    """Which own terms could move without changing any value, were all judges equally sharp."""
-    judges, candidates = len(rows.judge_vendor), len(rows.candidate_vendor)
-    # One row a different combination of judge, candidates and balance of places says all about the rank.
-    place = np.ones(len(rows.value)) if rows.minus is None else rows.place
-    key = (rows.judge * candidates + rows.plus) * candidates + (0 if rows.minus is None else rows.minus)
-    _, first = np.unique(np.stack([key, np.round(place * 1e6).astype(np.int64)]), axis=1, return_index=True)
-    at = np.arange(len(first))
-    x = np.zeros((len(first), candidates + judges + own.shape[1]))
-    x[at, rows.plus[first]] += 1.0
-    if rows.minus is not None:
-        x[at, rows.minus[first]] -= 1.0
-    x[at, candidates + rows.judge[first]] = place[first]
-    x[:, candidates + judges :] = own[first]
-    _, sizes, directions = np.linalg.svd(x.T @ x)
-    null = directions[sizes < 1e-9 * sizes.max()]
-    return (np.abs(null[:, candidates + judges :]) > 1e-6).any(axis=0)
-
-
-@dataclass(frozen=True)
-class _State:
-    """Rows' sharpness, quality, weight, residual, loading of g, its mean and variance; items' t likewise."""
-
-    b: np.ndarray
-    gap: np.ndarray
-    weight: np.ndarray
-    tau: float
-    residual: np.ndarray
-    t: np.ndarray
-    spread: np.ndarray
-    left: np.ndarray  # of each item, given g
-    load: np.ndarray
-    g: np.ndarray
-    vague: np.ndarray
-    slope: np.ndarray  # of each item, how t falls in g
-    likelihood: float
 
 
 class _Fit:
-    """The likelihood with its derivatives: quality, sharpness, own and place terms, log variances, loadings of g."""
+    """Tables of items (I) by judges (J), 0 where a judge has no value; V vendors are tested."""
 
-    def __init__(self, rows: Values, own: np.ndarray, scale: float) -> None:
-        judges, candidates, scores = len(rows.judge_vendor), len(rows.candidate_vendor), rows.minus is None
-        self.rows, self.y = rows, (rows.value - (rows.value.mean() if scores else 0.0)) / scale
-        place = np.ones(len(self.y)) if scores else rows.place
-        self.quality, self.sharp = sum_to_zero(candidates), sum_to_zero(judges)
-        placed = np.flatnonzero(np.bincount(rows.judge, weights=np.abs(place), minlength=judges) > 0)
-        self.linear = np.column_stack([own, place[:, None] * (rows.judge[:, None] == placed)])
-        self.clusters = int(rows.cluster.max()) + 1
-        self.of_item = np.zeros(int(rows.item.max()) + 1, dtype=np.int64)  # the first row of each item
-        self.of_item[rows.item[::-1]] = np.arange(len(self.y))[::-1]
-        sizes = [candidates - 1, judges - 1, self.linear.shape[1], judges, 1, judges if scores else 0]
-        ends = np.cumsum(sizes)
-        self.blocks = [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
-        self.first_own = int(ends[1])
-        self.start = np.zeros(ends[-1])
-        for block, value in zip(self.blocks[3:], (np.log(0.5), np.log(0.25), 0.3), strict=True):
-            self.start[block] = value
-        #: Square root of the prior precision; that of quality only keeps apart what no item joins.
-        self.prior_root = np.zeros((judges, ends[-1]))
-        self.prior_root[:, self.blocks[1]] = self.sharp / SPREAD
-        self.penalty = self.prior_root.T @ self.prior_root
-        self.penalty[self.blocks[0], self.blocks[0]] += 1e-6 * np.eye(sizes[0])
-        self.penalty[range(self.first_own, ends[-1]), range(self.first_own, ends[-1])] += LOOSE**-2
+    def __init__(self, rows: pd.DataFrame, tested: list[str]) -> None:
+        at, first = pd.factorize(rows["item"])[0], ~rows["item"].duplicated().to_numpy()
+        judge, judges = pd.factorize(rows["judge"])
+        shape = (int(first.sum()), len(judges))
+        self.y, self.x, self.s, self.h = np.zeros((4, *shape))
+        for table, values in zip((self.y, self.x, self.s, self.h), ("value", "place", "own", "weight"), strict=True):
+            table[at, judge] = rows[values]
+        heads = rows[first]
+        self.scores = "minus" not in rows
+        self.cluster, self.question = (pd.factorize(heads[name])[0] for name in ("cluster", "question"))
+        names = heads["plus"] if self.scores else pd.concat([heads["plus"], heads["minus"]])
+        sides = pd.factorize(names)[0].reshape(-1, len(heads))
+        self.sides, self.cell = sides, pd.factorize(pd.MultiIndex.from_arrays(list(sides)))[0]
+        self.clusters = int(self.cluster.max()) + 1
+        vendor = rows["vendor"].to_numpy(dtype=object)[np.unique(judge, return_index=True)[1]]
+        self.vendor = (vendor[:, None] == np.array(tested, dtype=object)).astype(float)  # (J, V)
+        if self.scores:
+            self.y -= (self.h > 0) * rows["value"].mean()
 
-    def _at(self, free: np.ndarray) -> _State:
-        """What the values say of t and g at these parameters (posterior means and variances)."""
-        rows, (quality, sharp, linear, noise, common, whole) = self.rows, self.blocks
-        q, b = self.quality @ free[quality], (1.0 + self.sharp @ free[sharp])[rows.judge]
-        gap = q[rows.plus] - (0.0 if rows.minus is None else q[rows.minus])
-        weight, tau = np.exp(-free[noise])[rows.judge], float(np.exp(free[common])[0])
-        residual = self.y - b * gap - self.linear @ free[linear]
-        pulled = np.bincount(rows.item, weight * b * residual)
-        left = tau / (1.0 + tau * np.bincount(rows.item, weight * b * b))
-        likelihood = np.log(weight).sum() + np.log(left / tau).sum() - (weight * residual**2).sum() + left @ pulled**2
-        t, spread = left * pulled, left
-        load, g, vague, slope = np.zeros(len(b)), np.zeros(len(b)), np.zeros(len(b)), np.zeros(len(left))
-        if rows.minus is None:
-            load = free[whole][rows.judge]
-            question, slope = rows.question[self.of_item], left * np.bincount(rows.item, weight * b * load)
-            known = np.bincount(rows.question, weight * load**2) - np.bincount(question, slope**2 / left)
-            drawn = np.bincount(rows.question, weight * load * residual) - np.bincount(question, slope * pulled)
-            likelihood += (drawn**2 / (1.0 + known)).sum() - np.log1p(known).sum()
-            g, vague = (drawn / (1.0 + known))[rows.question], (1.0 / (1.0 + known))[rows.question]
-            t, spread = t - slope * g[self.of_item], left + slope**2 * vague[self.of_item]
-        return _State(b, gap, weight, tau, residual, t, spread, left, load, g, vague, slope, float(likelihood))
+    def sharpness(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Sharpness (J,), each cluster's influence on it (C, J), and what is unsure of it beforehand (J, J)."""
+        h, off = self.h, 1 - np.eye(self.h.shape[1])
+        y, x = (each - _ratio(added(h * each, self.cell), added(h, self.cell))[self.cell] for each in (self.y, self.x))
+        y = y - x * _ratio((h * x * y).sum(axis=0), (h * x * x).sum(axis=0))
+        variance, y = _ratio((h * y**2).sum(axis=0), (h > 0).sum(axis=0)), h * y
+        # Sums over a question's answers; of pairs net wins of each answer.
+        signs = np.ones(1) if self.scores else np.array([1.0, -1.0])
+        key = self.question if self.scores else (self.sides + self.question * (self.sides.max() + 1)).ravel()
+        group, first = pd.factorize(key)[0], ~pd.Series(key).duplicated().to_numpy()
+        above = np.tile(self.cluster, len(signs))[first]
+        wins, seen = added(np.vstack([sign * y for sign in signs]), group), added(np.vstack([h] * len(signs)), group)
+        one, many = (off * (h.T @ h), off * (y.T @ y)), (off * (seen.T @ seen), off * (wins.T @ wins))
+        if self.scores:
+            part = _ratio(one[0], many[0])
+            same, others = _ratio(one[1], one[0]), _ratio(many[1] - one[1], many[0] - one[0])
+            c, n = same - others, one[0] * (1 - part)
+            loads = ((off, (1 - part) * same + part * others), (-part, -part * others))
+        else:
+            n = (2 * one[0] + many[0]) / 4
+            c = _ratio(many[1] / 2, n)
+            loads = ((0 * off, c / 2), (off / 2, c / 4))
+        weight = _ratio(off, np.outer(variance, variance))
+        b, t, curve = _factor(c, n * weight)
+        moved = np.zeros((self.clusters, len(b)))
+        for (product, count), up, down, clusters in zip(
+            loads, (y, wins), (h, seen), (self.cluster, above), strict=True
+        ):
+            pull = up * (up @ (product * weight * b).T) - down * (down @ (count * weight * b).T)
+            moved += added(np.vstack([pull, np.zeros((1, len(b)))]), np.append(clusters, self.clusters - 1))
+        bread = np.linalg.inv(curve)[: len(b)]
+        influence = np.column_stack([t * moved, moved @ b / 2]) @ bread.T
+        varies = variance > 1e-12  # a judge that always takes the first place wins nothing for anybody: b is 0
+        return b * varies, influence * varies, bread[:, : len(b)] / SPREAD * varies
 
-    def loss(self, free: np.ndarray) -> tuple[float, np.ndarray]:
-        """Minus the penalised log likelihood, and its gradient."""
-        away = free - self.start
-        state = self._at(free)
-        gradient = self.penalty @ away - self.scores(free, state).sum(axis=0)
-        return 0.5 * (away @ self.penalty @ away - state.likelihood), gradient
+    def _tables(self, b: np.ndarray) -> tuple[np.ndarray, ...]:
+        """The root of weights, the load of theta, and of each item the load's norm and Z' load (I, V + J) over it."""
+        root = np.sqrt(self.h)
+        load = root * b
+        norm = np.sqrt((load**2).sum(axis=1))
+        return root, load, norm, _ratio(self._times(root * load), norm[:, None])
 
-    def scores(self, free: np.ndarray, state: _State | None = None) -> np.ndarray:
-        """(C, P) the score of each cluster: that of all of y, t and g, averaged over t and g."""
-        rows, (quality, sharp, linear, noise, shared, whole) = self.rows, self.blocks
-        at = state or self._at(free)
-        b, load, t, spread = at.b, at.load, at.t[rows.item], at.spread[rows.item]
-        joint = -at.slope[rows.item] * at.vague  # covariance of t and g
-        error = at.residual - b * t - load * at.g
-        pull = at.weight * error
-        found = np.empty((self.clusters, len(free)))
+    def _times(self, values: np.ndarray) -> np.ndarray:
+        """Z'values of each item, Z being the own terms and those of judges: (I, V + J)."""
+        return np.hstack([(self.s * values) @ self.vendor, self.x * values])
 
-        def by(codes: np.ndarray | int, size: int, values: np.ndarray) -> np.ndarray:
-            return np.bincount(rows.cluster * size + codes, values, self.clusters * size).reshape(-1, size)
+    def _information(self, squares: list[np.ndarray], joined: np.ndarray) -> np.ndarray:
+        """Z'Z less what theta takes, from (..., J) sums of h s s, h s x, h x x."""
+        own, mixed, judges = squares
+        corner = np.einsum("...j,jv,jw->...vw", own, self.vendor, self.vendor)
+        side = mixed[..., None, :] * self.vendor.T
+        low = judges[..., None] * np.eye(judges.shape[-1])
+        return np.block([[corner, side], [np.swapaxes(side, -1, -2), low]]) - joined
 
-        size = len(self.quality)
-        moved = by(rows.plus, size, b * pull)
-        found[:, quality] = (moved if rows.minus is None else moved - by(rows.minus, size, b * pull)) @ self.quality
-        size = len(self.sharp)
-        agreed = at.weight * (error * (at.gap + t) - b * spread - load * joint)
-        found[:, sharp] = by(rows.judge, size, agreed) @ self.sharp
-        for number in range(self.linear.shape[1]):
-            found[:, linear.start + number] = by(0, 1, pull * self.linear[:, number])[:, 0]
-        squares = error**2 + b * b * spread + load**2 * at.vague + 2 * b * load * joint
-        found[:, noise] = by(rows.judge, size, 0.5 * (at.weight * squares - 1.0))
-        of_item = rows.cluster[self.of_item]
-        found[:, shared.start] = np.bincount(of_item, 0.5 * ((at.t**2 + at.spread) / at.tau - 1.0), self.clusters)
-        if rows.minus is None:
-            found[:, whole] = by(rows.judge, size, at.weight * (error * at.g - b * joint - load * at.vague))
-        return found
+    def _squares(self) -> list[np.ndarray]:
+        return [added(self.h * a * b, self.cluster) for a, b in ((self.s, self.s), (self.s, self.x), (self.x, self.x))]
 
-    def bend(self, free: np.ndarray) -> np.ndarray:
-        """(J, P) how the score moves when each judge is sharper between candidates than within them."""
-        whole, gap, found = self.y, self._at(free).gap, []
-        before = self.scores(free).sum(axis=0)
-        for judge in range(len(self.sharp)):
-            self.y = whole + gap * (self.rows.judge == judge)
-            found.append(self.scores(free).sum(axis=0) - before)
-        self.y = whole
-        return np.array(found)[:, : self.blocks[3].start] @ np.eye(self.blocks[3].start, len(free))
+    def why_not(self) -> list[str]:
+        """Why an own term is not identified were all judges equally sharp; empty where it is."""
+        *_, joined = self._tables(np.ones(self.h.shape[1]))
+        whole = self._information([each.sum(axis=0) for each in self._squares()], joined.T @ joined)
+        sizes, directions = np.linalg.eigh(whole)
+        null = directions[: self.vendor.shape[1], sizes < 1e-9 * sizes.max()]
+        flat = (np.abs(null) > 1e-6).any(axis=1)
+        why = ONLY_SUM if flat.any() and np.linalg.matrix_rank(null[flat], 1e-6) < flat.sum() else NO_OTHERS
+        return [why if each else "" for each in flat]
 
-    def leverage(self, free: np.ndarray) -> np.ndarray | None:
-        """(C, P, P) the information of each cluster about the mean; None where that is too much to hold."""
-        if self.clusters * len(free) ** 2 > MOST_NUMBERS:
-            return None
-        rows, (quality, sharp, linear, *_) = self.rows, self.blocks
-        state = self._at(free)
-        found = np.zeros((self.clusters, len(free), len(free)))
-        order = np.lexsort((rows.item, rows.question, rows.cluster))
-        ends = np.searchsorted(rows.cluster[order], np.arange(self.clusters + 1))
-        for cluster in range(self.clusters):
-            at = order[ends[cluster] : ends[cluster + 1]]
-            b, weight, load = state.b[at, None], state.weight[at, None], state.load[at, None]
-            slope = np.zeros((len(at), len(free)))
-            slope[:, quality] = b * self.quality[rows.plus[at]]
-            if rows.minus is not None:
-                slope[:, quality] -= b * self.quality[rows.minus[at]]
-            slope[:, sharp] = state.gap[at, None] * self.sharp[rows.judge[at]]
-            slope[:, linear] = self.linear[at]
-            starts = np.flatnonzero(np.diff(rows.item[at], prepend=-1))
-            item = rows.item[at[starts]]
-            joined = np.add.reduceat(slope * weight * b, starts)
-            found[cluster] = slope.T @ (slope * weight) - joined.T @ (joined * state.left[item, None])
-            if rows.minus is None:
-                first = np.flatnonzero(np.diff(rows.question[at], prepend=-1))
-                above = np.add.reduceat(slope * weight * load, first)
-                heads = np.flatnonzero(np.diff(rows.question[at[starts]], prepend=-1))
-                above -= np.add.reduceat(joined * state.slope[item, None], heads)
-                found[cluster] -= above.T @ (above * state.vague[at[first], None])
-        return found
-
-    def maximum(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where the penalised likelihood is highest, and the inverse of its information there."""
-        from scipy.optimize import minimize
-
-        free = minimize(self.loss, self.start, jac=True, method="BFGS", options={"gtol": 1e-4, "maxiter": 500}).x
-        for _ in range(3):
-            information = _curvature(lambda at: self.loss(at)[1], free)
-            bread = np.linalg.inv(information)
-            step = bread @ self.loss(free)[1]
-            free = free - step
-            if np.abs(step).max() < 1e-5:
-                break
-        return free, bread
+    def effects(self, b: np.ndarray) -> tuple[np.ndarray, list, np.ndarray]:
+        """Own effects (V,) given sharpness, the pieces of their spread, and how they move with it (V, J)."""
+        vendors, judges = self.vendor.shape[1], len(b)
+        root, load, norm, joined = self._tables(b)
+        squares = self._squares()
+        whole = self._information([each.sum(axis=0) for each in squares], joined.T @ joined)
+        sizes, directions = np.linalg.eigh(whole)
+        basis = directions[:, sizes > 1e-9 * sizes.max()]
+        bread = basis @ np.linalg.inv(basis.T @ whole @ basis) @ basis.T
+        y = root * self.y
+        common = _ratio((load * y).sum(axis=1), norm)
+        free = bread @ (self._times(root * y).sum(axis=0) - joined.T @ common)
+        theta = _ratio(common - joined @ free, norm)[:, None]
+        error = root * (self.y - self.s * (self.vendor @ free[:vendors]) - self.x * free[vendors:]) - load * theta
+        scores = added(self._times(root * error), self.cluster) @ basis
+        if self.clusters * basis.shape[1] ** 2 > MOST_NUMBERS:
+            share = np.bincount(self.cluster, self.h.sum(axis=1)) / self.h.sum()
+            adjusted = adjust_evenly(scores, basis.T @ whole @ basis, share)
+        else:
+            order = np.argsort(self.cluster, kind="stable")
+            parts = np.split(joined[order], np.flatnonzero(np.diff(self.cluster[order])) + 1)
+            information = self._information(squares, np.array([part.T @ part for part in parts]))
+            adjusted = adjust_scores(scores, basis.T @ information @ basis)
+        own = np.eye(vendors, vendors + judges)
+        moved = _ratio(joined, norm[:, None]).T @ (root * (load * theta - error))
+        placed = (self.h * theta * self.s).sum(axis=0) * self.vendor.T, np.diag((self.h * theta * self.x).sum(axis=0))
+        return (
+            free[:vendors],
+            [adjusted.pieces(each @ basis) for each in own],
+            own @ bread @ (moved - np.vstack(placed)),
+        )
 
 
-def _curvature(gradient: Callable[[np.ndarray], np.ndarray], at: np.ndarray, step: float = 1e-4) -> np.ndarray:
-    moves = step * np.eye(len(at))
-    found = np.array([gradient(at + move) - gradient(at - move) for move in moves]) / (2 * step)
-    values, vectors = np.linalg.eigh((found + found.T) / 2)
-    return vectors @ (np.clip(values, 1e-8 * values.max(), None)[:, None] * vectors.T)
+def _factor(c: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
+    """b (J,) and t that minimise step 1's sum, and half its second derivatives (of b, then t) by Gauss and Newton."""
+    b, t, unsure = np.ones(len(c)), 0.0, SPREAD**-2
+    for _ in range(1000):
+        before = b.copy()
+        t = max(0.0, float((weight * c * np.outer(b, b)).sum() / max((weight * np.outer(b, b) ** 2).sum(), 1e-300)))
+        for j in range(len(b)):
+            b[j] = (t * (weight[j] * c[j]) @ b + unsure) / (t**2 * weight[j] @ b**2 + unsure)
+        if np.abs(b - before).max() < 1e-9:
+            break
+    bent = weight * t * np.outer(b, b)
+    side = bent @ b if t > 0 else 0 * b
+    corner = t * bent + np.diag(t**2 * weight @ b**2 + unsure)
+    end = max((weight * np.outer(b, b) ** 2).sum() / 2, 1e-300)
+    return b, t, np.block([[corner, side[:, None]], [side[None], np.array([[end]])]])
 
 
-def robust_variances(
-    scores: np.ndarray, information: np.ndarray | None, bread: np.ndarray, contrasts: np.ndarray
-) -> list[tuple[float, float, float, str]]:
-    """How sure contrasts of parameters are where rows of a cluster depend on each other, whatever the cluster sizes.
-
-    `scores` (C, P) and `information` (C, P, P) by cluster (of a linear model X'e and X'X, absorbed effects taken out;
-    weighted alike), `bread` (P, P) the inverse of all information, `contrasts` (m, P). Of each contrast the CR2
-    variance, its Bell-McCaffrey degrees of freedom, the effective number of clusters, and what it is called
-    (Pustejovsky and Tipton 2018; Carter, Schnepel and Steigerwald 2017). Without `information` CR1 with C - 1 degrees
-    of freedom.
-    """
-    clusters = len(scores)
-    if information is None:
-        factor = clusters / max(clusters - 1, 1)
-        spread = factor * ((scores @ (bread @ contrasts.T)) ** 2).sum(axis=0)
-        return [(float(each), clusters - 1.0, float(clusters), "question-clustered CR1 t") for each in spread]
-    root = np.linalg.cholesky((bread + bread.T) / 2)
-    inside = np.swapaxes(root, 0, 1) @ information @ root
-    values, vectors = np.linalg.eigh((inside + np.swapaxes(inside, 1, 2)) / 2)
-    # What one cluster alone decides fits it exactly: it says nothing of how much clusters vary.
-    grown = np.where(values < ALONE, 1.0 / np.sqrt(np.clip(1.0 - values, 1.0 - ALONE, None)), 0.0)
-    found = []
-    for contrast in contrasts:
-        ray = root.T @ contrast
-        # (C, P): the contrast, adjusted for what each cluster pulls the fit to itself.
-        turned = np.einsum("cpk,ck->cp", vectors, grown * np.einsum("cpk,p->ck", vectors, ray))
-        variance = float((np.einsum("cp,cp->c", turned, scores @ root) ** 2).sum())
-        pulled = np.einsum("cpq,cq->cp", inside, turned)
-        alone = np.einsum("cp,cp->c", turned, pulled)
-        across = pulled.T @ pulled
-        fitted = (pulled**2).sum(axis=1)
-        squares = float((across**2).sum() - (fitted**2).sum() + ((alone - fitted) ** 2).sum())
-        df = float((alone - fitted).sum()) ** 2 / squares if squares > 0 else NAN
-        share = np.einsum("p,cpq,q->c", ray, inside, ray)
-        effective = float(share.sum() ** 2 / (share**2).sum()) if share.any() else 0.0
-        found.append((variance, df, effective, "question-clustered CR2 t, Bell-McCaffrey df"))
-    return found
+def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """above / below, 0 where there is nothing below."""
+    return np.divide(above, below, out=np.zeros(np.broadcast_shapes(above.shape, below.shape)), where=below > 1e-12)
