@@ -143,8 +143,8 @@ def test_real_pairs_of_2026_accuse_nobody(real_data: Path, tmp_path: Path) -> No
     folder = real_data / "judges_2026"
     told = summary(analyze(folder / "ssafy_gpt5_sonnet45_gemini25" / "verdicts.csv"))
     lines = {line.split()[1]: line for line in told.split("\n") if "sharpness explain" in line}
-    # The neutral judge follows the place, so that it tells little of how good the two answers are.
-    assert all("**no preference shown**" in lines[vendor] for vendor in ("anthropic", "openai"))
+    assert "**preference for the own vendor shown**" in lines["openai"]
+    assert "**no preference shown**" in lines["anthropic"]
     two = analyze(folder / "selfbias_luna_mini_haiku" / "recuse_no_empty.csv")
     assert "only the sum of their preferences is identified" in summary(two)
     rows = pd.read_csv(folder / "selfbias_luna_mini_haiku" / "recuse_no_empty.csv", dtype=str)

@@ -12,8 +12,9 @@ _FIT = "t of the joint fit, question-clustered CR2, Bell-McCaffrey df"
 _FAILS = (
     "Two vendors without a judge or an answer of a third: only the sum is identified, nobody is called partial. Where "
     "little tells how sharp judges are (two judges; one answer a question; a judge that follows the place), the error "
-    "takes any sharpness from 0 to twice the average for possible: only large effects are found. A taste "
-    "of a vendor's judges for what its answers are like (length) counts as preference."
+    "takes any sharpness from 0 to twice the average for possible: only large effects are found. Of pairs, judges "
+    "that saw one order only are left out where others saw both. A taste of a vendor's judges for what its answers are "
+    "like (length) counts as preference."
 )
 _DESCRIBED = "Descriptive, never a finding: "
 _QUALITY = f"Quality and taste together: where the candidates differ in quality it is no bias.{COPIES}"

@@ -30,7 +30,10 @@ def of_pairs(rows: pd.DataFrame, data: str) -> list[Estimate]:
 
 
 def own_vendor_win_effect(rows: pd.DataFrame, data: str) -> list[Estimate]:
-    """How much more often a vendor's judges let its answer win than quality, place and sharpness explain (vendor)."""
+    """How much more often a vendor's judges let its answer win than quality, place and sharpness explain (vendor).
+
+    Judges that saw every pair in one order only are left out where others saw both.
+    """
     side = np.where(rows["first"].astype(object) == "candidate", 1.0, -1.0) * rows["ordered"].to_numpy(dtype=float)
     sides = {"candidate": "plus", "baseline": "minus"}
     return _effects("own_vendor_win_effect", rows.assign(value=rows["won"] - 0.5, place=side), sides, data)
@@ -55,6 +58,10 @@ def _effects(id: str, rows: pd.DataFrame, sides: dict[str, str], data: str) -> l
     cells = rows.groupby(["judge", "item"], observed=True, sort=False)
     cells = cells.agg(**means, **{new: (old, "first") for old, new in same.items()}).reset_index()
     cells = cells.astype(dict.fromkeys(("judge", "vendor", "question", "cluster", *sides.values()), object))
+    # Of a judge that saw pairs in one order only, place and preference cannot be told apart.
+    apart = (cells["place"].abs() < 1).groupby(cells["judge"]).transform("any")
+    if "minus" in cells and apart.any():
+        cells = cells[apart].reset_index(drop=True)
     if len(cells) > MOST_VALUES:
         names = sorted(set(cells.loc[cells["own"] != 0, "vendor"]))
         found = {name: no_interval(NAN, len(cells), 0, f"{len(cells):,} values: too many to fit") for name in names}
