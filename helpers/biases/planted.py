@@ -1,7 +1,7 @@
 """What was put into simulated judges, on the scale of the estimates, beside what was found: one table for all biases.
 
 Truths are of the run's own texts: what the estimator tends to when these judges are asked the same again and again.
-They follow from the judges' utilities before noise (`providers.simulated.before_noise`), without any further call.
+They follow from the judges' utilities before noise (`asked.simulator`), without any further call.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from helpers.config import limits_of
@@ -46,6 +46,18 @@ class Asked:
     said: Mapping[str, Judgment] = field(default_factory=dict)
     account: Account = field(default_factory=Account)
     controls: Mapping[str, Control] = field(default_factory=dict)
+
+    @property
+    def simulator(self) -> SimpleNamespace:
+        """What simulated judges feel before noise, by functions: what was planted follows from it without a call."""
+        from helpers.providers import deciding, reading, simulated
+
+        return SimpleNamespace(
+            before_noise=simulated.before_noise,
+            of_passages=reading.before_noise,
+            compared=reading.compared,
+            chances=lambda request: deciding.chances(request, simulated.traits_of(request.model)),
+        )
 
     @property
     def spent_usd(self) -> float:

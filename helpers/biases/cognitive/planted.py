@@ -12,8 +12,6 @@ import numpy as np
 from helpers.biases.cognitive.families import Place, confirmatory, place
 from helpers.biases.cognitive.seed_forms import pull
 from helpers.biases.planted import Planted, planted_table
-from helpers.providers import deciding
-from helpers.providers.simulated import traits_of
 from helpers.types import Estimate, Trial
 
 if TYPE_CHECKING:
@@ -57,7 +55,7 @@ def _truths(asked: Asked) -> dict[Place, float]:
     sums: dict[Place, list[tuple[float, float]]] = defaultdict(list)
     for seed, ((judge, bias, *_), pair) in enumerate(seen.items()):
         if len(pair) == 2:
-            sums[bias, judge].append(_moved(pair["control"], pair["treatment"], seed))
+            sums[bias, judge].append(_moved(asked, pair["control"], pair["treatment"], seed))
     means = {at: np.sum(each, axis=0) for at, each in sums.items()}
     found: dict[Place, float] = {at: float(total / share) for at, (total, share) in means.items() if share}
     for bias in {bias for bias, _ in found}:
@@ -65,19 +63,19 @@ def _truths(asked: Asked) -> dict[Place, float]:
     return found
 
 
-def _moved(control: Trial, treatment: Trial, seed: int) -> tuple[float, float]:
+def _moved(asked: Asked, control: Trial, treatment: Trial, seed: int) -> tuple[float, float]:
     """The expected effect of a pair times how often it has a direction, and how often that is."""
     side = {"for": 1.0, "against": -1.0}.get(treatment.where.get("decided", ""), np.nan)
     target = side if treatment.wording.target is None else treatment.wording.target
-    (a1, p1), (a2, p2) = (_answers(trial, seed) for trial in (control, treatment))
+    (a1, p1), (a2, p2) = (_answers(asked, trial, seed) for trial in (control, treatment))
     weights, values = np.outer(p1, p2), pull(a1[:, None], a2[None, :], np.array(target))
     defined = ~np.isnan(values)
     return float(weights[defined] @ values[defined]), float(weights[defined].sum())
 
 
-def _answers(trial: Trial, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def _answers(asked: Asked, trial: Trial, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """What a model may answer to one version, in values, and how often it does."""
-    values, often = map(np.array, deciding.chances(trial.request, traits_of(trial.judge)))
+    values, often = map(np.array, asked.simulator.chances(trial.request))
     if trial.form == "choice":
         return values, often
     # The same draws for control and treatment: where nothing is planted exactly nothing comes out.

@@ -13,8 +13,7 @@ from helpers.biases.hinting.measure import confirmatory
 from helpers.biases.hinting.names import ARM
 from helpers.biases.hinting.paired import CONFIRMATORY
 from helpers.biases.planted import Planted, mean_by, planted_table, top_chances, trait
-from helpers.providers.simulated import before_noise
-from helpers.types import Estimate, Judgment, display_name
+from helpers.types import Estimate, display_name
 
 if TYPE_CHECKING:
     from helpers.run import Asked
@@ -36,7 +35,7 @@ def planted(asked: Asked, estimates: Sequence[Estimate]) -> str:
 
 
 def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
-    own, names = _truths(asked.judgments, {model.name: model.vendor for model in asked.experiment.candidates})
+    own, names = _truths(asked, {model.name: model.vendor for model in asked.experiment.candidates})
     traits = {judge.vendor: judge.traits for judge in asked.experiment.judges}
     sizes = {v: f"{each.get('hint_effect', 0.0):+g}" if each.get("hint_effect") else "0" for v, each in traits.items()}
     sizes["average"] = ", ".join(f"{display_name(vendor)} {size}" for vendor, size in sizes.items())
@@ -50,14 +49,12 @@ def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
             yield Planted(what, whom, sizes[vendor], chosen[each.id][hint, vendor], each)
 
 
-def _truths(
-    judgments: Sequence[Judgment], makers: Mapping[str, str]
-) -> tuple[Mapping[tuple, float], Mapping[str, float]]:
+def _truths(asked: Asked, makers: Mapping[str, str]) -> tuple[Mapping[tuple, float], Mapping[str, float]]:
     """By hint and vendor how much more often its judges put it first than blind; by vendor what its name does."""
     tops, effects, rng = [], [], np.random.default_rng(0)
-    for judgment in (each for each in judgments if not each.trial.request.repeat):
+    for judgment in (each for each in asked.judgments if not each.trial.request.repeat):
         trial, vendor = judgment.trial, judgment.trial.judge.vendor
-        felt, named = map(np.array, before_noise(trial.request))
+        felt, named = map(np.array, asked.simulator.before_noise(trial.request))
         noise, mine = trait(judgment, "noise", 1.0), np.array([makers.get(name) == vendor for name in trial.shown])
         if trial.condition == ARM and 0 < named.sum() < len(named):
             # Names are dealt at random: what they happen to meet in this run is none of their effect.

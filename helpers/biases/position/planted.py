@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from helpers.biases.planted import Planted, mean_by, planted_table, trait, win_chance
 from helpers.biases.position.families import confirmatory
-from helpers.providers.simulated import before_noise
 from helpers.types import Estimate, Model
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def _lasting(asked: Asked) -> dict[tuple, float]:
     for judgment in asked.judgments:
         trial = judgment.trial
         if trial.condition == "none" and not trial.request.repeat:
-            one, two = before_noise(trial.request)[0]
+            one, two = asked.simulator.before_noise(trial.request)[0]
             known = (trait(judgment, "tie", DEFAULTS["tie"]), trait(judgment, "noise", DEFAULTS["noise"]))
             pair = (trial.judge.name, trial.where["candidate"], trial.question_id)
             wins.setdefault(pair, {})[trial.where["first"]] = (

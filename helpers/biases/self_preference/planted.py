@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from helpers.biases.planted import Planted, planted_table, win_chance
 from helpers.biases.self_preference.concluding import confirmatory, primary_dose
-from helpers.providers.reading import before_noise, compared
 from helpers.types import Estimate
 
 if TYPE_CHECKING:
@@ -67,10 +66,10 @@ def _chances(asked: Asked, arms: set[str]) -> dict[str, dict[tuple, float]]:
         pair = (trial.question_id, where["right"], where["wrong"])
         # All judges read the same texts, whatever they are asked.
         if (at := (*pair, trial.condition)) not in seen:
-            question, texts, _ = compared(trial.request.prompt)
+            question, texts, _ = asked.simulator.compared(trial.request.prompt)
             seen[at] = question, texts[::order]
         judge, (question, texts) = judges[trial.judge.name], seen[at]
-        one, two = before_noise(judge, question, texts[::order], wrote)
+        one, two = asked.simulator.of_passages(judge, question, texts[::order], wrote)
         first = win_chance(one - two, 0.0, judge.traits.get("noise", 1.0))
         arm, wanted = ("wrote", where["own"]) if wrote else (trial.condition, "right")
         key = (*pair, judge.name, where["first"], *([where["own"]] if wrote else []))

@@ -12,7 +12,6 @@ import pandas as pd
 
 from helpers.biases.planted import Planted, planted_table, top_chances, trait
 from helpers.biases.top_choice.defended import PRIMARY, self_preference
-from helpers.providers.simulated import before_noise
 from helpers.stats.standing import tested
 from helpers.types import Estimate, display_name
 
@@ -118,7 +117,7 @@ def _places_and_rankings(asked: Asked) -> tuple[np.ndarray, pd.DataFrame]:
     rng, chances, ranks = np.random.default_rng(0), [], {}
     for judgment in asked.judgments:
         trial, noise = judgment.trial, trait(judgment, "noise", 1.0)
-        felt = np.array(before_noise(trial.request)[0])
+        felt = np.array(asked.simulator.before_noise(trial.request)[0])
         chances.append(top_chances(felt, noise) - 1 / len(felt))
         drawn = felt + noise * rng.gumbel(size=(REDRAWN, len(felt)))
         order = (-drawn).argsort(axis=1).argsort(axis=1) + 1.0
