@@ -127,7 +127,7 @@ def test_first_places_are_as_often_as_computed_blind_and_hinted() -> None:
             hits += ranked.count("A")
             expected, variance = expected + len(ranked) * first[0], variance + len(ranked) * first[0] * (1 - first[0])
         assert abs(hits - expected) < 4 * math.sqrt(variance), condition
-    own, names = truths_of_hints(ran.judgments, {model.name: model.vendor for model in ran.experiment.candidates})
+    own, names = truths_of_hints(ran, {model.name: model.vendor for model in ran.experiment.candidates})
     # Nothing is planted in Claude's judge, which no hint and no name moves; GPT's likes what is said to be its own.
     assert names["claude"] == own["full", "claude"] == own["self", "claude"] == 0
     assert names["gpt"] > 0.01 and own["full", "gpt"] > 0.01 and own["self", "gpt"] == pytest.approx(own["full", "gpt"])
@@ -158,8 +158,8 @@ def test_answers_to_bias_tests_are_as_often_as_computed() -> None:
                 assert taken / len(picked) == pytest.approx(mean, abs=4 * math.sqrt(len(values) / 4 / len(picked)))
     assert {kind for kind, _ in kinds} == {"scale", "acceptance", "selection"}
     truths = truths_of_tests(ran)
-    # Of the one nothing is planted anywhere, and of the other in anchoring.
-    assert all(abs(value) < 5e-4 for (_, *judge), value in truths.items() if judge == ["sim_llama_decider"])
+    # Of the one nothing is planted but a habit of first options, which few scenarios do not balance; of the other much.
+    assert all(abs(value) < 0.05 for (_, *judge), value in truths.items() if judge == ["sim_llama_decider"])
     assert truths["anchoring", "sim_gpt_decider"] > 0.1
 
 
