@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.measuring import loop, machine
 
-PARTS = ("judging", "index", "estimating", "notebooks", "starting")
+PARTS = ("judging", "estimating", "notebooks", "starting")
 RESULTS = Path(__file__).parent / "results.md"
 
 

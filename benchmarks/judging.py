@@ -19,8 +19,7 @@ SDKS = ("openai", "anthropic", "google")
 EACH = ("ours", "bare", "call")
 PACKAGES = {"openai": "openai", "anthropic": "anthropic", "google": "google-genai"}
 MILLISECONDS, AT_ONCE = 100.0, 64
-#: What happens once is removed: what 2,200 calls cost less what 200 cost. Of many more an index is written, in a
-#: process of its own whose time `asked.measured` would not count.
+#: What happens once is removed: what 2,200 calls cost less what 200 cost.
 LITTLE, MUCH = 200, 2_200
 #: How often ours and the bare loop take turns within a round: a machine's speed can change within one turn.
 TURNS = 5
@@ -177,12 +176,11 @@ def of_many(found: Sequence[tuple[Cost, Cost]], calls: int) -> str:
     """Memory and the second run of many judgments, as a table."""
     memory, again = [first.memory for first, _ in found], [second.memory for _, second in found]
     starts, whole = [float(second.said.split()[0]) for _, second in found], [second.seconds for _, second in found]
-    asked = f"{calls:,} asked: largest resident memory of a process, MB (another writes the index)"
     rows = [
-        [asked, spread(memory, 0), goal(memory, 200, True, 0)],
+        [f"{calls:,} asked: largest resident memory, MB", spread(memory, 0), goal(memory, 200, True, 0)],
         [f"{calls:,} stored: from the first trial to all judgments, s", spread(starts), goal(starts, 2, True, 0)],
         [f"{calls:,} stored: the whole process, with start and imports, s", spread(whole), ""],
-        [f"{calls:,} stored: largest resident memory, MB (pandas and pyarrow for the index)", spread(again, 0), ""],
+        [f"{calls:,} stored: largest resident memory, MB", spread(again, 0), ""],
     ]
     return table(["openai", "median", "goal"], rows)
 

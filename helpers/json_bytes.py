@@ -23,7 +23,7 @@ def dumps(value: Any) -> bytes:
         return json.dumps(value, separators=(",", ":")).encode()
 
 
-def loads(text: str) -> Any:
+def loads(text: str | bytes) -> Any:
     """What a body of JSON says, as `json.loads` reads it, but for whole numbers of 64 bits and more: those are floats.
 
     What is no JSON and `json` reads all the same (NaN, half a character, 1e999) is left to it, as are its errors.

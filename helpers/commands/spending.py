@@ -10,8 +10,7 @@ from helpers.commands.printing import echo
 from helpers.judge import Budget, NoPrice, Plan, actual, dollars
 from helpers.judge.prices import enough
 from helpers.services import token_parameters
-from helpers.store import completion_of
-from helpers.store.contents import Cost
+from helpers.store import Cost, completion_of
 from helpers.types import Model, Request
 
 

@@ -26,12 +26,6 @@ _ODD = {
 }
 #: What becomes of a last line that was not finished.
 _NO_DAMAGE = {"torn": "; the next run that asks cuts it away", "unended": "; the next run that asks adds it"}
-#: What an index is that is not as the file beside it.
-_INDEX = {
-    "earlier": "of another state of the file; it counts as none, and the next run makes it anew",
-    "unreadable": "damaged, or of another file or format; it counts as none, and the next run makes it anew",
-    "differs": "SAYS SOMETHING ELSE than the lines do: `recuse store index --remove`, and ask who changed it",
-}
 
 
 @click.group()
@@ -47,24 +41,17 @@ def info(models: tuple[str, ...], folder: Path, as_json: bool) -> None:
     """Say what is stored: replies, failures, tokens, dollars, dates and experiments of all models, or of MODELS."""
     from helpers.commands.spending import cost_of
     from helpers.config import load_models
-    from helpers.store import contents, files, state
+    from helpers.store import contents, files
 
-    cost, listed = cost_of(load_models()), files(folder, models)
-    found, states = [contents(path, cost) for path in listed], [state(path) for path in listed]
+    cost = cost_of(load_models())
+    found = [contents(path, cost) for path in files(folder, models)]
     if as_json:
-        told = [{**asdict(each), "index": at and asdict(at)} for each, at in zip(found, states, strict=True)]
-        echo(json.dumps({"folder": str(folder), "files": told}, indent=1))
+        echo(json.dumps({"folder": str(folder), "files": [asdict(each) for each in found]}, indent=1))
         return
     lines, replies, size = (sum(getattr(each, name) for each in found) for name in ("lines", "replies", "bytes"))
     echo(f"{folder}: {_many(len(found), 'file')}, {lines:,} lines, {replies:,} replies, {_size(size)}")
-    for each, at in zip(found, states, strict=True):
+    for each in found:
         echo(_told(each))
-        if at is not None:
-            echo(f"  index: {_indexed(at)}")
-
-
-def _indexed(at: Any) -> str:
-    return f"{at.rows:,} lines, {at.verdicts:,} of their verdicts read; {_size(at.bytes)}"
 
 
 def _told(found: Any) -> str:
@@ -110,7 +97,7 @@ def _size(size: int) -> str:
 @_folder
 @click.option("--repair", is_flag=True, help="Move bad lines to <file>.damaged beside the file; nothing is deleted.")
 def verify(models: tuple[str, ...], folder: Path, repair: bool) -> None:
-    """Check every line of all files, or those of MODELS, and their indexes; exit code 1 where a line is damaged."""
+    """Check every line of all files, or those of MODELS; exit code 1 where a line is damaged."""
     from helpers import store as room
 
     whole, mendable = True, False
@@ -125,10 +112,9 @@ def verify(models: tuple[str, ...], folder: Path, repair: bool) -> None:
             done = room.repair(path)
             left = done.left
             echo(f"{path.name}: {_mended(done, found)}")
-        state = room.checked(path)
-        if state in _INDEX:
-            echo(f"{room.index_of(path).name}: {_INDEX[state]}")
-        whole = whole and not left and state != "differs"
+        if index := room.left_index(path):
+            echo(index)
+        whole = whole and not left
     if mendable and not repair:
         echo("The same with --repair moves damaged lines to <file>.damaged beside the file; nothing is deleted.")
     if not whole:
@@ -160,31 +146,6 @@ def _mended(done: Any, found: Any) -> str:
     if done.left:
         told.append(f"{_many(done.left, 'line')} of another version left in place")
     return "; ".join(told)
-
-
-@store.command()
-@_models
-@_folder
-@click.option("--rebuild", is_flag=True, help="Make it anew, whatever is there.")
-@click.option("--remove", "gone", is_flag=True, help="Delete it; runs make it again for files of more than 1 MB.")
-def index(models: tuple[str, ...], folder: Path, rebuild: bool, gone: bool) -> None:
-    """Bring the derived index (<model>.index.parquet, no texts) of all files, or of MODELS, up to date."""
-    from helpers import store as room
-
-    for path in room.files(folder, models):
-        if gone or rebuild:
-            removed = room.remove(path)
-            if gone:
-                echo(f"{path.name}: {'index removed' if removed else 'there was no index'}")
-                continue
-        whole = room.index(path)
-        at = room.state(path)
-        if not whole:
-            room.read(path)  # names the damaged line
-            raise room.StoreError(f"{path}: holds what no index can hold (half a character, say); runs read its texts")
-        if at is None:
-            raise room.StoreError(f"{room.index_of(path)}: cannot be written; runs read the texts of {path.name}")
-        echo(f"{path.name}: index of {_indexed(at)}")
 
 
 @store.command()

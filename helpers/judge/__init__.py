@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,11 @@ from helpers.judge.limiting import OverLimit, limits_at, over_limit, refuse_slow
 from helpers.judge.plan import Plan, make_plan, unique
 from helpers.judge.prices import NoPrice, actual, dollars
 from helpers.judge.progress import Progress, notice
-from helpers.judge.reading import Labels, Reading, first_askers, judged
+from helpers.judge.reading import Labels, first_askers, judgments
 from helpers.judge.stopping import Interrupted
 from helpers.judge.telling import incomplete
 from helpers.providers import Clock
+from helpers.providers.tokens import without_body
 from helpers.types import Completion, Judgment, Request, Trial
 
 __all__ = [
@@ -35,7 +37,6 @@ __all__ = [
     "OverBudget",
     "OverLimit",
     "Plan",
-    "Reading",
     "Spending",
     "TooLong",
     "actual",
@@ -44,7 +45,6 @@ __all__ = [
     "complete_all",
     "dollars",
     "judge_all",
-    "judged",
     "labels_of",
     "make_plan",
     "notice",
@@ -71,20 +71,20 @@ async def complete_all(
     concurrency: int = 16,
     clock: Clock | None = None,
     show: bool = True,
-    hear: Callable[[Completion, store.Kept], None] | None = None,
     held: dict[str, Request] | None = None,
+    keep: Callable[[Completion], Completion] = lambda reply: reply,
 ) -> dict[str, Completion]:
     """The reply to each request by key: stored ones as they are, missing ones asked, within the budget.
 
-    `labels` maps keys to what people who grep the store want to see. `hear` is given each reply that comes, whole and
-    as it is returned: what is returned reads its texts from the store when somebody asks for them. `held` are requests
-    by key whose prompts are made already (`Request.whole`); each is let go when it is sent. With `ask=False`
-    nothing is asked and missing keys are absent. Raises before the first call: MissingKey, TooLong, OverLimit, NoPrice,
-    OverBudget; after the last: Incomplete, which counts what is still missing and why. An interrupt lets what is in
-    flight arrive and raises Interrupted (a request to end: KeyboardInterrupt); a second one gives it up.
+    `labels` maps keys to what people who grep the store want to see. `held` are requests by key whose prompts are made
+    already (`Request.whole`); each is let go when it is sent. `keep` makes of a stored reply what is returned of it.
+    With `ask=False` nothing is asked and missing keys are absent. Raises before the first call: MissingKey, TooLong,
+    OverLimit, NoPrice, OverBudget; after the last: Incomplete, which counts what is still missing and why. An
+    interrupt lets what is in flight arrive and raises Interrupted (a request to end: KeyboardInterrupt); a second one
+    gives it up.
     """
     wanted = unique(requests)
-    replies = _stored(wanted, folder)
+    replies = _stored(wanted, folder, keep)
     if not ask or len(replies) == len(wanted):
         return replies
     budget, clock = budget or Budget(), clock or Clock()
@@ -95,14 +95,14 @@ async def complete_all(
     with ExitStack() as stack:
         stack.enter_context(rarely())
         writers = await _lock(_models(wanted, replies), folder, stack, clock)
-        replies = _stored(wanted, folder)  # whoever held the lock may have asked the same
+        replies = _stored(wanted, folder, keep)  # whoever held the lock may have asked the same
         missing = [request for key, request in wanted.items() if key not in replies]
         if not budget.planned:
             make_plan({stage: missing}, None).check(budget)
         progress = Progress(_named(stage, missing, labels or {}), len(wanted), len(replies), budget, show)
         stack.callback(_closed, progress)
         stack.callback(budget.abandon, list(wanted))  # whatever ends this: what was sent may have been billed
-        asking = Asking(wanted, replies, writers, labels or {}, budget, progress, stage, hear, held)
+        asking = Asking(wanted, replies, writers, labels or {}, budget, progress, stage, held, keep)
         await asking.run(concurrency, clock, limits)
     if len(replies) < len(wanted):
         said = incomplete(len(replies), len(wanted), asking.reasons)
@@ -117,17 +117,23 @@ def _named(stage: str, missing: Sequence[Request], labels: Mapping[str, Mapping[
 
 
 async def judge_all(trials: Iterable[Trial], *, folder: Path, **options: Any) -> list[Judgment]:
-    """A judgment for each trial, in order: `complete_all`, in which each reply is read for its verdict as it comes.
+    """A judgment for each trial, in order: `complete_all`, and then each reply is read for its verdict.
 
-    A trial without a stored reply (only with `ask=False`) has the outcome "missing".
+    A trial without a stored reply (only with `ask=False`) has the outcome "missing". A reply comes without its
+    body (`raw`) unless log-probabilities stand in it: nothing else is read from there, and many take much memory.
     """
     with rarely():
-        reading = Reading(trials, checking.HELD)
-        asked = (trial.request for trial in reading.trials)
-        known = {"folder": folder, "labels": Labels(reading.askers), "hear": reading.hear, "held": reading.held}
-        replied = await complete_all(asked, **{**known, **options})
-        reading.held.clear()  # of what was stored nothing was sent
-        return reading.judgments(replied, folder)
+        asked, held, room = list[Trial](), dict[str, Request](), checking.HELD
+        for trial in trials:
+            asked.append(trial)
+            if room > 0 and trial.request.unmade:  # its prompt has to be made for its key
+                whole = trial.request.whole()
+                if (room := room - len(whole.prompt)) > 0:
+                    held.setdefault(whole.key, whole)
+        options = {"folder": folder, "labels": labels_of(asked), "held": held, "keep": without_body, **options}
+        replied = await complete_all((trial.request for trial in asked), **options)
+        options.clear(), held.clear()  # of what was stored nothing was sent
+        return judgments(asked, replied)
 
 
 def check_fit(
@@ -145,7 +151,7 @@ def check_fit(
     requests = list(requests)
     long, slow = too_long(requests, load_contexts()), over_limit(requests)
     found = unique([*(each[0] for each in long), *slow])
-    stored = _stored(found, folder) if folder and found else {}
+    stored = _stored(found, folder, without_body) if folder and found else {}
     refuse([each for each in long if each[0].key not in stored], labels, so)
     refuse_slow([each for each in slow if each.key not in stored], labels)
 
@@ -164,13 +170,23 @@ def _models(wanted: Mapping[str, Request], replies: Mapping[str, Completion]) ->
     return sorted({request.model.name for key, request in wanted.items() if key not in replies})
 
 
-def _stored(wanted: Mapping[str, Request], folder: Path) -> dict[str, Completion]:
+def _stored(
+    wanted: Mapping[str, Request], folder: Path, keep: Callable[[Completion], Completion]
+) -> dict[str, Completion]:
     found: dict[str, Completion] = {}
     for name in sorted({request.model.name for request in wanted.values()}):
-        keys = {key: None for key, request in wanted.items() if request.model.name == name}
-        stored = store.stored(store.file_of(folder, name), keys)
+        path, keys = store.file_of(folder, name), [key for key, request in wanted.items() if request.model.name == name]
+        _name_index(path)
+        stored = {reply.key: keep(reply) for reply in store.replies(path) if reply.key in wanted}
         found |= {key: stored[key] for key in keys if key in stored}
     return found
+
+
+@lru_cache
+def _name_index(path: Path) -> None:
+    """Name once the index that an earlier version kept beside a store file."""
+    if told := store.left_index(path):
+        notice(told)
 
 
 def _costs(missing: Sequence[Request], budget: Budget) -> str:

@@ -33,16 +33,16 @@ class Asking:
         budget: Budget,
         progress: Progress,
         stage: str = "calls",
-        hear: Callable[[Completion, store.Kept], None] | None = None,
         held: dict[str, Request] | None = None,
+        keep: Callable[[Completion], Completion] = lambda reply: reply,
     ) -> None:
         """`replies` holds what is stored of `wanted` and gets what comes; `writers` has one for each missing model.
 
-        `hear` is given each reply as it comes, and as it is held from then on: without its texts. `held` are requests
-        whose prompts are made already; each is let go when it is sent.
+        `held` are requests whose prompts are made already; each is let go when it is sent. `keep`
+        makes of a reply what `replies` gets.
         """
         self.wanted, self.replies, self.writers, self.stage = wanted, replies, writers, stage
-        self.labels, self.budget, self.progress, self.hear = labels, budget, progress, hear
+        self.labels, self.budget, self.progress, self.keep = labels, budget, progress, keep
         self.held = held if held is not None else {}
         self.reasons: dict[str, dict[str, list[str]]] = {}
         self.broken: Exception | None = None
@@ -85,17 +85,13 @@ class Asking:
         """Keep what an attempt brought and count what it cost."""
         # First the paid reply onto the disk, then the accounts.
         try:
-            kept = self.writers[request.model.name].append(request, completion, self.labels.get(request.key, {}))
+            self.writers[request.model.name].append(request, completion, self.labels.get(request.key, {}))
         finally:
             self.budget.settle(request, completion)
             self._landed(request)
         self.given_up += completion.error == GIVEN_UP
         if completion.status == "ok":
-            self.replies[request.key] = kept
-            if self.hear is not None:
-                # What fails to be read is read again, and raised, when all is stored: it must not end the asking.
-                with suppress(Exception):
-                    self.hear(completion, kept)
+            self.replies[request.key] = self.keep(completion)
         with suppress(OSError):  # the terminal was closed
             self.progress.done() if completion.status == "ok" else self.progress.fail()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import inf
 
 from helpers.providers.envelopes import module_of
@@ -19,14 +20,19 @@ Token = tuple[str, Mapping[str, float]]
 def tokens_of(model: Model, completion: Completion) -> list[Token]:
     """The tokens of a reply with the log-probabilities that its provider told; empty where it told none or nonsense."""
     told = getattr(module_of(model.provider), "tokens", None)
-    at = completion.raw.find(WORD) if told else -1
-    if at < 0 or not TOLD.search(completion.raw, at):
+    if not told or not without_body(completion).raw:
         return []
     try:
         found = told(completion.raw)
         return found if _sound(found) else []
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError):
         return []  # the verdict is read from the text all the same
+
+
+def without_body(completion: Completion) -> Completion:
+    """A reply without its body, unless log-probabilities stand in it."""
+    at = completion.raw.find(WORD)
+    return completion if at >= 0 and TOLD.search(completion.raw, at) else replace(completion, raw="")
 
 
 def _sound(tokens: Sequence[Token]) -> bool:

@@ -1,49 +1,41 @@
 """Every reply that was ever paid for: one readable JSONL file a model, one writer at a time, nothing ever rewritten."""
 
 from helpers.store.appending import SYNC_LINES, SYNC_SECONDS, Writer, holder, try_lock, writing
-from helpers.store.checking import Line, examine, files, scan
-from helpers.store.contents import Contents, contents
-from helpers.store.exporting import export
-from helpers.store.framing import ANALYSIS, indexed
-from helpers.store.index_file import COLUMNS, State, index_of, remove, state
-from helpers.store.indexing import WORTH_INDEXING, checked, index, stored, stored_keys
-from helpers.store.joining import Joined, bring_home, import_file, merge
-from helpers.store.kept import Kept, KeptVerdict, Said
-from helpers.store.noting import note
 from helpers.store.records import (
     VERSION,
+    Line,
     StoreError,
     completion_of,
     decode,
     encode,
+    examine,
     file_of,
+    files,
+    left_index,
     lines,
     read,
     refused,
+    replies,
+    scan,
+    stored_keys,
     usable,
 )
-from helpers.store.verifying import Repaired, Verified, repair, verify
+from helpers.store.sharing import Joined, bring_home, export, import_file, merge
+from helpers.store.verifying import Contents, Cost, Repaired, Verified, contents, repair, verify
 
 __all__ = [
-    "ANALYSIS",
-    "COLUMNS",
     "SYNC_LINES",
     "SYNC_SECONDS",
     "VERSION",
-    "WORTH_INDEXING",
     "Contents",
+    "Cost",
     "Joined",
-    "Kept",
-    "KeptVerdict",
     "Line",
     "Repaired",
-    "Said",
-    "State",
     "StoreError",
     "Verified",
     "Writer",
     "bring_home",
-    "checked",
     "completion_of",
     "contents",
     "decode",
@@ -54,19 +46,14 @@ __all__ = [
     "files",
     "holder",
     "import_file",
-    "index",
-    "index_of",
-    "indexed",
+    "left_index",
     "lines",
     "merge",
-    "note",
     "read",
     "refused",
-    "remove",
     "repair",
+    "replies",
     "scan",
-    "state",
-    "stored",
     "stored_keys",
     "try_lock",
     "usable",

@@ -15,9 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from helpers.store.checking import look
-from helpers.store.kept import Kept, kept
-from helpers.store.records import StoreError, decode, encode
+from helpers.store.records import StoreError, decode, encode, look
 from helpers.types import Completion, Request
 
 SYNC_LINES = 64
@@ -104,16 +102,12 @@ class Writer:
         """Bytes in the file."""
         return os.lseek(self._fd, 0, os.SEEK_END)
 
-    def append(self, request: Request, completion: Completion, labels: Mapping[str, Any]) -> Kept:
-        """Write one attempt; a write that is cut short (disk full) is undone and raises.
+    def append(self, request: Request, completion: Completion, labels: Mapping[str, Any]) -> None:
+        """Write one attempt; a write that is cut short (disk full) is undone and raises."""
+        self.append_line(encode(request, completion, labels), "nothing more is asked")
 
-        What is returned holds no text: it is read from the file when somebody asks for it.
-        """
-        line = encode(request, completion, labels)
-        return kept(completion, self.path, self.append_line(line, "nothing more is asked"), len(line))
-
-    def append_line(self, line: bytes, so: str) -> int:
-        """Write one line that is encoded already, and say where it begins; `so` says what follows from a failure."""
+    def append_line(self, line: bytes, so: str) -> None:
+        """Write one line that is encoded already; `so` says what follows from a failure."""
         size = self.size
         try:
             written = os.write(self._fd, line)
@@ -127,7 +121,6 @@ class Writer:
             self.sync()
         elif self._unsynced >= SYNC_LINES:
             self._begin_sync()
-        return size
 
     def take_back(self, size: int | None) -> None:
         """Take back lines that came from elsewhere: the file has this size again, or (None) is gone again."""

@@ -7,9 +7,11 @@ import gc
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from helpers import store
 from helpers.judge import complete_all
 from helpers.judge.collecting import OBJECTS, rarely
 from helpers.types import Model, Request
@@ -80,12 +82,13 @@ def test_who_searches_never_or_more_rarely_still_keeps_that(most: int) -> None:
     assert gc.get_threshold() == (most, 7, 9)
 
 
-def test_calls_are_made_so_and_leave_no_trace(tmp_path: Path) -> None:
-    before, during = gc.get_threshold(), []
-    requests = [Request(JUDGE, "What is two plus two?")]
-    asyncio.run(
-        complete_all(
-            requests, folder=tmp_path, show=False, hear=lambda reply, kept: during.append(gc.get_threshold()[0])
-        )
-    )
+def test_calls_are_made_so_and_leave_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, during, append = gc.get_threshold(), [], store.Writer.append
+
+    def watched(*line: Any) -> None:
+        during.append(gc.get_threshold()[0])
+        append(*line)
+
+    monkeypatch.setattr(store.Writer, "append", watched)
+    asyncio.run(complete_all([Request(JUDGE, "What is two plus two?")], folder=tmp_path, show=False))
     assert during == [OBJECTS] and gc.get_threshold() == before

@@ -1,4 +1,4 @@
-"""What stays in memory of many judgments: what made their prompts, keys, sizes and verdicts, and no text."""
+"""What stays in memory of many judgments: what made their prompts, keys, sizes, replies and verdicts."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import json_bytes, prompts, store
+from helpers.__main__ import main
 from helpers.config import experiment_names
-from helpers.judge import Budget, Reading, checking, judge_all, make_plan
+from helpers.judge import Budget, checking, judge_all, make_plan
 from helpers.judge.prices import bounds
-from helpers.types import Completion, Model, Request, Trial, Usage
+from helpers.judge.reading import judgments
+from helpers.types import Model, Request, Trial
 from tests.engine.asking import MODELS, answering, ask, attempts
 from tests.runs import settled
 from tests.servers.behaviours import Call, Reply
@@ -190,7 +193,7 @@ def test_the_beginning_that_is_shared_ends_where_the_shared_text_does() -> None:
 
 
 @pytest.mark.parametrize("name", experiment_names())
-def test_no_experiment_holds_a_prompt_or_a_reply(name: str, tmp_path: Path) -> None:
+def test_no_experiment_holds_a_prompt_or_a_body(name: str, tmp_path: Path) -> None:
     from helpers import run
 
     few = {
@@ -206,7 +209,7 @@ def test_no_experiment_holds_a_prompt_or_a_reply(name: str, tmp_path: Path) -> N
         assert callable(vars(request)["prompt"])
         eager = Request(request.model, request.prompt, request.system, request.schema, request.repeat)
         assert eager.key == request.key
-        assert {"text", "raw"}.isdisjoint(vars(each.completion)) and each.completion.text
+        assert each.completion.text and not each.completion.raw
     again = asyncio.run(run.ask(experiment, show=False))
     assert [each.trial.request.key for each in again.judgments] == [each.trial.request.key for each in asked.judgments]
     assert again.frame.equals(asked.frame)
@@ -268,42 +271,58 @@ def test_a_prompt_is_held_from_the_look_at_it_until_it_is_sent_where_there_is_ro
 # Replies.
 
 
-def test_what_a_run_returns_reads_its_texts_from_the_store(serve: Any, tmp_path: Path) -> None:
-    serve(verdict)
-    model = MODELS["openai"]
-    asked = [trial(number, f"Which? {number}", model) for number in range(5)]
-    judgments = asyncio.run(judge_all(asked, folder=tmp_path, budget=Budget(1e6), show=False))
+@pytest.mark.parametrize("told", [False, True], ids=["plain", "log-probabilities"])
+def test_what_a_run_returns_is_what_stands_in_the_store(tmp_path: Path, told: bool) -> None:
+    """But for the bodies, which nobody reads again; one with log-probabilities is read for the verdict."""
+    tokens = [{"token": " A", "logprob": -0.2, "top_logprobs": [{"token": " A", "logprob": -0.2}]}]
+    said = {"message": {"role": "assistant", "content": f"Why.\nVERDICT-{NONCE}: A"}, "finish_reason": "stop"}
+    said["logprobs"] = {"content": tokens} if told else None
+    with answering(json.dumps({"id": "x", "model": "m", "choices": [said]})) as url:
+        model = replace(MODELS["own"], base_url=url)
+        asked = [trial(n, f"Which? {n}", model, form="choice", labels=("A", "B")) for n in range(5)]
+        options = {"folder": tmp_path, "show": False}
+        first = asyncio.run(judge_all(asked, budget=Budget(1e6), **options))
     path = store.file_of(tmp_path, model.name)
     written = store.read(path)
-    for each in judgments:
-        reply = each.completion
-        assert {"text", "raw", "request_id", "error"}.isdisjoint(vars(reply)) and reply == written[reply.key]
-        assert each.verdict.choice == "A>B" and "justification" not in vars(each.verdict)
-        assert each.verdict.justification == hashlib.sha256(each.trial.request.prompt.encode()).hexdigest()
+    assert len(written) == len(first) == 5 and first == asyncio.run(judge_all(asked, ask=False, **options))
+    for each in first:
+        whole = written[each.completion.key]
+        assert whole.raw and each.completion == (whole if told else replace(whole, raw=""))
+        assert each == judgments([each.trial], written)[0] or not told
+        assert (each.verdict.choice, each.verdict.justification) == ("A", "Why.")
+        assert each.verdict.probabilities == ({"A": 1.0, "B": 0.0} if told else {})
     path.unlink()
-    assert judgments[0].completion.usage.input and judgments[0].verdict.choice == "A>B", "these are held"
-    for late in (lambda: judgments[0].completion.text, lambda: judgments[0].verdict.justification):
-        with pytest.raises(store.StoreError, match="is gone"):
-            late()
+    assert first[0].completion.text == f"Why.\nVERDICT-{NONCE}: A", "it is held"
 
 
 def test_a_verdict_never_comes_with_the_text_of_another_reply(serve: Any, tmp_path: Path) -> None:
     """The file is replaced under a run by one with other replies to the same requests."""
     model, options = MODELS["openai"], {"folder": tmp_path, "show": False}
     asked = [trial(number, f"Which? {number}", model) for number in range(3)]
-    serve(lambda call: Reply(f"First.\nVERDICT-{NONCE}: A>B"))
+    found = []
+    for word, label in (("First.", "A>B"), ("Later.", "B>A")):
+        serve(lambda call, said=f"{word}\nVERDICT-{NONCE}: {label}": Reply(said))
+        found.append(asyncio.run(judge_all(asked, budget=Budget(1e6), **options)))
+        store.file_of(tmp_path, model.name).unlink()
+    for each, word, label in zip(found, ("First.", "Later."), ("A>B", "B>A"), strict=True):
+        told = [(one.verdict.choice, one.verdict.justification, one.completion.text[:6]) for one in each]
+        assert told == [(label, word, word)] * 3
+
+
+def test_an_index_of_an_earlier_version_is_named_once_and_not_read(
+    serve: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    server = serve(verdict)
+    model, options = MODELS["openai"], {"folder": tmp_path, "show": False}
+    asked = [trial(number, f"Which? {number}", model) for number in range(3)]
+    left = tmp_path / f"{model.name}.index.parquet"
+    left.write_bytes(b"PAR1")
     first = asyncio.run(judge_all(asked, budget=Budget(1e6), **options))
-    path = store.file_of(tmp_path, model.name)
-    moved = path.with_suffix(".old")
-    path.rename(moved)
-    serve(lambda call: Reply(f"Later.\nVERDICT-{NONCE}: B>A"))
-    later = asyncio.run(judge_all(asked, budget=Budget(1e6), **options))
-    assert [(each.verdict.choice, each.verdict.justification) for each in later] == [("B>A", "Later.")] * 3
-    for late in (lambda: first[0].completion.text, lambda: first[0].verdict.justification):
-        with pytest.raises(store.StoreError, match=f"{first[0].completion.key} is another one by now"):
-            late()
-    moved.rename(path)
-    assert first[0].verdict.justification == "First."
+    assert asyncio.run(judge_all(asked, budget=Budget(1e6), **options)) == first and len(server.calls) == 3
+    line = f"{left}: an index of an earlier version; nothing reads it, and it may be deleted\n"
+    assert capfd.readouterr().err.count(line) == 1
+    checked = CliRunner().invoke(main, ["store", "verify", "--store", str(tmp_path)])
+    assert checked.exit_code == 0 and checked.output.count(line) == 1 and left.read_bytes() == b"PAR1"
 
 
 @pytest.mark.parametrize("odd", ['{"token": 5, "logprob": -0.1}', '{"token": "A", "logprob": null}'])
@@ -339,21 +358,6 @@ def test_trials_that_share_a_reply_are_each_read_in_their_own_form(serve: Any, t
     assert [each.outcome for each in judgments] == ["unparsed", "ok", "ok"]
     assert judgments[1].verdict.number == 7.0 and judgments[2].verdict.choice == "7"
     assert len({each.completion.key for each in judgments}) == 1
-
-
-def test_what_is_heard_is_what_is_read_later(tmp_path: Path) -> None:
-    asked = trial(1, "Which?")
-    said = f"Because.\nVERDICT-{NONCE}: B>>A"
-    reply = Completion(
-        asked.request.key, "ok", said, "stop", Usage(3, 4), "m", raw="{}", at="2026-01-01T00:00:00.000+00:00"
-    )
-    writer = store.Writer(store.file_of(tmp_path, "sim"))
-    kept = writer.append(asked.request, reply, {})
-    writer.close()
-    heard, silent = Reading([asked]), Reading([asked])
-    heard.hear(reply, kept)
-    [one], [other] = (each.judgments({kept.key: kept}, tmp_path) for each in (heard, silent))
-    assert one == other and one.verdict.choice == "B>>A" and one.verdict.justification == "Because."
 
 
 # Plans.

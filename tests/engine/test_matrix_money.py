@@ -53,7 +53,7 @@ def test_a_stored_line_of_odd_words_is_handed_to_cells_and_stops_nothing(serve: 
     first, *rest = file.read_bytes().splitlines()
     file.write_bytes(b"\n".join([changed(first, odd), *rest, b""]))
     (bad,) = store.verify(file).bad
-    reply = store.stored(file)[json.loads(first)["key"]]
+    reply = store.read(file)[json.loads(first)["key"]]
     assert bad.number == 1 and (reply.finish, reply.usage.input) == ("unknown", None)
     shutil.rmtree(tmp_path / "cells")
     assert [each.error for each in ran(cells[:1], tmp_path).values()] == [None] and len(server.calls) == paid
