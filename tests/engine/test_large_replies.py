@@ -129,5 +129,5 @@ def test_replies_that_are_too_large_stay_within_the_budget(tmp_path: Path, kind:
     with sending(b" " * (17 * MB), {}) as url:
         model = model_at(url, kind, price=Price(1, 4), max_tokens=1000)
         with pytest.raises(Incomplete, match="budget_usd"):
-            ask(requests_to(model, 50), tmp_path, budget=budget, hear=lambda reply, kept: heard.append(reply))
+            ask(requests_to(model, 50), tmp_path, budget=budget, keep=lambda reply: heard.append(reply) or reply)
     assert heard == [] and 0.04 < budget.spent <= 0.05
