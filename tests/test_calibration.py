@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import importlib.util
 import json
+import math
 import os
 import signal
 import subprocess
@@ -407,7 +408,7 @@ def test_every_world_has_stored_frames(experiment: str) -> None:
 
 
 def shifted(values: Any) -> Any:
-    """An interval a little to the right."""
+    """The same interval around a number that is a little higher."""
     return replace(values, value=values.value + 1e-6)
 
 
@@ -424,7 +425,7 @@ SLIPS: dict[str, tuple[str, str, str, Callable[[Any], Any]]] = {
             panel, depth, by_category, position, True
         ),
     ),
-    "own answers of any vendor": (
+    "self-preference a little higher": (
         *("mt_bench_blind", "stats.models", "self_preference"),
         lambda right: lambda fit, vendor: shifted(right(fit, vendor)),
     ),
@@ -441,7 +442,7 @@ SLIPS: dict[str, tuple[str, str, str, Callable[[Any], Any]]] = {
         *("hinting_groups", "biases.hinting.names", "redeal"),
         lambda right: lambda *parts, **named: right(*parts, **{**named, "draws": 499}),
     ),
-    "hints compared unpaired": ("hinting_groups", "biases.hinting.paired", "clustered", lambda right: (
+    "hints that weigh a little less": ("hinting_groups", "biases.hinting.paired", "clustered", lambda right: (
         lambda x, d, weights=(1.0,), *more, **named: right(x, d, [0.999 * w for w in weights], *more, **named)
     )),
     "one-sided flips of hints": ("hinting_groups", "biases.hinting.paired", "sign_flip", lambda right: (
@@ -457,25 +458,25 @@ SLIPS: dict[str, tuple[str, str, str, Callable[[Any], Any]]] = {
     "intervals of 90 %": ("quality_self_preference", "biases.self_preference.rates", "clustered", lambda right: (
         lambda *parts, **named: right(*parts, **{**named, "level": 0.9})
     )),
-    "ties that count for the first": ("arena_hard_position_bias", "biases.position.effects", "clustered", (
+    "a little more for the first place": ("arena_hard_position_bias", "biases.position.effects", "clustered", (
         lambda right: lambda x, d, *more, **named: right(np.asarray(x) + 0.01, d, *more, **named)
     )),
     "verdicts dealt by another chance": ("arena_hard_position_bias", "biases.position.flips", "relabelled", (
         lambda right: lambda one, two, seed: right(one, two, seed + 1)
     )),
-    "excess of flips uncorrected": ("arena_hard_position_bias", "biases.position.flips", "excess", (
+    "a hundredth more flips in excess": ("arena_hard_position_bias", "biases.position.flips", "excess", (
         lambda right: lambda one, two: right(one, two) + 0.01
     )),
-    "a threshold of other scenarios": ("cognitive_biases", "biases.cognitive.averages", "clustered", (
+    "the first scenario is left out": ("cognitive_biases", "biases.cognitive.averages", "clustered", (
         lambda right: lambda x, d, *more, **named: right(x[1:], d[1:], *more, **named)
     )),
     "flips of scenarios by another seed": ("cognitive_biases", "biases.cognitive.averages", "sign_flip", (
         lambda right: lambda values, seed, *more: right(values, seed + 1, *more)
     )),
-    "length counted in letters": ("verbosity_style", "biases.verbosity.lengths", "fitted", (
+    "one letter more in the tried text": ("verbosity_style", "biases.verbosity.lengths", "fitted", (
         lambda right: lambda rows, biases: right(rows.assign(letters_tried=rows["letters_tried"] + 1), biases)
     )),
-    "judges of wordings by another seed": ("verbosity_style", "biases.verbosity.effects", "sign_flip", (
+    "flips of questions by another seed": ("verbosity_style", "biases.verbosity.effects", "sign_flip", (
         lambda right: lambda values, seed, *more: right(values, seed + 1, *more)
     )),
 }  # fmt: skip
@@ -499,6 +500,18 @@ def test_the_stored_calibration_is_of_the_present_code(experiment: str) -> None:
     assert facts["worlds"] == cases and set(rows["world"]) == set(cases)
     assert facts["runs"] == {str(questions): runs for questions, runs in running.SIZES.items()}
     assert facts["spoken"] == program.SPOKEN
+
+
+@pytest.mark.parametrize("experiment", results.EXPERIMENTS)
+def test_stored_verdicts_are_those_of_the_present_rule(experiment: str) -> None:
+    rows = stored(experiment)[0]
+    for row in rows.itertuples():
+        rejected = round(row.rejected * row.given) if row.given else 0
+        covered = round(row.coverage * row.given) if row.coverage == row.coverage else 0
+        bias = row.bias if row.truth == row.truth else math.nan
+        level = 0.9 if row.id.endswith("_90") else 0.95
+        told = rule.verdict(row.role, row.given, bias, row.mc_se, covered, rejected, level)
+        assert told == row.verdict, row
 
 
 @dataclass(frozen=True)

@@ -24,14 +24,17 @@ ROWS, DIGITS = 1000, 9
 def fingerprint(experiment: str, folder: Path = FOLDER) -> str:
     """The hash of all that makes the stored calibration of an experiment hold: its estimators' results, its worlds.
 
-    The sha256 over value, bounds and p (9 significant digits) of every calibrated number on the stored frames, and over
-    the first 1,000 rows that each world draws. An experiment without cases or without frames is a ValueError.
+    The sha256 over value, bounds and p (9 significant digits) of every number that its cases measure on the stored
+    frames, and over the first 1,000 rows that each world draws. An experiment without cases or without
+    frames is a ValueError.
     """
     cases = {case.world: case for case in _cases(experiment)}
     found = hashlib.sha256()
     for world, frame in stored_frames(experiment, folder):
         if world not in cases:
-            raise ValueError(f"{folder / experiment}.parquet: no world {world}; draw the frames anew")
+            raise ValueError(
+                f"{folder / experiment}.parquet: no world {world}; draw_frames({experiment!r}) draws them anew"
+            )
         for line in results(cases[world], frame):
             found.update(line.encode())
     for world, case in cases.items():
@@ -66,7 +69,7 @@ def stored_frames(experiment: str, folder: Path = FOLDER) -> Iterator[tuple[str,
     """World and frame of each stored draw."""
     path = folder / f"{experiment}.parquet"
     if not path.is_file():
-        raise ValueError(f"{path}: no stored frames of {experiment}")
+        raise ValueError(f"{path}: no stored frames of {experiment}; draw_frames({experiment!r}) draws them")
     for (world, _), frame in pd.read_parquet(path).groupby(["world", "draw"], sort=False):
         yield str(world), frame.drop(columns=["world", "draw"]).reset_index(drop=True)
 

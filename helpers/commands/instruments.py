@@ -18,7 +18,7 @@ def calibrate(names: tuple[str, ...], runs: int | None, processes: int | None) -
     """Try the estimators of experiments (all, or NAMES) on simulated judges whose truth is known; keep what was found.
 
     About 35 minutes of core time an experiment. What is finished is kept, one experiment at a time; without NAMES those
-    whose estimators give the same results as then are not run again.
+    whose estimators still give the same results are not run again.
     """
     from helpers.calibrate import program, results, running
 
