@@ -445,14 +445,14 @@ SLIPS: dict[str, tuple[str, str, str, Callable[[Any], Any]]] = {
     "hints that weigh a little less": ("hinting_groups", "biases.hinting.paired", "clustered", lambda right: (
         lambda x, d, weights=(1.0,), *more, **named: right(x, d, [0.999 * w for w in weights], *more, **named)
     )),
-    "one-sided flips of hints": ("hinting_groups", "biases.hinting.paired", "sign_flip", lambda right: (
+    "one-sided flips of hints": ("hinting_groups", "biases.hinting.paired", "with_sign_flip", lambda right: (
         lambda *parts, **named: replace(right(*parts, **named), p=right(*parts, **named).p / 2)
     )),
     "odds of the wrong side": ("quality_self_preference", "biases.self_preference.obfuscation", "paired_log_odds", (
         lambda right: lambda up, down, *more, **named: right(down, up, *more, **named)
     )),
     "a count of 0 taken as 1": ("quality_self_preference", "stats.paired_odds", "HALF", lambda right: 1.0),
-    "one-sided flips of articles": ("quality_self_preference", "biases.self_preference.obfuscation", "sign_flip", (
+    "one-sided flips of articles": ("quality_self_preference", "biases.self_preference.obfuscation", "with_sign_flip", (
         lambda right: lambda *parts, **named: replace(right(*parts, **named), p=right(*parts, **named).p / 2)
     )),
     "intervals of 90 %": ("quality_self_preference", "biases.self_preference.rates", "clustered", lambda right: (
@@ -470,14 +470,14 @@ SLIPS: dict[str, tuple[str, str, str, Callable[[Any], Any]]] = {
     "the first scenario is left out": ("cognitive_biases", "biases.cognitive.averages", "clustered", (
         lambda right: lambda x, d, *more, **named: right(x[1:], d[1:], *more, **named)
     )),
-    "flips of scenarios by another seed": ("cognitive_biases", "biases.cognitive.averages", "sign_flip", (
-        lambda right: lambda values, seed, *more: right(values, seed + 1, *more)
+    "flips of scenarios by another seed": ("cognitive_biases", "biases.cognitive.averages", "with_sign_flip", (
+        lambda right: lambda found, sums, seed, *more: right(found, sums, seed + 1, *more)
     )),
     "one letter more in the tried text": ("verbosity_style", "biases.verbosity.lengths", "fitted", (
         lambda right: lambda rows, biases: right(rows.assign(letters_tried=rows["letters_tried"] + 1), biases)
     )),
-    "flips of questions by another seed": ("verbosity_style", "biases.verbosity.effects", "sign_flip", (
-        lambda right: lambda values, seed, *more: right(values, seed + 1, *more)
+    "flips of questions by another seed": ("verbosity_style", "biases.verbosity.effects", "with_sign_flip", (
+        lambda right: lambda found, sums, seed, *more: right(found, sums, seed + 1, *more)
     )),
 }  # fmt: skip
 
