@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.stats.intervals import NAN, Interval, clustered, no_interval, t_interval
+from helpers.stats.sandwich import combine_pieces, pieces_of_rates
 from helpers.types import p_text
 
 #: Below this p the labelled items are called no random sample.
@@ -49,9 +50,9 @@ def prediction_powered_mean(
 
     mean(Y) + w * (mean of f over unlabelled - mean of f over labelled items), Y labels and f the judge's values. The
     `weight` w 1 believes the judge wholly, 0 is the mean of the labels alone; None takes the w between them with the
-    smallest variance, estimated on the same data. Question-clustered t with (labelled questions - 1) degrees of
-    freedom, less one where w was estimated. `n` counts labelled items, `clusters` the questions that have one: no
-    bounds below 10. `random_sample` is what only who labelled knows: False, and labels that contradict it (see
+    smallest variance, estimated on the same data. CR2 with degrees of freedom by Bell and McCaffrey over questions (as
+    in `clustered`), less one where w was estimated. `n` counts labelled items, `clusters` the questions that have one:
+    no bounds below 10. `random_sample` is what only who labelled knows: False, and labels that contradict it (see
     `contradictions`), are a NotRandomSample error. Where every item is labelled it is the mean of the labels.
     """
     return prediction_powered_contrast(
@@ -94,32 +95,44 @@ def prediction_powered_contrast(
     if weight is not None and not 0 <= weight <= 1:
         raise ValueError(f"weight {weight!r} is not between 0 and 1")
     columns = [_columns(part) for part in parts]
-    codes = pd.factorize(pd.concat([each["cluster"] for each in columns]), sort=False)[1]
+    codes = pd.Index(pd.concat([each["cluster"] for each in columns]).unique())
     n = sum(int(each["labelled"].sum()) for each in columns)
     labelled = min(int(each.loc[each["labelled"], "cluster"].nunique()) for each in columns)
     if not n or not labelled:
         return no_interval(NAN, n, labelled, "no label")
-    value, fixed, moving, gaps = 0.0, np.zeros(len(codes)), [], []
-    for sign, each in zip(signs, columns, strict=True):
-        at = pd.Index(codes).get_indexer(each["cluster"])
-        mean, residual = _mean(each["label"], each["labelled"], at, len(codes))
-        value, fixed = value + sign * mean, fixed + sign * residual
-        seen, of_seen = _mean(each["value"], each["labelled"], at, len(codes))
-        unseen, of_unseen = _mean(each["value"], ~each["labelled"], at, len(codes))
-        # Where every item is labelled there is nothing that the judge could add.
-        moving.append(sign * (of_unseen - of_seen) if unseen == unseen else np.zeros(len(codes)))
-        gaps.append(sign * (unseen - seen) if unseen == unseen else 0.0)
-    w = np.full(len(parts), weight) if weight is not None else _best(fixed, np.array(moving))
-    residuals = fixed + w @ np.array(moving)
-    value += float(w @ gaps)
-    spent = 1 + (sum(bool(each.any()) for each in moving) if weight is None else 0)
-    if labelled <= spent:
+    rates: list[tuple[np.ndarray, ...]] = []  # of each part: label, verdict there, verdict elsewhere; sums and sizes
+    for each in columns:
+        at, kept = codes.get_indexer(each["cluster"]), each["labelled"].to_numpy()
+        halves = ((each["label"], kept), (each["value"], kept), (each["value"], ~kept))
+        rates += [_sums(values.to_numpy()[chosen], at[chosen], len(codes)) for values, chosen in halves]
+    sums, sizes = (np.stack([rate[at] for rate in rates], axis=1).reshape(-1, len(parts), 3) for at in (0, 1))
+    totals = sizes.sum(axis=0)  # (parts, 3)
+    means = sums.sum(axis=0) / np.maximum(totals, 1)
+    residuals = sums - means * sizes
+    sign = np.asarray(signs, dtype=float)
+    # Where every item is labelled there is nothing that the judge could add.
+    helped = totals[:, 2] > 0
+    each_row = residuals / np.maximum(totals, 1) * sign[:, None]
+    moving = (each_row[..., 2] - each_row[..., 1]) * helped
+    w = (np.full(len(parts), weight) if weight is not None else _best(each_row[..., 0].sum(axis=1), moving.T)) * helped
+    value = float(sign @ (means[:, 0] + w * (means[:, 2] - means[:, 1])))
+    spent = int(helped.sum()) if weight is None else 0
+    if labelled <= spent + 1:
         return no_interval(value, n, labelled, "no interval: too few labelled questions")
-    # Not C / (C - 1) of all questions: it is the labelled ones that are few.
-    se = math.sqrt(float(residuals @ residuals) * labelled / (labelled - spent))
-    told = ", ".join(f"{each:.2f}" for each in w)
-    method = f"prediction-powered (weight {told}), question-clustered t"
-    return t_interval(value, se, labelled - spent, n, labelled, method, level, null)
+    left = np.hstack([residuals[..., 0] - w * residuals[..., 1], residuals[..., 2]])
+    rows, share = np.hstack([sizes[..., 0], sizes[..., 2]]), np.append(sign, sign * w)
+    used = share != 0
+    left, rows, share = left[:, used], rows[:, used], share[used]
+    if (rows.max(axis=0) == rows.sum(axis=0)).any():
+        return no_interval(value, n, labelled, "no interval: one question holds all rows of a side")
+    spread = combine_pieces([pieces_of_rates(left, rows, share)])
+    if spread.df <= spent:
+        return no_interval(value, n, labelled, "no interval: too few labelled questions")
+    df = spread.df - spent
+    shown = ", ".join(f"{each:.2f}" for each in w)
+    method = f"prediction-powered (weight {shown}), question-clustered t"
+    se, effective = spread.se * math.sqrt(spread.df / df), min(spread.effective, labelled)
+    return t_interval(value, se, df, n, labelled, method, level, null, effective)
 
 
 def _columns(part: Labels) -> pd.DataFrame:
@@ -131,14 +144,9 @@ def _columns(part: Labels) -> pd.DataFrame:
     )
 
 
-def _mean(values: pd.Series, chosen: pd.Series, at: np.ndarray, size: int) -> tuple[float, np.ndarray]:
-    """The mean of the chosen values, and its linearised residual of each cluster; NaN of none."""
-    kept = chosen.to_numpy()
-    if not kept.any():
-        return NAN, np.zeros(size)
-    numbers, where = values.to_numpy()[kept], at[kept]
-    mean = float(numbers.mean())
-    return mean, np.bincount(where, weights=(numbers - mean) / len(numbers), minlength=size)
+def _sums(values: np.ndarray, at: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """The sum of the values of each cluster, and their number."""
+    return np.bincount(at, values, minlength=size), np.bincount(at, minlength=size).astype(float)
 
 
 def _best(fixed: np.ndarray, moving: np.ndarray) -> np.ndarray:

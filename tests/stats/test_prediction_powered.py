@@ -75,18 +75,14 @@ def test_independent_items_give_the_packages_numbers(weight: float, value: float
     # ppi-python 0.2.3: ppi_mean_pointestimate and ppi_mean_ci of these items; normal, no small-sample term.
     found = prediction_powered_mean(small(), random_sample=True, weight=weight)
     assert found.value == pytest.approx(value, abs=1e-8)
-    reach = stats.norm.ppf(0.975) * found.se * math.sqrt(11 / 12)
-    assert (found.value - reach, found.value + reach) == pytest.approx((low, high), abs=1e-8)
-    assert found.high - found.value == pytest.approx(stats.t.ppf(0.975, 11) * found.se, abs=1e-9)
-    assert (found.n, found.clusters) == (12, 12)
-
-
-def test_the_error_is_the_written_out_variance() -> None:
     y, seen, unseen = (np.array(each, dtype=float) for each in (LABEL, SEEN, UNSEEN))
-    found = prediction_powered_mean(small(), random_sample=True, weight=0.6)
-    expected = np.var(y - 0.6 * seen) / 12 + 0.36 * np.var(unseen) / 24
-    assert found.se**2 == pytest.approx(12 / 11 * expected, abs=1e-12)
-    assert found.value == pytest.approx(y.mean() + 0.6 * (unseen.mean() - seen.mean()), abs=1e-12)
+    labelled, rest = np.var(y - weight * seen) / 12, weight**2 * np.var(unseen) / 24
+    assert stats.norm.ppf(0.975) * math.sqrt(labelled + rest) == pytest.approx((high - low) / 2, abs=1e-8)
+    assert found.value == pytest.approx((low + high) / 2, abs=1e-8)
+    # CR2 of independent items: each variance with its own n - 1.
+    assert found.se**2 == pytest.approx(12 / 11 * labelled + 24 / 23 * rest, abs=1e-12)
+    assert found.high - found.value == pytest.approx(stats.t.ppf(0.975, found.df) * found.se, abs=1e-9)
+    assert (found.n, found.clusters) == (12, 12) and found.df >= 11 - 1e-9
 
 
 def test_the_tuned_weight_has_the_smallest_variance() -> None:
@@ -96,7 +92,8 @@ def test_the_tuned_weight_has_the_smallest_variance() -> None:
     assert tuned.value == pytest.approx(y.mean() + best * (unseen.mean() - seen.mean()), abs=1e-12)
     # One more degree of freedom is spent on it.
     fixed = prediction_powered_mean(small(), random_sample=True, weight=best)
-    assert tuned.se == pytest.approx(fixed.se * math.sqrt(11 / 10), abs=1e-12) and tuned.df == 10 and fixed.df == 11
+    assert tuned.df == pytest.approx(fixed.df - 1)
+    assert tuned.se == pytest.approx(fixed.se * math.sqrt(fixed.df / tuned.df), abs=1e-12)
     for other in (best - 0.1, best + 0.1):
         assert prediction_powered_mean(small(), random_sample=True, weight=other).se > fixed.se
 
@@ -107,8 +104,7 @@ def test_weight_0_is_the_mean_of_the_labels_alone() -> None:
     assert [powered.value, powered.n, powered.clusters] == pytest.approx(
         [classical.value, classical.n, classical.clusters]
     )
-    # One takes all labelled questions as equal, the other as large as they are: nearly the same here.
-    assert powered.se == pytest.approx(classical.se, rel=0.01)
+    assert (powered.se, powered.df) == pytest.approx((classical.se, classical.df))
 
 
 def test_copies_of_items_make_it_no_surer() -> None:
@@ -136,9 +132,7 @@ def test_a_difference_of_arms_is_paired_by_question() -> None:
     assert same.value == pytest.approx(0, abs=1e-12) and math.isnan(same.low) and "nothing varies" in same.method
     apart = Labels(other.predicted, other.labels, other.clusters.map(lambda each: f"other {each}"))
     separate = prediction_powered_contrast([one, apart], [1, -1], random_sample=True, weight=0.7)
-    factor = min(p.clusters for p in parts) / (min(p.clusters for p in parts) - 1)
-    expected = sum(p.se**2 * (p.clusters - 1) / p.clusters for p in parts) * factor
-    assert separate.se**2 == pytest.approx(expected, rel=1e-9)
+    assert separate.se**2 == pytest.approx(sum(p.se**2 for p in parts), rel=1e-9)
 
 
 def test_labels_not_said_to_be_drawn_are_refused() -> None:
