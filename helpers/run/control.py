@@ -68,7 +68,7 @@ async def _control(
     mine: Sequence[Trial], control: str, folder: Path, now: float, max_age: float, since: float
 ) -> Control:
     plain: dict[Place, list[Trial]] = {}
-    for trial in mine:
+    for trial in sorted(mine, key=lambda each: each.request.repeat):
         if trial.condition == control:
             plain.setdefault(place_of(trial), []).append(trial)
     treated = {
@@ -82,27 +82,34 @@ async def _control(
     if mine[0].judge.simulated:
         return Control({cell: cell[2] for cell in cells}, gap_days=0.0)
     replies = await complete_all(treated.values(), folder=folder, ask=False)
-    stored = await _stored({place: group[0].request for place, group in plain.items()}, folder)
+    # The repeats of a control may show its options in different orders: each prompt has stored replies of its own.
+    asked = {(place, t.request.prompt): t.request for place, group in plain.items() for t in reversed(group)}
+    stored = await _stored(asked, folder)
     today = max((r for r in replies.values() if _seconds(r) >= since), key=_seconds, default=None)
     serves: dict[tuple[Place, str, int], int] = {}
     taken: dict[tuple[Place, str], set[int]] = {}
+    prompts: dict[tuple[Place, int], str] = {}  # no number of a place stands for two prompts
     gap, stale, unsettled = math.nan, "", set()
     for cell in cells:
-        place, condition, _ = cell
+        place, condition, r = cell
+        prompt = plain[place][r].request.prompt
+        replied = {n: each for n, each in stored[place, prompt].items() if prompts.get((place, n), prompt) == prompt}
         request = treated.get(cell) or treated.get((place, condition, 0))
         reply = replies.get(request.key) if request else None
         used = taken.setdefault((place, condition), set())
-        free = {number: each for number, each in stored[place].items() if number not in used}
+        free = {number: each for number, each in replied.items() if number not in used}
         chosen, why = _choice(free, reply, today.model if today else None, now, max_age)
         if chosen is None:
-            chosen = next(n for n in count() if n not in stored[place] and n not in used)
+            other = {n for at, n in prompts if at == place and prompts[at, n] != prompt}
+            other = other.union(*(stored[place, trial.request.prompt] for trial in plain[place]))
+            chosen = next(n for n in count() if n not in used | other)
             stale = why or stale
         elif reply is None and today is None:
             unsettled.add((place, chosen))
         elif reply is not None:
             apart = abs(_seconds(free[chosen]) - _seconds(reply)) / DAY
             gap = apart if math.isnan(gap) else max(gap, apart)
-        serves[cell] = chosen
+        serves[cell], prompts[place, chosen] = chosen, prompt
         used.add(chosen)
     return Control(serves, gap, stale, frozenset(unsettled))
 
@@ -128,9 +135,11 @@ def _choice(
     return (min(after)[2], "") if after else (None, why)
 
 
-async def _stored(plain: Mapping[Place, Request], folder: Path) -> dict[Place, dict[int, Completion]]:
-    """The stored control replies by place and repeat number; two numbers that hold nothing end the search."""
-    found: dict[Place, dict[int, Completion]] = {place: {} for place in plain}
+async def _stored(
+    plain: Mapping[tuple[Place, str], Request], folder: Path
+) -> dict[tuple[Place, str], dict[int, Completion]]:
+    """The stored replies by place, prompt and repeat number; two numbers that hold nothing end the search."""
+    found: dict[tuple[Place, str], dict[int, Completion]] = {place: {} for place in plain}
     number = missing = 0
     while missing < 2:
         asked = {place: request.but(repeat=number) for place, request in plain.items()}
@@ -158,33 +167,35 @@ def serving(trials: Sequence[Trial], control: str, found: Mapping[str, Control])
     Each control trial keeps its own place in the order; numbers beyond those are asked where the first of what they
     serve is, before or after it by lot, so that a control is not always the earlier one.
     """
-    numbers: dict[tuple[str, Place], dict[int, str]] = {}
+    numbers: dict[tuple[str, Place], dict[int, tuple[str, int]]] = {}
     for judge, at in found.items():
-        for (place, condition, _), number in at.serves.items():
-            numbers.setdefault((judge, place), {}).setdefault(number, condition)
-    in_order = {key: sorted(serving) for key, serving in numbers.items()}
-    left = {key: list(serving) for key, serving in in_order.items()}
-    plain: dict[tuple[str, Place], Trial] = {}
-    kept: dict[int, Trial] = {}
-    for i, trial in enumerate(trials):
-        key = trial.judge.name, place_of(trial)
-        if trial.condition == control and key in numbers:
-            plain.setdefault(key, trial)
-            if trial.request.repeat < len(in_order[key]):
-                number = in_order[key][trial.request.repeat]
-                kept[i] = _again(trial, number)
-                left[key].remove(number)
+        for (place, condition, r), number in at.serves.items():
+            numbers.setdefault((judge, place), {}).setdefault(number, (condition, r))
+    plain: dict[tuple[str, Place], list[Trial]] = {}
+    for trial in sorted(trials, key=lambda each: each.request.repeat):
+        if trial.condition == control:
+            plain.setdefault((trial.judge.name, place_of(trial)), []).append(trial)
+    left = {key: sorted(serving) for key, serving in numbers.items()}
+    kept: dict[tuple[tuple[str, Place], int], Trial] = {}
+    for key in numbers:
+        for trial in plain[key]:
+            prompt = trial.request.prompt
+            of_prompt = [n for n in left[key] if plain[key][numbers[key][n][1]].request.prompt == prompt]
+            if of_prompt:
+                kept[key, trial.request.repeat] = _again(trial, of_prompt[0])
+                left[key].remove(of_prompt[0])
     result: list[Trial] = []
-    for i, trial in enumerate(trials):
+    for trial in trials:
         key = trial.judge.name, place_of(trial)
         if trial.condition == control and key in numbers:
-            result += [kept[i]] if i in kept else []
+            result += [kept[key, trial.request.repeat]] if (key, trial.request.repeat) in kept else []
             continue
-        beside = [n for n in left.get(key, ()) if numbers[key][n] == trial.condition]
+        beside = [n for n in left.get(key, ()) if numbers[key][n][0] == trial.condition]
         left[key] = [n for n in left.get(key, ()) if n not in beside]
-        around = [(int(short_hash("beside", trial.request.key, n), 16) % 2, _again(plain[key], n)) for n in beside]
-        result += [each for after, each in around if not after]
-        result += [trial, *(each for after, each in around if after)]
+        around = [(int(short_hash("beside", trial.request.key, n), 16) % 2, n) for n in beside]
+        asked = [(after, _again(plain[key][numbers[key][n][1]], n)) for after, n in around]
+        result += [each for after, each in asked if not after]
+        result += [trial, *(each for after, each in asked if after)]
     return result
 
 

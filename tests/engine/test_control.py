@@ -337,3 +337,25 @@ def test_where_the_control_is_asked_more_often_the_partners_are_its_last_repeats
     twice = [*judgments, Judgment(trial("edited", 1), None, None, "missing")]
     named = {(j.trial.condition, j.trial.request.repeat): j.trial.partner for j in partnered(twice, "none", found)}
     assert (named["edited", 0], named["edited", 1]) == (1, 0)
+
+
+def test_control_repeats_in_other_orders_are_looked_up_by_their_own_prompt(runs: Runs) -> None:
+    """Experiment 5 shows the options of a control's repeats in different orders; one repeat is stale, the other not."""
+    given = {"judges": ["gpt_fast"], "candidates": None, "biases": ["anchoring"]}
+    runs._ask(runs.experiment("cognitive_biases", repeats=1, **given), 0)
+    experiment = runs.experiment("cognitive_biases", repeats=2, **given)
+    asked, _ = runs._ask(experiment, 20)
+    control = {each.trial.request.key: each.trial for each in asked.judgments if each.trial.condition == "control"}
+    assert len({trial.request.prompt for trial in control.values()}) > len(control) / 2
+    path = store.file_of(runs.folder / "replies", "gpt_fast")
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(line for line in lines if json.loads(line)["key"] in control))
+    again, calls = runs._ask(experiment, 21)
+    assert calls == len(control) + len(control) / 2, "all treatments, and of the control the first repeat alone"
+    assert again.controls["gpt_fast"].repeats == (1, 2)
+    shown = [
+        Counter((j.trial.question_id, j.trial.condition, j.trial.shown) for j in run.judgments)
+        for run in (asked, again)
+    ]
+    assert shown[0] == shown[1] and sorted(set(again.frame["repeat"])) == [0, 1]
+    assert runs._ask(experiment, 22)[1] == 0
