@@ -16,7 +16,11 @@ HEAD = """# What every number means
 
 Made by `recuse explain --write` from the declarations in the code; do not edit it. `recuse explain ID` tells the same
 in the terminal, with the values of the last runs. An id can stand in two experiments, each with a declaration of its
-own. Numbers in **bold** are those that conclusions rest on."""
+own. Numbers in **bold** are those that conclusions rest on.
+
+Intervals take questions as independent. Near-copies are merged where texts are known; where only ids are, tests at 5 %
+of 20 questions in four copies each reject in 25 %. Unequal questions keep 5 %, but 8 % where 4 of 80 hold 57 % of the
+rows and rates of questions have a deviation of 0.25."""
 
 
 def page() -> str:

@@ -254,7 +254,9 @@ def clustered(
     if (d.max(axis=0) == totals).any():
         return no_interval(value, n, clusters, "no interval: one question holds all rows of a side")
     found = combine_pieces(_pieces(x[rows], d[rows], w, totals) for rows in apart)
-    return t_interval(value, found.se, found.df, n, clusters, method, level, null, found.effective)
+    # Two sides on different questions: the one that rests on fewer decides.
+    effective = min(found.effective, float(effective_sizes(d).min()))
+    return t_interval(value, found.se, found.df, n, clusters, method, level, null, effective)
 
 
 def _pieces(x: np.ndarray, d: np.ndarray, weights: np.ndarray, totals: np.ndarray) -> Pieces:

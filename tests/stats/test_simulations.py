@@ -297,6 +297,42 @@ def uneven(questions: int, times: np.ndarray, seed: int, preference: float = 0.0
 TIMES = {"one": np.r_[np.ones(79, int), 119], "four": np.r_[np.ones(76, int), [25] * 4]}
 
 
+def sizes_of(world: str, rng: np.random.Generator) -> np.ndarray:
+    """Rows of 80 questions: four each, log-normal with deviation 1.2, or times as above."""
+    if world == "log-normal":
+        return np.maximum(1, np.round(4 * np.exp(rng.normal(0, 1.2, QUESTIONS)))).astype(int)
+    return 4 * TIMES.get(world, np.ones(QUESTIONS, int))
+
+
+def uneven_rates(world: str, run: int, paired: bool, effect: float) -> tuple[Interval, float]:
+    """A mean against 1/2, or the difference of two arms on the same questions, and how many equal ones would do."""
+    rng = np.random.default_rng([91, run])
+    sizes, quality = sizes_of(world, rng), rng.normal(0, 0.1, QUESTIONS)
+    chance = [np.clip(0.5 + quality + each, 0, 1) for each in (effect, 0.0)]
+    hits = np.column_stack([rng.binomial(sizes, each) for each in chance])
+    effective = sizes.sum() ** 2 / (sizes**2).sum()
+    if paired:
+        return clustered(hits, np.column_stack([sizes, sizes]), [1.0, -1.0]), effective
+    return clustered(hits[:, 0] - sizes / 2, sizes), effective
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("paired", [False, True])
+@pytest.mark.parametrize("world", ["equal", "one", "four", "log-normal"])
+def test_means_and_differences_of_unequal_questions_keep_their_size(world: str, paired: bool) -> None:
+    runs, effect = 2000, 0.15
+    none, found = ([uneven_rates(world, run, paired, each) for run in range(runs)] for each in (0.0, effect))
+    fair = [each for each, _ in none if each.low == each.low]
+    assert len(fair) >= 0.95 * runs and rejected(fair) <= 0.07 * len(fair)
+    assert np.mean([each.low <= effect <= each.high for each, _ in found]) >= 0.92
+    # An oracle knows the standard error and takes t with as many degrees of freedom as there are effective questions.
+    values = np.array([each.value for each, _ in none])
+    oracle = [stats.t.ppf(0.975, many - 1) * values.std() for _, many in none]
+    assert np.median([each.high - each.value for each in fair]) <= 1.6 * np.median(oracle)
+    seen = [abs(each.value) > reach for (each, _), reach in zip(found, oracle, strict=True)]
+    assert np.mean([each.p < 0.05 for each, _ in found]) >= np.mean(seen) - 0.1
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("unequal", TIMES)
 def test_unequal_questions_keep_size_and_coverage(unequal: str) -> None:
