@@ -77,7 +77,7 @@ def chance(row: Planted, families: Sequence[tuple[Sequence[Estimate], int]]) -> 
         return math.nan
     tests = next((number for family, number in families if row.found in family), 1)
     each = row.found
-    return power_of(row.truth - row.null, each.se, each.clusters - 1, LEVEL / max(1, tests))
+    return power_of(row.truth - row.null, each.se, each.df, LEVEL / max(1, tests))
 
 
 def _line(row: Planted, share: float) -> str:
