@@ -59,7 +59,7 @@ def sections() -> tuple[Section, ...]:
     measuring: dict[str, list[str]] = {}
     for name in names:
         measuring.setdefault(load_config(name).bias, []).append(name)
-    modules = [*measuring, *sorted(each.name for each in pkgutil.iter_modules(biases.__path__) if each.ispkg)]
+    modules = [*measuring, *sorted(each.name for each in pkgutil.iter_modules(biases.__path__))]
     found = [_section(name, measuring.get(name, [])) for name in dict.fromkeys(modules)]
     # What no experiment measures is declared where it is measured.
     audited = Section("audit", "One judge and a battery (`recuse audit`).", (), audit.ESTIMANDS, audit.HEADLINE)

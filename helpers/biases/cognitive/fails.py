@@ -60,7 +60,7 @@ FAILS: Mapping[str, str] = {
         "more noise moves acceptance toward one half, and no test can set that apart."
     ),
     "place_share": (
-        "Says that answers follow a place, not why. Where options stand in one order (option_order = fixed) place and "
+        "Says that answers follow a place, not why. Where options stand in one order (`option_order`: fixed) place and "
         "option are one, and no habit is found. A habit below 80 % passes: it adds noise, and no effect, as orders "
         "differ between control and treatment. A judge that answers by place on selections picks the same set."
     ),
