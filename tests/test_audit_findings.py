@@ -86,7 +86,7 @@ def test_noise_and_bias_are_different_questions() -> None:
     beside = {each.id: each for each in measuring.described(noisy, "j", "asked", BATTERY.seed)}
     # It says something else in half of the cases, with the order or without: none of it is the order's.
     assert beside["repeat_disagreement"].value > 0.4 < beside["order_disagreement"].value
-    assert beside["excess_flip"].low < 0 < beside["excess_flip"].high
+    assert beside["excess_flip"].low == 0 < beside["excess_flip"].high, "a sum of squares is not below 0"
     placed = measuring.described(judged({"primacy": [3.0, 0.0]}), "j", "asked", BATTERY.seed)
     assert next(each for each in placed if each.id == "excess_flip").low > 0
 

@@ -22,7 +22,20 @@ if TYPE_CHECKING:
 COLUMNS = (
     *("experiment", "source", "question_id", "category", "wording", "kind", "judge", "judge_vendor", "judge_model"),
     *("condition", "repeat", "partner", "order", "choice", "value", "pro", "con", "options", "low", "high", "target"),
-    *("ratio", "anchor", "k", "x1", "x2", "flip_control", "flip_treatment", "values", "score", "outcome"),
+    *(
+        "ratio",
+        "anchor",
+        "k",
+        "x1",
+        "x2",
+        "flip_control",
+        "flip_treatment",
+        "values",
+        "score",
+        "places",
+        "letters",
+        "outcome",
+    ),
 )
 NUMBERS = ("partner", "choice", "value", "pro", "con", "options", "low", "high", "target", "ratio", "anchor")
 NUMBERS += ("k", "x1", "x2", "score")
