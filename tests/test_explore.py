@@ -122,6 +122,7 @@ def test_beside_a_marked_verdict_stands_first_what_it_is_marked_by(games: Asked)
         beside = first_other(every, item)
         assert beside.trial.shown == item.judgment.trial.shown[::-1] and winner(beside) != winner(item.judgment)
         assert beside.trial.request.repeat == item.judgment.trial.request.repeat
+
     def of_hints(trial: Trial) -> object:
         return trial.shown
 
