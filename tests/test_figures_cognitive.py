@@ -297,12 +297,12 @@ def test_the_caption_of_anchors_says_what_noise_does_to_its_points() -> None:
 
 
 def test_groups_are_as_many_as_have_an_interval():
-    frame = pd.DataFrame({"x": range(60), "y": [i % 7 for i in range(60)], "question_id": [i % 12 for i in range(60)]})
+    frame = pd.DataFrame({"x": range(60), "y": [i % 7 for i in range(60)], "cluster": [i % 12 for i in range(60)]})
     frame["by"] = frame["x"]
     found = anchor_points.binned(frame)
     assert len(found) == 6 and all(not math.isnan(each.low) for _, each in found)
     assert found[0][0] == pytest.approx(4.5) and found[0][1].value == pytest.approx((21 + 3) / 10)
-    few = anchor_points.binned(frame[frame["question_id"] < 5])
+    few = anchor_points.binned(frame[frame["cluster"] < 5])
     assert len(few) == 3 and all(math.isnan(each.low) for _, each in few)
     assert anchor_points.binned(frame.iloc[:0]) == []
     same = anchor_points.binned(frame.assign(x=3, by=3))

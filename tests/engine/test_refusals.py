@@ -110,7 +110,8 @@ def test_a_prompt_refused_for_its_content_is_filtered_and_the_rest_is_asked(
     assert Counter(each.outcome for each in found) == {"ok": 4, "filtered": 2}
     assert [each.trial.question_id for each in found if each.outcome == "filtered"] == ["q0", "q3"]
     assert len(server.calls) == 6
-    assert json.loads(found[0].completion.raw or "null") == json.loads(CONTENT[service]), "its words are kept"
+    filtered = next(each for each in attempts(tmp_path, model) if each["key"] == found[0].trial.request.key)
+    assert json.loads(filtered["raw"]) == json.loads(CONTENT[service]), "its words are kept"
     assert [each.outcome for each in judged(model, 6, tmp_path)] == [each.outcome for each in found]
     assert len(server.calls) == 6, "and nothing is asked again"
 
