@@ -50,11 +50,6 @@ def filled(path: Path, count: int = 3, text: str = "Reply") -> list[Request]:
     return requests
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return store.file_of(tmp_path, "gpt_fast")
-
-
 # --- what is written is what is read ----------------------------------------------------------------------------------
 
 TEXT = st.text(max_size=200)
