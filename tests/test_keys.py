@@ -69,10 +69,14 @@ def test_a_key_anywhere_in_base64_is_struck_out(before: bytes, after: bytes, url
         (f"the key ending in ...{OPENAI[-4:]}", "the key ending in {}"),
         (f"key sk-…{OPENAI[-5:]}", "key {}"),
         (f"{OPENAI[:6]}***", "{}"),
+        ("Authorization: Bearer abc123def456ghi789", "Authorization: Bearer [key]"),
+        ("{'authorization': 'Basic dXNlcjpwYXNzd29yZDE='}", "{'authorization': 'Basic [key]'}"),
+        ("x-goog-api-key: 0123456789abcdef", "x-goog-api-key: [key]"),
+        ('"x-api-key": "0123456789abcdef"', '"x-api-key": "[key]"'),
     ],
 )
-def test_the_first_and_last_characters_that_a_service_shows_are_struck_out(said: str, told: str) -> None:
-    assert keys.redact(said) == told.format("[OPENAI_API_KEY]")
+def test_the_ends_of_a_key_that_a_service_shows_and_headers_that_carry_one_are_struck_out(said: str, told: str) -> None:
+    assert keys.redact(said) == told.replace("{}", "[OPENAI_API_KEY]")
 
 
 @pytest.mark.parametrize(
@@ -94,19 +98,6 @@ def test_the_first_and_last_characters_that_a_service_shows_are_struck_out(said:
 def test_what_begins_as_keys_do_is_struck_out_wherever_it_comes_from(key: str) -> None:
     for around in ("{}", "key={}&x", '"{}"', "b'{}\\n'", json.dumps("first line\n{}\n"), "Bearer {}"):
         assert keys.redact(around.format(key)) == around.format("[key]")
-
-
-@pytest.mark.parametrize(
-    ("said", "told"),
-    [
-        ("Authorization: Bearer abc123def456ghi789", "Authorization: Bearer [key]"),
-        ("{'authorization': 'Basic dXNlcjpwYXNzd29yZDE='}", "{'authorization': 'Basic [key]'}"),
-        ("x-goog-api-key: 0123456789abcdef", "x-goog-api-key: [key]"),
-        ('"x-api-key": "0123456789abcdef"', '"x-api-key": "[key]"'),
-    ],
-)
-def test_headers_that_carry_keys_are_struck_out(said: str, told: str) -> None:
-    assert keys.redact(said) == told
 
 
 def test_a_variable_of_any_name_is_one_once_a_model_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
