@@ -7,6 +7,7 @@ import os
 import signal
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,6 +50,14 @@ def real_data() -> Path:
     if not folder.is_dir():
         pytest.fail(f"REAL_DATA={named} is set but is no folder")
     return folder
+
+
+@pytest.fixture(scope="module")
+def counts(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """The published counts of the experiment in whose FOLDER a module of tests looks."""
+    from helpers.config import read_yaml
+
+    return read_yaml(request.module.FOLDER / "published" / "counts.yaml")
 
 
 @pytest.fixture(autouse=True)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
+import nbformat
 import pytest
 
 from helpers import paths
 from helpers.__main__ import entry
+from helpers.providers import simulated
 
 
 def tracked() -> dict[str, bytes]:
@@ -40,6 +45,52 @@ def recuse(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], 
     told = capsys.readouterr()
     assert "Traceback" not in told.out + told.err
     return code, told.out, told.err
+
+
+def results_of(figures: Iterable[str], tables: Iterable[str]) -> set[str]:
+    """The names of the files that a run with these figures and tables leaves beside its report."""
+    files = {f"{name}.{kind}" for name in figures for kind in ("png", "pdf", "svg")}
+    files |= {f"{name}.{kind}" for name in tables for kind in ("csv", "tex")}
+    notes = ("numbers", "exhibits", "summary", "run")
+    return files | {f"{name}.json" for name in notes} | {"numbers.tex", "claims.csv", "captions.md"}
+
+
+def assert_quiet(report: bytes, *paths: Path) -> nbformat.NotebookNode:
+    """No cell of an executed notebook shows a time, a warning or any of these folders."""
+    book = nbformat.reads(report.decode(), as_version=4)
+    outputs = [output for cell in book.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert outputs
+    for output in outputs:
+        assert output.output_type in ("display_data", "execute_result"), output
+        plain = "".join(str(value) for kind, value in output.data.items() if not kind.startswith("image/"))
+        assert not any(str(path) in plain for path in paths)
+        assert not re.search(r"20\d\d-\d\d-\d\d", plain)
+    return book
+
+
+def counted_sends(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The keys of all requests that simulated models are asked from now on, in order."""
+    sent: list[str] = []
+    send = simulated.send
+
+    async def counted(client: None, request: Any) -> Any:
+        sent.append(request.key)
+        return await send(client, request)
+
+    monkeypatch.setattr(simulated, "send", counted)
+    return sent
+
+
+def without_room(monkeypatch: pytest.MonkeyPatch, lacks: Callable[[Path], bool]) -> None:
+    """A disk on which there is no room for files of which this is true."""
+    write_bytes = Path.write_bytes
+
+    def full(path: Path, content: bytes) -> int:
+        if lacks(path):
+            raise OSError(28, "No space left on device", str(path))
+        return write_bytes(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -1,10 +1,11 @@
-"""Runs on simulated models, made once for all tests of a session that only look at them."""
+"""Runs on simulated models, made once for all tests of a session that only look at them, and what stands in them."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import tempfile
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -47,6 +48,17 @@ def full_estimates() -> tuple[Estimate, ...]:
 def published_counts() -> dict[str, Any]:
     """The published counts of experiment 1."""
     return read_yaml(paths.EXPERIMENTS / "mt_bench_blind" / "published" / "counts.yaml")
+
+
+def one(estimates: Iterable[Estimate], id: str, **where: str) -> Estimate:
+    """The one estimate at exactly this place."""
+    (found,) = (each for each in estimates if each.id == id and dict(each.where) == where)
+    return found
+
+
+def value(estimates: Iterable[Estimate], id: str, **where: str) -> float:
+    """The value of that estimate, as stored."""
+    return one(estimates, id, **where).value
 
 
 def as_published(run_: run.Asked, folder: Path, name: str = "judgments_new.json") -> Path:

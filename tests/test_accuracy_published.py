@@ -15,7 +15,6 @@ import pytest
 from helpers import claims, datasets, paths
 from helpers.biases import accuracy as bias
 from helpers.biases.accuracy import counting
-from helpers.config import read_yaml
 from helpers.datasets.votes import majority
 from helpers.stats.prediction_powered import Labels, contradictions, dependence
 from helpers.types import Estimate
@@ -23,11 +22,6 @@ from tests.test_accuracy import of
 
 FOLDER = paths.EXPERIMENTS / "overview"
 MT = {"source": "MT-Bench"}
-
-
-@pytest.fixture(scope="module")
-def counts() -> dict[str, Any]:
-    return read_yaml(FOLDER / "published" / "counts.yaml")
 
 
 @pytest.fixture(scope="module")

@@ -12,11 +12,7 @@ import pytest
 from helpers import datasets
 from helpers.analyze import analyze, formats
 from helpers.datasets import inspect_logs
-from helpers.types import Estimate
-
-
-def value(estimates: tuple[Estimate, ...], id: str, **where: str) -> float:
-    return next(each.value for each in estimates if each.id == id and dict(each.where) == where)
+from tests.runs import value
 
 
 def annotations(preferences: list[float | None]) -> list[dict[str, Any]]:
@@ -47,21 +43,6 @@ def test_alpaca_win_rates_are_those_of_its_own_tool(tmp_path: Path) -> None:
     assert any("order" in note for note in found.notes)
     assert found.held.frame["question_id"].nunique() == 12
     assert "Do 1" not in found.held.frame.to_csv()  # instructions are hashed, never carried on
-
-
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ({"preference": 3}, r"line 1, record 1 .*field 'preference' holds 3 \(int\), expected 1 to 2, 0 or null"),
-        ({"preference": "1"}, "preference holds .*expected a number"),
-        ({"generator_2": None}, "field 'generator_2' holds null"),
-    ],
-)
-def test_a_bad_annotation_is_told(tmp_path: Path, change: dict[str, Any], told: str) -> None:
-    path = tmp_path / "annotations.json"
-    path.write_text(json.dumps([annotations([1.0])[0] | change]), encoding="utf-8")
-    with pytest.raises(ValueError, match=told):
-        analyze(path)
 
 
 def log(model: str, samples: list[dict[str, Any]], **head: Any) -> dict[str, Any]:
@@ -117,19 +98,27 @@ def test_a_judging_task_of_inspect_is_a_file_of_pairs(tmp_path: Path) -> None:
     assert value(found.estimates, "gold_accuracy", judge="judge-1") == 0.5
 
 
+def of_sample(change: dict[str, Any]) -> dict[str, Any]:
+    return log("m", [graded(["C"])[0] | change])
+
+
+def of_annotation(change: dict[str, Any]) -> list[dict[str, Any]]:
+    return [annotations([1.0])[0] | change]
+
+
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("content", "told"),
     [
-        (
-            {"scores": {"s": {"value": "maybe"}}},
-            "sample 1: a score has the value .*expected a number or one of C, P",
-        ),
-        ({"scores": {"s": 3}}, "sample 1: score 's' is 3"),
-        ({"scores": ["s"]}, "sample 1: found .*expected a sample with scores"),
+        (of_sample({"scores": {"s": {"value": "maybe"}}}), "sample 1: a score has the value .*or one of C, P"),
+        (of_sample({"scores": {"s": 3}}), "sample 1: score 's' is 3"),
+        (of_sample({"scores": ["s"]}), "sample 1: found .*expected a sample with scores"),
+        (of_annotation({"preference": 3}), r"line 1, record 1 .*'preference' holds 3 \(int\), expected 1 to 2, 0 or"),
+        (of_annotation({"preference": "1"}), "preference holds .*expected a number"),
+        (of_annotation({"generator_2": None}), "field 'generator_2' holds null"),
     ],
 )
-def test_a_bad_sample_is_told(tmp_path: Path, change: dict[str, Any], told: str) -> None:
-    (tmp_path / "a.json").write_text(json.dumps(log("m", [graded(["C"])[0] | change])), encoding="utf-8")
+def test_a_bad_sample_or_annotation_is_told(tmp_path: Path, content: Any, told: str) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(content), encoding="utf-8")
     with pytest.raises(ValueError, match=told):
         analyze(tmp_path / "a.json")
 

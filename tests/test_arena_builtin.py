@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from itertools import pairwise, permutations
+from itertools import pairwise
 
 import pytest
 
@@ -15,7 +14,16 @@ from helpers.paths import DATA, EXPERIMENTS
 from helpers.prompts import check_nonce, load, nonce, render, schema
 from helpers.types import PAIRWISE
 from helpers.verdicts import parse
-from tests.arena import LINES, PATH, QUESTIONS
+from tests.arena import (
+    LINES,
+    PATH,
+    QUESTIONS,
+    assert_blind,
+    assert_distinct,
+    assert_not_given_away,
+    assert_well_formed,
+    words,
+)
 from tests.hostile import corpus
 
 CATEGORIES = ("coding", "math", "creative_writing")
@@ -25,11 +33,6 @@ NONCE = "7f3a91ce"
 each_question = pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
 each_judge = pytest.mark.parametrize("name", ["judge_hard.txt", "judge_creative.txt"])
 each_mode = pytest.mark.parametrize("structured", [True, False])
-
-
-def words(text: str) -> str:
-    """Lower case without punctuation, so that containment does not hang on a comma."""
-    return " ".join(re.findall(r"\w+", text.lower()))
 
 
 # The questions.
@@ -52,50 +55,17 @@ def test_the_loader_and_simulated_models_know_them_all():
 
 
 def test_texts_and_points_are_distinct():
-    """No question and no point occurs twice, neither here nor in the questions of the blind experiment."""
-    for taken in (
-        [words(row["text"]) for row in [*QUESTIONS.values(), *OTHERS]],
-        [words(point) for row in [*QUESTIONS.values(), *OTHERS] for point in row["points"]],
-    ):
-        assert [text for text, n in Counter(taken).items() if n > 1] == []
+    """Neither here nor in the questions of the blind experiment."""
+    assert_distinct([*QUESTIONS.values(), *OTHERS])
 
 
 @each_question
-def test_fields(question: dict):
-    """Exactly the four documented fields, 4 to 6 points, and a text that is read quickly."""
-    assert list(question) == ["id", "category", "text", "points"]
-    assert question["text"] == question["text"].strip() != ""
-    assert 4 <= len(question["points"]) <= 6
+def test_a_question_is_well_formed_read_quickly_blind_and_without_its_nonce(question: dict):
+    assert_well_formed(question)
+    assert_not_given_away(question, QUESTIONS.values())
+    assert_blind(question)
     assert 10 <= len(question["text"].split()) <= 100
-
-
-@each_question
-def test_points_are_single_sentences(question: dict):
-    """A point can stand in an answer as it is and be found there again, in one piece and without markup."""
-    for point in question["points"]:
-        assert point[0].isupper() and point.endswith(".") and not point.endswith(".."), point
-        assert 5 <= len(point.split()) <= 40, point
-        assert not re.search(r"[.!?]\s", point), point
-        assert not re.search(r"`|\*\*|__|\n|^[#>-]", point), point
-
-
-@each_question
-def test_no_point_is_contained_elsewhere(question: dict):
-    """No point is part of another one of its question or stands in the text of any question."""
-    points = [words(point) for point in question["points"]]
-    for point, other in permutations(points, 2):
-        assert f" {point} " not in f" {other} "
-    for row in QUESTIONS.values():
-        for point in points:
-            assert f" {point} " not in f" {words(row['text'])} ", (row["id"], point)
-
-
-@each_question
-def test_no_vendor_and_no_verdict(question: dict):
-    """Nothing in a question hints at a maker of models, looks like a verdict or holds the nonce of its prompt."""
-    text = " ".join([question["text"], *question["points"]])
-    assert not re.search(r"claude|\bgpt|gemini|openai|anthropic|google|\[\[|[A-F]\s*[<>]+\s*[A-F]\b", text, re.I)
-    check_nonce(nonce(42, question["id"]), {"the question": text})
+    check_nonce(nonce(42, question["id"]), {"the question": " ".join([question["text"], *question["points"]])})
 
 
 # The pieces that keep a condition which can be checked.

@@ -12,8 +12,8 @@ import pytest
 from helpers import paths
 from helpers.biases.cognitive import published, published_biases, published_estimands, published_words
 from helpers.claims import check, load_claims, unexpected
-from helpers.config import read_yaml
 from helpers.types import Estimate
+from tests.runs import value
 
 FOLDER = paths.EXPERIMENTS / "cognitive_biases"
 #: The table of the source, typed in a second time: mean B and mean |B| in hundredths.
@@ -36,18 +36,8 @@ ELEVEN = {
 
 
 @pytest.fixture(scope="module")
-def counts() -> dict[str, Any]:
-    return read_yaml(FOLDER / "published" / "counts.yaml")
-
-
-@pytest.fixture(scope="module")
 def estimates(counts: dict[str, Any]) -> list[Estimate]:
     return published.from_published(counts)
-
-
-def one(estimates: list[Estimate], id: str, **where: str) -> float:
-    (found,) = (each for each in estimates if each.id == id and dict(each.where) == where)
-    return found.value
 
 
 def absolute(options: int, x1: int = 0, x2: int = 0) -> Fraction:
@@ -71,9 +61,9 @@ def test_the_numbers_are_the_printed_ones_and_no_interval_is_made_up(
     }
     assert [round(100 * value) for value in counts["by_model"]["counts"].values()] == MODELS
     assert set(grid) == set(published_biases.BIASES) and len(MODELS) == counts["heatmap"]["models"] == 20
-    assert one(estimates, "ratio_scale", bias="framing") == 0.41
-    assert one(estimates, "ratio_scale_absolute", judge="Random") == 0.54
-    assert one(estimates, "ratio_scale", bias="disposition", judge="Llama 3.1 70B", run="early run") == -0.83
+    assert value(estimates, "ratio_scale", bias="framing") == 0.41
+    assert value(estimates, "ratio_scale_absolute", judge="Random") == 0.54
+    assert value(estimates, "ratio_scale", bias="disposition", judge="Llama 3.1 70B", run="early run") == -0.83
     assert all(each.data == "published" and each.method for each in estimates)
     # Nothing but the notebook's own arrays can be drawn again, and these are too few for more than a rough interval.
     sure = [each for each in estimates if each.low == each.low]
@@ -93,27 +83,27 @@ def test_answers_at_random_by_hand_in_fractions(estimates: list[Estimate]) -> No
     by_hand["anchoring"] = sum(chance * absolute(11, x, x) for x, chance in anchors.items())
     by_hand["hindsight"] = sum(chance * absolute(11, x, x) for x, chance in percents.items())
     by_hand["planning_fallacy"] = sum(absolute(11, -update, -3) for update in (1, 2, 3, 4)) / 4
-    for bias, value in by_hand.items():
-        assert one(estimates, "ratio_scale_random", bias=bias) == pytest.approx(float(value), abs=1e-12), bias
+    for bias, mean in by_hand.items():
+        assert value(estimates, "ratio_scale_random", bias=bias) == pytest.approx(float(mean), abs=1e-12), bias
     mean = sum(by_hand.values()) / 30
-    assert one(estimates, "ratio_scale_random", over="30 biases") == pytest.approx(float(mean), abs=1e-12)
+    assert value(estimates, "ratio_scale_random", over="30 biases") == pytest.approx(float(mean), abs=1e-12)
     # The source's own model that answers at random, printed with two decimals.
     assert f"{float(mean):.2f}" == "0.54"
     below = [bias for bias, (_, size) in HEATMAP.items() if Fraction(size, 100) < by_hand[bias]]
-    assert one(estimates, "below_random") == len(below) == 25
+    assert value(estimates, "below_random") == len(below) == 25
     # Of two options: (0, 1) and (1, 0) are 1, the others 0.
     assert absolute(2) == Fraction(1, 2)
 
 
 def test_means_of_the_means_by_hand(estimates: list[Estimate]) -> None:
-    assert one(estimates, "ratio_scale", over="30 biases") == pytest.approx(4.06 / 30)
-    assert one(estimates, "ratio_scale_absolute", over="30 biases") == pytest.approx(10.88 / 30)
-    assert one(estimates, "ratio_scale_absolute", over="20 models") == pytest.approx(7.23 / 20)
-    assert one(estimates, "ratio_scale_absolute", over="19 models without the random one") == pytest.approx(6.69 / 19)
-    assert one(estimates, "direction_share", bias="reactance") == pytest.approx(1 / 20)
-    assert one(estimates, "direction_share", bias="status_quo") == pytest.approx(41 / 56)
+    assert value(estimates, "ratio_scale", over="30 biases") == pytest.approx(4.06 / 30)
+    assert value(estimates, "ratio_scale_absolute", over="30 biases") == pytest.approx(10.88 / 30)
+    assert value(estimates, "ratio_scale_absolute", over="20 models") == pytest.approx(7.23 / 20)
+    assert value(estimates, "ratio_scale_absolute", over="19 models without the random one") == pytest.approx(6.69 / 19)
+    assert value(estimates, "direction_share", bias="reactance") == pytest.approx(1 / 20)
+    assert value(estimates, "direction_share", bias="status_quo") == pytest.approx(41 / 56)
     # 4.06 counts the negative ones off, 1.25 together: without their signs it is 6.56 of 10.88.
-    assert one(estimates, "direction_share", over="30 biases") == pytest.approx(6.56 / 10.88)
+    assert value(estimates, "direction_share", over="30 biases") == pytest.approx(6.56 / 10.88)
 
 
 def test_an_impossible_mean_is_found(counts: dict[str, Any]) -> None:
@@ -121,7 +111,7 @@ def test_an_impossible_mean_is_found(counts: dict[str, Any]) -> None:
     odd["heatmap"]["counts"]["halo"]["mean"] = -0.49
     odd["by_model"]["counts"]["GPT-4o"] = 0.54
     found = published.from_published(odd)
-    assert one(found, "impossible_means") == 1 and one(found, "above_random") == 1
+    assert value(found, "impossible_means") == 1 and value(found, "above_random") == 1
 
 
 def test_what_is_drawn_shapes_the_expectation() -> None:
@@ -151,9 +141,9 @@ def test_every_published_number_has_its_claim(counts: dict[str, Any]) -> None:
     for bias, (mean, size) in HEATMAP.items():
         assert claims[f"heatmap_mean_{bias}"] == mean / 100 and claims[f"heatmap_mean_absolute_{bias}"] == size / 100
     for name in ("early_run", "secondary"):
-        for bias, value in counts[name]["counts"].items():
-            assert claims[f"{name.split('_')[0]}_{bias}"] == value
-    models = [value for id, value in claims.items() if id.startswith("model_")]
+        for bias, mean in counts[name]["counts"].items():
+            assert claims[f"{name.split('_')[0]}_{bias}"] == mean
+    models = [size for id, size in claims.items() if id.startswith("model_")]
     assert [round(100 * value) for value in models] == MODELS[:-1] and claims["random_model"] == 0.54
 
 

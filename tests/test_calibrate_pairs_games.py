@@ -19,7 +19,7 @@ from helpers.calibrate.cases import ROLES, Case, Target
 from helpers.calibrate.worlds import game_frames, game_truths, pair_frames, pair_truths
 from helpers.calibrate.worlds.games import CANDIDATE
 from helpers.calibrate.worlds.pairs import NAMES, REPEAT, drawn
-from helpers.types import Estimate
+from tests.runs import one
 
 CASES = [*quality.CASES, *arena.CASES]
 #: What a frame tells of how it was made; all else must agree.
@@ -46,11 +46,6 @@ def small_populations(monkeypatch: pytest.MonkeyPatch) -> None:
 def targets(case: Case) -> Sequence[Target]:
     """The targets of a case on the small populations, kept nowhere."""
     return case.targets.func.__wrapped__(case.world)  # type: ignore[attr-defined]
-
-
-def of(estimates: Sequence[Estimate], id: str, **where: str) -> Estimate:
-    (found,) = (each for each in estimates if each.id == id and dict(each.where) == where)
-    return found
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.experiment}-{case.world}")
@@ -112,7 +107,7 @@ def test_the_truths_of_pairs_are_what_estimators_find_in_many_articles(monkeypat
     monkeypatch.setattr(pair_truths, "BATCH", 5_000)
     known = pair_truths.truths(world, quality.EDIT)
     for (id, judge), (value, error) in known.items():
-        each = of(found, id, judge=judge, **quality.PLACES[id])
+        each = one(found, id, judge=judge, **quality.PLACES[id])
         assert abs(each.value - value) < 4.5 * np.hypot(each.se, error), f"{id} of {judge}: {each.value} for {value}"
     assert {judge for _, judge in known} == set(NAMES) and len(known) == 4 * len(self_preference.HEADLINE)
 

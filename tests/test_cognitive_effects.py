@@ -27,6 +27,7 @@ from helpers.calibrate.worlds.decisions import (
     selection_frame,
 )
 from helpers.types import Estimate
+from tests.runs import one
 
 VALUES = "0 1 2 3 4 5 6 7 8 9 10"
 
@@ -49,11 +50,6 @@ def both(scenario: object, control: float | None, treatment: float | None, **mor
 
 def frame(*parts: Iterable[dict[str, object]]) -> pd.DataFrame:
     return pd.DataFrame([row for part in parts for row in part], columns=list(frames.DECISIONS))
-
-
-def one(estimates: Iterable[Estimate], id: str, **where: str) -> Estimate:
-    (found,) = (each for each in estimates if each.id == id and dict(each.where) == where)
-    return found
 
 
 # --- pairs ------------------------------------------------------------------------------------------------------------

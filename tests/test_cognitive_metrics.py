@@ -51,72 +51,18 @@ con_answer = np.array([[2], [6], [4], [0], [5], [2], [2]])
 n_args = np.array([[8], [12], [8], [6], [10], [10], [20]])
 """
 MOVED = [0, 0.33333333, 1, 0.33333333, 0.5]
+SHIFTS = "control_answer, treatment_answer, answer_options"
+SELECTED = "answer, pro_answer, con_answer, n_args"
 #: The notebook's cells that show a value, with the value shown; printed to eight places where a test has its own.
 CELLS = [
-    (
-        ANSWERS + ANCHOR,
-        """
-anchor_agnostic = AnchoringBiasMetric(anchor_agnostic=True, overall=False)
-anchor_agnostic.compute(control_answer, treatment_answer, answer_options, anchor)
-""",
-        MOVED,
-    ),
-    (
-        ANSWERS + ANCHOR,
-        """
-anchor_specific = AnchoringBiasMetric(anchor_agnostic=False, overall=False)
-anchor_specific.compute(control_answer, treatment_answer, answer_options, anchor)
-""",
-        [0, 0, 1, 0.5, 1],
-    ),
-    (
-        ANSWERS + ANCHOR,
-        """
-anchor_batch = AnchoringBiasMetric(anchor_agnostic=True, overall=True)
-anchor_batch.compute(control_answer, treatment_answer, answer_options, anchor)
-""",
-        0.4333333329716666,
-    ),
-    (
-        ANSWERS + ANCHOR,
-        """
-anchor_batch = AnchoringBiasMetric(anchor_agnostic=False, overall=True)
-anchor_batch.compute(control_answer, treatment_answer, answer_options, anchor)
-""",
-        0.4999999993133334,
-    ),
-    (
-        ANSWERS,
-        """
-halo_individual = HaloEffectMetric(overall=False)
-halo_individual.compute(control_answer, treatment_answer, answer_options)
-""",
-        MOVED,
-    ),
-    (
-        ANSWERS,
-        """
-halo_batch = HaloEffectMetric(overall=True)
-halo_batch.compute(control_answer, treatment_answer, answer_options)
-""",
-        0.4333333329716666,
-    ),
-    (
-        ARGUMENTS,
-        """
-conf_individual = ConfirmationBiasMetric(overall=False)
-conf_individual.compute(answer, pro_answer, con_answer, n_args)
-""",
-        [0, 0, 0.6, 1, 0.11111111, 0, 0.33333333],
-    ),
-    (
-        ARGUMENTS,
-        """
-conf_batch = ConfirmationBiasMetric(overall=True)
-conf_batch.compute(answer, pro_answer, con_answer, n_args)
-""",
-        0.251051051051051,
-    ),
+    ("AnchoringBiasMetric(anchor_agnostic=True, overall=False)", f"{SHIFTS}, anchor", MOVED),
+    ("AnchoringBiasMetric(anchor_agnostic=False, overall=False)", f"{SHIFTS}, anchor", [0, 0, 1, 0.5, 1]),
+    ("AnchoringBiasMetric(anchor_agnostic=True, overall=True)", f"{SHIFTS}, anchor", 0.4333333329716666),
+    ("AnchoringBiasMetric(anchor_agnostic=False, overall=True)", f"{SHIFTS}, anchor", 0.4999999993133334),
+    ("HaloEffectMetric(overall=False)", SHIFTS, MOVED),
+    ("HaloEffectMetric(overall=True)", SHIFTS, 0.4333333329716666),
+    ("ConfirmationBiasMetric(overall=False)", SELECTED, [0, 0, 0.6, 1, 0.11111111, 0, 0.33333333]),
+    ("ConfirmationBiasMetric(overall=True)", SELECTED, 0.251051051051051),
 ]
 
 
@@ -129,9 +75,10 @@ def run(source: str, space: dict[str, object] | None = None) -> tuple[object, di
     return (eval(compile(ast.Expression(last.value), "cell", "eval"), space) if last else None), space
 
 
-@pytest.mark.parametrize(("data", "cell", "shown"), CELLS)
-def test_a_cell_of_the_notebook_gives_what_it_shows(data: str, cell: str, shown: float | list[float]) -> None:
-    value, _ = run(IMPORT + data + cell)
+@pytest.mark.parametrize(("metric", "given", "shown"), CELLS)
+def test_a_cell_of_the_notebook_gives_what_it_shows(metric: str, given: str, shown: float | list[float]) -> None:
+    data = ARGUMENTS if given == SELECTED else ANSWERS + ANCHOR
+    value, _ = run(f"{IMPORT}{data}\nmetric = {metric}\nmetric.compute({given})")
     if isinstance(shown, list):
         assert value.shape == (len(shown), 1)
         assert value.ravel() == pytest.approx(shown, abs=1e-8)

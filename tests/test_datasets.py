@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -591,29 +590,20 @@ def test_the_built_in_questions_load():
     assert all(4 <= len(question.points) <= 6 for question in questions)
 
 
-@pytest.fixture
-def real():
-    """The folder of real public data."""
-    folder = os.environ.get("REAL_DATA")
-    if not folder:
-        pytest.skip("REAL_DATA is not set: the real public data are not part of the project")
-    return Path(folder)
-
-
-def test_real_questions_are_the_same_in_both_formats(real):
-    questions = datasets.load_questions(real / "mt_bench" / "question.jsonl")
-    prompts = datasets.load_questions(real / "llm_eval" / "exp2_prompts.json")
+def test_real_questions_are_the_same_in_both_formats(real_data):
+    questions = datasets.load_questions(real_data / "mt_bench" / "question.jsonl")
+    prompts = datasets.load_questions(real_data / "llm_eval" / "exp2_prompts.json")
     assert len(questions) == 80 == len(prompts)
     assert [(one.id, one.category, one.text) for one in questions] == [(p.id, p.category, p.text) for p in prompts]
     assert set(Counter(one.category for one in questions).values()) == {10}
     # 39 of 80 have a reference answer: reasoning 10, math 10, coding 9, extraction 5, stem 4, roleplay 1.
     referenced = Counter(one.category for one in questions if one.reference is not None)
     assert referenced == dict(reasoning=10, math=10, coding=9, extraction=5, stem=4, roleplay=1)
-    assert len(datasets.load_questions(real / "llm_eval" / "exp1_prompts.json")) == 60
+    assert len(datasets.load_questions(real_data / "llm_eval" / "exp1_prompts.json")) == 60
 
 
-def test_real_top1_counts_are_the_documented_ones(real):
-    top = datasets.load_top1(real / "llm_eval" / "exp3_full_hint_top1.jsonl")
+def test_real_top1_counts_are_the_documented_ones(real_data):
+    top = datasets.load_top1(real_data / "llm_eval" / "exp3_full_hint_top1.jsonl")
     # The log of errors beside it adds the 60 judgments that never succeeded.
     assert len(top) == 480 and top.pick.notna().sum() == 420 and top.letter.notna().sum() == 413
     top = top.dropna(subset="pick")
@@ -632,7 +622,7 @@ def test_real_top1_counts_are_the_documented_ones(real):
     assert set(top.condition) == {"full"}
 
 
-def test_real_letters_never_moved(real):
+def test_real_letters_never_moved(real_data):
     letters = {
         "A": "gpt_thinking",
         "B": "claude_thinking",
@@ -641,7 +631,7 @@ def test_real_letters_never_moved(real):
         "E": "claude_fast",
         "F": "gemini_thinking",
     }
-    top = datasets.load_top1(real / "llm_eval" / "exp3_full_hint_top1.jsonl")
+    top = datasets.load_top1(real_data / "llm_eval" / "exp3_full_hint_top1.jsonl")
     audit = datasets.mapping_audit(top)
     assert audit.to_numpy().sum() == 413
     assert {letter: list(audit.index[audit[letter] > 0]) for letter in audit} == {x: [y] for x, y in letters.items()}
@@ -651,8 +641,8 @@ def test_real_letters_never_moved(real):
     assert audit.sum().to_dict() == {"A": 142, "B": 94, "C": 70, "D": 53, "E": 18, "F": 36}
 
 
-def test_real_rankings_that_their_scores_deny(real):
-    path = real / "llm_eval" / "exp3_full_hint_top1.jsonl"
+def test_real_rankings_that_their_scores_deny(real_data):
+    path = real_data / "llm_eval" / "exp3_full_hint_top1.jsonl"
     frame = datasets.load_judgments(path)
     assert len(frame) == 480 * 6 and (frame.outcome == "ok").sum() == 413 * 6
     assert frame.groupby(["question_id", "judge"]).contradicts.first().sum() == 22
@@ -663,11 +653,11 @@ def test_real_rankings_that_their_scores_deny(real):
     assert frame.groupby(["question_id", "judge"]).score.count().gt(0).sum() == 414
 
 
-def test_real_failures_that_stayed_are_judgments_and_those_that_succeeded_later_are_not(real):
+def test_real_failures_that_stayed_are_judgments_and_those_that_succeeded_later_are_not(real_data):
     # Of 206 failed tries in the log of errors, alone, 84 judgments never succeed there; 24 did so later.
-    alone = datasets.load_judgments(real / "llm_eval" / "exp3_full_hint_errors.jsonl")
+    alone = datasets.load_judgments(real_data / "llm_eval" / "exp3_full_hint_errors.jsonl")
     assert len(alone.groupby(["question_id", "judge"])) == 84 and (alone.outcome != "ok").all()
-    frame = datasets.load_judgments(real / "llm_eval")
+    frame = datasets.load_judgments(real_data / "llm_eval")
     judged = frame.groupby(["question_id", "judge"]).outcome.agg(["first", "size"])
     assert len(judged) == 480 and (judged["size"] == 6).all()
     assert judged["first"].value_counts().to_dict() == {"ok": 413, "truncated": 60, "missing": 7}
@@ -675,8 +665,8 @@ def test_real_failures_that_stayed_are_judgments_and_those_that_succeeded_later_
     assert stayed.judge.value_counts().to_dict() == {"gemini_thinking": 35, "gemini_fast": 25}
 
 
-def test_real_probe_answers(real):
-    path = real / "llm_eval" / "gemini_mtbench_5q_results.jsonl"
+def test_real_probe_answers(real_data):
+    path = real_data / "llm_eval" / "gemini_mtbench_5q_results.jsonl"
     answers = datasets.load_answers(path)
     assert len(answers) == 30 and len({one.candidate for one in answers}) == 6
     # Eleven ended by the token limit; one of them had spent it all on thoughts and is empty.

@@ -6,7 +6,6 @@ import json
 import os
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -18,6 +17,7 @@ from helpers import figures, tables
 from helpers.export import export, numbers
 from helpers.macros import macro_names, macros
 from helpers.types import Estimate
+from tests.kernels import contents, without_room
 
 NAN = float("nan")
 POSITIONS = [
@@ -47,14 +47,10 @@ def results() -> dict:
     }
 
 
-def read_all(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
-
-
 def test_all_files_are_written_twice_the_same(tmp_path, results):
     folder = tmp_path / "mt_bench_blind"
     export(folder, **results)
-    first = read_all(folder)
+    first = contents(folder)
     assert sorted(first) == [
         "captions.md",
         "claims.csv",
@@ -70,7 +66,7 @@ def test_all_files_are_written_twice_the_same(tmp_path, results):
     ]
     again = {**results, "figures": [figures.show_positions(POSITIONS)], "estimates": results["estimates"][::-1]}
     export(folder, **again)
-    second = read_all(folder)
+    second = contents(folder)
     del first["run.json"], second["run.json"]
     assert first == second
     assert [path.name for path in tmp_path.iterdir()] == ["mt_bench_blind"]
@@ -116,21 +112,15 @@ def test_an_infinite_number_is_an_error_with_its_place():
 
 def test_a_failing_export_leaves_the_former_files(tmp_path, results, monkeypatch):
     export(tmp_path, **results)
-    before = read_all(tmp_path)
+    before = contents(tmp_path)
     with pytest.raises(ValueError, match="infinite"):
         export(tmp_path, **{**results, "estimates": [replace(RATES[0], value=float("inf"))]})
-    assert read_all(tmp_path) == before
+    assert contents(tmp_path) == before
 
-    def full_disk(self, data):
-        if self.name == ".numbers.tex.part":
-            raise OSError(28, "No space left on device")
-        return original(self, data)
-
-    original = Path.write_bytes
-    monkeypatch.setattr(Path, "write_bytes", full_disk)
+    without_room(monkeypatch, lambda path: path.name == ".numbers.tex.part")
     with pytest.raises(OSError, match="No space left"):
         export(tmp_path, **{**results, "estimates": POSITIONS})
-    assert read_all(tmp_path) == before
+    assert contents(tmp_path) == before
 
 
 def test_a_failing_first_export_leaves_no_folder(tmp_path, results):
@@ -166,14 +156,7 @@ def test_links_in_the_folder_are_replaced_never_followed(tmp_path, results):
 
 def test_files_of_several_folders_are_written_all_or_none(tmp_path, monkeypatch):
     exporting.write({"a.txt": b"1", "inner/b.txt": b"1"}, tmp_path)
-    write_bytes = Path.write_bytes
-
-    def full(path: Path, content: bytes) -> int:
-        if path.name == ".b.txt.part":
-            raise OSError(28, "No space left on device", str(path))
-        return write_bytes(path, content)
-
-    monkeypatch.setattr(Path, "write_bytes", full)
+    without_room(monkeypatch, lambda path: path.name == ".b.txt.part")
     with pytest.raises(OSError, match="No space"):
         exporting.write({"a.txt": b"2", "inner/b.txt": b"2"}, tmp_path)
     assert {path.name: path.read_bytes() for path in tmp_path.rglob("*.*")} == {"a.txt": b"1", "b.txt": b"1"}
@@ -211,7 +194,7 @@ def test_a_text_that_is_none_is_named(tmp_path):
 
 def test_simulated_data_is_said_everywhere(tmp_path, results):
     export(tmp_path, **results)
-    files = read_all(tmp_path)
+    files = contents(tmp_path)
     for name in ("slots.tex", "captions.md"):
         assert b"SIMULATED judges" in files[name], name
     header, first = files["slots.csv"].decode().splitlines()[:2]

@@ -203,17 +203,7 @@ def test_no_fault_is_told_in_the_words_of_a_library(kind: type[BaseModel]) -> No
             except ConfigError as error:
                 told, refused = str(error), refused + 1
                 assert told.startswith("here: ")
-                for foreign in (
-                    "nput should",
-                    "valid ",
-                    "instance of",
-                    "Value error",
-                    "pydantic",
-                    "type=",
-                    "greater",
-                    "pattern '",
-                ):
-                    assert foreign not in told.replace("valid keys", ""), told
+                assert not [each for each in FOREIGN if each in told.replace("valid keys", "")], told
     assert refused > len(ODD)
 
 

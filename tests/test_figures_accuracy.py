@@ -12,8 +12,8 @@ from helpers.config import read_yaml
 from helpers.figures import style as styles
 from helpers.types import Estimate
 from tests.test_accuracy import people
-from tests.test_figures import EACH_STYLE, intervals, points, rate, texts
-from tests.test_figures_hinting import HOSTILE, assert_readable
+from tests.test_figures import EACH_STYLE, assert_readable, intervals, points, rate, texts
+from tests.test_figures_hinting import HOSTILE
 
 NAN = float("nan")
 CATEGORIES = ("Natural", "Adversarial")

@@ -14,8 +14,8 @@ from helpers.figures import anchor_points, bias_values
 from helpers.figures import style as styles
 from tests import bias_numbers as invented
 from tests.bias_numbers import BIASES, FEW, MANY, MODELS, ONE, PUBLISHED
-from tests.test_figures import EACH_STYLE, intervals, points, texts
-from tests.test_figures_hinting import EACH_HOSTILE, assert_readable
+from tests.test_figures import EACH_STYLE, assert_printable, assert_readable, intervals, points, texts
+from tests.test_figures_hinting import EACH_HOSTILE
 
 NAN = float("nan")
 NAMES = ("bias_effects", "bias_values", "anchor_response", "acceptance", "noise_metrics")
@@ -61,12 +61,10 @@ def tight() -> dict[str, figures.Figure]:
 
 @pytest.mark.parametrize("style", EACH_STYLE)
 def test_nothing_overlaps_or_leaves_the_figure_at_print_size(tight, style):
-    look = styles.style(style)
-    for figure in tight.values() if style == "acl" else all_figures(style):
-        assert figure.figure.get_figwidth() in (look.column, look.text), figure.name
-        # A page of text is about 50 lines of 1.45 letter heights high, and a little more with its margins.
-        assert figure.figure.get_figheight() * 72 / look.size < 78, figure.name
-        assert_readable(figure, look)
+    drawn = list(tight.values() if style == "acl" else all_figures(style))
+    assert_printable(drawn, style)
+    # A page of text is about 50 lines of 1.45 letter heights high, and a little more with its margins.
+    assert all(each.figure.get_figheight() * 72 / styles.style(style).size < 78 for each in drawn)
 
 
 @pytest.mark.filterwarnings("error:constrained_layout not applied")

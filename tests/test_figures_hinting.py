@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import replace
 from statistics import fmean, pstdev
@@ -14,7 +13,16 @@ from helpers import figures
 from helpers.figures import labels
 from helpers.figures import style as styles
 from helpers.types import Estimate
-from tests.test_figures import EACH_STYLE, intervals, points, rate, texts
+from tests.test_figures import (
+    EACH_STYLE,
+    assert_printable,
+    assert_readable,
+    assert_simulated,
+    intervals,
+    points,
+    rate,
+    texts,
+)
 
 NAN = float("nan")
 VENDORS = ("claude", "gpt", "gemini")
@@ -180,29 +188,9 @@ def tight() -> dict[str, figures.Figure]:
     return {figure.name: figure for figure in all_figures("acl")}
 
 
-def assert_readable(figure: figures.Figure, look: styles.Style) -> None:
-    """No text leaves the figure or touches another at the resolution of the file."""
-    drawn = texts(figure)
-    boxes = [(each.get_text(), each.get_window_extent()) for each in drawn]
-    assert len(boxes) > 6, figure.name
-    edge = figure.figure.bbox
-    for words, box in boxes:
-        inside = edge.x0 - 1 <= box.x0 and box.x1 <= edge.x1 + 1 and edge.y0 - 1 <= box.y0 and box.y1 <= edge.y1 + 1
-        assert inside, f"{look.name} {figure.name}: '{words}' leaves the figure"
-    for (one, a), (two, b) in itertools.combinations(boxes, 2):
-        across, down = min(a.x1, b.x1) - max(a.x0, b.x0), min(a.y1, b.y1) - max(a.y0, b.y0)
-        # Boxes hold the room above and below letters, and empty first lines of lowered ticks.
-        blank = one.startswith("\n") or two.startswith("\n")
-        assert across <= 2 or down <= 2 or blank, f"{look.name} {figure.name}: '{one}' on '{two}'"
-    assert min(each.get_fontsize() for each in drawn) >= 6, figure.name
-
-
 @pytest.mark.parametrize("style", EACH_STYLE)
 def test_nothing_overlaps_or_leaves_the_figure_at_print_size(tight, style):
-    look = styles.style(style)
-    for figure in tight.values() if style == "acl" else all_figures(style):
-        assert figure.figure.get_figwidth() in (look.column, look.text), figure.name
-        assert_readable(figure, look)
+    assert_printable(tight.values() if style == "acl" else all_figures(style), style)
 
 
 def ticks(axes) -> list[str]:
@@ -222,10 +210,7 @@ def test_lowered_ticks_never_touch(tight):
 
 def test_simulated_is_said_on_the_face_and_only_there(tight):
     for name, figure in tight.items():
-        simulated = name in ("slopes", "effects", "categories", "metrics", "discordances")
-        faces = [each.get_text() for each in texts(figure)]
-        assert (faces.count("SIMULATED judges") == 1) == simulated, name
-        assert ("SIMULATED" in figure.caption) == ("SIMULATED" in figure.alt) == simulated, name
+        assert_simulated(figure, name in ("slopes", "effects", "categories", "metrics", "discordances"))
 
 
 def test_slopes_show_every_group_in_order_with_its_interval(tight):

@@ -11,8 +11,18 @@ from helpers import figures
 from helpers.figures import judges
 from helpers.figures import style as styles
 from helpers.types import Estimate
-from tests.test_figures import EACH_STYLE, STYLES, intervals, points, rate, texts
-from tests.test_figures_hinting import EACH_HOSTILE, assert_readable
+from tests.test_figures import (
+    EACH_STYLE,
+    STYLES,
+    assert_printable,
+    assert_readable,
+    assert_simulated,
+    intervals,
+    points,
+    rate,
+    texts,
+)
+from tests.test_figures_hinting import EACH_HOSTILE
 
 NAN = float("nan")
 JUDGES = ("sim_llama_small", "sim_llama_large", "sim_qwen_small", "sim_deepseek", "sim_mistral")
@@ -128,19 +138,13 @@ def tight() -> dict[str, figures.Figure]:
 
 @pytest.mark.parametrize("style", EACH_STYLE)
 def test_nothing_overlaps_or_leaves_the_figure_at_print_size(tight, style):
-    look = styles.style(style)
-    for figure in tight.values() if style == "acl" else all_figures(style):
-        assert figure.figure.get_figwidth() in (look.column, look.text), figure.name
-        assert_readable(figure, look)
+    assert_printable(tight.values() if style == "acl" else all_figures(style), style)
 
 
 def test_simulated_is_said_on_the_face_and_only_there(tight):
     both = {name for name in tight if name.endswith("_both")}
     for name, figure in tight.items():
-        simulated = name in both or not name.endswith(("_hub", "_one", "_many"))
-        faces = [each.get_text() for each in texts(figure)]
-        assert (faces.count("SIMULATED judges") == 1) == simulated, name
-        assert ("SIMULATED" in figure.caption) == ("SIMULATED" in figure.alt) == simulated, name
+        assert_simulated(figure, name in both or not name.endswith(("_hub", "_one", "_many")))
 
 
 def test_a_judge_looks_like_its_vendor_and_no_vendor_is_guessed_between_two():

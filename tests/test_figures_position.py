@@ -13,8 +13,17 @@ from helpers.biases import position
 from helpers.figures import kinds
 from helpers.figures import style as styles
 from helpers.types import Estimate
-from tests.test_figures import EACH_STYLE, intervals, points, rate, texts
-from tests.test_figures_hinting import EACH_HOSTILE, assert_readable
+from tests.test_figures import (
+    EACH_STYLE,
+    assert_printable,
+    assert_readable,
+    assert_simulated,
+    intervals,
+    points,
+    rate,
+    texts,
+)
+from tests.test_figures_hinting import EACH_HOSTILE
 
 NAN = float("nan")
 #: Judge and candidate with what their source adds.
@@ -170,10 +179,7 @@ def tight() -> dict[str, figures.Figure]:
 
 @pytest.mark.parametrize("style", EACH_STYLE)
 def test_nothing_overlaps_or_leaves_the_figure_at_print_size(tight, style):
-    look = styles.style(style)
-    for figure in tight.values() if style == "acl" else all_figures(style):
-        assert figure.figure.get_figwidth() in (look.column, look.text), figure.name
-        assert_readable(figure, look)
+    assert_printable(tight.values() if style == "acl" else all_figures(style), style)
 
 
 def test_a_dozen_grids_fit_on_a_page():
@@ -184,11 +190,8 @@ def test_a_dozen_grids_fit_on_a_page():
 
 def test_simulated_is_said_on_the_face_and_only_there(tight):
     for name, figure in tight.items():
-        simulated = not name.endswith(("_one", "_many"))
-        faces = [each.get_text() for each in texts(figure)]
-        assert (faces.count("SIMULATED judges") == 1) == simulated, name
-        assert ("SIMULATED" in figure.caption) == ("SIMULATED" in figure.alt) == simulated, name
-        assert "asked judges" in faces or not name.endswith("_both"), name
+        assert_simulated(figure, not name.endswith(("_one", "_many")))
+        assert not name.endswith("_both") or "asked judges" in [each.get_text() for each in texts(figure)], name
 
 
 def test_captions_count_comparisons_and_only_the_unreadable_of_these():

@@ -11,8 +11,8 @@ from helpers import figures
 from helpers.figures import published_biases
 from helpers.figures import style as styles
 from helpers.types import Estimate
-from tests.test_figures import EACH_STYLE, intervals, texts
-from tests.test_figures_hinting import HOSTILE, assert_readable
+from tests.test_figures import EACH_STYLE, assert_readable, intervals, texts
+from tests.test_figures_hinting import HOSTILE
 
 NAN = math.nan
 MEANS = {"in_group": (0.41, 0.45), "status_quo": (-0.41, 0.56), "halo": (0.34, 0.47), "reactance": (-0.01, 0.2)}

@@ -18,6 +18,13 @@ def verdicts(frame: Any) -> list[tuple]:
     return list(zip(*(frame[name] for name in ("first", "score", "verdict", "outcome")), strict=True))
 
 
+def by_place(frame: Any) -> list[str | None]:
+    """The verdicts of games that come with the baseline first and with the candidate first by turns."""
+    told = verdicts(frame)
+    assert [first for first, *_ in told] == ["baseline", "candidate"] * (len(told) // 2)
+    return [verdict for _, _, verdict, _ in told]
+
+
 def fastchat(id: int, one: Any, two: Any, turn: int = 1, **more: Any) -> dict[str, Any]:
     names = {"model_1": "phi-3", "model_2": "phi-3-dpo", "judge": ["gpt-4", "pair-v2"], "turn": turn}
     return {"question_id": id, **names, "g1_winner": one, "g2_winner": two, **more}
@@ -39,7 +46,7 @@ def fastchat(id: int, one: Any, two: Any, turn: int = 1, **more: Any) -> dict[st
 def test_fastchats_winners_are_models_and_become_places(tmp_path, one, two, first, second):
     frame = datasets.load_fastchat_pairs(write(tmp_path / "gpt-4_pair.jsonl", [fastchat(81, one, two)]))
     told = verdicts(frame)
-    assert [(at, verdict) for at, _, verdict, _ in told] == [("baseline", first), ("candidate", second)]
+    assert by_place(frame) == [first, second]
     assert [outcome for *_, outcome in told] == ["ok" if verdict else "invalid" for verdict in (first, second)]
     if one == "error":
         assert told[0][1] == "error", "what says nothing stays as it was stored"
@@ -97,14 +104,7 @@ def letters(id: int, one: Any, two: Any) -> dict[str, Any]:
 def test_letters_are_places_already(tmp_path):
     path = write(tmp_path / "gpt-4-0613.jsonl", [letters(81, "A", "B"), letters(82, "C", None), letters(83, "B", "D")])
     frame = datasets.load_letter_pairs(path)
-    assert [(first, verdict) for first, _, verdict, _ in verdicts(frame)] == [
-        ("baseline", "A>B"),
-        ("candidate", "B>A"),
-        ("baseline", "A=B"),
-        ("candidate", None),
-        ("baseline", "B>A"),
-        ("candidate", None),
-    ]
+    assert by_place(frame) == ["A>B", "B>A", "A=B", None, "B>A", None]
     assert frame["score"].tolist() == ["A>B", "B>A", "A=B", None, "B>A", "D"]
     assert set(frame["source"]) == {"Position-Bias-Analyzer/gpt-4-0613"} and set(frame["category"]) == {"writing"}
     assert set(frame["baseline"]) == {"vicuna"} and set(frame["candidate"]) == {"alpaca"}
@@ -173,23 +173,13 @@ def test_llmbars_winners_are_outputs_whatever_the_order(tmp_path):
     rows = [llmbar("Natural/000", "1", "1"), llmbar("Adversarial/Manual/001", "2", None, first_winner="1")]
     path = write(tmp_path / "verdicts.jsonl", rows)
     frame = datasets.load_llmbar(path)
-    assert [(first, verdict) for first, _, verdict, _ in verdicts(frame)] == [
-        ("baseline", "A>B"),
-        ("candidate", "B>A"),
-        ("baseline", "B>A"),
-        ("candidate", None),
-    ]
+    assert by_place(frame) == ["A>B", "B>A", "B>A", None]
     assert frame["category"].tolist() == ["Natural"] * 2 + ["Adversarial/Manual"] * 2
     about = ["source", "judge", "judge_model", "judge_vendor", "candidate"]
     assert frame.loc[0, about].tolist() == ["LLMBar", "GPT-4/Swap", "GPT-4", "gpt", "output_2"]
     labels = [{"id": "Natural/000", "label": 1}, {"id": "Adversarial/Manual/001", "label": 2}]
     frame = datasets.load_llmbar(path, write(tmp_path / "instances.jsonl", labels))
-    assert [(first, verdict) for first, _, verdict, _ in verdicts(frame)] == [
-        ("baseline", "B>A"),
-        ("candidate", "A>B"),
-        ("baseline", "B>A"),
-        ("candidate", None),
-    ]
+    assert by_place(frame) == ["B>A", "A>B", "B>A", None]
     assert set(frame["candidate"]) == {"better"} and set(frame["baseline"]) == {"worse"}
     message = refused(datasets.load_llmbar, path, write(tmp_path / "instances.jsonl", labels[:1]))
     assert "line 2" in message and "'Adversarial/Manual/001' has no label" in message

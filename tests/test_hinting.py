@@ -23,6 +23,7 @@ from helpers.calibrate.worlds.listwise_frames import hinted
 from helpers.claims import check, load_claims, summary, unexpected
 from helpers.config import read_yaml
 from helpers.types import Estimate
+from tests.runs import value
 from tests.simulation import cr2_by_matrices
 
 FOLDER = paths.EXPERIMENTS / "hinting_groups"
@@ -62,11 +63,6 @@ CELLS = {
 def published() -> tuple[Estimate, ...]:
     blind = read_yaml(paths.EXPERIMENTS / "mt_bench_blind" / "published" / "counts.yaml")
     return tuple(hinting.from_published(read_yaml(FOLDER / "published" / "counts.yaml"), blind))
-
-
-def value(estimates: tuple[Estimate, ...] | list[Estimate], id: str, **where: str) -> float:
-    (found,) = (each for each in estimates if each.id == id and dict(each.where) == where)
-    return found.value
 
 
 def test_every_given_number_of_the_groups_comes_out() -> None:

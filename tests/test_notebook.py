@@ -12,7 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from importlib.machinery import SourceFileLoader
@@ -26,10 +26,9 @@ import pytest
 from helpers import paths, run, store
 from helpers.config import COMMON, ConfigError
 from helpers.judge import MissingKey
-from helpers.providers import simulated
 from helpers.run import in_kernel, notebooks, starting
 from tests.cells import of_this_run, prose, run_cells, texts
-from tests.kernels import command, contents, recuse, tracked
+from tests.kernels import assert_quiet, command, contents, counted_sends, recuse, results_of, tracked
 from tests.runs import as_published, full_run, settled
 
 NAME = "01_mt_bench_blind"
@@ -63,18 +62,7 @@ def test_plain_papermill_runs_it_from_any_folder_and_touches_no_tracked_file(ran
     assert ran.plain.returncode == 0, ran.plain.stderr
     assert (ran.elsewhere / "out.ipynb").is_file()
     assert ran.touched == []
-    expected = {f"{name}.{kind}" for name in (*FIGURES, "published_self_preference") for kind in ("png", "pdf", "svg")}
-    expected |= {f"{name}.{kind}" for name in TABLES for kind in ("csv", "tex")}
-    expected |= {
-        "numbers.json",
-        "numbers.tex",
-        "claims.csv",
-        "captions.md",
-        "exhibits.json",
-        "summary.json",
-        "run.json",
-    }
-    assert set(ran.first) == expected
+    assert set(ran.first) == results_of((*FIGURES, "published_self_preference"), TABLES)
 
 
 def test_our_own_runner_does_the_same_and_says_where_the_report_is(ran: SimpleNamespace) -> None:
@@ -101,14 +89,7 @@ def test_a_second_run_gives_the_same_bytes(ran: SimpleNamespace, tmp_path: Path)
 
 
 def test_no_cell_shows_a_time_a_version_or_a_warning(ran: SimpleNamespace) -> None:
-    book = nbformat.reads(ran.second["report.ipynb"].decode(), as_version=4)
-    for cell in book.cells:
-        if cell.cell_type == "code":
-            for output in cell.outputs:
-                assert output.output_type in ("display_data", "execute_result"), output
-                plain = "".join(str(value) for kind, value in output.data.items() if not kind.startswith("image/"))
-                assert str(paths.ROOT) not in plain and str(ran.elsewhere) not in plain
-                assert not re.search(r"20\d\d-\d\d-\d\d", plain)
+    book = assert_quiet(ran.second["report.ipynb"], paths.ROOT, ran.elsewhere)
     assert "version" not in book.metadata.language_info and "papermill" not in book.metadata
 
 
@@ -220,14 +201,7 @@ def test_real_questions_go_through_the_notebook(tmp_path: Path, real_data: Path)
 def test_five_questions_and_then_eighty_asks_the_five_only_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sent: list[str] = []
-    real_send = simulated.send
-
-    async def counted(client: None, request: Any) -> Any:
-        sent.append(request.key)
-        return await real_send(client, request)
-
-    monkeypatch.setattr(simulated, "send", counted)
+    sent = counted_sends(monkeypatch)
 
     def ask(limit: int | None) -> run.Asked:
         return asyncio.run(run.ask(settled(question_limit=limit, store=str(tmp_path)), show=False))
@@ -316,6 +290,22 @@ def test_names_are_known_with_and_without_number(monkeypatch: pytest.MonkeyPatch
 # --- the runner -------------------------------------------------------------------------------------------------------
 
 
+def small(folder: Path, *sources: str) -> notebooks.Result:
+    """A notebook of these cells, run."""
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
+    nbformat.write(book, folder / "small.ipynb")
+    return notebooks.execute(folder / "small.ipynb", folder / "report.ipynb", {})
+
+
+def as_kernel(monkeypatch: pytest.MonkeyPatch, folder: Path, program: str, *words: str) -> None:
+    """Let this program stand for the kernel of Python."""
+    kernel = folder / "kernels" / "python3" / "kernel.json"
+    kernel.parent.mkdir(parents=True)
+    argv = [sys.executable, "-c", program, *words]
+    kernel.write_text(json.dumps({"argv": argv, "display_name": "Python 3", "language": "python"}))
+    monkeypatch.setenv("JUPYTER_PATH", str(folder))
+
+
 @pytest.mark.parametrize(
     ("program", "seconds", "told"),
     [("import time; time.sleep(60)", 1, "Kernel didn't respond in 1 seconds"), ("exit(1)", 300, "Kernel died")],
@@ -323,11 +313,7 @@ def test_names_are_known_with_and_without_number(monkeypatch: pytest.MonkeyPatch
 def test_a_kernel_that_does_not_answer_is_waited_for_and_one_that_died_is_not(
     program: str, seconds: int, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kernel = tmp_path / "kernels" / "python3" / "kernel.json"
-    kernel.parent.mkdir(parents=True)
-    argv = [sys.executable, "-c", program]
-    kernel.write_text(json.dumps({"argv": argv, "display_name": "Python 3", "language": "python"}))
-    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    as_kernel(monkeypatch, tmp_path, program)
     assert starting.START_SECONDS >= 300, "a busy machine takes longer than nbclient's minute"
     monkeypatch.setattr(starting, "START_SECONDS", seconds)
     result = notebooks.execute(NOTEBOOK, tmp_path / "report.ipynb", {})
@@ -346,13 +332,8 @@ def test_a_kernel_that_dies_before_it_gets_a_cell_is_started_again(
         "[each.unlink() or sys.exit(1) for each in deaths]; "
         "from ipykernel.kernelapp import launch_new_instance; launch_new_instance()"
     )
-    kernel = tmp_path / "kernels" / "python3" / "kernel.json"
-    kernel.parent.mkdir(parents=True)
-    argv = [sys.executable, "-c", program, "-f", "{connection_file}"]
-    kernel.write_text(json.dumps({"argv": argv, "display_name": "Python 3", "language": "python"}))
-    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
-    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 + 1")]), tmp_path / "small.ipynb")
-    result = notebooks.execute(tmp_path / "small.ipynb", tmp_path / "report.ipynb", {})
+    as_kernel(monkeypatch, tmp_path, program, "-f", "{connection_file}")
+    result = small(tmp_path, "1 + 1")
     assert not [*tmp_path.glob("death_*")]
     if deaths < starting.STARTS:
         assert result.error is None
@@ -402,18 +383,9 @@ def test_what_stood_before_a_cell_is_left_out_of_the_search_for_garbage(tmp_path
     # A ring that a cell leaves behind is gone in the next one.
     ring = "import weakref\nclass Ring: pass\nring = Ring()\nring.itself = ring\nleft = weakref.ref(ring)\ndel ring"
     sources += [ring, "left() is None"]
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
-    nbformat.write(book, tmp_path / "small.ipynb")
-    assert notebooks.execute(tmp_path / "small.ipynb", tmp_path / "report.ipynb", {}).error is None
+    assert small(tmp_path, *sources).error is None
     told = [cell.outputs for cell in nbformat.read(tmp_path / "report.ipynb", 4).cells]
     assert [each[0]["data"]["text/plain"] for each in told if each] == ["True", "False", "True"]
-
-
-def small(folder: Path, *sources: str) -> notebooks.Result:
-    """A notebook of these cells, run."""
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
-    nbformat.write(book, folder / "small.ipynb")
-    return notebooks.execute(folder / "small.ipynb", folder / "report.ipynb", {})
 
 
 @pytest.mark.slow
@@ -504,8 +476,7 @@ def test_imports_count_once_with_all_that_they_import(tmp_path: Path, monkeypatc
 def test_a_kernel_that_dies_in_a_cell_is_not_started_again(tmp_path: Path) -> None:
     words = tmp_path / "words"
     source = f"import os, pathlib\npathlib.Path({str(words)!r}).open('a').write('once ')\nos._exit(9)"
-    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)]), tmp_path / "small.ipynb")
-    result = notebooks.execute(tmp_path / "small.ipynb", tmp_path / "report.ipynb", {})
+    result = small(tmp_path, source)
     assert "Kernel died" in result.error and result.untold and words.read_text() == "once "
 
 
@@ -513,9 +484,7 @@ def test_a_kernel_whose_cells_are_done_ends_at_once(tmp_path: Path) -> None:
     """Freeing what a notebook holds takes as long as starting it: nobody waits for that, nor for other last words."""
     words = tmp_path / "words"
     source = f"import atexit, pathlib\natexit.register(pathlib.Path({str(words)!r}).touch)\n1 + 1"
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
-    nbformat.write(book, tmp_path / "small.ipynb")
-    assert notebooks.execute(tmp_path / "small.ipynb", tmp_path / "report.ipynb", {}).error is None
+    assert small(tmp_path, source).error is None
     assert nbformat.read(tmp_path / "report.ipynb", 4).cells[0].outputs[0]["data"]["text/plain"] == "2"
     assert not words.exists()
 
@@ -583,6 +552,14 @@ def test_a_kernel_that_dies_is_told_and_replaces_nothing(tmp_path: Path, monkeyp
     assert contents(tmp_path).keys() == {"report.ipynb"}, "a good run takes the traces of the failed one away"
 
 
+def executed_by(monkeypatch: pytest.MonkeyPatch, execute: Any, after: Mapping[str, list[str]]) -> None:
+    """Let `execute` stand for running a notebook of any name, each of them after the ones that are given."""
+    monkeypatch.setattr(notebooks, "check_parameters", lambda *_: None)
+    monkeypatch.setattr(notebooks, "load_config", lambda name: SimpleNamespace(after=after.get(name, [])))
+    monkeypatch.setattr(notebooks, "report_of", lambda notebook, _: Path(notebook.stem))
+    monkeypatch.setattr(notebooks, "execute", execute)
+
+
 def test_notebooks_wait_for_others_and_fall_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
     after = {"a": [], "b": ["a"], "c": ["b"], "d": [], "e": ["d", "elsewhere"]}
     begun: list[str] = []
@@ -592,10 +569,7 @@ def test_notebooks_wait_for_others_and_fall_with_them(monkeypatch: pytest.Monkey
         return notebooks.Result(notebook.stem, report, 0.0, "cell [1] failed" if notebook.stem == "01_a" else None)
 
     monkeypatch.setattr(notebooks, "ProcessPoolExecutor", ThreadPoolExecutor)
-    monkeypatch.setattr(notebooks, "check_parameters", lambda *_: None)
-    monkeypatch.setattr(notebooks, "load_config", lambda name: SimpleNamespace(after=after[name]))
-    monkeypatch.setattr(notebooks, "report_of", lambda notebook, _: Path(notebook.stem))
-    monkeypatch.setattr(notebooks, "execute", execute)
+    executed_by(monkeypatch, execute, after)
     some = [Path(f"0{n}_{name}.ipynb") for n, name in enumerate("abcde", 1)]
     results = notebooks.run_all(some, {}, processes=2)
     assert [result.name for result in results] == ["01_a", "02_b", "03_c", "04_d", "05_e"]
@@ -616,12 +590,9 @@ def test_what_collects_runs_last_on_what_ran_through(monkeypatch: pytest.MonkeyP
         return notebooks.Result(notebook.stem, report, 0.0, "failed" if notebook.stem in bad else None)
 
     monkeypatch.setattr(notebooks, "ProcessPoolExecutor", ThreadPoolExecutor)
-    monkeypatch.setattr(notebooks, "check_parameters", lambda *_: None)
     monkeypatch.setattr(notebooks, "collection_names", lambda: ["all"])
-    monkeypatch.setattr(notebooks, "load_config", lambda _: SimpleNamespace(after=[]))
-    monkeypatch.setattr(notebooks, "report_of", lambda notebook, _: Path(notebook.stem))
     monkeypatch.setattr(notebooks, "collected", lambda *told: dict(zip("pqr", told, strict=True)))
-    monkeypatch.setattr(notebooks, "execute", execute)
+    executed_by(monkeypatch, execute, {})
     some = [Path(f"0{n}_{name}.ipynb") for n, name in enumerate(("all", "a", "b"))]
     results = notebooks.run_all(some, {"seed": 7}, processes=2)
     assert [result.name for result in results] == ["00_all", "01_a", "02_b"]
@@ -642,10 +613,7 @@ def _killed(*_: Any) -> None:
 
 
 def test_a_process_that_is_killed_is_told_and_takes_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notebooks, "check_parameters", lambda *_: None)
-    monkeypatch.setattr(notebooks, "load_config", lambda name: SimpleNamespace(after=["a"] if name == "b" else []))
-    monkeypatch.setattr(notebooks, "report_of", lambda notebook, _: Path(notebook.stem))
-    monkeypatch.setattr(notebooks, "execute", _killed)
+    executed_by(monkeypatch, _killed, {"b": ["a"]})
     told = notebooks.run_all([Path("01_a.ipynb"), Path("02_b.ipynb"), Path("03_c.ipynb")], {}, processes=1)
     assert "a process died" in told[0].error and "a failed before it" in told[1].error
     assert "a process died" in told[2].error

@@ -16,11 +16,10 @@ import pytest
 
 from helpers import paths, run, store
 from helpers.biases import hinting
-from helpers.providers import simulated
 from helpers.run import notebooks
 from helpers.types import Estimate, Trial
 from tests.cells import of_this_run, prose, run_cells, tables, texts
-from tests.kernels import command, contents, recuse, tracked
+from tests.kernels import assert_quiet, command, contents, counted_sends, recuse, results_of, tracked
 from tests.runs import GROUP_FILES, as_published_groups, asked, settled
 
 NAME = "02_hinting_groups"
@@ -108,17 +107,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
 
 def test_it_writes_all_its_files_and_touches_no_tracked_one(ran: SimpleNamespace) -> None:
     assert ran.touched == []
-    expected = {f"{name}.{kind}" for name in FIGURES for kind in ("png", "pdf", "svg")}
-    expected |= {f"{name}.{kind}" for name in TABLES for kind in ("csv", "tex")}
-    assert set(ran.first) == expected | {
-        "numbers.json",
-        "numbers.tex",
-        "claims.csv",
-        "captions.md",
-        "exhibits.json",
-        "summary.json",
-        "run.json",
-    }
+    assert set(ran.first) == results_of(FIGURES, TABLES)
 
 
 def test_a_second_run_gives_the_same_bytes_and_asks_nobody(ran: SimpleNamespace) -> None:
@@ -151,14 +140,7 @@ def test_simulated_results_say_so_on_their_face(ran: SimpleNamespace) -> None:
 
 
 def test_no_cell_shows_a_time_a_path_or_a_warning(ran: SimpleNamespace) -> None:
-    book = nbformat.reads(ran.second["report.ipynb"].decode(), as_version=4)
-    outputs = [output for cell in book.cells if cell.cell_type == "code" for output in cell.outputs]
-    assert outputs
-    for output in outputs:
-        assert output.output_type in ("display_data", "execute_result"), output
-        plain = "".join(str(value) for kind, value in output.data.items() if not kind.startswith("image/"))
-        assert str(paths.ROOT) not in plain and str(ran.elsewhere) not in plain
-        assert not re.search(r"20\d\d-\d\d-\d\d", plain)
+    assert_quiet(ran.second["report.ipynb"], paths.ROOT, ran.elsewhere)
 
 
 # --- other sources of judgments ---------------------------------------------------------------------------------------
@@ -279,14 +261,7 @@ def blind_lines(folder: Path) -> list[str]:
 def test_both_notebooks_share_the_blind_group(
     order: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sent: list[str] = []
-    real_send = simulated.send
-
-    async def counted(client: None, request: Any) -> Any:
-        sent.append(request.key)
-        return await real_send(client, request)
-
-    monkeypatch.setattr(simulated, "send", counted)
+    sent = counted_sends(monkeypatch)
     given = {"question_limit": 4, "store": str(tmp_path), "export": False}
     run_cells(order[0], **given)
     blind = blind_lines(tmp_path)

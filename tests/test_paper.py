@@ -20,7 +20,7 @@ from helpers.paper import checklist, folders, methods, numbering, redrawing, sou
 from helpers.run import executed
 from helpers.run.notebooks import Result, available
 from helpers.types import Estimate
-from tests.kernels import recuse
+from tests.kernels import recuse, without_room
 from tests.paper_results import blind
 
 NUMBER = re.compile(
@@ -49,6 +49,16 @@ def made(results: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = paper.write("icml", folder, [str(results)], tell=lambda told: pytest.fail(told))
     assert done.notes == ()
     return folder
+
+
+@pytest.fixture
+def copy(results: Path, tmp_path: Path) -> Path:
+    """A copy of the results that may be changed."""
+    return shutil.copytree(results, tmp_path / "copy" / "mt_bench_blind")
+
+
+def within(folder: Path) -> dict[Path, bytes]:
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def prose(text: str) -> str:
@@ -107,30 +117,24 @@ def test_names_of_macros_are_letters_and_defined_once(made: Path) -> None:
     assert len(every) == len(set(every)) and all(re.fullmatch("[A-Z][A-Za-z]+", name) for name in every)
 
 
-def test_names_do_not_hang_on_what_else_is_in_the_paper(made: Path, results: Path, tmp_path: Path) -> None:
-    other = tmp_path / "mt_bench_blind"
-    shutil.copytree(results, other)
-    both = folders.load_all([f"again={other}", str(results)])
+def test_names_do_not_hang_on_what_else_is_in_the_paper(made: Path, results: Path, copy: Path) -> None:
+    both = folders.load_all([f"again={copy}", str(results)])
     alone = {name for _, name, *_ in NUMBER.findall((made / "numbers.tex").read_text())}
     names = {name for _, name, *_ in NUMBER.findall(numbering.numbers_tex(both, {}))}
     assert alone < names and all(name.startswith("Again") for name in names - alone)
 
 
-def test_two_results_of_one_name_are_refused_with_what_to_do(results: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    shutil.copytree(results, other)
+def test_two_results_of_one_name_are_refused_with_what_to_do(results: Path, copy: Path) -> None:
     with pytest.raises(ValueError, match=r"both called mt_bench_blind.*--results first=.* --results second="):
-        folders.load_all([str(results), str(other)])
+        folders.load_all([str(results), str(copy)])
     with pytest.raises(ValueError, match="named twice"):
         folders.load_all([str(results), f"x={results}"])
     with pytest.raises(ValueError, match="'1x' is no name"):
         folders.load_all([f"1x={results}"])
 
 
-def test_names_that_become_one_in_letters_are_refused(results: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    shutil.copytree(results, other)
-    both = folders.load_all([f"a_b={results}", f"a-b={other}"])
+def test_names_that_become_one_in_letters_are_refused(results: Path, copy: Path) -> None:
+    both = folders.load_all([f"a_b={results}", f"a-b={copy}"])
     with pytest.raises(ValueError, match=r"two numbers would both be called \\AB.*--results NAME=FOLDER"):
         numbering.numbers_tex(both, {})
 
@@ -311,19 +315,15 @@ def test_a_folder_without_numbers_says_which_folders_in_it_have_some(results: Pa
     ],
 )  # fmt: skip
 def test_what_is_wrong_in_a_file_is_told_with_its_name(
-    results: Path, tmp_path: Path, file: str, change: dict[str, Any], told: str
+    copy: Path, file: str, change: dict[str, Any], told: str
 ) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(results, copy)
     content = json.loads((copy / file).read_text(encoding="utf-8"))
     (copy / file).write_text(json.dumps({**content, **change}), encoding="utf-8")
     with pytest.raises(ValueError, match=re.escape(told)):
         folders.load(copy)
 
 
-def test_claims_that_are_no_table_of_claims_are_named(results: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(results, copy)
+def test_claims_that_are_no_table_of_claims_are_named(copy: Path) -> None:
     for content, told in (("", "no table of claims"), ("a,b\n1,2\n", "no column 'status'")):
         (copy / "claims.csv").write_text(content)
         with pytest.raises(ValueError, match=rf"claims\.csv: {told}"):
@@ -332,12 +332,7 @@ def test_claims_that_are_no_table_of_claims_are_named(results: Path, tmp_path: P
 
 def test_the_same_results_give_the_same_bytes(made: Path, results: Path, tmp_path: Path) -> None:
     paper.write("icml", tmp_path / "again", [str(results)])
-    files = {path.relative_to(made): path.read_bytes() for path in made.rglob("*") if path.is_file()}
-    assert files == {
-        path.relative_to(tmp_path / "again"): path.read_bytes()
-        for path in (tmp_path / "again").rglob("*.*")
-        if path.is_file()
-    }
+    assert within(tmp_path / "again") == within(made)
 
 
 def test_what_somebody_wrote_is_not_replaced(results: Path, tmp_path: Path) -> None:
@@ -392,20 +387,15 @@ def test_names_that_are_taken_are_told_before_anything_is_drawn(
 def test_a_paper_that_found_no_room_leaves_the_former_one_as_it_was(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, write_bytes = tmp_path / "recuse", Path.write_bytes
+    folder = tmp_path / "recuse"
     paper.write("icml", folder, [f"first={results}"])
-    before = {path: path.read_bytes() for path in folder.rglob("*.*") if path.is_file()}
+    before = within(folder)
 
-    def full(path: Path, content: bytes) -> int:
-        if path.parent.name == "tables":
-            raise OSError(28, "No space left on device", str(path))
-        return write_bytes(path, content)
-
-    monkeypatch.setattr(Path, "write_bytes", full)
+    without_room(monkeypatch, lambda path: path.parent.name == "tables")
     with pytest.raises(OSError, match="No space"):
         paper.write("icml", folder, [f"second={results}"])
     monkeypatch.undo()
-    assert {path: path.read_bytes() for path in folder.rglob("*.*") if path.is_file()} == before
+    assert within(folder) == before
     paper.write("icml", folder, [f"second={results}"])
 
 
@@ -516,11 +506,7 @@ def test_the_last_digit_of_another_machine_is_no_difference() -> None:
     assert "2 are in one of them only" in redrawing.differences([one], [replace(one, id="y")])
 
 
-def test_results_that_no_notebook_makes_keep_their_numbers_and_say_what_is_left_out(
-    results: Path, tmp_path: Path
-) -> None:
-    copy = tmp_path / "verdicts-recuse"
-    shutil.copytree(results, copy)
+def test_results_that_no_notebook_makes_keep_their_numbers_and_say_what_is_left_out(copy: Path, tmp_path: Path) -> None:
     content = json.loads((copy / "numbers.json").read_text())
     content["provenance"]["experiment"] = "analyze"
     (copy / "numbers.json").write_text(json.dumps(content))

@@ -18,7 +18,6 @@ from helpers import datasets, paths
 from helpers.biases import position
 from helpers.biases.position import published_sources
 from helpers.claims import check, load_claims, summary, unexpected
-from helpers.config import read_yaml
 from helpers.figures import show_position_effects
 from helpers.types import Estimate
 from tests.simulation import cr2_by_matrices
@@ -30,11 +29,6 @@ NOTEBOOK = {"source": "v2.1/gemini-2.5/qwq-32b", "judge": "gemini-2.5", "candida
 QWEN = "v0.1/Qwen2-72B-Instruct-AWQ/Phi-3-medium-128k-instruct"
 BATCH = "v0.1/gpt-4o-batch_2/llama3_8b"
 SAME = "v0.1/DeepSeek-R1-Distill-Llama-70B/gpt-4-0314"
-
-
-@pytest.fixture(scope="module")
-def counts() -> dict[str, Any]:
-    return read_yaml(FOLDER / "published" / "counts.yaml")
 
 
 @pytest.fixture(scope="module")

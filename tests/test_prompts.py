@@ -79,19 +79,15 @@ def test_a_file_without_its_two_parts_is_refused(template, text):
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("--- system ---\n{{ x\n--- user ---\ny\n", 2),
-        ("--- system ---\nx\n--- user ---\n\n{% if x %}\n{% oops %}\n", 6),
+        ("--- system ---\n{{ x\n--- user ---\ny\n", "2: "),
+        ("--- system ---\nx\n--- user ---\n\n{% if x %}\n{% oops %}\n", "6: "),
+        # A prompt is made to be planned and again to be sent: the same both times.
+        ("--- system ---\n--- user ---\n{{ x | random }}\n", "3: .*'random'"),
     ],
 )
-def test_a_syntax_error_names_file_and_line(template, text, line):
-    with pytest.raises(ValueError, match=rf"judge\.txt, line {line}: "):
+def test_an_error_of_syntax_or_a_draw_at_random_is_told_by_file_and_line(template, text, line):
+    with pytest.raises(ValueError, match=rf"judge\.txt, line {line}"):
         template(text)
-
-
-def test_a_template_that_draws_at_random_is_refused(template):
-    """A prompt is made to be planned and again to be sent: the same both times."""
-    with pytest.raises(ValueError, match=r"judge\.txt, line 3: .*'random'"):
-        template("--- system ---\n--- user ---\n{{ x | random }}\n")
 
 
 def test_missing_and_unused_variables_are_errors(template):

@@ -12,7 +12,6 @@ from helpers import paths
 from helpers.biases import self_preference
 from helpers.biases.self_preference.published import from_published, pooled, runs
 from helpers.claims import check, load_claims, summary, unexpected
-from helpers.config import read_yaml
 from helpers.types import Estimate
 
 FOLDER = paths.EXPERIMENTS / "quality_self_preference"
@@ -36,11 +35,6 @@ TOTALS = {
     ("official", EACH, "before"): (1474, 1474 - 1212, 192, 71, 1262),
     ("official", EACH, "after"): (1557, 1557 - 1284, 185, 71, 1327),
 }
-
-
-@pytest.fixture(scope="module")
-def counts() -> dict[str, Any]:
-    return read_yaml(FOLDER / "published" / "counts.yaml")
 
 
 @pytest.fixture(scope="module")

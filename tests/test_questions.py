@@ -12,6 +12,7 @@ from itertools import combinations, count, pairwise, permutations, product
 import pytest
 
 from helpers.paths import DATA
+from tests.arena import assert_blind, assert_distinct, assert_not_given_away, assert_well_formed, holds
 
 CATEGORIES = ("writing", "roleplay", "reasoning", "math", "coding", "extraction", "stem", "humanities")
 LINES = (DATA / "mt_bench_blind" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
@@ -24,16 +25,6 @@ def last(question_id: str) -> str:
     return QUESTIONS[question_id]["points"][-1]
 
 
-def words(text: str) -> str:
-    """Lower case without punctuation, so that containment does not hang on a comma."""
-    return " ".join(re.findall(r"\w+", text.lower()))
-
-
-def holds(text: str, number: object) -> bool:
-    """Whether a number stands in a text by itself and not as a part of a longer number."""
-    return re.search(rf"(?<![\d.,/]){re.escape(str(number))}(?![\d/]|[.,]\d)", text) is not None
-
-
 def test_eighty_questions_in_order():
     """Eight categories of ten, numbered and in the order of MT-Bench."""
     expected = [f"{category}_{number:02d}" for category in CATEGORIES for number in range(1, 11)]
@@ -42,47 +33,14 @@ def test_eighty_questions_in_order():
 
 
 def test_texts_and_points_are_distinct():
-    """No question and no point occurs twice in the whole set."""
-    texts = [words(question["text"]) for question in QUESTIONS.values()]
-    points = [words(point) for question in QUESTIONS.values() for point in question["points"]]
-    assert [text for text, n in Counter(texts).items() if n > 1] == []
-    assert [point for point, n in Counter(points).items() if n > 1] == []
+    assert_distinct(QUESTIONS.values())
 
 
 @each_question
-def test_fields(question: dict):
-    """Exactly the four documented fields, and 4 to 6 points."""
-    assert list(question) == ["id", "category", "text", "points"]
-    assert question["text"] == question["text"].strip() != ""
-    assert 4 <= len(question["points"]) <= 6
-
-
-@each_question
-def test_points_are_single_sentences(question: dict):
-    """A point can stand in an answer as it is and be found there again."""
-    for point in question["points"]:
-        assert point[0].isupper() and point.endswith(".") and not point.endswith(".."), point
-        assert 5 <= len(point.split()) <= 40, point
-        # A splitter into sentences must give the point back whole; a layout must not clash with markup in it.
-        assert not re.search(r"[.!?]\s", point), point
-        assert not re.search(r"`|\*\*|__|\n|^[#>-]", point), point
-
-
-@each_question
-def test_no_point_is_contained_elsewhere(question: dict):
-    """A point found in an answer was neither part of another one nor copied from the question."""
-    points = [words(point) for point in question["points"]]
-    for point, other in permutations(points, 2):
-        assert f" {point} " not in f" {other} "
-    for point in points:
-        assert f" {point} " not in f" {words(question['text'])} ", "the question gives the point away"
-
-
-@each_question
-def test_no_vendor_and_no_verdict(question: dict):
-    """Nothing in a question hints at a maker of models or looks like a verdict."""
-    text = " ".join([question["text"], *question["points"]])
-    assert not re.search(r"claude|\bgpt|gemini|openai|anthropic|google|\[\[|[A-F]\s*[<>]+\s*[A-F]\b", text, re.I)
+def test_a_question_is_well_formed_and_blind(question: dict):
+    assert_well_formed(question)
+    assert_not_given_away(question, [question])
+    assert_blind(question)
 
 
 def centres() -> list[str]:

@@ -369,8 +369,9 @@ def test_a_notebook_that_is_not_there_or_failed_or_has_no_numbers_is_named(tmp_p
     (folder / "numbers.json").unlink()
     with pytest.raises(ValueError, match=r"numbers\.json: not there"):
         results([folder])
+    (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match=r"holds a report\.ipynb: `recuse run` makes one"):
-        results([_empty(tmp_path)])
+        results([tmp_path / "empty"])
     with pytest.raises(ValueError, match="no such folder"):
         results([tmp_path / "nowhere"])
 
@@ -418,12 +419,6 @@ def test_without_notebooks_there_is_no_report(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path)
     with pytest.raises(ValueError, match="no notebooks here"):
         results()
-
-
-def _empty(folder: Path) -> Path:
-    empty = folder / "empty"
-    empty.mkdir(exist_ok=True)
-    return empty
 
 
 def test_several_runs_of_one_experiment_have_a_page_each(tmp_path: Path) -> None:

@@ -140,26 +140,24 @@ def test_own_and_family_of_rankings_are_those_of_the_frame() -> None:
     assert count(found, "flipped") == count(found, "changed") == 0
 
 
-def test_flips_of_two_orders_are_those_of_the_frame() -> None:
-    run = asked("arena_hard_position_bias", question_limit=12)
-    found = verdicts.of_run(run, "x")
-    frame = run.frame[(run.frame["condition"] != "identical") & run.frame["verdict"].notna()].copy()
+def flips(frame: pd.DataFrame, one: str, other: str, *keys: str) -> int:
+    """Verdicts of pairs whose winner hangs on which of these two was shown first, from a frame alone."""
+    frame = frame[frame["verdict"].notna()].copy()
     sign = frame["verdict"].astype(str).map({"A>>B": 1, "A>B": 1, "A=B": 0, "B>A": -1, "B>>A": -1})
-    frame["winner"] = sign.where(frame["first"].astype(str) == "candidate", -sign)
-    keys = ["question_id", "judge", "candidate", "baseline", "condition", "repeat"]
-    games = frame.pivot_table(index=keys, columns="first", values="winner", observed=True).dropna()
-    assert count(found, "flipped") == 2 * int((games["baseline"] != games["candidate"]).sum()) > 0
+    frame["winner"] = sign.where(frame["first"].astype(str) == one, -sign)
+    index = ["question_id", "judge", "condition", "repeat", *keys]
+    both = frame.pivot_table(index=index, columns="first", values="winner", observed=True).dropna()
+    return 2 * int((both[one] != both[other]).sum())
 
 
-def test_flips_of_wordings_are_those_of_the_frame() -> None:
+def test_flips_of_two_orders_and_of_wordings_are_those_of_the_frame() -> None:
+    run = asked("arena_hard_position_bias", question_limit=12)
+    games = run.frame[run.frame["condition"] != "identical"]
+    expected = flips(games, "candidate", "baseline", "candidate", "baseline")
+    assert count(verdicts.of_run(run, "x"), "flipped") == expected > 0
     run = asked("verbosity_style", question_limit=8)
     found = verdicts.of_run(run, "x")
-    frame = run.frame[run.frame["verdict"].notna()].copy()
-    sign = frame["verdict"].astype(str).map({"A>>B": 1, "A>B": 1, "A=B": 0, "B>A": -1, "B>>A": -1})
-    frame["winner"] = sign.where(frame["first"].astype(str) == "tried", -sign)
-    keys = ["question_id", "judge", "condition", "bias", "wording", "repeat"]
-    both = frame.pivot_table(index=keys, columns="first", values="winner", observed=True).dropna()
-    assert count(found, "flipped") == 2 * int((both["tried"] != both["other"]).sum()) > 0
+    assert count(found, "flipped") == flips(run.frame, "tried", "other", "bias", "wording") > 0
     assert count(found, "own") == count(found, "family") == 0, "texts made by rules are nobody's"
 
 

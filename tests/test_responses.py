@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from helpers import datasets
 from helpers.types import Answer
+from tests.test_bias_loaders import write_csv
 from tests.test_datasets import refused, write
 from tests.test_passages import FLAT
 
@@ -33,15 +32,6 @@ def flat(number: int, **more: Any) -> dict[str, Any]:
     }
 
 
-def table(path: Path, rows: list[dict[str, Any]]) -> Path:
-    """The same records as a CSV file."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
-
-
 def test_flat_records_give_questions_answers_and_edits(tmp_path):
     loaded = datasets.load_responses(write(tmp_path / "quality_responses.json", [flat(1)]))
     (question,) = loaded.questions
@@ -61,7 +51,7 @@ def test_flat_records_give_questions_answers_and_edits(tmp_path):
 
 def test_csv_holds_the_same_as_json(tmp_path):
     rows = [flat(1), flat(2, **{f"{LLAMA}_reason": 'Two\nlines, a "quote"', f"{QWEN}_output_label": None})]
-    path = table(tmp_path / "quality_responses.csv", rows)
+    path = write_csv(tmp_path / "quality_responses.csv", rows)
     assert datasets.load_responses(path) == datasets.load_responses(write(tmp_path / "rows.jsonl", rows))
     assert datasets.load_passages(path) == datasets.load_passages(tmp_path / "rows.jsonl")
     assert datasets.load_responses(tmp_path) == datasets.load_responses(path)
@@ -84,7 +74,7 @@ def test_a_broken_table_is_told_with_file_and_line(tmp_path, text, words):
 
 def test_a_defect_in_a_table_is_told_with_the_line_of_its_record(tmp_path):
     rows = [flat(1, **{f"{LLAMA}_reason": "two\nlines"}), flat(2, output_label="7")]
-    message = refused(datasets.load_responses, table(tmp_path / "x.csv", rows))
+    message = refused(datasets.load_responses, write_csv(tmp_path / "x.csv", rows))
     lines = (tmp_path / "x.csv").read_text(encoding="utf-8").split("\n")
     assert "70001_AB12_1_2" in message and "'output_label' holds \"7\"" in message
     line = int(message.split("line ")[1].split(",")[0])
@@ -199,7 +189,7 @@ def test_an_unknown_format_and_a_folder_without_files(tmp_path):
     message = refused(datasets.load_responses, write(tmp_path / "x.jsonl", [{"question_unique_id": "1_2"}]))
     assert "found question_unique_id" in message and "gold_label" in message
     write(tmp_path / "quality_responses.json", [flat(1)])
-    table(tmp_path / "quality_responses.csv", [flat(1)])
+    write_csv(tmp_path / "quality_responses.csv", [flat(1)])
     assert "name the one meant" in refused(datasets.load_responses, tmp_path)
 
 

@@ -21,6 +21,7 @@ from helpers.calibrate.worlds.pairs import BEFORE, REPEAT, PairWorld, rows, samp
 from helpers.stats.power import detectable_effect
 from helpers.stats.tests import holm
 from helpers.types import Estimate
+from tests.runs import one
 
 VENDOR = {"a": "alpha", "b": "beta", "c": "gamma", "d": "delta", "a2": "alpha"}
 LABELS = {"a": "B", "b": "A", "c": "B", "d": "C", "a2": "B"}
@@ -65,11 +66,6 @@ def frame(*parts: Iterable[dict[str, object]]) -> pd.DataFrame:
 
 def table(*parts: Iterable[dict[str, object]]) -> pd.DataFrame:
     return items.items(frame(*parts))
-
-
-def one(estimates: list[Estimate], id: str, **where: str) -> Estimate:
-    (found,) = (each for each in estimates if each.id == id and dict(each.where) == where)
-    return found
 
 
 # --- items ------------------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from helpers.calibrate.worlds.listwise import draw
 from helpers.calibrate.worlds.listwise_frames import frame
 from helpers.calibrate.worlds.listwise_worlds import WORLDS
 from helpers.types import Estimate
-from tests.runs import as_published, asked, full_estimates, full_run, published_counts, settled
+from tests.runs import as_published, asked, full_estimates, full_run, published_counts, settled, value
 
 VENDORS = ("claude", "gemini", "gpt")
 #: Printed values are compared within this many printed units: their rounding is inconsistent.
@@ -32,12 +32,6 @@ TOLERANCE = 0.06
 @pytest.fixture(scope="module")
 def published() -> list[Estimate]:
     return top_choice.from_published(published_counts())
-
-
-def value(estimates: list[Estimate] | tuple[Estimate, ...], id: str, **where: str) -> float:
-    """The one estimate at exactly this place, as stored."""
-    (found,) = (each for each in estimates if each.id == id and dict(each.where) == where)
-    return found.value
 
 
 # --- the published numbers --------------------------------------------------------------------------------------------

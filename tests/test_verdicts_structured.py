@@ -7,24 +7,7 @@ import json
 import pytest
 
 from helpers.prompts import schema
-from helpers.verdicts import parse
-
-NONCE = "7f3a91ce"
-LABELS = ("A", "B", "C")
-
-
-def structured(reply: object, form: str = "listwise"):
-    return parse(reply if isinstance(reply, str) else json.dumps(reply), form, LABELS, NONCE, structured=True)
-
-
-def ranked(**fields):
-    return {
-        "id": NONCE,
-        "ranking": ["C", "A", "B"],
-        "scores": {"A": 6, "B": 2, "C": 9},
-        "justification": "C.",
-        **fields,
-    }
+from tests.test_verdicts import LABELS, NONCE, ranked, structured
 
 
 def test_structured_ranking():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -12,11 +11,7 @@ import pytest
 
 from helpers import datasets, paths
 from helpers.datasets.votes import COLUMNS, instructions, majority
-
-
-def write(path: Path, rows: list[dict]) -> Path:
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    return path
+from tests.test_datasets import write
 
 
 def vote(judge: str = "expert_1", a: str = "gpt-4", b: str = "alpaca-13b", winner: str = "model_a", **more) -> dict:

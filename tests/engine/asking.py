@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pytest
 from aiohttp import web
 
 from helpers import store
@@ -21,6 +22,7 @@ from helpers.judge import Budget, complete_all
 from helpers.providers import Clock
 from helpers.types import Completion, Model, Request
 from tests.servers.behaviours import Behaviour, Call, Fault, Reply
+from tests.servers.providers import environment
 
 #: One model of each provider as it stands in models.yaml, and one behind an address of its own.
 MODELS = {
@@ -30,6 +32,13 @@ MODELS = {
     "own": Model("llama", "openai", "llama-3-8b", "llama", base_url="set by at()", revision={"weights": "main"}),
 }
 PROVIDERS = ("openai", "anthropic", "google")
+EVERY = (*PROVIDERS, "own")
+
+
+def set_environment(patch: pytest.MonkeyPatch, url: str) -> None:
+    """Let the three SDKs find the server at `url`, and no other."""
+    for name, value in environment(url).items():
+        patch.setenv(name, value)
 
 
 class FakeClock:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import ssl
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from helpers import store
+from tests.engine.asking import set_environment
 from tests.servers.behaviours import Behaviour, polite
 from tests.servers.providers import JudgeServer
 
@@ -23,6 +26,12 @@ def one_tls_context() -> Iterator[None]:
 
 
 @pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where a store keeps the replies of a model."""
+    return store.file_of(tmp_path, "gpt_fast")
+
+
+@pytest.fixture
 def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., JudgeServer]]:
     """Starts servers that the SDKs find through the environment."""
     running = []
@@ -30,8 +39,7 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., JudgeServer
     def start(behaviour: Behaviour = polite, **options: Any) -> JudgeServer:
         server = JudgeServer(behaviour, **options).__enter__()
         running.append(server)
-        for name, value in server.env().items():
-            monkeypatch.setenv(name, value)
+        set_environment(monkeypatch, server.url)
         return server
 
     yield start

@@ -274,12 +274,3 @@ def test_the_card_of_the_same_name_at_another_address_is_not_replaced(serve: Any
     assert "the card of another model that is called audit_own_judge-7b" in str(other.exception)
     assert (tmp_path / "card" / "card.json").read_bytes() == before
     assert run(tmp_path, one.url).exit_code == 0  # its own card is made again
-
-
-def test_the_folder_of_a_card_is_named_after_the_model(
-    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    at = ("--base-url", f"{serve(served({})).url}/v1", "--model", "own/Judge-7B", "--store", str(tmp_path / "replies"))
-    assert CliRunner().invoke(main, ["audit", *at]).exit_code == 0
-    assert (tmp_path / "audit-own_judge-7b" / "card.md").is_file()

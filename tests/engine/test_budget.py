@@ -28,6 +28,7 @@ from tests.engine.asking import (
     dearly,
     everything,
     requests_to,
+    set_environment,
     statuses,
     within_the_table,
     without_keys,
@@ -77,12 +78,7 @@ def test_without_money_nothing_fits_but_what_is_free(serve: Any, tmp_path: Path)
         ask(requests_to(PRICED, 3), tmp_path, budget=Budget())
     with pytest.raises(OverBudget, match=r"^8 calls are missing .*: about 5 of them would fit"):
         ask([*requests_to(PRICED, 3), *requests_to(at(server.url, "own"), 5)], tmp_path, budget=Budget())
-    assert server.calls == []
-
-
-def test_nothing_is_spent_by_default(serve: Any, tmp_path: Path) -> None:
-    server = serve()
-    with pytest.raises(OverBudget, match=r"budget_usd=0\.0000"):
+    with pytest.raises(OverBudget, match=r"budget_usd=0\.0000"):  # and without a budget there is none
         asyncio.run(complete_all(requests_to(PRICED, 1), folder=tmp_path, show=False))
     assert server.calls == []
 
@@ -223,8 +219,7 @@ def test_whatever_fails_the_limit_holds(
     kinds = ("dropped", "reset", "truncated", "broken_json", "empty", "500", "429")
     behaviour = faulty(rate, kinds, seed, then=only(Reply("x" * 400)))
     with JudgeServer(behaviour, asked=dearly) as server, pytest.MonkeyPatch.context() as patch:
-        for name, value in server.env().items():
-            patch.setenv(name, value)
+        set_environment(patch, server.url)
         requests, folder = requests_to(PRICED, calls), tmp_path_factory.mktemp("store")
         # A later stage is not checked again: there may be money for less than its plan.
         budget = Budget(share * sum(map(worst_case, requests)), planned=True)

@@ -47,14 +47,7 @@ BUDGET = 100.0
 @pytest.fixture(scope="module")
 def threads() -> Iterator[str]:
     """A cluster of two workers in threads of this process: quick, and each with a folder of its own."""
-    with distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        processes=False,
-        protocol="tcp",
-        host="127.0.0.1",
-        dashboard_address="127.0.0.1:0",
-    ) as local:
+    with growing(2) as local:
         yield local.scheduler_address
 
 
@@ -137,9 +130,9 @@ def test_a_worker_that_joined_with_other_code_runs_nothing(
 
 
 @contextmanager
-def growing(workers: int) -> Iterator[Any]:
+def growing(workers: int, threads: int = 1) -> Iterator[Any]:
     """A cluster of workers in threads, called 0, 1, ... in the order in which they join."""
-    options = {"threads_per_worker": 1, "processes": False, "protocol": "tcp", "host": "127.0.0.1"}
+    options = {"threads_per_worker": threads, "processes": False, "protocol": "tcp", "host": "127.0.0.1"}
     with distributed.LocalCluster(n_workers=workers, dashboard_address="127.0.0.1:0", **options) as local:
         yield local
 
@@ -265,9 +258,8 @@ def test_what_a_cell_has_paid_for_comes_home_when_something_breaks_after_it(
 
 def test_a_worker_of_several_threads_is_told_before_a_cell_is_begun(tmp_path: Path) -> None:
     cells = cells_of(tmp_path, SIX, question_limit=2)[:1]
-    options = {"threads_per_worker": 2, "processes": False, "protocol": "tcp", "host": "127.0.0.1"}
     with (
-        distributed.LocalCluster(n_workers=1, dashboard_address="127.0.0.1:0", **options) as two,
+        growing(1, threads=2) as two,
         pytest.raises(ConfigError, match=r"the worker at tcp://\S+ has several threads.*start it with --nthreads 1"),
     ):
         ran(cells, tmp_path, cluster.dask(two.scheduler_address, run=counted))
@@ -328,11 +320,10 @@ def test_workers_that_join_later_get_cells_at_once(tmp_path: Path, monkeypatch: 
     cells = [cell for cell in cells_of(tmp_path, SIX, question_limit=1) if cell.varied["seed"] == 1]
     ran(cells, tmp_path)  # so that the two cells do not wait for replies that both would ask for
     shutil.rmtree(tmp_path / "cells")
-    options = {"threads_per_worker": 1, "processes": False, "protocol": "tcp", "host": "127.0.0.1"}
-    with distributed.LocalCluster(n_workers=1, dashboard_address="127.0.0.1:0", **options) as growing:
-        grow = threading.Thread(target=lambda: begun.wait(60) and growing.scale(2))
+    with growing(1) as local:
+        grow = threading.Thread(target=lambda: begun.wait(60) and local.scale(2))
         grow.start()
-        outcomes = ran(cells, tmp_path, cluster.dask(growing.scheduler_address, run=meet))
+        outcomes = ran(cells, tmp_path, cluster.dask(local.scheduler_address, run=meet))
         grow.join()
     assert [outcome.error for outcome in outcomes.values()] == [None, None]
 

@@ -11,23 +11,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from helpers import frames, paths, run
+from helpers import frames, run
 from helpers.biases.cognitive.design import pulls_of
 from helpers.config import load_experiment
 from helpers.judge import OverBudget
 from helpers.providers import simulated
 from helpers.run.sources import questions_of
 from helpers.types import Experiment, Model, Pull, Request
-from tests.engine.test_control import At
+from tests.engine.test_control import FOUR, asked, four_models
 from tests.servers.behaviours import Call, Reply, step
 from tests.servers.judging import digest
 from tests.servers.providers import JudgeServer
 
 NAME = "cognitive_biases"
-#: One model of each SDK, and one behind an OpenAI-compatible server that knows no schemas.
-MODELS = ["gpt_fast", "claude_fast", "gemini_fast", "own"]
 SEVEN = {"anchoring", "authority", "bandwagon", "confirmation", "halo", "judge_anchoring", "loss_aversion"}
 STRENGTH = {name: 1.0 for name in SEVEN} | {"confirmation": 3.0, "loss_aversion": 3.0}
 
@@ -47,20 +44,9 @@ def decider(call: Call) -> Reply:
 
 
 def settled(folder: Path, server: JudgeServer, **parameters: Any) -> Experiment:
-    entries_of = yaml.safe_load(paths.MODELS.read_text(encoding="utf-8"))
-    entries = {name: entries_of[name] for name in MODELS if name in entries_of}
-    own = {"base_url": f"{server.url}/v1", "api_key_env": "OPENAI_API_KEY", "structured": False}
-    entries["own"] = {**entries_of["llama_3_1_8b"], **own}
-    file = folder / "models.yaml"
-    file.write_text(yaml.safe_dump(entries), encoding="utf-8")
-    given = {"judges": MODELS, "budget_usd": 1e6, "question_limit": 21, **parameters}
+    given = {"judges": FOUR, "budget_usd": 1e6, "question_limit": 21, **parameters}
     given |= {"store": str(folder / "replies"), "out": str(folder / "out")}
-    return load_experiment(NAME, models_file=file, **given)
-
-
-def asked(experiment: Experiment, days: float | None = None) -> run.Asked:
-    clock = {} if days is None else {"clock": At(days).clock()}
-    return asyncio.run(run.ask(experiment, show=False, **clock))
+    return load_experiment(NAME, models_file=four_models(folder, server, structured=False), **given)
 
 
 def test_three_sdks_decide_on_every_built_in_bias_and_the_planted_pull_is_found(serve: Any, tmp_path: Path) -> None:
@@ -78,7 +64,7 @@ def test_three_sdks_decide_on_every_built_in_bias_and_the_planted_pull_is_found(
         (model.model_id, not model.structured) for model in settled(tmp_path, server).judges
     }
     assert tuple(frame.columns) == (*frames.DECISIONS, "cluster") and found.data == "asked"
-    assert set(frame["outcome"]) == {"ok"} and set(frame["judge"]) == {*MODELS}
+    assert set(frame["outcome"]) == {"ok"} and set(frame["judge"]) == {*FOUR}
     assert set(frame["category"]) == SEVEN and set(frame["kind"]) == {"scale", "acceptance", "selection"}
     # 3 scenarios of each bias in 3 wordings: control and treatment twice, of confirmation a decision more.
     assert Counter(frame["condition"]) == {"control": 21 * 3 * 2 * 4, "treatment": 21 * 3 * 2 * 4, "decision": 9 * 4}
@@ -90,7 +76,7 @@ def test_three_sdks_decide_on_every_built_in_bias_and_the_planted_pull_is_found(
     assert (control["value"] == control["target"]).mean() < 0.5
     gambles = treated[treated["kind"] == "acceptance"]
     assert (gambles["choice"] == 0).all() and gambles["ratio"].min() < 1 < gambles["ratio"].max()
-    for judge in MODELS:
+    for judge in FOUR:
         picked = treated[(treated["kind"] == "selection") & (treated["judge"] == judge)]
         assert len(picked) == 18 and (picked["value"] * picked["target"]).mean() > 0.15
     partners = treated.groupby(["judge", "question_id", "wording"])["partner"].apply(sorted)
@@ -144,7 +130,7 @@ def odd(call: Call) -> Reply:
 def test_odd_answers_are_counted_apart_and_asked_no_second_time(serve: Any, tmp_path: Path) -> None:
     server, given = serve(odd), {"biases": ["halo", "loss_aversion"], "question_limit": 35}
     found = asked(settled(tmp_path, server, **given))
-    met: dict[str, Counter[str]] = {name: Counter() for name in MODELS}
+    met: dict[str, Counter[str]] = {name: Counter() for name in FOUR}
     for judgment in found.judgments:
         trial = judgment.trial
         expected = ODD.get(kind_of(trial.judge.model_id, trial.request.prompt), "ok")

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from helpers import frames, store
+from helpers import frames, paths, store
 from helpers.config import load_experiment
 from helpers.judge import OverBudget
 from helpers.providers import Clock
@@ -41,6 +42,26 @@ class At(FakeClock):
     def _wall(self) -> float:
         self.time += 10.0
         return 1.7e9 + self.time
+
+
+#: One model of each SDK, and one behind an OpenAI-compatible server.
+FOUR = ["gpt_fast", "claude_fast", "gemini_fast", "own"]
+
+
+def four_models(folder: Path, server: JudgeServer, **own: Any) -> Path:
+    """A file of these models, of which the last one lives at the server."""
+    known = yaml.safe_load(paths.MODELS.read_text(encoding="utf-8"))
+    entries = {name: known[name] for name in FOUR if name in known}
+    entries["own"] = {**known["llama_3_1_8b"], "base_url": f"{server.url}/v1", "api_key_env": "OPENAI_API_KEY", **own}
+    file = folder / "models.yaml"
+    file.write_text(yaml.safe_dump(entries), encoding="utf-8")
+    return file
+
+
+def asked(experiment: Experiment, days: float | None = None) -> Asked:
+    """A run; `days` after the first one, where that matters."""
+    clock = {} if days is None else {"clock": At(days).clock()}
+    return asyncio.run(ask(experiment, show=False, **clock))
 
 
 class Runs:

@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from types import SimpleNamespace
 
 import pytest
@@ -19,6 +20,8 @@ from tests.engine import virtual
 from tests.engine.asking import MODELS, requests_to
 
 A, B, C = (f"http://10.0.0.{n}:8000/v1" for n in (1, 2, 3))
+PAUSE = Failure("rate_limited", "busy", retry_after=120.0)
+REFUSED = Failure("bad_request", "no")
 #: What a server does with its call number n (from 1) in virtual time: returns, or raises a Failure.
 Behave = Callable[[str, int, Request], Awaitable[None]]
 
@@ -92,6 +95,17 @@ def slow_beside(url: str, status: str, some: Callable[[int], bool] = lambda n: T
     return behave
 
 
+def answering(seconds: float, failure: Callable[[str, int, Request], Failure | None]) -> Behave:
+    """Each server takes so long for a reply, or for the failure that its call comes to."""
+
+    async def behave(at: str, n: int, request: Request) -> None:
+        await asyncio.sleep(seconds)
+        if (found := failure(at, n, request)) is not None:
+            raise found
+
+    return behave
+
+
 # Refusals that pass.
 
 
@@ -110,15 +124,9 @@ def test_a_server_that_refuses_quickly_is_not_taken_for_the_least_loaded(
 
 def test_a_server_that_fails_now_and_then_is_asked_as_before() -> None:
     """Three of them, each tenth reply an error: 1,100 calls of five seconds, 24 at once."""
-    count = Counter[str]()
-
-    async def behave(at: str, n: int, request: Request) -> None:
-        await asyncio.sleep(5)
-        count["all"] += 1
-        if count["all"] % 10 == 0:
-            raise Failure("provider_error", "busy")
-
-    found = run(behave, requests_to(behind(A, B, C), 1000))
+    calls = count(1)
+    busy = answering(5, lambda *_: Failure("provider_error", "busy") if next(calls) % 10 == 0 else None)
+    found = run(busy, requests_to(behind(A, B, C), 1000))
     assert Counter(found.said) == {"ok": 1000}
     assert found.seconds < 1.15 * 5 * 1111 / 24
 
@@ -133,23 +141,16 @@ def test_a_server_that_fails_five_times_in_a_row_is_left_out_though_it_is_asked_
 
 
 def test_calls_that_wait_for_a_server_which_asks_for_a_pause_go_to_others_that_are_idle() -> None:
-    async def behave(at: str, n: int, request: Request) -> None:
-        await asyncio.sleep(0.5)
-        if at == A and n == 5:
-            raise Failure("rate_limited", "busy", retry_after=120.0)
-
-    found = run(behave, requests_to(behind(A, B, C), 300))
+    found = run(
+        answering(0.5, lambda at, n, _: PAUSE if at == A and n == 5 else None), requests_to(behind(A, B, C), 300)
+    )
     assert Counter(found.said) == {"ok": 300} and found.seconds < 60
 
 
 @pytest.mark.parametrize("concurrency", [1, 8])
 def test_a_server_that_asks_for_a_pause_is_waited_for_by_nobody_while_others_are_there(concurrency: int) -> None:
-    async def behave(at: str, n: int, request: Request) -> None:
-        await asyncio.sleep(0.5)
-        if at == A and n >= 5:
-            raise Failure("rate_limited", "busy", retry_after=120.0)
-
-    found = run(behave, requests_to(behind(A, B, C), 150), concurrency)
+    pausing = answering(0.5, lambda at, n, _: PAUSE if at == A and n >= 5 else None)
+    found = run(pausing, requests_to(behind(A, B, C), 150), concurrency)
     assert Counter(found.said) == {"ok": 150} and found.seconds < 60
     # What was on its way to it when it first said so is refused too; nobody asks it after that.
     assert 5 <= found.calls[A] <= 4 + concurrency
@@ -182,21 +183,14 @@ def test_a_model_that_its_only_server_lost_is_asked_no_more() -> None:
 
 
 def test_a_request_that_no_server_takes_is_lost_alone() -> None:
-    async def behave(at: str, n: int, request: Request) -> None:
-        await asyncio.sleep(5)
-        if "question 1 " in request.prompt:
-            raise Failure("bad_request", "too long")
-
-    found = run(behave, requests_to(behind(A, B, C), 400), 4)
+    long = answering(5, lambda at, n, each: REFUSED if "question 1 " in each.prompt else None)
+    found = run(long, requests_to(behind(A, B, C), 400), 4)
     assert Counter(found.said) == {"ok": 399, "bad_request": 1}
     assert min(found.calls.values()) > 80, "no server is lost for it"
 
 
 def test_parameters_that_no_server_takes_cost_one_call_each() -> None:
-    async def behave(at: str, n: int, request: Request) -> None:
-        raise Failure("bad_request", "no temperature")
-
-    found = run(behave, requests_to(behind(A, B, C), 50))
+    found = run(answering(0, lambda *_: REFUSED), requests_to(behind(A, B, C), 50))
     assert found.calls == {A: 1, B: 1, C: 1}
     assert len(found.said) == 50 and all("`params:`" in said for said in found.said)
 
@@ -230,13 +224,8 @@ def test_nobody_who_waited_for_a_place_begins_at_a_server_that_refused_the_key_m
 
 def test_more_dead_servers_than_tries_cost_no_call() -> None:
     dead = [f"http://10.0.1.{n}:8000/v1" for n in range(9)]
-
-    async def behave(at: str, n: int, request: Request) -> None:
-        await asyncio.sleep(0.1)
-        if at != A:
-            raise Failure("connect", "refused")
-
-    found = run(behave, requests_to(behind(*dead, A), 60))
+    one_alive = answering(0.1, lambda at, n, _: Failure("connect", "refused") if at != A else None)
+    found = run(one_alive, requests_to(behind(*dead, A), 60))
     assert Counter(found.said) == {"ok": 60} and found.calls == {A: 60} | dict.fromkeys(dead, 1)
 
 
@@ -244,10 +233,7 @@ def test_more_dead_servers_than_tries_cost_no_call() -> None:
 
 
 def test_unreadable_replies_are_asked_for_as_often_as_promised_whatever_the_number_of_servers() -> None:
-    async def behave(at: str, n: int, request: Request) -> None:
-        raise Failure("bad_envelope", "no JSON")
-
-    found = run(behave, requests_to(behind(A, B, C), 30))
+    found = run(answering(0, lambda *_: Failure("bad_envelope", "no JSON")), requests_to(behind(A, B, C), 30))
     assert sum(found.calls.values()) == 2 and max(found.calls.values()) == 1, "at two servers"
     lost, *stopped = found.said
     assert lost == "bad_envelope" and all("has not the form" in said for said in stopped) and len(stopped) == 29

@@ -35,6 +35,16 @@ def model_at(url: str, kind: str, **changes: Any) -> Any:
     return replace(MODELS[kind], base_url=f"{url}/v1" if kind == "openai" else url, revision={}, **changes)
 
 
+def reply_of(kind: str, text: str) -> bytes:
+    """The body by which a provider says a text."""
+    bodies = {
+        "openai": {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]},
+        "anthropic": {"content": [{"type": "text", "text": text}], "stop_reason": "end_turn"},
+        "google": {"candidates": [{"content": {"parts": [{"text": text}]}, "finishReason": "STOP"}]},
+    }
+    return json.dumps(bodies[kind]).encode()
+
+
 @contextmanager
 def sending(body: bytes, headers: dict[str, str], status: int = 200) -> Iterator[str]:
     """The address of a server that answers everything with these bytes."""
@@ -101,13 +111,8 @@ def test_of_a_huge_error_page_the_beginning_is_kept(tmp_path: Path, kind: str, s
 @pytest.mark.parametrize("packed", ["plain", "gzip", "deflate", "twice"])
 def test_a_large_reply_below_the_limit_is_read_whole(tmp_path: Path, kind: str, packed: str) -> None:
     text = "word " * (MB // 5)
-    bodies = {
-        "openai": {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]},
-        "anthropic": {"content": [{"type": "text", "text": text}], "stop_reason": "end_turn"},
-        "google": {"candidates": [{"content": {"parts": [{"text": text}]}, "finishReason": "STOP"}]},
-    }
     headers, pack = PACKED[packed]
-    with sending(pack(json.dumps(bodies[kind]).encode()), {**headers, "Content-Type": "application/json"}) as url:
+    with sending(pack(reply_of(kind, text)), {**headers, "Content-Type": "application/json"}) as url:
         (reply,) = ask(requests_to(model_at(url, kind), 1), tmp_path).values()
     assert reply.text == text
 

@@ -13,7 +13,7 @@ import pytest
 from helpers import store
 from helpers.judge import Budget, complete_all
 from helpers.types import Completion, Request
-from tests.engine.asking import MODELS, FakeClock, ask, attempts, requests_to, statuses
+from tests.engine.asking import MODELS, FakeClock, ask, attempts, requests_to, set_environment, statuses
 from tests.engine.killing import HURRIED, RETRIED, account
 from tests.engine.worker import start
 from tests.servers.behaviours import Call, Fault, Reply, faulty, polite
@@ -221,8 +221,7 @@ def test_a_run_that_fails_frees_the_files_and_sends_nothing_more(
         ask(requests_to(GPT, 100), tmp_path, concurrency=4)
     assert 20 < len(server.calls) <= 24, "the one that failed and those in flight"
     monkeypatch.undo()
-    for name, value in server.env().items():
-        monkeypatch.setenv(name, value)
+    set_environment(monkeypatch, server.url)
     assert len(ask(requests_to(GPT, 100), tmp_path)) == 100
     assert statuses(tmp_path, GPT) == ["ok"] * 100
 

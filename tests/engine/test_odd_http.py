@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import zlib
 from collections.abc import Iterator
@@ -14,13 +13,7 @@ import pytest
 
 from helpers.judge import Incomplete
 from tests.engine.asking import ask, requests_to, statuses
-from tests.engine.test_large_replies import KINDS, MB, model_at
-
-REPLIES = {
-    "openai": {"choices": [{"message": {"content": "A"}, "finish_reason": "stop"}]},
-    "anthropic": {"content": [{"type": "text", "text": "A"}], "stop_reason": "end_turn"},
-    "google": {"candidates": [{"content": {"parts": [{"text": "A"}]}, "finishReason": "STOP"}]},
-}
+from tests.engine.test_large_replies import KINDS, MB, model_at, reply_of
 
 
 @contextmanager
@@ -47,11 +40,19 @@ def saying(status: int, headers: dict[str, str], body: bytes, reason: str = "Sai
             server.shutdown()
 
 
+def lost(folder: Path, url: str, kind: str, told: str = "1 of 1", number: int = 1) -> list[str]:
+    """The statuses of calls that come to nothing."""
+    model = model_at(url, kind)
+    with pytest.raises(Incomplete, match=told):
+        ask(requests_to(model, number), folder)
+    return statuses(folder, model)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["X-Served-By", "Retry-After", "x-request-id", "request-id", "Content-Type"])
 @pytest.mark.parametrize("letters", ["caf\xe9", "\xe6\x9c\x8d", "\xff"])
 def test_a_header_in_any_letters_costs_no_reply(tmp_path: Path, kind: str, name: str, letters: str) -> None:
-    with saying(200, {name: letters}, json.dumps(REPLIES[kind]).encode()) as url:
+    with saying(200, {name: letters}, reply_of(kind, "A")) as url:
         (reply,) = ask(requests_to(model_at(url, kind), 1), tmp_path).values()
     assert reply.text == "A"
 
@@ -59,35 +60,26 @@ def test_a_header_in_any_letters_costs_no_reply(tmp_path: Path, kind: str, name:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("status", [200, 500])
 def test_a_status_line_that_is_no_text_breaks_no_run(tmp_path: Path, kind: str, status: int) -> None:
-    with saying(status, {}, json.dumps(REPLIES[kind]).encode(), reason="caf\xe9") as url:
-        model = model_at(url, kind)
-        with pytest.raises(Incomplete, match="1 of 1"):
-            ask(requests_to(model, 1), tmp_path)
-    assert statuses(tmp_path, model) == ["bad_envelope"] * 2
+    with saying(status, {}, reply_of(kind, "A"), reason="caf\xe9") as url:
+        assert lost(tmp_path, url, kind) == ["bad_envelope"] * 2
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("charset", ["hex", "zlib", "rot13", "undefined", "idna", "punycode", "utf-16", "utf-7", "x"])
 def test_a_character_set_that_is_none_for_texts_is_not_obeyed(tmp_path: Path, kind: str, charset: str) -> None:
     said = {"Content-Type": f"application/json; charset={charset}"}
-    with saying(200, said, json.dumps(REPLIES[kind]).encode()) as url:
+    with saying(200, said, reply_of(kind, "A")) as url:
         (reply,) = ask(requests_to(model_at(url, kind), 1), tmp_path).values()
     assert reply.text == "A"
     with saying(503, said, b"later") as url:
-        model = model_at(url, kind)
-        with pytest.raises(Incomplete, match="provider_error"):
-            ask(requests_to(model, 1), tmp_path / "errors")
-    assert statuses(tmp_path / "errors", model) == ["provider_error"] * 7
+        assert lost(tmp_path / "errors", url, kind, "provider_error") == ["provider_error"] * 7
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_character_set_unpacks_nothing(tmp_path: Path, kind: str) -> None:
     small = zlib.compress(b" " * (20 * MB))
     with saying(200, {"Content-Type": "application/json; charset=zlib"}, small) as url:
-        model = model_at(url, kind)
-        with pytest.raises(Incomplete, match="1 of 1"):
-            ask(requests_to(model, 1), tmp_path)
-    assert statuses(tmp_path, model) == ["bad_envelope"] * 2
+        assert lost(tmp_path, url, kind) == ["bad_envelope"] * 2
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -95,10 +87,7 @@ def test_a_character_set_unpacks_nothing(tmp_path: Path, kind: str) -> None:
 @pytest.mark.parametrize("target", ["http://[", "http://[::1", "http://caf\xe9/", "\xff", "http://h:99999/"])
 def test_a_redirect_to_no_address_is_a_redirect(tmp_path: Path, kind: str, status: int, target: str) -> None:
     with saying(status, {"Location": target}, b"") as url:
-        model = model_at(url, kind)
-        with pytest.raises(Incomplete, match=f"HTTP {status}, a redirect to "):
-            ask(requests_to(model, 2), tmp_path)
-    assert statuses(tmp_path, model) == ["redirect"]
+        assert lost(tmp_path, url, kind, f"HTTP {status}, a redirect to ", number=2) == ["redirect"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -108,7 +97,4 @@ def test_the_status_of_an_error_counts_whatever_its_body(
     tmp_path: Path, kind: str, status: int, meant: list[str], body: bytes
 ) -> None:
     with saying(status, {"Content-Type": "application/json"}, body) as url:
-        model = model_at(url, kind)
-        with pytest.raises(Incomplete, match="1 of 1"):
-            ask(requests_to(model, 1), tmp_path)
-    assert statuses(tmp_path, model) == meant
+        assert lost(tmp_path, url, kind) == meant

@@ -17,12 +17,9 @@ from helpers.judge import Incomplete, OverLimit, check_fit
 from helpers.providers.pacing import Pace
 from helpers.run import plan
 from helpers.types import Price, Request
-from tests.engine.asking import MODELS, PROVIDERS, FakeClock, ask, at, gaps, requests_to, statuses, timed
+from tests.engine.asking import EVERY, MODELS, PROVIDERS, FakeClock, ask, at, gaps, requests_to, statuses, timed
 from tests.engine.worker import start
 from tests.servers.behaviours import Call, Fault, Reply, only, polite, scripted
-
-EVERY = ("openai", "anthropic", "google", "own")
-
 
 # --- how long ---------------------------------------------------------------------------------------------------------
 

@@ -8,17 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from helpers import paths, run
+from helpers import run
 from helpers.biases import position
 from helpers.config import load_experiment
 from helpers.providers import simulated
 from helpers.types import Experiment, Model, Request
+from tests.engine.test_control import FOUR, four_models
 from tests.servers.behaviours import Call, Reply
 from tests.servers.providers import JudgeServer
-
-MODELS = ["gpt_fast", "claude_fast", "gemini_fast", "own"]
 
 
 def judge(call: Call) -> Reply:
@@ -31,14 +29,9 @@ def judge(call: Call) -> Reply:
 
 
 def settled(folder: Path, server: JudgeServer, **parameters: Any) -> Experiment:
-    known = yaml.safe_load(paths.MODELS.read_text(encoding="utf-8"))
-    entries = {name: known[name] for name in MODELS if name in known}
-    entries["own"] = {**known["llama_3_1_8b"], "base_url": f"{server.url}/v1", "api_key_env": "OPENAI_API_KEY"}
-    file = folder / "models.yaml"
-    file.write_text(yaml.safe_dump(entries), encoding="utf-8")
-    given = {"judges": MODELS, "candidates": ["claude_fast", "own"], "baselines": ["gpt_fast"], "budget_usd": 1e6}
+    given = {"judges": FOUR, "candidates": ["claude_fast", "own"], "baselines": ["gpt_fast"], "budget_usd": 1e6}
     given |= {"question_limit": 12, "store": str(folder / "replies"), "out": str(folder / "out"), **parameters}
-    return load_experiment("arena_hard_position_bias", models_file=file, **given)
+    return load_experiment("arena_hard_position_bias", models_file=four_models(folder, server), **given)
 
 
 def test_three_sdks_judge_in_both_orders_and_the_planted_place_is_found(serve: Any, tmp_path: Path) -> None:
@@ -48,11 +41,11 @@ def test_three_sdks_judge_in_both_orders_and_the_planted_place_is_found(serve: A
     found = asyncio.run(run.ask(settled(tmp_path, server, budget_usd=planned.usd), show=False))
     assert len(server.calls) == planned.missing == len(found.said) + len(found.judgments)
     assert {entry.provider for entry in server.calls} == {"openai", "anthropic", "google"}
-    assert found.data == "asked" and set(found.frame["outcome"]) == {"ok"} and set(found.frame["judge"]) == {*MODELS}
+    assert found.data == "asked" and set(found.frame["outcome"]) == {"ok"} and set(found.frame["judge"]) == {*FOUR}
     # 12 questions, 4 judges, 2 candidates: both orders twice, one text twice, and far apart in both orders.
     assert Counter(found.frame["condition"]) == {"none": 12 * 8 * 4, "identical": 12 * 8 * 2, "quality_gap": 12 * 8 * 2}
     estimates = position.measure(found.frame, found.data, 42, run.features(found))
-    for name in MODELS:
+    for name in FOUR:
         same = [e for e in estimates if e.id == "identical_pair_effect" and e.where["judge"] == name]
         # 1/(1+e^-1.6) - 1/(1+e^2.4) = 0.749 is planted; 48 verdicts a judge have a standard error of about 0.08.
         assert sum(e.value for e in same) / len(same) == pytest.approx(0.749, abs=0.3)

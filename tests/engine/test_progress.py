@@ -125,14 +125,15 @@ def test_without_a_standard_error_of_its_own_nothing_is_closed(monkeypatch: pyte
         assert stream.getvalue().startswith("a word\n")
 
 
-def test_a_thousand_failures_are_not_a_thousand_lines() -> None:
+@pytest.mark.parametrize(("what", "told"), [("fail", "failed 1000"), ("done", "1000/1000")])
+def test_a_thousand_replies_or_failures_are_counted_and_are_not_a_thousand_lines(what: str, told: str) -> None:
     with terminal() as stream:
-        bar = Progress("answers", 10, 0, Budget())
+        bar = Progress("answers", 1000, 0, Budget())
         for _ in range(1000):
-            bar.fail()
+            getattr(bar, what)()
         bar.close()
         said = stream.getvalue()
-    assert said.count("\r") < 20 and "failed 1000" in said
+    assert said.count("\r") < 20 and told in said.splitlines()[-1]
 
 
 @pytest.mark.parametrize(("labels", "named"), [({"experiment": "mine"}, "mine: judging:"), ({}, "judging:")])
@@ -143,16 +144,6 @@ def test_a_bar_names_the_experiment_that_asks_where_it_is_known(
     with terminal() as stream:
         asyncio.run(complete_all([request], folder=tmp_path, labels={request.key: labels}, stage="judging"))
         assert stream.getvalue().lstrip("\r").startswith(named)
-
-
-def test_replies_are_counted_also_between_two_lines() -> None:
-    with terminal() as stream:
-        bar = Progress("answers", 1000, 0, Budget())
-        for _ in range(1000):
-            bar.done()
-        bar.close()
-        said = stream.getvalue()
-    assert said.count("\r") < 20 and "1000/1000" in said.splitlines()[-1]
 
 
 @pytest.mark.parametrize(("show", "stored"), [(False, 0), (True, 5)], ids=["not shown", "nothing missing"])

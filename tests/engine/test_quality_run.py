@@ -7,18 +7,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from helpers import paths, run
+from helpers import run
 from helpers.biases import self_preference
 from helpers.config import load_experiment
 from helpers.providers import reading
 from helpers.types import Experiment, Model, Request
-from tests.engine.test_control import At
+from tests.engine.test_control import FOUR, asked, four_models
 from tests.servers.behaviours import Call, Reply, polite
 from tests.servers.providers import JudgeServer
-
-MODELS = ["gpt_fast", "claude_fast", "gemini_fast", "own"]
 
 
 def reader(call: Call) -> Reply:
@@ -31,20 +27,9 @@ def reader(call: Call) -> Reply:
 
 
 def settled(folder: Path, server: JudgeServer, questions: Path | str, **parameters: Any) -> Experiment:
-    known = yaml.safe_load(paths.MODELS.read_text(encoding="utf-8"))
-    entries = {name: known[name] for name in MODELS if name in known}
-    entries["own"] = {**known["llama_3_1_8b"], "base_url": f"{server.url}/v1", "api_key_env": "OPENAI_API_KEY"}
-    file = folder / "models.yaml"
-    file.write_text(yaml.safe_dump(entries), encoding="utf-8")
-    given = {"judges": MODELS, "candidates": MODELS, "editor": "gpt_fast", "budget_usd": 1e6, **parameters}
+    given = {"judges": FOUR, "candidates": FOUR, "editor": "gpt_fast", "budget_usd": 1e6, **parameters}
     given |= {"questions": str(questions), "store": str(folder / "replies"), "out": str(folder / "out")}
-    return load_experiment("quality_self_preference", models_file=file, **given)
-
-
-def asked(experiment: Experiment, days: float | None = None) -> run.Asked:
-    """A run; `days` after the first one, where that matters."""
-    clock = {} if days is None else {"clock": At(days).clock()}
-    return asyncio.run(run.ask(experiment, show=False, **clock))
+    return load_experiment("quality_self_preference", models_file=four_models(folder, server), **given)
 
 
 def test_a_real_article_goes_through_all_phases_with_three_sdks(serve: Any, tmp_path: Path, real_data: Path) -> None:
@@ -58,7 +43,7 @@ def test_a_real_article_goes_through_all_phases_with_three_sdks(serve: Any, tmp_
     stages = Counter(j.trial.condition for j in found.said.values())
     assert stages["answer"] == 5 * 4 and stages["synonyms"] > 0
     assert len(server.calls) == len(found.said) + len(found.judgments)
-    assert set(found.frame["outcome"]) == {"ok"} and set(found.frame["judge"]) == set(MODELS)
+    assert set(found.frame["outcome"]) == {"ok"} and set(found.frame["judge"]) == set(FOUR)
     assert set(found.frame["task"]) == {"correct", "wrote"} and found.frame["article"].nunique() == 1
     assert {"none", "wrong_2", "wrong_4", "right_2"} <= set(found.frame["condition"])
     own = found.frame[found.frame["judge"] == "own"]

@@ -11,11 +11,21 @@ from typing import Any
 import pytest
 
 from helpers.judge import Incomplete
-from tests.engine.asking import MODELS, FakeClock, ask, at, attempts, everything, requests_to, statuses, without_keys
+from tests.engine.asking import (
+    EVERY,
+    MODELS,
+    FakeClock,
+    ask,
+    at,
+    attempts,
+    everything,
+    requests_to,
+    statuses,
+    without_keys,
+)
 from tests.servers.behaviours import Behaviour, Call, Fault, Reply, only, polite
 from tests.servers.providers import JudgeServer
 
-EVERY = ("openai", "anthropic", "google", "own")
 REDIRECTS = ("301", "302", "303", "307", "308")
 
 

@@ -16,11 +16,9 @@ from helpers.judge import Budget, Incomplete, judge_all
 from helpers.judge.prices import worst_case
 from helpers.providers import Failure, failures
 from helpers.types import Judgment, Model, Price, Trial
-from tests.engine.asking import MODELS, FakeClock, ask, at, attempts, requests_to, statuses
-from tests.engine.test_fleet_faults import A, B, C, behind, run
+from tests.engine.asking import EVERY, MODELS, FakeClock, ask, at, attempts, requests_to, statuses
+from tests.engine.test_fleet_faults import A, B, C, answering, behind, run
 from tests.servers.behaviours import Behaviour, Fault, only, polite
-
-EVERY = ("openai", "anthropic", "google", "own")
 
 
 def error(message: str, **fields: Any) -> str:
@@ -279,12 +277,8 @@ def test_stored_refusals_alone_prove_no_parameters_to_the_next_run(serve: Any, t
 @pytest.mark.parametrize("status", ["forbidden", "not_found", "bad_request"])
 @pytest.mark.parametrize("urls", [(A,), (A, B), (A, B, C)])
 def test_a_prompt_that_every_server_refuses_costs_no_server(status: str, urls: tuple[str, ...]) -> None:
-    async def behave(at: str, n: int, request: Any) -> None:
-        await asyncio.sleep(5)
-        if "question 7 " in request.prompt:
-            raise Failure(status, "no")
-
-    found = run(behave, requests_to(behind(*urls), 300), 4)
+    refusing = answering(5, lambda at, n, each: Failure(status, "no") if "question 7 " in each.prompt else None)
+    found = run(refusing, requests_to(behind(*urls), 300), 4)
     assert Counter(found.said) == {"ok": 299, status: 1}
     assert min(found.calls.values()) > 60, "all servers go on"
     assert not any("is not asked any more" in told for told in found.told)

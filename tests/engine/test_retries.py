@@ -23,6 +23,7 @@ from helpers.judge import Budget, Incomplete, complete_all, judge_all
 from helpers.providers import Clock, anthropic, openai
 from helpers.types import Price, Request, Trial
 from tests.engine.asking import (
+    EVERY,
     MODELS,
     PROVIDERS,
     FakeClock,
@@ -33,16 +34,15 @@ from tests.engine.asking import (
     everything,
     gaps,
     requests_to,
+    set_environment,
     statuses,
     timed,
     without_keys,
 )
 from tests.servers.behaviours import REFUSAL, Fault, Reply, only, polite, scripted, step
-from tests.servers.providers import environment
 from tests.servers.wire import write_reply
 
 SLOW = Fault("slow", seconds=20.0)
-EVERY = ("openai", "anthropic", "google", "own")
 
 #: kind of fault -> statuses of the attempts when it never ends.
 TABLE = {
@@ -104,36 +104,12 @@ def test_a_failure_is_asked_again_as_often_as_the_table_says_and_then_left(
     assert len(server.calls) == len(lines) + 1
 
 
-@pytest.mark.parametrize("kind", EVERY)
-def test_a_connection_that_is_refused_is_tried_six_times_more_and_costs_nothing(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str
-) -> None:
-    with socket.socket() as closed:  # bound and not listening: nobody else can open this port
+@contextmanager
+def refusing() -> Iterator[str]:
+    """An address that is bound and not listened at: nobody else can open this port."""
+    with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{closed.getsockname()[1]}"
-        for name, value in environment(url).items():
-            monkeypatch.setenv(name, value)
-        model = at(url, kind)
-        with pytest.raises(Incomplete, match=rf"{model.name}: 3 x nobody answers at .*is the server running"):
-            ask(requests_to(model, 3), tmp_path)
-    assert statuses(tmp_path, model) == ["connect"] * 7
-    assert not any(line["reply"]["maybe_billed"] for line in attempts(tmp_path, model))
-
-
-@pytest.mark.parametrize("kind", EVERY)
-def test_an_address_that_does_not_even_refuse_is_tried_six_times_more_and_costs_nothing(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str
-) -> None:
-    monkeypatch.setattr("helpers.providers.clients.CONNECT_SECONDS", 0.05)
-    with silent() as url:
-        for name, value in environment(url).items():
-            monkeypatch.setenv(name, value)
-        model = at(url, kind)
-        # A call that is given up as a whole, and not while it connects, has another status.
-        with pytest.raises(Incomplete, match=rf"{model.name}: 2 x nobody answers at .*is the server running"):
-            ask(requests_to(model, 2), tmp_path)
-    assert statuses(tmp_path, model) == ["connect"] * 7
-    assert not any(line["reply"]["maybe_billed"] for line in attempts(tmp_path, model))
+        yield f"http://127.0.0.1:{closed.getsockname()[1]}"
 
 
 @contextmanager
@@ -147,6 +123,23 @@ def silent() -> Iterator[str]:
             caller.setblocking(False)
             caller.connect_ex(listening.getsockname())
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+
+
+@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("address", [refusing, silent])
+def test_an_address_where_nobody_answers_is_tried_six_times_more_and_costs_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str, address: Any
+) -> None:
+    if address is silent:
+        monkeypatch.setattr("helpers.providers.clients.CONNECT_SECONDS", 0.05)
+    with address() as url:
+        set_environment(monkeypatch, url)
+        model = at(url, kind)
+        # A call that is given up as a whole, and not while it connects, has another status.
+        with pytest.raises(Incomplete, match=rf"{model.name}: 3 x nobody answers at .*is the server running"):
+            ask(requests_to(model, 3), tmp_path)
+    assert statuses(tmp_path, model) == ["connect"] * 7
+    assert not any(line["reply"]["maybe_billed"] for line in attempts(tmp_path, model))
 
 
 @pytest.mark.parametrize("kind", EVERY)
@@ -462,8 +455,7 @@ def test_a_proxy_that_the_environment_names_is_used(
 ) -> None:
     seen: list[str] = []
     with answering("{}", seen) as proxy:
-        for name, value in environment("http://model.invalid").items():
-            monkeypatch.setenv(name, value)
+        set_environment(monkeypatch, "http://model.invalid")
         for name in ("no_proxy", "NO_PROXY"):
             monkeypatch.delenv(name)
         monkeypatch.setenv("http_proxy", proxy)
@@ -478,8 +470,7 @@ def test_no_password_of_a_netrc_file_is_sent(provider: str, tmp_path: Path, monk
     (tmp_path / "netrc").write_text("machine 127.0.0.1\nlogin somebody\npassword of-another-service\n")
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     with answering("{}", seen) as address:
-        for name, value in environment(address).items():
-            monkeypatch.setenv(name, value)
+        set_environment(monkeypatch, address)
         with pytest.raises(Incomplete, match="bad_envelope"):
             ask(requests_to(MODELS[provider], 1), tmp_path)
     assert seen and not any("basic" in headers.lower() for headers in seen)

@@ -14,6 +14,7 @@ from helpers import store
 from helpers.__main__ import main
 from helpers.commands.spending import cost_of
 from helpers.types import Completion, Model, Price, Request, Usage
+from tests.engine import test_store
 from tests.engine.test_store import LABELS, reply_to
 
 #: Stands in models.yaml; the price is the test's own.
@@ -25,14 +26,10 @@ def recuse(*words: object) -> Result:
 
 
 def put(folder: Path, model: Model, *lines: tuple[str, Completion], **labels: Any) -> Path:
-    path = store.file_of(folder, model.name)
     folder.mkdir(exist_ok=True)
-    writer = store.Writer(path)
-    for prompt, completion in lines:
-        request = Request(model, prompt, "Be brief.")
-        writer.append(request, replace(completion, key=request.key), {**LABELS, **labels})
-    writer.close()
-    return path
+    asked = [(Request(model, prompt, "Be brief."), completion) for prompt, completion in lines]
+    made = [(request, replace(completion, key=request.key)) for request, completion in asked]
+    return test_store.put(store.file_of(folder, model.name), *made, labels={**LABELS, **labels})
 
 
 def said(text: str, day: str = "2026-03-01", **other: Any) -> Completion:

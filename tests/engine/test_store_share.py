@@ -20,7 +20,8 @@ from pyarrow import parquet
 
 from helpers import paths, store
 from helpers.types import Completion, Model, Request
-from tests.engine.test_store import LABELS, MODEL, TEXT, filled, reply_to
+from tests.engine import test_store
+from tests.engine.test_store import AWKWARD, LABELS, MODEL, TEXT, filled, reply_to
 from tests.engine.test_store_verify import changed
 
 OTHER = Model("claude", "anthropic", "claude-haiku-4-5", "claude")
@@ -28,13 +29,8 @@ OTHER = Model("claude", "anthropic", "claude-haiku-4-5", "claude")
 
 def put(folder: Path, *lines: tuple[Request, Completion], labels: dict[str, Any] = LABELS) -> Path:
     """Attempts appended to the file of the first request's model."""
-    path = store.file_of(folder, lines[0][0].model.name)
     folder.mkdir(exist_ok=True)
-    writer = store.Writer(path)
-    for request, completion in lines:
-        writer.append(request, completion, labels)
-    writer.close()
-    return path
+    return test_store.put(store.file_of(folder, lines[0][0].model.name), *lines, labels=labels)
 
 
 def ok(model: Model, prompt: str, text: str, **said: Any) -> tuple[Request, Completion]:
@@ -96,18 +92,7 @@ def test_any_text_comes_out_and_in_byte_for_byte(told: list[tuple[str, str, str]
         _out_and_in(Path(folder), list(zip(requests, replies, strict=True)))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "\x00",
-        "a\nb\r\nc\u2028d\u2029e\x85f",
-        "\u202eright to left\u202c \u05e9\u05dc\u05d5\u05dd",
-        "\u200b",
-        "e\u0301",
-        "🙂" * 300_000,
-    ],
-    ids=["nul", "line ends", "bidi", "zero width", "not normalized", "a megabyte"],
-)
+@pytest.mark.parametrize("text", AWKWARD.values(), ids=AWKWARD)
 def test_awkward_texts_come_out_and_in_byte_for_byte(tmp_path: Path, text: str) -> None:
     request = Request(MODEL, text)
     _out_and_in(tmp_path, [(request, reply_to(request, text, raw=text))])

@@ -20,7 +20,7 @@ from helpers import paths, store
 from helpers.store.records import key_of
 from helpers.types import Model, Request
 from tests.engine.asking import ask
-from tests.engine.test_store import LABELS, MODEL, OTHER_KEY, SAME_KEY, filled, reply_to
+from tests.engine.test_store import LABELS, MODEL, OTHER_KEY, SAME_KEY, filled, put, reply_to
 
 
 def sealed(record: dict[str, Any]) -> bytes:
@@ -35,11 +35,6 @@ def changed(line: bytes, change: Callable[[dict[str, Any]], Any]) -> bytes:
     del record["crc"]
     change(record)
     return sealed(record)
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return store.file_of(tmp_path, "gpt_fast")
 
 
 # --- what a line must be ----------------------------------------------------------------------------------------------
@@ -162,9 +157,7 @@ def test_damage_of_any_kind_is_named_and_costs_no_other_reply(data: st.DataObjec
         side = done.side.read_bytes() if done.side.exists() else b""
         kept = path.read_bytes()
         assert all(part in side or part in kept for part in hurt.split(b"\n"))
-        writer = store.Writer(path)
-        writer.append(Request(MODEL, "more"), reply_to(Request(MODEL, "more")), {})
-        writer.close()
+        put(path, (Request(MODEL, "more"), reply_to(Request(MODEL, "more"))))
         assert store.read(path).keys() == survivors | {Request(MODEL, "more").key}
 
 
@@ -214,10 +207,8 @@ def test_bad_lines_are_moved_to_the_side_in_order_and_kept_by_a_second_repair(pa
 def test_a_record_that_a_model_wrote_into_its_reply_is_never_taken_for_a_line(path: Path) -> None:
     filled(path, 1)
     planted = store.encode(Request(MODEL, "planted"), reply_to(Request(MODEL, "planted")), {}).decode()
-    writer = store.Writer(path)
     other = Request(MODEL, planted)
-    writer.append(other, reply_to(other, planted, raw=planted), {"condition": planted})
-    writer.close()
+    put(path, (other, reply_to(other, planted, raw=planted)), labels={"condition": planted})
     path.write_bytes(path.read_bytes().replace(b'"attempt":1', b'"attempt":2'))
     assert store.verify(path).bad[1].number == 2
     assert store.repair(path).rescued == 0 and store.read(path) == {}
@@ -284,9 +275,7 @@ def test_a_line_of_ours_whose_version_was_damaged_is_damage(path: Path) -> None:
 def test_copies_and_further_replies_are_counted_and_no_damage(path: Path) -> None:
     requests = filled(path, 2)
     path.write_bytes(path.read_bytes() + path.read_bytes().splitlines(keepends=True)[0])
-    writer = store.Writer(path)
-    writer.append(requests[1], reply_to(requests[1], "said again", request_id="req_2"), {})
-    writer.close()
+    put(path, (requests[1], reply_to(requests[1], "said again", request_id="req_2")))
     found = store.verify(path)
     assert (found.lines, found.same, found.further, found.bad, found.tail) == (4, 1, 1, (), None)
 
