@@ -189,7 +189,7 @@ MEASURED = (
         "verdicts for the candidate, ties half",
         "verdicts of readable pairs, strong ones weighted",
         f"{T}; controlled: question-clustered sandwich t on the logit, from 40 questions",
-        "Bradley and Terry 1952; style control after lmarena/arena-hard-auto; Liang and Zeger 1986",
+        "Bradley and Terry 1952; style control after lmarena/arena-hard-auto; Pustejovsky and Tipton 2018",
     ),
     of(
         "leaderboard_contrast",

@@ -91,7 +91,7 @@ def controlled(each: pd.DataFrame, style: pd.DataFrame, weight: int) -> Interval
     """The win rate at equal style; no number where the fit has none, with the reason in its method.
 
     Differences are divided by their standard deviations and not centred, so that the intercept is at no difference;
-    what no answer has is left out. Standard errors by question (Liang and Zeger 1986), on the logit scale.
+    what no answer has is left out. Standard errors by question (Pustejovsky and Tipton 2018), on the logit scale.
     """
     known = style.notna().all(axis=1).to_numpy()
     each, x = each[known], style.to_numpy()[known]
