@@ -106,8 +106,8 @@ def ran() -> Iterator[Asked]:
     """A run whose largest dose no reason has words for."""
     with pytest.MonkeyPatch.context() as patch:
         for module in (arms, editing):
-            patch.setattr(module, "LARGEST", 20)
-        yield runs.asked("quality_self_preference", question_limit=6, doses=[2, 4, 20], paraphrase=True)
+            patch.setattr(module, "LARGEST", 90)
+        yield runs.asked("quality_self_preference", question_limit=6, doses=[2, 4, 90], paraphrase=True)
 
 
 def funnel_of(ran: Asked) -> pd.DataFrame:
@@ -121,7 +121,7 @@ def test_the_funnel_of_a_run_counts_the_pairs_that_each_arm_showed(ran: Asked) -
         for condition, rows in ran.frame.groupby("condition")
     }
     arms = {
-        **{f"whose wrong answer could be edited ({dose} words)": f"wrong_{dose}" for dose in (2, 4, 20)},
+        **{f"whose wrong answer could be edited ({dose} words)": f"wrong_{dose}" for dose in (2, 4, 90)},
         "whose right answer could be edited (2 words)": "right_2",
         "whose two answers could be edited (2 words)": "both_2",
         "whose wrong answer could be paraphrased": "wrong_paraphrase",
@@ -131,7 +131,7 @@ def test_the_funnel_of_a_run_counts_the_pairs_that_each_arm_showed(ran: Asked) -
     for step, condition in arms.items():
         assert table.loc[step, "count"] == shown.get(condition, 0), step
         assert table.loc[step, "count"] + table.loc[step, "lost"] == pairs, step
-    lost = table.loc["whose wrong answer could be edited (20 words)"]
+    lost = table.loc["whose wrong answer could be edited (90 words)"]
     assert (lost["count"], lost["lost"], lost["why"]) == (0, pairs, f"{pairs} {FEW}")
     assert table.loc["judge x pair, asked both ways", "count"] == pairs * len(ran.experiment.judges)
 

@@ -94,9 +94,11 @@ def test_errors_alone_are_read_alone_and_reported_as_such(tmp_path: Path, log: s
     (note,) = frame.attrs["notes"]
     assert note.startswith(f"{errors} holds failed tries alone")
     assert note in saying.summary(analyze(path))
-    with pytest.raises(ValueError, match="no valid ranking"):
-        given = asked("hinting_groups", judgments=str(path))
-        hinting.measure(given.frame, given.data, 42, 5.0)
+    given = asked("hinting_groups", judgments=str(path))
+    found = hinting.measure(given.frame, given.data, 42, 5.0)
+    unread = [each for each in found if each.id == "unreadable_share"]
+    assert sum(each.n for each in unread) == 5 and {each.value for each in unread} == {1.0}
+    assert "**Cannot tell**: none of the 5 replies had a readable verdict." in run.provenance(given)
 
 
 def test_a_log_under_another_name_reports_that_failures_are_not_counted(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def spread_change(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
 def _arms(both: pd.DataFrame, hint: str, metric: str) -> tuple[np.ndarray, np.ndarray, tuple[object, ...]] | None:
     """Sums per question, the columns of the hinted group, then those of the blind one; and whose columns they are.
 
-    None where a vendor or judge that was asked has no valid judgment in one of the groups.
+    None where a vendor or judge that was asked has no valid judgment in one of the groups, or no vendor is known.
     """
     votes = frames.picks(both)
     candidates = rates.vendors(both)
@@ -120,10 +120,12 @@ def _arms(both: pd.DataFrame, hint: str, metric: str) -> tuple[np.ndarray, np.nd
             x.append(sums.numerators)
             d.append(sums.denominators)
             columns = sums.columns if column else columns
+    if not x:
+        return None
     x, d = np.hstack(x), np.hstack(d)
     asked = both["judge_vendor"].isin(candidates)
     whole = metric == "balance" or len(columns) == both.loc[asked, by].nunique()
-    return (x, d, columns) if len(x) and whole and (d.sum(axis=0) > 0).all() else None
+    return (x, d, columns) if whole and (d.sum(axis=0) > 0).all() else None
 
 
 def _difference(both: pd.DataFrame, metric: str, columns: Sequence[object]) -> Callable[[np.ndarray], np.ndarray]:
