@@ -19,6 +19,11 @@ from helpers.types import Estimate, display_name, listed, p_text
 #: What is the same where two judges are compared.
 SAME = ["source", "condition", "question_id", "baseline", "candidate", "first"]
 EFFECTS = {"own_vendor_win_effect": "pp", "own_vendor_score_effect": "score"}
+#: What an effect of judges says, what else explains it, and what is counted.
+WORDS = {
+    "own_vendor_win_effect": ("let its answers win {} more often", "place and sharpness", "pairs"),
+    "own_vendor_score_effect": ("score its answers {} higher", "leniency and use of the scale", "scores"),
+}
 LEVEL = 0.05
 #: More values (scores, or pairs of a judge) than these are not fitted.
 MOST_VALUES = 1_000_000
@@ -163,9 +168,7 @@ def sentences(estimates: Sequence[Estimate]) -> Iterator[str]:
 
 
 def _effect(id: str, each: Estimate) -> str:
-    what = "let its answers win {} more often" if id == "own_vendor_win_effect" else "score its answers {} higher"
-    beside = "place and sharpness" if id == "own_vendor_win_effect" else "leniency and use of the scale"
-    of = "pairs" if id == "own_vendor_win_effect" else "scores"
+    what, beside, of = WORDS[id]
     sure = f"{each} (n = {each.n:,} {of} of a judge, {each.clusters:,} questions)"
     return f"{display_name(each.where['vendor'])} judges {what.format(sure)} than quality, {beside} explain"
 
@@ -173,23 +176,14 @@ def _effect(id: str, each: Estimate) -> str:
 def _standing(each: Estimate, p: float, family: int) -> str:
     if p != p:
         return f"not tested ({each.method})"
-    shown = f"p {p_text(p)}, Holm over {family} vendor{'' if family == 1 else 's'}"
-    if p >= LEVEL:
-        return f"**no preference shown** ({shown})"
-    return (
-        f"**preference for the own vendor shown** ({shown})"
-        if each.value > 0
-        else f"**shown: they disfavour it** ({shown})"
-    )
+    preferred = "preference for the own vendor shown" if each.value > 0 else "shown: they disfavour it"
+    shown = "no preference shown" if p >= LEVEL else preferred
+    return f"**{shown}** (p {p_text(p)}, Holm over {family} vendor{'' if family == 1 else 's'})"
 
 
 def _agreed(estimates: Sequence[Estimate], each: Estimate) -> str:
     """The wins where both orders agree: shares that judges who follow the place do not blur."""
-    by = {
-        e.where["judges"]: e
-        for e in estimates
-        if e.id == "own_vendor_win_agreed" and e.where["vendor"] == each.where["vendor"]
-    }
-    shares = [f"{round(e.value * e.n):,} of {e.n:,} pairs by its {who} judges" for who, e in by.items()]
-    shares = [each.replace("its others judges", "other judges") for each in shares]
+    agreed = [e for e in estimates if (e.id, e.where.get("vendor")) == ("own_vendor_win_agreed", each.where["vendor"])]
+    who = {"own": "its own judges", "others": "other judges"}
+    shares = [f"{round(e.value * e.n):,} of {e.n:,} pairs by {who[e.where['judges']]}" for e in agreed]
     return f" Where both orders agree, its answer wins {listed(shares)}." if shares else ""

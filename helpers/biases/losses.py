@@ -28,8 +28,7 @@ def loss_change(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     texts = ("task", "right", "wrong", "first", "candidate", "wording") if frames.ROW_EACH & {*frame} else ()
     keys = ["question_id", "judge", *(name for name in texts if name in rows)]
     cluster = "article" if "article" in rows else "question_id"
-    rows = rows.assign(lost=(rows["outcome"] != "ok").astype(float))
-    rows = rows.assign(partner=rows["partner"] if "partner" in rows else rows["repeat"])
+    rows = rows.assign(lost=(rows["outcome"] != "ok") * 1.0, partner=rows["partner" if "partner" in rows else "repeat"])
     plain = rows.loc[rows["condition"] == control, [*keys, "repeat", "lost"]].rename(columns={"repeat": "partner"})
     found = []
     for condition in sorted({*conditions} - {control} if control else ()):
@@ -38,8 +37,7 @@ def loss_change(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
             continue
         sums = cluster_sums(both.assign(change=both["lost"] - both["lost_control"]), "change", cluster)
         interval = clustered(sums.numerators, sums.denominators)
-        enough = interval.clusters >= MIN_CLUSTERS
-        p = sign_flip(sums.numerators[:, 0], seed).p if enough else NAN
+        p = sign_flip(sums.numerators[:, 0], seed).p if interval.clusters >= MIN_CLUSTERS else NAN
         shares = f"{both['lost'].mean():.1%} against {both['lost_control'].mean():.1%}".replace("%", " %")
         interval = replace(interval, p=p, method=f"{interval.method}; sign-flip p, Holm; lost: {shares}")
         found.append(estimate("loss_change", {"condition": condition}, interval, data, "pp"))

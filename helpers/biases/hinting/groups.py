@@ -50,11 +50,8 @@ def group_metrics(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
         found += in_group(rates.unreadable_share(part, data), hint)
         if not (part["top"] == 1.0).any():
             continue
-        by_category = [
-            each
-            for each in rates.categories(part, data)
-            if each.id in ("category_self_bias", "category_average_self_bias")
-        ]
+        kept = ("category_self_bias", "category_average_self_bias")
+        by_category = [each for each in rates.categories(part, data) if each.id in kept]
         metrics = [
             *rates.top1_rate(part, data),
             *rates.vendor_share(part, data),
