@@ -1,24 +1,33 @@
-"""One stage of calls while it runs: what is reserved, what is recorded, who waits for money and who has none."""
+"""One stage of calls while it runs: in which order they are made, what is reserved and recorded, who waits for money.
+
+At each address the first call is made alone, then the first of each other model, then the rest side by side. A call
+for which there is no money while other calls hold some of it is deferred: when all others are made, the deferred calls
+of a model stand in line, in their order, for what comes back.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from helpers import store
 from helpers.judge.budget import Budget, BudgetReached
-from helpers.judge.ordering import in_order
-from helpers.judge.progress import Progress, notice
-from helpers.judge.stopping import patiently
-from helpers.judge.telling import interruption
+from helpers.judge.terminal import Progress, notice, patiently
 from helpers.providers import GIVEN_UP, Clock, Limit, Session, Stopped, Tries
 from helpers.types import Completion, Model, Request
 
 #: What is noted on an error that ended a stage: the last calls may be paid and not stored.
 UNWRITTEN = "calls may have been billed of which the store holds nothing"
+#: A call that is refused before it is sent waits for nothing: after so many at most, others get their turn.
+WITHOUT_PAUSE = 50
+#: Those who ask side by side begin so many seconds after one another. Calls that begin together come back together and
+#: go on in step for many rounds: each reply then waits until all others of its crowd have been handled.
+APART = 0.001
+#: What makes one call; it has to say itself what became of it.
+One = Callable[[Request], Awaitable[None]]
 
 
 class Asking:
@@ -33,17 +42,15 @@ class Asking:
         budget: Budget,
         progress: Progress,
         stage: str = "calls",
-        held: dict[str, Request] | None = None,
         keep: Callable[[Completion], Completion] = lambda reply: reply,
     ) -> None:
         """`replies` holds what is stored of `wanted` and gets what comes; `writers` has one for each missing model.
 
-        `held` are requests whose prompts are made already; each is let go when it is sent. `keep`
-        makes of a reply what `replies` gets.
+        `keep` makes of a reply what `replies` gets.
         """
         self.wanted, self.replies, self.writers, self.stage = wanted, replies, writers, stage
         self.labels, self.budget, self.progress, self.keep = labels, budget, progress, keep
-        self.held = held if held is not None else {}
+        #: By model and reason: what each call that is missing for it was told beside, "" for nothing.
         self.reasons: dict[str, dict[str, list[str]]] = {}
         self.broken: Exception | None = None
         self.out_of_money: dict[str, BudgetReached] = {}
@@ -55,51 +62,6 @@ class Asking:
         self.asked = False
         self.in_flight: set[str] = set()
         self.freed = asyncio.Event()
-
-    def halted(self, model: Model) -> str | None:
-        """Why nothing more is to be sent to a model; None while all is well."""
-        if self.stopping:
-            return "interrupted"
-        halt = self.broken or self.out_of_money.get(model.name)
-        return None if halt is None else str(halt)
-
-    def reserve(self, request: Request) -> None:
-        """Set money aside for an attempt; Stopped or BudgetReached where nothing more is to be sent."""
-        if (why := self.halted(request.model)) is not None:
-            raise Stopped(why)
-        line = self.lines.setdefault(request.model.name, {})
-        try:
-            if not self._first(request):
-                raise BudgetReached("an earlier call of the model waits for money", waiting=True)
-            self.budget.reserve(request)
-        except BudgetReached:
-            line[request.key] = None
-            raise
-        if line:
-            del line[request.key]
-            self.freed.set()
-        self.asked = True
-        self.in_flight.add(request.key)
-
-    def record(self, request: Request, completion: Completion) -> None:
-        """Keep what an attempt brought and count what it cost."""
-        # First the paid reply onto the disk, then the accounts.
-        try:
-            self.writers[request.model.name].append(request, completion, self.labels.get(request.key, {}))
-        finally:
-            self.budget.settle(request, completion)
-            self._landed(request)
-        self.given_up += completion.error == GIVEN_UP
-        if completion.status == "ok":
-            self.replies[request.key] = self.keep(completion)
-        with suppress(OSError):  # the terminal was closed
-            self.progress.done() if completion.status == "ok" else self.progress.fail()
-
-    def stop(self) -> int:
-        """Send nothing more; how many calls are in flight. Who waits for something else hears it within a second."""
-        self.stopping = True
-        self.freed.set()
-        return len(self.in_flight)
 
     async def run(
         self, concurrency: int, clock: Clock, limits: Mapping[tuple[str, str | None], Limit] | None = None
@@ -146,6 +108,49 @@ class Asking:
                 self.broken = self.broken or error
                 self.freed.set()
 
+    # --- what a Session calls -----------------------------------------------------------------------------------------
+
+    def halted(self, model: Model) -> str | None:
+        """Why nothing more is to be sent to a model; None while all is well."""
+        if self.stopping:
+            return "interrupted"
+        halt = self.broken or self.out_of_money.get(model.name)
+        return None if halt is None else str(halt)
+
+    def reserve(self, request: Request) -> None:
+        """Set money aside for an attempt; Stopped or BudgetReached where nothing more is to be sent."""
+        if (why := self.halted(request.model)) is not None:
+            raise Stopped(why)
+        line = self.lines.setdefault(request.model.name, {})
+        try:
+            if not self._first(request):
+                raise BudgetReached("an earlier call of the model waits for money", waiting=True)
+            self.budget.reserve(request)
+        except BudgetReached:
+            line[request.key] = None
+            raise
+        if line:
+            del line[request.key]
+            self.freed.set()
+        self.asked = True
+        self.in_flight.add(request.key)
+
+    def record(self, request: Request, completion: Completion) -> None:
+        """Keep what an attempt brought and count what it cost."""
+        # First the paid reply onto the disk, then the accounts.
+        try:
+            self.writers[request.model.name].append(request, completion, self.labels.get(request.key, {}))
+        finally:
+            self.budget.settle(request, completion)
+            self._landed(request)
+        self.given_up += completion.error == GIVEN_UP
+        if completion.status == "ok":
+            self.replies[request.key] = self.keep(completion)
+        with suppress(OSError):  # the terminal was closed
+            self.progress.done() if completion.status == "ok" else self.progress.fail()
+
+    # --- one call -----------------------------------------------------------------------------------------------------
+
     async def _one(self, session: Session, request: Request) -> None:
         """One call; deferred where the money for it, or for an earlier one of its model, is set aside for others."""
         if (stop := await self._ask(session, request)) is not None:
@@ -165,25 +170,11 @@ class Asking:
             self.lines.get(request.model.name, {}).pop(request.key, None)
             self.freed.set()
 
-    def _first(self, request: Request) -> bool:
-        """Whether no earlier call of its model waits for money."""
-        return next(iter(self.lines[request.model.name]), request.key) == request.key
-
-    def _must_wait(self, request: Request) -> bool:
-        """Whether the money for a call may still come: from what is in flight, or when earlier ones have theirs."""
-        if self.halted(request.model) is not None:
-            return False
-        if not self._first(request):
-            return True
-        reached = self.budget.reached(request)
-        return bool(self.in_flight and reached and reached.waiting)
-
     async def _ask(self, session: Session, request: Request) -> BudgetReached | None:
         """One call until it is over, or until there is no money for its next attempt: then its tries are kept."""
         tries = self.tries.pop(request.key, None) or Tries()
         try:
-            whole = self.held.pop(request.key, None) or request.whole()
-            completion = await session.complete(whole, tries)
+            completion = await session.complete(request.whole(), tries)
             reason, said = completion.status, completion.error or ""
         except BudgetReached as stop:
             tries.limited_since = None  # what it waits for now is no rate limit
@@ -205,6 +196,19 @@ class Asking:
         self.in_flight.discard(request.key)
         self.freed.set()
 
+    def _first(self, request: Request) -> bool:
+        """Whether no earlier call of its model waits for money."""
+        return next(iter(self.lines[request.model.name]), request.key) == request.key
+
+    def _must_wait(self, request: Request) -> bool:
+        """Whether the money for a call may still come: from what is in flight, or when earlier ones have theirs."""
+        if self.halted(request.model) is not None:
+            return False
+        if not self._first(request):
+            return True
+        reached = self.budget.reached(request)
+        return bool(self.in_flight and reached and reached.waiting)
+
     def _end(self, request: Request, stop: BudgetReached) -> None:
         """No later call of this model is sent; other models go on until a call of theirs finds no money."""
         # Cheaper calls of the model could still be paid and are not asked: which replies are missing is then a matter
@@ -213,10 +217,98 @@ class Asking:
         self.freed.set()
         self._missing(request, str(stop), "")
 
+    # --- the end ------------------------------------------------------------------------------------------------------
+
     def _missing(self, request: Request, reason: str, said: str) -> None:
         self.reasons.setdefault(request.model.name, {}).setdefault(reason, []).append(said)
 
+    def stop(self) -> int:
+        """Send nothing more; how many calls are in flight. Who waits for something else hears it within a second."""
+        self.stopping = True
+        self.freed.set()
+        return len(self.in_flight)
+
     def interruption(self) -> str:
-        """What an interrupted run says: how much is stored, how much is missing, how to go on."""
+        """What an interrupted stage says: how much is stored, how much is missing, how to go on."""
         stored, wanted = len(self.replies), len(self.wanted)
-        return interruption(self.stage, stored, wanted, self.asked, self.given_up, self.broken)
+        lost = f", {self.given_up} given up in flight and perhaps billed" if self.given_up else ""
+        why = f" ({self.broken})" if self.broken else ""
+        counts = f"{stored} of {wanted} replies are stored, {wanted - stored} are missing{lost}{why}"
+        before = "" if self.asked else "nothing was asked; "
+        return f"{self.stage}: {before}{counts}; run the same again to ask for these only"
+
+    def incomplete(self) -> str:
+        """What a stage says when all is asked that could be; of several words on one reason the last stand for all."""
+        stored, wanted = len(self.replies), len(self.wanted)
+        lines = [f"{wanted - stored} of {wanted} replies are still missing:"]
+        for name, reasons in sorted(self.reasons.items()):
+            counted = [f"{len(said)} x {why}" + (f" ({said[-1]})" if said[-1] else "") for why, said in reasons.items()]
+            lines.append(f"  {name}: {'; '.join(counted)}")
+        lines.append(
+            "Everything that came is stored: run the same again to ask for these only, or set judgments='stored' "
+            "(an audit: --stored) to analyse what is there."
+        )
+        return "\n".join(lines)
+
+
+# --- in which order -----------------------------------------------------------------------------------------------------
+
+
+async def in_order(
+    requests: Iterable[Request], one: One, concurrency: int, answered: Container[str], over: Callable[[], bool]
+) -> None:
+    """Make all of these calls, so many at a time to each address, and to each server of a model, until it is `over`.
+
+    `answered` holds the names of the models that have answered in this run.
+    """
+    found: dict[tuple[tuple[str, str | None], ...], list[Request]] = {}
+    for request in requests:
+        found.setdefault(request.model.addresses, []).append(request)
+    # A group waits for each of its tasks also when it is cancelled: all are recorded before files close.
+    async with asyncio.TaskGroup() as addresses:
+        for servers, group in found.items():
+            addresses.create_task(_address(group, one, concurrency * len(servers), answered, over))
+
+
+async def _address(
+    requests: Sequence[Request], one: One, concurrency: int, answered: Container[str], over: Callable[[], bool]
+) -> None:
+    """All calls to one address: the first alone, then the first of each other model, then the rest side by side.
+
+    So a wrong key costs one call, whatever the number of models, and a wrong model id one of its own. Those side by
+    side begin APART; simulated ones, which nobody waits for, at once.
+    """
+    first: dict[str, Request] = {}
+    for request in requests:
+        if request.model.name not in answered:  # as those of deferred calls may have
+            first.setdefault(request.model.name, request)
+    for request in [*first.values()][:1]:
+        await one(request)
+    async with asyncio.TaskGroup() as group:
+        for request in [*first.values()][1:]:
+            group.create_task(one(request))
+    others = [request for request in requests if first.get(request.model.name) is not request]
+    rest = iter(others)
+    begun = 0  # by all workers since others had their turn
+
+    def turn() -> None:
+        nonlocal begun
+        begun = 0
+
+    async def worker(place: int) -> None:
+        nonlocal begun
+        if not requests[0].model.simulated:
+            await asyncio.sleep(place * APART)
+        for request in rest:
+            begun += 1
+            if begun == WITHOUT_PAUSE:
+                asyncio.get_running_loop().call_soon(turn)
+            if request.model.simulated or begun >= WITHOUT_PAUSE:
+                await asyncio.sleep(0)  # simulated models never wait: without this no interrupt would be heard
+            if over():
+                return
+            await one(request)
+
+    async with asyncio.TaskGroup() as group:
+        for place in range(min(concurrency, len(others))):
+            group.create_task(worker(place))

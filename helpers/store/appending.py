@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from helpers.store.records import StoreError, decode, encode, look
+from helpers.store.records import StoreError, encode, look, usable
 from helpers.types import Completion, Request
 
 SYNC_LINES = 64
@@ -75,8 +75,8 @@ class Writer:
 
     def _mend_tail(self) -> None:
         size = position = os.fstat(self._fd).st_size
-        parts: list[bytes] = []  # from the end backwards
-        while position and not (parts and b"\n" in parts[-1]):
+        parts = [b""]  # from the end backwards
+        while position and b"\n" not in parts[-1]:
             step = min(65536, position)
             position -= step
             os.lseek(self._fd, position, os.SEEK_SET)
@@ -84,18 +84,16 @@ class Writer:
         tail = b"".join(reversed(parts)).rpartition(b"\n")[2]
         if not tail:
             return
-        try:
-            decode(tail)
-        except (ValueError, KeyError, TypeError):
-            line = look(1, tail)
-            if line.kind != "torn":  # what was paid for, or belongs to a later version, is not cut
-                raise StoreError(
-                    f"{self.path}: the last line is not one that was cut off: {line.wrong}. "
-                    f"`recuse store verify --store {self.path.parent}` says more, --repair saves what is whole"
-                ) from None
+        line = look(1, tail, usable)
+        if line.kind == "torn":
             os.ftruncate(self._fd, size - len(tail))
-        else:  # only the newline is missing: a whole paid reply, not to be thrown away
+        elif line.kind == "unended":  # only the newline is missing: a whole paid reply, not to be thrown away
             self.append_line(b"\n", "nothing was asked")
+        else:  # what was paid for, or belongs to a later version, is not cut
+            raise StoreError(
+                f"{self.path}: the last line is not one that was cut off: {line.wrong}. "
+                f"`recuse store verify --store {self.path.parent}` says more, --repair saves what is whole"
+            )
 
     @property
     def size(self) -> int:
