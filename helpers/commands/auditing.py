@@ -87,7 +87,7 @@ def audit(
 def _planned(planned: Any, name: str, budget_usd: float | None) -> bool:
     """Tell the plan, and whether a budget that is given is enough."""
     from helpers.judge import dollars
-    from helpers.judge.prices import enough
+    from helpers.judge.budget import enough
 
     echo(planned)
     if not planned.usd:

@@ -8,7 +8,7 @@ from typing import Any
 
 from helpers.commands.printing import echo
 from helpers.judge import Budget, NoPrice, Plan, actual, dollars
-from helpers.judge.prices import enough
+from helpers.judge.budget import enough
 from helpers.services import token_parameters
 from helpers.store import Cost, completion_of
 from helpers.types import Model, Request

@@ -1,8 +1,7 @@
 """One stage of calls while it runs: in which order they are made, what is reserved and recorded, who waits for money.
 
-At each address the first call is made alone, then the first of each other model, then the rest side by side. A call
-for which there is no money while other calls hold some of it is deferred: when all others are made, the deferred calls
-of a model stand in line, in their order, for what comes back.
+At each address the first call is made alone, then the first of each other model, then the rest side by side. Calls for
+which there is no money while other calls hold some of it stand in line, in their order, for what comes back.
 """
 
 from __future__ import annotations
@@ -54,9 +53,7 @@ class Asking:
         self.reasons: dict[str, dict[str, list[str]]] = {}
         self.broken: Exception | None = None
         self.out_of_money: dict[str, BudgetReached] = {}
-        self.deferred: list[Request] = []
         self.lines: dict[str, dict[str, None]] = {}  # by model, keys of its calls that wait for money, the first first
-        self.tries: dict[str, Tries] = {}
         self.stopping = False
         self.given_up = 0
         self.asked = False
@@ -92,9 +89,6 @@ class Asking:
             async with Session(self.reserve, self.record, concurrency, clock, limits, **more) as session:
                 how = (concurrency, session.answered, lambda: self.stopping)
                 await in_order(missing, partial(self._one, session), *how)
-                # Nothing is in flight any more: all money is there again, and those who wait for it line up anew.
-                self.lines.clear()
-                await in_order(self.deferred, partial(self._deferred, session), *how)
         finally:
             ticker.cancel()
 
@@ -152,14 +146,10 @@ class Asking:
     # --- one call -----------------------------------------------------------------------------------------------------
 
     async def _one(self, session: Session, request: Request) -> None:
-        """One call; deferred where the money for it, or for an earlier one of its model, is set aside for others."""
-        if (stop := await self._ask(session, request)) is not None:
-            self.deferred.append(request) if stop.waiting else self._end(request, stop)
-
-    async def _deferred(self, session: Session, request: Request) -> None:
-        """One call that was deferred: in its model's line it waits for what others in flight leave, or for the end."""
+        """One call until it is over; where money for it is set aside for others, it waits in its model's line."""
+        tries = Tries()
         try:
-            while (stop := await self._ask(session, request)) is not None:
+            while (stop := await self._ask(session, request, tries)) is not None:
                 if self._first(request) and not (stop.waiting and self.in_flight):
                     self._end(request, stop)
                     return
@@ -170,15 +160,13 @@ class Asking:
             self.lines.get(request.model.name, {}).pop(request.key, None)
             self.freed.set()
 
-    async def _ask(self, session: Session, request: Request) -> BudgetReached | None:
-        """One call until it is over, or until there is no money for its next attempt: then its tries are kept."""
-        tries = self.tries.pop(request.key, None) or Tries()
+    async def _ask(self, session: Session, request: Request, tries: Tries) -> BudgetReached | None:
+        """One call until it is over, or until there is no money for its next attempt."""
         try:
             completion = await session.complete(request.whole(), tries)
             reason, said = completion.status, completion.error or ""
         except BudgetReached as stop:
             tries.limited_since = None  # what it waits for now is no rate limit
-            self.tries[request.key] = tries
             return stop
         except Stopped as stop:
             reason, said = str(stop), ""
@@ -251,7 +239,7 @@ class Asking:
         return "\n".join(lines)
 
 
-# --- in which order -----------------------------------------------------------------------------------------------------
+# --- in which order ---------------------------------------------------------------------------------------------------
 
 
 async def in_order(

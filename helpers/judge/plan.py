@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from helpers import store
-from helpers.judge.budget import ROUNDING, Budget, OverBudget
-from helpers.judge.prices import bounds, cost, dollars
-from helpers.types import Model, Request
+from helpers.judge.budget import ROUNDING, Budget, OverBudget, bounds, cost, dollars
+from helpers.types import Request
 
 
 @dataclass(frozen=True)
@@ -29,6 +28,9 @@ class PlanRow:
     output_tokens: int
     usd: float
     shared_tokens: int = 0
+
+
+_ADDED = ("calls", "stored", "missing", "input_tokens", "output_tokens", "usd", "shared_tokens")
 
 
 @dataclass(frozen=True)
@@ -115,36 +117,6 @@ def unique(requests: Iterable[Request]) -> dict[str, Request]:
     return found
 
 
-@dataclass
-class _Counts:
-    """A row of a plan while its stage is counted; `starts` are the beginnings worth caching that were seen."""
-
-    model: Model
-    calls: int = 0
-    missing: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    usd: float = 0.0
-    shared_tokens: int = 0
-    starts: set[bytes] = field(default_factory=set)
-
-    def add(self, request: Request) -> None:
-        """One more missing call."""
-        read, written = bounds(request)
-        self.missing += 1
-        self.input_tokens += read
-        self.output_tokens += written
-        self.usd += cost(self.model, read, written)
-        sizes = request.measured
-        self.shared_tokens += sizes.start if sizes.starts in self.starts else 0
-        self.starts.add(sizes.starts)
-
-    def row(self, stage: str) -> PlanRow:
-        """The row."""
-        told = (self.input_tokens, self.output_tokens, self.usd, self.shared_tokens)
-        return PlanRow(stage, self.model.name, self.calls, self.calls - self.missing, self.missing, *told)
-
-
 def make_plan(stages: Mapping[str, Iterable[Request]], folder: Path | None) -> Plan:
     """Calls, tokens and dollars per stage and model, in one pass; what is in the store is not asked again.
 
@@ -155,7 +127,8 @@ def make_plan(stages: Mapping[str, Iterable[Request]], folder: Path | None) -> P
     rows: list[PlanRow] = []
     stored: dict[str, set[str]] = {}
     for stage, requests in stages.items():
-        counted: dict[str, _Counts] = {}
+        counted: dict[str, dict[str, float]] = {}
+        starts: set[tuple[str, bytes]] = set()  # by model, the beginnings worth caching that were seen
         seen: set[str] = set()
         for request in requests:
             name, key = request.model.name, None if request.unwritten else request.key
@@ -164,12 +137,21 @@ def make_plan(stages: Mapping[str, Iterable[Request]], folder: Path | None) -> P
             if name not in stored:
                 # In this model's file alone: another name of the same model has a file of its own.
                 stored[name] = store.stored_keys(store.file_of(folder, name)) if folder else set()
-            counts = counted.setdefault(name, _Counts(request.model))
-            counts.calls += 1
-            if key not in stored[name]:
-                counts.add(request)
+            row = counted.setdefault(name, dict.fromkeys(_ADDED, 0) | {"usd": 0.0})
+            row["calls"] += 1
+            if key in stored[name]:
+                row["stored"] += 1
+            else:
+                read, written = bounds(request)
+                row["missing"] += 1
+                row["input_tokens"] += read
+                row["output_tokens"] += written
+                row["usd"] += cost(request.model, read, written)
+                sizes = request.measured
+                row["shared_tokens"] += sizes.start if (name, sizes.starts) in starts else 0
+                starts.add((name, sizes.starts))
             if key is not None:
                 seen.add(key)
                 stored[name].add(key)
-        rows += [counts.row(stage) for counts in counted.values()]
+        rows += [PlanRow(stage, name, **row) for name, row in counted.items()]
     return Plan(tuple(rows))
