@@ -76,10 +76,14 @@ async def complete_all(
     clock: Clock | None = None,
     show: bool = True,
     keep: Callable[[Completion], Completion] = lambda reply: reply,
+    outcome: Callable[[Completion], str] | None = None,
+    keep_going: bool = False,
 ) -> dict[str, Completion]:
     """The reply to each request by key: stored ones as they are, missing ones asked, within the budget.
 
     `labels` maps keys to what people who grep the store want to see. `keep` makes of a stored reply what is returned.
+    `outcome` says what can be read of a reply: a model is asked no more where fewer than a tenth of its first 20
+    replies could be read, unless `keep_going`.
     With `ask=False` nothing is asked and missing keys are absent. Raises before the first call: MissingKey, TooLong,
     OverLimit, NoPrice, OverBudget; after the last: Incomplete, which counts what is still missing and why. An
     interrupt lets what is in flight arrive and raises Interrupted (a request to end: KeyboardInterrupt); a second one
@@ -108,7 +112,7 @@ async def complete_all(
         progress = Progress(named, len(wanted), len(replies), budget, show)
         stack.callback(_closed, progress)
         stack.callback(budget.abandon, list(wanted))  # whatever ends this: what was sent may have been billed
-        asking = Asking(wanted, replies, writers, labels, budget, progress, stage, keep)
+        asking = Asking(wanted, replies, writers, labels, budget, progress, stage, keep, outcome, keep_going)
         await asking.run(concurrency, clock, limits)
     if len(replies) < len(wanted):
         missing = [request for key, request in wanted.items() if key not in replies]
@@ -123,7 +127,14 @@ async def judge_all(trials: Iterable[Trial], *, folder: Path, **options: Any) ->
     body (`raw`) unless log-probabilities stand in it: nothing else is read from there, and many take much memory.
     """
     asked = list(trials)
-    options = {"folder": folder, "labels": labels_of(asked), "keep": without_body, **options}
+    first = {trial.request.key: trial for trial in reversed(asked)}
+
+    def outcome(reply: Completion) -> str:
+        with suppress(ValueError):  # a trial that cannot be read at all is told when all replies are stored
+            return verdicts.read(first[reply.key], reply).outcome
+        return "ok"
+
+    options = {"folder": folder, "labels": labels_of(asked), "keep": without_body, "outcome": outcome, **options}
     return judgments(asked, await complete_all((trial.request for trial in asked), **options))
 
 

@@ -7,6 +7,7 @@ which there is no money while other calls hold some of it stand in line, in thei
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -16,6 +17,7 @@ from helpers import store
 from helpers.judge.budget import Budget, BudgetReached
 from helpers.judge.terminal import Progress, notice, patiently
 from helpers.providers import GIVEN_UP, Clock, Limit, Session, Stopped, Tries
+from helpers.providers.keys import redact
 from helpers.types import Completion, Model, Request
 
 #: What is noted on an error that ended a stage: the last calls may be paid and not stored.
@@ -25,6 +27,12 @@ WITHOUT_PAUSE = 50
 #: Those who ask side by side begin so many seconds after one another. Calls that begin together come back together and
 #: go on in step for many rounds: each reply then waits until all others of its crowd have been handled.
 APART = 0.001
+#: When so many replies of a model have come, at least this share of them must be readable, or no more are asked for.
+FIRST, LEAST = 20, 0.1
+#: What becomes of a reply that no setting of ours can mend: it says nothing about whether replies can be read.
+CONTENT = ("refused", "filtered")
+#: Letters of a reply that an error quotes.
+QUOTED = 200
 #: What makes one call; it has to say itself what became of it.
 One = Callable[[Request], Awaitable[None]]
 
@@ -42,10 +50,13 @@ class Asking:
         progress: Progress,
         stage: str = "calls",
         keep: Callable[[Completion], Completion] = lambda reply: reply,
+        outcome: Callable[[Completion], str] | None = None,
+        keep_going: bool = False,
     ) -> None:
         """`replies` holds what is stored of `wanted` and gets what comes; `writers` has one for each missing model.
 
-        `keep` makes of a reply what `replies` gets.
+        `keep` makes of a reply what `replies` gets, `outcome` says what can be read of it; a model of whose first
+        replies hardly any can be read is asked no more, unless `keep_going`.
         """
         self.wanted, self.replies, self.writers, self.stage = wanted, replies, writers, stage
         self.labels, self.budget, self.progress, self.keep = labels, budget, progress, keep
@@ -54,6 +65,9 @@ class Asking:
         self.broken: Exception | None = None
         self.out_of_money: dict[str, BudgetReached] = {}
         self.lines: dict[str, dict[str, None]] = {}  # by model, keys of its calls that wait for money, the first first
+        self.outcome, self.keep_going = outcome, keep_going
+        self.outcomes: dict[str, Counter[str]] = {}  # by model, of its first replies
+        self.unreadable: dict[str, str] = {}
         self.stopping = False
         self.given_up = 0
         self.asked = False
@@ -68,6 +82,8 @@ class Asking:
         # What was refused before goes last: the first refusal stops a model, and the fault may be in that one request.
         ordered = sorted(self.wanted.items(), key=lambda item: item[0] in refused)
         missing = [request for key, request in ordered if key not in self.replies]
+        for key, reply in self.replies.items():
+            self._look(self.wanted[key], reply)
         work = asyncio.create_task(self._all(missing, concurrency, clock, limits or {}))
         await patiently(work, self.stop, self.interruption)
         if self.broken is not None:
@@ -108,7 +124,7 @@ class Asking:
         """Why nothing more is to be sent to a model; None while all is well."""
         if self.stopping:
             return "interrupted"
-        halt = self.broken or self.out_of_money.get(model.name)
+        halt = self.broken or self.out_of_money.get(model.name) or self.unreadable.get(model.name)
         return None if halt is None else str(halt)
 
     def reserve(self, request: Request) -> None:
@@ -138,10 +154,28 @@ class Asking:
             self.budget.settle(request, completion)
             self._landed(request)
         self.given_up += completion.error == GIVEN_UP
+        read = True
         if completion.status == "ok":
             self.replies[request.key] = self.keep(completion)
+            read = self._look(request, completion, new=True)
         with suppress(OSError):  # the terminal was closed
-            self.progress.done() if completion.status == "ok" else self.progress.fail()
+            self.progress.done(read) if completion.status == "ok" else self.progress.fail()
+
+    def _look(self, request: Request, reply: Completion, new: bool = False) -> bool:
+        """Whether a reply could be read; where hardly any of a model's first replies could, it is asked no more."""
+        if self.outcome is None or request.model.simulated:
+            return True
+        name = request.model.name
+        seen = self.outcomes.setdefault(name, Counter())
+        if not new and seen.total() >= FIRST:
+            return True
+        outcome = self.outcome(reply)
+        if seen.total() < FIRST and outcome not in CONTENT:
+            seen[outcome] += 1
+            if seen.total() == FIRST and seen["ok"] < LEAST * FIRST and not self.keep_going:
+                self.unreadable[name] = unreadable(request, seen, reply.text)
+                self.freed.set()
+        return outcome == "ok"
 
     # --- one call -----------------------------------------------------------------------------------------------------
 
@@ -237,6 +271,19 @@ class Asking:
             "(an audit: --stored) to analyse what is there."
         )
         return "\n".join(lines)
+
+
+def unreadable(request: Request, seen: Mapping[str, int], text: str) -> str:
+    """Why a model is asked no more whose first replies could not be read: how many, one of them, and what to change."""
+    counts = ", ".join(f"{count} {outcome}" for outcome, count in sorted(seen.items()))
+    cut = "truncated" in seen or "empty" in seen or text.lstrip().startswith("<think")
+    schema = "`structured: false` in models.yaml (an audit: --text) where the server does not enforce JSON schemas"
+    remedies = [schema] if request.schema is not None and not cut else []
+    remedies.append("a reasoning parser on the server, or a larger `max_tokens`, where thoughts take up the reply")
+    return (
+        f"of its first {FIRST} replies fewer than {LEAST:.0%} could be read ({counts}); nothing more is asked of it. "
+        f"One of them: {redact(text)[:QUOTED]!r}. Try {'; '.join(remedies)}; keep_going asks all the same"
+    )
 
 
 # --- in which order ---------------------------------------------------------------------------------------------------

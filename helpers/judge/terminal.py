@@ -74,7 +74,7 @@ class Progress:
 
     def __init__(self, stage: str, calls: int, stored: int, budget: Budget, show: bool = True) -> None:
         """`calls` are wanted, `stored` of them need no asking."""
-        self.stored, self.failed, self.budget = stored, 0, budget
+        self.stored, self.failed, self.unreadable, self.budget = stored, 0, 0, budget
         self._bar: Any = None
         self._came, self._pause, self._due = 0, QUICK, 0.0
         self._own: TextIO | None = None
@@ -91,9 +91,10 @@ class Progress:
             self._bar = tqdm(**options)
             self._due = time.monotonic() + self._pause
 
-    def done(self) -> None:
-        """One call brought its reply."""
+    def done(self, read: bool = True) -> None:
+        """One call brought its reply, which could be `read` or not."""
         self._came += 1
+        self.unreadable += not read
         self._show()
 
     def fail(self) -> None:
@@ -113,7 +114,8 @@ class Progress:
         """Make the line anew where it is due: its sums go over all calls in flight."""
         if self._bar is None or (not last and time.monotonic() < self._due):
             return
-        counts = f"stored {self.stored}, failed {self.failed}, {money(self.budget)}"
+        unread = f", unreadable {self.unreadable}" if self.unreadable else ""
+        counts = f"stored {self.stored}, failed {self.failed}{unread}, {money(self.budget)}"
         self._bar.set_postfix_str(counts, refresh=False)
         self._bar.update(self._came)
         self._came, self._due = 0, time.monotonic() + self._pause
