@@ -10,7 +10,7 @@ from typing import Any
 
 from helpers import store, verdicts
 from helpers.judge.asking import UNWRITTEN, Asking
-from helpers.judge.budget import Account, Budget, NoPrice, OverBudget, Spending, actual, dollars
+from helpers.judge.budget import Account, Budget, NoPrice, OverBudget, Spending, actual, billed, dollars
 from helpers.judge.checking import (
     MissingKey,
     OverLimit,
@@ -23,7 +23,7 @@ from helpers.judge.checking import (
     refuse_slow,
     too_long,
 )
-from helpers.judge.plan import Plan, make_plan, unique
+from helpers.judge.plan import Plan, earlier, make_plan, unique
 from helpers.judge.terminal import Interrupted, Progress, notice
 from helpers.providers import Clock
 from helpers.providers.tokens import tokens_of, without_body
@@ -43,10 +43,12 @@ __all__ = [
     "Spending",
     "TooLong",
     "actual",
+    "billed",
     "check_fit",
     "check_keys",
     "complete_all",
     "dollars",
+    "earlier",
     "judge_all",
     "judgments",
     "labels_of",

@@ -186,6 +186,14 @@ def actual(request: Request, completion: Completion) -> float:
     return worst_case(request) if completion.status in ("ok", "empty") or completion.maybe_billed else 0.0
 
 
+def billed(model: Model, record: Mapping[str, Any], completion: Completion) -> float:
+    """What an attempt in the store cost at most, at the price of this model: `actual` of a line as it stands there."""
+    asked = record["request"]
+    # Nobody stored how much of the prompt was meant for a cache: all of it is the dearest case.
+    request = Request(model, asked["prompt"], asked["system"], asked["schema"], shared=asked["prompt"])
+    return actual(request, completion)
+
+
 # --- the account of a run ---------------------------------------------------------------------------------------------
 
 
@@ -234,12 +242,14 @@ def summed(name: str, rows: Iterable[Spending], limit: float | None) -> Spending
 class Account:
     """The account of a run as it stood at one moment: a row a model that was asked, in the order of their names.
 
-    `replies` are the keys of the replies that came in this run; all others that it reads were asked before.
+    `replies` are the keys of the replies that came in this run; all others that it reads were asked before. `earlier`
+    is what attempts of earlier runs of the same experiment may have been billed, in US dollars.
     """
 
     limit: float = 0.0
     rows: tuple[Spending, ...] = ()
     replies: frozenset[str] = frozenset()
+    earlier: float = 0.0
 
     @property
     def total(self) -> Spending:
@@ -262,6 +272,9 @@ class Account:
                 f"{dollars(row.usd):>12}{maybe:>18}{dollars(row.reserved):>11}"
                 f"{'-' if row.remaining is None else left(row.remaining):>12}"
             )
+        if self.earlier:
+            told = "Attempts of earlier runs of this experiment may have been billed"
+            lines.append(f"{told} {dollars(self.earlier)}: {dollars(self.earlier + self.total.usd)} in all.")
         return "\n".join(lines)
 
 
@@ -269,14 +282,17 @@ class Account:
 class Budget:
     """The money of one run, over all its stages: `limit` for all, `limits` for single models by name.
 
-    Money is reserved before each attempt and settled after it. `planned` says that a plan of all stages was found to
-    fit. Later stages are then not checked again, only counted: a written answer is bounded by its bytes, which can be
-    more than the tokens that the plan counted for it.
+    `total` is what all runs of the experiment may cost together (None: no such limit), `earlier` what those before this
+    one may have been billed. Money is reserved before each attempt and settled after it. `planned` says that a plan of
+    all stages was found to fit. Later stages are then not checked again, only counted: a written answer is bounded by
+    its bytes, which can be more than the tokens that the plan counted for it.
     """
 
     limit: float = 0.0
     limits: Mapping[str, float] = field(default_factory=dict)
     planned: bool = False
+    total: float | None = None
+    earlier: float = 0.0
     _sums: dict[str, dict[str, float]] = field(default_factory=dict)
     _open: dict[str, tuple[Request, float]] = field(default_factory=dict)
     _replies: set[str] = field(default_factory=set)
@@ -302,7 +318,7 @@ class Budget:
     @property
     def account(self) -> Account:
         """The same with what came in, to be kept."""
-        return Account(self.limit, self.rows, frozenset(self._replies))
+        return Account(self.limit, self.rows, frozenset(self._replies), self.earlier)
 
     def spent_on(self, model: str) -> float:
         """US dollars that one model has cost so far."""
@@ -323,14 +339,16 @@ class Budget:
         name, usd = request.model.name, worst_case(request) if usd is None else usd
         if not usd:  # also where a bill above the worst case has left less than nothing
             return None
-        limits = [("", self.limit, self.spent, self.reserved)]
+        limits = [("budget_usd", self.limit, self.spent, self.reserved)]
         if name in self.limits:
-            limits.append((f"[{name}]", self.limits[name], self.spent_on(name), self._reserved(name)))
+            limits.append((f"budget_usd[{name}]", self.limits[name], self.spent_on(name), self._reserved(name)))
+        if self.total is not None:
+            limits.append(("budget_total_usd", self.total, self.earlier + self.spent, self.reserved))
         stops = []
-        for whose, limit, spent, reserved in limits:
+        for setting, limit, spent, reserved in limits:
             if spent + reserved + usd > limit + ROUNDING:
                 told = (
-                    f"the next call could bring the cost above budget_usd{whose}={limit:.4f} "
+                    f"the next call could bring the cost above {setting}={limit:.4f} "
                     f"({dollars(spent)} spent, {dollars(reserved)} reserved, {left(limit - spent - reserved)} left; "
                     f"the call could cost up to {dollars(usd)})"
                 )
