@@ -31,6 +31,8 @@ APART = 0.001
 FIRST, LEAST = 20, 0.1
 #: What becomes of a reply that no setting of ours can mend: it says nothing about whether replies can be read.
 CONTENT = ("refused", "filtered")
+#: Failures that may be over when the rest of a stage is done, and that nobody bills: such calls are made once more.
+PASSING = ("provider_error", "connect", "rate_limited")
 #: Letters of a reply that an error quotes.
 QUOTED = 200
 #: What makes one call; it has to say itself what became of it.
@@ -64,6 +66,9 @@ class Asking:
         self.reasons: dict[str, dict[str, list[str]]] = {}
         self.broken: Exception | None = None
         self.out_of_money: dict[str, BudgetReached] = {}
+        self.failed: dict[
+            str, tuple[Request, Tries, str, str]
+        ] = {}  # by key, with status and words of the last failure
         self.lines: dict[str, dict[str, None]] = {}  # by model, keys of its calls that wait for money, the first first
         self.outcome, self.keep_going = outcome, keep_going
         self.outcomes: dict[str, Counter[str]] = {}  # by model, of its first replies
@@ -105,6 +110,11 @@ class Asking:
             async with Session(self.reserve, self.record, concurrency, clock, limits, **more) as session:
                 how = (concurrency, session.answered, lambda: self.stopping)
                 await in_order(missing, partial(self._one, session), *how)
+                # Only where the model answers: each of these calls is made once more, after all others.
+                again = [each for each, *_ in self.failed.values() if each.model.name in session.answered]
+                await in_order([] if self.stopping else again, partial(self._one, session), *how)
+                for request, _, reason, said in self.failed.values():
+                    self._missing(request, reason, said)
         finally:
             ticker.cancel()
 
@@ -181,7 +191,7 @@ class Asking:
 
     async def _one(self, session: Session, request: Request) -> None:
         """One call until it is over; where money for it is set aside for others, it waits in its model's line."""
-        tries = Tries()
+        _, tries, *_ = self.failed.pop(request.key, (request, Tries()))
         try:
             while (stop := await self._ask(session, request, tries)) is not None:
                 if self._first(request) and not (stop.waiting and self.in_flight):
@@ -209,7 +219,9 @@ class Asking:
             return None
         finally:
             self._landed(request)
-        if reason != "ok":
+        if reason in PASSING:
+            self.failed[request.key] = (request, tries, reason, said)
+        elif reason != "ok":
             self._missing(request, reason, said)
         return None
 
