@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, BinaryIO, get_args
 
 from helpers.json_bytes import dumps, loads
 from helpers.json_text import no_constant, no_duplicates
@@ -59,6 +61,37 @@ class UnknownFormat(ValueError):
     """A line that is whole, but written by a version of this program that knows another format."""
 
 
+#: What to do about an error of the system, where one can tell.
+REMEDIES = {
+    errno.EMFILE: "raise the limit of open files (`ulimit -n`) or lower `concurrency`",
+    errno.ENFILE: "this machine has too many open files; close other programs",
+    errno.ENOSPC: "make room there, or write elsewhere with `store`",
+    errno.EDQUOT: "your quota there is used up; make room, or write elsewhere with `store`",
+    errno.EROFS: "it is mounted read-only; name another folder with `store`",
+    errno.EACCES: "you may not write or read it; change its owner or rights, or name another folder with `store`",
+    errno.EPERM: "you may not write or read it; change its owner or rights, or name another folder with `store`",
+}
+
+
+def told_of(path: Path, error: OSError, so: str = "") -> StoreError:
+    """An error of the system as a StoreError: the file or folder, what is wrong, what to do, and what follows."""
+    remedy = REMEDIES.get(error.errno or 0, "")
+    return StoreError("; ".join(filter(None, (f"{path}: {error.strerror}", remedy, so))))
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[BinaryIO]:
+    """A store file that is open for reading; StoreError where it is no regular file, or cannot be opened."""
+    if path.exists() and not path.is_file():  # a pipe would be waited for without end
+        raise StoreError(f"{path}: no regular file but a folder, pipe or device; move it out of the folder of replies")
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise told_of(path, error) from error
+    with file:
+        yield file
+
+
 # --- which files, and how a line is written ---------------------------------------------------------------------------
 
 
@@ -78,7 +111,7 @@ def files(folder: Path, models: Sequence[str] = ()) -> list[Path]:
         raise StoreError(f"{folder}: a file; --store names the folder that it lies in, and {folder.stem} its model")
     if not folder.is_dir():
         raise StoreError(f"{folder}: no such folder of replies; it comes with the first run (--store names another)")
-    found = {path.stem: path for path in sorted(folder.glob("*.jsonl")) if path.is_file()}
+    found = {path.stem: path for path in sorted(folder.glob("*.jsonl"))}
     strangers = [name for name in models if name not in found]
     if strangers:
         there = ", ".join(found) or "none"
@@ -326,16 +359,18 @@ def whole_within(damaged: bytes) -> list[bytes]:
 
 def scan(path: Path, read: Reader = examine) -> Iterator[Line]:
     """Every line of a file as it stands, whole or not; strictly, or as `read` does."""
-    with path.open("rb") as file:
+    with reading(path) as file:
         for number, raw in enumerate(file, 1):
+            if raw in (b"\n", b"\r\n") and not file.peek(1):
+                return  # a blank last line, as editors leave one
             yield look(number, raw, read)
 
 
 def look(number: int, raw: bytes, read: Reader = examine) -> Line:
-    """What one line is; see `Line` and `scan`."""
+    """What one line is; see `Line` and `scan`. It may end as lines end on Windows."""
     ended = raw.endswith(b"\n")
     try:
-        record = read(raw.removesuffix(b"\n"))
+        record = read(raw.removesuffix(b"\n").removesuffix(b"\r"))
     except UnknownFormat as error:
         return Line(number, raw, "unknown", wrong=str(error))
     except ValueError as error:

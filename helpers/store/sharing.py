@@ -20,7 +20,20 @@ from typing import IO, Any, BinaryIO
 
 from helpers.escaping import cell
 from helpers.store.appending import Writer, holder, try_lock, writing
-from helpers.store.records import Line, Reader, StoreError, examine, file_of, files, look, scan, usable, whole_within
+from helpers.store.records import (
+    Line,
+    Reader,
+    StoreError,
+    examine,
+    file_of,
+    files,
+    look,
+    reading,
+    scan,
+    told_of,
+    usable,
+    whole_within,
+)
 from helpers.store.verifying import Seen, replacing, set_aside
 
 #: Where an exported line says which file of the store it is from, with a checksum over all before it.
@@ -156,7 +169,7 @@ def _take(sources: Sequence[tuple[Path, str | None]], folder: Path, how: _Manner
     except OSError as error:
         if error.filename:
             raise
-        raise StoreError(f"{folder}: {error.strerror}; {_SO}") from error
+        raise told_of(folder, error, _SO) from error
 
 
 def _take_checked(sources: Sequence[tuple[Path, str | None]], folder: Path, how: _Manner) -> list[Joined]:
@@ -201,11 +214,13 @@ def _checked(source: Path, model: str | None, folder: Path, how: _Manner) -> Ite
     A torn last line is bad only where the source must be `whole`, no line where bad ones are put `aside`.
     """
     bad: list[Line] = []
-    with source.open("rb") as file:
+    with reading(source) as file:
         for number, raw in enumerate(file, 1):
-            own, name = own_line(raw.removesuffix(b"\n"))
+            if raw in (b"\n", b"\r\n") and not file.peek(1):
+                break  # a blank last line, as editors leave one
+            own, name = own_line(raw.removesuffix(b"\n").removesuffix(b"\r"))
             name = name if name is not None else model
-            line = look(number, own + raw[len(raw.rstrip(b"\n")) :], how.read)
+            line = look(number, own + (b"\n" if raw.endswith(b"\n") else b""), how.read)
             bearable = how.aside or (line.kind == "torn" and not how.whole)
             if line.record is None and not (bearable and name is not None):
                 bad.append(line)
@@ -299,7 +314,7 @@ def _lines(paths: Sequence[Path], experiments: Sequence[str], counts: dict[str, 
 
 
 def _write_lines(file: BinaryIO, found: Iterator[tuple[str, Line]]) -> None:
-    file.writelines(named(line.raw.removesuffix(b"\n"), model) + b"\n" for model, line in found)
+    file.writelines(named(line.raw.rstrip(b"\r\n"), model) + b"\n" for model, line in found)
 
 
 def _write_csv(file: BinaryIO, found: Iterator[tuple[str, Line]]) -> None:

@@ -145,7 +145,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     part = path.with_name(f".{path.name}.part")
     part.unlink(missing_ok=True)  # of a process that died, or a link that would lead the write elsewhere
     try:
-        with os.fdopen(opened(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
+        with os.fdopen(opened(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
