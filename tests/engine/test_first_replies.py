@@ -12,6 +12,7 @@ import pytest
 from helpers.judge import Budget, Incomplete, judge_all
 from helpers.prompts import schema
 from helpers.types import Judgment, Model, Request, Trial
+from helpers.verdicts import unwrapped
 from tests.engine.asking import MODELS, statuses
 from tests.servers.behaviours import Call, Reply
 
@@ -107,3 +108,12 @@ def test_what_a_model_refuses_to_say_is_its_answer(serve: Any, tmp_path: Path) -
     server = serve(lambda call: Reply("", finish="filter"))
     assert {each.outcome for each in judged(trials(GPT, 40), tmp_path)} == {"filtered"}
     assert len(server.calls) == 40
+
+
+def test_a_wrong_id_is_read_of_models_whose_server_enforces_the_schema(serve: Any, tmp_path: Path) -> None:
+    server = serve(saying('{"id": "./7f3a91ce", "justification": "Because.", "verdict": "A>B"}'))
+    with pytest.raises(Incomplete, match="of its first 20 replies"):
+        judged(trials(GPT, 40, structured=True), tmp_path, enforced={"claude"})
+    found = judged(trials(GPT, 40, structured=True), tmp_path, enforced={"gpt"})
+    assert {each.outcome for each in found} == {"ok"} and len(server.calls) == 40
+    assert {unwrapped(each, enforced=True) for each in found} == {("id not copied",)}
