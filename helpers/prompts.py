@@ -25,7 +25,6 @@ PARTS = re.compile(r"--- system ---\n(?P<system>.*?)^--- user ---\n(?P<user>.*)"
 #: Characters: a text with variables that gives more is a mistake, and would be paid for.
 LONGEST_TEXT = 100_000
 DIVIDER = re.compile(r"^--- (?:system|user) ---$", re.MULTILINE)
-DIGITS = re.compile("[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -89,15 +88,9 @@ def late(template: Template, **variables: Any) -> tuple[str, Callable[[], str]]:
 def _part(template: Template, part: str, variables: Mapping[str, Any]) -> str:
     source = getattr(template, part)
     try:
-        return _compiled(source).render(variables) if _names(source) else _fixed(source)
+        return _compiled(source).render(variables)
     except (jinja2.TemplateError, TypeError, ValueError) as error:
         raise ValueError(f"{template.path}: {error}; given: {_given(variables)}") from error
-
-
-@lru_cache(maxsize=256)
-def _fixed(source: str) -> str:
-    """A part in which nothing is inserted: it is the same for all prompts."""
-    return _compiled(source).render()
 
 
 def _given(variables: Mapping[str, Any]) -> str:
@@ -121,7 +114,7 @@ def used(source: str, where: str) -> frozenset[str]:
 def filled(source: str, where: str, **variables: Any) -> str:
     """A text with variables inserted; what it uses must be given and not None, else ValueError naming `where`."""
     if missing := sorted(used(source, where) - variables.keys()):
-        raise ValueError(f"{where}: missing {', '.join(missing)}; given: {', '.join(sorted(variables))}")
+        raise ValueError(f"{where}: missing {', '.join(missing)}; given: {_given(variables)}")
     try:
         text = _compiled(source).render(variables)
     except (jinja2.TemplateError, TypeError, ValueError, ArithmeticError) as error:
@@ -144,9 +137,7 @@ def check_nonce(nonce: str, texts: Mapping[str, str]) -> None:
     """
     if not nonce.strip():
         raise ValueError("an empty nonce marks nothing")
-    # Digits have no case, and are soon found not to be there: that spares most texts the folding.
-    digits = max(DIGITS.findall(nonce), key=len, default="")
-    if holders := [name for name, text in texts.items() if digits in text and nonce.casefold() in text.casefold()]:
+    if holders := [name for name, text in texts.items() if nonce.casefold() in text.casefold()]:
         raise ValueError(f"the text of {', '.join(holders)} contains the nonce {nonce} of its own prompt")
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers import paths
+from helpers import paths, store
 from helpers.config import load_config
 from tests.golden import build
 from tests.golden.build import differences, load
@@ -72,6 +72,7 @@ def test_the_frozen_keys_are_of_every_experiment_form_and_kind_of_model() -> Non
 def test_store_files_of_this_version_are_read_as_they_were(tmp_path: Path) -> None:
     folder, golden = shutil.copytree(build.FOLDER / "replies", tmp_path / "replies"), load("replies")
     same(golden, build.replies(folder))
+    assert all(store.verify(path).bad == () for path in store.files(folder))
 
 
 def test_names_of_frozen_replies_say_what_becomes_of_them() -> None:

@@ -67,7 +67,6 @@ WHOLE = json.dumps(ranked())
         [ranked()],
         {"reply": ranked()},
         json.dumps(WHOLE),
-        f"```json\n{WHOLE}\n```",
         f"My verdict: {WHOLE}",
         f"{WHOLE}\n{WHOLE}",
         f"{WHOLE}.",

@@ -10,7 +10,7 @@ from typing import Any
 from helpers import paths
 from helpers.config import AUDITED, ConfigError, load_limits, load_models, model_of, perhaps
 from helpers.judge import NoPrice
-from helpers.judge.prices import cost
+from helpers.judge.budget import cost
 from helpers.providers import simulated
 from helpers.types import Model, Question
 

@@ -26,7 +26,7 @@ from helpers.judge import (
     labels_of,
     make_plan,
 )
-from helpers.judge.prices import enough
+from helpers.judge.budget import enough
 from helpers.run.accounting import costs, tell
 from helpers.types import Estimate, Model
 

@@ -17,7 +17,7 @@ from typing import Any
 from helpers.cluster.workers import Unfit, Workers, unready
 from helpers.config import ConfigError
 from helpers.judge import notice
-from helpers.judge.stopping import HANGUP, handling
+from helpers.judge.terminal import HANGUP, handling
 from helpers.providers.keys import redact
 from helpers.run.cells import Outcome, Runner, Task, packed, run_cell
 from helpers.run.matrix import Engine, Opener

@@ -31,6 +31,7 @@ from helpers.config.schema import STYLES
     "--plan", "only_plan", is_flag=True, help="Show calls, tokens and the most that they can cost; ask nothing."
 )
 @click.option("--stored", is_flag=True, help="Ask nothing; the card of what is stored, with what is missing counted.")
+@click.option("--keep-going", is_flag=True, help="Ask on where hardly any of the first 20 replies can be read.")
 @click.option(
     "--to", "folder", type=click.Path(path_type=Path), help="Folder of the card; default: audit-<model> here."
 )
@@ -43,6 +44,7 @@ def audit(
     budget_usd: float | None,
     only_plan: bool,
     stored: bool,
+    keep_going: bool,
     folder: Path | None,
     force: bool,
     store: Path,
@@ -75,7 +77,7 @@ def audit(
         if only_plan:
             sys.exit(0 if fits else 1)
     try:
-        done = asyncio.run(room.audit(battery, judge, store, budget_usd or 0.0, not stored))
+        done = asyncio.run(room.audit(battery, judge, store, budget_usd or 0.0, not stored, keep_going=keep_going))
     except KeyboardInterrupt as interrupt:
         if str(interrupt):
             echo(interrupt, err=True)
@@ -87,7 +89,7 @@ def audit(
 def _planned(planned: Any, name: str, budget_usd: float | None) -> bool:
     """Tell the plan, and whether a budget that is given is enough."""
     from helpers.judge import dollars
-    from helpers.judge.prices import enough
+    from helpers.judge.budget import enough
 
     echo(planned)
     if not planned.usd:

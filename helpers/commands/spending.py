@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from helpers.commands.printing import echo
-from helpers.judge import Budget, NoPrice, Plan, actual, dollars
-from helpers.judge.prices import enough
+from helpers.judge import Budget, NoPrice, Plan, billed, dollars
+from helpers.judge.budget import enough
 from helpers.services import token_parameters
 from helpers.store import Cost, completion_of
-from helpers.types import Model, Request
+from helpers.types import Model
 
 
 def cost_of(models: Mapping[str, Model]) -> Cost:
@@ -26,10 +26,8 @@ def cost_of(models: Mapping[str, Model]) -> Cost:
         limits = [asked["params"][each] for each in token_parameters() if each in asked["params"]]
         if limits and isinstance(limits[0], int):
             model = replace(model, max_tokens=limits[0])
-        # Nobody stored how much of the prompt was meant for a cache: all of it is the dearest case.
-        request = Request(model, asked["prompt"], asked["system"], asked["schema"], shared=asked["prompt"])
         completion = completion_of(record)
-        usd = actual(request, completion)
+        usd = billed(model, record, completion)
         counted = completion.usage.input is not None and completion.usage.output is not None
         return (usd if counted else 0.0), usd
 

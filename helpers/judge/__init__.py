@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from helpers import store
-from helpers.judge import checking
+from helpers import store, verdicts
 from helpers.judge.asking import UNWRITTEN, Asking
-from helpers.judge.budget import Account, Budget, OverBudget, Spending
-from helpers.judge.checking import MissingKey, check_keys
-from helpers.judge.collecting import rarely
-from helpers.judge.fitting import TooLong, refuse, too_long
-from helpers.judge.limiting import OverLimit, limits_at, over_limit, refuse_slow
-from helpers.judge.plan import Plan, make_plan, unique
-from helpers.judge.prices import NoPrice, actual, dollars
-from helpers.judge.progress import Progress, notice
-from helpers.judge.reading import Labels, first_askers, judgments
-from helpers.judge.stopping import Interrupted
-from helpers.judge.telling import incomplete
+from helpers.judge.budget import Account, Budget, NoPrice, OverBudget, Spending, actual, billed, dollars
+from helpers.judge.checking import (
+    MissingKey,
+    OverLimit,
+    TooLong,
+    check,
+    check_keys,
+    limits_at,
+    over_limit,
+    refuse_long,
+    refuse_slow,
+    too_long,
+)
+from helpers.judge.plan import Plan, earlier, make_plan, unique
+from helpers.judge.terminal import Interrupted, Progress, notice
 from helpers.providers import Clock
-from helpers.providers.tokens import without_body
+from helpers.providers.tokens import tokens_of, without_body
 from helpers.types import Completion, Judgment, Request, Trial
 
 __all__ = [
@@ -40,11 +43,14 @@ __all__ = [
     "Spending",
     "TooLong",
     "actual",
+    "billed",
     "check_fit",
     "check_keys",
     "complete_all",
     "dollars",
+    "earlier",
     "judge_all",
+    "judgments",
     "labels_of",
     "make_plan",
     "notice",
@@ -71,13 +77,15 @@ async def complete_all(
     concurrency: int = 16,
     clock: Clock | None = None,
     show: bool = True,
-    held: dict[str, Request] | None = None,
     keep: Callable[[Completion], Completion] = lambda reply: reply,
+    outcome: Callable[[Completion], str] | None = None,
+    keep_going: bool = False,
 ) -> dict[str, Completion]:
     """The reply to each request by key: stored ones as they are, missing ones asked, within the budget.
 
-    `labels` maps keys to what people who grep the store want to see. `held` are requests by key whose prompts are made
-    already (`Request.whole`); each is let go when it is sent. `keep` makes of a stored reply what is returned of it.
+    `labels` maps keys to what people who grep the store want to see. `keep` makes of a stored reply what is returned.
+    `outcome` says what can be read of a reply: a model is asked no more where fewer than a tenth of its first 20
+    replies could be read, unless `keep_going`.
     With `ask=False` nothing is asked and missing keys are absent. Raises before the first call: MissingKey, TooLong,
     OverLimit, NoPrice, OverBudget; after the last: Incomplete, which counts what is still missing and why. An
     interrupt lets what is in flight arrive and raises Interrupted (a request to end: KeyboardInterrupt); a second one
@@ -89,51 +97,65 @@ async def complete_all(
         return replies
     budget, clock = budget or Budget(), clock or Clock()
     so = "none of these calls was made, and what came before is stored" if budget.rows else NOTHING
-    held = checking.check(wanted, replies, labels or {}, so, held if held is not None else {})
-    check_fit((request for key, request in wanted.items() if key not in replies), labels or {}, so=so)
+    labels = labels or {}
+    missing = [request for key, request in wanted.items() if key not in replies]
+    check(missing, labels, so)
+    check_fit(missing, labels, so=so)
     limits = limits_at(request.model for request in wanted.values())
     with ExitStack() as stack:
-        stack.enter_context(rarely())
-        writers = await _lock(_models(wanted, replies), folder, stack, clock)
+        writers = await _lock(sorted({request.model.name for request in missing}), folder, stack, clock)
         replies = _stored(wanted, folder, keep)  # whoever held the lock may have asked the same
         missing = [request for key, request in wanted.items() if key not in replies]
         if not budget.planned:
             make_plan({stage: missing}, None).check(budget)
-        progress = Progress(_named(stage, missing, labels or {}), len(wanted), len(replies), budget, show)
+        experiment = labels.get(missing[0].key, {}).get("experiment") if missing else None
+        # Bars of several notebooks stand in one terminal.
+        named = f"{experiment}: {stage}" if experiment else stage
+        progress = Progress(named, len(wanted), len(replies), budget, show)
         stack.callback(_closed, progress)
         stack.callback(budget.abandon, list(wanted))  # whatever ends this: what was sent may have been billed
-        asking = Asking(wanted, replies, writers, labels or {}, budget, progress, stage, held, keep)
+        asking = Asking(wanted, replies, writers, labels, budget, progress, stage, keep, outcome, keep_going)
         await asking.run(concurrency, clock, limits)
     if len(replies) < len(wanted):
-        said = incomplete(len(replies), len(wanted), asking.reasons)
-        raise Incomplete(said + _costs([r for key, r in wanted.items() if key not in replies], budget))
+        missing = [request for key, request in wanted.items() if key not in replies]
+        raise Incomplete(asking.incomplete() + _costs(missing, budget))
     return replies
 
 
-def _named(stage: str, missing: Sequence[Request], labels: Mapping[str, Mapping[str, Any]]) -> str:
-    """A stage with the experiment that asks: bars of several notebooks stand in one terminal."""
-    experiment = labels.get(missing[0].key, {}).get("experiment") if missing else None
-    return f"{experiment}: {stage}" if experiment else stage
-
-
-async def judge_all(trials: Iterable[Trial], *, folder: Path, **options: Any) -> list[Judgment]:
+async def judge_all(
+    trials: Iterable[Trial], *, folder: Path, enforced: Container[str] = (), **options: Any
+) -> list[Judgment]:
     """A judgment for each trial, in order: `complete_all`, and then each reply is read for its verdict.
 
     A trial without a stored reply (only with `ask=False`) has the outcome "missing". A reply comes without its
     body (`raw`) unless log-probabilities stand in it: nothing else is read from there, and many take much memory.
+    `enforced` are names of models whose server lets through nothing but the schema: see `verdicts.parse`.
     """
-    with rarely():
-        asked, held, room = list[Trial](), dict[str, Request](), checking.HELD
-        for trial in trials:
-            asked.append(trial)
-            if room > 0 and trial.request.unmade:  # its prompt has to be made for its key
-                whole = trial.request.whole()
-                if (room := room - len(whole.prompt)) > 0:
-                    held.setdefault(whole.key, whole)
-        options = {"folder": folder, "labels": labels_of(asked), "held": held, "keep": without_body, **options}
-        replied = await complete_all((trial.request for trial in asked), **options)
-        options.clear(), held.clear()  # of what was stored nothing was sent
-        return judgments(asked, replied)
+    asked = list(trials)
+    first = {trial.request.key: trial for trial in reversed(asked)}
+
+    def outcome(reply: Completion) -> str:
+        with suppress(ValueError):  # a trial that cannot be read at all is told when all replies are stored
+            return _read(first[reply.key], reply, enforced).outcome
+        return "ok"
+
+    options = {"folder": folder, "labels": labels_of(asked), "keep": without_body, "outcome": outcome, **options}
+    return judgments(asked, await complete_all((trial.request for trial in asked), **options), enforced)
+
+
+def judgments(
+    trials: Iterable[Trial], replied: Mapping[str, Completion], enforced: Container[str] = ()
+) -> list[Judgment]:
+    """A judgment for each trial, in order, read from its reply; one without a reply has the outcome "missing"."""
+    found = []
+    for trial in trials:
+        reply = replied.get(trial.request.key)
+        found.append(Judgment(trial, "missing") if reply is None else _read(trial, reply, enforced))
+    return found
+
+
+def _read(trial: Trial, reply: Completion, enforced: Container[str]) -> Judgment:
+    return verdicts.read(trial, reply, tokens_of(trial.judge, reply), enforced=trial.judge.name in enforced)
 
 
 def check_fit(
@@ -150,24 +172,29 @@ def check_fit(
 
     requests = list(requests)
     long, slow = too_long(requests, load_contexts()), over_limit(requests)
-    found = unique([*(each[0] for each in long), *slow])
+    found = unique(each[0] for each in (*long, *slow.values()))
     stored = _stored(found, folder, without_body) if folder and found else {}
-    refuse([each for each in long if each[0].key not in stored], labels, so)
-    refuse_slow([each for each in slow if each.key not in stored], labels)
+    refuse_long([each for each in long if each[0].key not in stored], labels, so)
+    refuse_slow([each for key, each in slow.items() if key not in stored], labels)
 
 
-def labels_of(trials: Iterable[Trial]) -> Mapping[str, Mapping[str, Any]]:
+def labels_of(trials: Iterable[Trial]) -> dict[str, dict[str, Any]]:
     """What the store's lines say for people who grep them, by key; of equal requests the first asker's."""
-    return Labels(first_askers(trials))
+    found: dict[str, dict[str, Any]] = {}
+    for trial in trials:
+        if trial.request.key not in found:
+            found[trial.request.key] = {
+                "experiment": trial.experiment,
+                "question_id": trial.question_id,
+                "condition": trial.condition,
+                "shown": list(trial.shown),
+            }
+    return found
 
 
 def _closed(progress: Progress) -> None:
     with suppress(OSError):  # the terminal was closed
         progress.close()
-
-
-def _models(wanted: Mapping[str, Request], replies: Mapping[str, Completion]) -> list[str]:
-    return sorted({request.model.name for key, request in wanted.items() if key not in replies})
 
 
 def _stored(

@@ -1,24 +1,42 @@
-"""One stage of calls while it runs: what is reserved, what is recorded, who waits for money and who has none."""
+"""One stage of calls while it runs: in which order they are made, what is reserved and recorded, who waits for money.
+
+At each address the first call is made alone, then the first of each other model, then the rest side by side. Calls for
+which there is no money while other calls hold some of it stand in line, in their order, for what comes back.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from helpers import store
 from helpers.judge.budget import Budget, BudgetReached
-from helpers.judge.ordering import in_order
-from helpers.judge.progress import Progress, notice
-from helpers.judge.stopping import patiently
-from helpers.judge.telling import interruption
+from helpers.judge.terminal import Progress, notice, patiently
 from helpers.providers import GIVEN_UP, Clock, Limit, Session, Stopped, Tries
+from helpers.providers.keys import redact
 from helpers.types import Completion, Model, Request
 
 #: What is noted on an error that ended a stage: the last calls may be paid and not stored.
 UNWRITTEN = "calls may have been billed of which the store holds nothing"
+#: A call that is refused before it is sent waits for nothing: after so many at most, others get their turn.
+WITHOUT_PAUSE = 50
+#: Those who ask side by side begin so many seconds after one another. Calls that begin together come back together and
+#: go on in step for many rounds: each reply then waits until all others of its crowd have been handled.
+APART = 0.001
+#: When so many replies of a model have come, at least this share of them must be readable, or no more are asked for.
+FIRST, LEAST = 20, 0.1
+#: What becomes of a reply that no setting of ours can mend: it says nothing about whether replies can be read.
+CONTENT = ("refused", "filtered")
+#: Failures that may be over when the rest of a stage is done, and that nobody bills: such calls are made once more.
+PASSING = ("provider_error", "connect", "rate_limited")
+#: Letters of a reply that an error quotes.
+QUOTED = 200
+#: What makes one call; it has to say itself what became of it.
+One = Callable[[Request], Awaitable[None]]
 
 
 class Asking:
@@ -33,34 +51,90 @@ class Asking:
         budget: Budget,
         progress: Progress,
         stage: str = "calls",
-        held: dict[str, Request] | None = None,
         keep: Callable[[Completion], Completion] = lambda reply: reply,
+        outcome: Callable[[Completion], str] | None = None,
+        keep_going: bool = False,
     ) -> None:
         """`replies` holds what is stored of `wanted` and gets what comes; `writers` has one for each missing model.
 
-        `held` are requests whose prompts are made already; each is let go when it is sent. `keep`
-        makes of a reply what `replies` gets.
+        `keep` makes of a reply what `replies` gets, `outcome` says what can be read of it; a model of whose first
+        replies hardly any can be read is asked no more, unless `keep_going`.
         """
         self.wanted, self.replies, self.writers, self.stage = wanted, replies, writers, stage
         self.labels, self.budget, self.progress, self.keep = labels, budget, progress, keep
-        self.held = held if held is not None else {}
+        #: By model and reason: what each call that is missing for it was told beside, "" for nothing.
         self.reasons: dict[str, dict[str, list[str]]] = {}
         self.broken: Exception | None = None
         self.out_of_money: dict[str, BudgetReached] = {}
-        self.deferred: list[Request] = []
+        self.failed: dict[
+            str, tuple[Request, Tries, str, str]
+        ] = {}  # by key, with status and words of the last failure
         self.lines: dict[str, dict[str, None]] = {}  # by model, keys of its calls that wait for money, the first first
-        self.tries: dict[str, Tries] = {}
+        self.outcome, self.keep_going = outcome, keep_going
+        self.outcomes: dict[str, Counter[str]] = {}  # by model, of its first replies
+        self.unreadable: dict[str, str] = {}
         self.stopping = False
         self.given_up = 0
         self.asked = False
         self.in_flight: set[str] = set()
         self.freed = asyncio.Event()
 
+    async def run(
+        self, concurrency: int, clock: Clock, limits: Mapping[tuple[str, str | None], Limit] | None = None
+    ) -> None:
+        """Ask for all that is missing; what broke it (a full disk, a bug) is raised when nothing is in flight."""
+        refused = set().union(*(store.refused(writer.path) for writer in self.writers.values()))
+        # What was refused before goes last: the first refusal stops a model, and the fault may be in that one request.
+        ordered = sorted(self.wanted.items(), key=lambda item: item[0] in refused)
+        missing = [request for key, request in ordered if key not in self.replies]
+        for key, reply in self.replies.items():
+            self._look(self.wanted[key], reply)
+        work = asyncio.create_task(self._all(missing, concurrency, clock, limits or {}))
+        await patiently(work, self.stop, self.interruption)
+        if self.broken is not None:
+            self.broken.add_note(UNWRITTEN)
+            raise self.broken
+
+    async def _all(
+        self,
+        missing: list[Request],
+        concurrency: int,
+        clock: Clock,
+        limits: Mapping[tuple[str, str | None], Limit],
+    ) -> None:
+        ticker = asyncio.create_task(self._sync())
+        try:
+            # A prompt that was filtered says nothing of the parameters.
+            proven = {self.wanted[key].model.name for key, reply in self.replies.items() if reply.finish != "filter"}
+            more = {"halted": self.halted, "tell": notice, "proven": proven}
+            async with Session(self.reserve, self.record, concurrency, clock, limits, **more) as session:
+                how = (concurrency, session.answered, lambda: self.stopping)
+                await in_order(missing, partial(self._one, session), *how)
+                # Only where the model answers: each of these calls is made once more, after all others.
+                again = [each for each, *_ in self.failed.values() if each.model.name in session.answered]
+                await in_order([] if self.stopping else again, partial(self._one, session), *how)
+                for request, _, reason, said in self.failed.values():
+                    self._missing(request, reason, said)
+        finally:
+            ticker.cancel()
+
+    async def _sync(self) -> None:
+        while True:
+            await asyncio.sleep(store.SYNC_SECONDS)
+            try:
+                for writer in self.writers.values():
+                    writer.sync_when_due()
+            except store.StoreError as error:
+                self.broken = self.broken or error
+                self.freed.set()
+
+    # --- what a Session calls -----------------------------------------------------------------------------------------
+
     def halted(self, model: Model) -> str | None:
         """Why nothing more is to be sent to a model; None while all is well."""
         if self.stopping:
             return "interrupted"
-        halt = self.broken or self.out_of_money.get(model.name)
+        halt = self.broken or self.out_of_money.get(model.name) or self.unreadable.get(model.name)
         return None if halt is None else str(halt)
 
     def reserve(self, request: Request) -> None:
@@ -90,71 +164,36 @@ class Asking:
             self.budget.settle(request, completion)
             self._landed(request)
         self.given_up += completion.error == GIVEN_UP
+        read = True
         if completion.status == "ok":
             self.replies[request.key] = self.keep(completion)
+            read = self._look(request, completion, new=True)
         with suppress(OSError):  # the terminal was closed
-            self.progress.done() if completion.status == "ok" else self.progress.fail()
+            self.progress.done(read) if completion.status == "ok" else self.progress.fail()
 
-    def stop(self) -> int:
-        """Send nothing more; how many calls are in flight. Who waits for something else hears it within a second."""
-        self.stopping = True
-        self.freed.set()
-        return len(self.in_flight)
-
-    async def run(
-        self, concurrency: int, clock: Clock, limits: Mapping[tuple[str, str | None], Limit] | None = None
-    ) -> None:
-        """Ask for all that is missing; what broke it (a full disk, a bug) is raised when nothing is in flight."""
-        refused = set().union(*(store.refused(writer.path) for writer in self.writers.values()))
-        # What was refused before goes last: the first refusal stops a model, and the fault may be in that one request.
-        ordered = sorted(self.wanted.items(), key=lambda item: item[0] in refused)
-        missing = [request for key, request in ordered if key not in self.replies]
-        work = asyncio.create_task(self._all(missing, concurrency, clock, limits or {}))
-        await patiently(work, self.stop, self.interruption)
-        if self.broken is not None:
-            self.broken.add_note(UNWRITTEN)
-            raise self.broken
-
-    async def _all(
-        self,
-        missing: list[Request],
-        concurrency: int,
-        clock: Clock,
-        limits: Mapping[tuple[str, str | None], Limit],
-    ) -> None:
-        ticker = asyncio.create_task(self._sync())
-        try:
-            # A prompt that was filtered says nothing of the parameters.
-            proven = {self.wanted[key].model.name for key, reply in self.replies.items() if reply.finish != "filter"}
-            more = {"halted": self.halted, "tell": notice, "proven": proven}
-            async with Session(self.reserve, self.record, concurrency, clock, limits, **more) as session:
-                how = (concurrency, session.answered, lambda: self.stopping)
-                await in_order(missing, partial(self._one, session), *how)
-                # Nothing is in flight any more: all money is there again, and those who wait for it line up anew.
-                self.lines.clear()
-                await in_order(self.deferred, partial(self._deferred, session), *how)
-        finally:
-            ticker.cancel()
-
-    async def _sync(self) -> None:
-        while True:
-            await asyncio.sleep(store.SYNC_SECONDS)
-            try:
-                for writer in self.writers.values():
-                    writer.sync_when_due()
-            except store.StoreError as error:
-                self.broken = self.broken or error
+    def _look(self, request: Request, reply: Completion, new: bool = False) -> bool:
+        """Whether a reply could be read; where hardly any of a model's first replies could, it is asked no more."""
+        if self.outcome is None or request.model.simulated:
+            return True
+        name = request.model.name
+        seen = self.outcomes.setdefault(name, Counter())
+        if not new and seen.total() >= FIRST:
+            return True
+        outcome = self.outcome(reply)
+        if seen.total() < FIRST and outcome not in CONTENT:
+            seen[outcome] += 1
+            if seen.total() == FIRST and seen["ok"] < LEAST * FIRST and not self.keep_going:
+                self.unreadable[name] = unreadable(request, seen, reply.text)
                 self.freed.set()
+        return outcome == "ok"
+
+    # --- one call -----------------------------------------------------------------------------------------------------
 
     async def _one(self, session: Session, request: Request) -> None:
-        """One call; deferred where the money for it, or for an earlier one of its model, is set aside for others."""
-        if (stop := await self._ask(session, request)) is not None:
-            self.deferred.append(request) if stop.waiting else self._end(request, stop)
-
-    async def _deferred(self, session: Session, request: Request) -> None:
-        """One call that was deferred: in its model's line it waits for what others in flight leave, or for the end."""
+        """One call until it is over; where money for it is set aside for others, it waits in its model's line."""
+        _, tries, *_ = self.failed.pop(request.key, (request, Tries()))
         try:
-            while (stop := await self._ask(session, request)) is not None:
+            while (stop := await self._ask(session, request, tries)) is not None:
                 if self._first(request) and not (stop.waiting and self.in_flight):
                     self._end(request, stop)
                     return
@@ -164,6 +203,32 @@ class Asking:
         finally:
             self.lines.get(request.model.name, {}).pop(request.key, None)
             self.freed.set()
+
+    async def _ask(self, session: Session, request: Request, tries: Tries) -> BudgetReached | None:
+        """One call until it is over, or until there is no money for its next attempt."""
+        try:
+            completion = await session.complete(request.whole(), tries)
+            reason, said = completion.status, completion.error or ""
+        except BudgetReached as stop:
+            tries.limited_since = None  # what it waits for now is no rate limit
+            return stop
+        except Stopped as stop:
+            reason, said = str(stop), ""
+        except Exception as error:
+            self.broken = self.broken or error  # a full disk, a bug: nobody sends anything more, what came is stored
+            return None
+        finally:
+            self._landed(request)
+        if reason in PASSING:
+            self.failed[request.key] = (request, tries, reason, said)
+        elif reason != "ok":
+            self._missing(request, reason, said)
+        return None
+
+    def _landed(self, request: Request) -> None:
+        """A call is not in flight any more: who waits for money looks again."""
+        self.in_flight.discard(request.key)
+        self.freed.set()
 
     def _first(self, request: Request) -> bool:
         """Whether no earlier call of its model waits for money."""
@@ -178,33 +243,6 @@ class Asking:
         reached = self.budget.reached(request)
         return bool(self.in_flight and reached and reached.waiting)
 
-    async def _ask(self, session: Session, request: Request) -> BudgetReached | None:
-        """One call until it is over, or until there is no money for its next attempt: then its tries are kept."""
-        tries = self.tries.pop(request.key, None) or Tries()
-        try:
-            whole = self.held.pop(request.key, None) or request.whole()
-            completion = await session.complete(whole, tries)
-            reason, said = completion.status, completion.error or ""
-        except BudgetReached as stop:
-            tries.limited_since = None  # what it waits for now is no rate limit
-            self.tries[request.key] = tries
-            return stop
-        except Stopped as stop:
-            reason, said = str(stop), ""
-        except Exception as error:
-            self.broken = self.broken or error  # a full disk, a bug: nobody sends anything more, what came is stored
-            return None
-        finally:
-            self._landed(request)
-        if reason != "ok":
-            self._missing(request, reason, said)
-        return None
-
-    def _landed(self, request: Request) -> None:
-        """A call is not in flight any more: who waits for money looks again."""
-        self.in_flight.discard(request.key)
-        self.freed.set()
-
     def _end(self, request: Request, stop: BudgetReached) -> None:
         """No later call of this model is sent; other models go on until a call of theirs finds no money."""
         # Cheaper calls of the model could still be paid and are not asked: which replies are missing is then a matter
@@ -213,10 +251,111 @@ class Asking:
         self.freed.set()
         self._missing(request, str(stop), "")
 
+    # --- the end ------------------------------------------------------------------------------------------------------
+
     def _missing(self, request: Request, reason: str, said: str) -> None:
         self.reasons.setdefault(request.model.name, {}).setdefault(reason, []).append(said)
 
+    def stop(self) -> int:
+        """Send nothing more; how many calls are in flight. Who waits for something else hears it within a second."""
+        self.stopping = True
+        self.freed.set()
+        return len(self.in_flight)
+
     def interruption(self) -> str:
-        """What an interrupted run says: how much is stored, how much is missing, how to go on."""
+        """What an interrupted stage says: how much is stored, how much is missing, how to go on."""
         stored, wanted = len(self.replies), len(self.wanted)
-        return interruption(self.stage, stored, wanted, self.asked, self.given_up, self.broken)
+        lost = f", {self.given_up} given up in flight and perhaps billed" if self.given_up else ""
+        why = f" ({self.broken})" if self.broken else ""
+        counts = f"{stored} of {wanted} replies are stored, {wanted - stored} are missing{lost}{why}"
+        before = "" if self.asked else "nothing was asked; "
+        return f"{self.stage}: {before}{counts}; run the same again to ask for these only"
+
+    def incomplete(self) -> str:
+        """What a stage says when all is asked that could be; of several words on one reason the last stand for all."""
+        stored, wanted = len(self.replies), len(self.wanted)
+        lines = [f"{wanted - stored} of {wanted} replies are still missing:"]
+        for name, reasons in sorted(self.reasons.items()):
+            counted = [f"{len(said)} x {why}" + (f" ({said[-1]})" if said[-1] else "") for why, said in reasons.items()]
+            lines.append(f"  {name}: {'; '.join(counted)}")
+        lines.append(
+            "Everything that came is stored: run the same again to ask for these only, or set judgments='stored' "
+            "(an audit: --stored) to analyse what is there."
+        )
+        return "\n".join(lines)
+
+
+def unreadable(request: Request, seen: Mapping[str, int], text: str) -> str:
+    """Why a model is asked no more whose first replies could not be read: how many, one of them, and what to change."""
+    counts = ", ".join(f"{count} {outcome}" for outcome, count in sorted(seen.items()))
+    cut = "truncated" in seen or "empty" in seen or text.lstrip().startswith("<think")
+    schema = "`structured: false` in models.yaml (an audit: --text) where the server does not enforce JSON schemas"
+    remedies = [schema] if request.schema is not None and not cut else []
+    remedies.append("a reasoning parser on the server, or a larger `max_tokens`, where thoughts take up the reply")
+    return (
+        f"of its first {FIRST} replies fewer than {LEAST:.0%} could be read ({counts}); nothing more is asked of it. "
+        f"One of them: {redact(text)[:QUOTED]!r}. Try {'; '.join(remedies)}; keep_going asks all the same"
+    )
+
+
+# --- in which order ---------------------------------------------------------------------------------------------------
+
+
+async def in_order(
+    requests: Iterable[Request], one: One, concurrency: int, answered: Container[str], over: Callable[[], bool]
+) -> None:
+    """Make all of these calls, so many at a time to each address, and to each server of a model, until it is `over`.
+
+    `answered` holds the names of the models that have answered in this run.
+    """
+    found: dict[tuple[tuple[str, str | None], ...], list[Request]] = {}
+    for request in requests:
+        found.setdefault(request.model.addresses, []).append(request)
+    # A group waits for each of its tasks also when it is cancelled: all are recorded before files close.
+    async with asyncio.TaskGroup() as addresses:
+        for servers, group in found.items():
+            addresses.create_task(_address(group, one, concurrency * len(servers), answered, over))
+
+
+async def _address(
+    requests: Sequence[Request], one: One, concurrency: int, answered: Container[str], over: Callable[[], bool]
+) -> None:
+    """All calls to one address: the first alone, then the first of each other model, then the rest side by side.
+
+    So a wrong key costs one call, whatever the number of models, and a wrong model id one of its own. Those side by
+    side begin APART; simulated ones, which nobody waits for, at once.
+    """
+    first: dict[str, Request] = {}
+    for request in requests:
+        if request.model.name not in answered:  # as those of deferred calls may have
+            first.setdefault(request.model.name, request)
+    for request in [*first.values()][:1]:
+        await one(request)
+    async with asyncio.TaskGroup() as group:
+        for request in [*first.values()][1:]:
+            group.create_task(one(request))
+    others = [request for request in requests if first.get(request.model.name) is not request]
+    rest = iter(others)
+    begun = 0  # by all workers since others had their turn
+
+    def turn() -> None:
+        nonlocal begun
+        begun = 0
+
+    async def worker(place: int) -> None:
+        nonlocal begun
+        if not requests[0].model.simulated:
+            await asyncio.sleep(place * APART)
+        for request in rest:
+            begun += 1
+            if begun == WITHOUT_PAUSE:
+                asyncio.get_running_loop().call_soon(turn)
+            if request.model.simulated or begun >= WITHOUT_PAUSE:
+                await asyncio.sleep(0)  # simulated models never wait: without this no interrupt would be heard
+            if over():
+                return
+            await one(request)
+
+    async with asyncio.TaskGroup() as group:
+        for place in range(min(concurrency, len(others))):
+            group.create_task(worker(place))

@@ -1,25 +1,50 @@
-"""Everything that can be known to be wrong with calls before money is spent on them."""
+"""Everything that can be wrong with calls and be found out before money is spent on them, told by name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from helpers import providers
-from helpers.judge.progress import notice
+from helpers import paths, providers
+from helpers.judge.budget import entry
+from helpers.judge.terminal import notice
+from helpers.providers import Limit, most_tokens
 from helpers.providers.keys import finder
-from helpers.types import Completion, Model, Request
+from helpers.types import Model, Request
 
-#: Characters of prompts that are held from the look at them until they are sent.
-HELD = 12_000_000
-#: So many of a stage's prompts are made once more before it begins, to see that they come out the same.
-SAMPLED = 50
-#: Prompts of so many letters are looked through for keys together: to begin a look takes as long as the look at one.
-TOGETHER = 100_000
+#: What the store's lines say of each key for people who grep them: question, condition, experiment.
+Names = Mapping[str, Mapping[str, Any]]
+#: Where a model is asked: provider and `base_url`.
+Address = tuple[str, str | None]
+#: A token of English prose has between four and five bytes, one of code, numbers or another language fewer: what is
+#: counted is less than what is sent, and what cannot fit even so does not fit.
+BYTES_A_TOKEN = 5
+#: No model in the price table holds less: shorter prompts need not be looked at.
+LEAST_CONTEXT = 4000
+#: Prompts that an error lists one by one, and texts of each.
+LISTED = 5
+LONGEST = 3
+_BLANKS = re.compile(rb"\s+")
+#: How prompts show texts: between two lines that carry the nonce.
+_SHOWN = re.compile(
+    r"<<<(?P<what>[A-Z]+)(?: (?P<label>[A-Z]))? (?P<nonce>[0-9a-f]{8})>>>\n(?P<text>.*?)\n"
+    r"<<<END (?:(?P=what)|(?P=label)) (?P=nonce)>>>",
+    re.DOTALL,
+)
 
 
 class MissingKey(RuntimeError):
     """An API key that the run needs is not set; the message names the variable and the models, never a value."""
+
+
+class TooLong(ValueError):
+    """Prompts that no reply can come to; the message names the models and the longest questions and answers."""
+
+
+class OverLimit(ValueError):
+    """Calls that may each take more tokens than limits.yaml allows in a minute; the message names the largest."""
 
 
 def check_keys(models: Iterable[Model]) -> None:
@@ -29,79 +54,156 @@ def check_keys(models: Iterable[Model]) -> None:
         raise MissingKey(f"not set in the environment: {needs}. See .env.example.")
 
 
-def check(
-    wanted: Mapping[str, Request],
-    replies: Mapping[str, Completion],
-    labels: Mapping[str, Mapping[str, Any]],
-    so: str,
-    held: Mapping[str, Request],
-) -> dict[str, Request]:
-    """Everything that can be known to be wrong before money is spent; `so` says what was asked by now.
+def check(missing: Iterable[Request], labels: Names, so: str) -> None:
+    """Refuse calls that would send a key, cannot be written yet, or lack their own key; `so` says what was asked.
 
-    Requests come back by key with their prompts, which need not be made once more: those that are `held`, and as many
-    more as HELD allows.
+    Raises ValueError or MissingKey. Notes name addresses that the environment sets, and models that end.
     """
-    missing = {key: request for key, request in wanted.items() if key not in replies}
-    if any(request.unwritten for request in missing.values()):
-        raise ValueError("a prompt that shows answers which are not written yet can be planned but not sent")
-    kept = {key: held[key] for key in missing if key in held}
-    for key in [*kept][:: len(kept) // SAMPLED + 1]:
-        wanted[key].whole()  # raises where the prompt comes out as another one
-    room = HELD - sum(len(request.prompt) for request in kept.values())
-    secrets = finder(like=False)
-    models_seen: set[int] = set()
-    systems_seen: set[str] = set()
-    looked: list[tuple[Request, str]] = []
-    letters = 0
-    for key, request in missing.items():
-        whole = kept.get(key)
-        if whole is None:
-            whole = request.whole()
-            if (room := room - len(whole.prompt)) > 0:
-                kept[key] = whole
+    secrets, models = finder(like=False), dict[str, Model]()
+    for request in missing:
+        if request.unwritten:
+            raise ValueError("a prompt that shows answers which are not written yet can be planned but not sent")
+        whole = request.whole()  # raises where the prompt comes out as another one than that of the key
+        model, label = request.model, labels.get(request.key, {})
+        models.setdefault(model.name, model)
         # A prompt is part of the key of its reply: it is stored as it was sent or not sent at all.
-        model = request.model
-        asked = [str(labels.get(key, {})), whole.prompt]
-        if whole.system not in systems_seen:  # what many prompts share is looked at once
-            systems_seen.add(whole.system)
-            asked.append(whole.system)
-        if model.simulated or id(model) not in models_seen:  # of simulated ones each prompt has its own revision
-            models_seen.add(id(model))
-            asked += map(str, (model.model_id, whole.params, whole.revision))
-        looked.append((request, "\n".join(asked)))
-        letters += len(looked[-1][1])
-        if letters >= TOGETHER:
-            _refuse_secrets(looked, secrets, labels, so)
-            looked, letters = [], 0
-    _refuse_secrets(looked, secrets, labels, so)
-    models = {request.model.name: request.model for request in missing.values()}
+        sent = map(str, (label, whole.system, whole.prompt, model.model_id, whole.params, whole.revision))
+        if names := secrets("\n".join(sent)):
+            question = "a question" if secrets(str(label)) else label.get("question_id", "a question")
+            raise ValueError(
+                f"{question}, as {model.name} would see it, holds the value of {' and '.join(names)}, which "
+                f"would be sent and stored. Take it out of the questions, the answers or models.yaml; {so}"
+            )
     check_keys(models.values())
     for variable, address in providers.addresses(models.values()).items():
         notice(f"note: {variable} is set: {address} is asked and its replies are stored as the provider's own")
     for model in models.values():
-        ends = providers.retirement(model)
-        if ends:
+        if ends := providers.retirement(model):
             notice(f"warning: {model.name} ({model.model_id}) is retired or retiring: {ends}")
-    return kept
 
 
-def _refuse_secrets(
-    looked: Sequence[tuple[Request, str]],
-    secrets: Callable[[str], list[str]],
-    labels: Mapping[str, Mapping[str, Any]],
-    so: str,
-) -> None:
-    """ValueError that names the request where one of these texts holds the value of a key.
+# --- prompts that do not fit into their model's context ---------------------------------------------------------------
 
-    A text is what would be sent and stored of its request and stood in none before it.
+
+def tokens_at_least(text: str) -> int:
+    """So many tokens a text has at least; a run of blanks may be one.
+
+    >>> tokens_at_least("word " * 100), tokens_at_least(" " * 1000), tokens_at_least("")
+    (100, 1, 0)
     """
-    if not secrets("\n".join(text for _, text in looked)):
+    return math.ceil(len(_BLANKS.sub(b" ", text.encode())) / BYTES_A_TOKEN)
+
+
+def context_of(model: Model, told: Mapping[str, int]) -> int | None:
+    """The tokens that prompt and reply may have as models.yaml tells, else the table of prices, or None."""
+    if model.name in told or model.simulated:
+        return told.get(model.name)
+    try:
+        return entry(model.provider, model.model_id, model.base_url).context_window
+    except LookupError:
+        return None
+
+
+def too_long(requests: Iterable[Request], told: Mapping[str, int]) -> list[tuple[Request, int, int]]:
+    """The requests that cannot fit, each with the tokens that it needs at least and those that its model holds.
+
+    What a prompt will show and nobody has written yet is not counted.
+    """
+    found, smallest = [], min([LEAST_CONTEXT, *told.values()])
+    for request in requests:
+        model = request.model
+        # The price table counts prompts alone; a server of one's own refuses what leaves no room for the reply.
+        reply = model.max_tokens if model.name in told else 0
+        most = request.measured.size + reply
+        # Looked at closely only where it could be: of 100,000 prompts hardly any is.
+        if most < smallest or (context := context_of(model, told)) is None or most < context:
+            continue
+        needed = tokens_at_least(request.system + request.prompt) + reply
+        if needed > context:
+            found.append((request, needed, context))
+    return found
+
+
+def refuse_long(found: Sequence[tuple[Request, int, int]], labels: Names, so: str) -> None:
+    """TooLong if there is any, naming the longest by model, question and the texts that make them long.
+
+    `so` says what was asked when it was found out.
+    """
+    if not found:
         return
-    for request, text in looked:
-        if names := secrets(text):
-            label = labels.get(request.key, {})
-            question = "a question" if secrets(str(label)) else label.get("question_id", "a question")
-            raise ValueError(
-                f"{question}, as {request.model.name} would see it, holds the value of {' and '.join(names)}, which "
-                f"would be sent and stored. Take it out of the questions, the answers or models.yaml; {so}"
-            )
+    lines = []
+    for request, needed, context in sorted(found, key=lambda each: -each[1]):
+        label, model = labels.get(request.key, {}), request.model
+        reply = needed - tokens_at_least(request.system + request.prompt)
+        kept = f" ({reply:,} of them for the reply)" if reply else ""
+        lines.append(
+            f"  {model.name}, {_place(label)}: at least {needed:,} tokens{kept} where {context:,} fit; longest: "
+            f"{', '.join(longest(request.prompt, label.get('shown') or ()))}"
+        )
+    lines = list(dict.fromkeys(lines))
+    more = f"\n  and {len(lines) - LISTED:,} more" if len(lines) > LISTED else ""
+    raise TooLong(
+        f"{len(found):,} prompts are longer than their model's context; {so}:\n"
+        + "\n".join(lines[:LISTED])
+        + f"{more}\nShorten or leave out these texts, or take another model; if a model holds more, say so in "
+        "models.yaml (`context:`, in tokens)."
+    )
+
+
+def _place(label: Mapping[str, Any]) -> str:
+    return f"question {label['question_id']}" if label.get("question_id") else "a prompt"
+
+
+def longest(prompt: str, shown: Sequence[str]) -> list[str]:
+    """The longest texts of a prompt: whose they are (`shown` names the candidates by slot), and their bytes."""
+    parts = []
+    for part in _SHOWN.finditer(prompt):
+        at = ord(part["label"]) - ord("A") if part["label"] else -1
+        of = f" of {shown[at]}" if 0 <= at < len(shown) else f" {part['label']}" if part["label"] else ""
+        parts.append((len(part["text"].encode()), f"{part['what'].lower()}{of}"))
+    parts = sorted(parts, reverse=True) or [(len(prompt.encode()), "the whole prompt")]
+    return [f"{name} ({size:,} bytes)" for size, name in parts[:LONGEST]]
+
+
+# --- calls that no minute of limits.yaml can hold ---------------------------------------------------------------------
+
+
+def limits_at(models: Iterable[Model]) -> dict[Address, Limit]:
+    """What limits.yaml says of the addresses at which these models are asked."""
+    from helpers.config import load_limits
+
+    told = {name: Limit(**entry.model_dump()) for name, entry in load_limits().items()}
+    named = {(provider, url): url or provider for model in models for provider, url in model.addresses}
+    return {address: told[name] for address, name in named.items() if name in told}
+
+
+def over_limit(requests: Sequence[Request]) -> dict[str, tuple[Request, float, str]]:
+    """By key, the requests that may each take more tokens than their address has in a minute: the limit, and whose.
+
+    Answers that a prompt will show and nobody has written yet are left out until they are written.
+    """
+    limits = limits_at({request.model.name: request.model for request in requests}.values())
+    limits = {address: limit for address, limit in limits.items() if limit.tokens_per_minute is not None}
+    found = {}
+    for request in requests if limits else ():
+        told = [(limits[at].tokens_per_minute, at[1] or at[0]) for at in request.model.addresses if at in limits]
+        if told and sum(most_tokens(request)) > min(told)[0]:
+            found[request.key] = (request, *min(told))
+    return found
+
+
+def refuse_slow(found: Iterable[tuple[Request, float, str]], labels: Names) -> None:
+    """OverLimit if there is any, with a line an address: its limit, and what the largest call needs."""
+    largest = {name: each for *each, name in sorted(found, key=lambda each: sum(most_tokens(each[0])))}
+    lines = []
+    for name, (request, limit) in largest.items():
+        read, written = most_tokens(request)
+        lines.append(
+            f"{paths.LIMITS.name}, '{name}': tokens_per_minute = {limit:g} is less than one call may "
+            "take, which would wait for minutes; none of these calls was made, and what came before is stored. The "
+            f"largest ({request.model.name}, {_place(labels.get(request.key, {}))}) is taken for "
+            f"{read + written} tokens: {read} of the prompt and {written} of the reply (max_tokens). Set "
+            f"tokens_per_minute to {read + written} or more, leave it out, or lower max_tokens in models.yaml"
+        )
+    if lines:
+        raise OverLimit("\n".join(lines))

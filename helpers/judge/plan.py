@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from helpers import store
-from helpers.judge.budget import ROUNDING, Budget, OverBudget
-from helpers.judge.prices import bounds, cost, dollars
+from helpers.judge.budget import ROUNDING, Budget, OverBudget, billed, bounds, cost, dollars
 from helpers.types import Model, Request
 
 
@@ -17,7 +17,9 @@ from helpers.types import Model, Request
 class PlanRow:
     """The calls to one model in one stage; token counts and `usd` are upper bounds for the missing calls.
 
-    `shared_tokens` of the input are beginnings that an earlier one of these calls has too.
+    `shared_tokens` of the input are beginnings that an earlier one of these calls has too. What is expected of the
+    missing calls follows from `seen` stored replies of the model: US dollars, and seconds with so many calls at once as
+    the run makes; None where nothing is stored.
     """
 
     stage: str
@@ -29,6 +31,12 @@ class PlanRow:
     output_tokens: int
     usd: float
     shared_tokens: int = 0
+    expected_usd: float | None = None
+    expected_seconds: float | None = None
+    seen: int = 0
+
+
+_ADDED = ("calls", "stored", "missing", "input_tokens", "output_tokens", "usd", "shared_tokens")
 
 
 @dataclass(frozen=True)
@@ -63,7 +71,15 @@ class Plan:
         named = all(row.model in limits for row in self.rows)
         if not (named and budget.limit + ROUNDING >= math.fsum(limits.values())):  # else theirs say it all
             limits = {None: budget.limit, **limits}
-        return "\n".join(filter(None, (self._above(budget, model, limit) for model, limit in limits.items())))
+        found = [self._above(budget, model, limit) for model, limit in limits.items()]
+        if budget.total is not None and self.usd and budget.earlier + budget.spent + self.usd > budget.total + ROUNDING:
+            before = budget.earlier + budget.spent
+            found.append(
+                f"{self.missing} calls are missing and could cost up to {dollars(self.usd)}; with {dollars(before)} "
+                f"that earlier attempts may have been billed that is more than budget_total_usd={budget.total:.4f}: "
+                f"raise it to {dollars(before + self.usd)}, or ask less (question_limit, judges)."
+            )
+        return "\n".join(filter(None, found))
 
     def _above(self, budget: Budget, model: str | None, limit: float) -> str:
         """What is wrong where the calls to a model (None: to all) could cost more than its limit leaves; else ""."""
@@ -94,7 +110,23 @@ class Plan:
         ]
         total = f"{'total':<36}{sum(r.calls for r in self.rows):>7}{sum(r.stored for r in self.rows):>8}"
         last = f"{total}{self.missing:>9}{self.usd:>35.4f}"
-        return "\n".join([head, *body, last, "Tokens and USD: upper bounds.", *self._cache(), *self.notes])
+        return "\n".join(
+            [head, *body, last, "Tokens and USD: upper bounds.", *self._expected(), *self._cache(), *self.notes]
+        )
+
+    def _expected(self) -> list[str]:
+        """What the missing calls will probably cost and take, from what stands in the store of the same models."""
+        told = []
+        for name in dict.fromkeys(row.model for row in self.rows if row.missing):
+            rows = [row for row in self.rows if row.model == name and row.missing]
+            if any(row.expected_usd is None for row in rows):
+                continue
+            usd, seconds = (
+                math.fsum(getattr(row, f"expected_{what}") or 0 for row in rows) for what in ("usd", "seconds")
+            )
+            took = f", {_duration(seconds)}" if seconds else ""
+            told.append(f"Expected of {name}: {dollars(usd)}{took} (from {rows[0].seen:,} stored replies).")
+        return told
 
     def _cache(self) -> list[str]:
         """What a provider's cache can save, where calls begin alike."""
@@ -107,6 +139,17 @@ class Plan:
         ]
 
 
+def _duration(seconds: float) -> str:
+    """A time as people say it, rounded up.
+
+    >>> _duration(4.2), _duration(200), _duration(9000)
+    ('about 5 s', 'about 4 min', 'about 2.5 h')
+    """
+    if seconds < 60:
+        return f"about {math.ceil(seconds)} s"
+    return f"about {math.ceil(seconds / 60)} min" if seconds < 7200 else f"about {seconds / 3600:.1f} h"
+
+
 def unique(requests: Iterable[Request]) -> dict[str, Request]:
     """The requests by key, in their order; equal ones are asked once."""
     found: dict[str, Request] = {}
@@ -115,61 +158,92 @@ def unique(requests: Iterable[Request]) -> dict[str, Request]:
     return found
 
 
-@dataclass
-class _Counts:
-    """A row of a plan while its stage is counted; `starts` are the beginnings worth caching that were seen."""
+class _Known:
+    """What stands in the store of one model: keys with a reply, and what replies cost and took on average."""
 
-    model: Model
-    calls: int = 0
-    missing: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    usd: float = 0.0
-    shared_tokens: int = 0
-    starts: set[bytes] = field(default_factory=set)
+    def __init__(self, path: Path | None) -> None:
+        """Read a store file; without one nothing is known."""
+        self.keys: set[str] = set()
+        self.read: dict[str, int] = {}
+        written, seconds = [], []
+        for reply in store.replies(path) if path else ():
+            self.keys.add(reply.key)
+            if reply.usage.input is not None and reply.usage.output is not None:
+                self.read[reply.key] = reply.usage.input
+                written.append(reply.usage.output)
+            if reply.latency is not None:
+                seconds.append(reply.latency)
+        self.seen = len(written)
+        self.written = math.fsum(written) / len(written) if written else 0.0
+        self.seconds = math.fsum(seconds) / len(seconds) if seconds else 0.0
+        self.size = self.size_read = 0  # bytes of prompts that were met again, and the tokens that they were
 
-    def add(self, request: Request) -> None:
-        """One more missing call."""
-        read, written = bounds(request)
-        self.missing += 1
-        self.input_tokens += read
-        self.output_tokens += written
-        self.usd += cost(self.model, read, written)
-        sizes = request.measured
-        self.shared_tokens += sizes.start if sizes.starts in self.starts else 0
-        self.starts.add(sizes.starts)
-
-    def row(self, stage: str) -> PlanRow:
-        """The row."""
-        told = (self.input_tokens, self.output_tokens, self.usd, self.shared_tokens)
-        return PlanRow(stage, self.model.name, self.calls, self.calls - self.missing, self.missing, *told)
+    def expected(self, model: Model, missing: int, size: int, concurrency: int) -> dict[str, float]:
+        """US dollars and seconds of so many missing calls whose prompts have this size in bytes together."""
+        if not self.seen or not missing or model.simulated:
+            return {}
+        mean = math.fsum(self.read.values()) / self.seen
+        read = size * self.size_read / self.size / missing if self.size else mean
+        usd = missing * cost(model, round(read), round(self.written))
+        seconds = missing * self.seconds / max(1, min(concurrency, missing))
+        return {"expected_usd": usd, "expected_seconds": seconds, "seen": self.seen}
 
 
-def make_plan(stages: Mapping[str, Iterable[Request]], folder: Path | None) -> Plan:
+def make_plan(stages: Mapping[str, Iterable[Request]], folder: Path | None, concurrency: int = 16) -> Plan:
     """Calls, tokens and dollars per stage and model, in one pass; what is in the store is not asked again.
 
     Stages hold requests in the order in which they will be asked; what an earlier stage asks is stored for a later one,
     and a request with unwritten answers counts as missing. Without a folder nothing is stored. Equal requests are one
-    call, but prompts that are equal only while their answers are unwritten are not.
+    call, but prompts that are equal only while their answers are unwritten are not. What is expected of the missing
+    calls is for so many at once.
     """
     rows: list[PlanRow] = []
-    stored: dict[str, set[str]] = {}
+    known: dict[str, _Known] = {}
     for stage, requests in stages.items():
-        counted: dict[str, _Counts] = {}
+        counted: dict[str, tuple[Model, dict[str, float]]] = {}
+        starts: set[tuple[str, bytes]] = set()  # by model, the beginnings worth caching that were seen
         seen: set[str] = set()
+        sizes_missing: Counter[str] = Counter()
         for request in requests:
             name, key = request.model.name, None if request.unwritten else request.key
             if key in seen:
                 continue
-            if name not in stored:
+            if name not in known:
                 # In this model's file alone: another name of the same model has a file of its own.
-                stored[name] = store.stored_keys(store.file_of(folder, name)) if folder else set()
-            counts = counted.setdefault(name, _Counts(request.model))
-            counts.calls += 1
-            if key not in stored[name]:
-                counts.add(request)
+                known[name] = _Known(store.file_of(folder, name) if folder else None)
+            here, sizes = known[name], request.measured
+            _, row = counted.setdefault(name, (request.model, dict.fromkeys(_ADDED, 0) | {"usd": 0.0}))
+            row["calls"] += 1
+            if key in here.keys:
+                row["stored"] += 1
+                here.size += sizes.size if key in here.read else 0
+                here.size_read += here.read.get(key, 0)
+            else:
+                read, written = bounds(request)
+                row["missing"] += 1
+                row["input_tokens"] += read
+                row["output_tokens"] += written
+                row["usd"] += cost(request.model, read, written)
+                row["shared_tokens"] += sizes.start if (name, sizes.starts) in starts else 0
+                starts.add((name, sizes.starts))
+                sizes_missing[name] += sizes.size
             if key is not None:
                 seen.add(key)
-                stored[name].add(key)
-        rows += [counts.row(stage) for counts in counted.values()]
+                here.keys.add(key)
+        for name, (model, row) in counted.items():
+            more = known[name].expected(model, row["missing"], sizes_missing[name], concurrency)
+            rows.append(PlanRow(stage, name, **row, **more))
     return Plan(tuple(rows))
+
+
+def earlier(experiment: str, models: Iterable[Model], folder: Path) -> float:
+    """US dollars that stored attempts of an experiment may have been billed, at today's prices of these models.
+
+    A reply that several experiments share counts for the first to ask. NoPrice where nobody knows a price.
+    """
+    found = []
+    for model in {model.name: model for model in models if not model.simulated}.values():
+        for record in store.lines(store.file_of(folder, model.name)):
+            if record["labels"].get("experiment") == experiment:
+                found.append(billed(model, record, store.completion_of(record)))
+    return math.fsum(found)

@@ -9,7 +9,7 @@ from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from helpers.config import limits_of
-from helpers.judge import Account, Budget, Plan, check_fit, check_keys, judge_all, labels_of, make_plan
+from helpers.judge import Account, Budget, Plan, check_fit, check_keys, earlier, judge_all, labels_of, make_plan
 from helpers.providers import Clock, simulated
 from helpers.run.accounting import tell
 from helpers.run.control import Control, controls, partnered, serving
@@ -78,8 +78,24 @@ def check(experiment: Experiment) -> None:
 
 
 def budget_of(experiment: Experiment) -> Budget:
-    """What a run may spend, in all and on single models; nothing of it is spent yet."""
-    return Budget(experiment.budget_usd, limits_of(experiment))
+    """What a run may spend, in all and on single models; nothing of it is spent yet.
+
+    `budget_total_usd` also counts what earlier runs may have been billed.
+    """
+    total = experiment.parameters.get("budget_total_usd")
+    return Budget(
+        experiment.budget_usd,
+        limits_of(experiment),
+        total=None if total is None else float(total),
+        earlier=0.0 if total is None else _earlier(experiment),
+    )
+
+
+def _earlier(experiment: Experiment) -> float:
+    """US dollars that attempts of earlier runs of an experiment may have been billed."""
+    editor = (experiment.editor,) if experiment.editor else ()
+    models = (*experiment.judges, *experiment.candidates, *editor, *experiment.baselines.values())
+    return earlier(experiment.name, models, experiment.store)
 
 
 async def plan(experiment: Experiment, clock: Clock | None = None) -> Plan:
@@ -148,12 +164,15 @@ async def _asked(
     if planned is not None:
         if not known[bias.STAGES[-1]]:
             raise _unasked(experiment, questions, given or {})
+        if planned.missing and budget.total is None:
+            budget.earlier = _earlier(experiment)
         refuse_early(planned.check(budget), (*speaking, *editor))
         budget.planned = True
         for row in planned.rows:
             ahead[row.stage] = ahead.get(row.stage, 0) + row.missing
     options |= {"folder": experiment.store, "budget": budget, "ask": asking, "show": show}
     options.setdefault("concurrency", experiment.concurrency)
+    options.setdefault("keep_going", bool(experiment.parameters.get("keep_going", False)))
     # Where nothing is missing, stages before judging bring nothing that the trials were not made of already.
     settled = not (planned and planned.missing)
     before, known = (before if settled else {}), {}  # else others are asked, and both would be held
@@ -254,7 +273,8 @@ def _planned(stages: Mapping[str, Sequence[Trial]], experiment: Experiment) -> P
     """The plan of all stages; a prompt that cannot fit into its model's context is refused before any of them."""
     trials = [trial for some in stages.values() for trial in some]
     check_fit((trial.request for trial in trials), labels_of(trials), experiment.store)
-    return make_plan({name: [trial.request for trial in some] for name, some in stages.items()}, experiment.store)
+    requests = {name: [trial.request for trial in some] for name, some in stages.items()}
+    return make_plan(requests, experiment.store, experiment.concurrency)
 
 
 def _loaded(experiment: Experiment) -> Asked:

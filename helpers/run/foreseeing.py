@@ -187,5 +187,8 @@ def _added(plans: Iterable[Plan]) -> Plan:
         sums = rows.setdefault(at, {})
         for name in ("calls", "stored", "missing", "input_tokens", "output_tokens", "usd", "shared_tokens"):
             sums[name] = sums.get(name, 0) + getattr(row, name)
+        for name in ("expected_usd", "expected_seconds"):
+            both = (sums.get(name, 0.0), getattr(row, name) if row.missing else 0.0)
+            sums[name] = None if None in both else sum(both)
     ordered = sorted(first, key=lambda at: [row.stage for row in first.values()].index(at[0]))
     return Plan(tuple(replace(first[at], **rows[at]) for at in ordered))

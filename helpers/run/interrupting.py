@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from helpers.judge.stopping import GRACE_SECONDS, HANGUP, handling
+from helpers.judge.terminal import GRACE_SECONDS, HANGUP, handling
 
 #: What a cell that was interrupted needs besides the grace of its calls, in seconds.
 CELL_SECONDS = 5.0

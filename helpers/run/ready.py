@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from helpers.judge import NoPrice
-from helpers.judge.prices import cost
+from helpers.judge.budget import cost
 from helpers.providers import missing_keys
 from helpers.run.asking import plan, refuse_early
 from helpers.types import Experiment, Model

@@ -1,9 +1,7 @@
 """Every reply that was ever paid for: one readable JSONL file a model, one writer at a time, nothing ever rewritten."""
 
-from helpers.store.appending import SYNC_LINES, SYNC_SECONDS, Writer, holder, try_lock, writing
+from helpers.store.appending import SYNC_SECONDS, Writer, holder, try_lock, writing
 from helpers.store.records import (
-    VERSION,
-    Line,
     StoreError,
     completion_of,
     decode,
@@ -20,43 +18,9 @@ from helpers.store.records import (
     stored_keys,
     usable,
 )
-from helpers.store.sharing import Joined, bring_home, export, import_file, merge
-from helpers.store.verifying import Contents, Cost, Repaired, Verified, contents, repair, verify
+from helpers.store.sharing import bring_home, export, import_file, merge
+from helpers.store.verifying import Cost, contents, repair, verify
 
-__all__ = [
-    "SYNC_LINES",
-    "SYNC_SECONDS",
-    "VERSION",
-    "Contents",
-    "Cost",
-    "Joined",
-    "Line",
-    "Repaired",
-    "StoreError",
-    "Verified",
-    "Writer",
-    "bring_home",
-    "completion_of",
-    "contents",
-    "decode",
-    "encode",
-    "examine",
-    "export",
-    "file_of",
-    "files",
-    "holder",
-    "import_file",
-    "left_index",
-    "lines",
-    "merge",
-    "read",
-    "refused",
-    "repair",
-    "replies",
-    "scan",
-    "stored_keys",
-    "try_lock",
-    "usable",
-    "verify",
-    "writing",
-]
+__all__ = ["SYNC_SECONDS", "Cost", "StoreError", "Writer", "bring_home", "completion_of", "contents", "decode"]
+__all__ += ["encode", "examine", "export", "file_of", "files", "holder", "import_file", "left_index", "lines", "merge"]
+__all__ += ["read", "refused", "repair", "replies", "scan", "stored_keys", "try_lock", "usable", "verify", "writing"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -15,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from helpers.store.records import StoreError, decode, encode, look
+from helpers.store.records import StoreError, encode, look, told_of, usable
 from helpers.types import Completion, Request
 
 SYNC_LINES = 64
@@ -25,22 +26,27 @@ SYNC_SECONDS = 0.2
 MOST_UNSYNCED = 16 * SYNC_LINES
 
 
-def opened(path: Path, flags: int) -> int:
-    """A file descriptor for writing in the store; StoreError where a symbolic link would lead the write elsewhere."""
+def opened(path: Path, flags: int, mode: int = 0o600) -> int:
+    """A file descriptor for writing; a new file is nobody else's to read. StoreError where it cannot be opened.
+
+    No symbolic link may lead the write elsewhere, and what is no regular file is refused.
+    """
+    if path.exists() and not path.is_file():
+        raise StoreError(f"{path}: no regular file but a folder, pipe or device; move it out of the folder of replies")
     try:
         # Windows would write line ends of its own without O_BINARY, and has no O_NOFOLLOW.
-        return os.open(path, flags | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0), 0o644)
+        return os.open(path, flags | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0), mode)
     except OSError as error:
-        _refuse_link(path, error)
-        raise
+        raise _refused(path, error) from error
 
 
-def _refuse_link(path: Path, error: OSError) -> None:
-    if error.errno == errno.ELOOP:
-        raise StoreError(
-            f"{path}: a symbolic link, and nothing is written through one; put the file itself there "
-            "(the folder of replies may be a link)"
-        ) from None
+def _refused(path: Path, error: OSError) -> StoreError:
+    if error.errno != errno.ELOOP:
+        return told_of(path, error)
+    return StoreError(
+        f"{path}: a symbolic link, and nothing is written through one; put the file itself there "
+        "(the folder of replies may be a link)"
+    )
 
 
 def sync_folder(folder: Path) -> None:
@@ -75,27 +81,28 @@ class Writer:
 
     def _mend_tail(self) -> None:
         size = position = os.fstat(self._fd).st_size
-        parts: list[bytes] = []  # from the end backwards
-        while position and not (parts and b"\n" in parts[-1]):
+        parts = [b""]  # from the end backwards
+        while position and b"\n" not in parts[-1]:
             step = min(65536, position)
             position -= step
             os.lseek(self._fd, position, os.SEEK_SET)
             parts.append(os.read(self._fd, step))
-        tail = b"".join(reversed(parts)).rpartition(b"\n")[2]
+        end = b"".join(reversed(parts))
+        if blank := re.search(rb"(?:\A|\n)(\r?\n)\Z", end):  # with more behind it, it would be a damaged line
+            os.ftruncate(self._fd, size - len(blank[1]))
+        tail = end.rpartition(b"\n")[2]
         if not tail:
             return
-        try:
-            decode(tail)
-        except (ValueError, KeyError, TypeError):
-            line = look(1, tail)
-            if line.kind != "torn":  # what was paid for, or belongs to a later version, is not cut
-                raise StoreError(
-                    f"{self.path}: the last line is not one that was cut off: {line.wrong}. "
-                    f"`recuse store verify --store {self.path.parent}` says more, --repair saves what is whole"
-                ) from None
+        line = look(1, tail, usable)
+        if line.kind == "torn":
             os.ftruncate(self._fd, size - len(tail))
-        else:  # only the newline is missing: a whole paid reply, not to be thrown away
+        elif line.kind == "unended":  # only the newline is missing: a whole paid reply, not to be thrown away
             self.append_line(b"\n", "nothing was asked")
+        else:  # what was paid for, or belongs to a later version, is not cut
+            raise StoreError(
+                f"{self.path}: the last line is not one that was cut off: {line.wrong}. "
+                f"`recuse store verify --store {self.path.parent}` says more, --repair saves what is whole"
+            )
 
     @property
     def size(self) -> int:
@@ -112,7 +119,7 @@ class Writer:
         try:
             written = os.write(self._fd, line)
         except OSError as error:
-            raise StoreError(f"{self.path}: cannot append ({error.strerror}); {so}") from error
+            raise told_of(self.path, OSError(error.errno, f"cannot append ({error.strerror})"), so) from error
         if written != len(line):
             os.ftruncate(self._fd, size)
             raise StoreError(f"{self.path}: cannot append (no space left); {so}")
@@ -164,7 +171,8 @@ class Writer:
         try:
             getattr(os, "fdatasync", os.fsync)(self._fd)
         except OSError as error:
-            raise StoreError(f"{self.path}: cannot sync ({error.strerror}); nothing more is asked") from error
+            failed = OSError(error.errno, f"cannot sync ({error.strerror})")
+            raise told_of(self.path, failed, "nothing more is asked") from error
 
     def close(self) -> None:
         """Sync and close."""
@@ -180,15 +188,17 @@ def try_lock(path: Path) -> Any | None:
     """The lock of a store file, or None while another process holds it; `release()` it when done."""
     from filelock import FileLock, Timeout
 
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(f"{path}.lock", thread_local=False)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise told_of(path.parent, error) from error
+    lock = FileLock(f"{path}.lock", mode=0o600, thread_local=False)
     try:
         lock.acquire(timeout=0)
     except Timeout:
         return None
     except OSError as error:
-        _refuse_link(Path(f"{path}.lock"), error)
-        raise
+        raise _refused(Path(f"{path}.lock"), error) from error
     note = f"process {os.getpid()} on {socket.gethostname()} since {time.strftime('%H:%M:%S')}"
     try:
         note_file = opened(Path(f"{path}.holder"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, get_args
 
 from helpers.json_bytes import dumps, loads
 from helpers.json_text import no_constant, no_duplicates
@@ -21,36 +23,34 @@ VERSION = 1
 NO_COUNT = 2**53
 #: Statuses of requests that a provider refused to take.
 REFUSED = ("bad_request", "forbidden", "not_found")
+_UPDATE = (
+    f"written in format {{}}; this version reads format {VERSION}: update Recuse, or move the file out of the folder "
+    "of replies"
+)
 _CRC = b',"crc":"%08x"}'
 _CRC_LENGTH = len(_CRC % 0)
+_START = re.compile(rb'\{"v":\d+,"key":"')
+_END = re.compile(rb',"crc":"[0-9a-f]{8}"\}')
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
-_NONE = type(None)
 #: What a line must hold: the types of each field, "" for the line itself.
-_FIELDS: dict[str, dict[str, tuple[type, ...]]] = {
+_FIELDS: dict[str, dict[str, Any]] = {
     "": {
-        **{name: (str,) for name in ("key", "status", "raw", "at")},
-        **{name: (dict,) for name in ("request", "labels", "reply")},
-        "attempt": (int,),
+        **dict.fromkeys(("key", "status", "raw", "at"), str),
+        **dict.fromkeys(("request", "labels", "reply"), dict),
+        "attempt": int,
     },
     "request": {
-        **{name: (str,) for name in ("provider", "model", "system", "prompt")},
-        "params": (dict,),
-        "schema": (dict, _NONE),
-        "repeat": (int,),
+        **dict.fromkeys(("provider", "model", "system", "prompt"), str),
+        **{"params": dict, "schema": dict | None, "repeat": int},
     },
     "reply": {
-        "text": (str,),
-        **{name: (str, _NONE) for name in ("finish", "model", "request_id", "error")},
-        "usage": (dict,),
-        "latency": (float, int, _NONE),
-        "maybe_billed": (bool,),
+        **{"text": str, "usage": dict, "latency": float | int | None, "maybe_billed": bool},
+        **dict.fromkeys(("finish", "model", "request_id", "error"), str | None),
     },
 }
 _USAGE = {field.name for field in fields(Usage)}
 #: What gives the record of a line without its line end, or says in a ValueError what is wrong with it.
 Reader = Callable[[bytes], dict[str, Any]]
-_START = re.compile(rb'\{"v":\d+,"key":"')
-_END = re.compile(rb',"crc":"[0-9a-f]{8}"\}')
 
 
 class StoreError(RuntimeError):
@@ -59,6 +59,40 @@ class StoreError(RuntimeError):
 
 class UnknownFormat(ValueError):
     """A line that is whole, but written by a version of this program that knows another format."""
+
+
+#: What to do about an error of the system, where one can tell.
+REMEDIES = {
+    errno.EMFILE: "raise the limit of open files (`ulimit -n`) or lower `concurrency`",
+    errno.ENFILE: "this machine has too many open files; close other programs",
+    errno.ENOSPC: "make room there, or write elsewhere with `store`",
+    errno.EDQUOT: "your quota there is used up; make room, or write elsewhere with `store`",
+    errno.EROFS: "it is mounted read-only; name another folder with `store`",
+    errno.EACCES: "you may not write or read it; change its owner or rights, or name another folder with `store`",
+    errno.EPERM: "you may not write or read it; change its owner or rights, or name another folder with `store`",
+}
+
+
+def told_of(path: Path, error: OSError, so: str = "") -> StoreError:
+    """An error of the system as a StoreError: the file or folder, what is wrong, what to do, and what follows."""
+    remedy = REMEDIES.get(error.errno or 0, "")
+    return StoreError("; ".join(filter(None, (f"{path}: {error.strerror}", remedy, so))))
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[BinaryIO]:
+    """A store file that is open for reading; StoreError where it is no regular file, or cannot be opened."""
+    if path.exists() and not path.is_file():  # a pipe would be waited for without end
+        raise StoreError(f"{path}: no regular file but a folder, pipe or device; move it out of the folder of replies")
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise told_of(path, error) from error
+    with file:
+        yield file
+
+
+# --- which files, and how a line is written ---------------------------------------------------------------------------
 
 
 def file_of(folder: Path, model: str) -> Path:
@@ -71,74 +105,48 @@ def file_of(folder: Path, model: str) -> Path:
     return folder / f"{model}.jsonl"
 
 
+def files(folder: Path, models: Sequence[str] = ()) -> list[Path]:
+    """The files of a store, all or those of `models`; StoreError where there is no such folder or file."""
+    if folder.is_file():
+        raise StoreError(f"{folder}: a file; --store names the folder that it lies in, and {folder.stem} its model")
+    if not folder.is_dir():
+        raise StoreError(f"{folder}: no such folder of replies; it comes with the first run (--store names another)")
+    found = {path.stem: path for path in sorted(folder.glob("*.jsonl"))}
+    strangers = [name for name in models if name not in found]
+    if strangers:
+        there = ", ".join(found) or "none"
+        raise StoreError(f"{folder}: no replies of {', '.join(strangers)}; there are those of: {there}")
+    return [found[name] for name in (dict.fromkeys(models) or found)]
+
+
+def left_index(path: Path) -> str:
+    """A line that names the index which an earlier version kept beside a store file, "" where there is none."""
+    place = path.with_name(f"{path.stem}.index.parquet")
+    return f"{place}: an index of an earlier version; nothing reads it, and it may be deleted" if place.exists() else ""
+
+
 def encode(request: Request, completion: Completion, labels: Mapping[str, Any]) -> bytes:
     """One line of a store file: the request, the first asker's labels, the reply, the raw body and a checksum."""
     model = request.model
     asked: dict[str, Any] = {"provider": model.provider, "model": model.model_id, "params": request.params}
     if request.revision is not None:
         asked["revision"] = request.revision
+    asked |= {name: getattr(request, name) for name in ("system", "prompt", "schema", "repeat")}
+    said = ("model", "request_id", "latency", "error", "maybe_billed")
+    reply = {"text": completion.text, "finish": completion.finish, "usage": vars(completion.usage)}
     record = {
         "v": VERSION,
         "key": completion.key,
         "attempt": completion.attempt,
         "status": completion.status,
-        "request": {
-            **asked,
-            "system": request.system,
-            "prompt": request.prompt,
-            "schema": request.schema,
-            "repeat": request.repeat,
-        },
+        "request": asked,
         "labels": dict(labels),
-        "reply": {
-            "text": completion.text,
-            "finish": completion.finish,
-            "usage": vars(completion.usage),
-            "model": completion.model,
-            "request_id": completion.request_id,
-            "latency": completion.latency,
-            "error": completion.error,
-            "maybe_billed": completion.maybe_billed,
-        },
+        "reply": reply | {name: getattr(completion, name) for name in said},
         "raw": completion.raw,
         "at": completion.at,
     }
     body = dumps(record)
     return body[:-1] + _CRC % zlib.crc32(body) + b"\n"
-
-
-def unsealed(line: bytes) -> bytes:
-    """The record of one line as JSON text, without the checksum; ValueError where that does not fit."""
-    body = line[:-_CRC_LENGTH] + b"}"
-    if line[-_CRC_LENGTH:] != _CRC % zlib.crc32(body):
-        raise ValueError("the checksum does not fit: the line was damaged or edited")
-    return body
-
-
-def check_format(record: Any) -> None:
-    """Refuse (UnknownFormat) a record of another format than this version reads."""
-    version = record.get("v") if isinstance(record, dict) else None
-    if version != VERSION:
-        raise UnknownFormat(
-            f"written in format {version!r:.40}; this version reads format {VERSION}: update Recuse, or move the file "
-            "out of the folder of replies"
-        )
-
-
-def decode(line: bytes, parse: Callable[[bytes], Any] = json.loads) -> dict[str, Any]:
-    """The record of one line, for those who use it; ValueError where its checksum or its format is another.
-
-    The checksum says that nothing changed since it was written, and this program writes whole records only. Whether
-    each field is there with its type, and whether the key is that of the request, is `examine`'s to say:
-    of lines that come from elsewhere, and on `recuse store verify`. That is as strict as it is dear.
-    """
-    body = unsealed(line)
-    try:
-        record = parse(body)
-    except RecursionError:
-        raise ValueError("nested too deeply to be read") from None
-    check_format(record)
-    return record
 
 
 def key_of(request: Mapping[str, Any]) -> str:
@@ -151,26 +159,59 @@ def key_of(request: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+# --- reading, as runs do ----------------------------------------------------------------------------------------------
+
+
+def _unsealed(line: bytes) -> bytes:
+    """The record of one line as JSON text, without the checksum; ValueError where that does not fit."""
+    body = line[:-_CRC_LENGTH] + b"}"
+    if line[-_CRC_LENGTH:] != _CRC % zlib.crc32(body):
+        raise ValueError("the checksum does not fit: the line was damaged or edited")
+    return body
+
+
+def _parsed(body: bytes, parse: Callable[[bytes], Any]) -> dict[str, Any]:
+    try:
+        record = parse(body)
+    except RecursionError:
+        raise ValueError("nested too deeply to be read") from None
+    version = record.get("v") if isinstance(record, dict) else None
+    if version != VERSION:
+        raise UnknownFormat(_UPDATE.format(f"{version!r:.40}"))
+    return record
+
+
+def decode(line: bytes) -> dict[str, Any]:
+    """The record of one line, for those who use it; ValueError where its checksum or its format is another.
+
+    The checksum says that nothing changed since it was written, and this program writes whole records only. Whether
+    each field is there with its type, and whether the key is that of the request, is `examine`'s to say:
+    of lines that come from elsewhere, and on `recuse store verify`. That is as strict as it is dear.
+    """
+    return _parsed(_unsealed(line), _numbers_kept)
+
+
+def _numbers_kept(body: bytes) -> Any:
+    """What a body of JSON says, quickly; whole numbers of 64 bits and more, which `loads` makes floats, stay whole."""
+    record = loads(body)
+    return json.loads(body) if _too_large(record) else record
+
+
+def _too_large(value: Any) -> bool:
+    if isinstance(value, float):
+        return abs(value) >= 2**63
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(_too_large(each) for each in inner if not isinstance(each, str))
+
+
 def completion_of(record: Mapping[str, Any]) -> Completion:
     """The attempt that a line holds; odd words for its end and odd counts, of earlier versions, are read as unknown."""
     reply = record["reply"]
-    usage = Usage(**reply["usage"])
-    if not all(countable(each) for each in vars(usage).values()):
-        usage = Usage(**{name: each if countable(each) else None for name, each in vars(usage).items()})
     return Completion(
-        key=record["key"],
-        status=record["status"],
-        text=reply["text"],
+        **{name: record[name] for name in ("key", "status", "raw", "attempt", "at")},
+        **{name: reply[name] for name in ("text", "model", "request_id", "latency", "error", "maybe_billed")},
         finish=reply["finish"] if isinstance(reply["finish"], str | None) else "unknown",  # None would be a normal end
-        usage=usage,
-        model=reply["model"],
-        request_id=reply["request_id"],
-        latency=reply["latency"],
-        raw=record["raw"],
-        attempt=record["attempt"],
-        at=record["at"],
-        error=reply["error"],
-        maybe_billed=reply["maybe_billed"],
+        usage=Usage(**{name: each if countable(each) else None for name, each in reply["usage"].items()}),
     )
 
 
@@ -194,29 +235,20 @@ def usable(line: bytes) -> dict[str, Any]:
     raise ValueError("not a line of this program (its key or its prompt is no text)")
 
 
-def lines(path: Path, parse: Callable[[bytes], Any] = json.loads) -> Iterator[dict[str, Any]]:
+def lines(path: Path) -> Iterator[dict[str, Any]]:
     """All records of a store file in order, failed attempts too; an absent file holds none.
 
     A last line without its newline is a write that was cut off and is ignored; any other damage is a StoreError
     naming file and line.
     """
-    if not path.exists():
-        return
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            if not line.endswith(b"\n"):
-                return
-            try:
-                yield decode(line[:-1], parse)
-            except (ValueError, KeyError, TypeError) as error:
-                raise StoreError(f"{path}, line {number}: {error}{_advice(path, error)}") from None
-
-
-def _advice(path: Path, error: Exception) -> str:
-    """What to do about a line that cannot be read; an unknown format says it itself."""
-    if isinstance(error, UnknownFormat):
-        return ""
-    return f". `recuse store verify --store {path.parent}` names all damage, and --repair sets it aside"
+    for line in scan(path, decode) if path.exists() else ():
+        if not line.raw.endswith(b"\n"):
+            return
+        if line.record is None:
+            advice = f". `recuse store verify --store {path.parent}` names all damage, and --repair sets it aside"
+            told = line.wrong + (advice if line.kind == "damaged" else "")
+            raise StoreError(f"{path}, line {line.number}: {told}")
+        yield line.record
 
 
 def replies(path: Path) -> Iterator[Completion]:
@@ -225,8 +257,7 @@ def replies(path: Path) -> Iterator[Completion]:
     StoreError where the file is damaged.
     """
     seen: set[str] = set()
-    # `loads` takes half the time of `json`; the whole numbers that it makes floats are no counts.
-    for number, record in enumerate(lines(path, loads), 1):
+    for number, record in enumerate(lines(path), 1):
         try:
             if record["status"] == "ok" and record["key"] not in seen:
                 seen.add(record["key"])
@@ -243,12 +274,6 @@ def read(path: Path) -> dict[str, Completion]:
 def stored_keys(path: Path) -> set[str]:
     """The keys in a store file that have a reply."""
     return {reply.key for reply in replies(path)}
-
-
-def left_index(path: Path) -> str:
-    """A line that names the index which an earlier version kept beside a store file, "" where there is none."""
-    place = path.with_name(f"{path.stem}.index.parquet")
-    return f"{place}: an index of an earlier version; nothing reads it, and it may be deleted" if place.exists() else ""
 
 
 def refused(path: Path) -> set[str]:
@@ -277,49 +302,35 @@ class Line:
     wrong: str = ""
 
 
-def files(folder: Path, models: Sequence[str] = ()) -> list[Path]:
-    """The files of a store, all or those of `models`; StoreError where there is no such folder or file."""
-    if folder.is_file():
-        raise StoreError(f"{folder}: a file; --store names the folder that it lies in, and {folder.stem} its model")
-    if not folder.is_dir():
-        raise StoreError(f"{folder}: no such folder of replies; it comes with the first run (--store names another)")
-    found = {path.stem: path for path in sorted(folder.glob("*.jsonl")) if path.is_file()}
-    strangers = [name for name in models if name not in found]
-    if strangers:
-        there = ", ".join(found) or "none"
-        raise StoreError(f"{folder}: no replies of {', '.join(strangers)}; there are those of: {there}")
-    return [found[name] for name in (dict.fromkeys(models) or found)]
-
-
 def examine(line: bytes) -> dict[str, Any]:
     """The record of one line without its line end, read strictly; ValueError says what is wrong with it.
 
     Beyond `decode` every field must be there with its type, no name twice, and the key must be that of the request.
     """
-    body = unsealed(line)
-    try:
-        record = json.loads(body.decode(), object_pairs_hook=no_duplicates, parse_constant=no_constant)
-    except RecursionError:
-        raise ValueError("nested too deeply to be read") from None
-    check_format(record)
+
+    def strictly(body: bytes) -> Any:
+        return json.loads(body.decode(), object_pairs_hook=no_duplicates, parse_constant=no_constant)
+
+    record = _parsed(_unsealed(line), strictly)
     for part, names in _FIELDS.items():
         for name, types in names.items():
             _check_field(record[part] if part else record, f"{part}." if part else "", name, types)
-    odd = sorted(set(record["reply"]["usage"]) - _USAGE)
-    if odd:
+    usage = record["reply"]["usage"]
+    if odd := sorted(set(usage) - _USAGE):
         raise ValueError(f"reply.usage holds {odd[0][:40]!r}; known: {', '.join(sorted(_USAGE))}")
-    for name in record["reply"]["usage"]:
-        _check_field(record["reply"]["usage"], "reply.usage.", name, (int, _NONE))
+    for name in usage:
+        _check_field(usage, "reply.usage.", name, int | None)
     if record["key"] != key_of(record["request"]):
         raise ValueError("the key is not that of the request: one of them was changed")
     return record
 
 
-def _check_field(part: dict[str, Any], where: str, name: str, types: tuple[type, ...]) -> None:
+def _check_field(part: dict[str, Any], where: str, name: str, types: Any) -> None:
     if name not in part:
         raise ValueError(f"no field {where}{name}")
-    if type(part[name]) not in types:
-        expected = " or ".join(each.__name__.replace("NoneType", "null") for each in types)
+    valid = get_args(types) or (types,)
+    if type(part[name]) not in valid:
+        expected = " or ".join(each.__name__.replace("NoneType", "null") for each in valid)
         raise ValueError(f"{where}{name} is {type(part[name]).__name__}, expected {expected}")
     if type(part[name]) is int and not 0 <= part[name] < NO_COUNT:
         raise ValueError(f"{where}{name} is no count from 0 to 2^53")
@@ -335,7 +346,7 @@ def whole_within(damaged: bytes) -> list[bytes]:
         at, crc = start, 0  # the checksum continues from one end to the next: no byte is read twice
         for match in _END.finditer(damaged, start, limit):
             crc, at = zlib.crc32(damaged[at : match.start()], crc), match.start()
-            if match[0] != b',"crc":"%08x"}' % zlib.crc32(b"}", crc):
+            if match[0] != _CRC % zlib.crc32(b"}", crc):
                 continue
             try:
                 examine(damaged[start : match.end()])
@@ -348,23 +359,24 @@ def whole_within(damaged: bytes) -> list[bytes]:
 
 def scan(path: Path, read: Reader = examine) -> Iterator[Line]:
     """Every line of a file as it stands, whole or not; strictly, or as `read` does."""
-    with path.open("rb") as file:
+    with reading(path) as file:
         for number, raw in enumerate(file, 1):
+            if raw in (b"\n", b"\r\n") and not file.peek(1):
+                return  # a blank last line, as editors leave one
             yield look(number, raw, read)
 
 
 def look(number: int, raw: bytes, read: Reader = examine) -> Line:
-    """What one line is; see `Line` and `scan`."""
+    """What one line is; see `Line` and `scan`. It may end as lines end on Windows."""
     ended = raw.endswith(b"\n")
     try:
-        record = read(raw.removesuffix(b"\n"))
+        record = read(raw.removesuffix(b"\n").removesuffix(b"\r"))
     except UnknownFormat as error:
         return Line(number, raw, "unknown", wrong=str(error))
     except ValueError as error:
         version = _foreign_version(raw)
         if version is not None:
-            wrong = f"written in format {version}; this version reads format {VERSION}: update Recuse"
-            return Line(number, raw, "unknown", wrong=wrong)
+            return Line(number, raw, "unknown", wrong=_UPDATE.format(version))
         rescued = len(whole_within(raw))
         if not ended and not rescued:
             return Line(number, raw, "torn", wrong="cut off while it was written")

@@ -13,21 +13,37 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, BinaryIO
 
 from helpers.escaping import cell
 from helpers.store.appending import Writer, holder, try_lock, writing
-from helpers.store.records import Line, Reader, StoreError, examine, file_of, files, look, scan, usable, whole_within
-from helpers.store.verifying import identity, replacing, set_aside
+from helpers.store.records import (
+    Line,
+    Reader,
+    StoreError,
+    examine,
+    file_of,
+    files,
+    look,
+    reading,
+    scan,
+    told_of,
+    usable,
+    whole_within,
+)
+from helpers.store.verifying import Seen, replacing, set_aside
 
 #: Where an exported line says which file of the store it is from, with a checksum over all before it.
 _FILE = re.compile(rb',"file":"([^"]{0,200})","seal":"([0-9a-f]{8})"\}\Z')
 #: So many bad lines are told of a file that is refused.
 TOLD = 5
 _SO = "nothing was taken in"
-#: The columns of a table and where a line holds them; what is no text has its type, everything else is text.
+#: Rows of a table that are in memory at once.
+_ROWS = 500
+#: The columns of a table and where a line holds them; what is neither text nor one of TYPES is JSON.
 COLUMNS: dict[str, tuple[str, ...]] = {
     "model": (),
     **{name: (name,) for name in ("key", "attempt", "status", "at")},
@@ -41,12 +57,11 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     **{name: ("reply", name) for name in ("request_id", "latency", "error", "maybe_billed")},
     "raw": ("raw",),
 }
-TYPES = {
-    **{name: "int64" for name in COLUMNS if name in ("attempt", "repeat") or name.startswith("tokens_")},
-    "latency": "float64",
-    "maybe_billed": "bool",
-}
-_ROWS = 500
+TYPES = {"attempt": "int64", "repeat": "int64", "latency": "float64", "maybe_billed": "bool"}
+TYPES |= {name: "int64" for name in COLUMNS if name.startswith("tokens_")}
+
+
+# --- replies that come from elsewhere ---------------------------------------------------------------------------------
 
 
 @dataclass
@@ -63,7 +78,7 @@ class Joined:
     failures: int = 0
     same: int = 0
     torn: int = 0
-    left: tuple[Line, ...] = ()
+    left: list[Line] = field(default_factory=list)
 
 
 def at_once(path: Path) -> Any:
@@ -86,15 +101,6 @@ class _Manner:
     whole: bool = False
     aside: bool = False
     lock: Callable[[Path], Any] = at_once
-
-
-@dataclass
-class _Coming:
-    """What comes to the file of one model: its `lines`, checked, in a file that nobody else can change."""
-
-    lines: IO[bytes]
-    torn: bool = False
-    left: list[Line] = field(default_factory=list)
 
 
 def named(raw: bytes, model: str) -> bytes:
@@ -163,44 +169,43 @@ def _take(sources: Sequence[tuple[Path, str | None]], folder: Path, how: _Manner
     except OSError as error:
         if error.filename:
             raise
-        raise StoreError(f"{folder}: {error.strerror}; {_SO}") from error
+        raise told_of(folder, error, _SO) from error
 
 
 def _take_checked(sources: Sequence[tuple[Path, str | None]], folder: Path, how: _Manner) -> list[Joined]:
     with ExitStack() as stack:
-        # What was checked is what is written, whatever becomes of the source meanwhile.
-        coming: dict[str, _Coming] = {}
+        # What was checked is what is written, whatever becomes of the source meanwhile: it waits in a file of our own.
+        coming: dict[str, tuple[Joined, IO[bytes]]] = {}
         for source, model in sources:
             for line, own, name in _checked(source, model, folder, how):
                 if name not in coming:
-                    coming[name] = _Coming(stack.enter_context(TemporaryFile(dir=folder)))
+                    coming[name] = Joined(name), stack.enter_context(TemporaryFile(dir=folder))
+                joined, waiting = coming[name]
                 if line.record is not None:
-                    coming[name].lines.write(own + b"\n")
+                    waiting.write(own + b"\n")
                 elif line.kind == "torn":
-                    coming[name].torn = True
+                    joined.torn = 1
                 else:
-                    coming[name].left.append(line)
-                    coming[name].lines.writelines(each + b"\n" for each in whole_within(line.raw))
-        known = {name: _lock_and_read(folder, name, stack, how) for name in sorted(coming)}
+                    joined.left.append(line)
+                    waiting.writelines(each + b"\n" for each in whole_within(line.raw))
+        known = {name: _lock_and_read(file_of(folder, name), stack, how) for name in sorted(coming)}
         writers: list[tuple[Writer, int | None]] = []
-        joined = []
         try:
             for name, seen in known.items():
                 path = file_of(folder, name)
                 new = not path.exists()
                 writer = stack.enter_context(writing(path, lambda: None))
                 writers.append((writer, None if new else writer.size))
-                found = Joined(name, torn=int(coming[name].torn), left=tuple(coming[name].left))
-                joined.append(_append(coming[name].lines, found, writer, how, *seen))
+                _append(*coming[name], writer, how, seen)
             for writer, _ in writers:
                 writer.sync()
             for name in known:
-                set_aside(file_of(folder, name), coming[name].left)
+                set_aside(file_of(folder, name), coming[name][0].left)
         except BaseException:
             for writer, size in writers:
                 writer.take_back(size)
             raise
-    return joined
+        return [coming[name][0] for name in known]
 
 
 def _checked(source: Path, model: str | None, folder: Path, how: _Manner) -> Iterator[tuple[Line, bytes, str]]:
@@ -209,14 +214,15 @@ def _checked(source: Path, model: str | None, folder: Path, how: _Manner) -> Ite
     A torn last line is bad only where the source must be `whole`, no line where bad ones are put `aside`.
     """
     bad: list[Line] = []
-    with source.open("rb") as file:
+    with reading(source) as file:
         for number, raw in enumerate(file, 1):
-            own, name = own_line(raw.removesuffix(b"\n"))
+            if raw in (b"\n", b"\r\n") and not file.peek(1):
+                break  # a blank last line, as editors leave one
+            own, name = own_line(raw.removesuffix(b"\n").removesuffix(b"\r"))
             name = name if name is not None else model
-            line = look(number, own + raw[len(raw.rstrip(b"\n")) :], how.read)
-            if line.record is None and name is not None and (how.aside or (line.kind == "torn" and not how.whole)):
-                yield line, own, name
-            elif line.record is None:
+            line = look(number, own + (b"\n" if raw.endswith(b"\n") else b""), how.read)
+            bearable = how.aside or (line.kind == "torn" and not how.whole)
+            if line.record is None and not (bearable and name is not None):
                 bad.append(line)
             elif name is None:
                 raise StoreError(
@@ -232,48 +238,28 @@ def _checked(source: Path, model: str | None, folder: Path, how: _Manner) -> Ite
         raise StoreError(f"{source}: {len(bad)} lines are not whole, {_SO}:{told}{more}")
 
 
-def _lock_and_read(folder: Path, name: str, stack: ExitStack, how: _Manner) -> tuple[set[bytes], set[str]]:
-    """Lock the file of a model until `stack` ends; the identities that it holds, and its keys with a reply.
-
-    Its own lines are read as runs read them, wherever the new ones come from.
-    """
-    path = file_of(folder, name)
+def _lock_and_read(path: Path, stack: ExitStack, how: _Manner) -> Seen:
+    """Lock a file until `stack` ends; what it holds, read as runs read it, wherever the new lines come from."""
     stack.callback(how.lock(path).release)
-    seen: set[bytes] = set()
-    answered: set[str] = set()
+    seen = Seen()
     for line in scan(path, usable) if path.exists() else ():
         if line.kind in ("damaged", "unknown"):
             raise StoreError(f"{path}, line {line.number}: {line.wrong}; {_SO}: see `recuse store verify`")
         if line.record is not None:
-            _note(line.record, seen, answered)
-    return seen, answered
+            seen.note(line.record)
+    return seen
 
 
-def _note(record: dict[str, Any], seen: set[bytes], answered: set[str]) -> None:
-    seen.add(identity(record))
-    if record["status"] == "ok":
-        answered.add(record["key"])
-
-
-def _append(
-    lines: IO[bytes], joined: Joined, writer: Writer, how: _Manner, seen: set[bytes], answered: set[str]
-) -> Joined:
-    lines.seek(0)
-    for number, raw in enumerate(lines, 1):
+def _append(joined: Joined, waiting: IO[bytes], writer: Writer, how: _Manner, seen: Seen) -> None:
+    """Append the lines that wait and are not there yet, and count all of them."""
+    waiting.seek(0)
+    for number, raw in enumerate(waiting, 1):
         record = look(number, raw, how.read).record
         assert record is not None, "was looked at before"
-        if identity(record) in seen:
-            joined.same += 1
-            continue
-        writer.append_line(raw, _SO)
-        if record["status"] != "ok":
-            joined.failures += 1
-        elif record["key"] in answered:
-            joined.further += 1
-        else:
-            joined.new += 1
-        _note(record, seen, answered)
-    return joined
+        kind = seen.note(record)
+        setattr(joined, kind, getattr(joined, kind) + 1)
+        if kind != "same":
+            writer.append_line(raw, _SO)
 
 
 # --- replies that leave the store -------------------------------------------------------------------------------------
@@ -328,8 +314,7 @@ def _lines(paths: Sequence[Path], experiments: Sequence[str], counts: dict[str, 
 
 
 def _write_lines(file: BinaryIO, found: Iterator[tuple[str, Line]]) -> None:
-    for model, line in found:
-        file.write(named(line.raw.removesuffix(b"\n"), model) + b"\n")
+    file.writelines(named(line.raw.rstrip(b"\r\n"), model) + b"\n" for model, line in found)
 
 
 def _write_csv(file: BinaryIO, found: Iterator[tuple[str, Line]]) -> None:
@@ -337,9 +322,8 @@ def _write_csv(file: BinaryIO, found: Iterator[tuple[str, Line]]) -> None:
     # Numbers are told from texts by their quotation marks, and so are line ends of a text from those of a row.
     rows = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     rows.writerow(COLUMNS)
-    for model, line in found:
-        values = _row(model, line).values()
-        rows.writerow([cell(v) if isinstance(v, str) else int(v) if isinstance(v, bool) else v for v in values])
+    for row in _rows(found):
+        rows.writerow([cell(v) if isinstance(v, str) else int(v) if isinstance(v, bool) else v for v in row.values()])
     text.detach()
 
 
@@ -347,28 +331,23 @@ def _write_parquet(file: BinaryIO, found: Iterator[tuple[str, Line]]) -> None:
     import pyarrow
     from pyarrow import parquet
 
-    make: dict[str, Callable[[], Any]] = {"int64": pyarrow.int64, "float64": pyarrow.float64, "bool": pyarrow.bool_}
-    schema = pyarrow.schema([(name, make[TYPES[name]]() if name in TYPES else pyarrow.string()) for name in COLUMNS])
-    rows: list[dict[str, Any]] = []
+    schema = pyarrow.schema([(name, pyarrow.type_for_alias(TYPES.get(name, "string"))) for name in COLUMNS])
     with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
-        for model, line in found:
-            rows.append(_row(model, line))
-            if len(rows) == _ROWS:
-                writer.write_table(pyarrow.Table.from_pylist(rows, schema))
-                rows.clear()
-        if rows:
-            writer.write_table(pyarrow.Table.from_pylist(rows, schema))
+        rows = _rows(found)
+        while part := list(islice(rows, _ROWS)):
+            writer.write_table(pyarrow.Table.from_pylist(part, schema))
 
 
-def _row(model: str, line: Line) -> dict[str, Any]:
-    """One line as a row of the table; what is neither text nor number is JSON."""
-    row: dict[str, Any] = {"model": model}
-    for name, place in COLUMNS.items():
-        value: Any = line.record
-        for step in place:
-            value = value.get(step) if isinstance(value, dict) else None
-        if place and name not in TYPES and value is not None:
-            told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            value = told.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-        row.setdefault(name, value)
-    return row
+def _rows(found: Iterator[tuple[str, Line]]) -> Iterator[dict[str, Any]]:
+    """The lines as rows of the table; what is neither text nor number is JSON."""
+    for model, line in found:
+        row: dict[str, Any] = {}
+        for name, place in COLUMNS.items():
+            value: Any = line.record if place else model
+            for step in place:
+                value = value.get(step) if isinstance(value, dict) else None
+            if name not in TYPES and value is not None:
+                told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+                value = told.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+            row[name] = value
+        yield row

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +18,34 @@ from helpers.types import Usage
 
 #: What one line cost in US dollars, counted and at most; raises ValueError where nobody knows the price.
 Cost = Callable[[str, dict[str, Any]], tuple[float, float]]
+
+
+class Seen:
+    """What the lines of a file have brought so far: which attempts, and which keys have a reply."""
+
+    def __init__(self) -> None:
+        """Nothing yet."""
+        self._attempts, self._answered = set[bytes](), set[str]()
+
+    def note(self, record: dict[str, Any]) -> str:
+        """Note a line; "same" (a copy), "failures", "further" (another reply to a key that has one) or "new".
+
+        Finished replies are told by what came back, so that a simulated reply made twice is one; labels say only who
+        asked first. Failures brought nothing that could tell them apart, so their time and number do.
+        """
+        reply, failed = record["reply"], record["status"] != "ok"
+        told = [record[name] for name in ("key", "status", "raw")]
+        told += [reply[name] for name in ("text", "finish", "model", "usage", "request_id")]
+        told += [record["attempt"], record["at"], reply["error"]] if failed else []
+        attempt = sha256(json.dumps(told, sort_keys=True).encode()).digest()
+        if attempt in self._attempts:
+            return "same"
+        self._attempts.add(attempt)
+        if failed:
+            return "failures"
+        new = record["key"] not in self._answered
+        self._answered.add(record["key"])
+        return "new" if new else "further"
 
 
 @dataclass(frozen=True)
@@ -49,40 +78,19 @@ class Repaired:
     left: int
 
 
-def identity(record: dict[str, Any]) -> bytes:
-    """What tells one attempt from another: two lines with equal identities are one attempt, copied.
-
-    Finished replies are told by what came back, so that a simulated reply made twice is one; labels say only who
-    asked first. Failures brought nothing that could tell them apart, so their time and number do.
-    """
-    reply, failed = record["reply"], record["status"] != "ok"
-    told = [record["key"], record["status"], record["raw"], *(reply[name] for name in ("text", "finish", "model"))]
-    told += [reply["usage"], reply["request_id"]]
-    told += [record["attempt"], record["at"], reply["error"]] if failed else []
-    return sha256(json.dumps(told, sort_keys=True).encode()).digest()
-
-
 def verify(path: Path) -> Verified:
     """Look at every line of a file; nothing is changed and nothing is locked."""
     bad: list[Line] = []
-    tail, count, same, further = None, 0, 0, 0
-    seen: set[bytes] = set()
-    answered: set[str] = set()
+    tail, count, seen, kinds = None, 0, Seen(), Counter[str]()
     for line in scan(path):
         count += 1
         if line.kind in ("damaged", "unknown"):
             bad.append(line)
         elif line.kind != "whole":
             tail = line
-        if line.record is None:
-            continue
-        known, key, ok = identity(line.record), line.record["key"], line.record["status"] == "ok"
-        same += known in seen
-        further += known not in seen and ok and key in answered
-        seen.add(known)
-        if ok:
-            answered.add(key)
-    return Verified(path, count, tuple(bad), tail, same, further)
+        if line.record is not None:
+            kinds[seen.note(line.record)] += 1
+    return Verified(path, count, tuple(bad), tail, kinds["same"], kinds["further"])
 
 
 def repair(path: Path) -> Repaired:
@@ -137,7 +145,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     part = path.with_name(f".{path.name}.part")
     part.unlink(missing_ok=True)  # of a process that died, or a link that would lead the write elsewhere
     try:
-        with os.fdopen(opened(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
+        with os.fdopen(opened(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -186,6 +194,7 @@ class Contents:
 def contents(path: Path, cost: Cost) -> Contents:
     """What one file holds. Lines that cannot be read are counted as damaged, not an error: `verify` names them."""
     found, answered = Contents(path.stem, path.stat().st_size), set[str]()
+    failures, experiments, returned = Counter[str](), Counter[str](), Counter[str]()
     for line in scan(path):
         found.lines += 1
         if line.record is None:
@@ -193,38 +202,27 @@ def contents(path: Path, cost: Cost) -> Contents:
             found.damaged += line.kind != "torn"
             continue
         record, reply = line.record, line.record["reply"]
-        if record["status"] != "ok":
-            _count(found.failures, record["status"])
-        elif record["key"] in answered:
-            found.further += 1
-        else:
-            found.replies += 1
+        if record["status"] == "ok":
+            found.further += record["key"] in answered
             answered.add(record["key"])
+            returned[reply["model"] or ""] += 1
+        else:
+            failures[record["status"]] += 1
         for name, count in reply["usage"].items():
             found.tokens[name] += count or 0
-        if reply["model"] and record["status"] == "ok":
-            _count(found.returned, reply["model"])
-        _count(found.experiments, str(record["labels"].get("experiment", "")))
+        experiments[str(record["labels"].get("experiment", ""))] += 1
         found.simulated += record["request"]["provider"] == "simulated"
         if record["at"]:
             found.first = min(found.first or record["at"], record["at"])
             found.last = max(found.last, record["at"])
-        _spend(found, record, cost)
+        if not found.no_price:
+            try:
+                measured, at_most = cost(found.model, record)
+                found.usd_measured += measured
+                found.usd_at_most += at_most
+            except ValueError as error:
+                found.usd_measured, found.usd_at_most, found.no_price = None, None, str(error)
+    returned.pop("", None)
+    found.replies, found.failures, found.experiments = len(answered), dict(failures), dict(experiments)
+    found.returned = dict(returned)
     return found
-
-
-def _count(counts: dict[str, int], name: str) -> None:
-    counts[name] = counts.get(name, 0) + 1
-
-
-def _spend(found: Contents, record: dict[str, Any], cost: Cost) -> None:
-    if found.usd_measured is None or found.usd_at_most is None:
-        return
-    try:
-        measured, at_most = cost(found.model, record)
-    except ValueError as error:
-        found.usd_measured = found.usd_at_most = None
-        found.no_price = str(error)
-    else:
-        found.usd_measured += measured
-        found.usd_at_most += at_most

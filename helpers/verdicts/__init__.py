@@ -6,9 +6,10 @@ Two forms of reply are read, and nothing else is searched for:
 * text: the last line of the reply carries the nonce, `RANKING-<nonce>: C > A > B` (listwise; a line
   `SCORES-<nonce>: A=7 B=8 C=9` may stand directly before it) or `VERDICT-<nonce>: <value>` (all other forms).
 
-The judge is told the nonce and no candidate knows it, so a quoted answer is only a quotation. Nothing is repaired:
-a reply in any other form has an outcome that says so, and it can be read again
-by a better parser, since replies are stored raw.
+The judge is told the nonce and no candidate knows it, so a quoted answer is only a quotation. What usually stands
+around a reply, a line or a label and says nothing is taken off first (wrappers.py), and `unwrapped` tells what it was.
+Nothing else is repaired: a reply in any other form has an outcome that says so, and it can be read again by a better
+parser, since replies are stored raw.
 """
 
 from __future__ import annotations
@@ -20,34 +21,25 @@ from dataclasses import replace
 
 from helpers.json_text import no_constant, no_duplicates
 from helpers.types import VERDICT_FIELDS, Completion, Judgment, Trial, check_form
-from helpers.verdicts.forms import (
-    DECORATION,
-    LONGEST,
-    NUMBER,
-    UNPARSED,
-    Reading,
-    leading,
-    listwise,
-    named,
-    scores_of,
-    several,
-    single,
-)
-from helpers.verdicts.tokens import Token, probabilities
+from helpers.verdicts import forms, wrappers
+from helpers.verdicts.forms import LONGEST, NUMBER, UNPARSED, Reading, Token
 
 #: Raised whenever the same reply may be read differently than before.
-PARSER_VERSION = 2
+PARSER_VERSION = 3
+#: A line that carries a verdict has no more characters than this, with all that stands around it.
+LONGEST_LINE = LONGEST + 100
 
 ENDINGS = {"refusal": "refused", "filter": "filtered", "length": "truncated"}
 
 
-def read(trial: Trial, completion: Completion, tokens: Sequence[Token] = ()) -> Judgment:
+def read(trial: Trial, completion: Completion, tokens: Sequence[Token] = (), *, enforced: bool = False) -> Judgment:
     """What became of the reply to `trial`, and the verdict if it holds one.
 
     How the reply ended comes first: refused, filtered and truncated replies are never searched for a verdict. A reply
     that ended in an unknown way is "unparsed" (an ending that the provider does not tell counts as normal); a failed
     attempt is no reply, so its judgment stays "missing". A trial of the form "text" asks for no verdict: its reply is
     "ok" without one. Raises ValueError where `parse` does. With the reply's `tokens` a choice has `probabilities`.
+    `enforced` says that the server lets through nothing but the schema: see `parse`.
     """
     outcome, verdict = ENDINGS.get(completion.finish or ""), None
     if completion.status != "ok":
@@ -60,23 +52,34 @@ def read(trial: Trial, completion: Completion, tokens: Sequence[Token] = ()) -> 
         outcome = "unparsed"
     elif outcome is None:
         structured = trial.request.schema is not None
-        outcome, verdict = parse(completion.text, trial.form, trial.labels, trial.nonce, structured=structured)
+        how = {"structured": structured, "enforced": enforced}
+        outcome, verdict = parse(completion.text, trial.form, trial.labels, trial.nonce, **how)
         if verdict and tokens and trial.form == "choice":
-            verdict = replace(verdict, probabilities=probabilities(tokens, verdict.choice, trial.labels))
+            verdict = replace(verdict, probabilities=forms.probabilities(tokens, verdict.choice, trial.labels))
     return Judgment(trial, outcome, verdict, completion)
 
 
-def parse(text: str, form: str, labels: Sequence[str], nonce: str, *, structured: bool) -> Reading:
+def parse(
+    text: str,
+    form: str,
+    labels: Sequence[str],
+    nonce: str,
+    *,
+    structured: bool,
+    enforced: bool = False,
+    kinds: set[str] | None = None,
+) -> Reading:
     """The outcome and the verdict of a finished reply; the verdict is None unless the outcome is "ok".
 
     `labels` are the letters shown (unused by pairwise and number). Listwise: no valid ranking is "invalid_ranking";
     a score that is not a number from 0 to 10, or is given twice, is absent and the ranking counts; a score for a label
-    that was not shown makes the ranking invalid. Anything longer than LONGEST is no verdict. Text form: markdown bold,
-    backticks, blanks and one full stop around the verdict lines (and bold labels) are ignored, as is the closing fence
-    of a code block; another verdict with the nonce anywhere before the last line is a "conflict". Where one option is
-    asked for, words that take none are "no_option" and several labels "two_options"; where several may be named, no
-    label is a verdict too ("none", or an empty list), and a label named twice counts once. An unknown form, a missing
-    nonce or label raises ValueError.
+    that was not shown makes the ranking invalid. Anything longer than LONGEST is no verdict. Another verdict with the
+    nonce anywhere before the last line is a "conflict", but in thoughts that end before the reply begins; thoughts
+    that do not end are no reply. Where one option is asked for, words that take none are "no_option" and several
+    labels "two_options"; where several may be named, no label is a verdict too ("none", or an empty list), and a label
+    named twice counts once. A structured reply with another `id` counts only where the server enforced the schema.
+    `kinds` gets the kinds of wrappers that were taken off, and "id not copied". An unknown form, a missing nonce or
+    label raises ValueError.
 
     >>> reply = "B is wrong.\\n\\nSCORES-5eed: A=9 B=2 C=9.5\\n**RANKING-5eed: A > C > B**"
     >>> outcome, verdict = parse(reply, "listwise", "ABC", "5eed", structured=False)
@@ -104,64 +107,92 @@ def parse(text: str, form: str, labels: Sequence[str], nonce: str, *, structured
     check_form(form, labels)
     if not re.fullmatch(r"\w+", nonce):
         raise ValueError(f"nonce {nonce!r}: without a nonce of letters and digits a quoted verdict would count")
-    return (_structured if structured else _text)(text, form, tuple(labels), nonce)
+    found: set[str] = set()
+    bare = wrappers.bare_reply(text, found)
+    if bare is None:
+        return UNPARSED
+    if structured:
+        reading = _structured(bare, form, tuple(labels), nonce, enforced, found)
+    else:
+        reading = _text(bare, form, tuple(labels), nonce, found)
+    if kinds is not None and reading[1] is not None:
+        kinds |= found
+    return reading
 
 
-def _structured(text: str, form: str, labels: Sequence[str], nonce: str) -> Reading:
+def unwrapped(judgment: Judgment, *, enforced: bool = False) -> tuple[str, ...]:
+    """The kinds of wrappers in which the verdict of a judgment stood, and "id not copied"; empty where it has none.
+
+    >>> from helpers.types import Model, Request
+    >>> model, said = Model("m", "openai", "m", "v"), "VERDICT-5eed: [[A>B]]</s>"
+    >>> trial = Trial("e", "q", "c", model, Request(model, "Which?"), form="pairwise", nonce="5eed")
+    >>> unwrapped(read(trial, Completion("k", "ok", said, "stop")))
+    ('brackets', 'end token')
+    """
+    trial, kinds = judgment.trial, set[str]()
+    if judgment.verdict is not None and judgment.completion is not None:
+        how = {"structured": trial.request.schema is not None, "enforced": enforced, "kinds": kinds}
+        parse(judgment.completion.text, trial.form, trial.labels, trial.nonce, **how)
+    return tuple(sorted(kinds))
+
+
+def _structured(text: str, form: str, labels: Sequence[str], nonce: str, enforced: bool, kinds: set[str]) -> Reading:
+    text = wrappers.without_fence(wrappers.without_unopened_thoughts(text, nonce, kinds), kinds)
     try:
         # All numbers are read as floats: True is then no number, and an endless integer is infinite, not an error.
         reply = json.loads(text.strip(), object_pairs_hook=no_duplicates, parse_constant=no_constant, parse_int=float)
     except (ValueError, RecursionError):
         return UNPARSED
     fields = {"id", VERDICT_FIELDS[form], "justification"} | ({"scores"} if form == "listwise" else set())
-    if (
-        not isinstance(reply, dict)
-        or reply.get("id") != nonce
-        or VERDICT_FIELDS[form] not in reply
-        or set(reply) - fields
-    ):
+    if not isinstance(reply, dict) or VERDICT_FIELDS[form] not in reply or set(reply) - fields:
         return UNPARSED
+    if (told := reply.get("id")) != nonce:
+        copied = isinstance(told, str) and told.casefold() == nonce.casefold()
+        if not copied and not enforced:
+            return UNPARSED
+        kinds.add("case" if copied else "id not copied")
     stated, reason, scores = reply[VERDICT_FIELDS[form]], reply.get("justification"), reply.get("scores")
     reason = reason if isinstance(reason, str) else ""
     if form == "listwise":
-        return listwise(stated, scores if isinstance(scores, dict) else {}, reason, labels)
+        return forms.listwise(stated, scores if isinstance(scores, dict) else {}, reason, labels, kinds)
     if form == "several":
-        return several(stated, reason, labels)
-    return single(form, stated, reason, labels)
+        return forms.several(stated, reason, labels, kinds)
+    return forms.single(form, stated, reason, labels, kinds)
 
 
-def _text(text: str, form: str, labels: Sequence[str], nonce: str) -> Reading:
+def _text(text: str, form: str, labels: Sequence[str], nonce: str, kinds: set[str]) -> Reading:
     word = "RANKING" if form == "listwise" else "VERDICT"
     # Only "\n" ends a line: exotic line ends inside a quotation must not make lines of their own.
-    lines = text.rstrip().removesuffix("\n```").rstrip().split("\n")
-    stated = _stated(lines.pop(), f"{word}-{nonce}")
+    lines = wrappers.without_closing_fence(text, kinds).split("\n")
+    stated = _stated(lines.pop(), word, nonce, kinds)
     if stated is None:
         return UNPARSED
-    final, before = leading(stated, form, labels), "\n".join(lines).rstrip()
-    mentions = re.finditer(rf"{word}\W{{0,3}}{nonce}", before, re.IGNORECASE)
+    final, before = forms.leading(stated, form, labels), "\n".join(lines).rstrip()
+    mentions = re.finditer(rf"{word}\W{{0,8}}{nonce}", before, re.IGNORECASE)
     # A set: a judge that repeats itself without end repeats the same words.
     for after in {before[mention.end() : mention.end() + LONGEST] for mention in mentions}:
-        said = leading(after.lstrip(DECORATION + ":"), form, labels)
+        said = forms.leading(after, form, labels)
         if said is not None and said != final:
             return "conflict", None
     if form == "several":
-        return several(named(stated, labels), before, labels)
+        return forms.several(forms.named(stated, labels, kinds), before, labels, kinds)
     if form != "listwise":
         number = float(stated) if form == "number" and NUMBER.fullmatch(stated) else None
-        return single(form, stated if form != "number" else number, before, labels)
+        return forms.single(form, stated if form != "number" else number, before, labels, kinds)
     lines = before.split("\n")
-    values = [_stated(line, f"SCORES-{nonce}") for line in lines]
-    scores = scores_of(values[-1]) if values[-1] is not None else {}
-    if any(scores_of(value) != scores for value in values if value is not None):
+    values = [_stated(line, "SCORES", nonce, kinds) for line in lines]
+    scores = forms.scores_of(values[-1]) if values[-1] is not None else {}
+    if any(forms.scores_of(value) != scores for value in values if value is not None):
         scores = {}  # two different lines of scores: none of them is the judge's score
     before = "\n".join(lines if values[-1] is None else lines[:-1])
-    return listwise([label.strip(DECORATION) for label in stated.split(">")], scores, before, labels)
+    ranking = [label.strip(wrappers.DECORATION) for label in stated.replace("&gt;", ">").split(">")]
+    return forms.listwise(ranking, scores, before, labels, kinds)
 
 
-def _stated(line: str, mark: str) -> str | None:
-    """What a line states after `mark` and a colon; None if it is not such a line, or longer than any verdict."""
-    head, colon, value = line.partition(":")
-    if not colon or head.strip(DECORATION) != mark:
+def _stated(line: str, word: str, nonce: str, kinds: set[str]) -> str | None:
+    """What a line states after its mark and a colon; None if it is not such a line, or longer than any verdict."""
+    folded = line.casefold()  # of many lines hardly one is looked at closely
+    if nonce.casefold() not in folded or word.casefold() not in folded:
         return None
-    value = value.strip(DECORATION).removesuffix(".").strip(DECORATION)
-    return value if len(value) <= LONGEST else None
+    value = wrappers.marked(wrappers.bare_line(line, LONGEST_LINE, kinds), word, nonce, kinds)
+    return value if value is not None and len(value) <= LONGEST else None

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from helpers.judge import Budget, Incomplete, actual
-from helpers.judge.prices import worst_case
+from helpers.judge.budget import worst_case
 from helpers.providers import envelopes
 from helpers.types import Completion, Model, Price, Request
 from tests.engine.asking import MODELS, answering, ask, requests_to

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from helpers.judge import Budget, Incomplete
-from helpers.judge.budget import BudgetReached
-from helpers.judge.prices import worst_case
+from helpers.judge.budget import BudgetReached, worst_case
 from helpers.types import Completion, Price, Request, Usage
 from tests.engine.asking import MODELS, ask, attempts, requests_to
 from tests.servers.behaviours import Behaviour, Call, Fault, Reply, only, scripted

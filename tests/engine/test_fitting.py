@@ -12,7 +12,7 @@ from helpers import prompts
 from helpers.biases.top_choice.asking import judge_trials
 from helpers.config import ConfigError, load_contexts, load_experiment, load_models
 from helpers.judge import Budget, TooLong, check_fit, labels_of
-from helpers.judge.fitting import context_of, tokens_at_least, too_long
+from helpers.judge.checking import context_of, tokens_at_least, too_long
 from helpers.types import Answer, Question, Request
 from tests.engine.asking import MODELS, ask, at, requests_to
 
@@ -116,9 +116,9 @@ def test_many_long_prompts_are_counted_and_the_longest_named() -> None:
 
 
 def test_every_template_shows_texts_in_a_way_that_is_found() -> None:
-    from helpers.judge.fitting import _longest
+    from helpers.judge.checking import longest
 
     trial = trials({"candidate_0": "y" * 5000})[0]
-    told = _longest(trial.request.prompt, trial.shown)
+    told = longest(trial.request.prompt, trial.shown)
     assert told[0] == "answer of candidate_0 (5,000 bytes)" and len(told) == 3
     assert prompts.nonce(42, "writing_7") in trial.request.prompt

@@ -15,9 +15,9 @@ from genai_prices import Usage, calc_price
 
 from helpers.config.limits import LimitEntry
 from helpers.judge import Incomplete, NoPrice, OverLimit, check_fit
-from helpers.judge.limiting import limits_at
-from helpers.judge.ordering import in_order
-from helpers.judge.prices import cost
+from helpers.judge.asking import in_order
+from helpers.judge.budget import cost
+from helpers.judge.checking import limits_at
 from helpers.providers.failures import Failure
 from helpers.providers.fleet import STORM, Fleet, Server, Stopped, servers_of
 from helpers.types import Model, Request

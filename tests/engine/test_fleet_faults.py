@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from helpers.judge.ordering import APART, in_order
+from helpers.judge.asking import APART, in_order
 from helpers.providers import Clock, Failure, Sent, Session, Stopped, session
 from helpers.providers.fleet import LEFT_OUT, STORM, Fleet, servers_of
 from helpers.providers.pacing import LOOK_UP

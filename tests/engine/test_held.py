@@ -21,9 +21,8 @@ from hypothesis import strategies as st
 from helpers import json_bytes, prompts, store
 from helpers.__main__ import main
 from helpers.config import experiment_names
-from helpers.judge import Budget, checking, judge_all, make_plan
-from helpers.judge.prices import bounds
-from helpers.judge.reading import judgments
+from helpers.judge import Budget, judge_all, judgments, make_plan
+from helpers.judge.budget import bounds
 from helpers.types import Model, Request, Trial
 from tests.engine.asking import MODELS, answering, ask, attempts
 from tests.runs import settled
@@ -150,7 +149,7 @@ def test_keys_tell_values_apart_that_python_takes_for_equal(value: Any) -> None:
 
 
 def test_a_judgment_whose_prompt_is_not_the_same_each_time_is_refused(serve: Any, tmp_path: Path) -> None:
-    """Its prompt is held from the moment at which its key was made, and made once more all the same."""
+    """Its prompt is made for its key, and once more before anything is sent."""
     server, numbers = serve(), iter(range(99))
     asked = [
         trial(1, "Is 2 prime?", MODELS["openai"]),
@@ -215,9 +214,8 @@ def test_no_experiment_holds_a_prompt_or_a_body(name: str, tmp_path: Path) -> No
     assert again.frame.equals(asked.frame)
 
 
-def test_many_long_prompts_take_little_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_long_prompts_take_little_memory(tmp_path: Path) -> None:
     """200 prompts of 20 KB: 4 MB, of which a run never holds half, with all else that it needs."""
-    monkeypatch.setattr(checking, "HELD", 100_000)  # characters that may be held on purpose
 
     def trials() -> Iterator[Trial]:
         for number in range(200):
@@ -233,39 +231,6 @@ def test_many_long_prompts_take_little_memory(tmp_path: Path, monkeypatch: pytes
         tracemalloc.stop()
     assert len(judgments) == 200 and all(each.outcome == "ok" for each in judgments)
     assert sum(len(each.trial.request.prompt) for each in judgments) > 4e6 > 2 * peak
-
-
-def test_a_prompt_is_held_from_the_look_at_it_until_it_is_sent_where_there_is_room(
-    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    serve(verdict)
-
-    def often(room: int) -> Counter[str]:
-        """How often each of eight prompts is made with room for so many letters."""
-        monkeypatch.setattr(checking, "HELD", room)
-        found: Counter[str] = Counter()
-        trials = [trial(n, made(f"Question {n}?", found), MODELS["openai"], form="text") for n in range(8)]
-        options = {"folder": tmp_path / str(room), "budget": Budget(1.0), "concurrency": 1, "show": False}
-
-        async def outcomes() -> list[str]:  # and no judgment: asyncio writes the results of its tasks out as texts
-            return [each.outcome for each in await judge_all(trials, **options)]
-
-        assert asyncio.run(outcomes()) == ["ok"] * 8
-        assert all(callable(vars(each.request)["prompt"]) for each in trials), "afterwards nothing is held"
-        return found
-
-    def once(numbers: Any) -> Counter[str]:
-        return Counter({f"Question {n}?": 1 for n in numbers})
-
-    # Made for its key, for the look at it, and to be sent; what is held is made for its key, and once more to see that
-    # it comes out the same: all of eight, or every third of them.
-    none = often(0)
-    assert none == once(range(8)) + once(range(8)) + once(range(8))
-    assert often(10_000) == once(range(8)) + once(range(8))
-    # Of texts of eleven letters two have room below 30.
-    assert none - often(30) == once(range(2))
-    monkeypatch.setattr(checking, "SAMPLED", 3)
-    assert often(9_999) == once(range(8)) + once((0, 3, 6))
 
 
 # Replies.

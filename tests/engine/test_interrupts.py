@@ -14,11 +14,10 @@ from typing import Any
 import pytest
 
 from helpers import paths
-from helpers.judge import Budget, Interrupted, complete_all, stopping
-from helpers.judge.asking import Asking
-from helpers.judge.ordering import in_order
-from helpers.judge.prices import worst_case
-from helpers.judge.progress import Progress
+from helpers.judge import Budget, Interrupted, complete_all, terminal
+from helpers.judge.asking import Asking, in_order
+from helpers.judge.budget import worst_case
+from helpers.judge.terminal import Progress
 from helpers.providers import Clock, Stopped
 from helpers.types import Model, Request
 from tests.engine.asking import MODELS, PROVIDERS, ask, attempts, requests_to, statuses
@@ -191,7 +190,7 @@ def test_after_the_grace_what_has_not_arrived_is_given_up(
     serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = serve(only(Fault("slow", seconds=20.0)))
-    monkeypatch.setattr(stopping, "GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(terminal, "GRACE_SECONDS", 0.2)
     told = _interrupted(tmp_path, requests_to(GPT, 3), lambda: len(server.calls) == 1)
     # Within the usual grace it would have arrived.
     assert statuses(tmp_path, GPT) == ["maybe_billed"] and "1 given up" in str(told)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from helpers import store
-from helpers.judge import Incomplete, checking
+from helpers.judge import Incomplete
 from helpers.providers import failures, keys
 from helpers.types import Model
 from tests.engine.asking import MODELS, PROVIDERS, answering, ask, attempts, everything, requests_to
@@ -163,9 +163,8 @@ def test_without_redaction_the_same_leaves_traces(plant: Any, tmp_path: Path, mo
 @pytest.mark.parametrize("before, after", [(0, 0), (3, 0), (0, 9), (3, 6), (4, 5), (9, 0)])
 @pytest.mark.parametrize("place", ["prompt", "system", "params", "model_id", "revision"])
 def test_a_key_in_what_would_be_sent_is_refused_before_any_call(
-    plant: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, before: int, after: int
+    plant: Any, tmp_path: Path, place: str, before: int, after: int
 ) -> None:
-    monkeypatch.setattr(checking, "TOGETHER", 170)  # some five of these prompts are looked through together
     server = plant()
     value, (request,) = PLANTED["ANTHROPIC_API_KEY"], requests_to(MODELS["openai"], 1)
     changed = {
@@ -191,9 +190,7 @@ def test_a_key_in_what_would_be_sent_is_refused_before_any_call(
     assert asked.text, "what only looks like a key is research material"
 
 
-def test_of_prompts_that_share_a_text_with_a_key_the_first_is_named(
-    plant: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_prompts_that_share_a_text_with_a_key_the_first_is_named(plant: Any, tmp_path: Path) -> None:
     server = plant()
     harmless = requests_to(MODELS["openai"], 3)
     holding = [
@@ -202,10 +199,8 @@ def test_of_prompts_that_share_a_text_with_a_key_the_first_is_named(
         for request in requests_to(MODELS[kind], 2)
     ]
     labels = {request.key: {"question_id": f"writing_{number}"} for number, request in enumerate(holding)}
-    for together in (1, 100_000):
-        monkeypatch.setattr(checking, "TOGETHER", together)
-        with pytest.raises(ValueError, match="writing_0, as claude would see it, holds the value of ANTHROPIC_API_KEY"):
-            ask([*harmless, *holding], tmp_path, labels=labels)
+    with pytest.raises(ValueError, match="writing_0, as claude would see it, holds the value of ANTHROPIC_API_KEY"):
+        ask([*harmless, *holding], tmp_path, labels=labels)
     assert server.calls == []
 
 

@@ -129,7 +129,7 @@ def test_who_takes_a_file_just_before_replies_come_home_is_waited_for(
     left, main = put(tmp_path / "left", ok(MODEL, "a", "a")).parent, tmp_path / "main"
     bring_home, heard, told = store.bring_home, threading.Event(), []
 
-    def taken(*given: Any) -> list[store.Joined]:
+    def taken(*given: Any) -> list[Any]:
         lock = store.try_lock(store.file_of(main, MODEL.name))  # a run of the main store begins to ask
         threading.Thread(target=lambda: (heard.wait(60), lock.release())).start()
         return bring_home(*given)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from helpers.judge.ordering import APART, in_order
+from helpers.judge.asking import APART, in_order
 from helpers.types import Request
 from tests.engine import virtual
 from tests.engine.asking import MODELS, requests_to

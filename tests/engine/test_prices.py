@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from genai_prices import Usage, calc_price
 from genai_prices.data_snapshot import get_snapshot
 
-from helpers.judge.prices import cost, tariff_of
+from helpers.judge.budget import cost, tariff_of
 from helpers.types import Model
 
 #: Below, at and above the limits at which tables have tiers.

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from helpers.judge import Budget, complete_all
-from helpers.judge.progress import Progress, money, notice
+from helpers.judge.terminal import Progress, money, notice
 from helpers.types import Completion, Model, Price, Request, Usage
 
 

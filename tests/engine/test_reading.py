@@ -12,7 +12,7 @@ import pytest
 
 from helpers import json_bytes, store
 from helpers.judge import Budget
-from helpers.judge.prices import worst_case
+from helpers.judge.budget import worst_case
 from helpers.providers import anthropic, google, openai
 from helpers.providers.envelopes import read
 from helpers.providers.tokens import tokens_of

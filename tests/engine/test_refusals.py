@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from helpers.judge import Budget, Incomplete, judge_all
-from helpers.judge.prices import worst_case
+from helpers.judge.budget import worst_case
 from helpers.providers import Failure, failures
 from helpers.types import Judgment, Model, Price, Trial
 from tests.engine.asking import EVERY, MODELS, FakeClock, ask, at, attempts, requests_to, statuses

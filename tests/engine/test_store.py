@@ -281,10 +281,9 @@ def test_any_other_damage_is_an_error_that_names_file_and_line(data: st.DataObje
         (lambda lines: [lines[0], b"\0" * 4096 + b"\n", lines[2]], 2),
         (lambda lines: [b"\xef\xbb\xbf" + lines[0], *lines[1:]], 1),
         (lambda lines: [lines[0].replace(b"Reply 0", b"Reply 9"), *lines[1:]], 1),
-        (lambda lines: [*lines[:2], lines[2].replace(b"\n", b"\r\n")], 3),
         (lambda lines: [*lines, b"[1]\n"], 4),
     ],
-    ids=["blank line", "torn in the middle", "zeros", "byte order mark", "edited", "other line ends", "not ours"],
+    ids=["blank line", "torn in the middle", "zeros", "byte order mark", "edited", "not ours"],
 )
 def test_kinds_of_damage(path: Path, hurt: Any, line: int) -> None:
     filled(path)
@@ -546,6 +545,6 @@ def test_writing_frees_the_lock_whatever_happens(path: Path) -> None:
         writer.append(request, reply_to(request), {})
         raise KeyError
     assert freed == [1] and len(store.read(path)) == 1
-    with pytest.raises(IsADirectoryError), store.writing(path.parent, lambda: freed.append(2)):
+    with pytest.raises(store.StoreError, match="no regular file"), store.writing(path.parent, lambda: freed.append(2)):
         raise AssertionError("a folder is no store file")
     assert freed == [1, 2]

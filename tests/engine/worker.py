@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from helpers import paths, store
-from helpers.judge import Budget, complete_all, stopping
+from helpers.judge import Budget, complete_all, terminal
 from helpers.providers import Clock, session
 from helpers.store import appending
 from tests.engine.asking import MODELS, requests_to
@@ -69,7 +69,7 @@ def main(folder: Path, models: str, first: int, count: int, concurrency: int, **
     if how["late"]:
         appending.Writer = LateWriter  # type: ignore[misc]
     session.TIMEOUT_SECONDS = how["timeout"] or session.TIMEOUT_SECONDS
-    stopping.GRACE_SECONDS = how["grace"] or stopping.GRACE_SECONDS
+    terminal.GRACE_SECONDS = how["grace"] or terminal.GRACE_SECONDS
     known = {model.name: model for model in MODELS.values()} | {
         "gpt_other": replace(MODELS["openai"], name="gpt_other", model_id="gpt-5")
     }

@@ -1,0 +1,211 @@
+"""Whoever started a run: what is shown to them while calls are made, and what becomes of their interrupts."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, TextIO
+
+from helpers.escaping import terminal
+from helpers.judge.budget import Budget, summed
+from helpers.providers import in_browser
+from helpers.providers.keys import redact
+
+#: Models whose costs stand in the line by name, the dearest first: a line is no table.
+NAMED = 4
+#: The line is made anew no more often than so, in seconds: in a terminal, and in a browser.
+SLOW, QUICK = 1.0, 0.1
+#: How long calls in flight may take to arrive after an interrupt, in seconds.
+GRACE_SECONDS = 30.0
+#: How long calls that are given up may take to clean up after themselves, in seconds.
+TIDY_SECONDS = 5.0
+#: A closed terminal says so with SIGHUP, and its shell once more: it counts once. (Windows has none.)
+HANGUP = getattr(signal, "SIGHUP", None)
+
+
+# --- what is shown ----------------------------------------------------------------------------------------------------
+
+
+def _stream() -> TextIO:
+    """Where progress may be written without becoming part of a notebook's output.
+
+    A kernel replaces both its standard error and the file behind it; it keeps a copy of the file that it was
+    started with, which under papermill is the parent's.
+    """
+    copy = getattr(sys.stderr, "_original_stdstream_copy", None)
+    return os.fdopen(os.dup(copy), "w", buffering=1) if isinstance(copy, int) else sys.__stderr__ or sys.stderr
+
+
+def _close(stream: TextIO) -> None:
+    """Close a stream that `_stream` opened."""
+    if stream not in (sys.__stderr__, sys.stderr):
+        stream.close()
+
+
+def notice(text: str) -> None:
+    """A line for whoever started the run; never part of a notebook's output."""
+    stream = _stream()
+    print(terminal(redact(text)), file=stream, flush=True)
+    _close(stream)
+
+
+def money(budget: Budget) -> str:
+    """The account in a few words: spent of how much, reserved, perhaps billed, and by model where several cost."""
+    total = summed("total", budget.rows, budget.limit)
+    dear = sorted((row for row in budget.rows if row.usd), key=lambda row: (-row.usd, row.model))
+    said = f"spent ${total.usd:.2f}" + (f" of ${budget.limit:.2f}" if budget.limit else "")
+    said += f", reserved ${total.reserved:.2f}" if total.reserved else ""
+    said += f", perhaps billed {total.maybe_billed} (${total.maybe_billed_usd:.2f})" if total.maybe_billed_usd else ""
+    if len(dear) > 1:
+        said += f": {', '.join(f'{row.model} {row.usd:.2f}' for row in dear[:NAMED])}"
+        said += f", {len(dear) - NAMED} more" if len(dear) > NAMED else ""
+    return said
+
+
+class Progress:
+    """A bar over the calls of one stage: done, stored, failed, spent and the time left."""
+
+    def __init__(self, stage: str, calls: int, stored: int, budget: Budget, show: bool = True) -> None:
+        """`calls` are wanted, `stored` of them need no asking."""
+        self.stored, self.failed, self.unreadable, self.budget = stored, 0, 0, budget
+        self._bar: Any = None
+        self._came, self._pause, self._due = 0, QUICK, 0.0
+        self._own: TextIO | None = None
+        if show and calls > stored:
+            options: dict[str, Any] = {"desc": stage, "total": calls, "initial": stored, "unit": "call"}
+            options |= {"miniters": 0, "mininterval": 0}  # when it is shown is decided here
+            if in_browser():
+                from tqdm.auto import tqdm
+            else:
+                from tqdm import tqdm
+
+                self._own = options["file"] = _stream()
+                self._pause = SLOW
+            self._bar = tqdm(**options)
+            self._due = time.monotonic() + self._pause
+
+    def done(self, read: bool = True) -> None:
+        """One call brought its reply, which could be `read` or not."""
+        self._came += 1
+        self.unreadable += not read
+        self._show()
+
+    def fail(self) -> None:
+        """One attempt brought none."""
+        self.failed += 1
+        self._show()
+
+    def close(self) -> None:
+        """Leave the finished bar standing."""
+        self._show(last=True)  # attempts that were given up count by now
+        if self._bar is not None:
+            self._bar.close()
+        if self._own is not None:
+            _close(self._own)
+
+    def _show(self, last: bool = False) -> None:
+        """Make the line anew where it is due: its sums go over all calls in flight."""
+        if self._bar is None or (not last and time.monotonic() < self._due):
+            return
+        unread = f", unreadable {self.unreadable}" if self.unreadable else ""
+        counts = f"stored {self.stored}, failed {self.failed}{unread}, {money(self.budget)}"
+        self._bar.set_postfix_str(counts, refresh=False)
+        self._bar.update(self._came)
+        self._came, self._due = 0, time.monotonic() + self._pause
+
+
+# --- interrupts: nothing more is sent, what is in flight may arrive, a second one ends it now -------------------------
+
+
+class Interrupted(asyncio.CancelledError):
+    """A run that was interrupted; the message counts what is stored and what is missing."""
+
+
+async def patiently(work: asyncio.Task[None], stop: Callable[[], int], words: Callable[[], str]) -> None:
+    """Wait for `work`; where it is interrupted, call `stop` and give what is in flight GRACE_SECONDS to arrive.
+
+    An interrupt is the cancellation of this task (Ctrl-C in a script and in a kernel) or a request to end (SIGTERM, a
+    closed terminal); `stop` says how many calls are in flight. A second one, or the end of the grace, cancels `work`.
+    Raises Interrupted with `words()` after a cancellation, KeyboardInterrupt with them after a request to end.
+    """
+    loop, task, requests = asyncio.get_running_loop(), asyncio.current_task(), []
+
+    def end(number: int) -> None:
+        requests.append(number)
+        loop.call_soon_threadsafe(task.cancel)
+
+    with handling((signal.SIGTERM, HANGUP), end), _finishing(loop, task, work):
+        try:
+            await asyncio.wait({work})
+        except asyncio.CancelledError:
+            await _drain(loop, work, stop())
+            raise (KeyboardInterrupt if requests else Interrupted)(words()) from None
+    work.result()
+
+
+async def _drain(loop: asyncio.AbstractEventLoop, work: asyncio.Task[None], in_flight: int) -> None:
+    def again(number: int) -> None:
+        if number != HANGUP:
+            loop.call_soon_threadsafe(work.cancel)
+
+    with handling((signal.SIGINT, signal.SIGTERM, HANGUP), again), suppress(asyncio.CancelledError):
+        if in_flight:  # not before a second interrupt would be heard
+            text = (
+                f"interrupted: nothing more is sent; waiting up to {GRACE_SECONDS:.0f} s for {in_flight} calls in "
+                "flight (interrupt again to end now)"
+            )
+            with suppress(OSError):  # a terminal that was closed hears nothing
+                print(text) if in_browser() else notice(text)
+        await asyncio.wait({work}, timeout=GRACE_SECONDS)
+    if not work.done():
+        work.cancel()
+        await asyncio.wait({work}, timeout=TIDY_SECONDS)
+
+
+@contextmanager
+def handling(numbers: Iterable[int | None], do: Callable[[int], None]) -> Iterator[None]:
+    """Let signals do this, where they are ours to handle (the main thread) and nobody has them ignored.
+
+    A script's background jobs have SIGINT ignored, and `nohup` SIGHUP.
+    """
+    former: dict[int, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in numbers:
+            if number is not None and signal.getsignal(number) not in (signal.SIG_IGN, None):
+                former[number] = signal.signal(number, lambda number, _: do(number))
+    try:
+        yield
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _finishing(loop: asyncio.AbstractEventLoop, task: asyncio.Task[Any], work: asyncio.Task[None]) -> Iterator[None]:
+    """A kernel that is told to shut down stops its loop under us; at the end of the process it runs once more.
+
+    Whoever shut it down sends SIGTERM if that takes too long, which counts as the second interrupt.
+    """
+
+    def finish() -> None:
+        if work.done() or loop.is_running() or loop.is_closed():
+            return
+        if not task.cancelling():
+            task.cancel()
+        until = time.monotonic() + GRACE_SECONDS
+        while not work.done() and (left := until - time.monotonic()) > 0:
+            with suppress(RuntimeError):  # a kernel tells its loop to stop more than once
+                loop.run_until_complete(asyncio.wait({work}, timeout=left))
+
+    atexit.register(finish)
+    try:
+        yield
+    finally:
+        atexit.unregister(finish)
