@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from genai_prices import Usage, calc_price
 
-from helpers.config.limits import LimitEntry
+from helpers.config.models import LimitEntry
 from helpers.judge import Incomplete, NoPrice, OverLimit, check_fit
 from helpers.judge.limiting import limits_at
 from helpers.judge.ordering import in_order
