@@ -15,7 +15,8 @@ from helpers import overview, paths
 from helpers.config import ConfigError, collection_names, experiment_names, load_collection, load_experiment
 from helpers.export import export, numbers
 from helpers.run.collected import collected
-from helpers.types import CardLine, Estimate
+from helpers.types import Estimate
+from helpers.words import CardLine
 from tests.cells import run_cells, tables
 
 NAN = float("nan")

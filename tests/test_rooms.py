@@ -12,12 +12,13 @@ import pytest
 from helpers import paths
 
 HELPERS = paths.ROOT / "helpers"
-EVERYWHERE = {"types", "paths", "escaping", "json_text"}
+EVERYWHERE = {"types", "paths", "escaping", "json_text", "words"}
 MAY_IMPORT = {
     "types": set(),
     "paths": set(),
     "escaping": set(),
     "json_text": set(),
+    "words": set(),
     "services": set(),
     "config": {"services"},
     "prompts": set(),
@@ -46,6 +47,7 @@ NO_PANDAS_AT_START = (
     "paths",
     "escaping",
     "json_text",
+    "words",
     "services",
     "store",
     "verdicts",

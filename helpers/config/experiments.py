@@ -82,7 +82,7 @@ class Parameters(Strict):
     repeats: int | None = Field(None, ge=1)
     budget_usd: Usd | Annotated[dict[str, Usd], Field(min_length=1)] = Field(
         0.0,
-        description="write one amount, or {name: US dollars, ...}: names of this run's models, or total for all of it",
+        description="write one amount, or {name: US dollars, ...} with names of this run's models, or total",
     )
     seed: int = Field(42, ge=0)  # numpy's generators take none below
     figure_style: Literal[STYLES] = "paper"  # type: ignore[valid-type]
@@ -127,7 +127,7 @@ def parameters_of(own: Mapping[str, Any]) -> type[Parameters]:
         if default is None:
             kind, words = (str | None, "write a text, or null") if name in TEXTS else (Names | None, NAMES)
         elif kind is list:
-            kind, limits = list[type(default[0])], {"min_length": 1}
+            kind, limits = list[type((default or [""])[0])], {"min_length": 1}
         elif kind in (int, float):
             limits = {"ge": 0} if kind is int else {"allow_inf_nan": False}
         fields[name] = (kind, Field(default, description=words, **limits))
@@ -160,17 +160,17 @@ def load_config(name: str) -> ExperimentConfig:
     config = _load(ExperimentConfig, name)
     for key, others in (("after", config.after), ("extends", [config.extends] if config.extends else [])):
         if strangers := [other for other in others if other not in known]:
-            line = line_of(paths.EXPERIMENTS / name / "config.yaml", (key,))
-            raise ConfigError(
-                f"experiments/{name}/config.yaml: line {line}: {key} = {', '.join(strangers)}: there are: "
-                f"{', '.join(known)}"
-            )
+            where = f"experiments/{name}/config.yaml: line {line_of(_file(name), (key,))}"
+            raise ConfigError(f"{where}: {key} = {', '.join(strangers)}: there are: {', '.join(known)}")
     return config
 
 
+def _file(name: str) -> Path:
+    return paths.EXPERIMENTS / name / "config.yaml"
+
+
 def _load(kind: type[Settings], name: str) -> Settings:
-    path = paths.EXPERIMENTS / name / "config.yaml"
-    return checked(kind, read_yaml(path), f"experiments/{name}/config.yaml", path)
+    return checked(kind, read_yaml(_file(name)), f"experiments/{name}/config.yaml", _file(name))
 
 
 def _settle(kind: type[Settings], name: str, given: Mapping[str, Any]) -> tuple[Settings, dict[str, Any], Path]:
@@ -178,8 +178,8 @@ def _settle(kind: type[Settings], name: str, given: Mapping[str, Any]) -> tuple[
     defaults = _defaults(kind)
     if unknown := sorted(set(given) - set(defaults)):
         raise ConfigError(f"{name} has no parameter {', '.join(unknown)}; it has: {', '.join(defaults)}")
-    settled = checked(kind, dict(given), f"parameters of {name}")
     changed = {key: given[key] for key in defaults if key in given and given[key] != defaults[key]}
+    settled = checked(kind, changed, f"parameters of {name}")
     digest = short_hash(json.dumps(changed, sort_keys=True, default=str), digits=10)
     usual = paths.RUNS / f"{name}-{digest}" if changed else paths.FIGURES / name
     return settled, changed, (Path(settled.out).expanduser() if settled.out else usual).resolve()
@@ -226,33 +226,26 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
             f"parameters of {name}: condition = {own['condition']!r} names the hint of one file of published judgments "
             f"and cannot change judgments={settled.judgments!r}; leave it at null"
         )
-    budget = settled.budget_usd
+    budget, of_config = settled.budget_usd, ("title", "bias", "options", "concurrency", "max_age_days")
+    of_notebook = ("questions", "judgments", "question_limit", "seed", "figure_style")
     experiment = Experiment(
         name=name,
-        title=config.title,
-        bias=config.bias,
         judges=known_models(settled.judges or config.judges, models, "judge", hint if published else ""),
         candidates=known_models(settled.candidates or config.candidates, models, "candidate"),
-        questions=settled.questions,
-        judgments=settled.judgments,
-        question_limit=settled.question_limit,
         repeats=settled.repeats or config.repeats,
         budget_usd=budget.get(TOTAL, math.fsum(budget.values())) if isinstance(budget, dict) else budget,
-        seed=settled.seed,
-        figure_style=settled.figure_style,
         out=out,
         store=Path(settled.store).expanduser().resolve() if settled.store else paths.REPLIES,
         default=not changed,
         own=own,
-        options=config.options,
-        concurrency=config.concurrency,
-        max_age_days=config.max_age_days,
         folder=paths.EXPERIMENTS / name,
         shared=paths.EXPERIMENTS / (config.extends or name),
         builtin=paths.DATA / (config.extends or name) / config.builtin,
         hub=config.hub.model_dump() if config.hub else None,
         after=tuple(config.after),
         parameters=changed,
+        **{field: getattr(config, field) for field in of_config},
+        **{field: getattr(settled, field) for field in of_notebook},
         editor=_editor(own["editor"], models) if "editor" in own else None,
         baselines=_baselines(config.options.get("baselines", {}), own.get("baselines"), models),
     )
@@ -270,9 +263,8 @@ def limits_of(experiment: Experiment) -> dict[str, float]:
     amounts = experiment.parameters.get("budget_usd")
     if not isinstance(amounts, Mapping):
         return {}
-    editor = (experiment.editor,) if experiment.editor else ()
-    every = (*experiment.judges, *experiment.candidates, *editor, *experiment.baselines.values())
-    names = dict.fromkeys(model.name for model in every)
+    every = (*experiment.judges, *experiment.candidates, experiment.editor, *experiment.baselines.values())
+    names = dict.fromkeys(model.name for model in every if model)
     if unknown := sorted(set(amounts) - {*names, TOTAL}):
         raise ConfigError(
             f"parameters of {experiment.name}: budget_usd names {', '.join(unknown)}, which this run does not ask; "
