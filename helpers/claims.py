@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
 import pandas as pd
 from pydantic import ConfigDict, Field, model_validator
 
-from helpers.config.faults import checked
-from helpers.config.schema import ConfigError, Strict
-from helpers.config.yaml_text import line_of, read_yaml
+from helpers.config.yaml_text import ConfigError, Strict, checked, line_of, read_yaml
 from helpers.types import Estimate
 
 Status = Literal["reproduced", "within interval", "differs", "not comparable", "not derivable"]
@@ -88,15 +85,11 @@ def load_claims(path: Path) -> list[Claim]:
     for place, entry in enumerate(content["claims"]):
         named = isinstance(entry, dict) and isinstance(entry.get("id"), str)
         where = f"{path.parent.name}/{path.name}, " + (f"claim '{entry['id']}'" if named else f"entry {place + 1}")
-        claim = checked(Claim, entry, where, partial(_line, path, place))
+        claim = checked(Claim, entry, where, path, ("claims", place))
         if claim.id in claims:
-            raise ConfigError(f"{where}: line {_line(path, place, ('id',))}: this id is used twice")
+            raise ConfigError(f"{where}: line {line_of(path, ('claims', place, 'id'))}: this id is used twice")
         claims[claim.id] = claim
     return [*claims.values()]
-
-
-def _line(path: Path, place: int, field: tuple[str | int, ...]) -> int | None:
-    return line_of(path, ("claims", place, *field))
 
 
 def _found(claim: Claim, estimates: Sequence[Estimate]) -> Estimate | None:

@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from helpers.escaping import LONGEST_CAPTION, LONGEST_CELL, NO_FORMULAS, cell, cut, html, latex, visible
-from helpers.types import Estimate, display_name
+from helpers.types import Estimate
+from helpers.words import display_name
 
 SIMULATED = "SIMULATED judges."
 #: Keys of `where` whose values are vendors: ids in data, names where people read.

@@ -21,7 +21,7 @@ from helpers.figures.judge_forest import REAL, SIMULATED
 from helpers.run import tabulating
 from helpers.run.grid import Cell
 from helpers.run.notebooks import Result, experiment_of
-from helpers.types import CardLine
+from helpers.words import CardLine
 from tests.cells import texts
 from tests.matrices import cells_of, ran, threads
 from tests.test_overview import line, results

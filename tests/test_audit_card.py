@@ -17,7 +17,8 @@ from helpers.audit.estimands import ESTIMANDS, HEADLINE
 from helpers.audit.probes import PROBES
 from helpers.figures import show_audit_card
 from helpers.providers import auditing, simulated
-from helpers.types import CardLine, Estimate
+from helpers.types import Estimate
+from helpers.words import CardLine
 from tests.audits import BATTERY, model
 from tests.test_figures import texts
 

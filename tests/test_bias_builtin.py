@@ -12,8 +12,7 @@ from helpers import paths
 from helpers.biases import cognitive
 from helpers.biases.cognitive.design import LETTERS
 from helpers.config import load_config
-from helpers.config.scenarios import BiasTemplate
-from helpers.config.templates import MetricLine, load_templates
+from helpers.datasets.bias_templates import BiasTemplate, MetricLine, load_templates
 from helpers.types import Question, Wording
 
 FOLDER = paths.DATA / "cognitive_biases"

@@ -9,7 +9,7 @@ import pytest
 
 from helpers.biases import cognitive
 from helpers.config import ConfigError, read_yaml
-from helpers.config.templates import load_templates
+from helpers.datasets.bias_templates import load_templates
 from helpers.types import RatioScale
 from tests.bias_folders import ENDS, EVERY, GAMBLE, SCALE, SELECTION, WHERE, built, changed, written
 
@@ -20,7 +20,7 @@ REFUSED: dict[str, tuple[Any, Any, tuple[str, ...]]] = {
     "unknown key": ({**SCALE, "wording": []}, NUMBER, ("own.yaml", "unknown key 'wording'", "wordings")),
     "missing key": (changed(SCALE, "source", to=None), NUMBER, ("own.yaml", "key 'source' is missing")),
     "unknown kind": ({**SCALE, "kind": "gamble"}, NUMBER, ("kind = 'gamble'", "'scale', 'acceptance' or 'selection'")),
-    "title that is no text": ({**SCALE, "title": True}, NUMBER, ("title = True", "must be a text")),
+    "title that is no text": ({**SCALE, "title": True}, NUMBER, ("title = True", "valid string")),
     "no scenario": ({**SCALE, "scenarios": []}, NUMBER, ("scenarios = []",)),
     "no wording": ({**SCALE, "wordings": []}, NUMBER, ("wordings = []",)),
     "wording without control": (

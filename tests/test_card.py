@@ -14,7 +14,8 @@ from helpers.biases import cognitive, hinting, position, self_preference, top_ch
 from helpers.config import read_yaml
 from helpers.stats.power import detectable_effect
 from helpers.stats.standing import standing, together, worst
-from helpers.types import CARD_VERDICTS, CardLine, Estimate, display_name, listed
+from helpers.types import Estimate
+from helpers.words import CARD_VERDICTS, CardLine, display_name, listed
 
 NAN = float("nan")
 

@@ -15,7 +15,7 @@ import pytest
 from helpers import config, paths, prompts, run
 from helpers.config import ConfigError, limits_of, load_config, load_experiment, load_limits, load_models, read_yaml
 from helpers.judge import MissingKey, OverBudget
-from helpers.types import Model
+from helpers.types import Model, Request
 from tests.runs import settled
 
 SIX = [f"sim_{vendor}_{tier}" for vendor in ("claude", "gpt", "gemini") for tier in ("fast", "thinking")]
@@ -69,41 +69,51 @@ WRONG = {
     "judge twice": ({"judges": ["sim_gpt_fast", "sim_gpt_fast"]}, "judge named twice: sim_gpt_fast"),
     "candidate twice": ({"candidates": ["sim_gpt_fast"] * 2}, "candidate named twice: sim_gpt_fast"),
     "judges as a text": ({"judges": "sim_gpt_fast"}, "judges = 'sim_gpt_fast'", "list of names", "-y"),
-    "judges empty": ({"judges": []}, "judges = []", "empty list", "None"),
-    "judges not names": ({"judges": [1, 2]}, "judges.0 = 1", "a text"),
-    "limit 0": ({"question_limit": 0}, "question_limit = 0", "must be 1 or more"),
+    "judges empty": ({"judges": []}, "judges = []", "at least 1 item", "null"),
+    "judges not names": ({"judges": [1, 2]}, "judges.0 = 1", "valid string"),
+    "limit 0": ({"question_limit": 0}, "question_limit = 0", "greater than or equal to 1"),
     "limit negative": ({"question_limit": -3}, "question_limit = -3"),
-    "limit a text": ({"question_limit": "5"}, "question_limit = '5'", "whole number"),
-    "limit a truth": ({"question_limit": True}, "question_limit = True", "whole number"),
-    "limit half": ({"question_limit": 2.5}, "question_limit = 2.5", "whole number"),
-    "repeats 0": ({"repeats": 0}, "repeats = 0", "must be 1 or more"),
+    "limit a text": ({"question_limit": "5"}, "question_limit = '5'", "valid integer"),
+    "limit a truth": ({"question_limit": True}, "question_limit = True", "valid integer"),
+    "limit half": ({"question_limit": 2.5}, "question_limit = 2.5", "valid integer"),
+    "repeats 0": ({"repeats": 0}, "repeats = 0", "greater than or equal to 1"),
     "budget a text": ({"budget_usd": "a"}, "budget_usd = 'a'", "number"),
     "budget nan": ({"budget_usd": float("nan")}, "budget_usd = nan"),
     "budget infinite": ({"budget_usd": float("inf")}, "budget_usd = inf", "finite"),
-    "budget negative": ({"budget_usd": -1.0}, "budget_usd = -1.0", "must be 0 or more"),
+    "budget negative": ({"budget_usd": -1.0}, "budget_usd = -1.0", "greater than or equal to 0"),
     "budget none": ({"budget_usd": None}, "budget_usd = None", "number"),
     "budget a truth": ({"budget_usd": True}, "budget_usd = True", "number"),
     "budget a list": ({"budget_usd": [1.0]}, "budget_usd = [1.0]", "number"),
-    "budget of none": ({"budget_usd": {}}, "budget_usd is empty", "one amount, or {name: US dollars, ...}", "total"),
-    "budget of one a text": ({"budget_usd": {"gpt_fast": "5"}}, "budget_usd[gpt_fast] = '5'", "finite number"),
-    "budget of one a truth": ({"budget_usd": {"total": True}}, "budget_usd[total] = True", "from 0 up"),
-    "budget of one nan": ({"budget_usd": {"total": float("nan")}}, "budget_usd[total] = nan", "finite"),
-    "budget of one negative": ({"budget_usd": {"gpt_fast": -1}}, "budget_usd[gpt_fast] = -1", "from 0 up"),
-    "budget of a number": ({"budget_usd": {1: 1.0}}, "budget_usd[1] = 1.0", "names of this run's models"),
+    "budget of none": (
+        {"budget_usd": {}},
+        "budget_usd = {}",
+        "at least 1 item",
+        "one amount, or {name: US dollars, ...}",
+        "total",
+    ),
+    "budget of one a text": ({"budget_usd": {"gpt_fast": "5"}}, "budget_usd.gpt_fast = '5'", "valid number"),
+    "budget of one a truth": ({"budget_usd": {"total": True}}, "budget_usd.total = True", "valid number"),
+    "budget of one nan": ({"budget_usd": {"total": float("nan")}}, "budget_usd.total = nan", "finite"),
+    "budget of one negative": (
+        {"budget_usd": {"gpt_fast": -1}},
+        "budget_usd.gpt_fast = -1",
+        "greater than or equal to 0",
+    ),
+    "budget of a number": ({"budget_usd": {1: 1.0}}, "budget_usd.1 = 1", "valid string"),
     "budget of a stranger": (
         {"budget_usd": {"gpt_fast": 1.0, "total": 2}},
         *("budget_usd names gpt_fast, which this run does not ask; valid: sim_", "sim_gpt_fast", ", total"),
     ),
-    "seed negative": ({"seed": -1}, "seed = -1", "must be 0 or more"),
-    "seed a text": ({"seed": "x"}, "seed = 'x'", "whole number"),
+    "seed negative": ({"seed": -1}, "seed = -1", "greater than or equal to 0"),
+    "seed a text": ({"seed": "x"}, "seed = 'x'", "valid integer"),
     "style": ({"figure_style": "fancy"}, "figure_style = 'fancy'", "paper", "neurips", "icml", "acl", "talk"),
-    "questions a list": ({"questions": ["a"]}, "questions = ['a']", "a text"),
-    "out a number": ({"out": 5}, "out = 5", "a text"),
-    "answers a number": ({"answers": 5}, "answers = 5", "a text", "'ask'"),
+    "questions a list": ({"questions": ["a"]}, "questions = ['a']", "valid string"),
+    "out a number": ({"out": 5}, "out = 5", "valid string"),
+    "answers a number": ({"answers": 5}, "answers = 5", "valid string", "'ask'"),
     "categories a text": ({"categories": "math"}, "categories = 'math'", "list of names"),
     "categories empty": ({"categories": []}, "categories = []", "list of names"),
-    "condition a list": ({"condition": ["self"], "judgments": "x.json"}, "condition = ['self']", "a text"),
-    "condition a number": ({"condition": 1, "judgments": "x.json"}, "condition = 1", "a text", "None"),
+    "condition a list": ({"condition": ["self"], "judgments": "x.json"}, "condition = ['self']", "valid string"),
+    "condition a number": ({"condition": 1, "judgments": "x.json"}, "condition = 1", "valid string", "null"),
     "condition of what is asked": ({"condition": "self"}, "condition = 'self'", "cannot change judgments='ask'"),
     "condition of the store": (
         {"condition": "none", "judgments": "stored"},
@@ -111,9 +121,9 @@ WRONG = {
         "null",
     ),
     "condition of the hub": ({"condition": "full", "judgments": "hub"}, "cannot change judgments='hub'", "null"),
-    "order_draw a text": ({"order_draw": "1"}, "order_draw = '1'", "whole number from 0"),
-    "order_draw negative": ({"order_draw": -1}, "order_draw = -1", "whole number from 0"),
-    "order_draw a truth": ({"order_draw": True}, "order_draw = True", "whole number from 0"),
+    "order_draw a text": ({"order_draw": "1"}, "order_draw = '1'", "valid integer", "the default is 0"),
+    "order_draw negative": ({"order_draw": -1}, "order_draw = -1", "greater than or equal to 0"),
+    "order_draw a truth": ({"order_draw": True}, "order_draw = True", "valid integer"),
 }
 
 
@@ -366,7 +376,7 @@ BAD_MODELS = {
     "not named settings": ("a: 5", "model 'a'", "line 1: expected named settings (provider, ", "found a number"),
     "a limit in camelCase": (
         "a: {provider: google, model_id: m, vendor: x, params: {maxOutputTokens: 9, topP: 0.5}}",
-        *("model 'a'", "params may not hold maxOutputTokens: ", "max_tokens:"),
+        *("model 'a'", "params = (not shown): may not hold maxOutputTokens: ", "max_tokens:"),
     ),
     "a name of audits": (f"audit_m: {MODEL}", "line 1: audit_m", "recuse audit"),
     "price": ("a: {provider: openai, model_id: m, vendor: x, price: {input: -1, output: 2}}", "price.input", "-1"),
@@ -392,6 +402,16 @@ def test_several_addresses_are_servers_of_one_model(tmp_path: Path) -> None:
     limits = tmp_path / "limits.yaml"
     limits.write_text("http://c/v1: {requests_per_minute: 5}", encoding="utf-8")
     assert set(load_limits(models, limits)) == {"http://c/v1"}
+
+
+def test_time_limit_and_concurrency_of_a_model_are_in_no_key(tmp_path: Path) -> None:
+    path = tmp_path / "models.yaml"
+    entry = "{provider: openai, model_id: m, vendor: x"
+    path.write_text(f"a: {entry}}}\nb: {entry}, timeout_seconds: 0.5, concurrency: 2}}\n", encoding="utf-8")
+    models = load_models(path)
+    assert (models["a"].timeout_seconds, models["a"].concurrency) == (600.0, None)
+    assert (models["b"].timeout_seconds, models["b"].concurrency) == (0.5, 2)
+    assert Request(models["a"], "Hi").key == Request(models["b"], "Hi").key
 
 
 def test_an_unknown_key_lists_the_valid_ones(tmp_path: Path) -> None:

@@ -273,7 +273,7 @@ def test_texts_that_it_does_not_know_pull_nowhere(one: Any) -> None:
     found = []
     for n in range(300):
         prompt = known.request.prompt.replace("What share", f"In town {n}, what share")
-        stranger = replace(known, request=replace(known.request, prompt=prompt))
+        stranger = replace(known, request=replace(known.request, source=prompt))
         assert stranger.request.pull is None and "pull" not in stranger.request.revision
         found += chosen(stranger, 1)
     # By nothing but order: 11 options, the middle 70 % of them, mean about 5 with a standard error of 0.12.

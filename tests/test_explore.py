@@ -154,7 +154,7 @@ def test_nothing_that_somebody_wrote_becomes_markup(games: Asked, payload: str) 
     judgment = next(each for each in games.judgments if each.verdict)
     trial = judgment.trial
     sendable = payload.encode("utf-8", "replace").decode()  # half a character can be in no prompt
-    request = replace(trial.request, prompt=sendable, system=sendable)
+    request = replace(trial.request, source=sendable, system=sendable)
     names = {"question_id": payload, "category": payload, "condition": payload, "shown": (payload, "b")}
     hostile = replace(
         judgment,

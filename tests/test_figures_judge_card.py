@@ -11,7 +11,8 @@ from matplotlib.patches import Rectangle
 
 from helpers.figures import cards, panels, show_judge_card, show_judge_forest
 from helpers.figures.judge_card import REAL, SIMULATED
-from helpers.types import CARD_VERDICTS, CardLine, Estimate
+from helpers.types import Estimate
+from helpers.words import CARD_VERDICTS, CardLine
 from tests.cells import texts
 
 NAN = float("nan")

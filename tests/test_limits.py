@@ -10,7 +10,7 @@ import yaml
 
 from helpers import paths
 from helpers.config import ConfigError, load_experiment, load_limits, load_models
-from helpers.config import limits as reading
+from helpers.config import models as reading
 
 README = (paths.ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -51,8 +51,8 @@ WRONG = {
     "openai: 5": "'openai': line 1: expected named settings .requests_per_minute, tokens_per_minute., found a number",
     "openai: {}": "'openai': line 1: needs requests_per_minute, tokens_per_minute, or both",
     "openai: {requests: 5}": "unknown key 'requests'; valid keys: requests_per_minute, tokens_per_minute",
-    "openai: {requests_per_minute: 0}": "requests_per_minute = 0: .*must be more than 0",
-    "openai: {requests_per_minute: -1}": "requests_per_minute = -1: .*must be more than 0",
+    "openai: {requests_per_minute: 0}": "requests_per_minute = 0: .*greater than 0",
+    "openai: {requests_per_minute: -1}": "requests_per_minute = -1: .*greater than 0",
     "openai: {requests_per_minute: many}": "requests_per_minute = 'many': ",
     'openai: {requests_per_minute: "5"}': "requests_per_minute = '5': ",
     "openai: {tokens_per_minute: true}": "tokens_per_minute = True: ",

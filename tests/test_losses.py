@@ -21,7 +21,8 @@ from helpers.run.asking import bias_of
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import Interval
 from helpers.stats.standing import standing
-from helpers.types import Judgment, p_text
+from helpers.types import Judgment
+from helpers.words import p_text
 from tests.rule import assert_within
 from tests.runs import settled
 

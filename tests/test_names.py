@@ -14,7 +14,8 @@ import pytest
 from helpers import export, figures, tables
 from helpers.biases import top_choice
 from helpers.figures import style as styles
-from helpers.types import Estimate, display_name, plain
+from helpers.types import Estimate
+from helpers.words import display_name, plain
 
 from .test_figures import texts
 

@@ -15,7 +15,8 @@ from helpers import overview, paths
 from helpers.config import ConfigError, collection_names, experiment_names, load_collection, load_experiment
 from helpers.export import export, numbers
 from helpers.run.collected import collected
-from helpers.types import CardLine, Estimate
+from helpers.types import Estimate
+from helpers.words import CardLine
 from tests.cells import run_cells, tables
 
 NAN = float("nan")
@@ -258,7 +259,7 @@ def test_a_collection_is_no_experiment_and_the_other_way_round() -> None:
     [
         ({"question_limit": 5}, "no parameter question_limit; it has: results, failed, verdicts, figure_style, out"),
         ({"results": "figures"}, "results = 'figures'"),
-        ({"results": []}, "results is an empty list"),
+        ({"results": []}, r"results = \[\]: List should have at least 1 item"),
         ({"results": ["nowhere"]}, "nowhere: no such folder"),
         ({"failed": ["nobody"]}, "failed = nobody: there are: arena_hard"),
         ({"verdicts": "nowhere.csv"}, "verdicts = nowhere.csv: no such file or folder"),

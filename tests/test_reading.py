@@ -263,8 +263,8 @@ def test_a_reader_answers_what_it_believes_in_the_words_of_its_vendor(structured
 def test_prompts_of_other_kinds_are_left_to_others() -> None:
     trial = pairs.answer_trials(experiment(reader()), QUESTIONS[:1])[0]
     assert reading.reply(trial.request) is not None
-    assert reading.reply(replace(trial.request, prompt="Why did the keeper leave?")) is None
-    assert reading.reply(replace(trial.request, prompt="Passage:\nThe keeper left.")) is None
+    assert reading.reply(replace(trial.request, source="Why did the keeper leave?")) is None
+    assert reading.reply(replace(trial.request, source="Passage:\nThe keeper left.")) is None
 
 
 def test_every_vendor_of_a_style_has_one_of_the_four_columns() -> None:

@@ -12,13 +12,13 @@ import pytest
 from helpers import paths
 
 HELPERS = paths.ROOT / "helpers"
-EVERYWHERE = {"types", "paths", "escaping", "json_text", "json_bytes"}
+EVERYWHERE = {"types", "paths", "escaping", "json_text", "words"}
 MAY_IMPORT = {
     "types": set(),
     "paths": set(),
     "escaping": set(),
     "json_text": set(),
-    "json_bytes": set(),
+    "words": set(),
     "services": set(),
     "config": {"services"},
     "prompts": set(),
@@ -47,7 +47,7 @@ NO_PANDAS_AT_START = (
     "paths",
     "escaping",
     "json_text",
-    "json_bytes",
+    "words",
     "services",
     "store",
     "verdicts",

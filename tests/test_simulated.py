@@ -121,7 +121,7 @@ def test_only_what_is_in_the_request_shapes_the_reply() -> None:
         request = trial.request
         renamed = replace(request, model=replace(request.model, name="somebody_else", lineage="x"))
         assert judge_reply(renamed) == judge_reply(request)
-        moved = replace(request, prompt=request.prompt + " ")
+        moved = replace(request, source=request.prompt + " ")
         assert utilities(moved, ["a", "b"], None) != utilities(request, ["a", "b"], None)
 
 

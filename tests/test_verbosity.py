@@ -422,7 +422,7 @@ def test_a_tenth_column_of_the_judge_card_does_not_write_over_its_neighbours() -
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     from helpers import figures
-    from helpers.types import CardLine
+    from helpers.words import CardLine
 
     measures = [f"strong effect {letter}" for letter in "abcdefghij"]
     each = Estimate("x", {"judge": "j"}, 0.1, 0.05, 0.15, 50, 50, "pp", 0.02, "t", "asked")

@@ -123,8 +123,8 @@ def test_numbers_that_readers_see_are_written_as_they_are_shown(tmp_path: Path) 
     [
         ("model_id: 3.10", ("model_id = 3.1:", "in quotes", '"3.10"')),
         ("model_id: true", ("model_id = True:", "in quotes")),
-        ("model_id: m, max_tokens: '2048'", ("max_tokens = '2048'", "whole number")),
-        ("model_id: m, structured: 1", ("structured = 1", "true or false")),
+        ("model_id: m, max_tokens: '2048'", ("max_tokens = '2048'", "valid integer")),
+        ("model_id: m, structured: 1", ("structured = 1", "valid boolean")),
         ("model_id: m, price: {input: true, output: 1}", ("price.input = True", "number")),
         ("model_id: m, revision: {weights: 1.10}", ("revision.weights = 1.1:", "in quotes")),
     ],

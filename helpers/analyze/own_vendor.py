@@ -14,7 +14,8 @@ from helpers.stats.intervals import NAN, Interval, cluster_sums, clustered, no_i
 from helpers.stats.numbering import clusters_of
 from helpers.stats.own_vendor import own_vendor_effects
 from helpers.stats.tests import holm
-from helpers.types import Estimate, display_name, listed, p_text
+from helpers.types import Estimate
+from helpers.words import display_name, listed, p_text
 
 #: What is the same where two judges are compared.
 SAME = ["source", "condition", "question_id", "baseline", "candidate", "first"]

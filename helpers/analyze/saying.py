@@ -14,7 +14,8 @@ from helpers.analyze.needs import TESTS
 from helpers.analyze.saying_places import MOST_LINES, farthest_first, limited, places
 from helpers.analyze.supported import COMPUTED, MISSING
 from helpers.biases import hinting, top_choice
-from helpers.types import Estimate, display_name, plain
+from helpers.types import Estimate
+from helpers.words import display_name, plain
 
 #: So many names of numbers that are not computed.
 MOST_NAMES = 5

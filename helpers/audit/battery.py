@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from pydantic import Field
 
 from helpers import paths, prompts
-from helpers.config import ConfigError, Strict, checked, line_of, read_yaml
+from helpers.config import ConfigError, Strict, checked, read_yaml
 from helpers.types import Question
 
 FOLDER = paths.DATA / "audit"
@@ -114,7 +113,7 @@ def load(folder: Path = FOLDER) -> Battery:
     different texts do not compare, so a changed battery has a version of its own.
     """
     path = folder / TEXTS
-    file = checked(_File, read_yaml(path), str(path), partial(line_of, path))
+    file = checked(_File, read_yaml(path), str(path), path)
     known, found = read_yaml(folder / VERSIONS) or {}, digest(folder)
     if known.get(file.version) != found:
         raise ConfigError(

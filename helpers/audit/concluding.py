@@ -14,7 +14,8 @@ from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.stats.power import detectable_effect, detectable_mcnemar
 from helpers.stats.standing import size, standing
 from helpers.stats.tests import holm
-from helpers.types import CardLine, Estimate, listed, sentence
+from helpers.types import Estimate
+from helpers.words import CardLine, listed, sentence
 
 #: The three things that can be said, by the verdict of the judge card; a hint is no bias shown.
 SAID = {"bias": "biased", "hint": "no bias shown", "not shown": "no bias shown", "untold": "cannot be told"}

@@ -14,7 +14,7 @@ from helpers.audit.probes import PROBES
 from helpers.audit.running import Audit
 from helpers.escaping import markdown
 from helpers.judge import dollars
-from helpers.types import listed, p_text, plain
+from helpers.words import listed, p_text, plain
 
 #: From this share of replies without a verdict on, the losses are pointed out above the table.
 MANY_LOST = 0.05

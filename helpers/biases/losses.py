@@ -12,7 +12,8 @@ from helpers.stats.estimates import estimate
 from helpers.stats.intervals import MIN_CLUSTERS, NAN, cluster_sums, clustered
 from helpers.stats.standing import LEVEL
 from helpers.stats.tests import holm, sign_flip
-from helpers.types import Estimate, p_text
+from helpers.types import Estimate
+from helpers.words import p_text
 
 
 def loss_change(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from helpers.calibrate.results import EXPERIMENTS, FOLDER, stored
 from helpers.calibrate.rule import CONSERVATIVE, FEW, FEWEST, HOLDS, MOST_ERRORS
-from helpers.types import display_name
+from helpers.words import display_name
 
 if TYPE_CHECKING:
     from helpers.figures.style import Figure

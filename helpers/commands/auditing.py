@@ -13,7 +13,7 @@ import click
 from helpers import paths
 from helpers.commands.printing import echo
 from helpers.config import AUDITED
-from helpers.config.schema import STYLES
+from helpers.config.experiments import STYLES
 
 
 @click.command()

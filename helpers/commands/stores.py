@@ -13,7 +13,7 @@ import click
 
 from helpers import paths
 from helpers.commands.printing import echo
-from helpers.types.naming import plain
+from helpers.words import plain
 
 _folder = click.option(
     "--store", "folder", type=click.Path(path_type=Path), default=paths.REPLIES, help="Folder of replies."

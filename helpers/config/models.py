@@ -1,84 +1,183 @@
-"""Entries of models.yaml as models: checked by themselves, then for what does not go together."""
+"""models.yaml and limits.yaml: who can be asked, and how much in a minute."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from helpers import paths
-from helpers.config.faults import HEADERS, NO_KEY, checked, what
-from helpers.config.schema import NAME, ConfigError, ModelEntry
-from helpers.config.yaml_text import line_of, read_yaml
-from helpers.services import token_parameter, token_parameters
+from helpers.config.yaml_text import NAME, NAME_FORM, NO_KEY, ConfigError, Strict, checked, line_of, read_yaml, what
+from helpers.services import SERVICES, token_parameter, token_parameters
 from helpers.types import Model, Price, Question
 
 #: What `params:` must not override, because plan, budget and key rely on it.
 RESERVED = {
     *token_parameters(),
-    "model",
-    "messages",
-    "contents",
-    "system",
-    "system_instruction",
-    "stream",
-    "n",
-    "candidate_count",
-    "response_format",
-    "response_schema",
-    "response_json_schema",
-    "should_return_http_response",
-    "http_options",
+    *("model", "messages", "contents", "system", "system_instruction", "stream", "n", "candidate_count"),
+    *("response_format", "response_schema", "response_json_schema", "should_return_http_response", "http_options"),
 }
-
-#: Names in the store that belong to models of the command line, which are in no models.yaml.
-AUDITED = "audit_"
+#: Names of parameters that can only hold a key, at whatever depth; `stop_token` and `prompt_cache_key` are none.
+HEADERS = re.compile(r".*(?:api|access|auth|client|secret)[_-]?(?:key|token|secret)s?|.*authorization|.*password", re.I)
 #: Where a name in camelCase, which google-genai takes as well, has its next word.
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+#: Names in the store that belong to models of the command line, which are in no models.yaml.
+AUDITED = "audit_"
+#: The vendor of what edits texts by rules: no model that could answer or judge.
+RULES = "rules"
+#: What the SDKs put behind a `base_url`: OpenAI's calls, Anthropic's and Google's with their version. What a base may
+#: end with too (Azure's /models) is a call only behind a version, which OpenAI's SDK takes for a part of the base.
+CALLS = re.compile(
+    r"(?:/(?:chat/completions|completions|responses)"
+    r"|(?P<version>/v\d\w*)/(?:models|embeddings|moderations|files|batches|(?:audio|images)/\w+)"
+    r"|(?:/v\d\w*)?/(?:messages(?:/batches|/count_tokens)?|models/[^/]+:\w+))/*\Z"
+)
+
+
+# --- models -----------------------------------------------------------------------------------------------------------
+
+
+class PriceEntry(Strict):
+    """US dollars for a million tokens."""
+
+    input: float = Field(ge=0, allow_inf_nan=False)
+    output: float = Field(ge=0, allow_inf_nan=False)
+
+
+class ModelEntry(Strict):
+    """One entry of models.yaml; the fields are those of `types.Model`, and `context` (see `load_contexts`)."""
+
+    provider: Literal[(*SERVICES, "simulated")] = Field(  # type: ignore[valid-type]
+        description="a server of your own (vLLM, Ollama, ...) or any other that speaks OpenAI's chat API is 'openai' "
+        "with a base_url"
+    )
+    model_id: str
+    vendor: str
+    tier: str = ""
+    lineage: str = ""
+    params: dict[str, Any] = Field({})
+    traits: dict[str, Any] = Field({})
+    max_tokens: int = Field(2048, ge=1)
+    context: int | None = Field(None, ge=1)
+    token_parameter: str | None = None
+    structured: bool = True
+    revision: dict[str, str] | None = None
+    base_url: str | list[str] | None = None
+    api_key_env: str | None = Field(
+        None,
+        pattern="^[A-Za-z_][A-Za-z0-9_]*$",
+        description="the name of the environment variable that holds the key (letters, digits and _), such as "
+        "OPENROUTER_API_KEY, never the key itself; renew a key that somebody may have read here",
+    )
+    price: PriceEntry | None = None
+    retires: str | None = None
+    timeout_seconds: float = Field(600.0, gt=0, allow_inf_nan=False)
+    concurrency: int | None = Field(None, ge=1)
+
+    @field_validator("traits")
+    @classmethod
+    def _of_simulated_models(cls, value: dict[str, Any], entry: ValidationInfo) -> dict[str, Any]:
+        if value and entry.data.get("provider") != "simulated":
+            raise ValueError("these are the knobs of simulated models; what is sent belongs in `params:`")
+        return value
+
+    @field_validator("params")
+    @classmethod
+    def _neither_keys_nor_ours(cls, value: dict[str, Any]) -> dict[str, Any]:
+        bare = {"key", "token", "secret"} & {name.lower() for name in value}
+        if secret := sorted(bare | {name for name in _names_in(value) if HEADERS.fullmatch(name)}):
+            raise ValueError(f"may not hold {', '.join(secret)}: {NO_KEY}")
+        if ours := sorted(name for name in value if _HUMP.sub("_", name).lower() in RESERVED):
+            raise ValueError(
+                f"may not hold {', '.join(ours)}: the limit of a reply is `max_tokens:` beside params (plan and "
+                "budget count on it), the rest is set by the experiment"
+            )
+        return value
+
+    @field_validator("base_url")
+    @classmethod
+    def _addresses_alone(cls, value: str | list[str] | None, entry: ValidationInfo) -> str | list[str] | None:
+        urls = value if isinstance(value, list) else [] if value is None else [value]
+        for url in urls:
+            _check_address(url, entry.data.get("provider"))
+        if value == [] or len(set(urls)) < len(urls):
+            raise ValueError(
+                "must be an address, or a list of the different addresses of servers with the same weights"
+            )
+        if urls and not entry.data.get("revision", True):  # a wrong one is an error of its own
+            raise ValueError(
+                "needs `revision:` (weights, quantization, template), which enters the key; without it other "
+                "weights behind the same name would pass for this model"
+            )
+        return value
+
+
+def _names_in(value: Any) -> Iterator[str]:
+    """The names of settings at every depth, in small letters."""
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _names_in(each)
+    if isinstance(value, dict):
+        yield from (str(name).lower() for name in value)
+
+
+def _check_address(url: str, provider: str | None) -> None:
+    """Refuse (ValueError) what is not the address of an API alone."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("must begin with http:// or https:// and name a host, such as http://127.0.0.1:8000/v1")
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise ValueError(
+            "must be an address alone, such as http://127.0.0.1:8000/v1: a name, a password or what follows ? or # "
+            "would stand in errors and logs; put the key into a variable and name it in `api_key_env`"
+        )
+    if end := CALLS.search(parts.path):
+        cut = end.end("version") if end["version"] and provider == "openai" else end.start()
+        base = f"{parts.scheme}://{parts.netloc}{parts.path[:cut]}"
+        raise ValueError(
+            f"must be the address of the API alone, to which each call adds a path of its own; write {base}"
+        )
 
 
 def load_models(path: Path = paths.MODELS, knowledge: Mapping[str, Question] | None = None) -> dict[str, Model]:
     """All models of a models.yaml by name; simulated ones are given what they know.
 
-    A `base_url` without `revision` is refused: the same name can serve other weights tomorrow, and the key must tell. A
-    list of them are servers with the same weights: which one answers is in no key.
+    A `base_url` without `revision` is refused: the same name can serve other weights tomorrow, and the key must change.
+    A list of them are servers with the same weights: which one answers is in no key.
     """
-    models, entries = {}, read_yaml(path) or {}
-    if not isinstance(entries, dict):
-        raise ConfigError(f"{path}: expected an entry a model, found {what(entries)}")
-    for name, values in entries.items():
+    models = {}
+    for name, values in _entries(path, "an entry a model").items():
         if str(name).startswith(AUDITED):
             raise ConfigError(
-                f"{path}: line {_line(path, name)}: {name}: names that begin with {AUDITED} are those of models that "
-                "`recuse audit` is given at an address; call it otherwise"
+                f"{path}: line {line_of(path, (name,))}: {name}: names that begin with {AUDITED} are those of models "
+                "that `recuse audit` is given at an address; call it otherwise"
             )
-        models[name] = model_of(name, values, f"{path.name}, model '{name}'", partial(_line, path, name), knowledge)
+        models[name] = model_of(name, values, f"{path.name}, model '{name}'", path, knowledge)
     return models
 
 
+def _entries(path: Path, expected: str) -> dict[Any, Any]:
+    entries = read_yaml(path) or {}
+    if not isinstance(entries, dict):
+        raise ConfigError(f"{path}: expected {expected}, found {what(entries)}")
+    return entries
+
+
 def model_of(
-    name: Any,
-    values: Any,
-    where: str,
-    place: Callable[..., int | None] | None = None,
-    knowledge: Mapping[str, Question] | None = None,
+    name: Any, values: Any, where: str, path: Path | None = None, knowledge: Mapping[str, Question] | None = None
 ) -> Model:
-    """The model that an entry means; `place` tells the line of a field where the entry is one of a file.
+    """The model that an entry means; `path` is the file in which it stands, if it does.
 
     What is wrong with the name, with a field or with two of them together is a ConfigError that begins with `where`.
     """
-
-    def at(field: tuple[str, ...] = ()) -> str:
-        return f"{where}: line {place(field)}" if place else where
-
     if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise ConfigError(f"{at()}: names are lower case letters, digits, _ . - (at most 64)")
-    entry = checked(ModelEntry, values, where, place)
-    if wrong := _misplaced(entry):
-        field, told = wrong
-        raise ConfigError(f"{at((field,))}: {told}")
+        line = f": line {line_of(path, (name,))}" if path else ""
+        raise ConfigError(f"{where}{line}: names are {NAME_FORM}")
+    entry = checked(ModelEntry, values, where, path, (name,))
     fields = entry.model_dump(exclude={"context"})
     fields["token_parameter"] = entry.token_parameter or token_parameter(entry.provider, bool(entry.base_url))
     if isinstance(entry.base_url, list):
@@ -90,43 +189,66 @@ def model_of(
     return Model(name=name, **fields)
 
 
-def _line(path: Path, name: Any, field: tuple[str | int, ...] = ()) -> int | None:
-    return line_of(path, (name, *field))
-
-
-def _misplaced(entry: ModelEntry) -> tuple[str, str] | None:
-    """A field of an entry that does not go with the others, and why; None where all do."""
-    if entry.base_url and not entry.revision:
-        return "base_url", (
-            "base_url needs `revision:` (weights, quantization, template), which enters the key; without it other "
-            "weights behind the same name would pass for this model"
-        )
-    if entry.traits and entry.provider != "simulated":
-        return "traits", "traits are the knobs of simulated models; what is sent belongs in `params:`"
-    bare = {"key", "token", "secret"} & {each.lower() for each in entry.params}
-    if secret := sorted(bare | {each for each in _names_in(entry.params) if HEADERS.fullmatch(each)}):
-        return "params", f"params may not hold {', '.join(secret)}: {NO_KEY}"
-    if ours := sorted(each for each in entry.params if _HUMP.sub("_", each).lower() in RESERVED):
-        return "params", (
-            f"params may not hold {', '.join(ours)}: the limit of a reply is `max_tokens:` beside params (plan and "
-            "budget count on it), the rest is set by the experiment"
-        )
-    return None
-
-
-def _names_in(value: Any) -> Iterator[str]:
-    """The names of settings at every depth, in small letters."""
-    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _names_in(each)
-    if isinstance(value, dict):
-        yield from (str(name).lower() for name in value)
-
-
 def load_contexts(path: Path = paths.MODELS) -> dict[str, int]:
     """The tokens that prompt and reply may have together, of the models whose entry says so; none without a file.
 
     What fits is a matter of the server, not of what is asked: it is no field of a Model, and in no key.
     """
     entries = (read_yaml(path) if path.is_file() else None) or {}
-    told = {name: values["context"] for name, values in entries.items() if values and "context" in values}
-    return {name: tokens for name, tokens in told.items() if type(tokens) is int}  # others are load_models' to refuse
+    contexts = {name: values["context"] for name, values in entries.items() if values and "context" in values}
+    return {name: tokens for name, tokens in contexts.items() if type(tokens) is int}  # load_models refuses others
+
+
+def perhaps(names: Sequence[str], known: Sequence[str]) -> str:
+    """What an error adds to unknown names: the nearest known one of each, in brackets, if any is near."""
+    near = dict.fromkeys(found for name in names for found in get_close_matches(name, [*known], 1))
+    return f" (did you mean {', '.join(near)}?)" if near else ""
+
+
+def known_models(names: Sequence[str], models: Mapping[str, Model], what: str, hint: str = "") -> tuple[Model, ...]:
+    """The models with these names; an unknown one (then also `hint`), one named twice, or no model is a ConfigError."""
+    if rules := [name for name in names if name in models and models[name].vendor == RULES]:
+        raise ConfigError(f"{what} {', '.join(rules)}: only edits texts by rules, and neither answers nor judges")
+    models = {name: model for name, model in models.items() if model.vendor != RULES}
+    if unknown := [name for name in names if name not in models]:
+        raise ConfigError(
+            f"unknown {what} {', '.join(unknown)}{perhaps(unknown, [*models])}; one more is an entry of "
+            f"experiments/models.yaml; known models: {', '.join(sorted(models))}{hint}"
+        )
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise ConfigError(f"{what} named twice: {', '.join(repeated)}")
+    return tuple(models[name] for name in names)
+
+
+# --- limits -----------------------------------------------------------------------------------------------------------
+
+
+class LimitEntry(Strict):
+    """One entry of limits.yaml; what is not named is not limited."""
+
+    requests_per_minute: float | None = Field(None, gt=0, allow_inf_nan=False)
+    tokens_per_minute: float | None = Field(None, gt=0, allow_inf_nan=False)
+
+    @model_validator(mode="after")
+    def _limits_something(self) -> LimitEntry:
+        if self.requests_per_minute is None and self.tokens_per_minute is None:
+            raise ValueError("needs requests_per_minute, tokens_per_minute, or both")
+        return self
+
+
+def load_limits(models: Mapping[str, Model] | None = None, path: Path = paths.LIMITS) -> dict[str, LimitEntry]:
+    """The limits of limits.yaml by provider or `base_url`; none where there is no such file.
+
+    Everything wrong is a ConfigError; with `models` also an address at which none of them is asked.
+    """
+    known = sorted({url for model in (models or {}).values() for _, url in model.addresses if url})
+    limits = {}
+    for name, values in (_entries(path, "an entry a provider or address") if path.is_file() else {}).items():
+        address = isinstance(name, str) and name.startswith(("http://", "https://"))
+        if name not in SERVICES and not (name in known if models is not None else address):
+            raise ConfigError(
+                f"{path.name}, line {line_of(path, (name,))}: {name!r} is no provider and no base_url of models.yaml; "
+                f"valid: {', '.join([*SERVICES, *(known or ['a base_url of models.yaml'])])}"
+            )
+        limits[name] = checked(LimitEntry, values, f"{path.name}, '{name}'", path, (name,))
+    return limits

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from helpers.types import p_text
+from helpers.words import p_text
 
 if TYPE_CHECKING:
     import pandas

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from helpers.judge import NoPrice, actual
 from helpers.report.marking import KINDS, marked, picks
 from helpers.run.asking import Asked, bias_of
-from helpers.types import Judgment, Trial, plain
+from helpers.types import Judgment, Trial
+from helpers.words import plain
 
 if TYPE_CHECKING:
     import pandas as pd

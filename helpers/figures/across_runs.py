@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from helpers.figures import cards, comparisons, judge_forest, labels, panels
 from helpers.figures import style as styles
 from helpers.figures.style import INK, Figure, Style, canvas, finished, settings
-from helpers.types import CardLine, plain
+from helpers.words import CardLine, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

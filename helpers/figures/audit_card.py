@@ -11,7 +11,7 @@ from helpers.figures import style as styles
 from helpers.figures.cards import MARKS
 from helpers.figures.judge_forest import FILLS, REAL, SIMULATED
 from helpers.figures.style import INK, Figure, Style, canvas, finished, settings
-from helpers.types import CardLine, plain
+from helpers.words import CardLine, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from helpers.figures import panels
 from helpers.stats.standing import BY
-from helpers.types import Estimate, plain
+from helpers.types import Estimate
+from helpers.words import plain
 
 if TYPE_CHECKING:
     import pandas as pd

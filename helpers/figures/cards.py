@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from helpers.figures import panels
-from helpers.types import CARD_VERDICTS, CardLine, Estimate
+from helpers.types import Estimate
+from helpers.words import CARD_VERDICTS, CardLine
 
 #: The sign of each verdict: the fuller the worse, so that it is read without colour.
 MARKS = {"bias": "\N{BLACK CIRCLE}", "hint": "\N{CIRCLE WITH LEFT HALF BLACK}", "not shown": "\N{WHITE CIRCLE}"}

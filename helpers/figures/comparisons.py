@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from helpers.figures import labels, panels
 from helpers.figures.style import Style, canvas
-from helpers.types import Estimate, plain
+from helpers.types import Estimate
+from helpers.words import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

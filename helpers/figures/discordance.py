@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from helpers.figures import labels, panels
 from helpers.figures import style as styles
 from helpers.figures.style import COLOURS, GREY, INK, Figure, Style, canvas, finished, settings
-from helpers.types import p_text
+from helpers.words import p_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from helpers.figures import labels, panels
 from helpers.figures import style as styles
 from helpers.figures.style import INK, Figure, Look, Style, canvas, finished, settings
-from helpers.types import Estimate, display_name
+from helpers.types import Estimate
+from helpers.words import display_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

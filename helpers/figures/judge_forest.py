@@ -10,7 +10,7 @@ from helpers.figures import cards, comparisons, labels, panels
 from helpers.figures import style as styles
 from helpers.figures.cards import MEANINGS
 from helpers.figures.style import INK, Figure, Style, canvas, finished, settings
-from helpers.types import CardLine
+from helpers.words import CardLine
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from helpers.figures import labels, panels
 from helpers.figures import style as styles
 from helpers.figures.style import Figure, Look, Style, canvas, finished
-from helpers.types import Estimate, plain
+from helpers.types import Estimate
+from helpers.words import plain
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

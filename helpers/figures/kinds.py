@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from helpers.figures import comparisons, labels, panels
 from helpers.figures.comparisons import Names
 from helpers.figures.style import COLOURS, GREY, INK
-from helpers.types import plain
+from helpers.words import plain
 
 if TYPE_CHECKING:
     import pandas as pd

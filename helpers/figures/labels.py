@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from helpers.figures.style import Style
-from helpers.types import Estimate, plain
+from helpers.types import Estimate
+from helpers.words import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

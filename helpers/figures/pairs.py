@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from helpers.figures import judges, labels, panels
 from helpers.figures import style as styles
 from helpers.figures.style import COLOURS, GREY, Figure, Style, canvas, finished, settings
-from helpers.types import plain
+from helpers.words import plain
 
 if TYPE_CHECKING:
     import pandas as pd

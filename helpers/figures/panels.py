@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from helpers.figures.style import GREY, INK, Figure, Look
-from helpers.types import Estimate, display_name, plain
+from helpers.types import Estimate
+from helpers.words import display_name, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from helpers.figures import comparisons, forest, kinds, labels, panels
 from helpers.figures import style as styles
 from helpers.figures.style import GREY, Figure, Style, finished, settings
-from helpers.types import plain
+from helpers.words import plain
 
 if TYPE_CHECKING:
     import pandas as pd

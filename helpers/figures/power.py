@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from helpers.figures import labels, panels
 from helpers.figures import style as styles
 from helpers.figures.style import COLOURS, GREY, INK, MARKERS, VENDORS, Figure, Look, Style, canvas, finished, settings
-from helpers.types import display_name, plain
+from helpers.words import display_name, plain
 
 if TYPE_CHECKING:
     import pandas as pd

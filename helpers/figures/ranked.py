@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from helpers.figures import labels, panels
 from helpers.figures import style as styles
 from helpers.figures.style import Figure, Style, canvas, finished, settings
-from helpers.types import Estimate, display_name, plain
+from helpers.types import Estimate
+from helpers.words import display_name, plain
 
 #: Letters of a row's name.
 LONGEST = 44

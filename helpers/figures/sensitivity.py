@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from helpers.figures import comparisons, judges, labels, panels, split
 from helpers.figures import style as styles
 from helpers.figures.style import Figure, Style, finished, settings
-from helpers.types import Estimate, plain
+from helpers.types import Estimate
+from helpers.words import plain
 
 #: Where there is no bias, or no difference between the two answers.
 EVEN = {"win_rate": 50.0}

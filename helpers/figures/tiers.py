@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from helpers.figures import labels, panels
 from helpers.figures import style as styles
 from helpers.figures.style import Figure, Style, canvas, finished, settings
-from helpers.types import Estimate, display_name
+from helpers.types import Estimate
+from helpers.words import display_name
 
 LONGEST = 24
 

@@ -9,7 +9,8 @@ from dataclasses import replace
 from helpers.figures import labels, panels
 from helpers.figures import style as styles
 from helpers.figures.style import Figure, Style, canvas, finished, settings
-from helpers.types import Estimate, display_name
+from helpers.types import Estimate
+from helpers.words import display_name
 
 Expected = float | Mapping[str, float] | None
 #: More letters of a name from a file leave a panel no room.

@@ -14,7 +14,8 @@ from helpers import paths
 from helpers.datasets.walking import document
 from helpers.export import PROTOCOL, READABLE
 from helpers.run.notebooks import available, experiment_of
-from helpers.types import CARD_VERDICTS, CardLine, Collection, Estimate
+from helpers.types import Collection, Estimate
+from helpers.words import CARD_VERDICTS, CardLine
 
 SUMMARY = "summary.json"
 

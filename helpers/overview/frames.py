@@ -13,7 +13,8 @@ from helpers.claims import COLUMNS as CLAIM_COLUMNS
 from helpers.claims import exceptions as odd
 from helpers.figures import cards
 from helpers.overview.collecting import Found
-from helpers.types import CardLine, Estimate, p_text
+from helpers.types import Estimate
+from helpers.words import CardLine, p_text
 
 #: Statuses of claims in the order of the table.
 STATUSES = ("reproduced", "within interval", "differs", "not comparable", "not derivable")

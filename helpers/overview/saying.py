@@ -11,7 +11,7 @@ from helpers.claims import count_claims, kind_words
 from helpers.figures import cards, panels
 from helpers.overview.collecting import Found
 from helpers.overview.frames import claims, costs, lines
-from helpers.types import CardLine, listed
+from helpers.words import CardLine, listed
 
 #: Judges of one verdict that a sentence names before it only counts them.
 NAMED = 8

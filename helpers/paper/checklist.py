@@ -16,7 +16,7 @@ from helpers.paper.facts import facts
 from helpers.paper.folders import Results
 from helpers.paper.methods import filled
 from helpers.paper.numbering import macro_of, smallest
-from helpers.types import CardLine
+from helpers.words import CardLine
 
 #: Letters of a judge's name, and of a reason, that the one page has room for.
 LONGEST_NAME, LONGEST_WHY = 40, 120

@@ -13,7 +13,7 @@ from helpers.macros import camel, marked, signs
 from helpers.paper.folders import Results
 from helpers.paper.sources import declared, headline
 from helpers.stats import intervals, power
-from helpers.types import listed
+from helpers.words import listed
 
 #: So many judges are named with the ids that they answered as; of more only the first.
 MOST_NAMED = 24

@@ -11,7 +11,7 @@ import pandas as pd
 
 from helpers.power.cost import Cost
 from helpers.power.precision import POWER, Precision, curve, questions_for, smallest_detectable
-from helpers.types import plain
+from helpers.words import plain
 
 #: Effects of shares and their differences are told in pp, all others as they are.
 PP = ("rate", "pp", "sd_pp")

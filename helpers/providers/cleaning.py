@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from helpers.json_bytes import dumps
+from helpers.json_text import dumps
 from helpers.providers import keys
 
 #: Shorter texts are looked at in less time than it takes to find them in the body.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from helpers.json_bytes import dumps
+from helpers.json_text import dumps
 from helpers.providers.envelopes import CONNECT_SECONDS, MOST_BYTES, MOST_ERROR_BYTES, TIMEOUT_SECONDS, Sent
 from helpers.providers.failures import Failure
 from helpers.types import Model

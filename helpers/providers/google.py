@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from helpers.json_bytes import loads
+from helpers.json_text import loads
 from helpers.providers import TIMEOUT_SECONDS, Sent
 from helpers.providers.clients import http_client
 from helpers.providers.envelopes import fields, output_tokens, summed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from helpers.json_bytes import loads
+from helpers.json_text import loads
 from helpers.providers import Sent
 from helpers.providers.clients import Client, opened, options, post
 from helpers.providers.envelopes import fields, output_tokens

@@ -11,7 +11,7 @@ from helpers import overview
 from helpers.figures import panels
 from helpers.report.fragments import Place
 from helpers.report.results import Result
-from helpers.types import CARD_VERDICTS, listed
+from helpers.words import CARD_VERDICTS, listed
 
 SHOWN = ("measure", "verdict", "estimate", "p", "smallest", "n", "clusters", "words")
 

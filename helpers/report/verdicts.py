@@ -17,7 +17,7 @@ from helpers.report.marking import KINDS, Marked, marked
 from helpers.report.results import Result
 from helpers.run import ask
 from helpers.run.asking import Asked, bias_of
-from helpers.types import display_name
+from helpers.words import display_name
 
 #: Rows of one experiment that the page holds; the file beside it holds all.
 MOST_ROWS = 500

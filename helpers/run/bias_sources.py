@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from helpers import datasets
 from helpers.biases.cognitive.building import questions
-from helpers.config.templates import load_templates
 from helpers.datasets import bias_rows
+from helpers.datasets.bias_templates import load_templates
 from helpers.types import Experiment, Question
 
 if TYPE_CHECKING:

@@ -142,7 +142,7 @@ async def _stored(
     found: dict[tuple[Place, str], dict[int, Completion]] = {place: {} for place in plain}
     number = missing = 0
     while missing < 2:
-        asked = {place: request.but(repeat=number) for place, request in plain.items()}
+        asked = {place: replace(request, repeat=number) for place, request in plain.items()}
         keys = {request.key: place for place, request in asked.items()}
         replies = await complete_all(asked.values(), folder=folder, ask=False)
         for key, reply in replies.items():
@@ -202,7 +202,7 @@ def serving(trials: Sequence[Trial], control: str, found: Mapping[str, Control])
 def _again(trial: Trial, number: int) -> Trial:
     if trial.request.repeat == number:
         return trial
-    return replace(trial, request=trial.request.but(repeat=number))
+    return replace(trial, request=replace(trial.request, repeat=number))
 
 
 def partnered(judgments: Iterable[Judgment], control: str, found: Mapping[str, Control]) -> list[Judgment]:

@@ -112,7 +112,7 @@ def _again(experiment: Experiment, controls: Iterable[Request]) -> frozenset[Nam
     names: set[Name] = set()
     for request in controls:
         answered = _answered(experiment.store, request.model.name)
-        repeats = (_name(request.but(repeat=number)) for number in count())
+        repeats = (_name(replace(request, repeat=number)) for number in count())
         names.add(next(each for each in repeats if each[1] not in answered and each not in names))
     return frozenset(names)
 

@@ -10,7 +10,8 @@ from helpers import frames
 from helpers.export import numbers
 from helpers.run import accounting
 from helpers.run.asking import Asked, bias_of
-from helpers.types import CardLine, Estimate, Headline, sentence
+from helpers.types import Estimate
+from helpers.words import CardLine, Headline, sentence
 
 
 def summary(asked: Asked, published: Sequence[Estimate], estimates: Sequence[Estimate]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from helpers.run.cells import done, kept
 from helpers.run.grid import Cell
 from helpers.run.notebooks import available, experiment_of
-from helpers.types import CardLine
+from helpers.words import CardLine
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,7 +16,7 @@ import pandas as pd
 
 from helpers.stats.intervals import NAN, Interval, clustered, no_interval, t_interval
 from helpers.stats.sandwich import combine_pieces, pieces_of_rates
-from helpers.types import p_text
+from helpers.words import p_text
 
 #: Below this p the labelled items are called no random sample.
 REFUSED_BELOW = 0.001

@@ -11,7 +11,8 @@ import numpy as np
 
 from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.stats.tests import holm
-from helpers.types import CARD_VERDICTS, Estimate
+from helpers.types import Estimate
+from helpers.words import CARD_VERDICTS
 
 LEVEL = 0.05
 Key = TypeVar("Key", bound=Hashable)

@@ -14,8 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, get_args
 
-from helpers.json_bytes import dumps, loads
-from helpers.json_text import no_constant, no_duplicates
+from helpers.json_text import dumps, loads, no_constant, no_duplicates
 from helpers.types import Completion, Request, Usage
 
 VERSION = 1

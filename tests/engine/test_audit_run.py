@@ -261,7 +261,9 @@ def test_an_amount_that_is_no_number_is_refused_before_the_plan(serve: Any, tmp_
     budget = run(tmp_path, server.url, *PRICE, "--budget-usd", amount)
     assert budget.exit_code == 2 and f"{amount} is not a finite number" in budget.output
     price = run(tmp_path, server.url, "--price", amount, "1")
-    assert isinstance(price.exception, ConfigError) and f"price.input = {amount}: must be" in str(price.exception)
+    assert isinstance(price.exception, ConfigError) and f"price.input = {amount}: Input should be" in str(
+        price.exception
+    )
     assert not server.calls
 
 

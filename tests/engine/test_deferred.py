@@ -154,5 +154,5 @@ def test_what_all_that_is_reserved_could_not_pay_is_not_waited_for() -> None:
     budget = Budget(CLAUDE_CALL + 0.9 * GPT_CALL, {"gpt": 5 * GPT_CALL})
     budget.reserve(claude)
     assert "budget_usd=" in str(budget.reached(request)) and budget.reached(request).waiting
-    longer = replace(request, prompt="x" * 10_000)  # at $1 for a million bytes 0.01 more than there is at all
+    longer = replace(request, source="x" * 10_000)  # at $1 for a million bytes 0.01 more than there is at all
     assert "budget_usd=" in str(budget.reached(longer)) and not budget.reached(longer).waiting

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from genai_prices import Usage, calc_price
 
-from helpers.config.limits import LimitEntry
+from helpers.config.models import LimitEntry
 from helpers.judge import Incomplete, NoPrice, OverLimit, check_fit
 from helpers.judge.asking import in_order
 from helpers.judge.budget import cost

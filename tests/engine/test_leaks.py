@@ -168,7 +168,7 @@ def test_a_key_in_what_would_be_sent_is_refused_before_any_call(
     server = plant()
     value, (request,) = PLANTED["ANTHROPIC_API_KEY"], requests_to(MODELS["openai"], 1)
     changed = {
-        "prompt": replace(request, prompt=f"My key is {value}. What is wrong?"),
+        "prompt": replace(request, source=f"My key is {value}. What is wrong?"),
         "system": replace(request, system=value),
         "model_id": replace(request, model=replace(request.model, model_id=value)),
         "params": replace(request, model=replace(request.model, params={"extra_headers": {"Authorization": value}})),
@@ -186,7 +186,7 @@ def test_a_key_in_what_would_be_sent_is_refused_before_any_call(
     with pytest.raises(ValueError, match="a question, as gpt would see it") as error:
         ask([request], tmp_path, labels={request.key: {"question_id": value}})
     assert not leaks(str(error.value))
-    (asked,) = ask([replace(request, prompt="It ends in sk-0123456789abcdef01234567: whose is it?")], tmp_path).values()
+    (asked,) = ask([replace(request, source="It ends in sk-0123456789abcdef01234567: whose is it?")], tmp_path).values()
     assert asked.text, "what only looks like a key is research material"
 
 

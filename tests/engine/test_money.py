@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from helpers.config.limits import LimitEntry
+from helpers.config.models import LimitEntry
 from helpers.judge import Budget, Incomplete, complete_all
 from helpers.providers import Failure, Sent
 from helpers.types import Completion, Model, Price, Request, Usage

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from helpers.config import load_experiment
-from helpers.config.limits import LimitEntry
+from helpers.config.models import LimitEntry
 from helpers.judge import Incomplete, OverLimit, check_fit
 from helpers.providers.pacing import Pace
 from helpers.run import plan
@@ -273,7 +273,7 @@ def test_answers_count_against_a_limit_once_they_are_written(serve: Any, tmp_pat
     judging = Request(gpt, "Which is better? ", unwritten=2 * gpt.max_tokens)
     check_fit([judging], {})
     [answer] = ask([Request(gpt, "What is it?")], tmp_path).values()
-    written = replace(judging, prompt=judging.prompt + answer.text, unwritten=0)  # 17 and 2000 bytes
+    written = replace(judging, source=judging.prompt + answer.text, unwritten=0)  # 17 and 2000 bytes
     with pytest.raises(OverLimit, match=r"made, and what came before is stored\. .* 2553 tokens"):
         ask([written], tmp_path)
     assert len(server.calls) == 1 and statuses(tmp_path, gpt) == ["ok"]

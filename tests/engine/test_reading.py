@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from helpers import json_bytes, store
+from helpers import json_text, store
 from helpers.judge import Budget
 from helpers.judge.budget import worst_case
 from helpers.providers import anthropic, google, openai
@@ -240,7 +240,7 @@ def test_a_body_that_tells_none_has_no_tokens(provider: str, body: dict[str, Any
     ],
 )
 def test_an_odd_body_is_read_as_the_standard_library_reads_it(body: str) -> None:
-    assert repr(json_bytes.loads(body)) == repr(json.loads(body))
+    assert repr(json_text.loads(body)) == repr(json.loads(body))
 
 
 @pytest.mark.parametrize("body", ["", "{", "[1,]", '"\x01"', "\ufeff{}", "{'a': 1}", "01", '"\\x"', "[" * 100_000])
@@ -248,7 +248,7 @@ def test_what_is_no_json_is_refused_in_the_words_of_the_standard_library(body: s
     with pytest.raises((ValueError, RecursionError)) as theirs:
         json.loads(body)
     with pytest.raises(theirs.type) as ours:
-        json_bytes.loads(body)
+        json_text.loads(body)
     assert str(ours.value) == str(theirs.value)
 
 

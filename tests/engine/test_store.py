@@ -157,7 +157,7 @@ OTHER_KEY = {
     "token limit": replace(ASKED, model=replace(BASE, max_tokens=4096)),
     "name of the limit": replace(ASKED, model=replace(BASE, token_parameter="max_tokens")),
     "system": replace(ASKED, system="System."),
-    "prompt": replace(ASKED, prompt="Prompt,"),
+    "prompt": replace(ASKED, source="Prompt,"),
     "schema": replace(ASKED, schema={"type": "array"}),
     "no schema": replace(ASKED, schema=None),
     "repeat": replace(ASKED, repeat=1),

@@ -160,7 +160,7 @@ def simulated_judgment(trial: Trial) -> Judgment:
     request, model = trial.request, trial.request.model
     if not model.simulated:
         more = {"params": {}, "base_url": None, "revision": None, "knowledge": builtin_knowledge()}
-        request = request.but(model=replace(model, provider="simulated", **more))
+        request = replace(request, model=replace(model, provider="simulated", **more))
     text, finish = simulated.reply(request)
     return verdicts.read(trial, Completion(trial.request.key, "ok", text, finish, model=model.model_id))
 

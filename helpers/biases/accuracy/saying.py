@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from helpers.biases.accuracy.gold import corrected
 from helpers.stats.standing import clash
-from helpers.types import Estimate, p_text
+from helpers.types import Estimate
+from helpers.words import p_text
 
 LEVEL = 0.05
 _PLACE = ("source", "condition")

@@ -97,7 +97,7 @@ def _told(asking: Asking, decided: Judgment | None, repeat: int) -> Iterator[Tri
         both = [_trial(asking, f"treatment_{side}", "treatment", repeat, side) for side in ("for", "against")]
         longer = max(both, key=lambda trial: len(trial.request.prompt.encode()))
         # Of a reply that is missing in the end nobody knows which side it would have been told.
-        yield replace(longer, request=longer.request.but(unwritten=1), where=longer.where | {"decided": ""})
+        yield replace(longer, request=replace(longer.request, unwritten=1), where=longer.where | {"decided": ""})
 
 
 def _trial(asking: Asking, version: str, condition: str, repeat: int, decided: str = "") -> Trial:

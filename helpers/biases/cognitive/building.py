@@ -23,7 +23,7 @@ SIDES = {"against": -1.0, "for": 1.0}
 def questions(templates: Mapping[str, tuple[Any, Any]], seed: int) -> tuple[Question, ...]:
     """Every scenario of every template as a question with its wordings; the bias is its category.
 
-    `templates`: (template, metric line) by name, as `config.load_templates` reads them. Numbers and words are drawn by
+    `templates`: (template, metric line) by name, as `load_templates` reads them. Numbers and words are drawn by
     seed, name, scenario and wording, so another scenario or wording changes none of them. A ValueError that names the
     bias: a text that uses what the scenario does not hold, a field or draw that no text uses, a control that reads as
     its treatment, a line that looks like an option, and an id that two scenarios share.

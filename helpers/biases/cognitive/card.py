@@ -10,7 +10,8 @@ from helpers.biases.cognitive.families import Place, by_judge, corrected, family
 from helpers.biases.cognitive.published import BIASES_WORD, WITHOUT
 from helpers.stats.power import detectable_effect
 from helpers.stats.standing import size, standing, together, worst
-from helpers.types import CardLine, Estimate, Headline, listed, sentence
+from helpers.types import Estimate
+from helpers.words import CardLine, Headline, listed, sentence
 
 PROFILE, ABSOLUTE, UNREADABLE = "cognitive profile", "mean |B|", "unreadable"
 

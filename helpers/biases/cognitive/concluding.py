@@ -28,7 +28,8 @@ from helpers.biases.cognitive.families import (
 from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.stats.standing import clash
 from helpers.stats.tests import FLOOR
-from helpers.types import Estimate, p_text
+from helpers.types import Estimate
+from helpers.words import p_text
 
 
 @dataclass(frozen=True)

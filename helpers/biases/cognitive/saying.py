@@ -19,7 +19,8 @@ from helpers.biases.cognitive.families import (
     stands,
 )
 from helpers.stats.tests import FLOOR
-from helpers.types import Estimate, p_text
+from helpers.types import Estimate
+from helpers.words import p_text
 
 #: The published metrics that have a placebo.
 METRICS = (

@@ -15,7 +15,8 @@ from helpers.biases.hinting.concluding import (
 )
 from helpers.biases.top_choice.card import vendor_of
 from helpers.stats.standing import size, together
-from helpers.types import CardLine, Estimate, Headline, display_name, listed, sentence
+from helpers.types import Estimate
+from helpers.words import CardLine, Headline, display_name, listed, sentence
 
 NAME, UNREADABLE = "name effect", "unreadable"
 

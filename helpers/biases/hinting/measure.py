@@ -17,7 +17,8 @@ from helpers.biases.hinting.paired import CONFIRMATORY, LEVEL
 from helpers.biases.losses import loss_change, loss_words
 from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.stats.standing import clash, tested
-from helpers.types import Estimate, display_name, p_text
+from helpers.types import Estimate
+from helpers.words import display_name, p_text
 
 #: What each verdict means in a sentence.
 SAID = {

@@ -16,7 +16,8 @@ from helpers.stats.intervals import Sums, cluster_sums, clustered, no_interval
 from helpers.stats.numbering import clusters_of
 from helpers.stats.redealing import redeal
 from helpers.stats.standing import clash
-from helpers.types import Estimate, display_name, p_text
+from helpers.types import Estimate
+from helpers.words import display_name, p_text
 
 ARM = "swapped"
 #: The id of the effect for each value of a column.

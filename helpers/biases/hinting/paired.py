@@ -15,7 +15,8 @@ from helpers.biases.top_choice.rates import estimate, vendors
 from helpers.stats.intervals import Interval, Sums, cluster_sums, clustered, no_interval
 from helpers.stats.numbering import clusters_of
 from helpers.stats.tests import with_sign_flip
-from helpers.types import Estimate, display_name
+from helpers.types import Estimate
+from helpers.words import display_name
 
 #: The hints whose effect on the average is the confirmatory family; what they say is true.
 CONFIRMATORY = ("self", "competitors", "full")

@@ -13,7 +13,8 @@ from helpers.biases.hinting.measure import confirmatory
 from helpers.biases.hinting.names import ARM
 from helpers.biases.hinting.paired import CONFIRMATORY
 from helpers.biases.planted import Planted, mean_by, planted_table, top_chances, trait
-from helpers.types import Estimate, display_name
+from helpers.types import Estimate
+from helpers.words import display_name
 
 if TYPE_CHECKING:
     from helpers.run import Asked

@@ -17,7 +17,8 @@ from helpers.biases.top_choice.published import INDEPENDENT, from_top1_counts
 from helpers.biases.top_choice.rates import estimate
 from helpers.stats.intervals import Interval, newcombe, wilson
 from helpers.stats.margins import discordance
-from helpers.types import Estimate, p_text
+from helpers.types import Estimate
+from helpers.words import p_text
 
 NO_ROWS = "no interval: a spread of rates needs the rows"
 NO_PAIRS = "no interval: the pairing of the groups is not published"

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from helpers.biases.position.families import Place, corrected, family, place, smallest_detectable
 from helpers.stats.standing import size, standing, together, worst
-from helpers.types import CardLine, Estimate, Headline, sentence
+from helpers.types import Estimate
+from helpers.words import CardLine, Headline, sentence
 
 PLACE, AGREEMENT, UNREADABLE = "first position", "both orders agree", "unreadable"
 #: What is told of a judge over all its comparisons: id of the shares, measure, words.

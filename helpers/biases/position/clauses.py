@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from helpers.biases.position.effects import LEVEL
 from helpers.biases.position.families import Place, detectable_beside, exploratory, of, place
 from helpers.stats.tests import benjamini_hochberg
-from helpers.types import Estimate, p_text
+from helpers.types import Estimate
+from helpers.words import p_text
 
 #: What is said of flips where no order was asked twice.
 NOISE = "; how much of that is noise is not known (the same order was not asked twice)"

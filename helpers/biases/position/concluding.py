@@ -20,7 +20,8 @@ from helpers.biases.position.families import (
 )
 from helpers.stats.standing import clash, leans
 from helpers.stats.tests import FLOOR
-from helpers.types import Estimate, p_text
+from helpers.types import Estimate
+from helpers.words import p_text
 
 
 def finding(estimates: Sequence[Estimate]) -> str:

@@ -12,7 +12,8 @@ from helpers.biases.position.families import corrected, of, smallest_detectable
 from helpers.biases.position.published_sources import ANALYZER, ARENA, LLMBAR, NOTEBOOK, Source, sources
 from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.stats.standing import clash, leans
-from helpers.types import Estimate, p_text
+from helpers.types import Estimate
+from helpers.words import p_text
 
 Place = tuple[str, ...]
 

@@ -10,7 +10,8 @@ from helpers.biases.self_preference.concluding import LEVEL, corrected, family, 
 from helpers.stats.power import detectable_effect
 from helpers.stats.standing import standing
 from helpers.stats.tests import benjamini_hochberg
-from helpers.types import CardLine, Estimate, Headline, listed, sentence
+from helpers.types import Estimate
+from helpers.words import CardLine, Headline, listed, sentence
 
 HARMFUL, GAP, HIDING = "harmful self-preference", "evaluator-quality gap", "hidden authorship"
 AGREEMENT, UNREADABLE = "both orders agree", "unreadable"

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from helpers.stats.power import detectable_effect
 from helpers.stats.standing import clash
 from helpers.stats.tests import holm
-from helpers.types import Estimate, p_text
+from helpers.types import Estimate
+from helpers.words import p_text
 
 LEVEL = 0.05
 

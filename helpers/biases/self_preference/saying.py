@@ -11,7 +11,8 @@ from helpers.biases.self_preference.concluding import LEVEL, corrected, family, 
 from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.stats.power import detectable_effect
 from helpers.stats.tests import benjamini_hochberg
-from helpers.types import Estimate, p_text
+from helpers.types import Estimate
+from helpers.words import p_text
 
 
 def _who(each: Estimate) -> str:

@@ -10,7 +10,8 @@ from helpers.biases.top_choice import defended, published
 from helpers.biases.top_choice.measure import pick
 from helpers.stats.power import detectable_effect
 from helpers.stats.standing import LEVEL, size, standing
-from helpers.types import CardLine, Estimate, Headline, display_name, listed, sentence
+from helpers.types import Estimate
+from helpers.words import CardLine, Headline, display_name, listed, sentence
 
 SELF_PREFERENCE, UNREADABLE = "self-preference", "unreadable"
 

@@ -13,7 +13,8 @@ import pandas as pd
 from helpers.biases.planted import Planted, planted_table, top_chances, trait
 from helpers.biases.top_choice.defended import PRIMARY, self_preference
 from helpers.stats.standing import tested
-from helpers.types import Estimate, display_name
+from helpers.types import Estimate
+from helpers.words import display_name
 
 if TYPE_CHECKING:
     from helpers.run import Asked

@@ -13,7 +13,8 @@ from helpers.biases.top_choice.checks import sensitivity_caption, sensitivity_ro
 from helpers.stats.power import detectable_effect
 from helpers.stats.standing import tested
 from helpers.stats.tests import benjamini_hochberg
-from helpers.types import Estimate, display_name, p_text
+from helpers.types import Estimate
+from helpers.words import display_name, p_text
 
 #: A judge that loses a larger share of its judgments is named in the finding.
 MUCH_LOST = 0.05

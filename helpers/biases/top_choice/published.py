@@ -12,7 +12,8 @@ import numpy as np
 
 from helpers.biases.top_choice.rates import above_expected, estimate
 from helpers.stats.intervals import Interval, newcombe, wilson
-from helpers.types import Estimate, display_name
+from helpers.types import Estimate
+from helpers.words import display_name
 
 INDEPENDENT = "counts, independence assumed"
 #: The judges of the published counts, as their source's README names them (LLM-Eval at d413405).

@@ -11,7 +11,8 @@ from helpers import frames
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import Interval, Sums, cluster_sums, clustered, no_interval, wilson
 from helpers.stats.numbering import clusters_of
-from helpers.types import Estimate, display_name
+from helpers.types import Estimate
+from helpers.words import display_name
 
 
 def vendors(frame: pd.DataFrame) -> list[str]:

@@ -17,7 +17,8 @@ from helpers.biases.verbosity.families import (
 from helpers.biases.verbosity.published import EXACT, UNREADABLE, model_of
 from helpers.stats.power import detectable_effect, detectable_mcnemar
 from helpers.stats.standing import size, standing, together, worst
-from helpers.types import CardLine, Estimate, Headline, listed, sentence
+from helpers.types import Estimate
+from helpers.words import CardLine, Headline, listed, sentence
 
 WORDING = "wording"
 LEVEL = 0.05

@@ -10,7 +10,8 @@ from helpers.biases.verbosity.families import Place, by_judge, corrected, explor
 from helpers.biases.verbosity.wording import REWORDED
 from helpers.stats.standing import clash, leans
 from helpers.stats.tests import FLOOR
-from helpers.types import Estimate, p_text
+from helpers.types import Estimate
+from helpers.words import p_text
 
 
 def finding(estimates: Sequence[Estimate]) -> str:

@@ -9,7 +9,8 @@ from dataclasses import replace
 from helpers.biases.verbosity.effects import LEVEL
 from helpers.biases.verbosity.families import beside, exploratory, index
 from helpers.biases.verbosity.wording import BIASES, CONTENT, CONTROLLED, LENGTH, PLAIN, REWORDED, STYLE
-from helpers.types import Estimate, p_text
+from helpers.types import Estimate
+from helpers.words import p_text
 
 #: What the tried wording is compared with, as figures name it.
 SAME, POORER = "the same content", "poorer content"

@@ -1,0 +1,579 @@
+"""The nouns of the project: frozen records that every room may use and that import nothing of ours."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+# --- models -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Price:
+    """US dollars for a million tokens."""
+
+    input: float
+    output: float
+
+
+@dataclass(frozen=True)
+class Pull:
+    """What a simulated model knows of one version of a bias test: the bias that it is made for, and where that pulls.
+
+    `kind` is one of KINDS or "decision", `values` what each option counts, by its text. `treated` is False of a
+    control, in which nothing pulls; `side` is that decided for (1, -1; 0: none), `ratio` the gain of a gamble over its
+    loss. Its text (`repr`) is part of the key of what a simulated model replies.
+    """
+
+    bias: str
+    scenario: str
+    kind: str
+    treated: bool
+    values: Mapping[str, float]
+    target: float | None = None
+    side: int = 0
+    ratio: float = 0.0
+
+
+@dataclass(frozen=True)
+class Model:
+    """One entry of `models.yaml`: who is asked, how, and who made it.
+
+    `params` are sent with each request and enter the key, `max_tokens` under the name `token_parameter`. `traits` are
+    the biases of a simulated model; they are its parameters and enter the key too. `knowledge` maps the text of a
+    built-in question to the question with its answer points: what a simulated model knows about the world, as weights
+    are to a real one; it is never sent and never in a key. `pulls` are what it knows of bias tests, by their text.
+    Where several servers hold the same weights, `servers` are all their addresses and `base_url` is the first of them.
+    `timeout_seconds` limits one call, `concurrency` the calls in flight (None: the run's limit); neither is in a key.
+    """
+
+    name: str
+    provider: str
+    model_id: str
+    vendor: str
+    tier: str = ""
+    lineage: str = ""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    traits: Mapping[str, Any] = field(default_factory=dict)
+    max_tokens: int = 2048
+    token_parameter: str = "max_tokens"
+    structured: bool = True
+    base_url: str | None = None
+    servers: tuple[str, ...] = ()
+    revision: Mapping[str, str] | None = None
+    api_key_env: str | None = None
+    price: Price | None = None
+    retires: str | None = None
+    timeout_seconds: float = 600.0
+    concurrency: int | None = None
+    knowledge: Mapping[str, Question] = field(default_factory=dict, repr=False, compare=False, hash=False)
+    pulls: Mapping[str, Pull] = field(default_factory=dict, repr=False, compare=False, hash=False)
+
+    @cached_property
+    def addresses(self) -> tuple[tuple[str, str | None], ...]:
+        """Where it is asked: provider and `base_url` of each of its servers."""
+        return tuple((self.provider, url) for url in self.servers or (self.base_url,))
+
+    @property
+    def simulated(self) -> bool:
+        """Whether replies of this model are made up by our own simulator."""
+        return self.provider == "simulated"
+
+
+# --- questions and answers --------------------------------------------------------------------------------------------
+
+#: How a bias test is answered and read: an option of a scale; a gamble accepted or declined; arguments selected.
+KINDS = ("scale", "acceptance", "selection")
+#: More options have no letter of their own (see `biases.cognitive.design.LETTERS`).
+MOST_OPTIONS = 22
+#: The versions that a wording of each kind has, by condition.
+VERSIONS = {
+    "scale": ("control", "treatment"),
+    "acceptance": ("control", "treatment"),
+    "selection": ("decision", "control", "treatment_for", "treatment_against"),
+}
+
+
+@dataclass(frozen=True)
+class RatioScale:
+    """The parameters of the published metric: options are counted from 0 and a flip counts them from the other end.
+
+    B = k (|a1 - x1| - |a2 - x2|) / max(|a1 - x1|, |a2 - x2|), a1 of the control and a2 of the treatment.
+    """
+
+    k: float = -1.0
+    x1: float = 0.0
+    x2: float = 0.0
+    flip_control: bool = False
+    flip_treatment: bool = False
+
+
+@dataclass(frozen=True)
+class Version:
+    """One version of a test as it is shown: its options in natural order, lowest first, and what each counts."""
+
+    text: str
+    options: tuple[str, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Wording:
+    """One wording of a scenario: its versions by condition, and where the bias would pull the answer.
+
+    `target` is the value of the option that the bias pulls to, None where that is the side which the model itself
+    decided for; `anchor` is the number shown where it is the option nearest to one. `facts` are the numbers and words
+    drawn for it. `scale` holds the parameters of the published metric, None where that is not defined for its answers.
+    """
+
+    name: str
+    kind: str
+    versions: Mapping[str, Version]
+    target: float | None = None
+    anchor: float | None = None
+    facts: Mapping[str, float | str] = field(default_factory=dict)
+    scale: RatioScale | None = None
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question of a benchmark; `points` are what a full answer says (built-in questions only).
+
+    `place` is the question's place in the ranked order of its whole dataset, before any limit or filter; -1 before it
+    has been ranked. A question about a passage also has the passage, the id of its `article` (questions on one article
+    are no independent evidence), its options in the order of the letters A, B, ..., the letter of the `gold` one and,
+    where the dataset says so, whether it is `hard`; its `points` are then a reason for each option. `subcategory` is a
+    finer grouping within the category, "" where the dataset has none. A scenario of a bias test has its `wordings`.
+    """
+
+    id: str
+    category: str
+    text: str
+    points: tuple[str, ...] = ()
+    reference: str | None = None
+    place: int = -1
+    article: str = ""
+    passage: str = ""
+    options: tuple[str, ...] = ()
+    gold: str | None = None
+    hard: bool | None = None
+    subcategory: str = ""
+    wordings: tuple[Wording, ...] = ()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a candidate wrote to a question, or why there is no text.
+
+    `outcome` is "ok", or the reason why the text must not be judged ("truncated", "empty", "error", ...).
+    `text` is None where the answer is still to be written; it then counts `max_tokens` in a plan. To a question with
+    options the answer is the letter `label`, and `text` the reason that was given for it; `edited` is that reason with
+    a few words replaced, where an edit of it was published.
+    """
+
+    question_id: str
+    candidate: str
+    vendor: str
+    tier: str
+    text: str | None
+    model: str | None = None
+    outcome: str = "ok"
+    max_tokens: int = 0
+    label: str | None = None
+    edited: str | None = None
+
+
+# --- requests ---------------------------------------------------------------------------------------------------------
+
+#: Version of the simulated models' behaviour; another one makes their replies new.
+SIMULATOR = 1
+#: Characters: providers cache no beginning of less than about a thousand tokens.
+WORTH_CACHING = 4000
+#: How a prompt about a passage shows its question, with options.
+PASSAGE_QUESTION = re.compile(r"Passage:\n.*?<<<QUESTION ([0-9a-f]{8})>>>\n(.*?)\n<<<END QUESTION \1>>>", re.DOTALL)
+#: How a prompt shows a bias test.
+SITUATION = re.compile(r"<<<SITUATION ([0-9a-f]{8})>>>\n(.*?)\n<<<END SITUATION \1>>>", re.DOTALL)
+
+
+class Measured(NamedTuple):
+    """What stays in memory of a request whose prompt is not kept: its key, and sizes in bytes.
+
+    `size` counts system text, prompt and schema. `start` is the size of the beginning that is worth a provider's cache
+    (0: none), and `starts` the same digest for all requests that begin so.
+    """
+
+    key: str
+    size: int
+    start: int
+    starts: bytes
+
+
+@dataclass(frozen=True)
+class Request:
+    """Everything that a model sees and that shapes its reply; `key` names the reply in the store.
+
+    `source` is the prompt, or a function that makes it, the same each time: many requests then need little memory.
+    `unwritten` counts the tokens of answers that the prompt will show but that are not written yet: such a request can
+    be planned but not sent. `shared` is the text up to whose end other prompts are the same: a provider's cache may
+    serve it. Neither is seen by the model, and neither is in the key.
+    """
+
+    model: Model
+    source: str | Callable[[], str]
+    system: str = ""
+    schema: Mapping[str, Any] | None = None
+    repeat: int = 0
+    unwritten: int = 0
+    shared: str = ""
+
+    @property
+    def prompt(self) -> str:
+        """The text of the prompt, made anew each time where `source` is a function."""
+        return self.source if isinstance(self.source, str) else self.source()
+
+    @property
+    def cacheable(self) -> int:
+        """How many characters at the beginning are worth a provider's cache: those shared, or 0 where they are few."""
+        end = self.prompt.index(self.shared) + len(self.shared) if self.shared else 0
+        return end if end >= WORTH_CACHING else 0
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """All parameters sent: the model's own, its token limit and, of a simulated model, its traits."""
+        sent = {self.model.token_parameter: self.model.max_tokens, **self.model.params}
+        return {**sent, **self.model.traits} if self.model.simulated else sent
+
+    @property
+    def pull(self) -> Pull | None:
+        """What a simulated model knows of the bias test in the prompt; None where it knows nothing of it."""
+        shown = SITUATION.match(self.prompt) if self.model.pulls else None
+        return self.model.pulls.get(shown[2]) if shown else None
+
+    @property
+    def revision(self) -> dict[str, Any] | None:
+        """What tells one set of weights behind a model id from another; None where the provider's word is all there is.
+
+        A simulated model's weights are the simulator, the vendor whose manners it has, and what it knows of a question.
+        """
+        model, prompt = self.model, self.prompt
+        if not model.simulated:
+            return dict(model.revision or {}) if model.base_url else None
+        passage = PASSAGE_QUESTION.match(prompt)
+        question = model.knowledge.get(passage[2] if passage else prompt.strip())
+        weights = {"simulator": SIMULATOR, "vendor": model.vendor, "points": list(question.points) if question else []}
+        return weights | ({"pull": repr(pull)} if (pull := self.pull) else {})
+
+    @property
+    def key(self) -> str:
+        """sha256 of what the model sees; the experiment, the condition and the clock are not in it.
+
+        >>> model = Model("sim", "simulated", "sim-1", "claude")
+        >>> Request(model, "Hi").key == Request(model, lambda: "Hi").key, Request(model, "Hi").key[:4]
+        (True, '2d8d')
+        """
+        return self.measured.key
+
+    @cached_property
+    def measured(self) -> Measured:
+        """The key and the sizes, from one making of the prompt; ValueError where something in it is no JSON."""
+        request = self if isinstance(self.source, str) else replace(self, source=self.source())
+        prompt, revision = request.prompt, request.revision
+        # The order of a schema shapes the reply and must not be sorted away.
+        schema = json.dumps(self.schema, allow_nan=False)
+        seen = {"provider": self.model.provider, "model": self.model.model_id, "params": self.params}
+        seen |= {"system": self.system, "prompt": prompt, "schema": schema, "repeat": self.repeat}
+        seen |= {} if revision is None else {"revision": revision}
+        text = json.dumps(seen, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        start = prompt[: request.cacheable].encode()
+        size = len(self.system.encode()) + len(prompt.encode()) + (len(schema) if self.schema else 0)
+        starts = hashlib.sha256(start).digest() if start else b""
+        return Measured(hashlib.sha256(text.encode()).hexdigest(), size, len(start), starts)
+
+    @property
+    def unmade(self) -> bool:
+        """Whether its prompt is not in memory, and nobody has looked at it yet."""
+        return "measured" not in vars(self) and not isinstance(self.source, str)
+
+    def whole(self) -> Request:
+        """The same, measured and with the text of its prompt, for as long as somebody works with it.
+
+        ValueError where the prompt is another one than that of the key: its reply would be stored as another's.
+        """
+        if isinstance(self.source, str):
+            return self
+        made = replace(self, source=self.source())
+        if vars(self).setdefault("measured", made.measured).key != made.key:
+            raise ValueError(
+                f"a prompt to {self.model.name} is not the same each time it is made (now {made.prompt[:80]!r}); "
+                "what makes it must not depend on chance or time"
+            )
+        return made
+
+
+# --- runs and trials -------------------------------------------------------------------------------------------
+
+
+def short_hash(*parts: object, digits: int = 8) -> str:
+    """The first hex digits of the sha256 of the parts joined by colons; the same in every process."""
+    return hashlib.sha256(":".join(map(str, parts)).encode()).hexdigest()[:digits]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A run, fully settled: who is asked what, how often, with which money, and where the results go.
+
+    `parameters` are the notebook parameters as given; `default` is True when all have their defaults; `own` holds the
+    experiment's own parameters. `folder` is the experiment's own, `shared` that of the experiment which it extends and
+    whose questions and prompts it uses (its own where it extends none). `editor` rewrites texts where the experiment
+    hides their authorship, None where edits are published. `baselines` are what candidates are compared with, by
+    category ("other": every category that is not named).
+    """
+
+    name: str
+    title: str
+    bias: str
+    judges: tuple[Model, ...]
+    candidates: tuple[Model, ...]
+    questions: str
+    judgments: str
+    question_limit: int | None
+    repeats: int
+    budget_usd: float
+    seed: int
+    figure_style: str
+    out: Path
+    store: Path
+    default: bool
+    own: Mapping[str, Any]
+    options: Mapping[str, Any]
+    concurrency: int
+    max_age_days: int
+    folder: Path
+    shared: Path
+    builtin: Path
+    hub: Mapping[str, Any] | None
+    after: tuple[str, ...]
+    parameters: Mapping[str, Any]
+    editor: Model | None = None
+    baselines: Mapping[str, Model] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A notebook that asks nothing, fully settled: which folders of results it reads and where its own go.
+
+    `experiments` are all that ask judges, `failed` those of them that failed in the run that is collected.
+    """
+
+    name: str
+    title: str
+    experiments: tuple[str, ...]
+    results: tuple[Path, ...]
+    failed: tuple[str, ...]
+    figure_style: str
+    out: Path
+    default: bool
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One question put to one judge under one condition: all experiments are made of these.
+
+    `shown` are the candidates in shown order (slot 0 first) and `labels` the letter of each slot. `form` names the
+    kind of verdict asked for ("listwise", "pairwise", "choice", "several", "number"); `nonce` marks the form of a text
+    verdict. `named` holds the vendor under whose name each slot was shown (None: not disclosed); empty where no name
+    was shown. `where` holds what else places the trial in its experiment's design (the article of a question, say).
+    `partner` is the repeat of the control that it is compared with (None: its own repeat number). Of a bias test
+    `wording` is the one that is shown and `shown` are the numbers of its options.
+    """
+
+    experiment: str
+    question_id: str
+    category: str
+    judge: Model
+    request: Request
+    condition: str = "none"
+    form: str = "listwise"
+    shown: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    nonce: str = ""
+    named: tuple[str | None, ...] = ()
+    where: Mapping[str, str] = field(default_factory=dict)
+    partner: int | None = None
+    wording: Wording | None = None
+
+
+# --- replies and verdicts ---------------------------------------------------------------------------------------------
+
+#: Everything that can become of a finished reply; only `ok` carries a verdict.
+OUTCOMES = (
+    *("ok", "unparsed", "conflict", "invalid_ranking", "no_option", "two_options"),
+    *("refused", "filtered", "truncated", "empty"),
+)
+#: The field of a structured reply that holds the verdict, for each form of verdict.
+VERDICT_FIELDS = dict(listwise="ranking", pairwise="verdict", choice="choice", several="choices", number="number")
+#: The five pairwise verdicts; A is shown first.
+PAIRWISE = ("A>>B", "A>B", "A=B", "B>A", "B>>A")
+#: How a provider's own word for the end of a reply is stored.
+FINISHES = ("stop", "length", "refusal", "filter")
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens as the provider counted them; `output` includes `reasoning`, `input` includes `cached` and `written`.
+
+    `cached` were read from the provider's cache, `written` were put there.
+    """
+
+    input: int | None = None
+    output: int | None = None
+    reasoning: int | None = None
+    cached: int | None = None
+    written: int | None = None
+
+
+@dataclass(frozen=True)
+class Completion:
+    """One attempt to get a reply. Only `status == "ok"` is a reply; anything else is a paid or unpaid failure.
+
+    `status` is "ok" or the failure ("rate_limited", "provider_error", "connect", "maybe_billed", "bad_envelope",
+    "too_large", "empty", "quota", "auth", "redirect", "forbidden", "not_found", "bad_request"). `finish` is one of
+    FINISHES, `latency` in seconds.
+    """
+
+    key: str
+    status: str
+    text: str = ""
+    finish: str | None = None
+    usage: Usage = Usage()
+    model: str | None = None
+    request_id: str | None = None
+    latency: float | None = None
+    raw: str = ""
+    attempt: int = 0
+    at: str = ""
+    error: str | None = None
+    maybe_billed: bool = False
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a judge decided. Listwise: `ranking` holds labels, best first, and `scores` a number per label.
+
+    Other forms use `choice` (a label), `choices` (labels, maybe none) or `number`. `contradicts` is True where a
+    lower-ranked label has a higher score. `probabilities` holds that of each label, where the provider told the
+    log-probabilities of the verdict's token. Equal verdicts can be one object: `scores` and `probabilities` are for
+    reading.
+    """
+
+    ranking: tuple[str, ...] = ()
+    scores: Mapping[str, float] = field(default_factory=dict)
+    choice: str | None = None
+    choices: tuple[str, ...] = ()
+    number: float | None = None
+    justification: str = ""
+    contradicts: bool = False
+    probabilities: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Judgment:
+    """A trial with its reply and what was read from it; `verdict` is None unless `outcome` is "ok".
+
+    `outcome` is one of OUTCOMES, or "missing" where there is no reply yet.
+    """
+
+    trial: Trial
+    outcome: str
+    verdict: Verdict | None = None
+    completion: Completion | None = None
+
+
+def check_form(form: str, labels: Sequence[str]) -> None:
+    """Refuse (ValueError) a form or labels with which a verdict could not be asked for or read safely."""
+    if form not in VERDICT_FIELDS:
+        raise ValueError(f"unknown form of verdict {form!r}; valid: {', '.join(VERDICT_FIELDS)}")
+    if form in ("listwise", "choice", "several") and (not labels or not all(labels) or len(set(labels)) < len(labels)):
+        raise ValueError(f"labels {tuple(labels)!r}: a {form} verdict needs the labels shown, each once")
+
+
+# --- results ----------------------------------------------------------------------------------------------------------
+
+#: How numbers of a unit are printed: times what, in which format, followed by what.
+SHOWN_UNITS = {
+    **{"rate": (100, ".1f", " %"), "pp": (100, "+.1f", " pp"), "sd_pp": (100, ".2f", " pp")},
+    **{"logit": (1, "+.2f", ""), "log": (1, "+.2f", "")},
+}
+
+
+@dataclass(frozen=True)
+class Estimand:
+    """What a number means: declared once, in the bias module that computes it.
+
+    `fails` says where it misleads: what it takes for the bias, what it needs, when it has no value. It has no default:
+    a number whose limits nobody wrote down is not declared.
+    """
+
+    id: str
+    words: str
+    formula: str
+    numerator: str
+    denominator: str
+    ties_and_invalid: str
+    cluster: str
+    interval: str
+    source: str
+    unit: str = "rate"
+    fails: str = field(kw_only=True)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number that travels with its interval; NaN bounds mean that no interval is honest here (see `method`).
+
+    `unit` is "rate" (0 to 1), "pp" (a difference of rates, stored as a fraction and shown times 100), "logit", "log",
+    "alpha", "score" or "count". `n` counts judgments (for agreement: pairs of judgments, or ranks compared), `clusters`
+    questions, `effective` how many equal questions would say as much (NaN: not defined), `data` is one of simulated,
+    published, hub, asked, folder.
+    """
+
+    id: str
+    where: Mapping[str, str]
+    value: float
+    low: float = float("nan")
+    high: float = float("nan")
+    n: int = 0
+    clusters: int = 0
+    unit: str = "rate"
+    se: float = float("nan")
+    method: str = ""
+    data: str = ""
+    p: float = float("nan")
+    effective: float = float("nan")
+
+    @property
+    def df(self) -> float:
+        """About how many degrees of freedom its standard error has."""
+        return (self.clusters if self.effective != self.effective else self.effective) - 1
+
+    def __str__(self) -> str:
+        """The number with its interval, as printed in sentences.
+
+        >>> str(Estimate("x", {}, 0.124, 0.079, 0.168)), str(Estimate("x", {}, 0.0719, -0.01, 0.15, unit="pp"))
+        ('12.4 % [7.9, 16.8]', '+7.2 pp [-1.0, +15.0]')
+        >>> str(Estimate("x", {}, 0.5)), str(Estimate("x", {}, 14.0, unit="count"))
+        ('50.0 %', '14')
+        """
+        if self.value != self.value:
+            return "not estimable"
+        scale, form, suffix = SHOWN_UNITS.get(self.unit, (1, ".2f", ""))
+        if self.unit == "count" and float(self.value).is_integer():  # a mean of counts need not be whole
+            form = ".0f"
+        text = f"{self.value * scale:{form}}{suffix}"
+        return text if self.low != self.low else f"{text} [{self.low * scale:{form}}, {self.high * scale:{form}}]"
