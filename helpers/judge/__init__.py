@@ -23,7 +23,7 @@ from helpers.judge.reading import Labels, first_askers, judgments
 from helpers.judge.stopping import Interrupted
 from helpers.judge.telling import incomplete
 from helpers.providers import Clock
-from helpers.providers.tokens import without_body
+from helpers.providers.transport import without_body
 from helpers.types import Completion, Judgment, Request, Trial
 
 __all__ = [

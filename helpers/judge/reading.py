@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from helpers import verdicts
-from helpers.providers import tokens
+from helpers.providers import transport
 from helpers.types import Completion, Judgment, Trial
 
 
@@ -49,6 +49,6 @@ def judgments(trials: Iterable[Trial], replied: Mapping[str, Completion]) -> lis
     found = []
     for trial in trials:
         reply = replied.get(trial.request.key)
-        read = reply and verdicts.read(trial, reply, tokens.tokens_of(trial.judge, reply))
+        read = reply and verdicts.read(trial, reply, transport.tokens_of(trial.judge, reply))
         found.append(read or Judgment(trial, "missing"))
     return found

@@ -6,29 +6,24 @@ import json
 from typing import Any
 
 from helpers.json_bytes import loads
-from helpers.providers import Sent
-from helpers.providers.clients import Client, opened, options, post
-from helpers.providers.envelopes import fields, output_tokens
-from helpers.providers.tokens import Token
+from helpers.providers.meanings import finish_of
+from helpers.providers.transport import Sent, Token, fields, output_tokens, post, sdk_options
 from helpers.types import Completion, Model, Request, Usage
 
-FINISH = {"stop": "stop", "length": "length", "content_filter": "filter"}
 
-
-def client(model: Model, key: str | None) -> Client:
+def client(model: Model, key: str | None) -> Any:
     """The SDK's client, its own retries off."""
     from openai import AsyncOpenAI, omit
 
-    keys = {"bearer_auth": True, "admin_api_key_auth": True}  # as the SDK has it for each call
-    return opened(AsyncOpenAI(**options(model, key, omit)), "chat/completions", security=keys)
+    return AsyncOpenAI(**sdk_options(model, key, omit))
 
 
-async def close(client: Client) -> None:
+async def close(client: Any) -> None:
     """Close the connections."""
-    await client.sdk.close()
+    await client.close()
 
 
-async def send(client: Client, request: Request) -> Sent:
+async def send(client: Any, request: Request) -> Sent:
     """One call; the body is kept as it came, because reading it may fail."""
     messages = [{"role": "system", "content": request.system}] if request.system else []
     body: dict[str, Any] = {
@@ -39,7 +34,7 @@ async def send(client: Client, request: Request) -> Sent:
     if request.schema is not None:
         schema = {"name": "reply", "strict": True, "schema": request.schema}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
-    return await post(client, body, "x-request-id")
+    return await post(client, "/chat/completions", body, "x-request-id")
 
 
 def read(raw: str) -> Completion:
@@ -56,7 +51,7 @@ def read(raw: str) -> Completion:
         "",
         "ok",
         text=refusal or content,
-        finish="refusal" if refusal else FINISH.get(choice.get("finish_reason"), choice.get("finish_reason")),
+        finish="refusal" if refusal else finish_of("openai", choice.get("finish_reason")),
         usage=Usage(
             input=asked,
             output=output_tokens(said, reasoning, asked, usage.get("total_tokens")),

@@ -1,25 +1,20 @@
-"""The calls of one run: every attempt is recorded, and one retry policy holds for all providers."""
+"""The calls of one run: every attempt is recorded, one retry policy for all providers, one fleet of servers a model."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from math import inf
 from typing import Any
 
-from helpers.providers.advice import address_of, advice
-from helpers.providers.allowance import Allowance, Limit, Ticket
-from helpers.providers.cleaning import cleaner
-from helpers.providers.envelopes import TIMEOUT_SECONDS, Sent, failed, module_of, read
-from helpers.providers.environment import key_of
-from helpers.providers.failures import Failure, classify
-from helpers.providers.fleet import Elsewhere, Fleet, Server, Stopped, servers_of
-from helpers.providers.headers import LONGEST_PAUSE, told_limits
-from helpers.providers.pacing import Clock, Pace
-from helpers.providers.retrying import OBJECTIONS, REFUSALS, REFUSED_IN_A_ROW, STOPS_ACCOUNT, Tries
+from helpers.providers.keys import cleaner, key_of
+from helpers.providers.meanings import REFUSED_IN_A_ROW, Failure, Tries, address_of, advice, classify
+from helpers.providers.pacing import LONGEST_PAUSE, LOOK_UP, Allowance, Clock, Limit, Pace, Ticket, told_limits
+from helpers.providers.transport import TIMEOUT_SECONDS, Sent, failed, module_of, read
 from helpers.types import Completion, Model, Request
 
 #: Where a model is asked: provider and `base_url`.
@@ -30,6 +25,185 @@ Account = tuple[str, str | None, str | None]
 Scope = Address | Account | str
 #: What is recorded of a call that was cancelled before its reply came.
 GIVEN_UP = "given up in flight"
+#: So many failures in a row leave a server out (where no connection stands, one does).
+STORM = 5
+#: How long a server is left out before one call tries it again, in seconds: twice as long each time, up to the longest.
+LEFT_OUT, LONGEST_LEFT_OUT = 30.0, 480.0
+
+
+class Stopped(Exception):
+    """A provider or model that is not asked again in this run; the text says what to do."""
+
+
+class Elsewhere(Exception):
+    """The server for which a call waits is left out meanwhile: another one is to be asked."""
+
+
+# --- several servers behind one model ---------------------------------------------------------------------------------
+
+
+@dataclass
+class Server:
+    """One server of a fleet as this run knows it: `at` is the model at its address alone.
+
+    `load` counts calls that wait for it or are in flight. Before it has `answered` it gets one call at a time. It is
+    not asked before `out_until`, and never again where `gone` says why. `in_a_row` counts all failures since it last
+    answered, `unreadable` the replies among them that could not be read, `objections` the calls that it refused.
+    """
+
+    at: Model
+    load: int = 0
+    answered: bool = False
+    failures: int = 0
+    times_out: int = 0
+    out_until: float = -inf
+    in_a_row: int = 0
+    unreadable: int = 0
+    objections: int = 0
+    gone: str = ""
+
+
+@dataclass
+class Fleet:
+    """The servers of one model: the least loaded is asked. Most models have one, which is never left out.
+
+    `paused` tells how long a server asks to be left alone, in seconds, `full` whether a call would wait there for a
+    place; `tell` gets a sentence once for each server that is left out.
+    """
+
+    servers: list[Server]
+    clock: Clock
+    paused: Callable[[Model], float]
+    tell: Callable[[str], None]
+    full: Callable[[Model], bool] = lambda at: False
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def single(self) -> bool:
+        """Whether there is no other server to turn to."""
+        return len(self.servers) == 1
+
+    @property
+    def all_out(self) -> bool:
+        """Whether each server is left out."""
+        return all(each.gone or each.out_until > self.clock.now() for each in self.servers)
+
+    @property
+    def lost(self) -> bool:
+        """Whether each server was found dead and none has answered since."""
+        return all(each.gone or (each.times_out and not each.answered) for each in self.servers)
+
+    @asynccontextmanager
+    async def server(self, check: Callable[[], None], refused: Collection[str] = ()) -> AsyncIterator[Server]:
+        """The server that a call is to go to; Stopped where none is asked any more, or as `check` says meanwhile.
+
+        Servers whose addresses are in `refused` have refused the call and come last.
+        """
+        while (found := self._best(refused)) is None:
+            check()
+            self._changed.clear()
+            with suppress(TimeoutError):  # one that is left out may be due again, which nobody tells
+                await asyncio.wait_for(self._changed.wait(), LOOK_UP)
+        found.load += 1
+        try:
+            yield found
+        finally:
+            found.load -= 1
+            self._changed.set()
+
+    def _best(self, refused: Collection[str] = ()) -> Server | None:
+        """The least loaded server that may be asked; None where each has a first call that is not back yet."""
+        there = [each for each in self.servers if not each.gone]
+        if not there:
+            raise Stopped("; ".join(each.gone for each in self.servers))
+        there = [each for each in there if each.at.base_url not in refused] or there
+        up = [each for each in there if each.out_until <= self.clock.now()] or there
+        free = [each for each in up if each.answered or not each.load or self.single]
+        return min(free, key=lambda each: (self.paused(each.at) > 0, each.load), default=None)
+
+    def passes_on(self, server: Server, refused: set[str | None]) -> bool:
+        """Whether a call that this server refused can go to another; `refused` are the addresses of all that did."""
+        refused.add(server.at.base_url)
+        return any(not each.gone and each.at.base_url not in refused for each in self.servers)
+
+    def avoids(self, server: Server) -> bool:
+        """Whether a call that waits for a server should go to another one."""
+        if server.gone or (server.out_until > self.clock.now() and not self.all_out):
+            return True
+        if self.single or self.paused(server.at) <= 0:
+            return False
+        best = self._best()
+        return best is not None and self.paused(best.at) <= 0 and not self.full(best.at)
+
+    def answers(self, server: Server) -> None:
+        """A server brought a reply."""
+        server.answered, server.failures, server.times_out, server.out_until = True, 0, 0, -inf
+        server.in_a_row = server.unreadable = server.objections = 0
+
+    def drop(self, server: Server, why: str) -> None:
+        """Ask a server no more."""
+        if not server.gone:
+            server.gone = why
+            self._say(server, "is not asked any more", why)
+
+    def fails(self, server: Server, failure: Failure, refused: Collection[str] = ()) -> bool:
+        """Count a failed attempt; whether the server is left out for it, so that the call can go elsewhere at once.
+
+        A call that other servers have `refused` before is no evidence against this one.
+        """
+        if self.single or server.gone:
+            return bool(server.gone)
+        new, kind, unreadable = not server.answered, failure.kind, failure.status == "bad_envelope"
+        server.in_a_row += 1
+        server.unreadable += unreadable
+        server.objections += kind.objects
+        server.failures += kind.server
+        # One that lacks the model after it has answered was started anew: it refuses fast, and would get all calls.
+        lasting = (new and not refused) or server.objections >= REFUSED_IN_A_ROW
+        if kind.stops or (kind.objects and lasting) or (new and unreadable and server.unreadable > 1):
+            self.drop(server, advice(server.at, failure))
+            return True
+        # Before a server has answered, these are rather its own than the call's.
+        misfit = new and failure.status in ("bad_request", "bad_envelope")
+        if not (failure.status == "connect" or misfit or server.failures >= STORM):
+            return False
+        now = self.clock.now()
+        if server.out_until <= now:  # the failures of one crowd count as one
+            server.out_until = now + min(LONGEST_LEFT_OUT, LEFT_OUT * 2**server.times_out)
+            server.times_out += 1
+            self._say(server, "is left out and tried again later", failure.error)
+        server.answered, server.failures = False, 0
+        return True
+
+    def for_nothing(self, server: Server, failure: Failure) -> bool:
+        """Whether a call goes on elsewhere with all its tries, after a failure for which a server is left out.
+
+        It does where nothing can have been billed, else many dead servers before a living one would use them up.
+        """
+        if server.gone:
+            return not failure.kind.billed
+        return failure.status in ("connect", "bad_request") and not self.all_out
+
+    def advice(self, failure: Failure) -> str:
+        """What to do where none of the servers answers, and what the last one said."""
+        name, urls = self.servers[0].at.name, ", ".join(str(each.at.base_url) for each in self.servers)
+        return f"no server of {name} answers ({urls}); are they running, and the network up? ({failure.error})"
+
+    def _say(self, server: Server, what: str, why: str) -> None:
+        if server.times_out <= 1:
+            others = sum(not each.gone and each.out_until <= self.clock.now() for each in self.servers)
+            self.tell(
+                f"note: {server.at.base_url} {what} ({why}); {others} of {len(self.servers)} servers of "
+                f"{server.at.name} are left"
+            )
+
+
+def servers_of(model: Model) -> list[Server]:
+    """Each server of a model, of which nothing is known yet."""
+    return [Server(replace(model, base_url=url, servers=())) for url in model.servers] or [Server(model)]
+
+
+# --- the calls of a run -----------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -135,15 +309,15 @@ class Session:
                 continue
             except Failure as error:
                 failure = error
-            left_out, objected = fleet.fails(server, failure, tries.refused), failure.status in OBJECTIONS
-            if failure.status in STOPS_ACCOUNT or (failure.status == "forbidden" and server.gone):
+            left_out, objected = fleet.fails(server, failure, tries.refused), failure.kind.objects
+            if failure.kind.stops or (failure.status == "forbidden" and server.gone):
                 self.stops.setdefault(_account(server.at), advice(server.at, failure))
             if left_out and fleet.for_nothing(server, failure):
                 continue
             if objected and fleet.passes_on(server, tries.refused):
                 continue
             again = (fleet.single or not objected) and tries.again(failure, self.clock.now())
-            if failure.status in REFUSALS and self._lasts(request, failure, again):
+            if (objected or failure.status == "bad_request") and self._lasts(request, failure, again):
                 scope = _account(server.at) if failure.status == "forbidden" else model.name
                 self.stops.setdefault(scope, advice(server.at, failure))
             if not again:
@@ -157,7 +331,7 @@ class Session:
     def _lasts(self, request: Request, failure: Failure, again: bool) -> bool:
         """Whether a refusal concerns all calls of its model: it never answered, or refused several calls for good."""
         name = request.model.name
-        if failure.status in OBJECTIONS and not again:
+        if failure.kind.objects and not again:
             self.refused.setdefault(name, set()).add(request.key)
         new = name not in self.answered and name not in self.proven
         return new or len(self.refused.get(name, ())) >= REFUSED_IN_A_ROW
@@ -196,27 +370,27 @@ class Session:
         if failure is None and not reply.text.strip() and reply.finish == "stop" and "empty" not in tries.counts:
             failure = Failure("empty", "a finished reply without text")
             reply = replace(reply, status="empty")
-        known = {
-            "key": request.key,
-            "attempt": tries.attempts,
-            "raw": reply.raw or sent.raw,
-            "request_id": sent.request_id or reply.request_id,
-            "latency": None if request.model.simulated else round(self.clock.now() - begun, 4),
-            "at": at.isoformat(timespec="milliseconds"),
-        }
-        reply = Completion(**{**vars(reply), **known})  # as `replace`, which takes twice as long
+        reply = replace(
+            reply,
+            key=request.key,
+            attempt=tries.attempts,
+            raw=reply.raw or sent.raw,
+            request_id=sent.request_id or reply.request_id,
+            latency=None if request.model.simulated else round(self.clock.now() - begun, 4),
+            at=at.isoformat(timespec="milliseconds"),
+        )
         if not request.model.simulated:
             reply = self.clean(reply)
         self.record(request, reply)
         self._adjust(model, ticket, reply, failure, headers)
         if cancelled is not None:
             raise cancelled
-        if failure is None:
-            self.refused.pop(request.model.name, None)
-            if reply.finish != "filter":  # a filter says nothing about the parameters
-                self.answered[request.model.name] = self.clock.now()
-            return reply
-        raise failure
+        if failure is not None:
+            raise failure
+        self.refused.pop(request.model.name, None)
+        if reply.finish != "filter":  # a filter says nothing about the parameters
+            self.answered[request.model.name] = self.clock.now()
+        return reply
 
     def _adjust(
         self, model: Model, ticket: Ticket, reply: Completion, failure: Failure | None, headers: Mapping[str, str]

@@ -14,9 +14,7 @@ from typing import Any
 import pytest
 
 from helpers.providers import Failure, Limit, Sent, Session, Stopped
-from helpers.providers.allowance import NEXT_LOOK, Allowance, Gauge, Log
-from helpers.providers.headers import LONGEST_PAUSE, Told, told_limits
-from helpers.providers.pacing import Pace
+from helpers.providers.pacing import LONGEST_PAUSE, NEXT_LOOK, Allowance, Gauge, Log, Pace, Told, told_limits
 from helpers.types import Completion, Model, Request, Usage
 from tests.engine import virtual
 from tests.engine.asking import MODELS

@@ -16,8 +16,7 @@ from helpers import store
 from helpers.judge import Budget, Incomplete, MissingKey, NoPrice, OverBudget, complete_all, make_plan
 from helpers.judge.budget import BudgetReached
 from helpers.judge.prices import bounds, cost, dollars, own_server, worst_case
-from helpers.providers.environment import key_of
-from helpers.providers.keys import redact
+from helpers.providers.keys import key_of, redact
 from helpers.types import Completion, Model, Price, Request, Usage
 from tests.engine.asking import (
     MODELS,

@@ -18,8 +18,8 @@ from helpers.judge import Incomplete, NoPrice, OverLimit, check_fit
 from helpers.judge.limiting import limits_at
 from helpers.judge.ordering import in_order
 from helpers.judge.prices import cost
-from helpers.providers.failures import Failure
-from helpers.providers.fleet import STORM, Fleet, Server, Stopped, servers_of
+from helpers.providers.meanings import Failure
+from helpers.providers.session import STORM, Fleet, Server, Stopped, servers_of
 from helpers.types import Model, Request
 from tests.engine.asking import MODELS, FakeClock, ask, attempts, requests_to
 from tests.servers.behaviours import Behaviour, Call, Fault, Reply, only, polite

@@ -12,8 +12,8 @@ import pytest
 
 from helpers.judge.ordering import APART, in_order
 from helpers.providers import Clock, Failure, Sent, Session, Stopped, session
-from helpers.providers.fleet import LEFT_OUT, STORM, Fleet, servers_of
 from helpers.providers.pacing import LOOK_UP
+from helpers.providers.session import LEFT_OUT, STORM, Fleet, servers_of
 from helpers.types import Completion, Model, Request, Usage
 from tests.engine import virtual
 from tests.engine.asking import MODELS, requests_to

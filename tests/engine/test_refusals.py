@@ -14,7 +14,7 @@ import pytest
 
 from helpers.judge import Budget, Incomplete, judge_all
 from helpers.judge.prices import worst_case
-from helpers.providers import Failure, failures
+from helpers.providers import Failure, meanings
 from helpers.types import Judgment, Model, Price, Trial
 from tests.engine.asking import MODELS, FakeClock, ask, at, attempts, requests_to, statuses
 from tests.engine.test_fleet_faults import A, B, C, behind, run
@@ -171,7 +171,7 @@ def test_what_concerns_every_call_is_no_filter(serve: Any, tmp_path: Path, body:
     ],
 )
 def test_an_error_of_key_account_or_form_is_never_stored_for_a_refusal(message: str) -> None:
-    assert not failures._refuses_content(error(message))
+    assert not meanings.refuses_content(error(message))
 
 
 @pytest.mark.parametrize("status", ["401", "404", "429", "500"])
@@ -300,4 +300,4 @@ def test_a_prompt_that_one_server_of_three_filters_is_answered_once(serve: Any, 
 
 @pytest.mark.parametrize("nested", ["[" * 100_000, '{"error":' * 100_000, "x" * 100_000])
 def test_an_error_of_any_depth_is_read_without_harm(nested: str) -> None:
-    assert not failures._refuses_content(nested)
+    assert not meanings.refuses_content(nested)

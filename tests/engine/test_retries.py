@@ -20,7 +20,7 @@ import httpx2
 import pytest
 
 from helpers.judge import Budget, Incomplete, complete_all, judge_all
-from helpers.providers import Clock, anthropic, openai
+from helpers.providers import Clock, anthropic, openai, session
 from helpers.types import Price, Request, Trial
 from tests.engine.asking import (
     MODELS,
@@ -81,8 +81,8 @@ STOPPED = {
 def test_a_failure_is_asked_again_as_often_as_the_table_says_and_then_left(
     serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, fault: str
 ) -> None:
-    for module in ("clients", "google") if fault == "slow" else ():
-        monkeypatch.setattr(f"helpers.providers.{module}.TIMEOUT_SECONDS", 0.6)
+    if fault == "slow":
+        monkeypatch.setattr(session, "TIMEOUT_SECONDS", 0.6)
     clock, came = FakeClock(), []
     server = serve(timed(came, clock, only(SLOW if fault == "slow" else fault)))
     model = at(server.url, kind)
@@ -97,8 +97,7 @@ def test_a_failure_is_asked_again_as_often_as_the_table_says_and_then_left(
     assert server.count(billed=True) == (len(lines) if billed else 0), "nothing that may be billed counts as free"
     pauses = [0.0] if fault == "broken_json" else [0.5, 1, 2, 4, 8, 16][: len(lines) - 1]
     assert gaps(came) == pauses, "half of 1, 2, 4, ... seconds"
-    for module in ("clients", "google"):
-        monkeypatch.setattr(f"helpers.providers.{module}.TIMEOUT_SECONDS", 60.0)
+    monkeypatch.setattr(session, "TIMEOUT_SECONDS", 60.0)
     server.behaviour = polite
     assert len(ask(requests_to(model, 1), tmp_path)) == 1, "the next run asks again"
     assert len(server.calls) == len(lines) + 1
@@ -124,7 +123,7 @@ def test_a_connection_that_is_refused_is_tried_six_times_more_and_costs_nothing(
 def test_an_address_that_does_not_even_refuse_is_tried_six_times_more_and_costs_nothing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str
 ) -> None:
-    monkeypatch.setattr("helpers.providers.clients.CONNECT_SECONDS", 0.05)
+    monkeypatch.setattr("helpers.providers.transport.CONNECT_SECONDS", 0.05)
     with silent() as url:
         for name, value in environment(url).items():
             monkeypatch.setenv(name, value)
