@@ -53,7 +53,7 @@ def read(raw: str) -> Completion:
         "",
         "ok",
         text="".join(block["text"] for block in body["content"] if block["type"] == "text"),
-        finish=finish_of("anthropic", body["stop_reason"]),
+        finish=finish_of(body["stop_reason"]),
         usage=Usage(
             input=None if usage.get("input_tokens") is None else summed(usage["input_tokens"], cached, written),
             output=usage.get("output_tokens"),

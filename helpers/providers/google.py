@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from helpers.json_bytes import loads
 from helpers.providers.meanings import Failure, finish_of
-from helpers.providers.transport import TIMEOUT_SECONDS, Sent, Token, fields, http_client, output_tokens, summed
+from helpers.providers.transport import Sent, Token, fields, http_client, output_tokens, summed
 from helpers.types import Completion, Model, Request, Usage
 
 
@@ -24,7 +24,7 @@ def client(model: Model, key: str | None) -> Client:
     from google import genai
 
     lines = http_client()
-    options = {"timeout": int(TIMEOUT_SECONDS * 1000), "retry_options": {"attempts": 1}, "httpx_async_client": lines}
+    options = {"retry_options": {"attempts": 1}, "httpx_async_client": lines}
     if model.base_url is not None:
         options["base_url"] = model.base_url
     return Client(genai.Client(api_key=key, http_options=options), lines)
@@ -64,7 +64,7 @@ def read(raw: str) -> Completion:
     if body.get("candidates"):
         candidate = body["candidates"][0]
         parts = (candidate.get("content") or {}).get("parts") or []
-        finish = finish_of("google", candidate.get("finishReason"))
+        finish = finish_of(candidate.get("finishReason"))
         text = "".join(part.get("text", "") for part in parts if not part.get("thought"))
     elif (body.get("promptFeedback") or {}).get("blockReason"):
         finish, text = "filter", ""

@@ -30,6 +30,8 @@ PATIENCE = 1800.0
 REFUSED_IN_A_ROW = 3
 #: Waits without a word from the service: a drawn share of 1, 2, 4, ... seconds, at most 60.
 LONGEST_BACKOFF = 60.0
+#: Fields that only replies have: a body without any of them that tells of something wrong is an error.
+ENVELOPE = {"choices", "candidates", "content", "usage", "usageMetadata", "promptFeedback", "stop_reason"}
 
 
 @dataclass(frozen=True)
@@ -56,16 +58,20 @@ class Failure(Exception):
         request_id: str | None = None,
         headers: Mapping[str, str] | None = None,
         odd_wait: str | None = None,
+        hint: str = "",
+        billed: bool | None = None,
     ) -> None:
         """`status` is a kind of meanings.yaml, `error` what the provider said, shortened, `raw` all of it; no keys.
 
-        `retry_after` are the seconds that the service asks us to wait, `odd_wait` its words where we do not.
+        `retry_after` are the seconds that the service asks us to wait, `odd_wait` its words where we do not; `hint`
+        narrows the kind down for the advice, `billed` says whether this attempt may have been (None: as its kind).
         """
         error = redact(error)  # before it is shortened: half a key is still half a key
         super().__init__(f"{status}: {error}")
         self.status, self.error, self.retry_after = status, error[:300], retry_after
         self.raw, self.request_id = redact(raw)[:MOST_KEPT], request_id and redact(request_id)
-        self.headers, self.odd_wait = headers or {}, odd_wait
+        self.headers, self.odd_wait, self.hint = headers or {}, odd_wait, hint
+        self.billed = self.kind.billed if billed is None else billed
 
     @property
     def kind(self) -> Kind:
@@ -93,9 +99,9 @@ class Tries:
     def backoff(self, failure: Failure, jitter: float) -> float:
         """Seconds that this call waits for itself before it is repeated; `jitter` is drawn from 0 to 1.
 
-        None of it where the address is paused for all, or where the reply came and could not be used.
+        None of it where the address is paused for all, or where a finished reply came without text.
         """
-        if failure.retry_after is not None or failure.status in ("empty", "bad_envelope"):
+        if failure.retry_after is not None or failure.status == "empty":
             return 0.0
         return jitter * min(LONGEST_BACKOFF, 2.0 ** min(self.counts[failure.status] - 1, 6))
 
@@ -107,7 +113,13 @@ def _table() -> dict[str, Any]:
     table = yaml.safe_load(pkgutil.get_data(__package__, "meanings.yaml") or b"")
     for name in ("certain", "refused", "every_call"):
         table["content"][name] = re.compile("|".join(table["content"][name]), re.IGNORECASE)
+    table["finishes"] = {_bare(word): finish for finish, words in table["finishes"].items() for word in words}
+    table["names"] = {_bare(word): code for code, words in table["names"].items() for word in words}
     return table
+
+
+def _bare(word: str) -> str:
+    return re.sub(r"[\s_-]", "", word).casefold()
 
 
 @cache
@@ -116,9 +128,13 @@ def kind_of(status: str) -> Kind:
     return Kind(**_table()["kinds"].get(status, {}))
 
 
-def finish_of(dialect: str, reason: Any) -> Any:
-    """How a reply ended (stop, length, filter, refusal); a reason that is not in the table as it is."""
-    return _table()["finishes"][dialect].get(reason, reason) if isinstance(reason, str) else reason
+def finish_of(reason: Any) -> Any:
+    """How a reply ended (stop, length, filter, refusal, error); a reason that is not in the table as it is.
+
+    >>> finish_of("EOS-token"), finish_of("MAX_TOKENS"), finish_of("tool_calls"), finish_of(None)
+    ('stop', 'length', 'tool_calls', None)
+    """
+    return _table()["finishes"].get(_bare(reason), reason) if isinstance(reason, str) else reason
 
 
 def classify(error: Exception, wall: float | None = None) -> Failure:
@@ -136,9 +152,9 @@ def classify(error: Exception, wall: float | None = None) -> Failure:
     code = getattr(error, "status_code", None) or getattr(error, "code", None)
     if isinstance(code, int) and error not in below:
         return _by_status(code, error, time.time() if wall is None else wall)
-    text = str(error) or type(error).__name__
+    text = str(error) or "the connection broke or fell silent"
     if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError)):
-        return Failure("bad_envelope", text)
+        return Failure("bad_envelope", f"what came is no JSON ({error})")
     names = {kind.__name__ for link in below or links for kind in type(link).__mro__}
     if names & NEVER_CONNECTED:
         return Failure("connect", text)
@@ -153,17 +169,23 @@ def classify(error: Exception, wall: float | None = None) -> Failure:
 def _by_status(code: int, error: Exception, wall: float) -> Failure:
     response = getattr(error, "response", None)
     headers, body = getattr(response, "headers", None) or {}, getattr(response, "text", "")
-    status, said = status_of(code, body), str(error)
-    if status == "redirect":
-        said = f"HTTP {code}, a redirect to {_target(response, headers)}"
-    request_id = headers.get("x-request-id") or headers.get("request-id")
+    said = f"HTTP {code}, a redirect to {_target(response, headers)}" if 300 <= code < 400 else str(error)
+    return _failure(code, said, body, headers, wall)
+
+
+def _failure(code: int, said: str, body: str, headers: Mapping[str, str], wall: float, **more: Any) -> Failure:
+    status = status_of(code, body)
     wait, odd = retry_after(headers, body, wall)
-    return Failure(status, said, wait, body, request_id, headers, odd)
+    request_id = headers.get("x-request-id") or headers.get("request-id")
+    hint = _hint_of(_error_in(_loads(body)), said) if status == "bad_request" else ""
+    return Failure(status, said, wait, body, request_id, headers, odd, hint, **more)
 
 
 def status_of(code: int, body: str) -> str:
-    """The kind of an error by its HTTP status and its body."""
-    table = _table()
+    """The kind of an error by its status and its body."""
+    table, named = _table(), _code_of(_error_in(_loads(body)))
+    if (named in (429, 529) and (code in (400, 403) or code >= 500)) or (named == 402 and code in (400, 403, 429)):
+        code = named
     for status, said in table["words"].items():
         if code in said["statuses"] and any(word in body for word in said["words"]):
             return status
@@ -171,6 +193,82 @@ def status_of(code: int, body: str) -> str:
         return "filtered"
     other = "provider_error" if code >= 500 else "redirect" if code < 400 else "bad_request"
     return table["statuses"].get(code, other)
+
+
+def failure_in(raw: str, headers: Mapping[str, str], wall: float) -> Failure | None:
+    """The error that a body holds in the place of a reply, or beside a part of one; None where it holds none."""
+    body = _loads(raw)
+    if not (error := _error_in(body)):
+        return None
+    code = _code_of(error) or (400 if refuses_content(json.dumps(error)) else 500)
+    said = next((error[name] for name in ("message", "detail", "msg", "title", "error") if error.get(name)), error)
+    parted = bool(isinstance(body, dict) and body.get("choices"))  # what came of a reply may have been billed
+    return _failure(code, str(said), raw, headers, wall, billed=parted or None)
+
+
+def unreadable(raw: str) -> Failure:
+    """What a body is that holds neither a reply nor an error."""
+    text, body = raw.lstrip("\ufeff \r\n\t"), _loads(raw)
+    if not text:
+        return Failure("bad_envelope", "an empty body", raw=raw)
+    if text.startswith("<"):
+        return Failure("bad_envelope", "an HTML page instead of JSON", raw=raw)
+    if text.startswith(("data:", "event:", ": ")):
+        return Failure("bad_envelope", "a stream of events, though none was asked for", raw=raw, hint="stream")
+    if body is None:
+        return Failure("bad_envelope", "what came is no JSON, or breaks off", raw=raw)
+    for name in ("choices", "candidates", "content") if isinstance(body, dict) else ():
+        if name in body and not body[name]:
+            return Failure("bad_envelope", f"the list of {name} in the reply is empty", raw=raw, hint="shape")
+    if isinstance(body, dict) and ENVELOPE & body.keys():
+        return Failure("bad_envelope", "no text in the reply where it should be", raw=raw, hint="shape")
+    return Failure("bad_envelope", "JSON of another form", raw=raw)
+
+
+def _loads(raw: str) -> Any:
+    try:
+        return json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _error_in(body: Any) -> dict[str, Any]:
+    """The error that a body tells of, wherever services put it; empty where there is none."""
+    body = body[0] if isinstance(body, list) and body else body
+    if not isinstance(body, dict):
+        return {}
+    choices = body.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    for place, name in ((body, "error"), (choice, "error"), (body, "errors")):
+        error = place.get(name) if isinstance(place, dict) else None
+        error = error[0] if isinstance(error, list) and error else error
+        if error and isinstance(error, str | dict):
+            # Some services say the reason in a text and its code beside it.
+            return error if isinstance(error, dict) else {**body, "choices": None, "message": error}
+    flat = not ENVELOPE & body.keys() and {"message", "detail", "title", "msg"} & body.keys()
+    marked = "error" in (body.get("object"), body.get("type")) or {"code", "status", "detail"} & body.keys()
+    return body if flat and marked else {}
+
+
+def _code_of(error: Mapping[str, Any]) -> int | None:
+    """The HTTP status that an error in a body names, by number or by name; None where it names none."""
+    values = [error.get(name) for name in ("code", "status", "status_code", "statusCode", "type", "reason")]
+    for value in values:
+        if str(value).isdecimal() and 400 <= int(value) < 600:
+            return int(value)
+    for value in (_bare(value) for value in values if isinstance(value, str)):
+        found = [(len(name), code) for name, code in _table()["names"].items() if name in value]
+        if found:
+            return max(found)[1]
+    return None
+
+
+def _hint_of(error: Mapping[str, Any], said: str) -> str:
+    """Which hint of the table a bad request gives, by the parameter that it names or else by its words."""
+    words = {name: hint["words"] for name, hint in _table()["hints"].items() if "words" in hint}
+    param = error.get("param")
+    texts = {name: param if isinstance(param, str) and name != "context" else said for name in words}
+    return next((name for name in words if re.search(words[name], texts[name], re.IGNORECASE)), "")
 
 
 def _target(response: object, headers: Mapping[str, str]) -> str:
@@ -215,11 +313,13 @@ def address_of(model: Model) -> str:
 
 def advice(model: Model, failure: Failure) -> str:
     """What went wrong for good, what to do, and what the service said."""
-    variables, text = " or ".join(key_variables(model)), failure.kind.advice
+    variables, hint = " or ".join(key_variables(model)), failure.hint
     if failure.status in ("auth", "forbidden") and not variables:
-        text = _table()["keyless"]
+        hint = "keyless"
     if failure.status == "not_found" and model.base_url:
-        text = _table()["not_found_at_url"]
+        hint = "not_found_at_url"
+    text = _table()["hints"][hint]["advice"] if hint else failure.kind.advice
     facts = {"address": address_of(model), "url": model.base_url, "variables": variables, "minutes": PATIENCE / 60}
-    facts["place"] = model.base_url or f"the address of {model.provider}"
-    return f"{text.format(model_id=model.model_id, provider=model.provider, **facts)} ({failure.error})"
+    facts |= {"place": model.base_url or f"the address of {model.provider}", "provider": model.provider}
+    body = " ".join(failure.raw[:200].split()) or "nothing"
+    return f"{text.format(model_id=model.model_id, body=body, **facts)} ({failure.error})"

@@ -6,9 +6,12 @@ import json
 from typing import Any
 
 from helpers.json_bytes import loads
-from helpers.providers.meanings import finish_of
+from helpers.providers.meanings import Failure, finish_of
 from helpers.providers.transport import Sent, Token, fields, output_tokens, post, sdk_options
 from helpers.types import Completion, Model, Request, Usage
+
+#: Where a message holds what its model said beside its content; a server that broke off leaves all of them null.
+SPOKEN = ("refusal", "reasoning", "reasoning_content", "tool_calls")
 
 
 def client(model: Model, key: str | None) -> Any:
@@ -44,14 +47,18 @@ def read(raw: str) -> Completion:
     message, usage = choice["message"], fields(body.get("usage"))
     reasoning = fields(usage.get("completion_tokens_details")).get("reasoning_tokens")
     asked, said = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    finish = finish_of(choice.get("finish_reason"))
+    silent = message.get("content") is None and not any(message.get(name) for name in SPOKEN)
+    if silent and said == 0 and finish in (None, "stop"):
+        raise Failure("provider_error", "the server sent a reply without text and without tokens", raw=raw)
     refusal, content = message.get("refusal"), message.get("content") or ""
     if isinstance(content, list):  # some servers send parts
-        content = "".join(part["text"] for part in content if part.get("type") == "text")
+        content = "".join(part["text"] for part in content if part.get("type") in ("text", "output_text"))
     return Completion(
         "",
         "ok",
         text=refusal or content,
-        finish="refusal" if refusal else finish_of("openai", choice.get("finish_reason")),
+        finish="refusal" if refusal else finish,
         usage=Usage(
             input=asked,
             output=output_tokens(said, reasoning, asked, usage.get("total_tokens")),

@@ -11,11 +11,11 @@ from functools import partial
 from math import inf
 from typing import Any
 
-from helpers.providers.keys import cleaner, key_of
+from helpers.providers.keys import cleaner, key_of, key_variables
 from helpers.providers.meanings import REFUSED_IN_A_ROW, Failure, Tries, address_of, advice, classify
 from helpers.providers.pacing import LONGEST_PAUSE, LOOK_UP, Allowance, Clock, Limit, Pace, Ticket, told_limits
-from helpers.providers.transport import TIMEOUT_SECONDS, Sent, failed, module_of, read
-from helpers.types import Completion, Model, Request
+from helpers.providers.transport import TIMEOUT_SECONDS, Sent, failed, is_near, module_of, read
+from helpers.types import FINISHES, Completion, Model, Request
 
 #: Where a model is asked: provider and `base_url`.
 Address = tuple[str, str | None]
@@ -213,7 +213,8 @@ class Session:
     `reserve(request)` is called before each attempt and may raise to stop spending: then it is none. What `record`
     is given after each must be kept. `halted(model)` is asked while calls wait: a text ends the waiting. `limits` are
     our own, by address; `tell` gets sentences for whoever started the run. `answered` tells when each model last did;
-    `proven` are those with stored replies of this run, `refused` the keys of calls that each has refused since.
+    `proven` are those with stored replies of this run, `refused` the keys of calls that each has refused since; before
+    it has answered once, one that refuses gets one call at a time (`turns`).
     """
 
     reserve: Callable[[Request], None]
@@ -230,7 +231,8 @@ class Session:
     answered: dict[str, float] = field(default_factory=dict)
     proven: Collection[str] = ()
     refused: dict[str, set[str]] = field(default_factory=dict)
-    told: set[Address] = field(default_factory=set)
+    told: set[tuple[str, ...]] = field(default_factory=set)
+    turns: dict[str, asyncio.Lock] = field(default_factory=dict)
     #: The keys of the moment at which the session began: to read the environment for each reply would be dear.
     clean: Callable[[Completion], Completion] = field(default_factory=cleaner)
 
@@ -248,6 +250,11 @@ class Session:
         """The one SDK client for this provider, address and key."""
         account = _account(model)
         if account not in self.clients:
+            if (model.base_url or "").startswith("http:") and key_variables(model) and not is_near(model.base_url):
+                self.note(
+                    f"the key in {' or '.join(key_variables(model))} goes to {model.base_url} unencrypted, and anybody "
+                    "on the way can read it; write https:// if the server speaks it"
+                )
             self.clients[account] = module_of(model.provider).client(model, key_of(model))
         return self.clients[account]
 
@@ -256,8 +263,14 @@ class Session:
         address = (model.provider, model.base_url)
         if address not in self.paces:
             allowance = Allowance(self.limits.get(address, Limit()))
-            self.paces[address] = Pace(self.limit, self.clock, allowance)
+            self.paces[address] = Pace(getattr(model, "concurrency", None) or self.limit, self.clock, allowance)
         return self.paces[address]
+
+    def note(self, text: str, *what: str) -> None:
+        """Tell whoever started the run, once for the same `what` (the text itself, where nothing is given)."""
+        if (what or (text,)) not in self.told:
+            self.told.add(what or (text,))
+            self.tell(f"note: {text}")
 
     def fleet(self, model: Model) -> Fleet:
         """The servers of a model, and what this run knows of each."""
@@ -280,8 +293,15 @@ class Session:
         The last failure is returned as a Completion whose status is not "ok"; Stopped is raised where provider or
         model is stopped, by this call or before it. Who asks again after `reserve` raised hands in the same `tries`.
         """
-        model, tries = request.model, tries or Tries()
-        fleet = self.fleet(model)
+        name, tries = request.model.name, tries or Tries()
+        if self._is_new(name) and self.refused.get(name):
+            async with self.turns.setdefault(name, asyncio.Lock()):
+                if self._is_new(name):
+                    return await self._complete(request, tries)
+        return await self._complete(request, tries)
+
+    async def _complete(self, request: Request, tries: Tries) -> Completion:
+        model, fleet = request.model, self.fleet(request.model)
 
         def check(server: Server | None = None) -> None:
             self.check_stopped(model)
@@ -317,6 +337,9 @@ class Session:
             if objected and fleet.passes_on(server, tries.refused):
                 continue
             again = (fleet.single or not objected) and tries.again(failure, self.clock.now())
+            if fleet.single and failure.status == "connect":
+                at = address_of(server.at)
+                self.note(f"nobody answers at {at} ({failure.error}); it is tried again for a while", "connect", at)
             if (objected or failure.status == "bad_request") and self._lasts(request, failure, again):
                 scope = _account(server.at) if failure.status == "forbidden" else model.name
                 self.stops.setdefault(scope, advice(server.at, failure))
@@ -328,13 +351,21 @@ class Session:
             elif wait and not left_out:  # else one that refuses quickly is the least loaded, and gets all calls
                 self.pace(server.at).pause(wait)
 
+    def _is_new(self, name: str) -> bool:
+        """Whether a model has never answered, in this run or among the stored replies of it."""
+        return name not in self.answered and name not in self.proven
+
     def _lasts(self, request: Request, failure: Failure, again: bool) -> bool:
-        """Whether a refusal concerns all calls of its model: it never answered, or refused several calls for good."""
-        name = request.model.name
-        if failure.kind.objects and not again:
-            self.refused.setdefault(name, set()).add(request.key)
-        new = name not in self.answered and name not in self.proven
-        return new or len(self.refused.get(name, ())) >= REFUSED_IN_A_ROW
+        """Whether a refusal concerns all calls of its model.
+
+        A key or a model id that is refused before the first reply does, and so do several refused calls without a reply
+        between them; a bad request of a model that has answered never does: it takes our parameters.
+        """
+        new, objected = self._is_new(request.model.name), failure.kind.objects
+        refused = self.refused.setdefault(request.model.name, set())
+        if (objected or new) and not again:
+            refused.add(request.key)
+        return (objected and new) or ((objected or new) and len(refused) >= REFUSED_IN_A_ROW)
 
     def _last(self, request: Request, at: Model, failure: Failure, tries: Tries) -> Completion:
         """The failure after which a call is not repeated, as a Completion; Stopped where more than this call ends."""
@@ -348,22 +379,26 @@ class Session:
             self.stops.setdefault(model.name, advice(at, failure))  # each such reply may have been billed
         if failure.status == "rate_limited" and self.answered.get(model.name, -inf) < tries.limited_since:
             self.stops.setdefault(model.name, advice(at, failure))  # else each further call waits as long
-        return Completion(request.key, failure.status, error=failure.error, attempt=tries.attempts)
+        error = advice(at, failure) if failure.hint else failure.error
+        return Completion(request.key, failure.status, error=error, attempt=tries.attempts)
 
     async def _attempt(self, request: Request, model: Model, tries: Tries, ticket: Ticket) -> Completion:
         """One attempt at the server of `model`, recorded."""
         module, at = module_of(request.model.provider), datetime.fromtimestamp(self.clock.wall(), UTC)
         begun, sent, failure, cancelled = self.clock.now(), Sent(""), None, None
+        seconds, late = getattr(request.model, "timeout_seconds", None) or TIMEOUT_SECONDS, False
         try:
-            # the SDKs' own limit starts anew with every byte on this transport
-            async with asyncio.timeout(TIMEOUT_SECONDS):
+            # of the call as a whole: limits of the SDKs start anew with every byte on this transport
+            async with asyncio.timeout(seconds) as limit:
                 sent = await module.send(self.client(model), request)
-            reply = read(module, sent.raw)
+            reply = self._named_end(request.model, read(module, sent.raw, sent.headers, self.clock.wall()))
         except asyncio.CancelledError as error:
             cancelled, failure = error, Failure("maybe_billed", GIVEN_UP)
             reply = Completion(request.key, failure.status, error=failure.error, maybe_billed=True)
         except Exception as error:
-            failure = classify(error, self.clock.wall())
+            late = limit.expired()
+            said = f"no whole reply within {seconds:g} seconds (`timeout_seconds` in models.yaml)"
+            failure = Failure("maybe_billed", said) if late else classify(error, self.clock.wall())
             reply = failed(request.key, failure)
         headers = sent.headers or getattr(failure, "headers", {})
         failure = None if reply.status == "ok" else failure
@@ -382,7 +417,7 @@ class Session:
         if not request.model.simulated:
             reply = self.clean(reply)
         self.record(request, reply)
-        self._adjust(model, ticket, reply, failure, headers)
+        self._adjust(model, ticket, reply, failure, headers, late)
         if cancelled is not None:
             raise cancelled
         if failure is not None:
@@ -393,25 +428,42 @@ class Session:
         return reply
 
     def _adjust(
-        self, model: Model, ticket: Ticket, reply: Completion, failure: Failure | None, headers: Mapping[str, str]
+        self,
+        model: Model,
+        ticket: Ticket,
+        reply: Completion,
+        failure: Failure | None,
+        headers: Mapping[str, str],
+        late: bool,
     ) -> None:
-        """Faster or slower after an attempt, as its outcome and its headers say."""
+        """Faster or slower after an attempt, as its outcome and its headers say; `late`: it took too long."""
         pace = self.pace(model)
         pace.allowance.settle(ticket, reply.usage, refused=failure is not None and not reply.maybe_billed)
         pace.hear(ticket, told_limits(headers, self.clock.wall()))
         if failure is None:
             pace.speed_up()
             return
-        if failure.status == "rate_limited":
+        if failure.status == "rate_limited" or late:
             pace.slow_down(ticket)
         if failure.retry_after is not None:
             pace.pause(failure.retry_after)
-        if failure.odd_wait and (model.provider, model.base_url) not in self.told:
-            self.told.add((model.provider, model.base_url))
-            self.tell(
-                f"note: {address_of(model)} asks to wait ({failure.odd_wait}); longer than {LONGEST_PAUSE:.0f} seconds "
-                "at a time, or what cannot be read, is not waited for: it is asked again after that"
+        if failure.odd_wait:
+            self.note(
+                f"{address_of(model)} asks to wait ({failure.odd_wait}); longer than {LONGEST_PAUSE:.0f} seconds at a "
+                "time, or what cannot be read, is not waited for: it is asked again after that",
+                *("wait", address_of(model)),
             )
+
+    def _named_end(self, model: Model, reply: Completion) -> Completion:
+        """The reply, of which an ending that nobody listed counts as a normal one where a text came."""
+        if reply.finish in (None, "unknown", *FINISHES) or not reply.text.strip():
+            return reply
+        self.note(
+            f"{address_of(model)} ends replies of {model.model_id!r} with {reply.finish!r}, which nobody listed: they "
+            "are read as finished ones",
+            *("end", address_of(model), reply.finish),
+        )
+        return replace(reply, finish="stop")
 
 
 def _account(model: Model) -> Account:

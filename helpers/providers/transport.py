@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import ipaddress
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -11,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from math import inf
 from typing import Any
+from urllib.parse import urlsplit
 
-from helpers.providers.meanings import MOST_KEPT, Failure
+from helpers.providers.meanings import MOST_KEPT, Failure, failure_in, unreadable
 from helpers.types import Completion, Model, Usage
 
 #: Reasoning models think for minutes; a call that takes longer than this is counted as perhaps billed.
@@ -59,6 +61,22 @@ def module_of(provider: str) -> Any:
     return importlib.import_module(f"helpers.providers.{provider}")
 
 
+@cache
+def is_near(url: str | None) -> bool:
+    """Whether an address is on this machine or network.
+
+    >>> is_near("http://127.0.0.1:8000/v1"), is_near("http://gpu-box:8000/v1"), is_near("http://api.x.com/v1")
+    (True, True, False)
+    """
+    host = urlsplit(url or "").hostname
+    if not host:
+        return False
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return "." not in host or host.endswith((".local", ".internal", ".lan"))
+
+
 # --- calls ------------------------------------------------------------------------------------------------------------
 
 
@@ -86,10 +104,13 @@ async def post(sdk: Any, path: str, body: Mapping[str, Any], request_id: str) ->
 
 
 def http_client() -> Any:
-    """An HTTP client for one SDK: it follows no redirect, and stops reading at the limits above."""
+    """An HTTP client for one SDK: it follows no redirect, and stops reading at the limits above.
+
+    It bounds the wait for a connection only; how long a call may take the session decides for each model.
+    """
     from httpx2 import Timeout
 
-    return _client_class()(timeout=Timeout(TIMEOUT_SECONDS, connect=CONNECT_SECONDS))
+    return _client_class()(timeout=Timeout(None, connect=CONNECT_SECONDS))
 
 
 @cache
@@ -143,8 +164,13 @@ async def _read_bounded(came: Any) -> bytes:
 # --- bodies -----------------------------------------------------------------------------------------------------------
 
 
-def read(module: Any, raw: str) -> Completion:
-    """The reply in a body; a body of another form is a Failure, and odd values in it are None."""
+def read(module: Any, raw: str, headers: Mapping[str, str] | None = None, wall: float = 0.0) -> Completion:
+    """The reply in a body; an error or another form is a Failure, and odd values in a reply are None.
+
+    `headers` may say how long to wait after an error; `wall` is the time by our clock, in seconds since 1970.
+    """
+    if '"error' in raw and (failure := failure_in(raw, headers or {}, wall)) is not None:
+        raise failure
     try:
         reply = module.read(raw)
         counts = {name: _count(value) for name, value in vars(reply.usage).items()}
@@ -154,9 +180,12 @@ def read(module: Any, raw: str) -> Completion:
         if not isinstance(reply.finish, TEXT):
             odd["finish"] = "unknown"  # None would be a normal end
         text = LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", reply.text)
-        return replace(reply, text=text, usage=Usage(**counts), **odd)
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
-        raise Failure("bad_envelope", f"{type(error).__name__}: {error}", raw=raw) from None
+        reply = replace(reply, text=text, usage=Usage(**counts), **odd)
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
+        raise failure_in(raw, headers or {}, wall) or unreadable(raw) from None
+    if reply.finish == "error":
+        raise Failure("provider_error", "the server ended the reply before the model did", raw=raw, billed=True)
+    return reply
 
 
 def failed(key: str, failure: Failure) -> Completion:
@@ -165,7 +194,7 @@ def failed(key: str, failure: Failure) -> Completion:
     A prompt refused for its content is never sent again: it is recorded as a reply that a filter ended.
     """
     kept = Completion(key, failure.status, raw=failure.raw, request_id=failure.request_id)
-    kept = replace(kept, error=failure.error, maybe_billed=failure.kind.billed)
+    kept = replace(kept, error=failure.error, maybe_billed=failure.billed)
     return replace(kept, status="ok", finish="filter", error=None) if failure.status == "filtered" else kept
 
 

@@ -100,7 +100,7 @@ def everything(folder: Path) -> bytes:
 
 
 #: Attempts that one request may have, by what came of them, in the table of retries.
-MOST_TRIES = {"maybe_billed": 3, "bad_envelope": 2, "too_large": 2, "empty": 1, "provider_error": 7, "ok": 1}
+MOST_TRIES = {"maybe_billed": 6, "bad_envelope": 6, "too_large": 2, "empty": 1, "provider_error": 6, "ok": 1}
 
 
 def within_the_table(folder: Path, model: Model, requests: Iterable[Request]) -> bool:
