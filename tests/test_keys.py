@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from helpers import paths
@@ -35,6 +35,19 @@ def test_a_key_is_struck_out_in_every_spelling(name: str, way: str) -> None:
     form = spelled(PLANTED[name])[way].decode()
     assert keys.redact(f'{{"error": "wrong key {form}."}}') == f'{{"error": "wrong key [{name}]."}}'
     assert keys.found(f"x{form}y") == [name], "no sign beside it hides it"
+
+
+@pytest.mark.parametrize("name", PLANTED)
+@given(data=st.data())
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_sixteen_characters_of_a_key_are_struck_out_in_every_spelling(name: str, data: st.DataObject) -> None:
+    value = PLANTED[name]
+    begin = data.draw(st.integers(0, len(value) - keys.RUN))
+    part = value[begin : begin + data.draw(st.integers(keys.RUN, len(value) - begin))]
+    form = data.draw(st.sampled_from(sorted({each.decode() for each in spelled(part).values()})))
+    told = keys.redact(f"(see {form}!)")
+    assert told == f"(see [{name}]!)" or (begin == 0 and told == "(see [key]!)")
+    assert keys.redact(f"(see {part[: keys.RUN - 1]}!)") in (f"(see {part[: keys.RUN - 1]}!)", "(see [key]!)")
 
 
 ODD = "q\"u\\o/te<&>'%40 ü_$1\n2\tx"
