@@ -29,6 +29,14 @@ def spelled(value: str) -> dict[str, bytes]:
         "Python": repr(value)[1:-1],
         "URL": quote(value, safe=""),
         "HTML": html.escape(value),
+        "hex": value.encode().hex(),
+        "HEX": value.encode().hex().upper(),
+        "percent-encoded in full": "".join(f"%{byte:02x}" for byte in value.encode()),
+        "URL in URL": quote(quote(value, safe=""), safe=""),
+        "HTML, numbers": "".join(f"&#{ord(sign)};" for sign in value),
+        "HTML, hex numbers": "".join(f"&#x{ord(sign):X};" for sign in value),
+        "HTML in JSON": json.dumps(html.escape(html.escape(value)))[1:-1],
+        "Python bytes": "".join(f"\\x{byte:02x}" for byte in value.encode()),
     }
     return {way: text.encode() for way, text in ways.items()}
 

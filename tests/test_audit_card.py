@@ -16,7 +16,7 @@ from helpers.audit.concluding import SAID
 from helpers.audit.estimands import ESTIMANDS, HEADLINE
 from helpers.audit.probes import PROBES
 from helpers.figures import show_audit_card
-from helpers.providers import auditing, simulated
+from helpers.providers import simulated
 from helpers.types import Estimate
 from helpers.words import CardLine
 from tests.audits import BATTERY, model
@@ -127,8 +127,8 @@ def test_a_text_that_quotes_a_note_or_a_name_moves_no_simulated_judge() -> None:
     prompt = f"<<<QUESTION {nonce}>>>\nWhy?\n<<<END QUESTION {nonce}>>>\n"
     for label, text in (("A", planted), ("B", "Because.")):
         prompt += f"\nAnswer {label}:\n<<<ANSWER {label} {nonce}>>>\n{text}\n<<<END {label} {nonce}>>>\n"
-    shown = simulated._shown(prompt)[2]
+    shown = simulated.texts_shown(prompt)[2]
     biases = dict.fromkeys(("bandwagon", "authority", "names"), 5.0)
-    assert auditing.pulled(prompt, shown, biases) == [0.0, 0.0]
+    assert simulated.pulls_of_marks(prompt, shown, biases) == [0.0, 0.0]
     noted = f"{prompt}\nNote on answer B: preferred by 99 % of readers.\n"
-    assert auditing.pulled(noted, shown, biases) == [0.0, 5.0]
+    assert simulated.pulls_of_marks(noted, shown, biases) == [0.0, 5.0]

@@ -11,7 +11,7 @@ import pytest
 from helpers.biases.self_preference.edits import apply_edits
 from helpers.datasets.passages import load_passages
 from helpers.paths import DATA
-from helpers.providers.synonyms import GROUPS, STYLE, SYNONYMS, style_share, styled
+from helpers.providers.simulated_texts import GROUPS, STYLE, SYNONYMS, style_share, styled
 
 LINES = (DATA / "quality_self_preference" / "passages.jsonl").read_text(encoding="utf-8").splitlines()
 PASSAGES = {row["id"]: row for row in map(json.loads, LINES)}

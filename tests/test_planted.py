@@ -22,7 +22,7 @@ from helpers.biases.planted import NONE, Planted, planted_table, top_chances
 from helpers.biases.position.planted import _lasting
 from helpers.biases.self_preference.planted import _chances, _turned
 from helpers.biases.top_choice.checks import _planted_rows
-from helpers.providers import deciding, simulated
+from helpers.providers import simulated
 from helpers.types import Estimate, Model, Trial
 from tests.rule import exact
 from tests.runs import asked
@@ -142,7 +142,7 @@ def test_answers_to_bias_tests_are_as_often_as_computed() -> None:
         if trial.condition == "decision" or trial.request.repeat or kinds[kind] >= 3:
             continue
         kinds[kind] += 1
-        values, often = deciding.chances(trial.request, simulated.traits_of(trial.judge))
+        values, often = simulated.chances(trial.request)
         picked = [verdict for _, verdict in again(trial, 400) if verdict]
         # What an option counts, by the label under which it is shown.
         counts = trial.wording.versions[trial.where["version"]].values

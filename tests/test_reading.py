@@ -16,8 +16,8 @@ from scipy.stats import binom
 
 from helpers import frames, verdicts
 from helpers.biases.self_preference import asking, editing, pairs
-from helpers.providers import reading, simulated
-from helpers.providers.synonyms import STYLE, SYNONYMS, styled
+from helpers.providers import simulated
+from helpers.providers.simulated_texts import STYLE, STYLES, SYNONYMS, styled
 from helpers.types import Answer, Completion, Experiment, Judgment, Model, Question, Trial
 from tests.runs import settled
 
@@ -138,14 +138,14 @@ def test_self_preference_competes_with_what_the_judge_believes() -> None:
     # So skilled a judge always believes the gold option, which its own answer has not.
     for sharpness, planted in ((1.0, 0.0), (1.0, 2.0), (2.0, 0.0)):
         hits, count = votes(judged(reader(skill=20.0, sharpness=sharpness, self_preference=planted)))
-        assert expected(hits, count, expit(planted - reading.CONVICTION * sharpness)), (sharpness, planted)
+        assert expected(hits, count, expit(planted - simulated.CONVICTION * sharpness)), (sharpness, planted)
 
 
 def test_skill_moves_how_often_the_gold_option_is_believed() -> None:
     for skill in (-1.0, 0.0, 1.5):
         # A question's difficulty is normal with sd 0.7: on average over questions a probit with sd sqrt(1 + 0.7^2).
         share = NormalDist().cdf(skill / sqrt(1 + 0.7**2))
-        believed = [reading.belief(reader(), asked, skill) for asked in KNOWN]
+        believed = [simulated.belief(reader(), asked, skill) for asked in KNOWN]
         gold = ["ABCD".index(question.gold or "") for question in QUESTIONS]
         right = sum(one == other for one, other in zip(believed, gold, strict=True))
         assert expected(right, len(gold), share), skill
@@ -162,10 +162,10 @@ def test_skill_moves_how_often_the_gold_option_is_believed() -> None:
 def test_wrong_readers_share_traps_and_who_knows_nothing_guesses() -> None:
     (asked, question), *_ = KNOWN.items()
     many = [replace(reader(), model_id=f"sim-{n}") for n in range(1000)]
-    wrong = Counter(reading.belief(model, asked, -20.0) for model in many)
+    wrong = Counter(simulated.belief(model, asked, -20.0) for model in many)
     assert "ABCD".index(question.gold or "") not in wrong
     assert expected(max(wrong.values()), 1000, 0.6) and expected(min(wrong.values()), 1000, 0.2)
-    guessed = Counter(reading.belief(replace(model, knowledge={}), asked, 20.0) for model in many)
+    guessed = Counter(simulated.belief(replace(model, knowledge={}), asked, 20.0) for model in many)
     assert all(expected(guessed[letter], 1000, 0.25) for letter in range(4))
 
 
@@ -232,11 +232,11 @@ def edited() -> dict[tuple[str, str], editing.Edited]:
 def test_the_editor_replaces_as_many_words_as_it_is_told_each_by_a_synonym() -> None:
     made = edited()
     assert len(made) == len(QUESTIONS) and {key[1] for key in made} == {"reader"}
-    before = reading.words(styled(PLAIN, "llama"))
+    before = simulated.words_of(styled(PLAIN, "llama"))
     orders = set()
     for edit in made.values():
         for dose in (2, 8):
-            after = reading.words(edit.words[dose] or "")
+            after = simulated.words_of(edit.words[dose] or "")
             changed = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
             assert len(changed) == dose and all(new in SYNONYMS[old] for old, new in changed)
         orders.add(edit.changed[:2])
@@ -249,7 +249,7 @@ def test_a_reader_answers_what_it_believes_in_the_words_of_its_vendor(structured
     asked = experiment(judge)
     said = {trial.request.key: reply(trial) for trial in pairs.answer_trials(asked, some)}
     given = pairs.answers(asked, some, said)
-    believed = {known.id: reading.belief(judge, text, 0.3) for text, known in KNOWN.items()}
+    believed = {known.id: simulated.belief(judge, text, 0.3) for text, known in KNOWN.items()}
     assert len(given) == 60 and {answer.outcome for answer in given.values()} == {"ok"}
     for (id, _), answer in given.items():
         assert answer.label == "ABCD"[believed[id]]
@@ -262,11 +262,11 @@ def test_a_reader_answers_what_it_believes_in_the_words_of_its_vendor(structured
 
 def test_prompts_of_other_kinds_are_left_to_others() -> None:
     trial = pairs.answer_trials(experiment(reader()), QUESTIONS[:1])[0]
-    assert reading.reply(trial.request) is not None
-    assert reading.reply(replace(trial.request, source="Why did the keeper leave?")) is None
-    assert reading.reply(replace(trial.request, source="Passage:\nThe keeper left.")) is None
+    assert simulated.passage_reply(trial.request) is not None
+    assert simulated.passage_reply(replace(trial.request, source="Why did the keeper leave?")) is None
+    assert simulated.passage_reply(replace(trial.request, source="Passage:\nThe keeper left.")) is None
 
 
 def test_every_vendor_of_a_style_has_one_of_the_four_columns() -> None:
-    columns = {STYLE.get(vendor, 0) for vendor in reading.STYLES}
-    assert columns == {0, 1, 2, 3} and len(reading.STYLES) == 4
+    columns = {STYLE.get(vendor, 0) for vendor in STYLES}
+    assert columns == {0, 1, 2, 3} and len(STYLES) == 4

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from helpers import paths
-from helpers.providers.envelopes import module_of
+from helpers.providers.transport import module_of
 from helpers.services import SERVICES
 
 #: A service that exists nowhere: its entry and its module, put in before anything else of the project is loaded.
@@ -30,7 +30,7 @@ SERVICES["acme"] = Service(
 from helpers.config import load_limits, load_models
 from helpers.export import this_run
 from helpers.providers import Sent, Session, addresses, missing_keys
-from helpers.providers.headers import told_limits
+from helpers.providers.pacing import told_limits
 from helpers.check import variables
 from helpers.types import Completion, Request
 

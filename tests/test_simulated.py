@@ -18,8 +18,8 @@ from helpers.biases.top_choice import asking, rates
 from helpers.biases.top_choice.defended import position_effect, self_preference
 from helpers.config import builtin_knowledge
 from helpers.providers import simulated
-from helpers.providers.manners import MANNERS, NEUTRAL, vendor_of
 from helpers.providers.simulated import answer_reply, judge_reply, quality_of, utilities
+from helpers.providers.simulated_texts import MANNERS, NEUTRAL, vendor_of
 from helpers.stats import models as fits
 from helpers.types import Answer, Estimate, Judgment, Model, Question, Request, Trial
 from tests import simulation
@@ -190,7 +190,7 @@ def test_a_real_text_has_no_vendor_even_if_it_shares_a_phrase(text: str) -> None
 
 
 def test_no_two_vendors_share_a_phrase() -> None:
-    phrases = [p for manner in MANNERS.values() for p in (*manner.openings, *manner.closings)]
+    phrases = [p for manner in MANNERS.values() for p in (*manner.get("openings", ()), *manner.get("closings", ()))]
     assert len(set(phrases)) == len(phrases)
     assert not set(phrases) & set(NEUTRAL)
 
@@ -241,7 +241,7 @@ def test_an_unknown_question_gets_a_neutral_text_of_varying_quality() -> None:
     known = simulation.questions(3)
     (model, *_) = simulation.models(known)
     texts = [answer_reply(Request(model, f"What about item {i} that nobody has heard of?")) for i in range(300)]
-    phrases = [*MANNERS["claude"].openings, *MANNERS["claude"].closings, *NEUTRAL]
+    phrases = [*MANNERS["claude"]["openings"], *MANNERS["claude"]["closings"], *NEUTRAL]
     for text in texts:
         rest = text
         for phrase in phrases:

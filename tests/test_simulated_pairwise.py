@@ -18,9 +18,9 @@ import pytest
 from helpers import paths, prompts, verdicts
 from helpers.biases.position.pairs import MIRRORED
 from helpers.config import builtin_knowledge, load_models
-from helpers.providers import pairwise, simulated
-from helpers.providers.manners import MANNERS, NEUTRAL
+from helpers.providers import simulated
 from helpers.providers.simulated import quality_of
+from helpers.providers.simulated_texts import NEUTRAL, write_answer
 from helpers.types import PAIRWISE, Answer, Judgment, Model, Question, Request, Trial
 from tests import simulation
 
@@ -118,7 +118,7 @@ def test_primacy_makes_the_effect_that_the_logistic_function_says_and_none_where
 ) -> None:
     # What matters elsewhere must not matter here: both texts have it.
     more = {"sharpness": 2.0, "taste": 1.0, "self_preference": 2.0, "verbosity": 1.0}
-    text = MANNERS["claude"].write([answer(3)], random.Random(1))
+    text = write_answer("claude", [answer(3)], random.Random(1))
     first, second = wins(tally(judge(structured, **{**more, **traits}), text, text, 1500, kind="creative"))
     one, two = [*traits.get("primacy", []), 0.0, 0.0][:2]
     noise, tie = traits.get("noise", 1.0), traits.get("tie", 0.4)
@@ -173,7 +173,7 @@ def test_the_longer_text_wins_as_often_as_verbosity_says(verbosity: float) -> No
 
 @pytest.mark.parametrize("liking", [0.0, 1.2])
 def test_the_own_manner_wins_as_often_as_self_preference_says(liking: float) -> None:
-    own, other, third = (MANNERS[v].write([answer(3)], random.Random(3)) for v in ("claude", "gpt", "gemini"))
+    own, other, third = (write_answer(v, [answer(3)], random.Random(3)) for v in ("claude", "gpt", "gemini"))
     for texts, lead in (((own, other), liking), ((third, own), -liking), ((other, third), 0.0)):
         found = tally(judge(sharpness=1.0, self_preference=liking), *texts, 1500)
         share = [logistic(side * lead - 0.4) for side in (1, -1)]
@@ -289,8 +289,8 @@ def test_unreadable_replies_are_as_many_as_planted_of_all_kinds_and_of_all_verdi
     assert near(outcomes["ok"], 3000, 0.7)
     assert set(outcomes) == {"ok", "unparsed", "truncated", "refused"}
     assert near(outcomes["truncated"], 3000, 0.075) and near(outcomes["refused"], 3000, 0.075)
-    junk = [text for each in found if each.outcome == "unparsed" for text in pairwise.JUNK if stated(each, text)]
-    assert near(len(junk), 3000, 0.075) and set(junk) == set(pairwise.JUNK)
+    junk = [text for each in found if each.outcome == "unparsed" for text in simulated.JUNK if stated(each, text)]
+    assert near(len(junk), 3000, 0.075) and set(junk) == set(simulated.JUNK)
     # What is lost is lost at random: those that are left prefer the first as often as planted.
     read = [each.verdict.choice for each in found if each.verdict]
     assert near(sum(label in ("A>>B", "A>B") for label in read), len(read), logistic(1.0 - 0.4))
@@ -318,7 +318,7 @@ def test_thresholds_enter_the_key_where_they_are_given_and_only_there() -> None:
 def test_rankings_are_what_they_were_before_pairs_could_be_judged(structured: bool) -> None:
     """Every step of a listwise reply, done again by hand: quality, manner, place, noise, score, wording."""
     model = replace(judge(structured, sharpness=1.0, self_preference=0.7, primacy=[0.5, 0.2]), vendor="gpt")
-    own = MANNERS["gpt"].write([answer(2)], random.Random(5))
+    own = write_answer("gpt", [answer(2)], random.Random(5))
     texts, qualities = (answer(4), own, answer(3)), (QUALITY[3], QUALITY[1] + 0.7, QUALITY[2])
     asked = listwise(model, texts)
     for repeat in range(40):

@@ -9,7 +9,7 @@ from itertools import combinations, permutations
 import pytest
 
 from helpers.biases.self_preference.edits import apply_edits
-from helpers.providers.synonyms import GROUPS, STYLE, SYNONYMS, style_share, styled
+from helpers.providers.simulated_texts import GROUPS, STYLE, SYNONYMS, style_share, styled
 
 #: Function words, which carry grammar and not style; an editor must leave them alone.
 STOP_WORDS = """

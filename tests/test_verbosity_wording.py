@@ -17,7 +17,7 @@ from helpers.biases.verbosity.wording import BIASES, CONTENT, LENGTH, Pair, doub
 from helpers.config import load_experiment
 from helpers.datasets import load_questions
 from helpers.providers import simulated
-from helpers.providers.manners import WORDINGS, is_confident, is_list
+from helpers.providers.simulated_texts import WORDINGS, is_confident, is_list
 from helpers.run import plan
 from helpers.types import Model, Question, Request
 

@@ -26,7 +26,7 @@ from helpers.judge.checking import (
 from helpers.judge.plan import Plan, earlier, make_plan, unique
 from helpers.judge.terminal import Interrupted, Progress, notice
 from helpers.providers import Clock
-from helpers.providers.tokens import tokens_of, without_body
+from helpers.providers.transport import tokens_of, without_body
 from helpers.types import Completion, Judgment, Request, Trial
 
 __all__ = [

@@ -1,12 +1,10 @@
 """The only door to models: one async function a provider, one retry policy for all, one reader of the environment."""
 
-from helpers.providers.allowance import Limit, most_tokens
-from helpers.providers.envelopes import TIMEOUT_SECONDS, Sent
-from helpers.providers.environment import addresses, in_browser, missing_keys
-from helpers.providers.failures import Failure, classify
-from helpers.providers.pacing import Clock
-from helpers.providers.retrying import Tries
+from helpers.providers.keys import addresses, in_browser, missing_keys
+from helpers.providers.meanings import Failure, Tries, classify
+from helpers.providers.pacing import Clock, Limit, most_tokens
 from helpers.providers.session import GIVEN_UP, Session, Stopped, retirement
+from helpers.providers.transport import TIMEOUT_SECONDS, Sent
 
 __all__ = [
     "GIVEN_UP",

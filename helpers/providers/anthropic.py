@@ -5,37 +5,35 @@ from __future__ import annotations
 from typing import Any
 
 from helpers.json_text import loads
-from helpers.providers import Sent
-from helpers.providers.clients import Client, opened, options, post
-from helpers.providers.envelopes import fields, summed
+from helpers.providers.meanings import finish_of
+from helpers.providers.transport import Sent, fields, post, sdk_options, summed
 from helpers.types import Completion, Model, Request, Usage
 
-FINISH = {
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "refusal": "refusal",
-}
 
-
-def client(model: Model, key: str | None) -> Client:
+def client(model: Model, key: str | None) -> Any:
     """The SDK's client, its own retries off."""
     from anthropic import AsyncAnthropic, omit
 
-    return opened(AsyncAnthropic(**options(model, key, omit)), "v1/messages")
+    return AsyncAnthropic(**sdk_options(model, key, omit))
 
 
-async def close(client: Client) -> None:
+async def close(client: Any) -> None:
     """Close the connections."""
-    await client.sdk.close()
+    await client.close()
 
 
-async def send(client: Client, request: Request) -> Sent:
-    """One call; parameters go as they stand in models.yaml (the SDK's own signature has dropped temperature)."""
+async def send(client: Any, request: Request) -> Sent:
+    """One call; parameters go as they stand in models.yaml (the SDK's own signature has dropped temperature).
+
+    A long beginning that other prompts share is marked for the cache: reading it costs a tenth.
+    """
+    content: Any = request.prompt
+    if request.cacheable:
+        shared = {"type": "text", "text": request.prompt[: request.cacheable], "cache_control": {"type": "ephemeral"}}
+        content = [shared, {"type": "text", "text": request.prompt[request.cacheable :]}]
     body: dict[str, Any] = {
         "model": request.model.model_id,
-        "messages": [{"role": "user", "content": _content(request)}],
+        "messages": [{"role": "user", "content": content}],
         **request.params,
     }
     if request.system:
@@ -43,16 +41,7 @@ async def send(client: Client, request: Request) -> Sent:
     if request.schema is not None:
         form = {"format": {"type": "json_schema", "schema": request.schema}}
         body["output_config"] = {**body.get("output_config", {}), **form}
-    return await post(client, body, "request-id")
-
-
-def _content(request: Request) -> Any:
-    """The prompt; a long beginning that other prompts share is marked for the cache (reading it costs a tenth)."""
-    if not request.cacheable:
-        return request.prompt
-    first, rest = request.prompt[: request.cacheable], request.prompt[request.cacheable :]
-    mark = {"cache_control": {"type": "ephemeral"}}
-    return [{"type": "text", "text": first, **mark}, {"type": "text", "text": rest}]
+    return await post(client, "/v1/messages", body, "request-id")
 
 
 def read(raw: str) -> Completion:
@@ -64,7 +53,7 @@ def read(raw: str) -> Completion:
         "",
         "ok",
         text="".join(block["text"] for block in body["content"] if block["type"] == "text"),
-        finish=FINISH.get(body["stop_reason"], body["stop_reason"]),
+        finish=finish_of(body["stop_reason"]),
         usage=Usage(
             input=None if usage.get("input_tokens") is None else summed(usage["input_tokens"], cached, written),
             output=usage.get("output_tokens"),

@@ -6,29 +6,27 @@ import json
 from typing import Any
 
 from helpers.json_text import loads
-from helpers.providers import Sent
-from helpers.providers.clients import Client, opened, options, post
-from helpers.providers.envelopes import fields, output_tokens
-from helpers.providers.tokens import Token
+from helpers.providers.meanings import Failure, finish_of
+from helpers.providers.transport import Sent, Token, fields, output_tokens, post, sdk_options
 from helpers.types import Completion, Model, Request, Usage
 
-FINISH = {"stop": "stop", "length": "length", "content_filter": "filter"}
+#: Where a message holds what its model said beside its content; a server that broke off leaves all of them null.
+SPOKEN = ("refusal", "reasoning", "reasoning_content", "tool_calls")
 
 
-def client(model: Model, key: str | None) -> Client:
+def client(model: Model, key: str | None) -> Any:
     """The SDK's client, its own retries off."""
     from openai import AsyncOpenAI, omit
 
-    keys = {"bearer_auth": True, "admin_api_key_auth": True}  # as the SDK has it for each call
-    return opened(AsyncOpenAI(**options(model, key, omit)), "chat/completions", security=keys)
+    return AsyncOpenAI(**sdk_options(model, key, omit))
 
 
-async def close(client: Client) -> None:
+async def close(client: Any) -> None:
     """Close the connections."""
-    await client.sdk.close()
+    await client.close()
 
 
-async def send(client: Client, request: Request) -> Sent:
+async def send(client: Any, request: Request) -> Sent:
     """One call; the body is kept as it came, because reading it may fail."""
     messages = [{"role": "system", "content": request.system}] if request.system else []
     body: dict[str, Any] = {
@@ -39,7 +37,7 @@ async def send(client: Client, request: Request) -> Sent:
     if request.schema is not None:
         schema = {"name": "reply", "strict": True, "schema": request.schema}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
-    return await post(client, body, "x-request-id")
+    return await post(client, "/chat/completions", body, "x-request-id")
 
 
 def read(raw: str) -> Completion:
@@ -49,14 +47,18 @@ def read(raw: str) -> Completion:
     message, usage = choice["message"], fields(body.get("usage"))
     reasoning = fields(usage.get("completion_tokens_details")).get("reasoning_tokens")
     asked, said = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    finish = finish_of(choice.get("finish_reason"))
+    silent = message.get("content") is None and not any(message.get(name) for name in SPOKEN)
+    if silent and said == 0 and finish in (None, "stop"):
+        raise Failure("provider_error", "the server sent a reply without text and without tokens", raw=raw)
     refusal, content = message.get("refusal"), message.get("content") or ""
     if isinstance(content, list):  # some servers send parts
-        content = "".join(part["text"] for part in content if part.get("type") == "text")
+        content = "".join(part["text"] for part in content if part.get("type") in ("text", "output_text"))
     return Completion(
         "",
         "ok",
         text=refusal or content,
-        finish="refusal" if refusal else FINISH.get(choice.get("finish_reason"), choice.get("finish_reason")),
+        finish="refusal" if refusal else finish,
         usage=Usage(
             input=asked,
             output=output_tokens(said, reasoning, asked, usage.get("total_tokens")),

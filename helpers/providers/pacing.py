@@ -1,17 +1,47 @@
-"""How fast an address is asked: one pace for all calls to it, slower when it says so, faster when it does not."""
+"""How fast an address is asked: what its replies say of limits and waits, limits of our own, one pace for all calls."""
 
 from __future__ import annotations
 
 import asyncio
+import math
 import random
+import re
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from bisect import bisect_right
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
-from helpers.providers.allowance import Allowance, Ticket
-from helpers.providers.headers import LONGEST_PAUSE, Told
-from helpers.types import Request
+from helpers.services import SERVICES
+from helpers.types import Request, Usage
 
+#: Nobody waits longer for a service at a time, whatever it says, in seconds: a wrong header must not stall a run.
+LONGEST_PAUSE = 120.0
+#: A service's clock may differ from ours by this much, in seconds, before its own `Date` is believed.
+CLOCK_SKEW = 2.0
+#: Google says in the body how long to wait.
+RETRY_DELAY = re.compile(r'"retryDelay"\s*:\s*"([0-9.]+)s"')
+DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|[smhd]))+")
+SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+#: Headers of a limit by what it counts: how many, how many are left, when all are back. Any service may tell any.
+PARTS = ("limit", "remaining", "reset")
+LIMITS = {
+    counted: [
+        [service.limits[counted].format(part) for part in PARTS]
+        for service in SERVICES.values()
+        if counted in service.limits
+    ]
+    for counted in ("requests", "tokens", "input", "output")
+}
+LIMIT_NAMES = frozenset(name for several in LIMITS.values() for names in several for name in names)
+#: Calls that a limit of our own lets through at once, as seconds of its rate: what a late sleeper may catch up with.
+CATCH_UP = 0.25
+#: Where nothing is left and the service said that all is back in no time, its next reply is waited for, in seconds.
+NEXT_LOOK = 0.05
+#: Before a model's usage is known, a token is taken for so many bytes of a prompt.
+BYTES_PER_TOKEN = 4
 #: After a pause the crowd comes back within so many seconds, each at a moment of its own.
 SPREAD = 1.0
 #: Who says that no time has to pass is not asked again in the same breath, in seconds.
@@ -38,6 +68,294 @@ class Clock:
         check()
 
 
+# --- what services say ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Told:
+    """One limit as a service told it: `remaining` of `limit` are left, and all of them are back in `seconds`."""
+
+    limit: float
+    remaining: float
+    seconds: float
+
+
+def retry_after(headers: Mapping[str, str], body: str, wall: float) -> tuple[float | None, str | None]:
+    """How long a service asks us to wait, and its words where they are not followed.
+
+    Seconds, milliseconds (`retry-after-ms`), an HTTP date, or Google's `retryDelay` in the body; None where nothing
+    is said. What is longer than LONGEST_PAUSE or cannot be read is LONGEST_PAUSE, and the words are returned.
+    `wall` is our own time in seconds since 1970.
+
+    >>> retry_after({"retry-after": "7"}, "", 0.0), retry_after({"retry-after": "soon"}, "", 0.0)
+    ((7.0, None), (120.0, 'Retry-After: soon'))
+    """
+    delay = RETRY_DELAY.search(body)
+    for name, after in (
+        ("retry-after-ms", headers.get("retry-after-ms")),
+        ("Retry-After", headers.get("retry-after")),
+        ("retryDelay", delay and delay[1]),
+    ):
+        if after is None or (name == "retry-after-ms" and _number(after) is None):
+            continue
+        seconds = _seconds(after, headers, wall)
+        seconds = math.inf if seconds is None else seconds / (1000 if name == "retry-after-ms" else 1)
+        if seconds > LONGEST_PAUSE:
+            return LONGEST_PAUSE, f"{name}: {after.strip()[:60]}"
+        return max(seconds, 0.0), None
+    return None, None
+
+
+def told_limits(headers: Mapping[str, str], wall: float) -> dict[str, Told]:
+    """The limits that a reply's headers tell, by what they count: requests, tokens, input or output tokens.
+
+    A limit that is not told whole, or not in numbers, is left out: nothing is concluded from it. `wall` is our own
+    time in seconds since 1970.
+    """
+    found: dict[str, Told] = {}
+    if LIMIT_NAMES.isdisjoint(map(str.lower, headers)):  # of an error they can be in any case
+        return found
+    for counted, names in LIMITS.items():
+        for limit, remaining, reset in names:
+            size, left = _number(headers.get(limit)), _number(headers.get(remaining))
+            seconds = _seconds(headers.get(reset), headers, wall)
+            if size is not None and size > 0 and left is not None and seconds is not None:
+                found[counted] = Told(size, min(max(left, 0.0), size), min(max(seconds, 0.0), LONGEST_PAUSE))
+    return found
+
+
+def _number(text: str | None) -> float | None:
+    """A finite number, else None."""
+    try:
+        value = float(text) if text is not None else math.nan
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _seconds(text: str | None, headers: Mapping[str, str], wall: float) -> float | None:
+    """Seconds from now: a number, a duration (20s, 1m30s, 17ms), an HTTP date or an ISO time; None for anything else.
+
+    Dates are read against the service's own clock where that differs from ours.
+    """
+    if text is None or (seconds := _number(text)) is not None:
+        return None if text is None else seconds
+    if DURATION.fullmatch(text.strip()):
+        return sum(float(value) * SECONDS[unit] for value, unit in re.findall(r"([\d.]+)(ms|[smhd])", text))
+    if (moment := _moment(text)) is None:
+        return None
+    theirs = _moment(headers.get("date") or "")
+    return moment - (wall if theirs is None or abs(theirs - wall) <= CLOCK_SKEW else theirs)
+
+
+def _moment(text: str) -> float | None:
+    """A date of HTTP or ISO in seconds since 1970."""
+    for read in (datetime.fromisoformat, parsedate_to_datetime):
+        try:
+            moment = read(text.strip())
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        except (ValueError, TypeError, OverflowError):
+            continue
+    return None
+
+
+# --- how much an address may be asked ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What one address may be asked in a minute by us; None: no limit."""
+
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """One attempt as its address counted it: what it was taken to cost, and all that had been sent with it."""
+
+    model: str
+    costs: Mapping[str, float]
+    sent: Mapping[str, float]
+
+
+@dataclass
+class Spacing:
+    """A limit of our own, kept by the distance between calls: no minute holds more than `per_minute`.
+
+    A call may come `slack` calls too early, for which the rate is so much lower. (Calls of several tokens each are
+    counted when they begin: a minute then holds at most one call more.)
+    """
+
+    per_minute: float
+    slack: int = 0
+    due: float = -math.inf
+
+    @property
+    def rate(self) -> float:
+        """Units a second."""
+        return (self.per_minute - self.slack) / 60
+
+    def wait(self, now: float) -> float:
+        """Seconds until the next call may begin."""
+        return self.due - self.slack / self.rate - now
+
+    def take(self, amount: float, now: float) -> None:
+        """Count a call that begins."""
+        self.due = max(self.due, now) + amount / self.rate
+
+    def correct(self, amount: float) -> None:
+        """Count so much more (or less) than was taken."""
+        self.due += amount / self.rate
+
+
+@dataclass
+class Log:
+    """What was sent to an address of one kind (calls, tokens), and when; no further back than LONGEST_PAUSE."""
+
+    times: list[float] = field(default_factory=list)
+    totals: list[float] = field(default_factory=list)
+    forgotten: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """All that was ever sent."""
+        return self.totals[-1] if self.totals else self.forgotten
+
+    @property
+    def last(self) -> float:
+        """When the last call began."""
+        return self.times[-1] if self.times else -math.inf
+
+    def add(self, amount: float, now: float) -> None:
+        """A call that begins."""
+        self.totals.append(self.total + amount)
+        self.times.append(now)
+        if self.times[0] < now - 2 * LONGEST_PAUSE:
+            old = bisect_right(self.times, now - LONGEST_PAUSE)
+            self.forgotten = self.totals[old - 1]
+            del self.times[:old], self.totals[:old]
+
+    def until(self, moment: float) -> float:
+        """All that was sent until a moment."""
+        sent = bisect_right(self.times, moment)
+        return self.totals[sent - 1] if sent else self.forgotten
+
+
+@dataclass
+class Gauge:
+    """One limit of one model as the service last told it; what was sent since counts against it.
+
+    The first half of the limit is free; the second is spread over the time until all is back. A service that refills
+    bit by bit is then asked at its very rate (from a half, what is left over the time to the full is that rate), and
+    one that refills at once is asked until all is used. When all should be back and no reply has said so, a call
+    counts for `refill` seconds, in which the whole limit comes back bit by bit: no such time holds more than the limit.
+    """
+
+    limit: float = math.inf
+    remaining: float = math.inf
+    full_at: float = -math.inf
+    period: float = 0.0
+    refill: float = LONGEST_PAUSE
+    mark: float = 0.0
+
+    def hear(self, told: Told, sent: float, now: float) -> None:
+        """Take over what a reply said, whose call had `sent` as all that was sent; of older calls no word counts."""
+        if sent > self.mark:
+            self.limit, self.remaining, self.mark = told.limit, told.remaining, sent
+            self.full_at, self.period = now + told.seconds, max(self.period, told.seconds)
+            used = told.limit - told.remaining
+            if used and told.seconds:  # what is full, or back in no time, does not tell how fast
+                self.refill = min(told.seconds * told.limit / used, LONGEST_PAUSE)
+
+    def wait(self, cost: float, log: Log, now: float) -> float:
+        """Seconds until a call of this cost may begin; 0 or less: now."""
+        if now >= self.full_at:
+            self.remaining, self.full_at = self.limit, now + self.period
+            self.mark = max(self.mark, log.until(now - self.refill))
+        left = self.remaining - (log.total - self.mark)
+        if left < min(cost, self.limit):
+            return max(self.full_at - now, NEXT_LOOK)
+        if left > self.limit / 2:
+            return 0.0
+        return log.last + cost * (self.full_at - log.last) / left - now
+
+
+@dataclass
+class Allowance:
+    """Both kinds of limits for all calls to one address.
+
+    What a service tells holds for the model that was asked, and every call to the address counts against it: whether
+    models share a limit is not told.
+    """
+
+    limit: Limit = field(default_factory=Limit)
+    spacings: dict[str, Spacing] = field(default_factory=dict)
+    gauges: dict[tuple[str, str], Gauge] = field(default_factory=dict)
+    logs: dict[str, Log] = field(default_factory=dict)
+    outputs: dict[str, tuple[int, float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Nothing was sent yet."""
+        if (calls := self.limit.requests_per_minute) is not None:
+            self.spacings["requests"] = Spacing(calls, int(calls / 60 * CATCH_UP))
+        if (tokens := self.limit.tokens_per_minute) is not None:
+            self.spacings["tokens"] = Spacing(tokens)
+
+    def own_wait(self, now: float) -> float:
+        """Seconds until our own limits let the next call begin, whatever its model; 0 or less: now."""
+        return max((spacing.wait(now) for spacing in self.spacings.values()), default=0.0)
+
+    def told_wait(self, request: Request, now: float) -> float:
+        """Seconds until this request may be sent by what replies said of its model's limits; 0 or less: now."""
+        told = [(counted, gauge) for (model, counted), gauge in self.gauges.items() if model == request.model.model_id]
+        costs = self._costs(request) if told else {}
+        return max((gauge.wait(costs[counted], self.logs[counted], now) for counted, gauge in told), default=0.0)
+
+    def take(self, request: Request, now: float) -> Ticket:
+        """Count an attempt that begins."""
+        costs = self._costs(request)
+        for counted, cost in costs.items():
+            self.logs.setdefault(counted, Log()).add(cost, now)
+        for counted, spacing in self.spacings.items():
+            spacing.take(costs[counted], now)
+        return Ticket(request.model.model_id, costs, {counted: log.total for counted, log in self.logs.items()})
+
+    def hear(self, ticket: Ticket, told: Mapping[str, Told], now: float) -> None:
+        """What the reply to an attempt told of the limits."""
+        for counted, each in told.items():
+            self.gauges.setdefault((ticket.model, counted), Gauge()).hear(each, ticket.sent[counted], now)
+
+    def settle(self, ticket: Ticket, usage: Usage, refused: bool) -> None:
+        """Count an attempt's tokens as they came: what was counted; none where it was refused; else as was taken."""
+        counted = usage.input is not None and usage.output is not None
+        if counted:
+            calls, total = self.outputs.get(ticket.model, (0, 0.0))
+            self.outputs[ticket.model] = (calls + 1, total + usage.output)
+        if "tokens" in self.spacings and (counted or refused):
+            tokens = usage.input + usage.output if counted else 0
+            self.spacings["tokens"].correct(tokens - ticket.costs["tokens"])
+
+    def _costs(self, request: Request) -> dict[str, float]:
+        """What a call is taken to cost; its output as the model's were so far, before the first as its limit."""
+        read, most = most_tokens(request)
+        calls, total = self.outputs.get(request.model.model_id, (0, 0.0))
+        written = total / calls if calls else float(most)
+        return {"requests": 1.0, "tokens": read + written, "input": float(read), "output": written}
+
+
+def most_tokens(request: Request) -> tuple[int, int]:
+    """The tokens of prompt and reply for which a call is taken before its model's replies are known.
+
+    An answer that the prompt will show and nobody has written yet is not counted: hardly any is as long as its limit.
+    """
+    read = math.ceil(request.measured.size / BYTES_PER_TOKEN)
+    return read, request.model.max_tokens
+
+
+# --- the pace of an address -------------------------------------------------------------------------------------------
+
+
 @dataclass
 class Pace:
     """The calls in flight to one address: at most `limit`, none before `paused_until`, none that it does not allow.
@@ -56,55 +374,34 @@ class Pace:
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     _turns: dict[str, asyncio.Lock] = field(default_factory=dict)
     _free: asyncio.Event = field(default_factory=asyncio.Event)
-    _waiting: int = 0
 
     def __post_init__(self) -> None:
         """Start at full speed: most runs never meet a limit."""
         self.allowed = float(self.limit)
 
-    def slot(self, request: Request, check: Callable[[], None], begin: Callable[[], None] = lambda: None) -> Slot:
+    @asynccontextmanager
+    async def slot(
+        self, request: Request, check: Callable[[], None], begin: Callable[[], None] = lambda: None
+    ) -> AsyncIterator[Ticket]:
         """Wait for the end of a pause, a free place and what the address allows; then hold the place.
 
         First come, first served among the calls to one model; the first ones of several models take turns. `check` is
         called while it waits, `begin` when nothing is left to wait for; what they raise is raised here, and no call has
         begun.
         """
-        return Slot(self, request, check, begin)
-
-    async def place(self, request: Request, check: Callable[[], None], begin: Callable[[], None]) -> Ticket:
-        """Wait for a place as `slot` says; it has to be given back with `leave`."""
-        ticket = None if self._waiting else self._at_once(request, check, begin)
-        if ticket is None:
-            self._waiting += 1
-            try:
-                while (ticket := await self._turn_of(request, check, begin)) is None:
-                    pass
-            finally:
-                self._waiting -= 1
-        return ticket
-
-    def leave(self) -> None:
-        """A call has ended, in whatever way."""
-        self.in_flight -= 1
-        self._free.set()
-
-    def _at_once(self, request: Request, check: Callable[[], None], begin: Callable[[], None]) -> Ticket | None:
-        """The place of a call that has nothing to wait for, as most have; None where it has."""
-        now = self.clock.now()
-        waits = self.full or self.paused_until > now or self.allowance.own_wait(now) > 0
-        if waits or self.allowance.told_wait(request, now) > 0:
-            return None
-        return self._taken(request, check, begin, now)
-
-    def _taken(self, request: Request, check: Callable[[], None], begin: Callable[[], None], now: float) -> Ticket:
-        check()  # what waited for a place may have been refused meanwhile
-        begin()
-        self.in_flight += 1
-        return self.allowance.take(request, now)
+        while (ticket := await self._turn_of(request, check, begin)) is None:
+            pass
+        try:
+            yield ticket
+        finally:
+            self.in_flight -= 1
+            self._free.set()
 
     async def _turn_of(self, request: Request, check: Callable[[], None], begin: Callable[[], None]) -> Ticket | None:
         """The place of a call; None where the address asked for a pause meanwhile."""
-        await self._end_of_pause(check)
+        while (wait := self.paused()) > 0:
+            await self.clock.wait(wait, check)
+            await self.clock.wait(self.clock.jitter() * SPREAD, check)
         async with self._turns.setdefault(request.model.model_id, asyncio.Lock()):
             check()
             while self.paused() <= 0:
@@ -119,7 +416,10 @@ class Pace:
                     now = self.clock.now()
                     free = not self.full and self.paused() <= 0
                     if free and self.allowance.told_wait(request, now) <= 0:
-                        return self._taken(request, check, begin, now)
+                        check()  # what waited for a place may have been refused meanwhile
+                        begin()
+                        self.in_flight += 1
+                        return self.allowance.take(request, now)
         return None
 
     async def _until(self, wait: Callable[[float], float], check: Callable[[], None]) -> None:
@@ -156,26 +456,3 @@ class Pace:
     def paused(self) -> float:
         """Seconds until the end of a pause; 0 or less where there is none."""
         return self.paused_until - self.clock.now()
-
-    async def _end_of_pause(self, check: Callable[[], None]) -> None:
-        while (wait := self.paused()) > 0:
-            await self.clock.wait(wait, check)
-            await self.clock.wait(self.clock.jitter() * SPREAD, check)
-
-
-@dataclass(slots=True)
-class Slot:
-    """The place of one call, from its turn to its end: what `Pace.slot` gives."""
-
-    pace: Pace
-    request: Request
-    check: Callable[[], None]
-    begin: Callable[[], None]
-
-    async def __aenter__(self) -> Ticket:
-        """Wait for the place."""
-        return await self.pace.place(self.request, self.check, self.begin)
-
-    async def __aexit__(self, *_: object) -> None:
-        """Give it back."""
-        self.pace.leave()

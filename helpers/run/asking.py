@@ -50,13 +50,13 @@ class Asked:
     @property
     def simulator(self) -> SimpleNamespace:
         """What simulated judges feel before noise, by functions: what was planted follows from it without a call."""
-        from helpers.providers import deciding, reading, simulated
+        from helpers.providers import simulated
 
         return SimpleNamespace(
             before_noise=simulated.before_noise,
-            of_passages=reading.before_noise,
-            compared=reading.compared,
-            chances=lambda request: deciding.chances(request, simulated.traits_of(request.model)),
+            of_passages=simulated.felt_on_passage,
+            compared=simulated.compared_answers,
+            chances=simulated.chances,
         )
 
     @property

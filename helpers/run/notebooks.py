@@ -16,8 +16,7 @@ from helpers import paths
 from helpers.check import variables
 from helpers.config import ConfigError, collection_names, load_collection, load_config, load_experiment
 from helpers.judge import UNWRITTEN
-from helpers.providers.environment import leave_browser
-from helpers.providers.keys import declare, redact, refuse
+from helpers.providers.keys import declare, leave_browser, redact, refuse
 from helpers.run.asking import check
 from helpers.run.cleaning import clean
 from helpers.run.collected import collected

@@ -110,7 +110,7 @@ def everything(folder: Path) -> bytes:
 
 #: Attempts that one request may have, by what came of them, in the table of retries; the last one of a provider error
 #: comes when the rest of the stage is done.
-MOST_TRIES = {"maybe_billed": 3, "bad_envelope": 2, "too_large": 2, "empty": 1, "provider_error": 8, "ok": 1}
+MOST_TRIES = {"maybe_billed": 6, "bad_envelope": 6, "too_large": 2, "empty": 1, "provider_error": 7, "ok": 1}
 
 
 def within_the_table(folder: Path, model: Model, requests: Iterable[Request]) -> bool:

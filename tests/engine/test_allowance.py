@@ -14,9 +14,7 @@ from typing import Any
 import pytest
 
 from helpers.providers import Failure, Limit, Sent, Session, Stopped
-from helpers.providers.allowance import NEXT_LOOK, Allowance, Gauge, Log
-from helpers.providers.headers import LONGEST_PAUSE, Told, told_limits
-from helpers.providers.pacing import Pace
+from helpers.providers.pacing import LONGEST_PAUSE, NEXT_LOOK, Allowance, Gauge, Log, Pace, Told, told_limits
 from helpers.types import Completion, Model, Request, Usage
 from tests.engine import virtual
 from tests.engine.asking import MODELS
@@ -116,7 +114,7 @@ def test_of_a_crowd_nobody_comes_early_and_all_come_back_within_a_second(seed: i
 
 
 def test_rate_limits_never_use_up_the_tries_of_other_failures() -> None:
-    statuses = ["rate_limited"] * 40 + (["provider_error"] + ["rate_limited"] * 3) * 6 + ["provider_error"]
+    statuses = ["rate_limited"] * 40 + (["provider_error"] + ["rate_limited"] * 3) * 5 + ["provider_error"]
     left = iter(statuses)
 
     async def scene() -> Completion:

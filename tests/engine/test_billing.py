@@ -11,7 +11,7 @@ import pytest
 
 from helpers.judge import Budget, Incomplete, actual
 from helpers.judge.budget import worst_case
-from helpers.providers import envelopes
+from helpers.providers import transport
 from helpers.types import Completion, Model, Price, Request
 from tests.engine.asking import MODELS, answering, ask, requests_to
 
@@ -33,7 +33,7 @@ def body(dialect: str, usage: Any, text: str = "VERDICT-5eed: A") -> str:
 
 
 def read(dialect: str, usage: Any, text: str = "VERDICT-5eed: A") -> Completion:
-    return envelopes.read(envelopes.module_of(dialect), body(dialect, usage, text))
+    return transport.read(transport.module_of(dialect), body(dialect, usage, text))
 
 
 def openai(asked: Any, said: Any, total: Any = None, reasoning: Any = None) -> dict[str, Any]:

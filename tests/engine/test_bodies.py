@@ -12,9 +12,8 @@ import httpx2
 import pytest
 
 from helpers.providers import anthropic, google, openai
-from helpers.providers.clients import opened, post
-from helpers.providers.envelopes import Sent
-from helpers.providers.failures import Failure
+from helpers.providers.meanings import Failure
+from helpers.providers.transport import Sent, post
 from helpers.types import Request
 from tests.engine.asking import MODELS
 
@@ -34,7 +33,7 @@ def sent(kind: str | None, body: bytes) -> tuple[Sent, httpx2.Request]:
     async def call() -> Sent:
         lines = httpx2.AsyncClient(transport=httpx2.MockTransport(answer))
         sdk = AsyncOpenAI(api_key="none", base_url="http://127.0.0.1:9/v1", max_retries=0, http_client=lines)
-        return await post(opened(sdk, "chat/completions"), {"model": "m"}, "x-request-id")
+        return await post(sdk, "/chat/completions", {"model": "m"}, "x-request-id")
 
     return asyncio.run(call()), asked[0]
 
@@ -58,10 +57,10 @@ def test_bytes_that_are_no_text_are_kept_as_far_as_they_are() -> None:
 
 
 @pytest.mark.parametrize("kind", ["openai", "anthropic"])
-def test_options_that_are_given_once_are_those_that_the_sdk_would_take_itself(
+def test_a_call_goes_where_the_sdk_sends_it_and_tells_nothing_of_the_machine(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same address, body, headers and limits of time as the SDK's own call of our client without options."""
+    """The SDK's own address, headers and limits of time; only what it says of the machine that asks is left out."""
     monkeypatch.setenv(f"{kind.upper()}_API_KEY", "none")
     asked: list[httpx2.Request] = []
 
@@ -71,24 +70,21 @@ def test_options_that_are_given_once_are_those_that_the_sdk_would_take_itself(
 
     monkeypatch.setattr(httpx2.AsyncClient, "send", send)
     module = {"openai": openai, "anthropic": anthropic}[kind]
-    path = {"openai": "/chat/completions", "anthropic": "/v1/messages"}[kind]
+    path = {"openai": "/v1/chat/completions", "anthropic": "/v1/messages"}[kind]
 
-    async def both() -> None:
-        client = module.client(MODELS[kind], "none")
+    async def call() -> None:
+        client = module.client(replace(MODELS[kind], base_url=None), "none")
         try:
-            await post(client, {"model": "m"}, "x-request-id")
-            await client.sdk.post(path, cast_to=httpx2.Response, content=b'{"model":"m"}')
+            await module.send(client, Request(MODELS[kind], "Who?", "You judge."))
         finally:
             await module.close(client)
 
-    asyncio.run(both())
-    ours, plain = asked
-    assert (str(ours.url), ours.content) == (str(plain.url), plain.content)
-    # The one header that anthropic's SDK adds where a call says its limit of time: ours, as it is kept anyway.
-    told = {name: value for name, value in ours.headers.items() if name != "x-stainless-timeout"}
-    assert told == {name: value for name, value in plain.headers.items() if name != "x-stainless-timeout"}
-    assert ours.extensions["timeout"] == plain.extensions["timeout"]
-    # Of the machine that asks nothing is told: the SDK's own calls name its system, processor, Python and event loop.
+    asyncio.run(call())
+    [request] = asked
+    host, told, body = f"https://api.{kind}.com", dict(request.headers), json.loads(request.content)
+    assert str(request.url) == host + path and request.method == "POST"
+    assert body["model"] == MODELS[kind].model_id and body["messages"][-1] == {"role": "user", "content": "Who?"}
+    assert request.extensions["timeout"]["connect"] == 10.0
     machine = ("lang", "package-version", "os", "arch", "runtime", "runtime-version", "async")
     assert not {f"x-stainless-{name}" for name in machine} & {*told}
     assert (

@@ -61,20 +61,20 @@ def tries(folder: Path, key: str) -> list[tuple[int, str]]:
 @pytest.mark.parametrize(
     ("fault", "beside", "came"),
     [
-        # The first attempt fits beside the other call, the second does not, and afterwards there is money for four.
-        ("truncated", 1.8, ["maybe_billed", "maybe_billed", "maybe_billed"]),
-        ("broken_json", 1.8, ["bad_envelope", "bad_envelope"]),
+        # The first attempt fits beside the other call, the second does not, and afterwards there is money for eight.
+        ("truncated", 1.8, ["maybe_billed"] * 6),
+        ("broken_json", 1.8, ["bad_envelope"] * 6),
         ("empty", 1.0, ["empty", "ok"]),  # costs next to nothing; the second one counts as said
     ],
 )
 def test_a_call_that_waited_for_money_has_no_tries_more_and_numbers_that_go_on(
     serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, beside: float, came: list[str]
 ) -> None:
-    budget = Watched(CLAUDE_CALL + beside * GPT_CALL)
+    budget, dear = Watched(3 * CLAUDE_CALL + beside * GPT_CALL), replace(CLAUDE, price=Price(6.0, 90.0))
     server = answered_late(budget, serve, monkeypatch, only(fault))
     [doomed] = requests_to(GPT, 1)
     with suppress(Incomplete):
-        ask([doomed, *requests_to(CLAUDE, 1)], tmp_path, budget=budget)
+        ask([doomed, *requests_to(dear, 1)], tmp_path, budget=budget)
     assert budget.refused.is_set(), "it had to wait"
     assert tries(tmp_path, doomed.key) == list(enumerate(came, 1))
     assert server.count(billed=True) == len(server.calls) == len(came)

@@ -13,7 +13,7 @@ import pytest
 
 from helpers import store
 from helpers.judge import Incomplete
-from helpers.providers import failures, keys
+from helpers.providers import keys, meanings
 from helpers.types import Model
 from tests.engine.asking import MODELS, PROVIDERS, answering, ask, attempts, everything, requests_to
 from tests.leaks import PLANTED, leaks, spelled
@@ -66,7 +66,7 @@ def test_an_error_that_echoes_the_key_leaves_no_trace_of_it(
 def test_a_failure_holds_no_key_and_no_half_of_one(plant: Any) -> None:
     plant()
     value = PLANTED["OPENAI_API_KEY"]
-    failure = failures.Failure("auth", "x" * 280 + value, raw=f'{{"message": "{value}"}}', request_id=value)
+    failure = meanings.Failure("auth", "x" * 280 + value, raw=f'{{"message": "{value}"}}', request_id=value)
     assert failure.error == "x" * 280 + "[OPENAI_API_KEY]" and failure.raw == '{"message": "[OPENAI_API_KEY]"}'
     assert failure.request_id == "[OPENAI_API_KEY]" and not leaks(str(failure) + repr(failure.args))
 
@@ -152,8 +152,8 @@ def test_a_key_that_no_header_can_carry_is_not_shown(
 
 def test_without_redaction_the_same_leaves_traces(plant: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(only(Fault("401")))
-    monkeypatch.setattr(failures, "redact", lambda text: text)
-    monkeypatch.setattr(keys, "struck", lambda text, forms, like=True: (text, []))
+    monkeypatch.setattr(meanings, "redact", lambda text: text)
+    monkeypatch.setattr(keys, "strike", lambda text, known, like=True: (text, []))
     with pytest.raises(Incomplete) as error:
         ask([request for kind in PROVIDERS for request in requests_to(MODELS[kind], 1)], tmp_path)
     assert set(leaks(everything(tmp_path))) == set(PLANTED), "the search finds what is there"

@@ -117,14 +117,14 @@ def test_a_rate_limit_that_never_ends_is_left_to_the_next_run_after_half_an_hour
 def test_half_an_hour_begins_with_the_first_refusal_and_other_failures_do_not_use_it_up(
     serve: Any, tmp_path: Path
 ) -> None:
-    steps = [Fault("503", retry_after=120.0)] * 6 + [Fault("429", retry_after=120.0)] * 10 + ["500"]
+    steps = [Fault("503", retry_after=120.0)] * 5 + [Fault("429", retry_after=120.0)] * 10 + ["500"]
     clock = FakeClock()
     serve(scripted(steps))
     model = MODELS["openai"]
     with pytest.raises(Incomplete, match="1 x provider_error"):
         ask(requests_to(model, 1), tmp_path, clock)
-    assert statuses(tmp_path, model) == ["provider_error"] * 6 + ["rate_limited"] * 10 + ["provider_error"]
-    assert clock.time == 16 * 120.5
+    assert statuses(tmp_path, model) == ["provider_error"] * 5 + ["rate_limited"] * 10 + ["provider_error"]
+    assert clock.time == 15 * 120.5
 
 
 @pytest.mark.parametrize("fault", ["503", "529"])

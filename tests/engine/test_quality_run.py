@@ -10,7 +10,7 @@ from typing import Any
 from helpers import run
 from helpers.biases import self_preference
 from helpers.config import load_experiment
-from helpers.providers import reading
+from helpers.providers import simulated
 from helpers.types import Experiment, Model, Request
 from tests.engine.test_control import FOUR, asked, four_models
 from tests.servers.behaviours import Call, Reply, polite
@@ -22,7 +22,7 @@ def reader(call: Call) -> Reply:
     vendor = next((name for name in ("claude", "gemini", "gpt") if call.model.startswith(name)), "llama")
     model = Model(call.model, "simulated", call.model, vendor, traits={"self_preference": 1.0, "recognition": 1.0})
     # As real models do, it does not always say the same.
-    text = reading.reply(Request(model, call.prompt, call.system, call.schema, repeat=call.attempt))
+    text = simulated.passage_reply(Request(model, call.prompt, call.system, call.schema, repeat=call.attempt))
     return Reply(text) if text is not None else polite(call)
 
 

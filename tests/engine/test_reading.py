@@ -14,8 +14,7 @@ from helpers import json_text, store
 from helpers.judge import Budget
 from helpers.judge.budget import worst_case
 from helpers.providers import anthropic, google, openai
-from helpers.providers.envelopes import read
-from helpers.providers.tokens import tokens_of
+from helpers.providers.transport import read, tokens_of
 from helpers.types import FINISHES, Completion, Model, Price, Usage
 from tests.engine.asking import answering, ask, at, requests_to
 

@@ -14,7 +14,7 @@ import pytest
 
 from helpers.judge import Budget, Incomplete, judge_all
 from helpers.judge.budget import worst_case
-from helpers.providers import Failure, failures
+from helpers.providers import Failure, meanings
 from helpers.types import Judgment, Model, Price, Trial
 from tests.engine.asking import EVERY, MODELS, FakeClock, ask, at, attempts, requests_to, statuses
 from tests.engine.test_fleet_faults import A, B, C, answering, behind, run
@@ -141,7 +141,7 @@ def test_what_concerns_every_call_is_no_filter(serve: Any, tmp_path: Path, body:
     model = at(server.url, "own")
     with pytest.raises(Incomplete, match="6 of 6"):
         ask(requests_to(model, 6), tmp_path)
-    assert statuses(tmp_path, model) == [{"400": "bad_request", "403": "forbidden"}[status]]
+    assert statuses(tmp_path, model) == {"400": ["bad_request"] * 3, "403": ["forbidden"]}[status]
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_what_concerns_every_call_is_no_filter(serve: Any, tmp_path: Path, body:
     ],
 )
 def test_an_error_of_key_account_or_form_is_never_stored_for_a_refusal(message: str) -> None:
-    assert not failures._refuses_content(error(message))
+    assert not meanings.refuses_content(error(message))
 
 
 @pytest.mark.parametrize("status", ["401", "404", "429", "500"])
@@ -250,7 +250,7 @@ def test_a_filtered_first_prompt_proves_nothing_of_the_parameters(serve: Any, tm
     server = serve(lambda call: refused(CONTENT["azure"]) if "question 0 " in call.prompt else Fault("400"))
     with pytest.raises(Incomplete, match="`params:`"):
         ask(requests_to(at(server.url, kind), 20), tmp_path, concurrency=1)
-    assert len(server.calls) == 2
+    assert len(server.calls) == 4, "three different requests are refused before it is the parameters"
 
 
 def test_prompts_that_are_too_long_are_no_refusals_of_all_calls(serve: Any, tmp_path: Path) -> None:
@@ -265,7 +265,7 @@ def test_prompts_that_are_too_long_are_no_refusals_of_all_calls(serve: Any, tmp_
 def test_stored_refusals_alone_prove_no_parameters_to_the_next_run(serve: Any, tmp_path: Path) -> None:
     server = serve(lambda call: refused(CONTENT["azure"]) if "question 0 " in call.prompt else Fault("400"))
     model = at(server.url, "own")
-    for calls in (2, 3):
+    for calls in (4, 7):
         with pytest.raises(Incomplete, match="`params:`"):
             ask(requests_to(model, 20), tmp_path, concurrency=1)
         assert len(server.calls) == calls
@@ -295,4 +295,4 @@ def test_a_prompt_that_one_server_of_three_filters_is_answered_once(serve: Any, 
 
 @pytest.mark.parametrize("nested", ["[" * 100_000, '{"error":' * 100_000, "x" * 100_000])
 def test_an_error_of_any_depth_is_read_without_harm(nested: str) -> None:
-    assert not failures._refuses_content(nested)
+    assert not meanings.refuses_content(nested)

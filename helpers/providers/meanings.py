@@ -1,0 +1,325 @@
+"""What a server's answer means (the table of meanings.yaml), and what a failed attempt means for the next one."""
+
+from __future__ import annotations
+
+import json
+import pkgutil
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+from urllib.parse import urljoin
+
+from helpers.providers.keys import causes, key_variables, redact, redacted
+from helpers.providers.pacing import retry_after
+from helpers.types import Model
+
+#: Of a body that is no reply so many characters are kept.
+MOST_KEPT = 2**17
+#: What the transport calls a connection that never stood, so that nothing can have been billed.
+NEVER_CONNECTED = {"ClientConnectorError", "ConnectionTimeoutError", "ConnectTimeout", "ConnectError", "PoolTimeout"}
+#: What it calls a connection that broke or fell silent after the request was sent.
+BROKE = {"ClientError", "TransportError", "APIConnectionError", "TimeoutError", "OSError", "DecodingError"}
+#: A rate limit is waited for however often it comes, until a call has met it for so long; then it is left to the next
+#: run. Seconds.
+PATIENCE = 1800.0
+#: Different calls that a model refuses without a reply between them, after which it is not asked any more.
+REFUSED_IN_A_ROW = 3
+#: Waits without a word from the service: a drawn share of 1, 2, 4, ... seconds, at most 60.
+LONGEST_BACKOFF = 60.0
+#: Fields that only replies have: a body without any of them that tells of something wrong is an error.
+ENVELOPE = {"choices", "candidates", "content", "usage", "usageMetadata", "promptFeedback", "stop_reason"}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What becomes of a call that ended so, and of its model or address: the fields are explained in meanings.yaml."""
+
+    repeats: int = 0
+    billed: bool = False
+    server: bool = False
+    objects: bool = False
+    stops: bool = False
+    advice: str = ""
+
+
+class Failure(Exception):
+    """One attempt that brought no reply."""
+
+    def __init__(
+        self,
+        status: str,
+        error: str,
+        retry_after: float | None = None,
+        raw: str = "",
+        request_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        odd_wait: str | None = None,
+        hint: str = "",
+        billed: bool | None = None,
+    ) -> None:
+        """`status` is a kind of meanings.yaml, `error` what the provider said, shortened, `raw` all of it; no keys.
+
+        `retry_after` are the seconds that the service asks us to wait, `odd_wait` its words where we do not; `hint`
+        narrows the kind down for the advice, `billed` says whether this attempt may have been (None: as its kind).
+        """
+        error = redact(error)  # before it is shortened: half a key is still half a key
+        super().__init__(f"{status}: {error}")
+        self.status, self.error, self.retry_after = status, error[:300], retry_after
+        self.raw, self.request_id = redact(raw)[:MOST_KEPT], request_id and redact(request_id)
+        self.headers, self.odd_wait, self.hint = headers or {}, odd_wait, hint
+        self.billed = self.kind.billed if billed is None else billed
+
+    @property
+    def kind(self) -> Kind:
+        """What becomes of the call, and of its model or address."""
+        return kind_of(self.status)
+
+
+@dataclass
+class Tries:
+    """One call so far: attempts, failures by kind, servers that refused it, and when it first met a rate limit."""
+
+    attempts: int = 0
+    refused: set[str | None] = field(default_factory=set)
+    counts: Counter[str] = field(default_factory=Counter)
+    limited_since: float | None = None
+
+    def again(self, failure: Failure, now: float) -> bool:
+        """Count a failure, and tell whether the call is repeated after it."""
+        self.counts[failure.status] += 1
+        if failure.status == "rate_limited":
+            self.limited_since = now if self.limited_since is None else self.limited_since
+            return now - self.limited_since < PATIENCE
+        return self.counts[failure.status] <= failure.kind.repeats
+
+    def backoff(self, failure: Failure, jitter: float) -> float:
+        """Seconds that this call waits for itself before it is repeated; `jitter` is drawn from 0 to 1.
+
+        None of it where the address is paused for all, or where a finished reply came without text.
+        """
+        if failure.retry_after is not None or failure.status == "empty":
+            return 0.0
+        return jitter * min(LONGEST_BACKOFF, 2.0 ** min(self.counts[failure.status] - 1, 6))
+
+
+@cache
+def _table() -> dict[str, Any]:
+    import yaml  # nothing needs it before the first reply
+
+    table = yaml.safe_load(pkgutil.get_data(__package__, "meanings.yaml") or b"")
+    for name in ("certain", "refused", "every_call"):
+        table["content"][name] = re.compile("|".join(table["content"][name]), re.IGNORECASE)
+    table["finishes"] = {_bare(word): finish for finish, words in table["finishes"].items() for word in words}
+    table["names"] = {_bare(word): code for code, words in table["names"].items() for word in words}
+    return table
+
+
+def _bare(word: str) -> str:
+    return re.sub(r"[\s_-]", "", word).casefold()
+
+
+@cache
+def kind_of(status: str) -> Kind:
+    """What becomes of a call that ended so; a status that is not in the table is not repeated."""
+    return Kind(**_table()["kinds"].get(status, {}))
+
+
+def finish_of(reason: Any) -> Any:
+    """How a reply ended (stop, length, filter, refusal, error); a reason that is not in the table as it is.
+
+    >>> finish_of("EOS-token"), finish_of("MAX_TOKENS"), finish_of("tool_calls"), finish_of(None)
+    ('stop', 'length', 'tool_calls', None)
+    """
+    return _table()["finishes"].get(_bare(reason), reason) if isinstance(reason, str) else reason
+
+
+def classify(error: Exception, wall: float | None = None) -> Failure:
+    """The kind of failure of an exception of any of the three SDKs or of the transport below them.
+
+    Status first (`status_code`; google-genai calls it `code`), then the kind of transport error by name. The SDKs wrap
+    aiohttp's errors (and ours) and call a line that breaks after the request a failed connection: where aiohttp spoke,
+    its word counts. What is no failure of a call is raised again. `wall` is the time by our clock, in seconds since
+    1970.
+    """
+    links = causes(error)
+    if (ours := next((link for link in links if isinstance(link, Failure)), None)) is not None:
+        return ours
+    below = [link for link in links if type(link).__module__.startswith("aiohttp")]
+    code = getattr(error, "status_code", None) or getattr(error, "code", None)
+    if isinstance(code, int) and error not in below:
+        return _by_status(code, error, time.time() if wall is None else wall)
+    text = str(error) or "the connection broke or fell silent"
+    if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError)):
+        return Failure("bad_envelope", f"what came is no JSON ({error})")
+    names = {kind.__name__ for link in below or links for kind in type(link).__mro__}
+    if names & NEVER_CONNECTED:
+        return Failure("connect", text)
+    if names & BROKE:
+        return Failure("maybe_billed", text)
+    clean = redacted(error)
+    if clean is error:
+        raise error
+    raise clean from None  # what it was raised from would be shown with it
+
+
+def _by_status(code: int, error: Exception, wall: float) -> Failure:
+    response = getattr(error, "response", None)
+    headers, body = getattr(response, "headers", None) or {}, getattr(response, "text", "")
+    said = f"HTTP {code}, a redirect to {_target(response, headers)}" if 300 <= code < 400 else str(error)
+    return _failure(code, said, body, headers, wall)
+
+
+def _failure(code: int, said: str, body: str, headers: Mapping[str, str], wall: float, **more: Any) -> Failure:
+    status = status_of(code, body)
+    wait, odd = retry_after(headers, body, wall)
+    request_id = headers.get("x-request-id") or headers.get("request-id")
+    hint = _hint_of(_error_in(_loads(body)), said) if status == "bad_request" else ""
+    return Failure(status, said, wait, body, request_id, headers, odd, hint, **more)
+
+
+def status_of(code: int, body: str) -> str:
+    """The kind of an error by its status and its body."""
+    table, named = _table(), _code_of(_error_in(_loads(body)))
+    if (named in (429, 529) and (code in (400, 403) or code >= 500)) or (named == 402 and code in (400, 403, 429)):
+        code = named
+    for status, said in table["words"].items():
+        if code in said["statuses"] and any(word in body for word in said["words"]):
+            return status
+    if code in table["content"]["statuses"] and refuses_content(body):
+        return "filtered"
+    other = "provider_error" if code >= 500 else "redirect" if code < 400 else "bad_request"
+    return table["statuses"].get(code, other)
+
+
+def failure_in(raw: str, headers: Mapping[str, str], wall: float) -> Failure | None:
+    """The error that a body holds in the place of a reply, or beside a part of one; None where it holds none."""
+    body = _loads(raw)
+    if not (error := _error_in(body)):
+        return None
+    code = _code_of(error) or (400 if refuses_content(json.dumps(error)) else 500)
+    said = next((error[name] for name in ("message", "detail", "msg", "title", "error") if error.get(name)), error)
+    parted = bool(isinstance(body, dict) and body.get("choices"))  # what came of a reply may have been billed
+    return _failure(code, str(said), raw, headers, wall, billed=parted or None)
+
+
+def unreadable(raw: str) -> Failure:
+    """What a body is that holds neither a reply nor an error."""
+    text, body = raw.lstrip("\ufeff \r\n\t"), _loads(raw)
+    if not text:
+        return Failure("bad_envelope", "an empty body", raw=raw)
+    if text.startswith("<"):
+        return Failure("bad_envelope", "an HTML page instead of JSON", raw=raw)
+    if text.startswith(("data:", "event:", ": ")):
+        return Failure("bad_envelope", "a stream of events, though none was asked for", raw=raw, hint="stream")
+    if body is None:
+        return Failure("bad_envelope", "what came is no JSON, or breaks off", raw=raw)
+    for name in ("choices", "candidates", "content") if isinstance(body, dict) else ():
+        if name in body and not body[name]:
+            return Failure("bad_envelope", f"the list of {name} in the reply is empty", raw=raw, hint="shape")
+    if isinstance(body, dict) and ENVELOPE & body.keys():
+        return Failure("bad_envelope", "no text in the reply where it should be", raw=raw, hint="shape")
+    return Failure("bad_envelope", "JSON of another form", raw=raw)
+
+
+def _loads(raw: str) -> Any:
+    try:
+        return json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _error_in(body: Any) -> dict[str, Any]:
+    """The error that a body tells of, wherever services put it; empty where there is none."""
+    body = body[0] if isinstance(body, list) and body else body
+    if not isinstance(body, dict):
+        return {}
+    choices = body.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    for place, name in ((body, "error"), (choice, "error"), (body, "errors")):
+        error = place.get(name) if isinstance(place, dict) else None
+        error = error[0] if isinstance(error, list) and error else error
+        if error and isinstance(error, str | dict):
+            # Some services say the reason in a text and its code beside it.
+            return error if isinstance(error, dict) else {**body, "choices": None, "message": error}
+    flat = not ENVELOPE & body.keys() and {"message", "detail", "title", "msg"} & body.keys()
+    marked = "error" in (body.get("object"), body.get("type")) or {"code", "status", "detail"} & body.keys()
+    return body if flat and marked else {}
+
+
+def _code_of(error: Mapping[str, Any]) -> int | None:
+    """The HTTP status that an error in a body names, by number or by name; None where it names none."""
+    values = [error.get(name) for name in ("code", "status", "status_code", "statusCode", "type", "reason")]
+    for value in values:
+        if str(value).isdecimal() and 400 <= int(value) < 600:
+            return int(value)
+    for value in (_bare(value) for value in values if isinstance(value, str)):
+        found = [(len(name), code) for name, code in _table()["names"].items() if name in value]
+        if found:
+            return max(found)[1]
+    return None
+
+
+def _hint_of(error: Mapping[str, Any], said: str) -> str:
+    """Which hint of the table a bad request gives, by the parameter that it names or else by its words."""
+    words = {name: hint["words"] for name, hint in _table()["hints"].items() if "words" in hint}
+    param = error.get("param")
+    texts = {name: param if isinstance(param, str) and name != "context" else said for name in words}
+    return next((name for name in words if re.search(words[name], texts[name], re.IGNORECASE)), "")
+
+
+def _target(response: object, headers: Mapping[str, str]) -> str:
+    """The full address that a redirect names, or its header as it stands if that is no address."""
+    asked, named = getattr(getattr(response, "request", None), "url", ""), headers.get("location")
+    try:
+        return "no address" if named is None else urljoin(str(asked), named)
+    except ValueError:
+        return str(named)
+
+
+def refuses_content(body: str) -> bool:
+    """Whether an error in JSON says that a prompt was refused for its content; a firewall's page in HTML never does.
+
+    >>> refuses_content('{"error": {"code": "content_filter", "message": "Stopped by the content management policy"}}')
+    True
+    >>> refuses_content('{"error": {"message": "Requests with this API key are blocked"}}'), refuses_content("<html>")
+    (False, False)
+    """
+    content = _table()["content"]
+    try:
+        why = "\n".join(_reasons(json.loads(body), content))
+    except (ValueError, RecursionError):
+        return False
+    refused = content["refused"].search(why) and not content["every_call"].search(why)
+    return bool(refused or content["certain"].search(why))
+
+
+def _reasons(error: object, content: Mapping[str, Any]) -> Iterator[str]:
+    """The texts of an error's fields that give a reason, at any depth except in the request that it returns."""
+    if isinstance(error, dict):
+        yield from (text for name, text in error.items() if name in content["reasons"] and isinstance(text, str))
+        error = [below for name, below in error.items() if name not in content["echoes"]]
+    for below in error if isinstance(error, list) else ():
+        yield from _reasons(below, content)
+
+
+def address_of(model: Model) -> str:
+    """Where a model is asked, in words."""
+    return model.base_url or model.provider
+
+
+def advice(model: Model, failure: Failure) -> str:
+    """What went wrong for good, what to do, and what the service said."""
+    variables, hint = " or ".join(key_variables(model)), failure.hint
+    if failure.status in ("auth", "forbidden") and not variables:
+        hint = "keyless"
+    if failure.status == "not_found" and model.base_url:
+        hint = "not_found_at_url"
+    text = _table()["hints"][hint]["advice"] if hint else failure.kind.advice
+    facts = {"address": address_of(model), "url": model.base_url, "variables": variables, "minutes": PATIENCE / 60}
+    facts |= {"place": model.base_url or f"the address of {model.provider}", "provider": model.provider}
+    body = " ".join(failure.raw[:200].split()) or "nothing"
+    return f"{text.format(model_id=model.model_id, body=body, **facts)} ({failure.error})"

@@ -1,0 +1,255 @@
+"""Bodies over the wire: one HTTP client for the three SDKs, and what is read from what came back."""
+
+from __future__ import annotations
+
+import importlib
+import ipaddress
+import json
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from functools import cache
+from math import inf
+from typing import Any
+from urllib.parse import urlsplit
+
+from helpers.providers.meanings import MOST_KEPT, Failure, failure_in, unreadable
+from helpers.types import Completion, Model, Usage
+
+#: Reasoning models think for minutes; a call that takes longer than this is counted as perhaps billed.
+TIMEOUT_SECONDS = 600.0
+#: Who does not even open a connection in this time is not there, and has billed nothing.
+CONNECT_SECONDS = 10.0
+#: Limits in bytes after decompression: a larger reply is an error; of a larger error page the rest is not read. More of
+#: it is read than is kept, so that a key at the cut is whole when it is struck out.
+MOST_BYTES, MOST_ERROR_BYTES = 16 * 2**20, 2 * MOST_KEPT
+#: Headers that describe the body as it was sent, before it was decoded.
+OF_THE_WIRE = {b"content-encoding", b"content-length", b"transfer-encoding"}
+#: Character sets that a reply may name. Python's other codecs decompress without a limit, take quadratic time or raise:
+#: a reply that names one of them is read as UTF-8.
+CHARACTER_SETS = re.compile(
+    r"utf[-_]?8(?:[-_]sig)?|(?:us-)?ascii|latin[-_]?1|iso[-_]?8859-\d+|(?:cp|windows-)?125\d|koi8-[ru]|big5|gb\w+|euc-\w+|shift_jis",
+    re.IGNORECASE,
+)
+#: Headers in which the SDKs tell of the machine that asks: nobody needs to know.
+MACHINE = ("Lang", "Package-Version", "OS", "Arch", "Runtime", "Runtime-Version", "Async")
+#: Half a character, which a reply that was cut in the middle of one can hold and no file or prompt can.
+LONE_SURROGATES = re.compile("[\ud800-\udfff]")
+#: What a service may say of itself: a text, or nothing.
+TEXT = (str, type(None))
+#: A number of tokens from here on is none that a store file or another program could hold.
+MOST_TOKENS = 2**53
+#: A body in which log-probabilities stand; most bodies name them and hold none.
+LOG_PROBABILITIES = re.compile(r'ogprob\w*"\s*:\s*[\[{]')
+#: One token of a reply, with the log-probability of each alternative that the provider told (the token itself too).
+Token = tuple[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What came back over the wire, before anything was read from it; the names of `headers` in lower case."""
+
+    raw: str
+    request_id: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@cache
+def module_of(provider: str) -> Any:
+    """The module that speaks to a provider."""
+    return importlib.import_module(f"helpers.providers.{provider}")
+
+
+@cache
+def is_near(url: str | None) -> bool:
+    """Whether an address is on this machine or network.
+
+    >>> is_near("http://127.0.0.1:8000/v1"), is_near("http://gpu-box:8000/v1"), is_near("http://api.x.com/v1")
+    (True, True, False)
+    """
+    host = urlsplit(url or "").hostname
+    if not host:
+        return False
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return "." not in host or host.endswith((".local", ".internal", ".lan"))
+
+
+# --- calls ------------------------------------------------------------------------------------------------------------
+
+
+def sdk_options(model: Model, key: str | None, omit: Any) -> dict[str, Any]:
+    """What the clients of OpenAI and Anthropic are made with: our HTTP client, and no retries of their own.
+
+    `omit` is the SDK's word for a header that is not sent.
+    """
+    headers = {f"X-Stainless-{name}": omit for name in MACHINE}
+    lines = http_client()
+    common = {"max_retries": 0, "timeout": lines.timeout, "http_client": lines, "default_headers": headers}
+    return {"api_key": key, "base_url": model.base_url, **common}
+
+
+async def post(sdk: Any, path: str, body: Mapping[str, Any], request_id: str) -> Sent:
+    """One call with the SDK's own `post`; `request_id` is the name of its header. The body is kept as it came."""
+    from httpx2 import Response
+
+    response = await sdk.post(path, cast_to=Response, body=body)
+    headers = dict(response.headers.items())
+    # Bodies are UTF-8 unless they name a character set.
+    named = "charset" in headers.get("content-type", "").lower()
+    text = response.text if named else response.content.decode(errors="replace")
+    return Sent(text, headers.get(request_id), headers)
+
+
+def http_client() -> Any:
+    """An HTTP client for one SDK: it follows no redirect, and stops reading at the limits above.
+
+    It bounds the wait for a connection only; how long a call may take the session decides for each model.
+    """
+    from httpx2 import Timeout
+
+    return _client_class()(timeout=Timeout(None, connect=CONNECT_SECONDS))
+
+
+@cache
+def _client_class() -> Any:
+    """A class over OpenAI's aiohttp transport, made when the first client is: importing the SDK takes a while."""
+    from httpx2 import Response
+    from openai import DefaultAioHttpClient
+
+    class Reply(Response):
+        def json(self, **options: Any) -> Any:
+            try:
+                return super().json(**options)
+            except (ValueError, RecursionError) as error:  # google-genai handles JSONDecodeError only
+                raise json.JSONDecodeError(str(error), "", 0) from None
+
+    class Lines(DefaultAioHttpClient):
+        async def send(self, request: Any, **options: Any) -> Any:
+            """Send a request as the SDK made it, except for timeouts and redirects, and read the whole reply."""
+            request.extensions["timeout"] = self.timeout.as_dict()  # google-genai bounds no wait for a connection
+            try:
+                came = await super().send(request, **{**options, "stream": True, "follow_redirects": False})
+            except UnicodeError as error:  # the status line is not text
+                raise Failure("bad_envelope", f"a reply that is not HTTP: {error}") from None
+            headers = [(name, value) for name, value in came.headers.raw if name.lower() not in OF_THE_WIRE]
+            whole = {"content": await _read_bounded(came), "request": request, "extensions": came.extensions}
+            reply = Reply(came.status_code, headers=headers, **whole)
+            if not CHARACTER_SETS.fullmatch(reply.charset_encoding or "utf-8"):
+                reply.encoding = "utf-8"
+            return reply
+
+    return Lines
+
+
+async def _read_bounded(came: Any) -> bytes:
+    """The decoded body of a reply; Failure (`too_large`) where a success has more than MOST_BYTES."""
+    most = MOST_BYTES if came.is_success else MOST_ERROR_BYTES
+    body = bytearray()
+    try:
+        async with aclosing(came.aiter_bytes()) as parts:
+            async for part in parts:
+                body += part
+                if len(body) > most:
+                    break
+    finally:
+        await came.aclose()
+    if came.is_success and len(body) > most:
+        raise Failure("too_large", f"more than {most / 2**20:g} MB came for one reply; the rest was not read")
+    return bytes(body[:most])
+
+
+# --- bodies -----------------------------------------------------------------------------------------------------------
+
+
+def read(module: Any, raw: str, headers: Mapping[str, str] | None = None, wall: float = 0.0) -> Completion:
+    """The reply in a body; an error or another form is a Failure, and odd values in a reply are None.
+
+    `headers` may say how long to wait after an error; `wall` is the time by our clock, in seconds since 1970.
+    """
+    if '"error' in raw and (failure := failure_in(raw, headers or {}, wall)) is not None:
+        raise failure
+    try:
+        reply = module.read(raw)
+        counts = {name: _count(value) for name, value in vars(reply.usage).items()}
+        # No prompt and no text has 0 tokens: such a count is treated as missing, and the worst case is charged.
+        counts |= {name: counts[name] or None for name in (("input", "output") if reply.text else ("input",))}
+        odd = {name: None for name in ("model", "request_id") if not isinstance(getattr(reply, name), TEXT)}
+        if not isinstance(reply.finish, TEXT):
+            odd["finish"] = "unknown"  # None would be a normal end
+        text = LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", reply.text)
+        reply = replace(reply, text=text, usage=Usage(**counts), **odd)
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
+        raise failure_in(raw, headers or {}, wall) or unreadable(raw) from None
+    if reply.finish == "error":
+        raise Failure("provider_error", "the server ended the reply before the model did", raw=raw, billed=True)
+    return reply
+
+
+def failed(key: str, failure: Failure) -> Completion:
+    """What is recorded of an attempt that failed.
+
+    A prompt refused for its content is never sent again: it is recorded as a reply that a filter ended.
+    """
+    kept = Completion(key, failure.status, raw=failure.raw, request_id=failure.request_id)
+    kept = replace(kept, error=failure.error, maybe_billed=failure.billed)
+    return replace(kept, status="ok", finish="filter", error=None) if failure.status == "filtered" else kept
+
+
+def fields(value: Any) -> Mapping[str, Any]:
+    """A part of a body as the mapping that it should be; empty where it is anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def summed(*counts: Any) -> int | None:
+    """The sum of the counts that are there; None where there is none, or where one is impossible."""
+    there = [each for each in counts if each is not None]
+    return sum(there) if there and all(_count(each) is not None for each in there) else None
+
+
+def output_tokens(said: Any, reasoning: Any, asked: Any, total: Any) -> Any:
+    """The most output tokens that a reply's counts allow: some services count reasoning apart, or in the total alone.
+
+    >>> output_tokens(10, 5000, 40, None), output_tokens(10, 5000, 40, 5050), output_tokens(10, 4, 40, 50)
+    (5010, 5010, 10)
+    """
+    if _count(said) is None:
+        return said
+    apart = said + reasoning if (_count(reasoning) or 0) > said else said
+    return max(apart, total - asked) if _count(total) is not None and _count(asked) is not None else apart
+
+
+def _count(value: Any) -> int | None:
+    """A number of tokens, or None for anything else that a server may say: the worst case is then charged."""
+    return value if type(value) is int and 0 <= value < MOST_TOKENS else None
+
+
+# --- how sure a model was of each token -------------------------------------------------------------------------------
+
+
+def tokens_of(model: Model, completion: Completion) -> list[Token]:
+    """The tokens of a reply with the log-probabilities that its provider told; empty where it told none or nonsense."""
+    tokens = getattr(module_of(model.provider), "tokens", None)
+    if not tokens or not LOG_PROBABILITIES.search(completion.raw):
+        return []
+    try:
+        found = tokens(completion.raw)
+        return found if _sound(found) else []
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError):
+        return []  # the verdict is read from the text all the same
+
+
+def without_body(completion: Completion) -> Completion:
+    """A reply without its body, unless log-probabilities stand in it."""
+    return completion if LOG_PROBABILITIES.search(completion.raw) else replace(completion, raw="")
+
+
+def _sound(tokens: Sequence[Token]) -> bool:
+    """Whether all tokens are texts, and all log-probabilities numbers (of what cannot be, some tell -inf)."""
+    words = (word for token, tops in tokens for word in (token, *tops))
+    numbers = (at for _, tops in tokens for at in tops.values())
+    return all(isinstance(word, str) for word in words) and all(
+        type(at) in (int, float) and -inf <= float(at) < inf for at in numbers
+    )
