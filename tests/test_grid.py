@@ -78,6 +78,10 @@ WRONG = [
     (GRID.replace("  seed: [1, 2, 3]", "  seed: [1]\n  seed: [2]"), "line 5: duplicate key 'seed'"),
     (GRID.replace("seed", "store"), "line 4: store is one for the whole matrix; give it with -p store"),
     (GRID.replace("seed", "budget_usd"), "line 4: budget_usd is one for the whole matrix"),
+    (
+        GRID.replace("seed", "budget_total_usd"),
+        "one for the whole matrix; give it with -p budget_usd",
+    ),
     (GRID.replace("seed", "repeats"), "line 4: repeats is also given with -p; leave one of them out"),
     (GRID + "exclude:\n- seed: 4\n", "line 6: seed = 4 is in no cell; it is one of: 1, 2, 3"),
     (GRID + "exclude:\n- limit: 4\n", "line 6: 'limit' is not varied; `parameters:` has: judges, seed"),

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from helpers.types import Completion, Model, Request, Trial
+from helpers.types import Completion, Model, Request, Trial, Usage
 from helpers.verdicts import parse, read, unwrapped
 from helpers.verdicts.wrappers import COLONS, DASHES, END_TOKENS, INVISIBLE, PAIRS
 
@@ -215,6 +215,21 @@ def test_another_verdict_before_is_a_conflict_in_whatever_wrapping(form: str) ->
 @pytest.mark.parametrize("form", [form for form in FORMS if form != "listwise"])
 def test_what_may_carry_meaning_is_not_taken_off(line: str, form: str) -> None:
     assert of(f"Because.\n{line.format(own(form))}", form)[0] == "unparsed"
+
+
+@pytest.mark.parametrize("tag", TAGS)
+@pytest.mark.parametrize("finish", ["stop", None])
+def test_thoughts_that_do_not_end_within_the_limit_are_truncated(tag: str, finish: str | None) -> None:
+    model = Model("m", "openai", "m", "v", max_tokens=100)
+    asked = Trial("e", "q", "c", model, Request(model, "Which?"), form="pairwise", nonce=NONCE)
+
+    def outcome(text: str, output: int | None) -> str:
+        return read(asked, Completion("k", "ok", text, finish, usage=Usage(10, output))).outcome
+
+    thoughts = f"{tag}First I lean to\n{own('pairwise')}"
+    assert [outcome(thoughts, output) for output in (100, 99, None)] == ["truncated", "unparsed", "unparsed"]
+    assert outcome(f"{tag}Hm.{tag[0]}/{tag[1:]}\n{own('pairwise')}", 100) == "ok"
+    assert outcome("Let me see.", 100) == "unparsed"
 
 
 def test_a_wrong_id_counts_only_where_the_schema_was_enforced_and_is_told_apart() -> None:

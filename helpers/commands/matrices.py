@@ -133,6 +133,11 @@ def _folder(parameters: Mapping[str, Any], name: str) -> Path | None:
 
 
 def _budget(parameters: Mapping[str, Any]) -> float:
+    if parameters.get("budget_total_usd") is not None:
+        raise ConfigError(
+            "-p budget_total_usd counts the runs of one experiment, and each cell has a store of its own; a matrix has "
+            "one amount for all of its cells: write -p budget_usd"
+        )
     usd = parameters.get("budget_usd", 0.0)
     if isinstance(usd, bool) or not isinstance(usd, int | float) or not math.isfinite(usd) or usd < 0:
         raise ConfigError(f"-p budget_usd {usd}: must be one amount in US dollars, from 0 up, for the whole matrix")

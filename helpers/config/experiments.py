@@ -84,6 +84,8 @@ class Parameters(Strict):
         0.0,
         description="write one amount, or {name: US dollars, ...} with names of this run's models, or total",
     )
+    budget_total_usd: Usd | None = None
+    keep_going: bool = False
     seed: int = Field(42, ge=0)  # numpy's generators take none below
     figure_style: Literal[STYLES] = "paper"  # type: ignore[valid-type]
     out: str | None = None

@@ -306,7 +306,7 @@ async def in_order(
 ) -> None:
     """Make all of these calls, so many at a time to each address, and to each server of a model, until it is `over`.
 
-    `answered` holds the names of the models that have answered in this run.
+    A model may set its own number. `answered` holds the names of the models that have answered in this run.
     """
     found: dict[tuple[tuple[str, str | None], ...], list[Request]] = {}
     for request in requests:
@@ -314,7 +314,8 @@ async def in_order(
     # A group waits for each of its tasks also when it is cancelled: all are recorded before files close.
     async with asyncio.TaskGroup() as addresses:
         for servers, group in found.items():
-            addresses.create_task(_address(group, one, concurrency * len(servers), answered, over))
+            most = max(request.model.concurrency or concurrency for request in group)
+            addresses.create_task(_address(group, one, most * len(servers), answered, over))
 
 
 async def _address(

@@ -231,7 +231,8 @@ def make_plan(stages: Mapping[str, Iterable[Request]], folder: Path | None, conc
                 seen.add(key)
                 here.keys.add(key)
         for name, (model, row) in counted.items():
-            more = known[name].expected(model, row["missing"], sizes_missing[name], concurrency)
+            at_once = model.concurrency or concurrency
+            more = known[name].expected(model, row["missing"], sizes_missing[name], at_once)
             rows.append(PlanRow(stage, name, **row, **more))
     return Plan(tuple(rows))
 

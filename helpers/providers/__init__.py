@@ -4,11 +4,10 @@ from helpers.providers.keys import addresses, in_browser, missing_keys
 from helpers.providers.meanings import Failure, Tries, classify
 from helpers.providers.pacing import Clock, Limit, most_tokens
 from helpers.providers.session import GIVEN_UP, Session, Stopped, retirement
-from helpers.providers.transport import TIMEOUT_SECONDS, Sent
+from helpers.providers.transport import Sent
 
 __all__ = [
     "GIVEN_UP",
-    "TIMEOUT_SECONDS",
     "Clock",
     "Failure",
     "Limit",

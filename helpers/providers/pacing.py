@@ -439,6 +439,12 @@ class Pace:
             self.slowed_at = self.allowance.logs["requests"].total
             self.allowed = max(1.0, self.allowed / 2)
 
+    def widen(self, limit: int) -> None:
+        """Allow at least so many calls at once, where nothing was refused by now."""
+        if limit > self.limit:
+            self.allowed += limit - self.limit
+            self.limit = limit
+
     def speed_up(self) -> None:
         """A success: creep back towards the limit."""
         self.allowed = min(float(self.limit), self.allowed + 1 / max(self.allowed, 1.0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -14,7 +14,7 @@ from typing import Any
 from helpers.providers.keys import cleaner, key_of, key_variables
 from helpers.providers.meanings import REFUSED_IN_A_ROW, Failure, Tries, address_of, advice, classify
 from helpers.providers.pacing import LONGEST_PAUSE, LOOK_UP, Allowance, Clock, Limit, Pace, Ticket, told_limits
-from helpers.providers.transport import TIMEOUT_SECONDS, Sent, failed, is_near, module_of, read
+from helpers.providers.transport import Sent, failed, is_near, module_of, read
 from helpers.types import FINISHES, Completion, Model, Request
 
 #: Where a model is asked: provider and `base_url`.
@@ -233,6 +233,7 @@ class Session:
     refused: dict[str, set[str]] = field(default_factory=dict)
     told: set[tuple[str, ...]] = field(default_factory=set)
     turns: dict[str, asyncio.Lock] = field(default_factory=dict)
+    places: dict[tuple[str, str | None], asyncio.Semaphore] = field(default_factory=dict)
     #: The keys of the moment at which the session began: to read the environment for each reply would be dear.
     clean: Callable[[Completion], Completion] = field(default_factory=cleaner)
 
@@ -259,12 +260,19 @@ class Session:
         return self.clients[account]
 
     def pace(self, model: Model) -> Pace:
-        """The one pace for this provider and address, whatever the models and keys."""
-        address = (model.provider, model.base_url)
+        """The one pace for this provider and address, whatever the models and keys; as wide as the widest of them."""
+        address, limit = (model.provider, model.base_url), model.concurrency or self.limit
         if address not in self.paces:
-            allowance = Allowance(self.limits.get(address, Limit()))
-            self.paces[address] = Pace(getattr(model, "concurrency", None) or self.limit, self.clock, allowance)
+            self.paces[address] = Pace(limit, self.clock, Allowance(self.limits.get(address, Limit())))
+        self.paces[address].widen(limit)
         return self.paces[address]
+
+    def place(self, model: Model) -> AbstractAsyncContextManager[Any]:
+        """A place among the calls to a model at one address, where it may have fewer of them than the address."""
+        limit = model.concurrency or self.limit
+        if limit >= self.pace(model).limit:
+            return nullcontext()
+        return self.places.setdefault((model.name, model.base_url), asyncio.Semaphore(limit))
 
     def note(self, text: str, *what: str) -> None:
         """Tell whoever started the run, once for the same `what` (the text itself, where nothing is given)."""
@@ -321,7 +329,8 @@ class Session:
         while True:
             try:
                 async with fleet.server(check, tries.refused) as server:
-                    async with self.pace(server.at).slot(request, partial(check, server), begin) as ticket:
+                    slot = self.pace(server.at).slot(request, partial(check, server), begin)
+                    async with self.place(server.at), slot as ticket:
                         reply = await self._attempt(request, server.at, tries, ticket)
                     fleet.answers(server)
                     return reply
@@ -386,7 +395,7 @@ class Session:
         """One attempt at the server of `model`, recorded."""
         module, at = module_of(request.model.provider), datetime.fromtimestamp(self.clock.wall(), UTC)
         begun, sent, failure, cancelled = self.clock.now(), Sent(""), None, None
-        seconds, late = getattr(request.model, "timeout_seconds", None) or TIMEOUT_SECONDS, False
+        seconds, late = request.model.timeout_seconds, False
         try:
             # of the call as a whole: limits of the SDKs start anew with every byte on this transport
             async with asyncio.timeout(seconds) as limit:

@@ -17,8 +17,6 @@ from urllib.parse import urlsplit
 from helpers.providers.meanings import MOST_KEPT, Failure, failure_in, unreadable
 from helpers.types import Completion, Model, Usage
 
-#: Reasoning models think for minutes; a call that takes longer than this is counted as perhaps billed.
-TIMEOUT_SECONDS = 600.0
 #: Who does not even open a connection in this time is not there, and has billed nothing.
 CONNECT_SECONDS = 10.0
 #: Limits in bytes after decompression: a larger reply is an error; of a larger error page the rest is not read. More of

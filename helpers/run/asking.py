@@ -172,7 +172,7 @@ async def _asked(
             ahead[row.stage] = ahead.get(row.stage, 0) + row.missing
     options |= {"folder": experiment.store, "budget": budget, "ask": asking, "show": show}
     options.setdefault("concurrency", experiment.concurrency)
-    options.setdefault("keep_going", bool(experiment.parameters.get("keep_going", False)))
+    options.setdefault("keep_going", experiment.parameters.get("keep_going", False))
     # Where nothing is missing, stages before judging bring nothing that the trials were not made of already.
     settled = not (planned and planned.missing)
     before, known = (before if settled else {}), {}  # else others are asked, and both would be held

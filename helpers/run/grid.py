@@ -17,7 +17,7 @@ from helpers.run.notebooks import available, chosen, collects, experiment_of
 from helpers.types import short_hash
 
 #: What each cell gets from the matrix itself.
-OURS = ("out", "store", "budget_usd")
+OURS = ("out", "store", "budget_usd", "budget_total_usd")
 #: More cells than this are a slip of the pen.
 MOST_CELLS = 10_000
 KEYS = ("notebooks", "parameters", "include", "exclude")
@@ -156,7 +156,8 @@ def _refuse_taken(path: Path, named: Mapping[str, Any], given: Mapping[str, Any]
         if not isinstance(name, str):
             told = f"{name!r} is no name of a parameter"
         elif name in OURS:
-            told = f"{name} is one for the whole matrix; give it with -p {name}"
+            ours = "budget_usd" if name == "budget_total_usd" else name
+            told = f"{name} is one for the whole matrix; give it with -p {ours}"
         elif name in given:
             told = f"{name} is also given with -p; leave one of them out"
         if told:

@@ -36,9 +36,11 @@ def read(trial: Trial, completion: Completion, tokens: Sequence[Token] = (), *, 
     """What became of the reply to `trial`, and the verdict if it holds one.
 
     How the reply ended comes first: refused, filtered and truncated replies are never searched for a verdict. A reply
-    that ended in an unknown way is "unparsed" (an ending that the provider does not tell counts as normal); a failed
-    attempt is no reply, so its judgment stays "missing". A trial of the form "text" asks for no verdict: its reply is
-    "ok" without one. Raises ValueError where `parse` does. With the reply's `tokens` a choice has `probabilities`.
+    that ended in an unknown way is "unparsed" (an ending that the provider does not tell counts as normal); thoughts
+    that do not end in as many tokens as the request allows are "truncated", whatever the server calls their ending. A
+    failed attempt is no reply, so its judgment stays "missing". A trial of the form "text" asks for no verdict: its
+    reply is "ok" without one. Raises ValueError where `parse` does. With the reply's `tokens` a choice has
+    `probabilities`.
     `enforced` says that the server lets through nothing but the schema: see `parse`.
     """
     outcome, verdict = ENDINGS.get(completion.finish or ""), None
@@ -54,6 +56,9 @@ def read(trial: Trial, completion: Completion, tokens: Sequence[Token] = (), *, 
         structured = trial.request.schema is not None
         how = {"structured": structured, "enforced": enforced}
         outcome, verdict = parse(completion.text, trial.form, trial.labels, trial.nonce, **how)
+        full = (completion.usage.output or 0) >= trial.judge.max_tokens
+        if outcome == "unparsed" and full and wrappers.bare_reply(completion.text, set()) is None:
+            outcome = "truncated"
         if verdict and tokens and trial.form == "choice":
             verdict = replace(verdict, probabilities=forms.probabilities(tokens, verdict.choice, trial.labels))
     return Judgment(trial, outcome, verdict, completion)

@@ -283,6 +283,7 @@ def test_what_the_command_takes_is_said(
             "a grid names its notebooks itself (`notebooks:`); leave out mt_bench_blind",
         ),
         (("run", *where, "-p", "budget_usd", "{total: 3}"), "must be one amount in US dollars, from 0 up"),
+        (("run", *where, "-p", "budget_total_usd", "3"), "a matrix has one amount for all of its cells"),
         (("run", *where), "which is more than budget_usd=0.0000"),
         (("run", *where, "-p", "budget_usd", "50"), "not set in the environment: OPENAI_API_KEY (needed by gpt_fast)"),
     ]:

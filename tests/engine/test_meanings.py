@@ -17,7 +17,8 @@ import pytest
 from aiohttp import web
 
 from helpers.judge import Incomplete
-from helpers.providers import Failure, Session
+from helpers.judge.asking import in_order
+from helpers.providers import Failure, Sent, Session
 from helpers.providers.meanings import failure_in, status_of, unreadable
 from helpers.providers.pacing import LONGEST_PAUSE, retry_after
 from helpers.providers.transport import module_of, read
@@ -323,8 +324,7 @@ def test_a_call_ends_after_its_models_time_and_the_address_is_asked_more_slowly(
 ) -> None:
     """Half a second from when it is sent: those that wait for a place lose nothing of their time."""
     slow, records = Slow(20.0), list[Completion]()
-    model = replace(MODELS["own"], name="slow")
-    object.__setattr__(model, "timeout_seconds", 0.2)
+    model = replace(MODELS["own"], name="slow", timeout_seconds=0.2)
     monkeypatch.setattr(module_of("openai"), "send", slow.send)
 
     async def scene() -> tuple[list[Completion], float]:
@@ -340,10 +340,36 @@ def test_a_call_ends_after_its_models_time_and_the_address_is_asked_more_slowly(
 
 
 def test_a_models_own_concurrency_bounds_its_address() -> None:
-    model = replace(MODELS["own"], name="narrow")
-    object.__setattr__(model, "concurrency", 3)
+    model = replace(MODELS["own"], name="narrow", concurrency=3)
     session = Session(lambda request: None, lambda request, reply: None, 16)
     assert session.pace(model).limit == 3 and session.pace(MODELS["openai"]).limit == 16
+
+
+@pytest.mark.parametrize(("own", "most"), [(3, 3), (None, 8), (20, 20)])
+def test_models_at_one_address_have_as_many_calls_at_once_as_each_may(
+    monkeypatch: pytest.MonkeyPatch, own: int | None, most: int
+) -> None:
+    flying, highest = Counter[str](), Counter[str]()
+
+    async def send(client: Any, request: Request) -> Sent:
+        name = request.model.name
+        flying[name] += 1
+        highest[name] = max(highest[name], flying[name])
+        await asyncio.sleep(0.02)
+        flying[name] -= 1
+        return Sent(body("openai", "stop"))
+
+    monkeypatch.setattr(module_of("openai"), "send", send)
+    model, other = (replace(MODELS["own"], name=name, model_id=name) for name in ("mine", "other"))
+    model = replace(model, concurrency=own)
+
+    async def scene() -> None:
+        async with Session(lambda request: None, lambda request, reply: None, 8) as session:
+            asked = [*requests_to(other, 60), *requests_to(model, 60)]
+            await in_order(asked, session.complete, 8, session.answered, lambda: False)
+
+    asyncio.run(scene())
+    assert highest["mine"] == most and highest["other"] <= 8
 
 
 def test_a_refused_connection_is_reported_at_once_and_once(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -20,7 +20,7 @@ import httpx2
 import pytest
 
 from helpers.judge import Budget, Incomplete, complete_all, judge_all
-from helpers.providers import Clock, anthropic, openai, session
+from helpers.providers import Clock, anthropic, openai
 from helpers.types import Price, Request, Trial
 from tests.engine.asking import (
     EVERY,
@@ -79,13 +79,11 @@ STOPPED = {
 @pytest.mark.parametrize("kind", EVERY)
 @pytest.mark.parametrize("fault", TABLE)
 def test_a_failure_is_asked_again_as_often_as_the_table_says_and_then_left(
-    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, fault: str
+    serve: Any, tmp_path: Path, kind: str, fault: str
 ) -> None:
-    if fault == "slow":
-        monkeypatch.setattr(session, "TIMEOUT_SECONDS", 0.6)
     clock, came = FakeClock(), []
     server = serve(timed(came, clock, only(SLOW if fault == "slow" else fault)))
-    model = at(server.url, kind)
+    model = replace(at(server.url, kind), timeout_seconds=0.6 if fault == "slow" else 60.0)
     with pytest.raises(Incomplete, match=f"1 of 1 replies are still missing:\n  {model.name}: 1 x {TABLE[fault][0]}"):
         ask(requests_to(model, 1), tmp_path, clock)
     lines = attempts(tmp_path, model)
@@ -96,7 +94,7 @@ def test_a_failure_is_asked_again_as_often_as_the_table_says_and_then_left(
     assert all(line["reply"]["maybe_billed"] == billed for line in lines)
     assert server.count(billed=True) == (len(lines) if billed else 0), "nothing that may be billed counts as free"
     assert gaps(came) == [0.5, 1, 2, 4, 8], "half of 1, 2, 4, ... seconds"
-    monkeypatch.setattr(session, "TIMEOUT_SECONDS", 60.0)
+    model = replace(model, timeout_seconds=60.0)
     server.behaviour = polite
     assert len(ask(requests_to(model, 1), tmp_path)) == 1, "the next run asks again"
     assert len(server.calls) == len(lines) + 1

@@ -16,7 +16,7 @@ import click
 
 from helpers import paths, store
 from helpers.judge import Budget, complete_all, terminal
-from helpers.providers import Clock, session
+from helpers.providers import Clock
 from helpers.store import appending
 from tests.engine.asking import MODELS, requests_to
 
@@ -68,11 +68,12 @@ def main(folder: Path, models: str, first: int, count: int, concurrency: int, **
         resource.setrlimit(resource.RLIMIT_FSIZE, (how["max_bytes"], how["max_bytes"]))
     if how["late"]:
         appending.Writer = LateWriter  # type: ignore[misc]
-    session.TIMEOUT_SECONDS = how["timeout"] or session.TIMEOUT_SECONDS
     terminal.GRACE_SECONDS = how["grace"] or terminal.GRACE_SECONDS
     known = {model.name: model for model in MODELS.values()} | {
         "gpt_other": replace(MODELS["openai"], name="gpt_other", model_id="gpt-5")
     }
+    if how["timeout"]:
+        known = {name: replace(model, timeout_seconds=how["timeout"]) for name, model in known.items()}
     requests = [request for name in models.split(",") for request in requests_to(known[name], first + count)[first:]]
     waits = how["waits"]
     clock = Clock(now=lambda: time.monotonic() / waits, sleep=lambda seconds: asyncio.sleep(seconds * waits))
