@@ -50,7 +50,8 @@ class Model:
     built-in question to the question with its answer points: what a simulated model knows about the world, as weights
     are to a real one; it is never sent and never in a key. `pulls` are what it knows of bias tests, by their text.
     Where several servers hold the same weights, `servers` are all their addresses and `base_url` is the first of them.
-    `timeout_seconds` limits one call, `concurrency` the calls in flight (None: the run's limit); neither is in a key.
+    `enforced` says that the server lets through nothing but the schema. `timeout_seconds` limits one call,
+    `concurrency` the calls in flight (None: the run's limit). None of the three is in a key.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Model:
     max_tokens: int = 2048
     token_parameter: str = "max_tokens"
     structured: bool = True
+    enforced: bool = False
     base_url: str | None = None
     servers: tuple[str, ...] = ()
     revision: Mapping[str, str] | None = None

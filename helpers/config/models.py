@@ -66,6 +66,7 @@ class ModelEntry(Strict):
     context: int | None = Field(None, ge=1)
     token_parameter: str | None = None
     structured: bool = True
+    enforced: bool = False
     revision: dict[str, str] | None = None
     base_url: str | list[str] | None = None
     api_key_env: str | None = Field(

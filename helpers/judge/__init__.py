@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import lru_cache
 from pathlib import Path
@@ -122,40 +122,35 @@ async def complete_all(
     return replies
 
 
-async def judge_all(
-    trials: Iterable[Trial], *, folder: Path, enforced: Container[str] = (), **options: Any
-) -> list[Judgment]:
+async def judge_all(trials: Iterable[Trial], *, folder: Path, **options: Any) -> list[Judgment]:
     """A judgment for each trial, in order: `complete_all`, and then each reply is read for its verdict.
 
     A trial without a stored reply (only with `ask=False`) has the outcome "missing". A reply comes without its
     body (`raw`) unless log-probabilities stand in it: nothing else is read from there, and many take much memory.
-    `enforced` are names of models whose server lets through nothing but the schema: see `verdicts.parse`.
     """
     asked = list(trials)
     first = {trial.request.key: trial for trial in reversed(asked)}
 
     def outcome(reply: Completion) -> str:
         with suppress(ValueError):  # a trial that cannot be read at all is told when all replies are stored
-            return _read(first[reply.key], reply, enforced).outcome
+            return _read(first[reply.key], reply).outcome
         return "ok"
 
     options = {"folder": folder, "labels": labels_of(asked), "keep": without_body, "outcome": outcome, **options}
-    return judgments(asked, await complete_all((trial.request for trial in asked), **options), enforced)
+    return judgments(asked, await complete_all((trial.request for trial in asked), **options))
 
 
-def judgments(
-    trials: Iterable[Trial], replied: Mapping[str, Completion], enforced: Container[str] = ()
-) -> list[Judgment]:
+def judgments(trials: Iterable[Trial], replied: Mapping[str, Completion]) -> list[Judgment]:
     """A judgment for each trial, in order, read from its reply; one without a reply has the outcome "missing"."""
     found = []
     for trial in trials:
         reply = replied.get(trial.request.key)
-        found.append(Judgment(trial, "missing") if reply is None else _read(trial, reply, enforced))
+        found.append(Judgment(trial, "missing") if reply is None else _read(trial, reply))
     return found
 
 
-def _read(trial: Trial, reply: Completion, enforced: Container[str]) -> Judgment:
-    return verdicts.read(trial, reply, tokens_of(trial.judge, reply), enforced=trial.judge.name in enforced)
+def _read(trial: Trial, reply: Completion) -> Judgment:
+    return verdicts.read(trial, reply, tokens_of(trial.judge, reply))
 
 
 def check_fit(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -11,8 +10,8 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
-from urllib.parse import urlsplit
 
+from helpers.providers.transport import own_server
 from helpers.services import SERVICES
 from helpers.types import Completion, Model, Request
 
@@ -43,22 +42,6 @@ class BudgetReached(RuntimeError):
 
 
 # --- prices -----------------------------------------------------------------------------------------------------------
-
-
-@lru_cache
-def own_server(base_url: str | None) -> bool:
-    """Whether an address is one's own machine or network, where calls cost nothing.
-
-    >>> own_server("http://127.0.0.1:8000/v1"), own_server("http://gpu-box:8000/v1"), own_server("https://api.x.com/v1")
-    (True, True, False)
-    """
-    host = urlsplit(base_url or "").hostname
-    if not host:
-        return False
-    try:
-        return ipaddress.ip_address(host).is_private
-    except ValueError:
-        return "." not in host or host.endswith((".local", ".internal", ".lan"))
 
 
 def cost(model: Model, input_tokens: int, output_tokens: int) -> float:

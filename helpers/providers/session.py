@@ -14,7 +14,7 @@ from typing import Any
 from helpers.providers.keys import cleaner, key_of, key_variables
 from helpers.providers.meanings import REFUSED_IN_A_ROW, Failure, Tries, address_of, advice, classify
 from helpers.providers.pacing import LONGEST_PAUSE, LOOK_UP, Allowance, Clock, Limit, Pace, Ticket, told_limits
-from helpers.providers.transport import Sent, failed, is_near, module_of, read
+from helpers.providers.transport import Sent, failed, module_of, own_server, read
 from helpers.types import FINISHES, Completion, Model, Request
 
 #: Where a model is asked: provider and `base_url`.
@@ -251,7 +251,7 @@ class Session:
         """The one SDK client for this provider, address and key."""
         account = _account(model)
         if account not in self.clients:
-            if (model.base_url or "").startswith("http:") and key_variables(model) and not is_near(model.base_url):
+            if (model.base_url or "").startswith("http:") and key_variables(model) and not own_server(model.base_url):
                 self.note(
                     f"the key in {' or '.join(key_variables(model))} goes to {model.base_url} unencrypted, and anybody "
                     "on the way can read it; write https:// if the server speaks it"

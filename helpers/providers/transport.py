@@ -60,10 +60,10 @@ def module_of(provider: str) -> Any:
 
 
 @cache
-def is_near(url: str | None) -> bool:
-    """Whether an address is on this machine or network.
+def own_server(url: str | None) -> bool:
+    """Whether an address is one's own machine or network, where calls cost nothing.
 
-    >>> is_near("http://127.0.0.1:8000/v1"), is_near("http://gpu-box:8000/v1"), is_near("http://api.x.com/v1")
+    >>> own_server("http://127.0.0.1:8000/v1"), own_server("http://gpu-box:8000/v1"), own_server("http://api.x.com/v1")
     (True, True, False)
     """
     host = urlsplit(url or "").hostname

@@ -32,7 +32,7 @@ LONGEST_LINE = LONGEST + 100
 ENDINGS = {"refusal": "refused", "filter": "filtered", "length": "truncated"}
 
 
-def read(trial: Trial, completion: Completion, tokens: Sequence[Token] = (), *, enforced: bool = False) -> Judgment:
+def read(trial: Trial, completion: Completion, tokens: Sequence[Token] = ()) -> Judgment:
     """What became of the reply to `trial`, and the verdict if it holds one.
 
     How the reply ended comes first: refused, filtered and truncated replies are never searched for a verdict. A reply
@@ -41,7 +41,6 @@ def read(trial: Trial, completion: Completion, tokens: Sequence[Token] = (), *, 
     failed attempt is no reply, so its judgment stays "missing". A trial of the form "text" asks for no verdict: its
     reply is "ok" without one. Raises ValueError where `parse` does. With the reply's `tokens` a choice has
     `probabilities`.
-    `enforced` says that the server lets through nothing but the schema: see `parse`.
     """
     outcome, verdict = ENDINGS.get(completion.finish or ""), None
     if completion.status != "ok":
@@ -53,9 +52,7 @@ def read(trial: Trial, completion: Completion, tokens: Sequence[Token] = (), *, 
     elif outcome is None and completion.finish not in (None, "stop"):
         outcome = "unparsed"
     elif outcome is None:
-        structured = trial.request.schema is not None
-        how = {"structured": structured, "enforced": enforced}
-        outcome, verdict = parse(completion.text, trial.form, trial.labels, trial.nonce, **how)
+        outcome, verdict = _parsed(trial, completion)
         full = (completion.usage.output or 0) >= trial.judge.max_tokens
         if outcome == "unparsed" and full and wrappers.bare_reply(completion.text, set()) is None:
             outcome = "truncated"
@@ -125,7 +122,7 @@ def parse(
     return reading
 
 
-def unwrapped(judgment: Judgment, *, enforced: bool = False) -> tuple[str, ...]:
+def unwrapped(judgment: Judgment) -> tuple[str, ...]:
     """The kinds of wrappers in which the verdict of a judgment stood, and "id not copied"; empty where it has none.
 
     >>> from helpers.types import Model, Request
@@ -134,11 +131,15 @@ def unwrapped(judgment: Judgment, *, enforced: bool = False) -> tuple[str, ...]:
     >>> unwrapped(read(trial, Completion("k", "ok", said, "stop")))
     ('brackets', 'end token')
     """
-    trial, kinds = judgment.trial, set[str]()
+    kinds = set[str]()
     if judgment.verdict is not None and judgment.completion is not None:
-        how = {"structured": trial.request.schema is not None, "enforced": enforced, "kinds": kinds}
-        parse(judgment.completion.text, trial.form, trial.labels, trial.nonce, **how)
+        _parsed(judgment.trial, judgment.completion, kinds)
     return tuple(sorted(kinds))
+
+
+def _parsed(trial: Trial, completion: Completion, kinds: set[str] | None = None) -> Reading:
+    how = {"structured": trial.request.schema is not None, "enforced": trial.judge.enforced, "kinds": kinds}
+    return parse(completion.text, trial.form, trial.labels, trial.nonce, **how)
 
 
 def _structured(text: str, form: str, labels: Sequence[str], nonce: str, enforced: bool, kinds: set[str]) -> Reading:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +114,7 @@ def test_what_a_model_refuses_to_say_is_its_answer(serve: Any, tmp_path: Path) -
 def test_a_wrong_id_is_read_of_models_whose_server_enforces_the_schema(serve: Any, tmp_path: Path) -> None:
     server = serve(saying('{"id": "./7f3a91ce", "justification": "Because.", "verdict": "A>B"}'))
     with pytest.raises(Incomplete, match="of its first 20 replies"):
-        judged(trials(GPT, 40, structured=True), tmp_path, enforced={"claude"})
-    found = judged(trials(GPT, 40, structured=True), tmp_path, enforced={"gpt"})
+        judged(trials(GPT, 40, structured=True), tmp_path)
+    found = judged(trials(replace(GPT, enforced=True), 40, structured=True), tmp_path)
     assert {each.outcome for each in found} == {"ok"} and len(server.calls) == 40
-    assert {unwrapped(each, enforced=True) for each in found} == {("id not copied",)}
+    assert {unwrapped(each) for each in found} == {("id not copied",)}
