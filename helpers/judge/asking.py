@@ -84,7 +84,7 @@ class Asking:
     ) -> None:
         """Ask for all that is missing; what broke it (a full disk, a bug) is raised when nothing is in flight."""
         refused = set().union(*(store.refused(writer.path) for writer in self.writers.values()))
-        # What was refused before goes last: the first refusal stops a model, and the fault may be in that one request.
+        # What was refused before goes last: the first refusals stop a model, and the fault may be in those requests.
         ordered = sorted(self.wanted.items(), key=lambda item: item[0] in refused)
         missing = [request for key, request in ordered if key not in self.replies]
         for key, reply in self.replies.items():
@@ -294,7 +294,8 @@ def unreadable(request: Request, seen: Mapping[str, int], text: str) -> str:
     remedies.append("a reasoning parser on the server, or a larger `max_tokens`, where thoughts take up the reply")
     return (
         f"of its first {FIRST} replies fewer than {LEAST:.0%} could be read ({counts}); nothing more is asked of it. "
-        f"One of them: {redact(text)[:QUOTED]!r}. Try {'; '.join(remedies)}; keep_going asks all the same"
+        f"One of them: {redact(text)[:QUOTED]!r}. Try {'; '.join(remedies)}; "
+        "`-p keep_going true` (an audit: --keep-going) asks all the same"
     )
 
 

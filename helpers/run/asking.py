@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from helpers.config import limits_of
-from helpers.judge import Account, Budget, Plan, check_fit, check_keys, earlier, judge_all, labels_of, make_plan
+from helpers.judge import (
+    Account,
+    Budget,
+    NoPrice,
+    Plan,
+    check_fit,
+    check_keys,
+    earlier,
+    judge_all,
+    labels_of,
+    make_plan,
+)
 from helpers.providers import Clock, simulated
 from helpers.run.accounting import tell
 from helpers.run.control import Control, controls, partnered, serving
@@ -83,12 +95,8 @@ def budget_of(experiment: Experiment) -> Budget:
     `budget_total_usd` also counts what earlier runs may have been billed.
     """
     total = experiment.parameters.get("budget_total_usd")
-    return Budget(
-        experiment.budget_usd,
-        limits_of(experiment),
-        total=None if total is None else float(total),
-        earlier=0.0 if total is None else _earlier(experiment),
-    )
+    earlier_usd = 0.0 if total is None else _earlier(experiment)
+    return Budget(experiment.budget_usd, limits_of(experiment), total=total, earlier=earlier_usd)
 
 
 def _earlier(experiment: Experiment) -> float:
@@ -165,7 +173,8 @@ async def _asked(
         if not known[bias.STAGES[-1]]:
             raise _unasked(experiment, questions, given or {})
         if planned.missing and budget.total is None:
-            budget.earlier = _earlier(experiment)
+            with suppress(NoPrice):  # nobody needs the price of a model whose replies are all stored
+                budget.earlier = _earlier(experiment)
         refuse_early(planned.check(budget), (*speaking, *editor))
         budget.planned = True
         for row in planned.rows:

@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 
 from helpers import store
+from helpers.config import ConfigError, load_experiment, load_models
 from helpers.judge import Account, Budget, Incomplete, OverBudget, earlier, make_plan
+from helpers.judge.budget import cost
+from helpers.run.asking import budget_of
 from helpers.types import Completion, Model, Price, Usage
 from tests.engine.asking import MODELS, ask, requests_to
 from tests.servers.behaviours import Fault, only
@@ -50,6 +53,17 @@ def test_a_loop_over_a_failing_run_cannot_spend_the_total_again_and_again(serve:
             ended.append(str(error))
     assert server.count(billed=True) <= 7 and earlier("mine", [GPT], tmp_path) <= total
     assert "budget_total_usd=" in ended[-1] and "earlier attempts may have been billed" in ended[-1]
+
+
+def test_a_notebook_may_limit_what_all_runs_of_its_experiment_cost(tmp_path: Path) -> None:
+    models = {"judges": ["gpt_fast", "claude_fast"], "candidates": ["gpt_fast", "claude_fast"], "store": str(tmp_path)}
+    gpt = load_models()["gpt_fast"]
+    stored(tmp_path, gpt, {"experiment": "mt_bench_blind"}, {"usage": Usage(1000, 50)})
+    limited = budget_of(load_experiment("mt_bench_blind", **models, budget_usd=1.0, budget_total_usd=2))
+    assert (limited.limit, limited.total) == (1.0, 2.0) and limited.earlier == cost(gpt, 1000, 50) > 0
+    assert budget_of(load_experiment("mt_bench_blind", **models)).total is None
+    with pytest.raises(ConfigError, match="budget_total_usd = -1"):
+        load_experiment("mt_bench_blind", **models, budget_total_usd=-1)
 
 
 def test_the_account_tells_what_came_before() -> None:
