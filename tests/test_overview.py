@@ -303,7 +303,6 @@ def test_the_notebook_goes_through_on_a_run_of_one_s_own(tmp_path: Path, two: li
 
 
 def test_the_notebook_goes_through_where_there_is_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-
     monkeypatch.setattr(paths, "FIGURES", tmp_path / "figures")
     names, _ = run_cells(NOTEBOOK, out=str(tmp_path / "out"))
     assert set(names["absent"].values()) == {"not run"} and names["card"] == []
