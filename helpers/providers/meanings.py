@@ -1,4 +1,4 @@
-"""What a server's answer means (the table of meanings.yaml), and what a failed attempt means for the next one."""
+"""What a server's answer means (the table of meanings.toml), and what a failed attempt means for the next one."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import pkgutil
 import re
 import time
+import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -36,7 +37,7 @@ ENVELOPE = {"choices", "candidates", "content", "usage", "usageMetadata", "promp
 
 @dataclass(frozen=True)
 class Kind:
-    """What becomes of a call that ended so, and of its model or address: the fields are explained in meanings.yaml."""
+    """What becomes of a call that ended so, and of its model or address: the fields are explained in meanings.toml."""
 
     repeats: int = 0
     billed: bool = False
@@ -61,7 +62,7 @@ class Failure(Exception):
         hint: str = "",
         billed: bool | None = None,
     ) -> None:
-        """`status` is a kind of meanings.yaml, `error` what the provider said, shortened, `raw` all of it; no keys.
+        """`status` is a kind of meanings.toml, `error` what the provider said, shortened, `raw` all of it; no keys.
 
         `retry_after` are the seconds that the service asks us to wait, `odd_wait` its words where we do not; `hint`
         narrows the kind down for the advice, `billed` says whether this attempt may have been (None: as its kind).
@@ -108,13 +109,11 @@ class Tries:
 
 @cache
 def _table() -> dict[str, Any]:
-    import yaml  # nothing needs it before the first reply
-
-    table = yaml.safe_load(pkgutil.get_data(__package__, "meanings.yaml") or b"")
+    table = tomllib.loads((pkgutil.get_data(__package__, "meanings.toml") or b"").decode())
     for name in ("certain", "refused", "every_call"):
         table["content"][name] = re.compile("|".join(table["content"][name]), re.IGNORECASE)
     table["finishes"] = {_bare(word): finish for finish, words in table["finishes"].items() for word in words}
-    table["names"] = {_bare(word): code for code, words in table["names"].items() for word in words}
+    table["names"] = {_bare(word): int(code) for code, words in table["names"].items() for word in words}
     return table
 
 
@@ -192,7 +191,7 @@ def status_of(code: int, body: str) -> str:
     if code in table["content"]["statuses"] and refuses_content(body):
         return "filtered"
     other = "provider_error" if code >= 500 else "redirect" if code < 400 else "bad_request"
-    return table["statuses"].get(code, other)
+    return table["statuses"].get(str(code), other)
 
 
 def failure_in(raw: str, headers: Mapping[str, str], wall: float) -> Failure | None:

@@ -1,6 +1,6 @@
 """How simulated models word things: the manners of vendors, words that stand for each other, verdicts and what spoils.
 
-The words themselves are data (simulated.yaml). Everything here reads and writes text; what a model feels about a text
+The words themselves are data (simulated.toml). Everything here reads and writes text; what a model feels about a text
 is in `simulated`.
 """
 
@@ -11,17 +11,16 @@ import json
 import pkgutil
 import random
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from statistics import NormalDist
 from typing import Any
 
-import yaml
-
 from helpers.types import Request
 
-WORDS: dict[str, Any] = yaml.safe_load(pkgutil.get_data(__package__, "simulated.yaml") or b"")
+WORDS: dict[str, Any] = tomllib.loads((pkgutil.get_data(__package__, "simulated.toml") or b"").decode())
 #: By vendor, how it opens and closes an answer; vendors that are not listed write plain paragraphs.
 MANNERS: dict[str, dict[str, Any]] = {"": {}, **WORDS["manners"]}
 NEUTRAL: list[str] = WORDS["neutral"]

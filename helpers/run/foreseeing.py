@@ -62,7 +62,8 @@ def settle(cells: Iterable[Cell], folder: Path) -> dict[str, list[Experiment]]:
             for experiment in found[cell.id]:
                 asking.check(experiment)
         except ConfigError as error:
-            alone = [name for name, value in cell.varied.items() if f"{name} = {value!r}: must be a list" in str(error)]
+            told = "{} = {!r}: Input should be a valid list"
+            alone = [name for name, value in cell.varied.items() if told.format(name, value) in str(error)]
             hint = "; in a grid each value of {0} is a list of its own, as in {0}: [[one], [other]]" if alone else ""
             raise ConfigError(f"cell {cell}: {error}{hint.format(*alone)}") from None
     return found

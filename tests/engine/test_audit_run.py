@@ -135,7 +135,7 @@ def test_a_judge_that_gives_no_verdicts_is_counted_and_named(
 ) -> None:
     prose = Reply("A fair comparison is not possible here.")
     server = serve(only(prose if kind == "prose" else kind))
-    done = run(tmp_path, server.url)
+    done = run(tmp_path, server.url, "--keep-going")
     assert done.exit_code == 0 and "nothing can be told of any of 8 probes" in done.output
     assert f"600 of 600 replies hold no verdict: 600 {outcome}" in done.output
     assert facts(tmp_path)["outcomes"]["all"] == {"calls": 600, outcome: 600}
