@@ -1,6 +1,7 @@
 """Replies that leave a store for other programs and people, and replies that come from elsewhere.
 
-What comes is checked to the last line before any is written, and none that is here is lost.
+What comes is checked to the last line before any is written, and read once more while it is written; none that is here
+is lost.
 """
 
 from __future__ import annotations
@@ -15,8 +16,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import IO, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from helpers.escaping import cell
 from helpers.store.appending import Writer, holder, try_lock, writing
@@ -28,9 +28,8 @@ from helpers.store.records import (
     file_of,
     files,
     look,
-    reading,
+    raw_lines,
     scan,
-    told_of,
     usable,
     whole_within,
 )
@@ -163,75 +162,54 @@ def bring_home(other: Path, folder: Path, lock: Callable[[Path], Any] = at_once)
 
 
 def _take(sources: Sequence[tuple[Path, str | None]], folder: Path, how: _Manner) -> list[Joined]:
+    """Check all lines, lock all files, then read once more and append; whatever goes wrong, all is taken back."""
+    names = {name for source, model in sources for *_, name in _checked(source, model, how)}
+    joined = {name: (file_of(folder, name), Joined(name)) for name in sorted(names)}
     folder.mkdir(parents=True, exist_ok=True)
-    try:
-        return _take_checked(sources, folder, how)
-    except OSError as error:
-        if error.filename:
-            raise
-        raise told_of(folder, error, _SO) from error
-
-
-def _take_checked(sources: Sequence[tuple[Path, str | None]], folder: Path, how: _Manner) -> list[Joined]:
     with ExitStack() as stack:
-        # What was checked is what is written, whatever becomes of the source meanwhile: it waits in a file of our own.
-        coming: dict[str, tuple[Joined, IO[bytes]]] = {}
-        for source, model in sources:
-            for line, own, name in _checked(source, model, folder, how):
-                if name not in coming:
-                    coming[name] = Joined(name), stack.enter_context(TemporaryFile(dir=folder))
-                joined, waiting = coming[name]
-                if line.record is not None:
-                    waiting.write(own + b"\n")
-                elif line.kind == "torn":
-                    joined.torn = 1
-                else:
-                    joined.left.append(line)
-                    waiting.writelines(each + b"\n" for each in whole_within(line.raw))
-        known = {name: _lock_and_read(file_of(folder, name), stack, how) for name in sorted(coming)}
-        writers: list[tuple[Writer, int | None]] = []
+        seen = {name: _lock_and_read(path, stack, how) for name, (path, _) in joined.items()}
+        writers: dict[str, tuple[Writer, int | None]] = {}
         try:
-            for name, seen in known.items():
-                path = file_of(folder, name)
+            for name, (path, _) in joined.items():
                 new = not path.exists()
                 writer = stack.enter_context(writing(path, lambda: None))
-                writers.append((writer, None if new else writer.size))
-                _append(*coming[name], writer, how, seen)
-            for writer, _ in writers:
+                writers[name] = writer, None if new else writer.size
+            for source, model in sources:
+                for line, own, name in _checked(source, model, how):
+                    if name not in writers:
+                        raise StoreError(f"{source}, line {line.number}: was changed while it was read; {_SO}")
+                    _append(joined[name][1], line, own, writers[name][0], seen[name])
+            for writer, _ in writers.values():
                 writer.sync()
-            for name in known:
-                set_aside(file_of(folder, name), coming[name][0].left)
+            for path, each in joined.values():
+                set_aside(path, each.left)
         except BaseException:
-            for writer, size in writers:
+            for writer, size in writers.values():
                 writer.take_back(size)
             raise
-        return [coming[name][0] for name in known]
+    return [each for _, each in joined.values()]
 
 
-def _checked(source: Path, model: str | None, folder: Path, how: _Manner) -> Iterator[tuple[Line, bytes, str]]:
+def _checked(source: Path, model: str | None, how: _Manner) -> Iterator[tuple[Line, bytes, str]]:
     """The lines of a source, as they are to be written, and their files; StoreError with bad ones, when all were read.
 
     A torn last line is bad only where the source must be `whole`, no line where bad ones are put `aside`.
     """
     bad: list[Line] = []
-    with reading(source) as file:
-        for number, raw in enumerate(file, 1):
-            if raw in (b"\n", b"\r\n") and not file.peek(1):
-                break  # a blank last line, as editors leave one
-            own, name = own_line(raw.removesuffix(b"\n").removesuffix(b"\r"))
-            name = name if name is not None else model
-            line = look(number, own + (b"\n" if raw.endswith(b"\n") else b""), how.read)
-            bearable = how.aside or (line.kind == "torn" and not how.whole)
-            if line.record is None and not (bearable and name is not None):
-                bad.append(line)
-            elif name is None:
-                raise StoreError(
-                    f"{source}, line {number}: does not say whose file it belongs to, as lines of `recuse store "
-                    "export` do; name the model with --model"
-                )
-            else:
-                file_of(folder, name)  # refuses a name that leads elsewhere
-                yield line, own, name
+    for number, raw in raw_lines(source):
+        own, name = own_line(raw.removesuffix(b"\n").removesuffix(b"\r"))
+        name = name if name is not None else model
+        line = look(number, own + (b"\n" if raw.endswith(b"\n") else b""), how.read)
+        bearable = how.aside or (line.kind == "torn" and not how.whole)
+        if line.record is None and not (bearable and name is not None):
+            bad.append(line)
+        elif name is None:
+            raise StoreError(
+                f"{source}, line {number}: does not say whose file it belongs to, as lines of `recuse store export` "
+                "do; name the model with --model"
+            )
+        else:
+            yield line, own, name
     if bad:
         told = "".join(f"\n  line {line.number}: {line.wrong}" for line in bad[:TOLD])
         more = f"\n  and {len(bad) - TOLD} more" if len(bad) > TOLD else ""
@@ -250,16 +228,17 @@ def _lock_and_read(path: Path, stack: ExitStack, how: _Manner) -> Seen:
     return seen
 
 
-def _append(joined: Joined, waiting: IO[bytes], writer: Writer, how: _Manner, seen: Seen) -> None:
-    """Append the lines that wait and are not there yet, and count all of them."""
-    waiting.seek(0)
-    for number, raw in enumerate(waiting, 1):
-        record = look(number, raw, how.read).record
-        assert record is not None, "was looked at before"
-        kind = seen.note(record)
+def _append(joined: Joined, line: Line, own: bytes, writer: Writer, seen: Seen) -> None:
+    """Append a line, or the whole ones within a bad one, where they are not there yet, and count it."""
+    if line.kind == "torn":
+        joined.torn = 1
+    elif line.record is None:
+        joined.left.append(line)
+    for raw in [own] if line.record is not None else whole_within(own):
+        kind = seen.note(line.record or examine(raw))
         setattr(joined, kind, getattr(joined, kind) + 1)
         if kind != "same":
-            writer.append_line(raw, _SO)
+            writer.append_line(raw + b"\n", _SO)
 
 
 # --- replies that leave the store -------------------------------------------------------------------------------------
