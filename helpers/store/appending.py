@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -189,10 +189,7 @@ def holder(path: Path) -> str:
 def writing(path: Path, release: Callable[[], None]) -> Iterator[Writer]:
     """A Writer for a file whose lock is held; `release` frees the lock once the last line is on the disk."""
     try:
-        writer = Writer(path)
-        try:
+        with closing(Writer(path)) as writer:
             yield writer
-        finally:
-            writer.close()
     finally:
         release()

@@ -6,13 +6,15 @@ import errno
 import hashlib
 import json
 import os
+import pkgutil
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from helpers.json_text import dumps, loads, no_constant, no_duplicates
 from helpers.types import Completion, Request, Usage
@@ -31,30 +33,12 @@ _CRC_LENGTH = len(_CRC % 0)
 _START = re.compile(rb'\{"v":\d+,"key":"')
 _END = re.compile(rb',"crc":"[0-9a-f]{8}"\}')
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
-_WORD = str | None
-#: What a line must hold: the type of each field.
-_FIELDS: dict[str, Any] = {
-    **{"key": str, "attempt": int, "status": str, "labels": dict, "raw": str, "at": str},
-    "request": {
-        **{"provider": str, "model": str, "params": dict, "system": str, "prompt": str},
-        **{"schema": dict | None, "repeat": int},
-    },
-    "reply": {
-        **{"text": str, "finish": _WORD, "usage": dict, "model": _WORD, "request_id": _WORD},
-        **{"latency": float | int | None, "error": _WORD, "maybe_billed": bool},
-    },
-}
-_USAGE = {field.name: int | None for field in fields(Usage)}
 #: What gives the record of a line without its line end, or says in a ValueError what is wrong with it.
 Reader = Callable[[bytes], dict[str, Any]]
 
 
 class StoreError(RuntimeError):
     """A store file that cannot be trusted or written; the message names file and line."""
-
-
-class UnknownFormat(ValueError):
-    """A line that is whole, but written by a version of this program that knows another format."""
 
 
 #: What to do about an error of the system, where one can tell.
@@ -187,7 +171,7 @@ def decode(line: bytes, parse: Callable[[bytes], Any] = loads) -> dict[str, Any]
         raise ValueError("nested too deeply to be read") from None
     version = record.get("v") if isinstance(record, dict) else None
     if version != VERSION:
-        raise UnknownFormat(_UPDATE.format(f"{version!r:.40}"))
+        raise ValueError(_UPDATE.format(f"{version!r:.40}"))
     return json.loads(body) if _too_large(record.get("request")) else record
 
 
@@ -298,14 +282,22 @@ def examine(line: bytes) -> dict[str, Any]:
     """
 
     record = decode(line, _strictly)
-    _check_fields(record, _FIELDS)
-    usage = record["reply"]["usage"]
-    if odd := sorted(set(usage) - set(_USAGE)):
-        raise ValueError(f"reply.usage holds {odd[0][:40]!r}; known: {', '.join(sorted(_USAGE))}")
-    _check_fields(usage, {name: _USAGE[name] for name in usage}, "reply.usage.")
+    _check_fields(record, layout()["line"])
+    usage, known = record["reply"]["usage"], layout()["usage"]
+    if odd := sorted(set(usage) - set(known)):
+        raise ValueError(f"reply.usage holds {odd[0][:40]!r}; known: {', '.join(sorted(known))}")
+    _check_fields(usage, dict.fromkeys(usage, "int or null"), "reply.usage.")
     if record["key"] != key_of(record["request"]):
         raise ValueError("the key is not that of the request: one of them was changed")
     return record
+
+
+@lru_cache
+def layout() -> dict[str, Any]:
+    """What layout.yaml says of the fields of a line and the columns of a table."""
+    import yaml  # not before it is needed
+
+    return yaml.safe_load(pkgutil.get_data(__package__, "layout.yaml") or b"")
 
 
 def _strictly(body: bytes) -> Any:
@@ -316,15 +308,14 @@ def _check_fields(part: dict[str, Any], expected: Mapping[str, Any], where: str 
     for name, types in expected.items():
         if name not in part:
             raise ValueError(f"no field {where}{name}")
-        value, inner = part[name], types if isinstance(types, dict) else None
-        valid = (dict,) if inner else get_args(types) or (types,)
-        if type(value) not in valid:
-            words = " or ".join(each.__name__.replace("NoneType", "null") for each in valid)
-            raise ValueError(f"{where}{name} is {type(value).__name__}, expected {words}")
+        value, inner = part[name], isinstance(types, dict)
+        valid = "dict" if inner else types
+        if ("null" if value is None else type(value).__name__) not in valid.split(" or "):
+            raise ValueError(f"{where}{name} is {type(value).__name__}, expected {valid}")
         if type(value) is int and not countable(value):
             raise ValueError(f"{where}{name} is no count from 0 to 2^53")
         if inner:
-            _check_fields(value, inner, f"{where}{name}.")
+            _check_fields(value, types, f"{where}{name}.")
 
 
 def whole_within(damaged: bytes) -> list[bytes]:
@@ -358,8 +349,6 @@ def look(number: int, raw: bytes, read: Reader = examine) -> Line:
     ended = raw.endswith(b"\n")
     try:
         record = read(raw.removesuffix(b"\n").removesuffix(b"\r"))
-    except UnknownFormat as error:
-        return Line(number, raw, "unknown", wrong=str(error))
     except ValueError as error:
         if (version := _foreign_version(raw)) is not None:
             return Line(number, raw, "unknown", wrong=_UPDATE.format(version))
@@ -374,11 +363,9 @@ def look(number: int, raw: bytes, read: Reader = examine) -> Line:
 
 
 def _foreign_version(raw: bytes) -> int | None:
-    """The format of a line whose checksum may be made in another way; None where it is one of ours that was damaged."""
-    told = re.match(rb'\{"v":(\d{1,6}),.*\}\n?\Z', raw, re.DOTALL)
+    """The format of a line of another version, whatever its checksum; None where it is one of ours that was damaged."""
+    told = re.match(rb'\{"v":\s*(\d{1,6}),.*\}\r?\n?\Z', raw, re.DOTALL)
     if not told or int(told[1]) == VERSION:
         return None
-    ours = b'{"v":%d' % VERSION + raw.removesuffix(b"\n")[told.end(1) :]
-    body, found, crc = ours.rpartition(b',"crc":"')
-    damaged = found and crc == b'%08x"}' % zlib.crc32(body + b"}")
-    return None if damaged else int(told[1])
+    ours, _, crc = (b'{"v":%d' % VERSION + raw.rstrip(b"\r\n")[told.end(1) :]).rpartition(b',"crc":"')
+    return None if crc == b'%08x"}' % zlib.crc32(ours + b"}") else int(told[1])

@@ -19,20 +19,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from helpers.escaping import cell
+from helpers.store import records
 from helpers.store.appending import Writer, holder, try_lock, writing
-from helpers.store.records import (
-    Line,
-    Reader,
-    StoreError,
-    examine,
-    file_of,
-    files,
-    look,
-    raw_lines,
-    scan,
-    usable,
-    whole_within,
-)
+from helpers.store.records import Line, Reader, StoreError, examine, file_of, files
 from helpers.store.verifying import Seen, replacing, set_aside
 
 #: Where an exported line says which file of the store it is from, with a checksum over all before it.
@@ -42,22 +31,6 @@ TOLD = 5
 _SO = "nothing was taken in"
 #: Rows of a table that are in memory at once.
 _ROWS = 500
-#: The columns of a table and where a line holds them; what is neither text nor one of TYPES is JSON.
-COLUMNS: dict[str, tuple[str, ...]] = {
-    "model": (),
-    **{name: (name,) for name in ("key", "attempt", "status", "at")},
-    **{name: ("labels", name) for name in ("experiment", "question_id", "condition", "shown")},
-    "provider": ("request", "provider"),
-    "model_id": ("request", "model"),
-    **{name: ("request", name) for name in ("params", "revision", "system", "prompt", "schema", "repeat")},
-    **{name: ("reply", name) for name in ("text", "finish")},
-    **{f"tokens_{name}": ("reply", "usage", name) for name in ("input", "output", "reasoning", "cached", "written")},
-    "returned_model": ("reply", "model"),
-    **{name: ("reply", name) for name in ("request_id", "latency", "error", "maybe_billed")},
-    "raw": ("raw",),
-}
-TYPES = {"attempt": "int64", "repeat": "int64", "latency": "float64", "maybe_billed": "bool"}
-TYPES |= {name: "int64" for name in COLUMNS if name.startswith("tokens_")}
 
 
 # --- replies that come from elsewhere ---------------------------------------------------------------------------------
@@ -158,7 +131,7 @@ def bring_home(other: Path, folder: Path, lock: Callable[[Path], Any] = at_once)
     `lock` gives the lock of a file once nobody else holds it.
     """
     found = [(path, path.stem) for path in files(other)]
-    return _take(found, folder, _Manner(usable, aside=True, lock=lock))
+    return _take(found, folder, _Manner(records.usable, aside=True, lock=lock))
 
 
 def _take(sources: Sequence[tuple[Path, str | None]], folder: Path, how: _Manner) -> list[Joined]:
@@ -196,10 +169,10 @@ def _checked(source: Path, model: str | None, how: _Manner) -> Iterator[tuple[Li
     A torn last line is bad only where the source must be `whole`, no line where bad ones are put `aside`.
     """
     bad: list[Line] = []
-    for number, raw in raw_lines(source):
+    for number, raw in records.raw_lines(source):
         own, name = own_line(raw.removesuffix(b"\n").removesuffix(b"\r"))
         name = name if name is not None else model
-        line = look(number, own + (b"\n" if raw.endswith(b"\n") else b""), how.read)
+        line = records.look(number, own + (b"\n" if raw.endswith(b"\n") else b""), how.read)
         bearable = how.aside or (line.kind == "torn" and not how.whole)
         if line.record is None and not (bearable and name is not None):
             bad.append(line)
@@ -220,7 +193,7 @@ def _lock_and_read(path: Path, stack: ExitStack, how: _Manner) -> Seen:
     """Lock a file until `stack` ends; what it holds, read as runs read it, wherever the new lines come from."""
     stack.callback(how.lock(path).release)
     seen = Seen()
-    for line in scan(path, usable) if path.exists() else ():
+    for line in records.scan(path, records.usable) if path.exists() else ():
         if line.kind in ("damaged", "unknown"):
             raise StoreError(f"{path}, line {line.number}: {line.wrong}; {_SO}: see `recuse store verify`")
         if line.record is not None:
@@ -234,7 +207,7 @@ def _append(joined: Joined, line: Line, own: bytes, writer: Writer, seen: Seen) 
         joined.torn = 1
     elif line.record is None:
         joined.left.append(line)
-    for raw in [own] if line.record is not None else whole_within(own):
+    for raw in [own] if line.record is not None else records.whole_within(own):
         kind = seen.note(line.record or examine(raw))
         setattr(joined, kind, getattr(joined, kind) + 1)
         if kind != "same":
@@ -284,7 +257,7 @@ def _lines(paths: Sequence[Path], experiments: Sequence[str], counts: dict[str, 
     """The whole lines of files with their models' names, counted; a torn last line is left out as readers do."""
     for path in paths:
         file_of(path.parent, path.stem)  # a name that import would refuse
-        for line in scan(path):
+        for line in records.scan(path):
             if line.kind in ("damaged", "unknown"):
                 raise StoreError(f"{path}, line {line.number}: {line.wrong}; nothing was written")
             if line.record is not None and (not experiments or _label(line) in experiments):
@@ -300,7 +273,7 @@ def _write_csv(file: BinaryIO, found: Iterator[tuple[str, Line]]) -> None:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     # Numbers are told from texts by their quotation marks, and so are line ends of a text from those of a row.
     rows = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-    rows.writerow(COLUMNS)
+    rows.writerow(records.layout()["columns"])
     for row in _rows(found):
         rows.writerow([cell(v) if isinstance(v, str) else int(v) if isinstance(v, bool) else v for v in row.values()])
     text.detach()
@@ -310,7 +283,8 @@ def _write_parquet(file: BinaryIO, found: Iterator[tuple[str, Line]]) -> None:
     import pyarrow
     from pyarrow import parquet
 
-    schema = pyarrow.schema([(name, pyarrow.type_for_alias(TYPES.get(name, "string"))) for name in COLUMNS])
+    types = {name: records.layout()["types"].get(name, "string") for name in records.layout()["columns"]}
+    schema = pyarrow.schema([(name, pyarrow.type_for_alias(each)) for name, each in types.items()])
     with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
         rows = _rows(found)
         while part := list(islice(rows, _ROWS)):
@@ -319,14 +293,15 @@ def _write_parquet(file: BinaryIO, found: Iterator[tuple[str, Line]]) -> None:
 
 def _rows(found: Iterator[tuple[str, Line]]) -> Iterator[dict[str, Any]]:
     """The lines as rows of the table; what is neither text nor number is JSON."""
+    columns, types = records.layout()["columns"], records.layout()["types"]
     for model, line in found:
         row: dict[str, Any] = {}
-        for name, place in COLUMNS.items():
+        for name, place in columns.items():
             value: Any = line.record if place else model
             for step in place:
                 value = value.get(step) if isinstance(value, dict) else None
-            if name not in TYPES and value is not None:
-                told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-                value = told.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+            if name not in types and value is not None:
+                text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+                value = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
             row[name] = value
         yield row
