@@ -79,7 +79,7 @@ async def complete_all(
         # Bars of several notebooks stand in one terminal.
         named = f"{experiment}: {stage}" if experiment else stage
         progress = Progress(named, len(wanted), len(replies), budget, show)
-        stack.callback(_closed, progress)
+        stack.callback(progress.close)
         stack.callback(budget.abandon, list(wanted))  # whatever ends this: what was sent may have been billed
         asking = Asking(wanted, replies, writers, labels, budget, progress, stage, keep, outcome, keep_going)
         await asking.run(concurrency, clock, limits)
@@ -109,11 +109,8 @@ async def judge_all(trials: Iterable[Trial], *, folder: Path, **options: Any) ->
 
 def judgments(trials: Iterable[Trial], replied: Mapping[str, Completion]) -> list[Judgment]:
     """A judgment for each trial, in order, read from its reply; one without a reply has the outcome "missing"."""
-    found = []
-    for trial in trials:
-        reply = replied.get(trial.request.key)
-        found.append(Judgment(trial, "missing") if reply is None else _read(trial, reply))
-    return found
+    found = ((trial, replied.get(trial.request.key)) for trial in trials)
+    return [Judgment(trial, "missing") if reply is None else _read(trial, reply) for trial, reply in found]
 
 
 def _read(trial: Trial, reply: Completion) -> Judgment:
@@ -151,11 +148,6 @@ def labels_of(trials: Iterable[Trial]) -> dict[str, dict[str, Any]]:
                 "shown": list(trial.shown),
             }
     return found
-
-
-def _closed(progress: Progress) -> None:
-    with suppress(OSError):  # the terminal was closed
-        progress.close()
 
 
 def _stored(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -155,8 +154,7 @@ class Asking:
         if completion.status == "ok":
             self.replies[request.key] = self.keep(completion)
             read = self._look(request, completion, new=True)
-        with suppress(OSError):  # the terminal was closed
-            self.progress.done(read) if completion.status == "ok" else self.progress.fail()
+        self.progress.done(read) if completion.status == "ok" else self.progress.fail()
 
     def _look(self, request: Request, reply: Completion, new: bool = False) -> bool:
         """Whether a reply could be read; where hardly any of a model's first replies could, it is asked no more."""

@@ -69,8 +69,8 @@ class Plan:
         if not (named and budget.limit + ROUNDING >= math.fsum(limits.values())):  # else theirs say it all
             limits = {None: budget.limit, **limits}
         found = [self._above(budget, model, limit) for model, limit in limits.items()]
-        if budget.total is not None and self.usd and budget.earlier + budget.spent + self.usd > budget.total + ROUNDING:
-            before = budget.earlier + budget.spent
+        before = budget.earlier + budget.spent
+        if budget.total is not None and self.usd and before + self.usd > budget.total + ROUNDING:
             found.append(
                 f"{self.missing} calls are missing and could cost up to {dollars(self.usd)}; with {dollars(before)} "
                 f"that earlier attempts may have been billed that is more than budget_total_usd={budget.total:.4f}: "
@@ -118,9 +118,8 @@ class Plan:
             rows = [row for row in self.rows if row.model == name and row.missing]
             if any(row.expected_usd is None for row in rows):
                 continue
-            usd, seconds = (
-                math.fsum(getattr(row, f"expected_{what}") or 0 for row in rows) for what in ("usd", "seconds")
-            )
+            usd = math.fsum(row.expected_usd or 0 for row in rows)
+            seconds = math.fsum(row.expected_seconds or 0 for row in rows)
             took = f", {_duration(seconds)}" if seconds else ""
             told.append(f"Expected of {name}: {dollars(usd)}{took} (from {rows[0].seen:,} stored replies).")
         return told

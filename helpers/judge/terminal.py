@@ -102,19 +102,20 @@ class Progress:
 
     def close(self) -> None:
         """Leave the finished bar standing."""
-        self._show(last=True)  # attempts that were given up count by now
-        if self._bar is not None:
-            self._bar.close()
-        self._open.close()
+        with suppress(OSError), self._open:
+            self._show(last=True)  # attempts that were given up count by now
+            if self._bar is not None:
+                self._bar.close()
 
     def _show(self, last: bool = False) -> None:
-        """Make the line anew where it is due: its sums go over all calls in flight."""
+        """Make the line anew where it is due (its sums go over all calls in flight) and the terminal is still there."""
         if self._bar is None or (not last and time.monotonic() < self._due):
             return
         unread = f", unreadable {self.unreadable}" if self.unreadable else ""
         counts = f"stored {self.stored}, failed {self.failed}{unread}, {money(self.budget)}"
-        self._bar.set_postfix_str(counts, refresh=False)
-        self._bar.update(self._came)
+        with suppress(OSError):
+            self._bar.set_postfix_str(counts, refresh=False)
+            self._bar.update(self._came)
         self._came, self._due = 0, time.monotonic() + self._pause
 
 

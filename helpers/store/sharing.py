@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -61,20 +61,6 @@ def at_once(path: Path) -> Any:
     return lock
 
 
-@dataclass(frozen=True)
-class _Manner:
-    """How lines are taken in: all of them or none, by which reading; how a file is locked.
-
-    `whole`: a last line that was cut off is refused too. `aside`: lines that cannot be read refuse nothing, and are put
-    beside the file.
-    """
-
-    read: Reader = examine
-    whole: bool = False
-    aside: bool = False
-    lock: Callable[[Path], Any] = at_once
-
-
 def named(raw: bytes, model: str) -> bytes:
     """A line of a store as it is exported: with the name of its file, and a checksum over both; see `own_line`.
 
@@ -107,7 +93,7 @@ def import_file(source: Path, folder: Path, model: str | None = None) -> list[Jo
         raise StoreError(f"{source}: a folder; `recuse store merge` takes in another store")
     if source.resolve().parent == folder.resolve():
         raise StoreError(f"{source}: lies in the store itself")
-    return _take([(source, model)], folder, _Manner(whole=True))
+    return _take([(source, model)], folder, whole=True)
 
 
 def merge(other: Path, folder: Path) -> list[Joined]:
@@ -121,7 +107,7 @@ def merge(other: Path, folder: Path) -> list[Joined]:
     found = files(other)
     if not found:
         raise StoreError(f"{other}: holds no file of replies (<model>.jsonl)")
-    return _take([(path, path.stem) for path in found], folder, _Manner())
+    return _take([(path, path.stem) for path in found], folder)
 
 
 def bring_home(other: Path, folder: Path, lock: Callable[[Path], Any] = at_once) -> list[Joined]:
@@ -130,28 +116,39 @@ def bring_home(other: Path, folder: Path, lock: Callable[[Path], Any] = at_once)
     A line that no run can use stops nothing: it goes to `<file>.damaged` beside the file, as with a repair.
     `lock` gives the lock of a file once nobody else holds it.
     """
-    found = [(path, path.stem) for path in files(other)]
-    return _take(found, folder, _Manner(records.usable, aside=True, lock=lock))
+    return _take([(path, path.stem) for path in files(other)], folder, records.usable, aside=True, lock=lock)
 
 
-def _take(sources: Sequence[tuple[Path, str | None]], folder: Path, how: _Manner) -> list[Joined]:
+def _take(
+    sources: Sequence[tuple[Path, str | None]],
+    folder: Path,
+    read: Reader = examine,
+    whole: bool = False,
+    aside: bool = False,
+    lock: Callable[[Path], Any] = at_once,
+) -> list[Joined]:
     """Check all lines, lock all files, then read once more and append; whatever goes wrong, all is taken back."""
-    names = {name for source, model in sources for *_, name in _checked(source, model, how)}
-    joined = {name: (file_of(folder, name), Joined(name)) for name in sorted(names)}
+
+    def checked() -> Iterator[tuple[Line, bytes, str]]:
+        return chain.from_iterable(_checked(source, model, read, whole, aside) for source, model in sources)
+
+    joined = {name: (file_of(folder, name), Joined(name)) for name in sorted({name for *_, name in checked()})}
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        seen = {name: _lock_and_read(path, stack, how) for name, (path, _) in joined.items()}
+        seen: dict[str, Seen] = {}
+        for name, (path, _) in joined.items():
+            stack.callback(lock(path).release)
+            seen[name] = _read(path)
         writers: dict[str, tuple[Writer, int | None]] = {}
         try:
             for name, (path, _) in joined.items():
                 new = not path.exists()
                 writer = stack.enter_context(writing(path, lambda: None))
                 writers[name] = writer, None if new else writer.size
-            for source, model in sources:
-                for line, own, name in _checked(source, model, how):
-                    if name not in writers:
-                        raise StoreError(f"{source}, line {line.number}: was changed while it was read; {_SO}")
-                    _append(joined[name][1], line, own, writers[name][0], seen[name])
+            for line, own, name in checked():
+                if name not in writers:
+                    raise StoreError(f"line {line.number} came while the source was read; {_SO}: try again")
+                _append(joined[name][1], line, own, writers[name][0], seen[name])
             for writer, _ in writers.values():
                 writer.sync()
             for path, each in joined.values():
@@ -163,7 +160,9 @@ def _take(sources: Sequence[tuple[Path, str | None]], folder: Path, how: _Manner
     return [each for _, each in joined.values()]
 
 
-def _checked(source: Path, model: str | None, how: _Manner) -> Iterator[tuple[Line, bytes, str]]:
+def _checked(
+    source: Path, model: str | None, read: Reader, whole: bool, aside: bool
+) -> Iterator[tuple[Line, bytes, str]]:
     """The lines of a source, as they are to be written, and their files; StoreError with bad ones, when all were read.
 
     A torn last line is bad only where the source must be `whole`, no line where bad ones are put `aside`.
@@ -172,8 +171,8 @@ def _checked(source: Path, model: str | None, how: _Manner) -> Iterator[tuple[Li
     for number, raw in records.raw_lines(source):
         own, name = own_line(raw.removesuffix(b"\n").removesuffix(b"\r"))
         name = name if name is not None else model
-        line = records.look(number, own + (b"\n" if raw.endswith(b"\n") else b""), how.read)
-        bearable = how.aside or (line.kind == "torn" and not how.whole)
+        line = records.look(number, own + (b"\n" if raw.endswith(b"\n") else b""), read)
+        bearable = aside or (line.kind == "torn" and not whole)
         if line.record is None and not (bearable and name is not None):
             bad.append(line)
         elif name is None:
@@ -189,9 +188,8 @@ def _checked(source: Path, model: str | None, how: _Manner) -> Iterator[tuple[Li
         raise StoreError(f"{source}: {len(bad)} lines are not whole, {_SO}:{told}{more}")
 
 
-def _lock_and_read(path: Path, stack: ExitStack, how: _Manner) -> Seen:
-    """Lock a file until `stack` ends; what it holds, read as runs read it, wherever the new lines come from."""
-    stack.callback(how.lock(path).release)
+def _read(path: Path) -> Seen:
+    """What a file holds, read as runs read it, wherever the new lines come from."""
     seen = Seen()
     for line in records.scan(path, records.usable) if path.exists() else ():
         if line.kind in ("damaged", "unknown"):
