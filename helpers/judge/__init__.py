@@ -9,52 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from helpers import store, verdicts
+from helpers.judge import checking
 from helpers.judge.asking import UNWRITTEN, Asking
 from helpers.judge.budget import Account, Budget, NoPrice, OverBudget, Spending, actual, billed, dollars
-from helpers.judge.checking import (
-    MissingKey,
-    OverLimit,
-    TooLong,
-    check,
-    check_keys,
-    limits_at,
-    over_limit,
-    refuse_long,
-    refuse_slow,
-    too_long,
-)
+from helpers.judge.checking import MissingKey, OverLimit, TooLong, check_keys
 from helpers.judge.plan import Plan, earlier, make_plan, unique
 from helpers.judge.terminal import Interrupted, Progress, notice
 from helpers.providers import Clock
 from helpers.providers.transport import tokens_of, without_body
 from helpers.types import Completion, Judgment, Request, Trial
 
-__all__ = [
-    "UNWRITTEN",
-    "Account",
-    "Budget",
-    "Incomplete",
-    "Interrupted",
-    "MissingKey",
-    "NoPrice",
-    "OverBudget",
-    "OverLimit",
-    "Plan",
-    "Spending",
-    "TooLong",
-    "actual",
-    "billed",
-    "check_fit",
-    "check_keys",
-    "complete_all",
-    "dollars",
-    "earlier",
-    "judge_all",
-    "judgments",
-    "labels_of",
-    "make_plan",
-    "notice",
-]
+__all__ = ["UNWRITTEN", "Account", "Budget", "Incomplete", "Interrupted", "MissingKey", "NoPrice", "OverBudget"]
+__all__ += ["OverLimit", "Plan", "Spending", "TooLong", "actual", "billed", "check_fit", "check_keys", "complete_all"]
+__all__ += ["dollars", "earlier", "judge_all", "judgments", "labels_of", "make_plan", "notice"]
 
 #: A waiting run says so after this many seconds.
 PATIENCE_BEFORE_WORDS = 2.0
@@ -99,9 +66,9 @@ async def complete_all(
     so = "none of these calls was made, and what came before is stored" if budget.rows else NOTHING
     labels = labels or {}
     missing = [request for key, request in wanted.items() if key not in replies]
-    check(missing, labels, so)
+    checking.check(missing, labels, so)
     check_fit(missing, labels, so=so)
-    limits = limits_at(request.model for request in wanted.values())
+    limits = checking.limits_at(request.model for request in wanted.values())
     with ExitStack() as stack:
         writers = await _lock(sorted({request.model.name for request in missing}), folder, stack, clock)
         replies = _stored(wanted, folder, keep)  # whoever held the lock may have asked the same
@@ -112,7 +79,7 @@ async def complete_all(
         # Bars of several notebooks stand in one terminal.
         named = f"{experiment}: {stage}" if experiment else stage
         progress = Progress(named, len(wanted), len(replies), budget, show)
-        stack.callback(_closed, progress)
+        stack.callback(progress.close)
         stack.callback(budget.abandon, list(wanted))  # whatever ends this: what was sent may have been billed
         asking = Asking(wanted, replies, writers, labels, budget, progress, stage, keep, outcome, keep_going)
         await asking.run(concurrency, clock, limits)
@@ -142,11 +109,8 @@ async def judge_all(trials: Iterable[Trial], *, folder: Path, **options: Any) ->
 
 def judgments(trials: Iterable[Trial], replied: Mapping[str, Completion]) -> list[Judgment]:
     """A judgment for each trial, in order, read from its reply; one without a reply has the outcome "missing"."""
-    found = []
-    for trial in trials:
-        reply = replied.get(trial.request.key)
-        found.append(Judgment(trial, "missing") if reply is None else _read(trial, reply))
-    return found
+    found = ((trial, replied.get(trial.request.key)) for trial in trials)
+    return [Judgment(trial, "missing") if reply is None else _read(trial, reply) for trial, reply in found]
 
 
 def _read(trial: Trial, reply: Completion) -> Judgment:
@@ -166,11 +130,10 @@ def check_fit(
     from helpers.config import load_contexts  # not before it is needed: pydantic is slow to import
 
     requests = list(requests)
-    long, slow = too_long(requests, load_contexts()), over_limit(requests)
-    found = unique(each[0] for each in (*long, *slow.values()))
-    stored = _stored(found, folder, without_body) if folder and found else {}
-    refuse_long([each for each in long if each[0].key not in stored], labels, so)
-    refuse_slow([each for key, each in slow.items() if key not in stored], labels)
+    long, slow = checking.too_long(requests, load_contexts()), checking.over_limit(requests)
+    stored = _stored(unique(each[0] for each in (*long, *slow)), folder, without_body) if folder else {}
+    checking.refuse_long([each for each in long if each[0].key not in stored], labels, so)
+    checking.refuse_slow([each for each in slow if each[0].key not in stored], labels)
 
 
 def labels_of(trials: Iterable[Trial]) -> dict[str, dict[str, Any]]:
@@ -185,11 +148,6 @@ def labels_of(trials: Iterable[Trial]) -> dict[str, dict[str, Any]]:
                 "shown": list(trial.shown),
             }
     return found
-
-
-def _closed(progress: Progress) -> None:
-    with suppress(OSError):  # the terminal was closed
-        progress.close()
 
 
 def _stored(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
-from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -22,8 +22,6 @@ from helpers.types import Completion, Model, Request
 
 #: What is noted on an error that ended a stage: the last calls may be paid and not stored.
 UNWRITTEN = "calls may have been billed of which the store holds nothing"
-#: A call that is refused before it is sent waits for nothing: after so many at most, others get their turn.
-WITHOUT_PAUSE = 50
 #: Those who ask side by side begin so many seconds after one another. Calls that begin together come back together and
 #: go on in step for many rounds: each reply then waits until all others of its crowd have been handled.
 APART = 0.001
@@ -39,43 +37,38 @@ QUOTED = 200
 One = Callable[[Request], Awaitable[None]]
 
 
+@dataclass
 class Asking:
-    """One stage of calls while it runs."""
+    """One stage of calls while it runs.
 
-    def __init__(
-        self,
-        wanted: Mapping[str, Request],
-        replies: dict[str, Completion],
-        writers: Mapping[str, store.Writer],
-        labels: Mapping[str, Mapping[str, Any]],
-        budget: Budget,
-        progress: Progress,
-        stage: str = "calls",
-        keep: Callable[[Completion], Completion] = lambda reply: reply,
-        outcome: Callable[[Completion], str] | None = None,
-        keep_going: bool = False,
-    ) -> None:
-        """`replies` holds what is stored of `wanted` and gets what comes; `writers` has one for each missing model.
+    `replies` holds what is stored of `wanted` and gets what comes; `writers` has one for each missing model. `keep`
+    makes of a reply what `replies` gets, `outcome` says what can be read of it; a model of whose first replies hardly
+    any can be read is asked no more, unless `keep_going`.
+    """
 
-        `keep` makes of a reply what `replies` gets, `outcome` says what can be read of it; a model of whose first
-        replies hardly any can be read is asked no more, unless `keep_going`.
-        """
-        self.wanted, self.replies, self.writers, self.stage = wanted, replies, writers, stage
-        self.labels, self.budget, self.progress, self.keep = labels, budget, progress, keep
+    wanted: Mapping[str, Request]
+    replies: dict[str, Completion]
+    writers: Mapping[str, store.Writer]
+    labels: Mapping[str, Mapping[str, Any]]
+    budget: Budget
+    progress: Progress
+    stage: str = "calls"
+    keep: Callable[[Completion], Completion] = lambda reply: reply
+    outcome: Callable[[Completion], str] | None = None
+    keep_going: bool = False
+
+    def __post_init__(self) -> None:
+        """Nothing is asked yet, and nothing has gone wrong."""
         #: By model and reason: what each call that is missing for it was told beside, "" for nothing.
         self.reasons: dict[str, dict[str, list[str]]] = {}
         self.broken: Exception | None = None
         self.out_of_money: dict[str, BudgetReached] = {}
-        self.failed: dict[
-            str, tuple[Request, Tries, str, str]
-        ] = {}  # by key, with status and words of the last failure
+        self.failed: dict[str, tuple[Request, Tries, str, str]] = {}  # with status and words of the last failure
         self.lines: dict[str, dict[str, None]] = {}  # by model, keys of its calls that wait for money, the first first
-        self.outcome, self.keep_going = outcome, keep_going
         self.outcomes: dict[str, Counter[str]] = {}  # by model, of its first replies
         self.unreadable: dict[str, str] = {}
-        self.stopping = False
+        self.stopping = self.asked = False
         self.given_up = 0
-        self.asked = False
         self.in_flight: set[str] = set()
         self.freed = asyncio.Event()
 
@@ -83,36 +76,29 @@ class Asking:
         self, concurrency: int, clock: Clock, limits: Mapping[tuple[str, str | None], Limit] | None = None
     ) -> None:
         """Ask for all that is missing; what broke it (a full disk, a bug) is raised when nothing is in flight."""
-        refused = set().union(*(store.refused(writer.path) for writer in self.writers.values()))
-        # What was refused before goes last: the first refusals stop a model, and the fault may be in those requests.
-        ordered = sorted(self.wanted.items(), key=lambda item: item[0] in refused)
-        missing = [request for key, request in ordered if key not in self.replies]
         for key, reply in self.replies.items():
             self._look(self.wanted[key], reply)
-        work = asyncio.create_task(self._all(missing, concurrency, clock, limits or {}))
+        work = asyncio.create_task(self._all(concurrency, clock, limits or {}))
         await patiently(work, self.stop, self.interruption)
         if self.broken is not None:
             self.broken.add_note(UNWRITTEN)
             raise self.broken
 
-    async def _all(
-        self,
-        missing: list[Request],
-        concurrency: int,
-        clock: Clock,
-        limits: Mapping[tuple[str, str | None], Limit],
-    ) -> None:
+    async def _all(self, concurrency: int, clock: Clock, limits: Mapping[tuple[str, str | None], Limit]) -> None:
+        refused = set().union(*(store.refused(writer.path) for writer in self.writers.values()))
+        # What was refused before goes last: the first refusals stop a model, and the fault may be in those requests.
+        missing = [self.wanted[key] for key in sorted(self.wanted, key=refused.__contains__) if key not in self.replies]
         ticker = asyncio.create_task(self._sync())
         try:
             # A prompt that was filtered says nothing of the parameters.
             proven = {self.wanted[key].model.name for key, reply in self.replies.items() if reply.finish != "filter"}
             more = {"halted": self.halted, "tell": notice, "proven": proven}
             async with Session(self.reserve, self.record, concurrency, clock, limits, **more) as session:
-                how = (concurrency, session.answered, lambda: self.stopping)
-                await in_order(missing, partial(self._one, session), *how)
+                how = (partial(self._one, session), concurrency, session.answered, lambda: self.stopping)
+                await in_order(missing, *how)
                 # Only where the model answers: each of these calls is made once more, after all others.
                 again = [each for each, *_ in self.failed.values() if each.model.name in session.answered]
-                await in_order([] if self.stopping else again, partial(self._one, session), *how)
+                await in_order([] if self.stopping else again, *how)
                 for request, _, reason, said in self.failed.values():
                     self._missing(request, reason, said)
         finally:
@@ -168,8 +154,7 @@ class Asking:
         if completion.status == "ok":
             self.replies[request.key] = self.keep(completion)
             read = self._look(request, completion, new=True)
-        with suppress(OSError):  # the terminal was closed
-            self.progress.done(read) if completion.status == "ok" else self.progress.fail()
+        self.progress.done(read) if completion.status == "ok" else self.progress.fail()
 
     def _look(self, request: Request, reply: Completion, new: bool = False) -> bool:
         """Whether a reply could be read; where hardly any of a model's first replies could, it is asked no more."""
@@ -338,22 +323,12 @@ async def _address(
             group.create_task(one(request))
     others = [request for request in requests if first.get(request.model.name) is not request]
     rest = iter(others)
-    begun = 0  # by all workers since others had their turn
-
-    def turn() -> None:
-        nonlocal begun
-        begun = 0
 
     async def worker(place: int) -> None:
-        nonlocal begun
         if not requests[0].model.simulated:
             await asyncio.sleep(place * APART)
         for request in rest:
-            begun += 1
-            if begun == WITHOUT_PAUSE:
-                asyncio.get_running_loop().call_soon(turn)
-            if request.model.simulated or begun >= WITHOUT_PAUSE:
-                await asyncio.sleep(0)  # simulated models never wait: without this no interrupt would be heard
+            await asyncio.sleep(0)  # calls that are refused, or simulated, never wait: no interrupt would be heard
             if over():
                 return
             await one(request)

@@ -177,18 +177,18 @@ def limits_at(models: Iterable[Model]) -> dict[Address, Limit]:
     return {address: told[name] for address, name in named.items() if name in told}
 
 
-def over_limit(requests: Sequence[Request]) -> dict[str, tuple[Request, float, str]]:
-    """By key, the requests that may each take more tokens than their address has in a minute: the limit, and whose.
+def over_limit(requests: Sequence[Request]) -> list[tuple[Request, float, str]]:
+    """The requests that may each take more tokens than their address has in a minute: with the limit, and whose.
 
     Answers that a prompt will show and nobody has written yet are left out until they are written.
     """
     limits = limits_at({request.model.name: request.model for request in requests}.values())
     limits = {address: limit for address, limit in limits.items() if limit.tokens_per_minute is not None}
-    found = {}
+    found = []
     for request in requests if limits else ():
         told = [(limits[at].tokens_per_minute, at[1] or at[0]) for at in request.model.addresses if at in limits]
         if told and sum(most_tokens(request)) > min(told)[0]:
-            found[request.key] = (request, *min(told))
+            found.append((request, *min(told)))
     return found
 
 

@@ -24,19 +24,16 @@ class PlanRow:
 
     stage: str
     model: str
-    calls: int
-    stored: int
-    missing: int
-    input_tokens: int
-    output_tokens: int
-    usd: float
+    calls: int = 0
+    stored: int = 0
+    missing: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float = 0.0
     shared_tokens: int = 0
     expected_usd: float | None = None
     expected_seconds: float | None = None
     seen: int = 0
-
-
-_ADDED = ("calls", "stored", "missing", "input_tokens", "output_tokens", "usd", "shared_tokens")
 
 
 @dataclass(frozen=True)
@@ -72,8 +69,8 @@ class Plan:
         if not (named and budget.limit + ROUNDING >= math.fsum(limits.values())):  # else theirs say it all
             limits = {None: budget.limit, **limits}
         found = [self._above(budget, model, limit) for model, limit in limits.items()]
-        if budget.total is not None and self.usd and budget.earlier + budget.spent + self.usd > budget.total + ROUNDING:
-            before = budget.earlier + budget.spent
+        before = budget.earlier + budget.spent
+        if budget.total is not None and self.usd and before + self.usd > budget.total + ROUNDING:
             found.append(
                 f"{self.missing} calls are missing and could cost up to {dollars(self.usd)}; with {dollars(before)} "
                 f"that earlier attempts may have been billed that is more than budget_total_usd={budget.total:.4f}: "
@@ -121,9 +118,8 @@ class Plan:
             rows = [row for row in self.rows if row.model == name and row.missing]
             if any(row.expected_usd is None for row in rows):
                 continue
-            usd, seconds = (
-                math.fsum(getattr(row, f"expected_{what}") or 0 for row in rows) for what in ("usd", "seconds")
-            )
+            usd = math.fsum(row.expected_usd or 0 for row in rows)
+            seconds = math.fsum(row.expected_seconds or 0 for row in rows)
             took = f", {_duration(seconds)}" if seconds else ""
             told.append(f"Expected of {name}: {dollars(usd)}{took} (from {rows[0].seen:,} stored replies).")
         return told
@@ -174,8 +170,7 @@ class _Known:
             if reply.latency is not None:
                 seconds.append(reply.latency)
         self.seen = len(written)
-        self.written = math.fsum(written) / len(written) if written else 0.0
-        self.seconds = math.fsum(seconds) / len(seconds) if seconds else 0.0
+        self.written, self.seconds = (math.fsum(each) / max(1, len(each)) for each in (written, seconds))
         self.size = self.size_read = 0  # bytes of prompts that were met again, and the tokens that they were
 
     def expected(self, model: Model, missing: int, size: int, concurrency: int) -> dict[str, float]:
@@ -200,39 +195,34 @@ def make_plan(stages: Mapping[str, Iterable[Request]], folder: Path | None, conc
     rows: list[PlanRow] = []
     known: dict[str, _Known] = {}
     for stage, requests in stages.items():
-        counted: dict[str, tuple[Model, dict[str, float]]] = {}
+        counted: dict[str, tuple[Model, Counter[str]]] = {}
         starts: set[tuple[str, bytes]] = set()  # by model, the beginnings worth caching that were seen
         seen: set[str] = set()
-        sizes_missing: Counter[str] = Counter()
+        missing_bytes: Counter[str] = Counter()
         for request in requests:
-            name, key = request.model.name, None if request.unwritten else request.key
+            name, key, sizes = request.model.name, None if request.unwritten else request.key, request.measured
             if key in seen:
                 continue
             if name not in known:
                 # In this model's file alone: another name of the same model has a file of its own.
                 known[name] = _Known(store.file_of(folder, name) if folder else None)
-            here, sizes = known[name], request.measured
-            _, row = counted.setdefault(name, (request.model, dict.fromkeys(_ADDED, 0) | {"usd": 0.0}))
-            row["calls"] += 1
-            if key in here.keys:
-                row["stored"] += 1
-                here.size += sizes.size if key in here.read else 0
-                here.size_read += here.read.get(key, 0)
-            else:
+            here, (_, row) = known[name], counted.setdefault(name, (request.model, Counter()))
+            stored = key in here.keys
+            row.update({"calls": 1, "stored" if stored else "missing": 1})
+            if stored and key in here.read:
+                here.size += sizes.size
+                here.size_read += here.read[key]
+            if not stored:
                 read, written = bounds(request)
-                row["missing"] += 1
-                row["input_tokens"] += read
-                row["output_tokens"] += written
-                row["usd"] += cost(request.model, read, written)
+                row.update(input_tokens=read, output_tokens=written, usd=cost(request.model, read, written))
                 row["shared_tokens"] += sizes.start if (name, sizes.starts) in starts else 0
                 starts.add((name, sizes.starts))
-                sizes_missing[name] += sizes.size
+                missing_bytes[name] += sizes.size
             if key is not None:
                 seen.add(key)
                 here.keys.add(key)
         for name, (model, row) in counted.items():
-            at_once = model.concurrency or concurrency
-            more = known[name].expected(model, row["missing"], sizes_missing[name], at_once)
+            more = known[name].expected(model, row["missing"], missing_bytes[name], model.concurrency or concurrency)
             rows.append(PlanRow(stage, name, **row, **more))
     return Plan(tuple(rows))
 

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, TextIO
 
 from helpers.escaping import terminal
@@ -33,27 +33,25 @@ HANGUP = getattr(signal, "SIGHUP", None)
 # --- what is shown ----------------------------------------------------------------------------------------------------
 
 
-def _stream() -> TextIO:
+@contextmanager
+def _stream() -> Iterator[TextIO]:
     """Where progress may be written without becoming part of a notebook's output.
 
     A kernel replaces both its standard error and the file behind it; it keeps a copy of the file that it was
     started with, which under papermill is the parent's.
     """
     copy = getattr(sys.stderr, "_original_stdstream_copy", None)
-    return os.fdopen(os.dup(copy), "w", buffering=1) if isinstance(copy, int) else sys.__stderr__ or sys.stderr
-
-
-def _close(stream: TextIO) -> None:
-    """Close a stream that `_stream` opened."""
-    if stream not in (sys.__stderr__, sys.stderr):
-        stream.close()
+    if isinstance(copy, int):
+        with os.fdopen(os.dup(copy), "w", buffering=1) as stream:
+            yield stream
+    else:
+        yield sys.__stderr__ or sys.stderr
 
 
 def notice(text: str) -> None:
     """A line for whoever started the run; never part of a notebook's output."""
-    stream = _stream()
-    print(terminal(redact(text)), file=stream, flush=True)
-    _close(stream)
+    with _stream() as stream:
+        print(terminal(redact(text)), file=stream, flush=True)
 
 
 def money(budget: Budget) -> str:
@@ -77,7 +75,7 @@ class Progress:
         self.stored, self.failed, self.unreadable, self.budget = stored, 0, 0, budget
         self._bar: Any = None
         self._came, self._pause, self._due = 0, QUICK, 0.0
-        self._own: TextIO | None = None
+        self._open = ExitStack()
         if show and calls > stored:
             options: dict[str, Any] = {"desc": stage, "total": calls, "initial": stored, "unit": "call"}
             options |= {"miniters": 0, "mininterval": 0}  # when it is shown is decided here
@@ -86,7 +84,7 @@ class Progress:
             else:
                 from tqdm import tqdm
 
-                self._own = options["file"] = _stream()
+                options["file"] = self._open.enter_context(_stream())
                 self._pause = SLOW
             self._bar = tqdm(**options)
             self._due = time.monotonic() + self._pause
@@ -104,20 +102,20 @@ class Progress:
 
     def close(self) -> None:
         """Leave the finished bar standing."""
-        self._show(last=True)  # attempts that were given up count by now
-        if self._bar is not None:
-            self._bar.close()
-        if self._own is not None:
-            _close(self._own)
+        with suppress(OSError), self._open:
+            self._show(last=True)  # attempts that were given up count by now
+            if self._bar is not None:
+                self._bar.close()
 
     def _show(self, last: bool = False) -> None:
-        """Make the line anew where it is due: its sums go over all calls in flight."""
+        """Make the line anew where it is due (its sums go over all calls in flight) and the terminal is still there."""
         if self._bar is None or (not last and time.monotonic() < self._due):
             return
         unread = f", unreadable {self.unreadable}" if self.unreadable else ""
         counts = f"stored {self.stored}, failed {self.failed}{unread}, {money(self.budget)}"
-        self._bar.set_postfix_str(counts, refresh=False)
-        self._bar.update(self._came)
+        with suppress(OSError):
+            self._bar.set_postfix_str(counts, refresh=False)
+            self._bar.update(self._came)
         self._came, self._due = 0, time.monotonic() + self._pause
 
 

@@ -126,7 +126,7 @@ def _answered(folder: Path, model: str) -> frozenset[str]:
 @lru_cache(maxsize=64)
 def _keys(path: Path, _size: int) -> frozenset[str]:
     """The keys with a reply; files of a store only grow, so the size tells whether there are more."""
-    return frozenset(store.stored_keys(path))
+    return frozenset(reply.key for reply in store.replies(path))
 
 
 def total(

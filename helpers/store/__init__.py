@@ -15,7 +15,6 @@ from helpers.store.records import (
     refused,
     replies,
     scan,
-    stored_keys,
     usable,
 )
 from helpers.store.sharing import bring_home, export, import_file, merge
@@ -23,4 +22,4 @@ from helpers.store.verifying import Cost, contents, repair, verify
 
 __all__ = ["SYNC_SECONDS", "Cost", "StoreError", "Writer", "bring_home", "completion_of", "contents", "decode"]
 __all__ += ["encode", "examine", "export", "file_of", "files", "holder", "import_file", "left_index", "lines", "merge"]
-__all__ += ["read", "refused", "repair", "replies", "scan", "stored_keys", "try_lock", "usable", "verify", "writing"]
+__all__ += ["read", "refused", "repair", "replies", "scan", "try_lock", "usable", "verify", "writing"]

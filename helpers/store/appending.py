@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import socket
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from helpers.store.records import StoreError, encode, look, told_of, usable
+from helpers.store.records import StoreError, encode, look, opened, told_of, usable
 from helpers.types import Completion, Request
 
 SYNC_LINES = 64
@@ -24,29 +24,6 @@ SYNC_SECONDS = 0.2
 #: Whoever appends so many lines since the last sync began waits for the disk: with that sync under way, at most twice
 #: as many are in the file and not on the disk.
 MOST_UNSYNCED = 16 * SYNC_LINES
-
-
-def opened(path: Path, flags: int, mode: int = 0o600) -> int:
-    """A file descriptor for writing; a new file is nobody else's to read. StoreError where it cannot be opened.
-
-    No symbolic link may lead the write elsewhere, and what is no regular file is refused.
-    """
-    if path.exists() and not path.is_file():
-        raise StoreError(f"{path}: no regular file but a folder, pipe or device; move it out of the folder of replies")
-    try:
-        # Windows would write line ends of its own without O_BINARY, and has no O_NOFOLLOW.
-        return os.open(path, flags | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0), mode)
-    except OSError as error:
-        raise _refused(path, error) from error
-
-
-def _refused(path: Path, error: OSError) -> StoreError:
-    if error.errno != errno.ELOOP:
-        return told_of(path, error)
-    return StoreError(
-        f"{path}: a symbolic link, and nothing is written through one; put the file itself there "
-        "(the folder of replies may be a link)"
-    )
 
 
 def sync_folder(folder: Path) -> None:
@@ -70,7 +47,7 @@ class Writer:
         self._unsynced = 0  # lines since the last sync began
         self._synced_at = time.monotonic()
         self._syncing: Future[None] | None = None
-        self._thread: ThreadPoolExecutor | None = None
+        self._thread = ThreadPoolExecutor(1, "sync")
         try:
             self._mend_tail()
             if new:
@@ -80,22 +57,15 @@ class Writer:
             raise
 
     def _mend_tail(self) -> None:
-        size = position = os.fstat(self._fd).st_size
-        parts = [b""]  # from the end backwards
-        while position and b"\n" not in parts[-1]:
-            step = min(65536, position)
-            position -= step
-            os.lseek(self._fd, position, os.SEEK_SET)
-            parts.append(os.read(self._fd, step))
-        end = b"".join(reversed(parts))
-        if blank := re.search(rb"(?:\A|\n)(\r?\n)\Z", end):  # with more behind it, it would be a damaged line
-            os.ftruncate(self._fd, size - len(blank[1]))
-        tail = end.rpartition(b"\n")[2]
-        if not tail:
+        with os.fdopen(opened(self.path), "rb") as file:
+            last = b"".join(deque(file, maxlen=1))
+        if last in (b"\n", b"\r\n"):  # blank; with more behind it, it would be a damaged line
+            os.ftruncate(self._fd, self.size - len(last))
+        if not last or last.endswith(b"\n"):
             return
-        line = look(1, tail, usable)
+        line = look(1, last, usable)
         if line.kind == "torn":
-            os.ftruncate(self._fd, size - len(tail))
+            os.ftruncate(self._fd, self.size - len(last))
         elif line.kind == "unended":  # only the newline is missing: a whole paid reply, not to be thrown away
             self.append_line(b"\n", "nothing was asked")
         else:  # what was paid for, or belongs to a later version, is not cut
@@ -117,12 +87,11 @@ class Writer:
         """Write one line that is encoded already; `so` says what follows from a failure."""
         size = self.size
         try:
-            written = os.write(self._fd, line)
+            if os.write(self._fd, line) != len(line):
+                os.ftruncate(self._fd, size)
+                raise OSError(errno.ENOSPC, "no space left")
         except OSError as error:
             raise told_of(self.path, OSError(error.errno, f"cannot append ({error.strerror})"), so) from error
-        if written != len(line):
-            os.ftruncate(self._fd, size)
-            raise StoreError(f"{self.path}: cannot append (no space left); {so}")
         self._unsynced += 1
         if self._unsynced >= MOST_UNSYNCED:
             self.sync()
@@ -154,7 +123,6 @@ class Writer:
         if self._syncing is not None and not self._syncing.done():
             return
         self._end_sync()
-        self._thread = self._thread or ThreadPoolExecutor(1, "sync")
         try:
             self._syncing = self._thread.submit(self._to_disk)
         except RuntimeError:  # no thread can be started here
@@ -179,8 +147,7 @@ class Writer:
         try:
             self.sync()
         finally:
-            if self._thread is not None:
-                self._thread.shutdown()
+            self._thread.shutdown()
             os.close(self._fd)
 
 
@@ -198,7 +165,7 @@ def try_lock(path: Path) -> Any | None:
     except Timeout:
         return None
     except OSError as error:
-        raise _refused(Path(f"{path}.lock"), error) from error
+        raise told_of(Path(f"{path}.lock"), error) from error
     note = f"process {os.getpid()} on {socket.gethostname()} since {time.strftime('%H:%M:%S')}"
     try:
         note_file = opened(Path(f"{path}.holder"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
@@ -222,10 +189,7 @@ def holder(path: Path) -> str:
 def writing(path: Path, release: Callable[[], None]) -> Iterator[Writer]:
     """A Writer for a file whose lock is held; `release` frees the lock once the last line is on the disk."""
     try:
-        writer = Writer(path)
-        try:
+        with closing(Writer(path)) as writer:
             yield writer
-        finally:
-            writer.close()
     finally:
         release()

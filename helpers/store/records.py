@@ -5,14 +5,16 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import os
+import pkgutil
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, BinaryIO, get_args
+from typing import Any
 
 from helpers.json_text import dumps, loads, no_constant, no_duplicates
 from helpers.types import Completion, Request, Usage
@@ -31,23 +33,6 @@ _CRC_LENGTH = len(_CRC % 0)
 _START = re.compile(rb'\{"v":\d+,"key":"')
 _END = re.compile(rb',"crc":"[0-9a-f]{8}"\}')
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
-#: What a line must hold: the types of each field, "" for the line itself.
-_FIELDS: dict[str, dict[str, Any]] = {
-    "": {
-        **dict.fromkeys(("key", "status", "raw", "at"), str),
-        **dict.fromkeys(("request", "labels", "reply"), dict),
-        "attempt": int,
-    },
-    "request": {
-        **dict.fromkeys(("provider", "model", "system", "prompt"), str),
-        **{"params": dict, "schema": dict | None, "repeat": int},
-    },
-    "reply": {
-        **{"text": str, "usage": dict, "latency": float | int | None, "maybe_billed": bool},
-        **dict.fromkeys(("finish", "model", "request_id", "error"), str | None),
-    },
-}
-_USAGE = {field.name for field in fields(Usage)}
 #: What gives the record of a line without its line end, or says in a ValueError what is wrong with it.
 Reader = Callable[[bytes], dict[str, Any]]
 
@@ -56,16 +41,13 @@ class StoreError(RuntimeError):
     """A store file that cannot be trusted or written; the message names file and line."""
 
 
-class UnknownFormat(ValueError):
-    """A line that is whole, but written by a version of this program that knows another format."""
-
-
 #: What to do about an error of the system, where one can tell.
 REMEDIES = {
     errno.EMFILE: "raise the limit of open files (`ulimit -n`) or lower `concurrency`",
     errno.ENFILE: "this machine has too many open files; close other programs",
     errno.ENOSPC: "make room there, or write elsewhere with `store`",
     errno.EDQUOT: "your quota there is used up; make room, or write elsewhere with `store`",
+    errno.ELOOP: "put the file itself there (the folder of replies may be a link)",
     errno.EROFS: "it is mounted read-only; name another folder with `store`",
     errno.EACCES: "you may not write or read it; change its owner or rights, or name another folder with `store`",
     errno.EPERM: "you may not write or read it; change its owner or rights, or name another folder with `store`",
@@ -74,21 +56,33 @@ REMEDIES = {
 
 def told_of(path: Path, error: OSError, so: str = "") -> StoreError:
     """An error of the system as a StoreError: the file or folder, what is wrong, what to do, and what follows."""
-    remedy = REMEDIES.get(error.errno or 0, "")
-    return StoreError("; ".join(filter(None, (f"{path}: {error.strerror}", remedy, so))))
+    linked = "a symbolic link, and nothing is written through one"
+    words = linked if error.errno == errno.ELOOP else error.strerror
+    return StoreError("; ".join(filter(None, (f"{path}: {words}", REMEDIES.get(error.errno or 0), so))))
 
 
-@contextmanager
-def reading(path: Path) -> Iterator[BinaryIO]:
-    """A store file that is open for reading; StoreError where it is no regular file, or cannot be opened."""
+def opened(path: Path, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
+    """A file descriptor; a new file is nobody else's to read. StoreError where it cannot be opened.
+
+    No symbolic link may lead a write elsewhere, and what is no regular file is refused.
+    """
     if path.exists() and not path.is_file():  # a pipe would be waited for without end
         raise StoreError(f"{path}: no regular file but a folder, pipe or device; move it out of the folder of replies")
+    if flags != os.O_RDONLY:
+        flags |= getattr(os, "O_NOFOLLOW", 0)  # Windows has none
     try:
-        file = path.open("rb")
+        return os.open(path, flags | getattr(os, "O_BINARY", 0), mode)  # Windows would write line ends of its own
     except OSError as error:
         raise told_of(path, error) from error
-    with file:
-        yield file
+
+
+def raw_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file with their numbers and line ends, but for a blank last line, as editors leave one."""
+    with os.fdopen(opened(path), "rb") as file:
+        for number, raw in enumerate(file, 1):
+            if raw in (b"\n", b"\r\n") and not file.peek(1):
+                return
+            yield number, raw
 
 
 # --- which files, and how a line is written ---------------------------------------------------------------------------
@@ -161,42 +155,28 @@ def key_of(request: Mapping[str, Any]) -> str:
 # --- reading, as runs do ----------------------------------------------------------------------------------------------
 
 
-def _unsealed(line: bytes) -> bytes:
-    """The record of one line as JSON text, without the checksum; ValueError where that does not fit."""
-    body = line[:-_CRC_LENGTH] + b"}"
-    if line[-_CRC_LENGTH:] != _CRC % zlib.crc32(body):
-        raise ValueError("the checksum does not fit: the line was damaged or edited")
-    return body
-
-
-def _parsed(body: bytes, parse: Callable[[bytes], Any]) -> dict[str, Any]:
-    try:
-        record = parse(body)
-    except RecursionError:
-        raise ValueError("nested too deeply to be read") from None
-    version = record.get("v") if isinstance(record, dict) else None
-    if version != VERSION:
-        raise UnknownFormat(_UPDATE.format(f"{version!r:.40}"))
-    return record
-
-
-def decode(line: bytes) -> dict[str, Any]:
+def decode(line: bytes, parse: Callable[[bytes], Any] = loads) -> dict[str, Any]:
     """The record of one line, for those who use it; ValueError where its checksum or its format is another.
 
     The checksum says that nothing changed since it was written, and this program writes whole records only. Whether
     each field is there with its type, and whether the key is that of the request, is `examine`'s to say:
     of lines that come from elsewhere, and on `recuse store verify`. That is as strict as it is dear.
     """
-    return _parsed(_unsealed(line), _numbers_kept)
-
-
-def _numbers_kept(body: bytes) -> Any:
-    """What a body of JSON says, quickly; whole numbers of 64 bits and more, which `loads` makes floats, stay whole."""
-    record = loads(body)
-    return json.loads(body) if _too_large(record) else record
+    body = line[:-_CRC_LENGTH] + b"}"
+    if line[-_CRC_LENGTH:] != _CRC % zlib.crc32(body):
+        raise ValueError("the checksum does not fit: the line was damaged or edited")
+    try:
+        record = parse(body)
+    except RecursionError:
+        raise ValueError("nested too deeply to be read") from None
+    version = record.get("v") if isinstance(record, dict) else None
+    if version != VERSION:
+        raise ValueError(_UPDATE.format(f"{version!r:.40}"))
+    return json.loads(body) if _too_large(record.get("request")) else record
 
 
 def _too_large(value: Any) -> bool:
+    """Whether there is a number in it of 64 bits or more: `loads` makes floats of whole ones, of a seed, say."""
     if isinstance(value, float):
         return abs(value) >= 2**63
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
@@ -245,8 +225,7 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
             return
         if line.record is None:
             advice = f". `recuse store verify --store {path.parent}` names all damage, and --repair sets it aside"
-            told = line.wrong + (advice if line.kind == "damaged" else "")
-            raise StoreError(f"{path}, line {line.number}: {told}")
+            raise StoreError(f"{path}, line {line.number}: {line.wrong}{advice if line.kind == 'damaged' else ''}")
         yield line.record
 
 
@@ -268,11 +247,6 @@ def replies(path: Path) -> Iterator[Completion]:
 def read(path: Path) -> dict[str, Completion]:
     """The `replies` of one file by key."""
     return {reply.key: reply for reply in replies(path)}
-
-
-def stored_keys(path: Path) -> set[str]:
-    """The keys in a store file that have a reply."""
-    return {reply.key for reply in replies(path)}
 
 
 def refused(path: Path) -> set[str]:
@@ -307,32 +281,41 @@ def examine(line: bytes) -> dict[str, Any]:
     Beyond `decode` every field must be there with its type, no name twice, and the key must be that of the request.
     """
 
-    def strictly(body: bytes) -> Any:
-        return json.loads(body.decode(), object_pairs_hook=no_duplicates, parse_constant=no_constant)
-
-    record = _parsed(_unsealed(line), strictly)
-    for part, names in _FIELDS.items():
-        for name, types in names.items():
-            _check_field(record[part] if part else record, f"{part}." if part else "", name, types)
-    usage = record["reply"]["usage"]
-    if odd := sorted(set(usage) - _USAGE):
-        raise ValueError(f"reply.usage holds {odd[0][:40]!r}; known: {', '.join(sorted(_USAGE))}")
-    for name in usage:
-        _check_field(usage, "reply.usage.", name, int | None)
+    record = decode(line, _strictly)
+    _check_fields(record, layout()["line"])
+    usage, known = record["reply"]["usage"], layout()["usage"]
+    if odd := sorted(set(usage) - set(known)):
+        raise ValueError(f"reply.usage holds {odd[0][:40]!r}; known: {', '.join(sorted(known))}")
+    _check_fields(usage, dict.fromkeys(usage, "int or null"), "reply.usage.")
     if record["key"] != key_of(record["request"]):
         raise ValueError("the key is not that of the request: one of them was changed")
     return record
 
 
-def _check_field(part: dict[str, Any], where: str, name: str, types: Any) -> None:
-    if name not in part:
-        raise ValueError(f"no field {where}{name}")
-    valid = get_args(types) or (types,)
-    if type(part[name]) not in valid:
-        expected = " or ".join(each.__name__.replace("NoneType", "null") for each in valid)
-        raise ValueError(f"{where}{name} is {type(part[name]).__name__}, expected {expected}")
-    if type(part[name]) is int and not 0 <= part[name] < NO_COUNT:
-        raise ValueError(f"{where}{name} is no count from 0 to 2^53")
+@lru_cache
+def layout() -> dict[str, Any]:
+    """What layout.yaml says of the fields of a line and the columns of a table."""
+    import yaml  # not before it is needed
+
+    return yaml.safe_load(pkgutil.get_data(__package__, "layout.yaml") or b"")
+
+
+def _strictly(body: bytes) -> Any:
+    return json.loads(body.decode(), object_pairs_hook=no_duplicates, parse_constant=no_constant)
+
+
+def _check_fields(part: dict[str, Any], expected: Mapping[str, Any], where: str = "") -> None:
+    for name, types in expected.items():
+        if name not in part:
+            raise ValueError(f"no field {where}{name}")
+        value, inner = part[name], isinstance(types, dict)
+        valid = "dict" if inner else types
+        if ("null" if value is None else type(value).__name__) not in valid.split(" or "):
+            raise ValueError(f"{where}{name} is {type(value).__name__}, expected {valid}")
+        if type(value) is int and not countable(value):
+            raise ValueError(f"{where}{name} is no count from 0 to 2^53")
+        if inner:
+            _check_fields(value, types, f"{where}{name}.")
 
 
 def whole_within(damaged: bytes) -> list[bytes]:
@@ -358,11 +341,7 @@ def whole_within(damaged: bytes) -> list[bytes]:
 
 def scan(path: Path, read: Reader = examine) -> Iterator[Line]:
     """Every line of a file as it stands, whole or not; strictly, or as `read` does."""
-    with reading(path) as file:
-        for number, raw in enumerate(file, 1):
-            if raw in (b"\n", b"\r\n") and not file.peek(1):
-                return  # a blank last line, as editors leave one
-            yield look(number, raw, read)
+    return (look(number, raw, read) for number, raw in raw_lines(path))
 
 
 def look(number: int, raw: bytes, read: Reader = examine) -> Line:
@@ -370,11 +349,8 @@ def look(number: int, raw: bytes, read: Reader = examine) -> Line:
     ended = raw.endswith(b"\n")
     try:
         record = read(raw.removesuffix(b"\n").removesuffix(b"\r"))
-    except UnknownFormat as error:
-        return Line(number, raw, "unknown", wrong=str(error))
     except ValueError as error:
-        version = _foreign_version(raw)
-        if version is not None:
+        if (version := _foreign_version(raw)) is not None:
             return Line(number, raw, "unknown", wrong=_UPDATE.format(version))
         rescued = len(whole_within(raw))
         if not ended and not rescued:
@@ -387,11 +363,9 @@ def look(number: int, raw: bytes, read: Reader = examine) -> Line:
 
 
 def _foreign_version(raw: bytes) -> int | None:
-    """The format of a line whose checksum may be made in another way; None where it is one of ours that was damaged."""
-    told = re.match(rb'\{"v":(\d{1,6}),.*\}\n?\Z', raw, re.DOTALL)
+    """The format of a line of another version, whatever its checksum; None where it is one of ours that was damaged."""
+    told = re.match(rb'\{"v":\s*(\d{1,6}),.*\}\r?\n?\Z', raw, re.DOTALL)
     if not told or int(told[1]) == VERSION:
         return None
-    ours = b'{"v":%d' % VERSION + raw.removesuffix(b"\n")[told.end(1) :]
-    body, found, crc = ours.rpartition(b',"crc":"')
-    damaged = found and crc == b'%08x"}' % zlib.crc32(body + b"}")
-    return None if damaged else int(told[1])
+    ours, _, crc = (b'{"v":%d' % VERSION + raw.rstrip(b"\r\n")[told.end(1) :]).rpartition(b',"crc":"')
+    return None if crc == b'%08x"}' % zlib.crc32(ours + b"}") else int(told[1])

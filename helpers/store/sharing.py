@@ -1,6 +1,7 @@
 """Replies that leave a store for other programs and people, and replies that come from elsewhere.
 
-What comes is checked to the last line before any is written, and none that is here is lost.
+What comes is checked to the last line before any is written, and read once more while it is written; none that is here
+is lost.
 """
 
 from __future__ import annotations
@@ -13,27 +14,14 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import IO, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from helpers.escaping import cell
+from helpers.store import records
 from helpers.store.appending import Writer, holder, try_lock, writing
-from helpers.store.records import (
-    Line,
-    Reader,
-    StoreError,
-    examine,
-    file_of,
-    files,
-    look,
-    reading,
-    scan,
-    told_of,
-    usable,
-    whole_within,
-)
+from helpers.store.records import Line, Reader, StoreError, examine, file_of, files
 from helpers.store.verifying import Seen, replacing, set_aside
 
 #: Where an exported line says which file of the store it is from, with a checksum over all before it.
@@ -43,22 +31,6 @@ TOLD = 5
 _SO = "nothing was taken in"
 #: Rows of a table that are in memory at once.
 _ROWS = 500
-#: The columns of a table and where a line holds them; what is neither text nor one of TYPES is JSON.
-COLUMNS: dict[str, tuple[str, ...]] = {
-    "model": (),
-    **{name: (name,) for name in ("key", "attempt", "status", "at")},
-    **{name: ("labels", name) for name in ("experiment", "question_id", "condition", "shown")},
-    "provider": ("request", "provider"),
-    "model_id": ("request", "model"),
-    **{name: ("request", name) for name in ("params", "revision", "system", "prompt", "schema", "repeat")},
-    **{name: ("reply", name) for name in ("text", "finish")},
-    **{f"tokens_{name}": ("reply", "usage", name) for name in ("input", "output", "reasoning", "cached", "written")},
-    "returned_model": ("reply", "model"),
-    **{name: ("reply", name) for name in ("request_id", "latency", "error", "maybe_billed")},
-    "raw": ("raw",),
-}
-TYPES = {"attempt": "int64", "repeat": "int64", "latency": "float64", "maybe_billed": "bool"}
-TYPES |= {name: "int64" for name in COLUMNS if name.startswith("tokens_")}
 
 
 # --- replies that come from elsewhere ---------------------------------------------------------------------------------
@@ -87,20 +59,6 @@ def at_once(path: Path) -> Any:
     if lock is None:
         raise StoreError(f"{path}: held by {holder(path)}; {_SO}: try again when that run has ended")
     return lock
-
-
-@dataclass(frozen=True)
-class _Manner:
-    """How lines are taken in: all of them or none, by which reading; how a file is locked.
-
-    `whole`: a last line that was cut off is refused too. `aside`: lines that cannot be read refuse nothing, and are put
-    beside the file.
-    """
-
-    read: Reader = examine
-    whole: bool = False
-    aside: bool = False
-    lock: Callable[[Path], Any] = at_once
 
 
 def named(raw: bytes, model: str) -> bytes:
@@ -135,7 +93,7 @@ def import_file(source: Path, folder: Path, model: str | None = None) -> list[Jo
         raise StoreError(f"{source}: a folder; `recuse store merge` takes in another store")
     if source.resolve().parent == folder.resolve():
         raise StoreError(f"{source}: lies in the store itself")
-    return _take([(source, model)], folder, _Manner(whole=True))
+    return _take([(source, model)], folder, whole=True)
 
 
 def merge(other: Path, folder: Path) -> list[Joined]:
@@ -149,7 +107,7 @@ def merge(other: Path, folder: Path) -> list[Joined]:
     found = files(other)
     if not found:
         raise StoreError(f"{other}: holds no file of replies (<model>.jsonl)")
-    return _take([(path, path.stem) for path in found], folder, _Manner())
+    return _take([(path, path.stem) for path in found], folder)
 
 
 def bring_home(other: Path, folder: Path, lock: Callable[[Path], Any] = at_once) -> list[Joined]:
@@ -158,91 +116,82 @@ def bring_home(other: Path, folder: Path, lock: Callable[[Path], Any] = at_once)
     A line that no run can use stops nothing: it goes to `<file>.damaged` beside the file, as with a repair.
     `lock` gives the lock of a file once nobody else holds it.
     """
-    found = [(path, path.stem) for path in files(other)]
-    return _take(found, folder, _Manner(usable, aside=True, lock=lock))
+    return _take([(path, path.stem) for path in files(other)], folder, records.usable, aside=True, lock=lock)
 
 
-def _take(sources: Sequence[tuple[Path, str | None]], folder: Path, how: _Manner) -> list[Joined]:
+def _take(
+    sources: Sequence[tuple[Path, str | None]],
+    folder: Path,
+    read: Reader = examine,
+    whole: bool = False,
+    aside: bool = False,
+    lock: Callable[[Path], Any] = at_once,
+) -> list[Joined]:
+    """Check all lines, lock all files, then read once more and append; whatever goes wrong, all is taken back."""
+
+    def checked() -> Iterator[tuple[Line, bytes, str]]:
+        return chain.from_iterable(_checked(source, model, read, whole, aside) for source, model in sources)
+
+    joined = {name: (file_of(folder, name), Joined(name)) for name in sorted({name for *_, name in checked()})}
     folder.mkdir(parents=True, exist_ok=True)
-    try:
-        return _take_checked(sources, folder, how)
-    except OSError as error:
-        if error.filename:
-            raise
-        raise told_of(folder, error, _SO) from error
-
-
-def _take_checked(sources: Sequence[tuple[Path, str | None]], folder: Path, how: _Manner) -> list[Joined]:
     with ExitStack() as stack:
-        # What was checked is what is written, whatever becomes of the source meanwhile: it waits in a file of our own.
-        coming: dict[str, tuple[Joined, IO[bytes]]] = {}
-        for source, model in sources:
-            for line, own, name in _checked(source, model, folder, how):
-                if name not in coming:
-                    coming[name] = Joined(name), stack.enter_context(TemporaryFile(dir=folder))
-                joined, waiting = coming[name]
-                if line.record is not None:
-                    waiting.write(own + b"\n")
-                elif line.kind == "torn":
-                    joined.torn = 1
-                else:
-                    joined.left.append(line)
-                    waiting.writelines(each + b"\n" for each in whole_within(line.raw))
-        known = {name: _lock_and_read(file_of(folder, name), stack, how) for name in sorted(coming)}
-        writers: list[tuple[Writer, int | None]] = []
+        seen: dict[str, Seen] = {}
+        for name, (path, _) in joined.items():
+            stack.callback(lock(path).release)
+            seen[name] = _read(path)
+        writers: dict[str, tuple[Writer, int | None]] = {}
         try:
-            for name, seen in known.items():
-                path = file_of(folder, name)
+            for name, (path, _) in joined.items():
                 new = not path.exists()
                 writer = stack.enter_context(writing(path, lambda: None))
-                writers.append((writer, None if new else writer.size))
-                _append(*coming[name], writer, how, seen)
-            for writer, _ in writers:
+                writers[name] = writer, None if new else writer.size
+            for line, own, name in checked():
+                if name not in writers:
+                    raise StoreError(f"line {line.number} came while the source was read; {_SO}: try again")
+                _append(joined[name][1], line, own, writers[name][0], seen[name])
+            for writer, _ in writers.values():
                 writer.sync()
-            for name in known:
-                set_aside(file_of(folder, name), coming[name][0].left)
+            for path, each in joined.values():
+                set_aside(path, each.left)
         except BaseException:
-            for writer, size in writers:
+            for writer, size in writers.values():
                 writer.take_back(size)
             raise
-        return [coming[name][0] for name in known]
+    return [each for _, each in joined.values()]
 
 
-def _checked(source: Path, model: str | None, folder: Path, how: _Manner) -> Iterator[tuple[Line, bytes, str]]:
+def _checked(
+    source: Path, model: str | None, read: Reader, whole: bool, aside: bool
+) -> Iterator[tuple[Line, bytes, str]]:
     """The lines of a source, as they are to be written, and their files; StoreError with bad ones, when all were read.
 
     A torn last line is bad only where the source must be `whole`, no line where bad ones are put `aside`.
     """
     bad: list[Line] = []
-    with reading(source) as file:
-        for number, raw in enumerate(file, 1):
-            if raw in (b"\n", b"\r\n") and not file.peek(1):
-                break  # a blank last line, as editors leave one
-            own, name = own_line(raw.removesuffix(b"\n").removesuffix(b"\r"))
-            name = name if name is not None else model
-            line = look(number, own + (b"\n" if raw.endswith(b"\n") else b""), how.read)
-            bearable = how.aside or (line.kind == "torn" and not how.whole)
-            if line.record is None and not (bearable and name is not None):
-                bad.append(line)
-            elif name is None:
-                raise StoreError(
-                    f"{source}, line {number}: does not say whose file it belongs to, as lines of `recuse store "
-                    "export` do; name the model with --model"
-                )
-            else:
-                file_of(folder, name)  # refuses a name that leads elsewhere
-                yield line, own, name
+    for number, raw in records.raw_lines(source):
+        own, name = own_line(raw.removesuffix(b"\n").removesuffix(b"\r"))
+        name = name if name is not None else model
+        line = records.look(number, own + (b"\n" if raw.endswith(b"\n") else b""), read)
+        bearable = aside or (line.kind == "torn" and not whole)
+        if line.record is None and not (bearable and name is not None):
+            bad.append(line)
+        elif name is None:
+            raise StoreError(
+                f"{source}, line {number}: does not say whose file it belongs to, as lines of `recuse store export` "
+                "do; name the model with --model"
+            )
+        else:
+            yield line, own, name
     if bad:
         told = "".join(f"\n  line {line.number}: {line.wrong}" for line in bad[:TOLD])
         more = f"\n  and {len(bad) - TOLD} more" if len(bad) > TOLD else ""
         raise StoreError(f"{source}: {len(bad)} lines are not whole, {_SO}:{told}{more}")
 
 
-def _lock_and_read(path: Path, stack: ExitStack, how: _Manner) -> Seen:
-    """Lock a file until `stack` ends; what it holds, read as runs read it, wherever the new lines come from."""
-    stack.callback(how.lock(path).release)
+def _read(path: Path) -> Seen:
+    """What a file holds, read as runs read it, wherever the new lines come from."""
     seen = Seen()
-    for line in scan(path, usable) if path.exists() else ():
+    for line in records.scan(path, records.usable) if path.exists() else ():
         if line.kind in ("damaged", "unknown"):
             raise StoreError(f"{path}, line {line.number}: {line.wrong}; {_SO}: see `recuse store verify`")
         if line.record is not None:
@@ -250,16 +199,17 @@ def _lock_and_read(path: Path, stack: ExitStack, how: _Manner) -> Seen:
     return seen
 
 
-def _append(joined: Joined, waiting: IO[bytes], writer: Writer, how: _Manner, seen: Seen) -> None:
-    """Append the lines that wait and are not there yet, and count all of them."""
-    waiting.seek(0)
-    for number, raw in enumerate(waiting, 1):
-        record = look(number, raw, how.read).record
-        assert record is not None, "was looked at before"
-        kind = seen.note(record)
+def _append(joined: Joined, line: Line, own: bytes, writer: Writer, seen: Seen) -> None:
+    """Append a line, or the whole ones within a bad one, where they are not there yet, and count it."""
+    if line.kind == "torn":
+        joined.torn = 1
+    elif line.record is None:
+        joined.left.append(line)
+    for raw in [own] if line.record is not None else records.whole_within(own):
+        kind = seen.note(line.record or examine(raw))
         setattr(joined, kind, getattr(joined, kind) + 1)
         if kind != "same":
-            writer.append_line(raw, _SO)
+            writer.append_line(raw + b"\n", _SO)
 
 
 # --- replies that leave the store -------------------------------------------------------------------------------------
@@ -305,7 +255,7 @@ def _lines(paths: Sequence[Path], experiments: Sequence[str], counts: dict[str, 
     """The whole lines of files with their models' names, counted; a torn last line is left out as readers do."""
     for path in paths:
         file_of(path.parent, path.stem)  # a name that import would refuse
-        for line in scan(path):
+        for line in records.scan(path):
             if line.kind in ("damaged", "unknown"):
                 raise StoreError(f"{path}, line {line.number}: {line.wrong}; nothing was written")
             if line.record is not None and (not experiments or _label(line) in experiments):
@@ -321,7 +271,7 @@ def _write_csv(file: BinaryIO, found: Iterator[tuple[str, Line]]) -> None:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     # Numbers are told from texts by their quotation marks, and so are line ends of a text from those of a row.
     rows = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-    rows.writerow(COLUMNS)
+    rows.writerow(records.layout()["columns"])
     for row in _rows(found):
         rows.writerow([cell(v) if isinstance(v, str) else int(v) if isinstance(v, bool) else v for v in row.values()])
     text.detach()
@@ -331,7 +281,8 @@ def _write_parquet(file: BinaryIO, found: Iterator[tuple[str, Line]]) -> None:
     import pyarrow
     from pyarrow import parquet
 
-    schema = pyarrow.schema([(name, pyarrow.type_for_alias(TYPES.get(name, "string"))) for name in COLUMNS])
+    types = {name: records.layout()["types"].get(name, "string") for name in records.layout()["columns"]}
+    schema = pyarrow.schema([(name, pyarrow.type_for_alias(each)) for name, each in types.items()])
     with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
         rows = _rows(found)
         while part := list(islice(rows, _ROWS)):
@@ -340,14 +291,15 @@ def _write_parquet(file: BinaryIO, found: Iterator[tuple[str, Line]]) -> None:
 
 def _rows(found: Iterator[tuple[str, Line]]) -> Iterator[dict[str, Any]]:
     """The lines as rows of the table; what is neither text nor number is JSON."""
+    columns, types = records.layout()["columns"], records.layout()["types"]
     for model, line in found:
         row: dict[str, Any] = {}
-        for name, place in COLUMNS.items():
+        for name, place in columns.items():
             value: Any = line.record if place else model
             for step in place:
                 value = value.get(step) if isinstance(value, dict) else None
-            if name not in TYPES and value is not None:
-                told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-                value = told.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+            if name not in types and value is not None:
+                text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+                value = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
             row[name] = value
         yield row

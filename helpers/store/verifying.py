@@ -12,8 +12,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from helpers.store.appending import holder, opened, sync_folder, try_lock
-from helpers.store.records import Line, StoreError, scan, whole_within
+from helpers.store.appending import holder, sync_folder, try_lock
+from helpers.store.records import Line, StoreError, opened, scan, told_of, whole_within
 from helpers.types import Usage
 
 #: What one line cost in US dollars, counted and at most; raises ValueError where nobody knows the price.
@@ -56,7 +56,6 @@ class Verified:
     to a key that has one. Neither is damage: the first reply of a key counts.
     """
 
-    path: Path
     lines: int
     bad: tuple[Line, ...]
     tail: Line | None
@@ -71,7 +70,6 @@ class Repaired:
     `left` are lines of another version's format: they are whole, and a newer version reads them.
     """
 
-    path: Path
     side: Path
     moved: int
     rescued: int
@@ -80,8 +78,7 @@ class Repaired:
 
 def verify(path: Path) -> Verified:
     """Look at every line of a file; nothing is changed and nothing is locked."""
-    bad: list[Line] = []
-    tail, count, seen, kinds = None, 0, Seen(), Counter[str]()
+    bad, tail, count, seen, kinds = list[Line](), None, 0, Seen(), Counter[str]()
     for line in scan(path):
         count += 1
         if line.kind in ("damaged", "unknown"):
@@ -90,7 +87,7 @@ def verify(path: Path) -> Verified:
             tail = line
         if line.record is not None:
             kinds[seen.note(line.record)] += 1
-    return Verified(path, count, tuple(bad), tail, kinds["same"], kinds["further"])
+    return Verified(count, tuple(bad), tail, kinds["same"], kinds["further"])
 
 
 def repair(path: Path) -> Repaired:
@@ -118,7 +115,7 @@ def repair(path: Path) -> Repaired:
                         kept = whole_within(line.raw)
                         rescued += len(kept)
                     file.writelines(each + b"\n" for each in kept)
-        return Repaired(path, side_of(path), len(moved), rescued, left)
+        return Repaired(side_of(path), len(moved), rescued, left)
     finally:
         lock.release()
 
@@ -132,11 +129,14 @@ def set_aside(path: Path, bad: Sequence[Line]) -> None:
     """Put lines that cannot be read beside their file, byte for byte, and bring them to the disk."""
     if not bad:
         return
-    with os.fdopen(opened(side_of(path), os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab") as file:
-        file.writelines(line.raw.removesuffix(b"\n") + b"\n" for line in bad)
-        file.flush()
-        os.fsync(file.fileno())
-    sync_folder(path.parent)
+    try:
+        with os.fdopen(opened(side_of(path), os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab") as file:
+            file.writelines(line.raw.removesuffix(b"\n") + b"\n" for line in bad)
+            file.flush()
+            os.fsync(file.fileno())
+        sync_folder(path.parent)
+    except OSError as error:
+        raise told_of(side_of(path), error, "nothing else was changed") from error
 
 
 @contextmanager
@@ -194,7 +194,6 @@ class Contents:
 def contents(path: Path, cost: Cost) -> Contents:
     """What one file holds. Lines that cannot be read are counted as damaged, not an error: `verify` names them."""
     found, answered = Contents(path.stem, path.stat().st_size), set[str]()
-    failures, experiments, returned = Counter[str](), Counter[str](), Counter[str]()
     for line in scan(path):
         found.lines += 1
         if line.record is None:
@@ -205,16 +204,16 @@ def contents(path: Path, cost: Cost) -> Contents:
         if record["status"] == "ok":
             found.further += record["key"] in answered
             answered.add(record["key"])
-            returned[reply["model"] or ""] += 1
+            if reply["model"]:
+                _count(found.returned, reply["model"])
         else:
-            failures[record["status"]] += 1
+            _count(found.failures, record["status"])
         for name, count in reply["usage"].items():
-            found.tokens[name] += count or 0
-        experiments[str(record["labels"].get("experiment", ""))] += 1
+            _count(found.tokens, name, count or 0)
+        _count(found.experiments, str(record["labels"].get("experiment", "")))
         found.simulated += record["request"]["provider"] == "simulated"
         if record["at"]:
-            found.first = min(found.first or record["at"], record["at"])
-            found.last = max(found.last, record["at"])
+            found.first, found.last = min(found.first or record["at"], record["at"]), max(found.last, record["at"])
         if not found.no_price:
             try:
                 measured, at_most = cost(found.model, record)
@@ -222,7 +221,9 @@ def contents(path: Path, cost: Cost) -> Contents:
                 found.usd_at_most += at_most
             except ValueError as error:
                 found.usd_measured, found.usd_at_most, found.no_price = None, None, str(error)
-    returned.pop("", None)
-    found.replies, found.failures, found.experiments = len(answered), dict(failures), dict(experiments)
-    found.returned = dict(returned)
+    found.replies = len(answered)
     return found
+
+
+def _count(counts: dict[str, int], name: str, more: int = 1) -> None:
+    counts[name] = counts.get(name, 0) + more
