@@ -49,7 +49,7 @@ NO_KEY = (
 LONGEST_SHOWN = 80
 QUOTES = 'a text that YAML takes for a number or a truth value stands in quotes: "3.10"'
 
-Keys = Sequence[str | int]
+Keys = tuple[str | int, ...]
 #: The line of each setting of a file, by the names (and places in lists) that lead to it.
 Lines = dict[tuple[str, ...], int]
 
@@ -222,7 +222,7 @@ def checked(kind: type[Settings], values: Any, where: str, path: Path | None = N
     try:
         return kind.model_validate(values)
     except ValidationError as error:
-        faults: dict[tuple[str | int, ...], list[Any]] = {}
+        faults: dict[Keys, list[Any]] = {}
         for fault in error.errors():
             faults.setdefault(_place(values, fault), []).append(fault)
     messages = []
@@ -240,7 +240,7 @@ def what(value: Any) -> str:
     return names.get(type(value), "nothing")
 
 
-def _place(values: Any, fault: Any) -> tuple[str | int, ...]:
+def _place(values: Any, fault: Any) -> Keys:
     """Where in the values a fault stands; pydantic also names the form that it tried, which is no part of them."""
     path: list[str | int] = []
     for part in fault["loc"]:
@@ -252,7 +252,7 @@ def _place(values: Any, fault: Any) -> tuple[str | int, ...]:
     return tuple(path)
 
 
-def _message(kind: type[BaseModel], path: tuple[str | int, ...], faults: Sequence[Any]) -> str:
+def _message(kind: type[BaseModel], path: Keys, faults: Sequence[Any]) -> str:
     """What is wrong with a field in pydantic's words, with what was found there and what can stand there."""
     name, fields, (fault, *_) = ".".join(map(str, path)), _fields_at(kind, path[:-1]), faults
     value = fault["input"]
@@ -278,14 +278,11 @@ def _message(kind: type[BaseModel], path: tuple[str | int, ...], faults: Sequenc
 def _fields_at(kind: type[BaseModel], path: Keys) -> dict[str, Any]:
     """The fields of the settings that stand at a place within others, by the names that files have."""
     fields = {field.alias or name: field for name, field in kind.model_fields.items()}
-    for place, part in enumerate(path):
-        if part in fields:
-            return _fields_at(next(_models_in(fields[part].annotation), kind), path[place + 1 :])
-    return fields
+    inner = [each for part in path[:1] if part in fields for each in _models_in(fields[part].annotation)]
+    return _fields_at(inner[0] if inner else kind, path[1:]) if path else fields
 
 
-def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for each in get_args(annotation):
-        yield from _models_in(each)
+        return [annotation]
+    return [model for each in get_args(annotation) for model in _models_in(each)]
