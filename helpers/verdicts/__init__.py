@@ -28,9 +28,6 @@ from helpers.verdicts.forms import LONGEST, UNPARSED, Reading, Token
 
 #: Raised whenever the same reply may be read differently than before.
 PARSER_VERSION = 3
-#: A line that carries a verdict has no more characters than this, with all that stands around it.
-LONGEST_LINE = LONGEST + 100
-
 ENDINGS = {"refusal": "refused", "filter": "filtered", "length": "truncated"}
 
 
@@ -111,14 +108,7 @@ def parse(
 
 
 def unwrapped(judgment: Judgment) -> tuple[str, ...]:
-    """The kinds of wrappers in which the verdict of a judgment stood, and "id not copied"; empty where it has none.
-
-    >>> from helpers.types import Model, Request
-    >>> model, said = Model("m", "openai", "m", "v"), "VERDICT-5eed: [[A>B]]</s>"
-    >>> trial = Trial("e", "q", "c", model, Request(model, "Which?"), form="pairwise", nonce="5eed")
-    >>> unwrapped(read(trial, Completion("k", "ok", said, "stop")))
-    ('brackets', 'end token')
-    """
+    """The kinds of wrappers in which the verdict of a judgment stood, and "id not copied"; empty where it has none."""
     kinds = set[str]()
     if judgment.verdict is not None and judgment.completion is not None:
         _parsed(judgment.trial, judgment.completion, kinds)
@@ -188,5 +178,6 @@ def _stated(line: str, word: str, nonce: str, kinds: set[str]) -> str | None:
     folded = line.casefold()  # of many lines hardly one is looked at closely
     if nonce.casefold() not in folded or word.casefold() not in folded:
         return None
-    value = wrappers.marked(wrappers.bare_line(line, LONGEST_LINE, kinds), word, nonce, kinds)
+    # With all that stands around it, a line that carries a verdict is hardly longer than the verdict may be.
+    value = wrappers.marked(wrappers.bare_line(line, LONGEST + 100, kinds), word, nonce, kinds)
     return value if value is not None and len(value) <= LONGEST else None

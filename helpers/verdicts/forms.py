@@ -143,8 +143,6 @@ def _choice(form: str, stated: object, labels: Sequence[str], kinds: set[str]) -
     return ("two_options" if together else "no_option"), None
 
 
-# --- how sure a judge was of its verdict ------------------------------------------------------------------------------
-
 #: What may stand in one token with a label, in text and in JSON.
 TOKEN_MARGIN = string.whitespace + "\"':,}"
 #: One token of a reply and the log-probability of each alternative.
