@@ -208,7 +208,9 @@ def _plain_digits(text: str) -> str:
         number = float(text)
     except ValueError:  # 0o17
         return "plain digits"
-    return "a smaller number" if math.isinf(number) else f"{number:.15g}"
+    if math.isinf(number):
+        return "a smaller number"
+    return f"{number:.0f}" if number.is_integer() and abs(number) < 1e15 else repr(number)
 
 
 # --- settings ---------------------------------------------------------------------------------------------------------
