@@ -37,23 +37,14 @@ _FORMULA = re.compile(r"[\t\r\n]|[^\w!-/:-@\[-`{-~]*[=+@\-\uff0b\uff0d\uff1d\uff
 #: Where spreadsheets write semicolons or tabs between cells, what follows one, or a line end, begins a cell.
 _INNER_FORMULA = re.compile(r"([;\t\n])(?=[^\w!-/:-@\[-`{-~]*[=+@\-\uff0b\uff0d\uff1d\uff20])")
 
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    **{
-        sign: rf"\ensuremath{{{name}}}"
-        for sign, name in {
-            **{"\u2212": "-", "\u2264": r"\leq", "\u2265": r"\geq", "\u2260": r"\neq", "\u2248": r"\approx"},
-            **{"\u00d7": r"\times", "\u00b1": r"\pm", "\u2192": r"\rightarrow", "\u2190": r"\leftarrow"},
-            **{"\u221e": r"\infty", "\u03b1": r"\alpha", "\u03b2": r"\beta", "\u03ba": r"\kappa", "\u0394": r"\Delta"},
-        }.items()
-    },
+_MATH = {
+    **{"\u2212": "-", "\u2264": r"\leq", "\u2265": r"\geq", "\u2260": r"\neq", "\u2248": r"\approx"},
+    **{"\u00d7": r"\times", "\u00b1": r"\pm", "\u2192": r"\rightarrow", "\u2190": r"\leftarrow"},
+    **{"\u221e": r"\infty", "\u03b1": r"\alpha", "\u03b2": r"\beta", "\u03ba": r"\kappa", "\u0394": r"\Delta"},
 }
+_WORDS = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum", "<": "less", ">": "greater", "|": "bar"}
+_LATEX = {sign: rf"\ensuremath{{{name}}}" for sign, name in _MATH.items()}
+_LATEX |= {sign: rf"\text{name}{{}}" for sign, name in _WORDS.items()} | {sign: f"\\{sign}" for sign in "&%$#_{}"}
 #: What TeX has no sign for, but a space: line ends, tabs, and spaces of all widths.
 _SPACE = re.compile("[\n\t]+|[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 #: Runs of signs that pdfTeX has no letter for with its own fonts (LaTeX 2020 and later, no fontenc): all but those of

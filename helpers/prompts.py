@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -54,7 +54,7 @@ def load(path: Path) -> Template:
     variables: set[str] = set()
     for name, part in parts.groupdict().items():
         try:
-            variables |= jinja2.meta.find_undeclared_variables(_environment().parse(part))
+            variables |= _names(part)
         except jinja2.TemplateSyntaxError as error:
             line = text.count("\n", 0, parts.start(name)) + error.lineno
             raise ValueError(f"{path}, line {line}: {error.message}") from error
@@ -76,36 +76,19 @@ def late(template: Template, **variables: Any) -> tuple[str, Callable[[], str]]:
 
     What is wrong with the names of variables, and in the system text, is raised here; the rest when the prompt is made.
     """
-    if variables.keys() != template.variables:
-        if missing := sorted(template.variables - variables.keys()):
-            raise ValueError(f"{template.path}: missing variable {', '.join(missing)}; given: {_given(variables)}")
-        unused, valid = sorted(variables.keys() - template.variables), ", ".join(sorted(template.variables)) or "none"
+    if missing := sorted(template.variables - variables.keys()):
+        raise ValueError(f"{template.path}: missing variable {', '.join(missing)}; given: {_given(variables)}")
+    if unused := sorted(variables.keys() - template.variables):
+        valid = ", ".join(sorted(template.variables)) or "none"
         raise ValueError(f"{template.path}: unused variable {', '.join(unused)}; the template uses: {valid}")
     # Most prompts of a template share one system text.
-    return sys.intern(_part(template, "system", variables)), partial(_part, template, "user", variables)
-
-
-def _part(template: Template, part: str, variables: Mapping[str, Any]) -> str:
-    source = getattr(template, part)
-    try:
-        return _compiled(source).render(variables)
-    except (jinja2.TemplateError, TypeError, ValueError) as error:
-        raise ValueError(f"{template.path}: {error}; given: {_given(variables)}") from error
-
-
-def _given(variables: Mapping[str, Any]) -> str:
-    return ", ".join(sorted(variables)) or "none"
-
-
-@lru_cache(maxsize=4096)
-def _names(source: str) -> frozenset[str]:
-    return frozenset(jinja2.meta.find_undeclared_variables(_environment().parse(source)))
+    system = sys.intern(_insert(template.system, template.path, variables))
+    return system, partial(_insert, template.user, template.path, variables)
 
 
 def used(source: str, where: str) -> frozenset[str]:
     """The names of the variables that a text with variables uses; a syntax error is a ValueError naming `where`."""
     try:
-        # Known by the text alone: one wording serves many scenarios, which differ in `where`.
         return _names(source)
     except jinja2.TemplateSyntaxError as error:
         raise ValueError(f"{where}, line {error.lineno} of the text: {error.message}") from error
@@ -115,13 +98,32 @@ def filled(source: str, where: str, **variables: Any) -> str:
     """A text with variables inserted; what it uses must be given and not None, else ValueError naming `where`."""
     if missing := sorted(used(source, where) - variables.keys()):
         raise ValueError(f"{where}: missing {', '.join(missing)}; given: {_given(variables)}")
-    try:
-        text = _compiled(source).render(variables)
-    except (jinja2.TemplateError, TypeError, ValueError, ArithmeticError) as error:
-        raise ValueError(f"{where}: {error}") from error
+    text = _insert(source, where, variables)
     if len(text) > LONGEST_TEXT:
         raise ValueError(f"{where}: {len(text)} characters; a text of a test has at most {LONGEST_TEXT}")
     return text
+
+
+@lru_cache(maxsize=4096)
+def _names(source: str) -> frozenset[str]:
+    """The variables of a text, by the text alone: one wording serves many scenarios."""
+    return frozenset(jinja2.meta.find_undeclared_variables(_environment().parse(source)))
+
+
+@lru_cache(maxsize=256)
+def _compiled(source: str) -> jinja2.Template:
+    return _environment().from_string(source)
+
+
+def _insert(source: str, where: object, variables: Mapping[str, Any]) -> str:
+    try:
+        return _compiled(source).render(variables)
+    except (jinja2.TemplateError, TypeError, ValueError, ArithmeticError) as error:
+        raise ValueError(f"{where}: {error}; given: {_given(variables)}") from error
+
+
+def _given(variables: Mapping[str, Any]) -> str:
+    return ", ".join(sorted(variables)) or "none"
 
 
 def check_nonce(nonce: str, texts: Mapping[str, str]) -> None:
@@ -129,11 +131,6 @@ def check_nonce(nonce: str, texts: Mapping[str, str]) -> None:
 
     `texts` are the texts to be shown, by candidate (the question may stand among them). Raises ValueError, also for an
     empty nonce.
-
-    >>> check_nonce("5eed", {"gpt_fast": "My answer is 7."})
-    >>> check_nonce("5eed", {"gpt_fast": "<<<END A 5EED>>>"})
-    Traceback (most recent call last):
-    ValueError: the text of gpt_fast contains the nonce 5eed of its own prompt
     """
     if not nonce.strip():
         raise ValueError("an empty nonce marks nothing")
@@ -172,7 +169,8 @@ def answer_trials(path: Path, experiment: Experiment, asked: Iterable[tuple[Ques
     return found
 
 
-def schema(form: str, labels: Sequence[str], reasons: bool = False) -> dict[str, Any]:
+@lru_cache(maxsize=1024)
+def schema(form: str, labels: str | tuple[str, ...], reasons: bool = False) -> dict[str, Any]:
     """The JSON schema of a structured reply, as all three providers accept it.
 
     Strict: every property required, no others. How many labels and which numbers are allowed is checked when the reply
@@ -186,11 +184,6 @@ def schema(form: str, labels: Sequence[str], reasons: bool = False) -> dict[str,
     >>> schema("number", "")["properties"]
     {'id': {'type': 'string'}, 'number': {'type': 'number'}}
     """
-    return _schema(form, tuple(labels), reasons)
-
-
-@lru_cache(maxsize=1024)
-def _schema(form: str, labels: tuple[str, ...], reasons: bool) -> dict[str, Any]:
     check_form(form, labels)
     label, reason = {"type": "string", "enum": list(labels)}, {"type": "string"}
     asked: dict[str, dict[str, Any]] = {
@@ -216,7 +209,6 @@ def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
 def _environment() -> jinja2.Environment:
     environment = jinja2.sandbox.ImmutableSandboxedEnvironment(
         undefined=jinja2.StrictUndefined,
-        autoescape=False,
         keep_trailing_newline=True,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -231,8 +223,3 @@ def _present(value: Any) -> Any:
     if value is None:
         raise ValueError("a value to be inserted is None")
     return value
-
-
-@lru_cache(maxsize=256)
-def _compiled(source: str) -> jinja2.Template:
-    return _environment().from_string(source)

@@ -297,11 +297,6 @@ class Request:
         starts = hashlib.sha256(start).digest() if start else b""
         return Measured(hashlib.sha256(text.encode()).hexdigest(), size, len(start), starts)
 
-    @property
-    def unmade(self) -> bool:
-        """Whether its prompt is not in memory, and nobody has looked at it yet."""
-        return "measured" not in vars(self) and not isinstance(self.source, str)
-
     def whole(self) -> Request:
         """The same, measured and with the text of its prompt, for as long as somebody works with it.
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
 from helpers import paths
-from helpers.config.models import known_models, load_limits, load_models, perhaps
+from helpers.config.models import Usd, known_models, load_limits, load_models, perhaps
 from helpers.config.yaml_text import ConfigError, Settings, Strict, checked, line_of, read_yaml
 from helpers.types import Collection, Experiment, Model, Question, short_hash
 
@@ -23,12 +23,8 @@ TOTAL = "total"
 #: Sources of judgments for which no file of judgments is read.
 NO_FILE = ("ask", "stored", "hub")
 
-Usd = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Names = Annotated[list[str], Field(min_length=1)]
 NAMES = 'write a list of names such as ["gpt_fast"] (plain papermill reads lists only with -y), or null'
-
-
-# --- what files and parameters can say --------------------------------------------------------------------------------
 
 
 class Hub(Strict):
@@ -136,9 +132,6 @@ def parameters_of(own: Mapping[str, Any]) -> type[Parameters]:
     return create_model("Parameters", __base__=Parameters, **fields)
 
 
-# --- names and files --------------------------------------------------------------------------------------------------
-
-
 def experiment_names() -> list[str]:
     """The experiments that ask judges: folders of experiments/ with a config.yaml, in order of name."""
     return _folders(collecting=False)
@@ -162,17 +155,14 @@ def load_config(name: str) -> ExperimentConfig:
     config = _load(ExperimentConfig, name)
     for key, others in (("after", config.after), ("extends", [config.extends] if config.extends else [])):
         if strangers := [other for other in others if other not in known]:
-            where = f"experiments/{name}/config.yaml: line {line_of(_file(name), (key,))}"
+            where = f"experiments/{name}/config.yaml: line {line_of(paths.EXPERIMENTS / name / 'config.yaml', (key,))}"
             raise ConfigError(f"{where}: {key} = {', '.join(strangers)}: there are: {', '.join(known)}")
     return config
 
 
-def _file(name: str) -> Path:
-    return paths.EXPERIMENTS / name / "config.yaml"
-
-
 def _load(kind: type[Settings], name: str) -> Settings:
-    return checked(kind, read_yaml(_file(name)), f"experiments/{name}/config.yaml", _file(name))
+    path = paths.EXPERIMENTS / name / "config.yaml"
+    return checked(kind, read_yaml(path), f"experiments/{name}/config.yaml", path)
 
 
 def _settle(kind: type[Settings], name: str, given: Mapping[str, Any]) -> tuple[Settings, dict[str, Any], Path]:
@@ -193,21 +183,22 @@ def builtin_knowledge() -> dict[str, Question]:
     A question on a passage is known by its text and options, one a line, as prompts show them.
     """
     known = {}
-    for path in sorted(paths.DATA.glob("*/passages.jsonl")):
-        for article in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-            for each in article["questions"]:
-                id, text, options, points = each["id"], each["text"], tuple(each["options"]), tuple(each["reasons"])
-                lines = [text, *(f"{letter}) {option}" for letter, option in zip("ABCD", options, strict=True))]
-                question = Question(id, article["category"], text, points, options=options, gold=each["gold"])
-                known["\n".join(lines)] = question
-    for path in sorted(paths.DATA.glob("*/questions.jsonl")):
-        for each in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-            if points := tuple(each.get("points", ())):
-                known[each["text"]] = Question(each["id"], each["category"], each["text"], points)
+    for article in _records("passages.jsonl"):
+        for each in article["questions"]:
+            options, points = tuple(each["options"]), tuple(each["reasons"])
+            lines = [each["text"], *(f"{letter}) {option}" for letter, option in zip("ABCD", options, strict=True))]
+            texts = (each["id"], article["category"], each["text"])
+            known["\n".join(lines)] = Question(*texts, points, options=options, gold=each["gold"])
+    for each in _records("questions.jsonl"):
+        if points := tuple(each.get("points", ())):
+            known[each["text"]] = Question(each["id"], each["category"], each["text"], points)
     return known
 
 
-# --- runs -------------------------------------------------------------------------------------------------------------
+def _records(name: str) -> Iterator[dict[str, Any]]:
+    """The lines of all built-in files of this name."""
+    for path in sorted(paths.DATA.glob(f"*/{name}")):
+        yield from map(json.loads, path.read_text(encoding="utf-8").splitlines())
 
 
 def load_experiment(name: str, models_file: Path | None = None, **parameters: Any) -> Experiment:
@@ -302,20 +293,20 @@ def _baselines(usual: Mapping[str, str], chosen: Sequence[str] | None, models: M
 def _refuse_made_up(experiment: Experiment, settled: Parameters, models: Mapping[str, Model]) -> None:
     """Refuse (ConfigError) to pay real judges, or a real editor, for texts of simulated models that nobody named."""
     own, editor = experiment.own, experiment.editor
+    if settled.judgments != "ask" or own.get("answers", "ask") != "ask":
+        return
     writing = {} if settled.candidates else {"candidates": experiment.candidates}
     if experiment.baselines and not own["baselines"]:
         writing["baselines"] = tuple(experiment.baselines.values())
     made_up = [what for what, writers in writing.items() if any(model.simulated for model in writers)]
-    real = [judge.name for judge in experiment.judges if not judge.simulated]
-    paid = real or (editor is not None and not editor.simulated)
-    if settled.judgments != "ask" or own.get("answers", "ask") != "ask" or not paid or not made_up:
-        return
-    payee = f"real judges ({', '.join(real)})" if real else f"the real editor {own['editor']}"
-    named = " and ".join(made_up)
-    raise ConfigError(
-        f"{payee} would be paid for the texts of the simulated {named} of config.yaml; name the {named} too: "
-        f"{', '.join(f'{what}=[...]' for what in made_up)} (known models: {', '.join(sorted(models))})"
-    )
+    real = ", ".join(judge.name for judge in experiment.judges if not judge.simulated)
+    payee = f"real judges ({real})" if real else f"the real editor {editor.name}" if editor else ""
+    if made_up and payee and (real or not editor.simulated):
+        named = " and ".join(made_up)
+        raise ConfigError(
+            f"{payee} would be paid for the texts of the simulated {named} of config.yaml; name the {named} too: "
+            f"{', '.join(f'{what}=[...]' for what in made_up)} (known models: {', '.join(sorted(models))})"
+        )
 
 
 def load_collection(name: str, **parameters: Any) -> Collection:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
 from helpers import paths
 from helpers.config.yaml_text import NAME, NAME_FORM, NO_KEY, ConfigError, Strict, checked, line_of, read_yaml, what
@@ -37,85 +37,26 @@ CALLS = re.compile(
     r"|(?P<version>/v\d\w*)/(?:models|embeddings|moderations|files|batches|(?:audio|images)/\w+)"
     r"|(?:/v\d\w*)?/(?:messages(?:/batches|/count_tokens)?|models/[^/]+:\w+))/*\Z"
 )
+Usd = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
-# --- models -----------------------------------------------------------------------------------------------------------
+def _of_simulated_models(value: dict[str, Any], entry: ValidationInfo) -> dict[str, Any]:
+    if value and entry.data.get("provider") != "simulated":
+        raise ValueError("these are the knobs of simulated models; what is sent belongs in `params:`")
+    return value
 
 
-class PriceEntry(Strict):
-    """US dollars for a million tokens."""
-
-    input: float = Field(ge=0, allow_inf_nan=False)
-    output: float = Field(ge=0, allow_inf_nan=False)
-
-
-class ModelEntry(Strict):
-    """One entry of models.yaml; the fields are those of `types.Model`, and `context` (see `load_contexts`)."""
-
-    provider: Literal[(*SERVICES, "simulated")] = Field(  # type: ignore[valid-type]
-        description="a server of your own (vLLM, Ollama, ...) or any other that speaks OpenAI's chat API is 'openai' "
-        "with a base_url"
-    )
-    model_id: str
-    vendor: str
-    tier: str = ""
-    lineage: str = ""
-    params: dict[str, Any] = Field({})
-    traits: dict[str, Any] = Field({})
-    max_tokens: int = Field(2048, ge=1)
-    context: int | None = Field(None, ge=1)
-    token_parameter: str | None = None
-    structured: bool = True
-    enforced: bool = False
-    revision: dict[str, str] | None = None
-    base_url: str | list[str] | None = None
-    api_key_env: str | None = Field(
-        None,
-        pattern="^[A-Za-z_][A-Za-z0-9_]*$",
-        description="the name of the environment variable that holds the key (letters, digits and _), such as "
-        "OPENROUTER_API_KEY, never the key itself; renew a key that somebody may have read here",
-    )
-    price: PriceEntry | None = None
-    retires: str | None = None
-    timeout_seconds: float = Field(600.0, gt=0, allow_inf_nan=False)
-    concurrency: int | None = Field(None, ge=1)
-
-    @field_validator("traits")
-    @classmethod
-    def _of_simulated_models(cls, value: dict[str, Any], entry: ValidationInfo) -> dict[str, Any]:
-        if value and entry.data.get("provider") != "simulated":
-            raise ValueError("these are the knobs of simulated models; what is sent belongs in `params:`")
-        return value
-
-    @field_validator("params")
-    @classmethod
-    def _neither_keys_nor_ours(cls, value: dict[str, Any]) -> dict[str, Any]:
-        bare = {"key", "token", "secret"} & {name.lower() for name in value}
-        if secret := sorted(bare | {name for name in _names_in(value) if HEADERS.fullmatch(name)}):
-            raise ValueError(f"may not hold {', '.join(secret)}: {NO_KEY}")
-        if ours := sorted(name for name in value if _HUMP.sub("_", name).lower() in RESERVED):
-            raise ValueError(
-                f"may not hold {', '.join(ours)}: the limit of a reply is `max_tokens:` beside params (plan and "
-                "budget count on it), the rest is set by the experiment"
-            )
-        return value
-
-    @field_validator("base_url")
-    @classmethod
-    def _addresses_alone(cls, value: str | list[str] | None, entry: ValidationInfo) -> str | list[str] | None:
-        urls = value if isinstance(value, list) else [] if value is None else [value]
-        for url in urls:
-            _check_address(url, entry.data.get("provider"))
-        if value == [] or len(set(urls)) < len(urls):
-            raise ValueError(
-                "must be an address, or a list of the different addresses of servers with the same weights"
-            )
-        if urls and not entry.data.get("revision", True):  # a wrong one is an error of its own
-            raise ValueError(
-                "needs `revision:` (weights, quantization, template), which enters the key; without it other "
-                "weights behind the same name would pass for this model"
-            )
-        return value
+def _neither_keys_nor_ours(value: dict[str, Any]) -> dict[str, Any]:
+    bare = {"key", "token", "secret"} & {name.lower() for name in value}
+    if secret := sorted(bare | {name for name in _names_in(value) if HEADERS.fullmatch(name)}):
+        raise ValueError(f"may not hold {', '.join(secret)}: {NO_KEY}")
+    if ours := sorted(name for name in value if _HUMP.sub("_", name).lower() in RESERVED):
+        raise ValueError(
+            f"may not hold {', '.join(ours)}: the limit of a reply is `max_tokens:` beside params (plan and budget "
+            "count on it), the rest is set by the experiment"
+        )
+    return value
 
 
 def _names_in(value: Any) -> Iterator[str]:
@@ -124,6 +65,20 @@ def _names_in(value: Any) -> Iterator[str]:
         yield from _names_in(each)
     if isinstance(value, dict):
         yield from (str(name).lower() for name in value)
+
+
+def _addresses_alone(value: str | list[str] | None, entry: ValidationInfo) -> str | list[str] | None:
+    urls = value if isinstance(value, list) else [] if value is None else [value]
+    for url in urls:
+        _check_address(url, entry.data.get("provider"))
+    if value == [] or len(set(urls)) < len(urls):
+        raise ValueError("must be an address, or a list of the different addresses of servers with the same weights")
+    if urls and not entry.data.get("revision", True):  # a wrong one is an error of its own
+        raise ValueError(
+            "needs `revision:` (weights, quantization, template), which enters the key; without it other weights "
+            "behind the same name would pass for this model"
+        )
+    return value
 
 
 def _check_address(url: str, provider: str | None) -> None:
@@ -139,9 +94,46 @@ def _check_address(url: str, provider: str | None) -> None:
     if end := CALLS.search(parts.path):
         cut = end.end("version") if end["version"] and provider == "openai" else end.start()
         base = f"{parts.scheme}://{parts.netloc}{parts.path[:cut]}"
-        raise ValueError(
-            f"must be the address of the API alone, to which each call adds a path of its own; write {base}"
-        )
+        raise ValueError(f"must be the address of the API alone, to which each call adds its path; write {base}")
+
+
+class PriceEntry(Strict):
+    """US dollars for a million tokens."""
+
+    input: Usd
+    output: Usd
+
+
+class ModelEntry(Strict):
+    """One entry of models.yaml; the fields are those of `types.Model`, and `context` (see `load_contexts`)."""
+
+    provider: Literal[(*SERVICES, "simulated")] = Field(  # type: ignore[valid-type]
+        description="a server of your own (vLLM, Ollama, ...) or any other that speaks OpenAI's chat API is 'openai' "
+        "with a base_url"
+    )
+    model_id: str
+    vendor: str
+    tier: str = ""
+    lineage: str = ""
+    params: Annotated[dict[str, Any], AfterValidator(_neither_keys_nor_ours)] = Field({})
+    traits: Annotated[dict[str, Any], AfterValidator(_of_simulated_models)] = Field({})
+    max_tokens: int = Field(2048, ge=1)
+    context: int | None = Field(None, ge=1)
+    token_parameter: str | None = None
+    structured: bool = True
+    enforced: bool = False
+    revision: dict[str, str] | None = None
+    base_url: Annotated[str | list[str] | None, AfterValidator(_addresses_alone)] = None
+    api_key_env: str | None = Field(
+        None,
+        pattern="^[A-Za-z_][A-Za-z0-9_]*$",
+        description="the name of the environment variable that holds the key (letters, digits and _), such as "
+        "OPENROUTER_API_KEY, never the key itself; renew a key that somebody may have read here",
+    )
+    price: PriceEntry | None = None
+    retires: str | None = None
+    timeout_seconds: Rate = 600.0
+    concurrency: int | None = Field(None, ge=1)
 
 
 def load_models(path: Path = paths.MODELS, knowledge: Mapping[str, Question] | None = None) -> dict[str, Model]:
@@ -196,7 +188,7 @@ def load_contexts(path: Path = paths.MODELS) -> dict[str, int]:
     What fits is a matter of the server, not of what is asked: it is no field of a Model, and in no key.
     """
     entries = (read_yaml(path) if path.is_file() else None) or {}
-    contexts = {name: values["context"] for name, values in entries.items() if values and "context" in values}
+    contexts = {name: (values or {}).get("context") for name, values in entries.items()}
     return {name: tokens for name, tokens in contexts.items() if type(tokens) is int}  # load_models refuses others
 
 
@@ -221,14 +213,11 @@ def known_models(names: Sequence[str], models: Mapping[str, Model], what: str, h
     return tuple(models[name] for name in names)
 
 
-# --- limits -----------------------------------------------------------------------------------------------------------
-
-
 class LimitEntry(Strict):
     """One entry of limits.yaml; what is not named is not limited."""
 
-    requests_per_minute: float | None = Field(None, gt=0, allow_inf_nan=False)
-    tokens_per_minute: float | None = Field(None, gt=0, allow_inf_nan=False)
+    requests_per_minute: Rate | None = None
+    tokens_per_minute: Rate | None = None
 
     @model_validator(mode="after")
     def _limits_something(self) -> LimitEntry:

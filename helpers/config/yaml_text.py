@@ -16,17 +16,26 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 #: Names of models, biases and scenarios.
 NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 NAME_FORM = "lower case letters, digits, _ . - (at most 64)"
-#: Bytes of a file, levels of lists in lists, and digits of a whole number: no configuration has more.
-MOST_BYTES = 1_000_000
-MOST_LEVELS = 50
-MOST_DIGITS = 30
+#: Bytes of a file, and levels of lists in lists: no configuration has more.
+MOST_BYTES, MOST_LEVELS = 1_000_000, 50
 
-#: How numbers and truth values are written so that readers of YAML 1.1 (PyYAML) and of YAML 1.2 agree on them.
-_TRUTH = re.compile("true|True|TRUE|false|False|FALSE")
-_WHOLE = re.compile("[-+]?(?:0|[1-9][0-9]*)")
-_BROKEN = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\.[0-9]*(?:[eE][-+][0-9]+)?")
 #: What YAML 1.2 calls a number and PyYAML a text.
-_NUMBER_ELSEWHERE = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|0o[0-7]+|0x[0-9a-fA-F]+")
+NUMBER_ELSEWHERE = r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|0o[0-7]+|0x[0-9a-fA-F]+"
+FLOAT = r"[-+]?(?:0|[1-9]\d*)\.\d*(?:[eE][-+]\d+)?"
+#: How a word without quotes must be written, by the kind that PyYAML (YAML 1.1) takes it for, so that readers of YAML
+#: 1.2 agree; what another spelling is, and what to write instead.
+WORDS = {
+    "null": ("(?s:.*)", "", ""),
+    "bool": ("(?i:true|false)", "a truth value to some readers of YAML and a word to others", "true, false"),
+    "int": (r"[-+]?(?:0|[1-9]\d{0,29})", "not a whole number to every reader", "it in plain digits (at most 30)"),
+    "float": (FLOAT, "not a finite number to every reader", "digits with a point (1000.0)"),
+    "str": (rf"(?!(?:{NUMBER_ELSEWHERE})\Z)(?s:.*)", "a number to some readers of YAML and a text to others", ""),
+    "timestamp": ("(?!)", "a date of YAML, not a text", "it"),
+    "merge": ("(?!)", "a sign of YAML, not a text", "it"),
+    "value": ("(?!)", "a sign of YAML, not a text", "it"),
+}
+READERS = {"null": lambda _: None, "bool": lambda word: word.lower() == "true", "int": int, "float": float}
+_RESOLVER = yaml.resolver.Resolver()
 _BREAKS = re.compile("[\x85\u2028\u2029]|\r(?!\n)")
 
 #: Fields that could hold a key by mistake; what stands there is never shown.
@@ -40,7 +49,9 @@ NO_KEY = (
 LONGEST_SHOWN = 80
 QUOTES = 'a text that YAML takes for a number or a truth value stands in quotes: "3.10"'
 
-Keys = Sequence[str | int]
+Keys = tuple[str | int, ...]
+#: The line of each setting of a file, by the names (and places in lists) that lead to it.
+Lines = dict[tuple[str, ...], int]
 
 
 class ConfigError(ValueError):
@@ -62,76 +73,133 @@ Settings = TypeVar("Settings", bound=BaseModel)
 # --- values -----------------------------------------------------------------------------------------------------------
 
 
-class _Loader(yaml.SafeLoader):
-    """SafeLoader without what surprises: no aliases, tags, merges, duplicate keys, and no word that is a value.
+def read_yaml(path: Path, shown: bool = False) -> Any:
+    """What stands in a YAML file; with `shown` each number must be written as it is shown (no 3.10, which is 3.1).
 
-    `as_shown` is for files whose numbers are shown to readers letter by letter.
+    Aliases, anchors, tags, duplicate keys, files above 1 MB, deep nesting and words that readers of YAML take for
+    different values (no, 1e3, 010, 1_000, dates) are a ConfigError with file and line.
     """
+    if not path.is_file():
+        raise ConfigError(f"{path}: no such file")
+    with path.open("rb") as file:
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise ConfigError(f"{path}: larger than 1 MB, which no configuration of ours is")
+    return deepcopy(_parse_file(data, shown, path)[0])
 
-    level = 0
 
-    def __init__(self, text: str, as_shown: bool = False) -> None:
-        super().__init__(text)
-        self.as_shown = as_shown
+@lru_cache(maxsize=128)
+def _parse_file(data: bytes, shown: bool, path: Path) -> tuple[Any, Lines]:
+    """The content of a file, parsed once while it stays the same: a run reads the same files for many experiments."""
+    try:
+        return _parse(data.decode("utf-8-sig"), lambda line: f"{path}, line {line}", shown)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{path}, line {line}: not UTF-8 text ({error.reason})") from None
 
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        event = self.peek_event()
-        if isinstance(event, yaml.events.AliasEvent) or getattr(event, "anchor", None) is not None:
-            raise _odd("anchors and aliases are not allowed; write the value again", event)
-        if getattr(event, "tag", None) is not None:
-            raise _odd(f"tags are not allowed ({event.tag})", event)
-        self.level += 1
-        if self.level > MOST_LEVELS:
-            raise _odd(f"nested more than {MOST_LEVELS} levels deep", event)
-        node = super().compose_node(parent, index)
-        self.level -= 1
-        if isinstance(node, yaml.ScalarNode):
-            if node.style is None and (fault := _ambiguity(node, self.as_shown)):
-                raise _odd(f'{fault}, or "{node.value[:40]}" in quotes where a text is meant', node)
-            if any("\ud800" <= sign <= "\udfff" for sign in node.value):
-                raise _odd("half a character (a lone surrogate), which no file and no provider takes", node)
-        return node
 
-    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-        lines: dict[str, int] = {}
-        for key, _ in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                raise _odd("a key must be a word", key)
-            if key.value in lines:
-                raise _odd(f"duplicate key {key.value!r} (first in line {lines[key.value]})", key)
-            lines[key.value] = key.start_mark.line + 1
-        return super().construct_mapping(node, deep)
+def parse_yaml(text: str, where: str) -> Any:
+    """A value written as YAML on the command line, read as strictly; `where` says in errors what it is for."""
+    if len(text.encode("utf-8", "replace")) > MOST_BYTES:
+        raise ConfigError(f"{where}: longer than 1 MB")
+    return _parse(text, lambda _: where)[0]
+
+
+def line_of(path: Path, keys: Keys) -> int | None:
+    """The line of a file in which the setting with these names stands, or of what is around it where it is missing.
+
+    None where the file is no YAML (any more).
+    """
+    try:
+        lines = _parse_file(path.read_bytes(), False, path)[1]
+    except (ConfigError, OSError):
+        return None
+    around = (tuple(map(str, keys[:end])) for end in range(len(keys), 0, -1))
+    return next((lines[place] for place in around if place in lines), None)
+
+
+def _parse(text: str, place: Callable[[int], str], as_shown: bool = False) -> tuple[Any, Lines]:
+    """A document's value, and the lines of its settings by the names that lead to each; `place` names a line."""
+    if sign := _BREAKS.search(text):
+        fault = f"U+{ord(sign[0]):04X} ends a line to some readers of YAML and not to others"
+        line = text.count("\n", 0, sign.start()) + 1
+        raise ConfigError(f"{place(line)}: {fault}; write it as an escape in double quotes")
+    lines: Lines = {}
+    try:
+        events = yaml.parse(text, Loader=yaml.SafeLoader)
+        next(events)  # the beginning of the stream; the next one is that of a document, or the end
+        value = None
+        if isinstance(next(events), yaml.DocumentStartEvent):
+            value = _value(next(events), events, (), lines, as_shown)
+            next(events)  # the end of the document
+            if not isinstance(event := next(events), yaml.StreamEndEvent):
+                raise yaml.MarkedYAMLError(problem="a second document", problem_mark=event.start_mark)
+        return value, lines
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise ConfigError(f"{place(line)}: the sign U+{ord(text[error.position]):04X} is not allowed in YAML") from None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        fault = " ".join(f"{error.context or ''} {error.problem or ''}".split())
+        kind = "" if isinstance(error, _Odd) else "not YAML: "
+        raise ConfigError(f"{place(mark.line + 1 if mark else 1)}: {kind}{fault}") from None
 
 
 class _Odd(yaml.MarkedYAMLError):
     """What is YAML by its grammar and still not to be read."""
 
+    def __init__(self, fault: str, event: yaml.Event) -> None:
+        super().__init__(problem=fault, problem_mark=event.start_mark)
 
-def _odd(problem: str, at: yaml.Event | yaml.Node) -> _Odd:
-    return _Odd(problem=problem, problem_mark=at.start_mark)
+
+def _value(event: yaml.Event, events: Iterator[yaml.Event], keys: Keys, lines: Lines, as_shown: bool) -> Any:
+    """The value that begins with an event; `keys` lead to it, and `lines` gets the line of each setting within it."""
+    if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
+        raise _Odd("anchors and aliases are not allowed; write the value again", event)
+    if event.tag is not None:
+        raise _Odd(f"tags are not allowed ({event.tag})", event)
+    if len(keys) >= MOST_LEVELS:
+        raise _Odd(f"nested more than {MOST_LEVELS} levels deep", event)
+    if isinstance(event, yaml.ScalarEvent):
+        return _scalar(event, as_shown)
+    if isinstance(event, yaml.SequenceStartEvent):
+        values: list[Any] = []
+        while not isinstance(event := next(events), yaml.SequenceEndEvent):
+            inner = (*keys, str(len(values)))
+            lines[inner] = event.start_mark.line + 1
+            values.append(_value(event, events, inner, lines, as_shown))
+        return values
+    settings: dict[Any, Any] = {}
+    while not isinstance(event := next(events), yaml.MappingEndEvent):
+        if isinstance(event, yaml.CollectionStartEvent):
+            raise _Odd("a key must be a word", event)
+        name, inner = _value(event, events, keys, lines, as_shown), (*keys, event.value)
+        if inner in lines:
+            raise _Odd(f"duplicate key {event.value!r} (first in line {lines[inner]})", event)
+        lines[inner] = event.start_mark.line + 1
+        settings[name] = _value(next(events), events, inner, lines, as_shown)
+    return settings
 
 
-def _ambiguity(node: yaml.ScalarNode, as_shown: bool) -> str:
-    """Why readers of YAML take a word without quotes for different values, and what to write; "" where they do not."""
-    text, kind = node.value, node.tag.rpartition(":")[2]
-    short = text[:40]
-    if kind == "bool" and not _TRUTH.fullmatch(text):
-        return f"{text} is a truth value to some readers of YAML and a word to others; write true, false"
-    if kind in ("timestamp", "merge", "value"):
-        return f"{text} is a {'date' if kind == 'timestamp' else 'sign'} of YAML, not a text; write it"
-    if kind == "int" and (not _WHOLE.fullmatch(text) or len(text) > MOST_DIGITS):
-        return (
-            f"{short} is not a whole number to every reader of YAML; write it in plain digits (at most {MOST_DIGITS})"
-        )
-    if kind == "float" and not _BROKEN.fullmatch(text):
-        return f"{short} is not a finite number to every reader of YAML; write digits with a point (1000.0)"
-    if kind == "float" and math.isinf(float(text)):
-        return f"{short} is out of the range of numbers; write a smaller one"
-    if kind == "str" and _NUMBER_ELSEWHERE.fullmatch(text):
-        return f"{short} is a number to some readers of YAML and a text to others; write {_plain_digits(text)}"
-    if as_shown and kind in ("int", "float") and text != str((int if kind == "int" else float)(text)):
-        return f"{text} is a number and would be shown as {float(text):g}; write it so"
-    return ""
+def _scalar(event: yaml.ScalarEvent, as_shown: bool) -> Any:
+    """The value of a word or text; a word without quotes that is not the same to all readers of YAML is refused."""
+    text, short = event.value, event.value[:40]
+    if any("\ud800" <= sign <= "\udfff" for sign in text):
+        raise _Odd("half a character (a lone surrogate), which no file and no provider takes", event)
+    if event.style is not None:
+        return text
+    kind = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False)).rpartition(":")[2]
+    pattern, fault, advice = WORDS[kind]
+    value = READERS.get(kind, str)(text) if (plain := re.fullmatch(pattern, text)) else None
+    if not plain:
+        fault, advice = f"is {fault}", advice or _plain_digits(text)
+    elif kind == "float" and math.isinf(value):
+        fault, advice = "is out of the range of numbers", "a smaller one"
+    elif as_shown and kind in ("int", "float") and text != str(value):
+        fault, advice = f"is a number and would be shown as {value:g}", "it so"
+    else:
+        return value
+    raise _Odd(f'{short} {fault}; write {advice}, or "{short}" in quotes where a text is meant', event)
 
 
 def _plain_digits(text: str) -> str:
@@ -145,79 +213,6 @@ def _plain_digits(text: str) -> str:
     return f"{number:.0f}" if number.is_integer() and abs(number) < 1e15 else repr(number)
 
 
-def read_yaml(path: Path, shown: bool = False) -> Any:
-    """What stands in a YAML file; with `shown` each number must be written as it is shown (no 3.10, which is 3.1).
-
-    Aliases, anchors, tags, duplicate keys, files above 1 MB, deep nesting and words that readers of YAML take for
-    different values (no, 1e3, 010, 1_000, dates) are a ConfigError with file and line.
-    """
-    if not path.is_file():
-        raise ConfigError(f"{path}: no such file")
-    with path.open("rb") as file:
-        data = file.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise ConfigError(f"{path}: larger than 1 MB, which no configuration of ours is")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise ConfigError(f"{path}, line {line}: not UTF-8 text ({error.reason})") from None
-    return deepcopy(_parse_file(text, shown, path))
-
-
-@lru_cache(maxsize=128)
-def _parse_file(text: str, shown: bool, path: Path) -> Any:
-    """The content of a file, parsed once while it stays the same: a run reads the same files for many experiments."""
-    return _parse(text, lambda line: f"{path}, line {line}", shown)
-
-
-def parse_yaml(text: str, where: str) -> Any:
-    """A value written as YAML on the command line, read as strictly; `where` says in errors what it is for."""
-    if len(text.encode("utf-8", "replace")) > MOST_BYTES:
-        raise ConfigError(f"{where}: longer than 1 MB")
-    return _parse(text, lambda _: where)
-
-
-def _parse(text: str, place: Callable[[int], str], as_shown: bool = False) -> Any:
-    for sign in _BREAKS.finditer(text):
-        fault = f"U+{ord(sign[0]):04X} ends a line to some readers of YAML and not to others"
-        line = text.count("\n", 0, sign.start()) + 1
-        raise ConfigError(f"{place(line)}: {fault}; write it as an escape in double quotes")
-    try:
-        return _Loader(text, as_shown).get_single_data()
-    except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        raise ConfigError(f"{place(line)}: the sign U+{ord(text[error.position]):04X} is not allowed in YAML") from None
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        fault = " ".join(f"{error.context or ''} {error.problem or ''}".split())
-        kind = "" if isinstance(error, _Odd) else "not YAML: "
-        raise ConfigError(f"{place(mark.line + 1 if mark else 1)}: {kind}{fault}") from None
-
-
-def line_of(path: Path, keys: Keys) -> int | None:
-    """The line of a file in which the setting with these names stands, or of what is around it where it is missing.
-
-    None where the file is no YAML (any more).
-    """
-    try:
-        node = yaml.compose(path.read_text(encoding="utf-8-sig"), Loader=_Loader)
-    except (yaml.YAMLError, OSError, UnicodeDecodeError):
-        return None
-    line = None
-    for key in keys:
-        inner = {}
-        if isinstance(node, yaml.MappingNode):
-            inner = {name.value: (name, value) for name, value in node.value}
-        elif isinstance(node, yaml.SequenceNode):
-            inner = {str(place): (value, value) for place, value in enumerate(node.value)}
-        if str(key) not in inner:
-            break
-        name, node = inner[str(key)]
-        line = name.start_mark.line + 1
-    return line
-
-
 # --- settings ---------------------------------------------------------------------------------------------------------
 
 
@@ -229,7 +224,7 @@ def checked(kind: type[Settings], values: Any, where: str, path: Path | None = N
     try:
         return kind.model_validate(values)
     except ValidationError as error:
-        faults: dict[tuple[str | int, ...], list[Any]] = {}
+        faults: dict[Keys, list[Any]] = {}
         for fault in error.errors():
             faults.setdefault(_place(values, fault), []).append(fault)
     messages = []
@@ -247,7 +242,7 @@ def what(value: Any) -> str:
     return names.get(type(value), "nothing")
 
 
-def _place(values: Any, fault: Any) -> tuple[str | int, ...]:
+def _place(values: Any, fault: Any) -> Keys:
     """Where in the values a fault stands; pydantic also names the form that it tried, which is no part of them."""
     path: list[str | int] = []
     for part in fault["loc"]:
@@ -259,7 +254,7 @@ def _place(values: Any, fault: Any) -> tuple[str | int, ...]:
     return tuple(path)
 
 
-def _message(kind: type[BaseModel], path: tuple[str | int, ...], faults: Sequence[Any]) -> str:
+def _message(kind: type[BaseModel], path: Keys, faults: Sequence[Any]) -> str:
     """What is wrong with a field in pydantic's words, with what was found there and what can stand there."""
     name, fields, (fault, *_) = ".".join(map(str, path)), _fields_at(kind, path[:-1]), faults
     value = fault["input"]
@@ -285,14 +280,11 @@ def _message(kind: type[BaseModel], path: tuple[str | int, ...], faults: Sequenc
 def _fields_at(kind: type[BaseModel], path: Keys) -> dict[str, Any]:
     """The fields of the settings that stand at a place within others, by the names that files have."""
     fields = {field.alias or name: field for name, field in kind.model_fields.items()}
-    for place, part in enumerate(path):
-        if part in fields:
-            return _fields_at(next(_models_in(fields[part].annotation), kind), path[place + 1 :])
-    return fields
+    inner = [each for part in path[:1] if part in fields for each in _models_in(fields[part].annotation)]
+    return _fields_at(inner[0] if inner else kind, path[1:]) if path else fields
 
 
-def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for each in get_args(annotation):
-        yield from _models_in(each)
+        return [annotation]
+    return [model for each in get_args(annotation) for model in _models_in(each)]

@@ -18,17 +18,16 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import pairwise
 
 from helpers.json_text import no_constant, no_duplicates
 from helpers.types import VERDICT_FIELDS, Completion, Judgment, Trial, check_form
 from helpers.verdicts import forms, wrappers
-from helpers.verdicts.forms import LONGEST, NUMBER, UNPARSED, Reading, Token
+from helpers.verdicts.forms import LONGEST, UNPARSED, Reading, Token
 
 #: Raised whenever the same reply may be read differently than before.
 PARSER_VERSION = 3
-#: A line that carries a verdict has no more characters than this, with all that stands around it.
-LONGEST_LINE = LONGEST + 100
-
 ENDINGS = {"refusal": "refused", "filter": "filtered", "length": "truncated"}
 
 
@@ -87,24 +86,12 @@ def parse(
     >>> outcome, verdict = parse(reply, "listwise", "ABC", "5eed", structured=False)
     >>> outcome, verdict.ranking, verdict.scores, verdict.contradicts, verdict.justification
     ('ok', ('A', 'C', 'B'), {'A': 9.0, 'B': 2.0, 'C': 9.5}, True, 'B is wrong.')
-    >>> parse("RANKING-5eed: A > C", "listwise", "ABC", "5eed", structured=False)
-    ('invalid_ranking', None)
     >>> parse("VERDICT-5eed: A>B\\nNo:\\nVERDICT-5eed: B>A", "pairwise", "AB", "5eed", structured=False)
     ('conflict', None)
-    >>> parse("VERDICT-5eed: A>B\\nThat is all.", "pairwise", "AB", "5eed", structured=False)
-    ('unparsed', None)
-    >>> parse("`VERDICT-5eed: A>>B`", "pairwise", "AB", "5eed", structured=False)[1].choice
-    'A>>B'
     >>> parse('{"id": "5eed", "choice": "C"}', "choice", "ABCD", "5eed", structured=True)[1].choice
     'C'
     >>> parse('{"id": "beef", "choice": "C"}', "choice", "ABCD", "5eed", structured=True)
     ('unparsed', None)
-    >>> parse("VERDICT-5eed: A, D", "several", "ABCD", "5eed", structured=False)[1].choices
-    ('A', 'D')
-    >>> [parse(f"VERDICT-5eed: {said}", "choice", "AB", "5eed", structured=False)[0] for said in ("none", "A or B")]
-    ['no_option', 'two_options']
-    >>> parse("VERDICT-5eed: 7.5.", "number", "", "5eed", structured=False)[1].number
-    7.5
     """
     check_form(form, labels)
     if not re.fullmatch(r"\w+", nonce):
@@ -113,24 +100,15 @@ def parse(
     bare = wrappers.bare_reply(text, found)
     if bare is None:
         return UNPARSED
-    if structured:
-        reading = _structured(bare, form, tuple(labels), nonce, enforced, found)
-    else:
-        reading = _text(bare, form, tuple(labels), nonce, found)
+    read_as = partial(_structured, enforced=enforced) if structured else _text
+    reading = read_as(bare, form, tuple(labels), nonce, found)
     if kinds is not None and reading[1] is not None:
         kinds |= found
     return reading
 
 
 def unwrapped(judgment: Judgment) -> tuple[str, ...]:
-    """The kinds of wrappers in which the verdict of a judgment stood, and "id not copied"; empty where it has none.
-
-    >>> from helpers.types import Model, Request
-    >>> model, said = Model("m", "openai", "m", "v"), "VERDICT-5eed: [[A>B]]</s>"
-    >>> trial = Trial("e", "q", "c", model, Request(model, "Which?"), form="pairwise", nonce="5eed")
-    >>> unwrapped(read(trial, Completion("k", "ok", said, "stop")))
-    ('brackets', 'end token')
-    """
+    """The kinds of wrappers in which the verdict of a judgment stood, and "id not copied"; empty where it has none."""
     kinds = set[str]()
     if judgment.verdict is not None and judgment.completion is not None:
         _parsed(judgment.trial, judgment.completion, kinds)
@@ -142,7 +120,7 @@ def _parsed(trial: Trial, completion: Completion, kinds: set[str] | None = None)
     return parse(completion.text, trial.form, trial.labels, trial.nonce, **how)
 
 
-def _structured(text: str, form: str, labels: Sequence[str], nonce: str, enforced: bool, kinds: set[str]) -> Reading:
+def _structured(text: str, form: str, labels: Sequence[str], nonce: str, kinds: set[str], enforced: bool) -> Reading:
     text = wrappers.without_fence(wrappers.without_unopened_thoughts(text, nonce, kinds), kinds)
     try:
         # All numbers are read as floats: True is then no number, and an endless integer is infinite, not an error.
@@ -157,42 +135,42 @@ def _structured(text: str, form: str, labels: Sequence[str], nonce: str, enforce
         if not copied and not enforced:
             return UNPARSED
         kinds.add("case" if copied else "id not copied")
-    stated, reason, scores = reply[VERDICT_FIELDS[form]], reply.get("justification"), reply.get("scores")
-    reason = reason if isinstance(reason, str) else ""
-    if form == "listwise":
-        return forms.listwise(stated, scores if isinstance(scores, dict) else {}, reason, labels, kinds)
-    if form == "several":
-        return forms.several(stated, reason, labels, kinds)
-    return forms.single(form, stated, reason, labels, kinds)
+    reason, scores = reply.get("justification"), reply.get("scores")
+    reason, scores = reason if isinstance(reason, str) else "", scores if isinstance(scores, dict) else {}
+    return forms.decide(form, reply[VERDICT_FIELDS[form]], scores, reason, labels, kinds)
 
 
 def _text(text: str, form: str, labels: Sequence[str], nonce: str, kinds: set[str]) -> Reading:
     word = "RANKING" if form == "listwise" else "VERDICT"
     # Only "\n" ends a line: exotic line ends inside a quotation must not make lines of their own.
-    lines = wrappers.without_closing_fence(text, kinds).split("\n")
-    stated = _stated(lines.pop(), word, nonce, kinds)
+    *lines, last = wrappers.without_closing_fence(text, kinds).split("\n")
+    stated = _stated(last, word, nonce, kinds)
     if stated is None:
         return UNPARSED
     final, before = forms.leading(stated, form, labels), "\n".join(lines).rstrip()
-    mentions = re.finditer(rf"{word}\W{{0,8}}{nonce}", before, re.IGNORECASE)
-    # A set: a judge that repeats itself without end repeats the same words.
-    for after in {before[mention.end() : mention.end() + LONGEST] for mention in mentions}:
+    ends = [mention.end() for mention in re.finditer(rf"{word}\W{{0,8}}{nonce}", before, re.IGNORECASE)]
+    # What follows each mention, up to the end of the next. A set: a judge that repeats itself repeats the same words.
+    for after in {before[at : min(at + LONGEST, end)] for at, end in pairwise([*ends, len(before)])}:
         said = forms.leading(after, form, labels)
         if said is not None and said != final:
             return "conflict", None
-    if form == "several":
-        return forms.several(forms.named(stated, labels, kinds), before, labels, kinds)
-    if form != "listwise":
-        number = float(stated) if form == "number" and NUMBER.fullmatch(stated) else None
-        return forms.single(form, stated if form != "number" else number, before, labels, kinds)
-    lines = before.split("\n")
-    values = [_stated(line, "SCORES", nonce, kinds) for line in lines]
-    scores = forms.scores_of(values[-1]) if values[-1] is not None else {}
-    if any(forms.scores_of(value) != scores for value in values if value is not None):
-        scores = {}  # two different lines of scores: none of them is the judge's score
-    before = "\n".join(lines if values[-1] is None else lines[:-1])
-    ranking = [label.strip(wrappers.DECORATION) for label in stated.replace("&gt;", ">").split(">")]
-    return forms.listwise(ranking, scores, before, labels, kinds)
+    scores, reason = _scores(before, nonce, kinds) if form == "listwise" else ({}, before)
+    return forms.decide(form, forms.value_of(stated, form, labels, kinds), scores, reason, labels, kinds)
+
+
+def _scores(before: str, nonce: str, kinds: set[str]) -> tuple[dict[str, float | None], str]:
+    """The scores in the last line before a ranking, if it has any, and the text before them.
+
+    Two different lines of scores: none of them is the judge's score.
+    """
+    *lines, last = before.split("\n")
+    value = _stated(last, "SCORES", nonce, kinds)
+    if value is None:
+        return {}, before
+    scores = forms.scores_of(value)
+    values = (_stated(line, "SCORES", nonce, kinds) for line in dict.fromkeys(lines))
+    differ = any(forms.scores_of(value) != scores for value in values if value is not None)
+    return {} if differ else scores, "\n".join(lines)
 
 
 def _stated(line: str, word: str, nonce: str, kinds: set[str]) -> str | None:
@@ -200,5 +178,6 @@ def _stated(line: str, word: str, nonce: str, kinds: set[str]) -> str | None:
     folded = line.casefold()  # of many lines hardly one is looked at closely
     if nonce.casefold() not in folded or word.casefold() not in folded:
         return None
-    value = wrappers.marked(wrappers.bare_line(line, LONGEST_LINE, kinds), word, nonce, kinds)
+    # With all that stands around it, a line that carries a verdict is hardly longer than the verdict may be.
+    value = wrappers.marked(wrappers.bare_line(line, LONGEST + 100, kinds), word, nonce, kinds)
     return value if value is not None and len(value) <= LONGEST else None

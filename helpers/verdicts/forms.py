@@ -6,6 +6,8 @@ import math
 import re
 import string
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from itertools import combinations
 
 from helpers.types import PAIRWISE, Verdict
@@ -29,48 +31,45 @@ UNPARSED: Reading = ("unparsed", None)
 
 def leading(text: str, form: str, labels: Sequence[str]) -> object:
     """The verdict that `text` begins with, complete or not; None for words that state none (to compare mentions)."""
-    text = re.sub(
-        r"^\W*option\s+", "", text.translate(PASSED).replace("&gt;", ">").lstrip(DECORATION + ":\uff1a"), flags=re.I
-    )
-    if form == "listwise":
-        found = re.match(r"\w+(?:\s*>\s*\w+)+", text)
-        words = re.findall(r"\w+", found[0]) if found else []
-        return words if set(words) & set(labels) else None
+    text = text.translate(PASSED).replace("&gt;", ">").lstrip(DECORATION + ":\uff1a")
+    found = _beginning(form, tuple(labels)).match(text)
+    if found is None:
+        return None
+    stated = found["stated"]
     if form == "pairwise":
-        found = re.match(r"([AB])\s*(>>|>|=)\s*([AB])(?!\w)", text)
-        return found and found.groups()
-    if form == "number":
-        found = NUMBER.match(text)
-        return found and float(found[0])
+        return re.sub(r"\s", "", stated)
+    if form == "listwise":
+        words = re.findall(r"\w+", stated)
+        return words if set(words) & set(labels) else None
     if form == "several":
-        first = re.match(rf"{_label(labels)}(?:{BETWEEN}{_label(labels)})*|{NO_OPTION.pattern}", text)
-        return first and frozenset(named(first[0], labels) or ())
-    found = re.match(_label(labels), text)
-    return found and found[0]
+        return frozenset(named(stated, labels, set()) or ())
+    return float(stated) if form == "number" else stated
 
 
-def _label(labels: Sequence[str]) -> str:
-    """The pattern of one label; of labels that begin with one another the longest is meant."""
-    return rf"(?:{'|'.join(map(re.escape, sorted(labels, key=len, reverse=True)))})(?!\w)"
+@lru_cache
+def _beginning(form: str, labels: tuple[str, ...]) -> re.Pattern[str]:
+    """The pattern of a verdict of a form; of labels that begin with one another the longest is meant."""
+    label = rf"(?:{'|'.join(map(re.escape, sorted(labels, key=len, reverse=True)))})(?!\w)"
+    verdicts = {
+        "listwise": r"\w+(?:\s*>\s*\w+)+",
+        "pairwise": r"[AB]\s*(?:>>|>|=)\s*[AB](?!\w)",
+        "number": NUMBER.pattern,
+        "several": rf"{label}(?:{BETWEEN}{label})*|{NO_OPTION.pattern}",
+        "choice": label,
+    }
+    return re.compile(rf"(?:\W*(?i:option)\s+)?+(?P<stated>{verdicts[form]})")
 
 
-def named(text: str, labels: Sequence[str], kinds: set[str] | None = None) -> list[str] | None:
+def named(text: str, labels: Sequence[str], kinds: set[str]) -> list[str] | None:
     """The labels that a text names and nothing else, in its order: [] where it says that there are none, else None.
 
-    `kinds` gets the kinds of wrappers that were taken off.
-
-    >>> named("A, C and (D)", "ABCD"), named("none of these", "ABCD"), named("A, because", "ABCD")
+    >>> named("A, C and (D)", "ABCD", set()), named("none of these", "ABCD", set()), named("A, because", "ABCD", set())
     (['A', 'C', 'D'], [], None)
     """
     if NO_OPTION.fullmatch(text.strip()):
         return []
-    found: set[str] = set()
-    parts = [_label_of(part, labels, found) for part in re.split(BETWEEN, text.strip())]
-    if not set(parts) <= set(labels):
-        return None
-    if kinds is not None:
-        kinds |= found
-    return parts
+    parts = [_label_of(part, labels, kinds) for part in re.split(BETWEEN, text.strip())]
+    return parts if set(parts) <= set(labels) else None
 
 
 def _label_of(text: str, labels: Sequence[str], kinds: set[str]) -> str:
@@ -89,26 +88,47 @@ def scores_of(value: str) -> dict[str, float | None]:
     return scores
 
 
-def listwise(
-    ranking: object, scores: Mapping[str, object], reason: str, labels: Sequence[str], kinds: set[str]
+def value_of(stated: str, form: str, labels: Sequence[str], kinds: set[str]) -> object:
+    """What the words of a verdict line stand for, as a structured reply would have it."""
+    if form == "listwise":
+        return [label.strip(DECORATION) for label in stated.replace("&gt;", ">").split(">")]
+    if form == "several":
+        return named(stated, labels, kinds)
+    return (float(stated) if NUMBER.fullmatch(stated) else None) if form == "number" else stated
+
+
+def decide(
+    form: str, stated: object, scores: Mapping[str, object], reason: str, labels: Sequence[str], kinds: set[str]
 ) -> Reading:
-    """A ranking of all labels, each exactly once, and the scores that can be read."""
-    stated = ranking if isinstance(ranking, list) else []
-    named = [_label_of(label, labels, kinds) for label in stated if isinstance(label, str) and len(label) <= LONGEST]
-    numbers = {label: score for label, score in scores.items() if isinstance(score, float)}
-    if sorted(named) != sorted(labels) or len(named) < len(stated) or set(numbers) - set(labels):
-        return "invalid_ranking", None
-    kept = {label: numbers[label] for label in labels if 0 <= numbers.get(label, math.nan) <= 10}
-    scored = [label for label in named if label in kept]
-    contradicts = any(kept[worse] > kept[better] for better, worse in combinations(scored, 2))
-    return "ok", Verdict(tuple(named), kept, justification=shown(reason), contradicts=contradicts)
+    """The verdict that a judge stated, as a list, a text or a float, with its scores and its reason; else why none.
 
-
-def single(form: str, stated: object, reason: str, labels: Sequence[str], kinds: set[str]) -> Reading:
-    """A verdict that is one label, one of the pairwise verdicts or one number; else why it is none."""
+    A ranking names all labels, each exactly once; several are counted once each.
+    """
+    # JSON may smuggle in half a surrogate pair, which no file and no terminal can hold.
+    shown = Verdict(justification=reason.strip().encode("utf-8", "replace").decode())
     if form == "number":
         read = isinstance(stated, float) and math.isfinite(stated)
-        return ("ok", Verdict(number=stated, justification=shown(reason))) if read else UNPARSED
+        return ("ok", replace(shown, number=stated)) if read else UNPARSED
+    if form in ("pairwise", "choice"):
+        outcome, choice = _choice(form, stated, labels, kinds)
+        return outcome, replace(shown, choice=choice) if choice else None
+    words = stated if isinstance(stated, list) else [None]
+    if not all(isinstance(each, str) and len(each) <= LONGEST for each in words):
+        return ("invalid_ranking", None) if form == "listwise" else UNPARSED
+    chosen = tuple(_label_of(label, labels, kinds) for label in words)
+    if form == "several":
+        return ("ok", replace(shown, choices=tuple(dict.fromkeys(chosen)))) if set(chosen) <= set(labels) else UNPARSED
+    numbers = {label: score for label, score in scores.items() if isinstance(score, float)}
+    if sorted(chosen) != sorted(labels) or set(numbers) - set(labels):
+        return "invalid_ranking", None
+    kept = {label: numbers[label] for label in labels if 0 <= numbers.get(label, math.nan) <= 10}
+    scored = [label for label in chosen if label in kept]
+    contradicts = any(kept[worse] > kept[better] for better, worse in combinations(scored, 2))
+    return "ok", replace(shown, ranking=chosen, scores=kept, contradicts=contradicts)
+
+
+def _choice(form: str, stated: object, labels: Sequence[str], kinds: set[str]) -> tuple[str, str | None]:
+    """The one label, or pairwise verdict, that is stated; else the outcome."""
     if not isinstance(stated, str) or len(stated) > LONGEST:
         return UNPARSED
     valid = PAIRWISE if form == "pairwise" else labels
@@ -116,30 +136,12 @@ def single(form: str, stated: object, reason: str, labels: Sequence[str], kinds:
     if form == "pairwise":
         choice = re.sub(r"(?<=[AB])\s*(>>|>|=)\s*(?=[AB])", r"\1", choice)
     if choice in valid:
-        return "ok", Verdict(choice=choice, justification=shown(reason))
-    together = named(stated, labels) if form == "choice" else None
-    if together is not None and len(set(together)) != 1:
-        return ("two_options" if together else "no_option"), None
-    return UNPARSED
-
-
-def several(stated: object, reason: str, labels: Sequence[str], kinds: set[str]) -> Reading:
-    """A verdict that names any number of labels, each counted once; one that was not shown makes it unreadable."""
-    if not isinstance(stated, list) or not all(isinstance(each, str) and len(each) <= LONGEST for each in stated):
+        return "ok", choice
+    together = named(stated, labels, kinds) if form == "choice" else None
+    if together is None or len(set(together)) == 1:
         return UNPARSED
-    choices = [_label_of(label, labels, kinds) for label in stated]
-    if not set(choices) <= set(labels):
-        return UNPARSED
-    return "ok", Verdict(choices=tuple(dict.fromkeys(choices)), justification=shown(reason))
+    return ("two_options" if together else "no_option"), None
 
-
-def shown(reason: str) -> str:
-    """A reason as every file and terminal can hold it."""
-    # JSON may smuggle in half a surrogate pair, which no file and no terminal can hold.
-    return reason.strip().encode("utf-8", "replace").decode()
-
-
-# --- how sure a judge was of its verdict ------------------------------------------------------------------------------
 
 #: What may stand in one token with a label, in text and in JSON.
 TOKEN_MARGIN = string.whitespace + "\"':,}"
@@ -162,8 +164,7 @@ def probabilities(tokens: Sequence[Token], choice: str, labels: Sequence[str]) -
         if token.strip(TOKEN_MARGIN) == choice:
             mass = dict.fromkeys(labels, 0.0)
             for other, logprob in alternatives.items():
-                label = other.strip(TOKEN_MARGIN)
-                if label in mass:
+                if (label := other.strip(TOKEN_MARGIN)) in mass:
                     mass[label] += math.exp(min(0.0, logprob))
             total = sum(mass.values())
             return {label: p / total for label, p in mass.items()} if total else {}

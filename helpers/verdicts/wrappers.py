@@ -170,11 +170,7 @@ def marked(line: str, word: str, nonce: str, kinds: set[str]) -> str | None:
 
 
 def bare_label(text: str, kinds: set[str]) -> str:
-    """A label without brackets, quotes and the word "Option" before it; an escaped `>` as the sign.
-
-    >>> [bare_label(said, set()) for said in ("(B)", "[[A>B]]", "Option C", "A&gt;B", "B) because")]
-    ['B', 'A>B', 'C', 'A>B', 'B) because']
-    """
+    """A label without brackets, quotes and the word "Option" before it; an escaped `>` as the sign."""
     if "&gt;" in text:
         text = text.replace("&gt;", ">")
         kinds.add("escaped")
