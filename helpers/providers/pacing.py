@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import partial
 
 from helpers.services import SERVICES
 from helpers.types import Request, Usage
@@ -58,12 +59,16 @@ class Clock:
     jitter: Callable[[], float] = random.random
 
     async def wait(self, seconds: float, check: Callable[[], None]) -> None:
-        """Sleep, and call `check` before each step of at most LOOK_UP seconds: what it raises ends the sleep."""
+        """Sleep for so long, unless `check` raises, which is called on the way."""
         until = self.now() + seconds
-        while (left := until - self.now()) > 0:
-            check()
-            await self.sleep(min(left, LOOK_UP))
+        await self.wait_until(lambda: until - self.now(), check)
         check()
+
+    async def wait_until(self, left: Callable[[], float], check: Callable[[], None]) -> None:
+        """Sleep while seconds are `left`; look at them, and call `check`, before each step of at most LOOK_UP."""
+        while (seconds := left()) > 0:
+            check()
+            await self.sleep(min(seconds, LOOK_UP))
 
 
 # --- what services say ------------------------------------------------------------------------------------------------
@@ -342,33 +347,31 @@ class Pace:
             check()
             while self.paused() <= 0:
                 # What only this model waits for is waited for before its turn among the models.
-                await self._until(lambda now: self._told_wait(request, now), check)
+                await self.clock.wait_until(partial(self._told_wait, request), check)
                 async with self._turn:
                     check()
                     if self.full:
                         self._free.clear()
                         await self._free.wait()
-                    await self._until(self._own_wait, check)
-                    free = not self.full and self.paused() <= 0
-                    if free and self._told_wait(request, self.clock.now()) <= 0:
+                    await self.clock.wait_until(self._own_wait, check)
+                    if not self.full and self.paused() <= 0 and self._told_wait(request) <= 0:
                         check()  # what waited for a place may have been refused meanwhile
                         begin()
                         return self._take(request, self.clock.now())
         return None
 
-    async def _until(self, wait: Callable[[float], float], check: Callable[[], None]) -> None:
-        """Wait as long as this says, or until a pause begins."""
-        while self.paused() <= 0 and (seconds := wait(self.clock.now())) > 0:
-            check()
-            await self.clock.sleep(min(seconds, LOOK_UP))
+    def _own_wait(self) -> float:
+        """Seconds until our own limits let the next call begin; 0 or less: now, or a pause has begun meanwhile."""
+        waits = [spacing.wait(self.clock.now()) for spacing in self.spacings.values()]
+        return 0.0 if self.paused() > 0 else max(waits, default=0.0)
 
-    def _own_wait(self, now: float) -> float:
-        return max((spacing.wait(now) for spacing in self.spacings.values()), default=0.0)
-
-    def _told_wait(self, request: Request, now: float) -> float:
-        gauges = self.gauges.get(request.model.model_id, {})
-        costs = self._costs(request) if gauges else {}
-        return max((gauge.wait(costs[each], self.logs[each], now) for each, gauge in gauges.items()), default=0.0)
+    def _told_wait(self, request: Request) -> float:
+        """The same by what replies said of the limits of a request's model."""
+        gauges, now = self.gauges.get(request.model.model_id), self.clock.now()
+        if not gauges or self.paused() > 0:
+            return 0.0
+        costs = self._costs(request)
+        return max(gauge.wait(costs[counted], self.logs[counted], now) for counted, gauge in gauges.items())
 
     def _costs(self, request: Request) -> dict[str, float]:
         """What a call is taken to cost; its output as the model's were so far, before the first as its limit."""
@@ -417,8 +420,3 @@ class Pace:
         """A success: creep back towards the limit."""
         self.allowed = min(float(self.limit), self.allowed + 1 / max(self.allowed, 1.0))
         self._free.set()
-
-    def widen(self, limit: int) -> None:
-        """Allow at least so many calls at once, where nothing was refused by now."""
-        self.allowed += max(limit - self.limit, 0)
-        self.limit = max(limit, self.limit)

@@ -240,7 +240,8 @@ class Session:
         """The one pace for this provider and address, whatever the models and keys; as wide as the widest of them."""
         address, limit = (model.provider, model.base_url), model.concurrency or self.limit
         pace = self.paces.setdefault(address, Pace(limit, self.clock, self.limits.get(address, Limit())))
-        pace.widen(limit)
+        # What was refused before stays in force.
+        pace.limit, pace.allowed = max(limit, pace.limit), pace.allowed + max(limit - pace.limit, 0)
         return pace
 
     def fleet(self, model: Model) -> Fleet:
@@ -364,11 +365,8 @@ class Session:
         if status == "connect" and fleet.single and silent:
             self.stops.setdefault((model.provider, model.base_url), why)
         if status == "connect" and not fleet.single and all(each.dead for each in fleet.servers):
-            urls = ", ".join(str(each.at.base_url) for each in fleet.servers)
-            self.stops.setdefault(
-                model.name,
-                f"no server of {model.name} answers ({urls}); are they running, and the network up? ({failure.error})",
-            )
+            none = f"no server of {model.name} answers ({', '.join(model.servers)})"
+            self.stops.setdefault(model.name, f"{none}; are they running, and the network up? ({failure.error})")
         self._check_stops(model)
         # This call is lost with what its server said. Each unreadable reply may have been billed, and where a rate
         # limit has let nothing through for so long, each further call would wait as long.
@@ -390,10 +388,8 @@ class Session:
             cancelled, failure = error, Failure("maybe_billed", GIVEN_UP)
         except Exception as error:
             late = f"no whole reply within {model.timeout_seconds:g} seconds (`timeout_seconds` in models.yaml)"
-            if limit.expired():
-                failure = Failure("maybe_billed", late, slows=True)
-            else:
-                failure = classify(error, self.clock.wall())
+            timed_out = limit.expired()
+            failure = Failure("maybe_billed", late, slows=True) if timed_out else classify(error, self.clock.wall())
         headers = sent.headers or getattr(failure, "headers", {})
         if failure is not None:
             reply = failed(request.key, failure)
