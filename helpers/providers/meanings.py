@@ -27,6 +27,8 @@ BROKE = {"ClientError", "TransportError", "APIConnectionError", "TimeoutError", 
 #: A rate limit is waited for however often it comes, until a call has met it for so long; then it is left to the next
 #: run. Seconds.
 PATIENCE = 1800.0
+#: The status of a server that has too much to do; also as a body names it, whatever its own status is.
+OVERLOADED = 529
 #: Different calls that a model refuses without a reply between them, after which it is not asked any more.
 REFUSED_IN_A_ROW = 3
 #: Waits without a word from the service: a drawn share of 1, 2, 4, ... seconds, at most 60.
@@ -61,11 +63,13 @@ class Failure(Exception):
         odd_wait: str | None = None,
         hint: str = "",
         billed: bool | None = None,
+        slows: bool = False,
     ) -> None:
         """`status` is a kind of meanings.toml, `error` what the provider said, shortened, `raw` all of it; no keys.
 
         `retry_after` are the seconds that the service asks us to wait, `odd_wait` its words where we do not; `hint`
-        narrows the kind down for the advice, `billed` says whether this attempt may have been (None: as its kind).
+        narrows the kind down for the advice, `billed` says whether this attempt may have been (None: as its kind),
+        `slows` whether the address gets fewer calls at once for it, as it does for each rate limit.
         """
         error = redact(error)  # before it is shortened: half a key is still half a key
         super().__init__(f"{status}: {error}")
@@ -73,6 +77,7 @@ class Failure(Exception):
         self.raw, self.request_id = redact(raw)[:MOST_KEPT], request_id and redact(request_id)
         self.headers, self.odd_wait, self.hint = headers or {}, odd_wait, hint
         self.billed = self.kind.billed if billed is None else billed
+        self.slows = slows or status == "rate_limited"
 
     @property
     def kind(self) -> Kind:
@@ -173,10 +178,11 @@ def _by_status(code: int, error: Exception, wall: float) -> Failure:
 
 
 def _failure(code: int, said: str, body: str, headers: Mapping[str, str], wall: float, **more: Any) -> Failure:
-    status = status_of(code, body)
+    status, error = status_of(code, body), _error_in(_loads(body))
     wait, odd = retry_after(headers, body, wall)
     request_id = headers.get("x-request-id") or headers.get("request-id")
-    hint = _hint_of(_error_in(_loads(body)), said) if status == "bad_request" else ""
+    hint = _hint_of(error, said) if status == "bad_request" else ""
+    more |= {"slows": OVERLOADED in (code, _code_of(error))}
     return Failure(status, said, wait, body, request_id, headers, odd, hint, **more)
 
 

@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import partial
 
 from helpers.services import SERVICES
 from helpers.types import Request, Usage
@@ -23,19 +24,17 @@ LONGEST_PAUSE = 120.0
 CLOCK_SKEW = 2.0
 #: Google says in the body how long to wait.
 RETRY_DELAY = re.compile(r'"retryDelay"\s*:\s*"([0-9.]+)s"')
-DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|[smhd]))+")
+DURATION, PART = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|[smhd]))+"), re.compile(r"([\d.]+)(ms|[smhd])")
 SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-#: Headers of a limit by what it counts: how many, how many are left, when all are back. Any service may tell any.
-PARTS = ("limit", "remaining", "reset")
-LIMITS = {
-    counted: [
-        [service.limits[counted].format(part) for part in PARTS]
-        for service in SERVICES.values()
-        if counted in service.limits
-    ]
-    for counted in ("requests", "tokens", "input", "output")
-}
-LIMIT_NAMES = frozenset(name for several in LIMITS.values() for names in several for name in names)
+#: What a limit counts.
+COUNTED = ("requests", "tokens", "input", "output")
+#: What is counted, and the headers of its limit: how many, how many are left, when all are back. Any service may tell
+#: any of them.
+LIMITS = [
+    (counted, *(header.format(part) for part in ("limit", "remaining", "reset")))
+    for service in SERVICES.values()
+    for counted, header in service.limits.items()
+]
 #: Calls that a limit of our own lets through at once, as seconds of its rate: what a late sleeper may catch up with.
 CATCH_UP = 0.25
 #: Where nothing is left and the service said that all is back in no time, its next reply is waited for, in seconds.
@@ -60,12 +59,16 @@ class Clock:
     jitter: Callable[[], float] = random.random
 
     async def wait(self, seconds: float, check: Callable[[], None]) -> None:
-        """Sleep, and call `check` before each step of at most LOOK_UP seconds: what it raises ends the sleep."""
+        """Sleep for so long, unless `check` raises, which is called on the way."""
         until = self.now() + seconds
-        while (left := until - self.now()) > 0:
-            check()
-            await self.sleep(min(left, LOOK_UP))
+        await self.wait_until(lambda: until - self.now(), check)
         check()
+
+    async def wait_until(self, left: Callable[[], float], check: Callable[[], None]) -> None:
+        """Sleep while seconds are `left`; look at them, and call `check`, before each step of at most LOOK_UP."""
+        while (seconds := left()) > 0:
+            check()
+            await self.sleep(min(seconds, LOOK_UP))
 
 
 # --- what services say ------------------------------------------------------------------------------------------------
@@ -90,20 +93,18 @@ def retry_after(headers: Mapping[str, str], body: str, wall: float) -> tuple[flo
     >>> retry_after({"retry-after": "7"}, "", 0.0), retry_after({"retry-after": "soon"}, "", 0.0)
     ((7.0, None), (120.0, 'Retry-After: soon'))
     """
-    delay = RETRY_DELAY.search(body)
-    for name, after in (
-        ("retry-after-ms", headers.get("retry-after-ms")),
-        ("Retry-After", headers.get("retry-after")),
-        ("retryDelay", delay and delay[1]),
-    ):
-        if after is None or (name == "retry-after-ms" and _number(after) is None):
-            continue
-        seconds = _seconds(after, headers, wall)
-        seconds = math.inf if seconds is None else seconds / (1000 if name == "retry-after-ms" else 1)
-        if seconds > LONGEST_PAUSE:
-            return LONGEST_PAUSE, f"{name}: {after.strip()[:60]}"
-        return max(seconds, 0.0), None
-    return None, None
+    milliseconds, delay = _number(headers.get("retry-after-ms")), RETRY_DELAY.search(body)
+    name, words = "Retry-After", headers.get("retry-after")
+    if milliseconds is not None:
+        name, words, seconds = "retry-after-ms", f"{milliseconds:.0f}", milliseconds / 1000
+    else:
+        name, words = ("retryDelay", delay[1]) if words is None and delay else (name, words)
+        seconds = _seconds(words, headers, wall)
+    if words is None:
+        return None, None
+    if seconds is None or seconds > LONGEST_PAUSE:
+        return LONGEST_PAUSE, f"{name}: {words.strip()[:60]}"
+    return max(seconds, 0.0), None
 
 
 def told_limits(headers: Mapping[str, str], wall: float) -> dict[str, Told]:
@@ -113,21 +114,18 @@ def told_limits(headers: Mapping[str, str], wall: float) -> dict[str, Told]:
     time in seconds since 1970.
     """
     found: dict[str, Told] = {}
-    if LIMIT_NAMES.isdisjoint(map(str.lower, headers)):  # of an error they can be in any case
-        return found
-    for counted, names in LIMITS.items():
-        for limit, remaining, reset in names:
-            size, left = _number(headers.get(limit)), _number(headers.get(remaining))
-            seconds = _seconds(headers.get(reset), headers, wall)
-            if size is not None and size > 0 and left is not None and seconds is not None:
-                found[counted] = Told(size, min(max(left, 0.0), size), min(max(seconds, 0.0), LONGEST_PAUSE))
+    for counted, limit, remaining, reset in LIMITS:
+        size, left = _number(headers.get(limit)), _number(headers.get(remaining))
+        seconds = _seconds(headers.get(reset), headers, wall)
+        if size is not None and size > 0 and left is not None and seconds is not None:
+            found[counted] = Told(size, min(max(left, 0.0), size), min(max(seconds, 0.0), LONGEST_PAUSE))
     return found
 
 
 def _number(text: str | None) -> float | None:
     """A finite number, else None."""
     try:
-        value = float(text) if text is not None else math.nan
+        value = math.nan if text is None else float(text)
     except ValueError:
         return None
     return value if math.isfinite(value) else None
@@ -141,10 +139,10 @@ def _seconds(text: str | None, headers: Mapping[str, str], wall: float) -> float
     if text is None or (seconds := _number(text)) is not None:
         return None if text is None else seconds
     if DURATION.fullmatch(text.strip()):
-        return sum(float(value) * SECONDS[unit] for value, unit in re.findall(r"([\d.]+)(ms|[smhd])", text))
-    if (moment := _moment(text)) is None:
+        return sum(float(value) * SECONDS[unit] for value, unit in PART.findall(text))
+    moment, theirs = _moment(text), _moment(headers.get("date", ""))
+    if moment is None:
         return None
-    theirs = _moment(headers.get("date") or "")
     return moment - (wall if theirs is None or abs(theirs - wall) <= CLOCK_SKEW else theirs)
 
 
@@ -170,15 +168,6 @@ class Limit:
     tokens_per_minute: float | None = None
 
 
-@dataclass(frozen=True)
-class Ticket:
-    """One attempt as its address counted it: what it was taken to cost, and all that had been sent with it."""
-
-    model: str
-    costs: Mapping[str, float]
-    sent: Mapping[str, float]
-
-
 @dataclass
 class Spacing:
     """A limit of our own, kept by the distance between calls: no minute holds more than `per_minute`.
@@ -200,46 +189,35 @@ class Spacing:
         """Seconds until the next call may begin."""
         return self.due - self.slack / self.rate - now
 
-    def take(self, amount: float, now: float) -> None:
-        """Count a call that begins."""
+    def take(self, amount: float, now: float = -math.inf) -> None:
+        """Count a call that begins `now`; without a time, so much more or less for one that was counted."""
         self.due = max(self.due, now) + amount / self.rate
-
-    def correct(self, amount: float) -> None:
-        """Count so much more (or less) than was taken."""
-        self.due += amount / self.rate
 
 
 @dataclass
 class Log:
-    """What was sent to an address of one kind (calls, tokens), and when; no further back than LONGEST_PAUSE."""
+    """What was sent to an address of one kind: when, and how much by then; no further back than LONGEST_PAUSE."""
 
-    times: list[float] = field(default_factory=list)
-    totals: list[float] = field(default_factory=list)
-    forgotten: float = 0.0
+    sent: list[tuple[float, float]] = field(default_factory=lambda: [(-math.inf, 0.0)])
 
     @property
     def total(self) -> float:
         """All that was ever sent."""
-        return self.totals[-1] if self.totals else self.forgotten
+        return self.sent[-1][1]
 
-    @property
-    def last(self) -> float:
-        """When the last call began."""
-        return self.times[-1] if self.times else -math.inf
-
-    def add(self, amount: float, now: float) -> None:
-        """A call that begins."""
-        self.totals.append(self.total + amount)
-        self.times.append(now)
-        if self.times[0] < now - 2 * LONGEST_PAUSE:
-            old = bisect_right(self.times, now - LONGEST_PAUSE)
-            self.forgotten = self.totals[old - 1]
-            del self.times[:old], self.totals[:old]
+    def add(self, amount: float, now: float) -> float:
+        """Count a call that begins; all that was sent with it."""
+        self.sent.append((now, self.total + amount))
+        if self.sent[1][0] < now - 2 * LONGEST_PAUSE:
+            del self.sent[: self._place(now - LONGEST_PAUSE)]
+        return self.total
 
     def until(self, moment: float) -> float:
         """All that was sent until a moment."""
-        sent = bisect_right(self.times, moment)
-        return self.totals[sent - 1] if sent else self.forgotten
+        return self.sent[self._place(moment)][1]
+
+    def _place(self, moment: float) -> int:
+        return max(bisect_right(self.sent, (moment, math.inf)) - 1, 0)
 
 
 @dataclass
@@ -276,72 +254,8 @@ class Gauge:
         left = self.remaining - (log.total - self.mark)
         if left < min(cost, self.limit):
             return max(self.full_at - now, NEXT_LOOK)
-        if left > self.limit / 2:
-            return 0.0
-        return log.last + cost * (self.full_at - log.last) / left - now
-
-
-@dataclass
-class Allowance:
-    """Both kinds of limits for all calls to one address.
-
-    What a service tells holds for the model that was asked, and every call to the address counts against it: whether
-    models share a limit is not told.
-    """
-
-    limit: Limit = field(default_factory=Limit)
-    spacings: dict[str, Spacing] = field(default_factory=dict)
-    gauges: dict[tuple[str, str], Gauge] = field(default_factory=dict)
-    logs: dict[str, Log] = field(default_factory=dict)
-    outputs: dict[str, tuple[int, float]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        """Nothing was sent yet."""
-        if (calls := self.limit.requests_per_minute) is not None:
-            self.spacings["requests"] = Spacing(calls, int(calls / 60 * CATCH_UP))
-        if (tokens := self.limit.tokens_per_minute) is not None:
-            self.spacings["tokens"] = Spacing(tokens)
-
-    def own_wait(self, now: float) -> float:
-        """Seconds until our own limits let the next call begin, whatever its model; 0 or less: now."""
-        return max((spacing.wait(now) for spacing in self.spacings.values()), default=0.0)
-
-    def told_wait(self, request: Request, now: float) -> float:
-        """Seconds until this request may be sent by what replies said of its model's limits; 0 or less: now."""
-        told = [(counted, gauge) for (model, counted), gauge in self.gauges.items() if model == request.model.model_id]
-        costs = self._costs(request) if told else {}
-        return max((gauge.wait(costs[counted], self.logs[counted], now) for counted, gauge in told), default=0.0)
-
-    def take(self, request: Request, now: float) -> Ticket:
-        """Count an attempt that begins."""
-        costs = self._costs(request)
-        for counted, cost in costs.items():
-            self.logs.setdefault(counted, Log()).add(cost, now)
-        for counted, spacing in self.spacings.items():
-            spacing.take(costs[counted], now)
-        return Ticket(request.model.model_id, costs, {counted: log.total for counted, log in self.logs.items()})
-
-    def hear(self, ticket: Ticket, told: Mapping[str, Told], now: float) -> None:
-        """What the reply to an attempt told of the limits."""
-        for counted, each in told.items():
-            self.gauges.setdefault((ticket.model, counted), Gauge()).hear(each, ticket.sent[counted], now)
-
-    def settle(self, ticket: Ticket, usage: Usage, refused: bool) -> None:
-        """Count an attempt's tokens as they came: what was counted; none where it was refused; else as was taken."""
-        counted = usage.input is not None and usage.output is not None
-        if counted:
-            calls, total = self.outputs.get(ticket.model, (0, 0.0))
-            self.outputs[ticket.model] = (calls + 1, total + usage.output)
-        if "tokens" in self.spacings and (counted or refused):
-            tokens = usage.input + usage.output if counted else 0
-            self.spacings["tokens"].correct(tokens - ticket.costs["tokens"])
-
-    def _costs(self, request: Request) -> dict[str, float]:
-        """What a call is taken to cost; its output as the model's were so far, before the first as its limit."""
-        read, most = most_tokens(request)
-        calls, total = self.outputs.get(request.model.model_id, (0, 0.0))
-        written = total / calls if calls else float(most)
-        return {"requests": 1.0, "tokens": read + written, "input": float(read), "output": written}
+        last = log.sent[-1][0]
+        return 0.0 if left > self.limit / 2 else last + cost * (self.full_at - last) / left - now
 
 
 def most_tokens(request: Request) -> tuple[int, int]:
@@ -349,28 +263,42 @@ def most_tokens(request: Request) -> tuple[int, int]:
 
     An answer that the prompt will show and nobody has written yet is not counted: hardly any is as long as its limit.
     """
-    read = math.ceil(request.measured.size / BYTES_PER_TOKEN)
-    return read, request.model.max_tokens
+    return math.ceil(request.measured.size / BYTES_PER_TOKEN), request.model.max_tokens
 
 
 # --- the pace of an address -------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Ticket:
+    """One attempt as its address counted it: what it was taken to cost, and all that had been sent with it."""
+
+    model: str
+    costs: Mapping[str, float]
+    sent: Mapping[str, float]
+
+
 @dataclass
 class Pace:
-    """The calls in flight to one address: at most `limit`, none before `paused_until`, none that it does not allow.
+    """The calls to one address: at most `allowed` in flight, none before `paused_until`, none beyond a limit.
 
-    A rate limit halves what is allowed at once, each full round of successes adds one (additive increase,
-    multiplicative decrease); the refusals of one crowd count as one.
+    Refusals and time-outs halve what is allowed at once, each full round of successes adds one (additive increase,
+    multiplicative decrease); those of one crowd count as one. Limits of our `own` hold for all calls. What the service
+    tells holds for the model that was asked, and every call counts against it: whether models share it is not told.
     """
 
     limit: int
     clock: Clock = field(default_factory=Clock)
-    allowance: Allowance = field(default_factory=Allowance)
+    own: Limit = Limit()
     allowed: float = 0.0
     in_flight: int = 0
     paused_until: float = 0.0
     slowed_at: float = 0.0
+    spacings: dict[str, Spacing] = field(default_factory=dict)
+    logs: dict[str, Log] = field(default_factory=lambda: {counted: Log() for counted in COUNTED})
+    gauges: dict[str, dict[str, Gauge]] = field(default_factory=dict)
+    #: By model, how many replies had how many tokens.
+    outputs: dict[str, tuple[int, float]] = field(default_factory=dict)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     _turns: dict[str, asyncio.Lock] = field(default_factory=dict)
     _free: asyncio.Event = field(default_factory=asyncio.Event)
@@ -378,6 +306,19 @@ class Pace:
     def __post_init__(self) -> None:
         """Start at full speed: most runs never meet a limit."""
         self.allowed = float(self.limit)
+        if (calls := self.own.requests_per_minute) is not None:
+            self.spacings["requests"] = Spacing(calls, int(calls / 60 * CATCH_UP))
+        if (tokens := self.own.tokens_per_minute) is not None:
+            self.spacings["tokens"] = Spacing(tokens)
+
+    @property
+    def full(self) -> bool:
+        """Whether a call would wait for the end of another one."""
+        return self.in_flight >= int(self.allowed)
+
+    def paused(self) -> float:
+        """Seconds until the end of a pause; 0 or less where there is none."""
+        return self.paused_until - self.clock.now()
 
     @asynccontextmanager
     async def slot(
@@ -406,27 +347,63 @@ class Pace:
             check()
             while self.paused() <= 0:
                 # What only this model waits for is waited for before its turn among the models.
-                await self._until(lambda now: self.allowance.told_wait(request, now), check)
+                await self.clock.wait_until(partial(self._told_wait, request), check)
                 async with self._turn:
                     check()
                     if self.full:
                         self._free.clear()
                         await self._free.wait()
-                    await self._until(self.allowance.own_wait, check)
-                    now = self.clock.now()
-                    free = not self.full and self.paused() <= 0
-                    if free and self.allowance.told_wait(request, now) <= 0:
+                    await self.clock.wait_until(self._own_wait, check)
+                    if not self.full and self.paused() <= 0 and self._told_wait(request) <= 0:
                         check()  # what waited for a place may have been refused meanwhile
                         begin()
-                        self.in_flight += 1
-                        return self.allowance.take(request, now)
+                        return self._take(request, self.clock.now())
         return None
 
-    async def _until(self, wait: Callable[[float], float], check: Callable[[], None]) -> None:
-        """Wait as long as this says, or until a pause begins."""
-        while self.paused() <= 0 and (seconds := wait(self.clock.now())) > 0:
-            check()
-            await self.clock.sleep(min(seconds, LOOK_UP))
+    def _own_wait(self) -> float:
+        """Seconds until our own limits let the next call begin; 0 or less: now, or a pause has begun meanwhile."""
+        waits = [spacing.wait(self.clock.now()) for spacing in self.spacings.values()]
+        return 0.0 if self.paused() > 0 else max(waits, default=0.0)
+
+    def _told_wait(self, request: Request) -> float:
+        """The same by what replies said of the limits of a request's model."""
+        gauges, now = self.gauges.get(request.model.model_id), self.clock.now()
+        if not gauges or self.paused() > 0:
+            return 0.0
+        costs = self._costs(request)
+        return max(gauge.wait(costs[counted], self.logs[counted], now) for counted, gauge in gauges.items())
+
+    def _costs(self, request: Request) -> dict[str, float]:
+        """What a call is taken to cost; its output as the model's were so far, before the first as its limit."""
+        read, most = most_tokens(request)
+        calls, total = self.outputs.get(request.model.model_id, (0, 0.0))
+        written = total / calls if calls else float(most)
+        return {"requests": 1.0, "tokens": read + written, "input": float(read), "output": written}
+
+    def _take(self, request: Request, now: float) -> Ticket:
+        """Count an attempt that begins."""
+        self.in_flight += 1
+        costs = self._costs(request)
+        for counted, spacing in self.spacings.items():
+            spacing.take(costs[counted], now)
+        sent = {counted: log.add(costs[counted], now) for counted, log in self.logs.items()}
+        return Ticket(request.model.model_id, costs, sent)
+
+    def settle(self, ticket: Ticket, usage: Usage, refused: bool) -> None:
+        """Count an attempt's tokens as they came: what was counted; none where it was refused; else as was taken."""
+        counted = usage.input is not None and usage.output is not None
+        if counted:
+            calls, total = self.outputs.get(ticket.model, (0, 0.0))
+            self.outputs[ticket.model] = (calls + 1, total + usage.output)
+        if "tokens" in self.spacings and (counted or refused):
+            tokens = usage.input + usage.output if counted else 0
+            self.spacings["tokens"].take(tokens - ticket.costs["tokens"])
+
+    def hear(self, ticket: Ticket, told: Mapping[str, Told]) -> None:
+        """What the reply to an attempt told of the address's limits."""
+        for counted, each in told.items():
+            gauge = self.gauges.setdefault(ticket.model, {}).setdefault(counted, Gauge())
+            gauge.hear(each, ticket.sent[counted], self.clock.now())
 
     def pause(self, seconds: float) -> None:
         """Nobody asks this address for so long (at most LONGEST_PAUSE)."""
@@ -434,31 +411,12 @@ class Pace:
         self.paused_until = max(self.paused_until, self.clock.now() + seconds)
 
     def slow_down(self, ticket: Ticket) -> None:
-        """A refusal: halve what is allowed at once, unless the call began before the last time that was done."""
+        """Halve what is allowed at once, unless the call began before the last time that was done."""
         if ticket.sent["requests"] > self.slowed_at:
-            self.slowed_at = self.allowance.logs["requests"].total
+            self.slowed_at = self.logs["requests"].total
             self.allowed = max(1.0, self.allowed / 2)
-
-    def widen(self, limit: int) -> None:
-        """Allow at least so many calls at once, where nothing was refused by now."""
-        if limit > self.limit:
-            self.allowed += limit - self.limit
-            self.limit = limit
 
     def speed_up(self) -> None:
         """A success: creep back towards the limit."""
         self.allowed = min(float(self.limit), self.allowed + 1 / max(self.allowed, 1.0))
         self._free.set()
-
-    def hear(self, ticket: Ticket, told: Mapping[str, Told]) -> None:
-        """What the reply to an attempt told of the address's limits."""
-        self.allowance.hear(ticket, told, self.clock.now())
-
-    @property
-    def full(self) -> bool:
-        """Whether a call would wait for the end of another one."""
-        return self.in_flight >= int(self.allowed)
-
-    def paused(self) -> float:
-        """Seconds until the end of a pause; 0 or less where there is none."""
-        return self.paused_until - self.clock.now()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -12,8 +13,8 @@ from math import inf
 from typing import Any
 
 from helpers.providers.keys import cleaner, key_of, key_variables
-from helpers.providers.meanings import REFUSED_IN_A_ROW, Failure, Tries, address_of, advice, classify
-from helpers.providers.pacing import LONGEST_PAUSE, LOOK_UP, Allowance, Clock, Limit, Pace, Ticket, told_limits
+from helpers.providers.meanings import REFUSED_IN_A_ROW, Failure, Tries, address_of, advice, classify, kind_of
+from helpers.providers.pacing import LONGEST_PAUSE, LOOK_UP, Clock, Limit, Pace, Ticket, told_limits
 from helpers.providers.transport import Sent, failed, module_of, own_server, read
 from helpers.types import FINISHES, Completion, Model, Request
 
@@ -21,8 +22,6 @@ from helpers.types import FINISHES, Completion, Model, Request
 Address = tuple[str, str | None]
 #: Who pays there: the address, and the variable that models.yaml names for the key (None: the provider's own).
 Account = tuple[str, str | None, str | None]
-#: What is not asked any more: all at an address, all of an account there, or one model by its name.
-Scope = Address | Account | str
 #: What is recorded of a call that was cancelled before its reply came.
 GIVEN_UP = "given up in flight"
 #: So many failures in a row leave a server out (where no connection stands, one does).
@@ -42,40 +41,50 @@ class Elsewhere(Exception):
 # --- several servers behind one model ---------------------------------------------------------------------------------
 
 
-@dataclass
+@dataclass(eq=False)
 class Server:
-    """One server of a fleet as this run knows it: `at` is the model at its address alone.
+    """One server of a model as this run knows it: `at` is the model at its address alone, which has its `pace`.
 
-    `load` counts calls that wait for it or are in flight. Before it has `answered` it gets one call at a time. It is
-    not asked before `out_until`, and never again where `gone` says why. `in_a_row` counts all failures since it last
-    answered, `unreadable` the replies among them that could not be read, `objections` the calls that it refused.
+    `places` are those of the model there, which may have fewer calls at once than the address; `load` counts the calls
+    that wait for it or are in flight. Before it has `answered` it gets one call at a time. It is not asked before
+    `out_until`, and never again where `gone` says why. `failures` counts those since it last answered, by status.
     """
 
     at: Model
+    pace: Pace
+    places: asyncio.Semaphore
     load: int = 0
     answered: bool = False
-    failures: int = 0
+    failures: Counter[str] = field(default_factory=Counter)
     times_out: int = 0
     out_until: float = -inf
-    in_a_row: int = 0
-    unreadable: int = 0
-    objections: int = 0
     gone: str = ""
+
+    @property
+    def dead(self) -> bool:
+        """Whether it is asked no more, or was left out and has not answered since."""
+        return bool(self.gone or (self.times_out and not self.answered))
+
+    def answers(self) -> None:
+        """It brought a reply."""
+        self.answered, self.times_out, self.out_until = True, 0, -inf
+        self.failures.clear()
+
+    def count(self, trait: str) -> int:
+        """Failures since it last answered whose kind has this trait."""
+        return sum(number for status, number in self.failures.items() if getattr(kind_of(status), trait))
 
 
 @dataclass
 class Fleet:
     """The servers of one model: the least loaded is asked. Most models have one, which is never left out.
 
-    `paused` tells how long a server asks to be left alone, in seconds, `full` whether a call would wait there for a
-    place; `tell` gets a sentence once for each server that is left out.
+    `tell` gets a sentence once for each server that is left out.
     """
 
     servers: list[Server]
     clock: Clock
-    paused: Callable[[Model], float]
     tell: Callable[[str], None]
-    full: Callable[[Model], bool] = lambda at: False
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -84,17 +93,12 @@ class Fleet:
         return len(self.servers) == 1
 
     @property
-    def all_out(self) -> bool:
-        """Whether each server is left out."""
-        return all(each.gone or each.out_until > self.clock.now() for each in self.servers)
-
-    @property
-    def lost(self) -> bool:
-        """Whether each server was found dead and none has answered since."""
-        return all(each.gone or (each.times_out and not each.answered) for each in self.servers)
+    def up(self) -> list[Server]:
+        """The servers that are not left out."""
+        return [each for each in self.servers if not each.gone and each.out_until <= self.clock.now()]
 
     @asynccontextmanager
-    async def server(self, check: Callable[[], None], refused: Collection[str] = ()) -> AsyncIterator[Server]:
+    async def server(self, check: Callable[[], None], refused: Collection[str | None] = ()) -> AsyncIterator[Server]:
         """The server that a call is to go to; Stopped where none is asked any more, or as `check` says meanwhile.
 
         Servers whose addresses are in `refused` have refused the call and come last.
@@ -111,69 +115,54 @@ class Fleet:
             found.load -= 1
             self._changed.set()
 
-    def _best(self, refused: Collection[str] = ()) -> Server | None:
+    def _best(self, refused: Collection[str | None] = ()) -> Server | None:
         """The least loaded server that may be asked; None where each has a first call that is not back yet."""
         there = [each for each in self.servers if not each.gone]
         if not there:
             raise Stopped("; ".join(each.gone for each in self.servers))
         there = [each for each in there if each.at.base_url not in refused] or there
-        up = [each for each in there if each.out_until <= self.clock.now()] or there
-        free = [each for each in up if each.answered or not each.load or self.single]
-        return min(free, key=lambda each: (self.paused(each.at) > 0, each.load), default=None)
-
-    def passes_on(self, server: Server, refused: set[str | None]) -> bool:
-        """Whether a call that this server refused can go to another; `refused` are the addresses of all that did."""
-        refused.add(server.at.base_url)
-        return any(not each.gone and each.at.base_url not in refused for each in self.servers)
+        there = [each for each in there if each.out_until <= self.clock.now()] or there
+        free = [each for each in there if each.answered or not each.load or self.single]
+        return min(free, key=lambda each: (each.pace.paused() > 0, each.load), default=None)
 
     def avoids(self, server: Server) -> bool:
         """Whether a call that waits for a server should go to another one."""
-        if server.gone or (server.out_until > self.clock.now() and not self.all_out):
+        if server.gone or (self.up and server not in self.up):
             return True
-        if self.single or self.paused(server.at) <= 0:
-            return False
-        best = self._best()
-        return best is not None and self.paused(best.at) <= 0 and not self.full(best.at)
+        best = self._best() if server.pace.paused() > 0 else None
+        return best is not None and best.pace.paused() <= 0 and not best.pace.full
 
-    def answers(self, server: Server) -> None:
-        """A server brought a reply."""
-        server.answered, server.failures, server.times_out, server.out_until = True, 0, 0, -inf
-        server.in_a_row = server.unreadable = server.objections = 0
-
-    def drop(self, server: Server, why: str) -> None:
-        """Ask a server no more."""
-        if not server.gone:
-            server.gone = why
-            self._say(server, "is not asked any more", why)
-
-    def fails(self, server: Server, failure: Failure, refused: Collection[str] = ()) -> bool:
+    def fails(self, server: Server, failure: Failure, refused: Collection[str | None] = ()) -> bool:
         """Count a failed attempt; whether the server is left out for it, so that the call can go elsewhere at once.
 
         A call that other servers have `refused` before is no evidence against this one.
         """
         if self.single or server.gone:
             return bool(server.gone)
-        new, kind, unreadable = not server.answered, failure.kind, failure.status == "bad_envelope"
-        server.in_a_row += 1
-        server.unreadable += unreadable
-        server.objections += kind.objects
-        server.failures += kind.server
+        new, kind, status = not server.answered, failure.kind, failure.status
+        server.failures[status] += 1
         # One that lacks the model after it has answered was started anew: it refuses fast, and would get all calls.
-        lasting = (new and not refused) or server.objections >= REFUSED_IN_A_ROW
-        if kind.stops or (kind.objects and lasting) or (new and unreadable and server.unreadable > 1):
+        lasting = (new and not refused) or server.count("objects") >= REFUSED_IN_A_ROW
+        unreadable = new and status == "bad_envelope" and server.failures[status] > 1
+        if kind.stops or (kind.objects and lasting) or unreadable:
             self.drop(server, advice(server.at, failure))
             return True
         # Before a server has answered, these are rather its own than the call's.
-        misfit = new and failure.status in ("bad_request", "bad_envelope")
-        if not (failure.status == "connect" or misfit or server.failures >= STORM):
+        misfit = new and status in ("bad_request", "bad_envelope")
+        if not (status == "connect" or misfit or (kind.server and server.count("server") >= STORM)):
             return False
-        now = self.clock.now()
-        if server.out_until <= now:  # the failures of one crowd count as one
-            server.out_until = now + min(LONGEST_LEFT_OUT, LEFT_OUT * 2**server.times_out)
+        if server in self.up:  # the failures of one crowd count as one
+            server.out_until = self.clock.now() + min(LONGEST_LEFT_OUT, LEFT_OUT * 2**server.times_out)
             server.times_out += 1
             self._say(server, "is left out and tried again later", failure.error)
-        server.answered, server.failures = False, 0
+        server.answered = False
         return True
+
+    def drop(self, server: Server, why: str) -> None:
+        """Ask a server no more."""
+        if not server.gone:
+            server.gone = why
+            self._say(server, "is not asked any more", why)
 
     def for_nothing(self, server: Server, failure: Failure) -> bool:
         """Whether a call goes on elsewhere with all its tries, after a failure for which a server is left out.
@@ -182,25 +171,12 @@ class Fleet:
         """
         if server.gone:
             return not failure.kind.billed
-        return failure.status in ("connect", "bad_request") and not self.all_out
-
-    def advice(self, failure: Failure) -> str:
-        """What to do where none of the servers answers, and what the last one said."""
-        name, urls = self.servers[0].at.name, ", ".join(str(each.at.base_url) for each in self.servers)
-        return f"no server of {name} answers ({urls}); are they running, and the network up? ({failure.error})"
+        return failure.status in ("connect", "bad_request") and bool(self.up)
 
     def _say(self, server: Server, what: str, why: str) -> None:
         if server.times_out <= 1:
-            others = sum(not each.gone and each.out_until <= self.clock.now() for each in self.servers)
-            self.tell(
-                f"note: {server.at.base_url} {what} ({why}); {others} of {len(self.servers)} servers of "
-                f"{server.at.name} are left"
-            )
-
-
-def servers_of(model: Model) -> list[Server]:
-    """Each server of a model, of which nothing is known yet."""
-    return [Server(replace(model, base_url=url, servers=())) for url in model.servers] or [Server(model)]
+            left = f"{len(self.up)} of {len(self.servers)} servers of {server.at.name} are left"
+            self.tell(f"note: {server.at.base_url} {what} ({why}); {left}")
 
 
 # --- the calls of a run -----------------------------------------------------------------------------------------------
@@ -212,9 +188,10 @@ class Session:
 
     `reserve(request)` is called before each attempt and may raise to stop spending: then it is none. What `record`
     is given after each must be kept. `halted(model)` is asked while calls wait: a text ends the waiting. `limits` are
-    our own, by address; `tell` gets sentences for whoever started the run. `answered` tells when each model last did;
-    `proven` are those with stored replies of this run, `refused` the keys of calls that each has refused since; before
-    it has answered once, one that refuses gets one call at a time (`turns`).
+    our own, by address; `tell` gets sentences for whoever started the run. `stops` says of an account, an address or
+    a model by its name why it is not asked any more, `answered` when each model last did; `proven` are those with
+    stored replies of this run, `refused` the keys of calls that each has refused since; before it has answered once,
+    one that refuses gets one call at a time (`turns`).
     """
 
     reserve: Callable[[Request], None]
@@ -224,16 +201,15 @@ class Session:
     limits: Mapping[Address, Limit] = field(default_factory=dict)
     halted: Callable[[Model], str | None] = lambda model: None
     tell: Callable[[str], None] = lambda text: None
+    proven: Collection[str] = ()
     clients: dict[Account, Any] = field(default_factory=dict)
     paces: dict[Address, Pace] = field(default_factory=dict)
     fleets: dict[str, Fleet] = field(default_factory=dict)
-    stops: dict[Scope, str] = field(default_factory=dict)
+    stops: dict[Address | Account | str, str] = field(default_factory=dict)
     answered: dict[str, float] = field(default_factory=dict)
-    proven: Collection[str] = ()
     refused: dict[str, set[str]] = field(default_factory=dict)
-    told: set[tuple[str, ...]] = field(default_factory=set)
+    noted: set[tuple[str, ...]] = field(default_factory=set)
     turns: dict[str, asyncio.Lock] = field(default_factory=dict)
-    places: dict[tuple[str, str | None], asyncio.Semaphore] = field(default_factory=dict)
     #: The keys of the moment at which the session began: to read the environment for each reply would be dear.
     clean: Callable[[Completion], Completion] = field(default_factory=cleaner)
 
@@ -251,10 +227,11 @@ class Session:
         """The one SDK client for this provider, address and key."""
         account = _account(model)
         if account not in self.clients:
-            if (model.base_url or "").startswith("http:") and key_variables(model) and not own_server(model.base_url):
+            variables = " or ".join(key_variables(model))
+            if (model.base_url or "").startswith("http:") and variables and not own_server(model.base_url):
                 self.note(
-                    f"the key in {' or '.join(key_variables(model))} goes to {model.base_url} unencrypted, and anybody "
-                    "on the way can read it; write https:// if the server speaks it"
+                    f"the key in {variables} goes to {model.base_url} unencrypted, and anybody on the way can read it; "
+                    "write https:// if the server speaks it"
                 )
             self.clients[account] = module_of(model.provider).client(model, key_of(model))
         return self.clients[account]
@@ -262,38 +239,25 @@ class Session:
     def pace(self, model: Model) -> Pace:
         """The one pace for this provider and address, whatever the models and keys; as wide as the widest of them."""
         address, limit = (model.provider, model.base_url), model.concurrency or self.limit
-        if address not in self.paces:
-            self.paces[address] = Pace(limit, self.clock, Allowance(self.limits.get(address, Limit())))
-        self.paces[address].widen(limit)
-        return self.paces[address]
-
-    def place(self, model: Model) -> AbstractAsyncContextManager[Any]:
-        """A place among the calls to a model at one address, where it may have fewer of them than the address."""
-        limit = model.concurrency or self.limit
-        if limit >= self.pace(model).limit:
-            return nullcontext()
-        return self.places.setdefault((model.name, model.base_url), asyncio.Semaphore(limit))
-
-    def note(self, text: str, *what: str) -> None:
-        """Tell whoever started the run, once for the same `what` (the text itself, where nothing is given)."""
-        if (what or (text,)) not in self.told:
-            self.told.add(what or (text,))
-            self.tell(f"note: {text}")
+        pace = self.paces.setdefault(address, Pace(limit, self.clock, self.limits.get(address, Limit())))
+        # What was refused before stays in force.
+        pace.limit, pace.allowed = max(limit, pace.limit), pace.allowed + max(limit - pace.limit, 0)
+        return pace
 
     def fleet(self, model: Model) -> Fleet:
         """The servers of a model, and what this run knows of each."""
         if model.name not in self.fleets:
-            told = (lambda at: self.pace(at).paused(), self.tell, lambda at: self.pace(at).full)
-            self.fleets[model.name] = Fleet(servers_of(model), self.clock, *told)
+            alone = [replace(model, base_url=url, servers=()) for url in model.servers] or [model]
+            limit = model.concurrency or self.limit
+            servers = [Server(at, self.pace(at), asyncio.Semaphore(limit)) for at in alone]
+            self.fleets[model.name] = Fleet(servers, self.clock, self.tell)
         return self.fleets[model.name]
 
-    def check_stopped(self, model: Model) -> None:
-        """Raise Stopped if this model, or its one key or address, is not to be asked any more."""
-        # What a fleet's first server refuses, the others may take.
-        where = () if model.servers else ((model.provider, model.base_url), _account(model))
-        for scope in (*where, model.name):
-            if scope in self.stops:
-                raise Stopped(self.stops[scope])
+    def note(self, text: str, *what: str) -> None:
+        """Tell whoever started the run, once for the same `what` (the text itself, where nothing is given)."""
+        if (what or (text,)) not in self.noted:
+            self.noted.add(what or (text,))
+            self.tell(f"note: {text}")
 
     async def complete(self, request: Request, tries: Tries | None = None) -> Completion:
         """Ask until there is a reply or the retry table says stop; every attempt goes to `record`.
@@ -309,18 +273,8 @@ class Session:
         return await self._complete(request, tries)
 
     async def _complete(self, request: Request, tries: Tries) -> Completion:
-        model, fleet = request.model, self.fleet(request.model)
-
-        def check(server: Server | None = None) -> None:
-            self.check_stopped(model)
-            if (why := self.halted(model)) is not None:
-                raise Stopped(why)
-            if server is None or fleet.single:
-                return
-            if (why := self.stops.get(_account(server.at))) is not None:
-                fleet.drop(server, why)
-            if fleet.avoids(server):
-                raise Elsewhere
+        """The same, for calls that need not wait for one another."""
+        fleet, check = self.fleet(request.model), partial(self._check, request.model)
 
         def begin() -> None:
             self.reserve(request)
@@ -329,138 +283,154 @@ class Session:
         while True:
             try:
                 async with fleet.server(check, tries.refused) as server:
-                    slot = self.pace(server.at).slot(request, partial(check, server), begin)
-                    async with self.place(server.at), slot as ticket:
-                        reply = await self._attempt(request, server.at, tries, ticket)
-                    fleet.answers(server)
+                    slot = server.pace.slot(request, partial(check, server), begin)
+                    async with server.places, slot as ticket:
+                        reply = await self._attempt(request, server, tries, ticket)
+                    server.answers()
                     return reply
             except Elsewhere:
                 continue
             except Failure as error:
                 failure = error
-            left_out, objected = fleet.fails(server, failure, tries.refused), failure.kind.objects
-            if failure.kind.stops or (failure.status == "forbidden" and server.gone):
-                self.stops.setdefault(_account(server.at), advice(server.at, failure))
-            if left_out and fleet.for_nothing(server, failure):
-                continue
-            if objected and fleet.passes_on(server, tries.refused):
-                continue
-            again = (fleet.single or not objected) and tries.again(failure, self.clock.now())
-            if fleet.single and failure.status == "connect":
-                at = address_of(server.at)
-                self.note(f"nobody answers at {at} ({failure.error}); it is tried again for a while", "connect", at)
-            if (objected or failure.status == "bad_request") and self._lasts(request, failure, again):
-                scope = _account(server.at) if failure.status == "forbidden" else model.name
-                self.stops.setdefault(scope, advice(server.at, failure))
-            if not again:
-                return self._last(request, server.at, failure, tries)
-            wait = tries.backoff(failure, self.clock.jitter())
-            if fleet.single or (fleet.all_out if left_out else server.in_a_row == 1):
-                await self.clock.wait(wait, check)
-            elif wait and not left_out:  # else one that refuses quickly is the least loaded, and gets all calls
-                self.pace(server.at).pause(wait)
+            if not await self._goes_on(request, server, failure, tries):
+                error = advice(server.at, failure) if failure.hint else failure.error
+                return Completion(request.key, failure.status, error=error, attempt=tries.attempts)
+
+    def _check(self, model: Model, server: Server | None = None) -> None:
+        """Raise Stopped where a model is not to be asked any more, Elsewhere where it is not at this server."""
+        self._check_stops(model)
+        if (why := self.halted(model)) is not None:
+            raise Stopped(why)
+        fleet = self.fleet(model)
+        if server is None or fleet.single:
+            return
+        if (why := self.stops.get(_account(server.at))) is not None:
+            fleet.drop(server, why)
+        if fleet.avoids(server):
+            raise Elsewhere
+
+    def _check_stops(self, model: Model) -> None:
+        # What a fleet's first server refuses, the others may take.
+        where = () if model.servers else ((model.provider, model.base_url), _account(model))
+        for scope in (*where, model.name):
+            if scope in self.stops:
+                raise Stopped(self.stops[scope])
+
+    async def _goes_on(self, request: Request, server: Server, failure: Failure, tries: Tries) -> bool:
+        """Whether a call is to be made again after a failure, after its wait; Stopped where more than the call ends."""
+        fleet, objected, check = self.fleet(request.model), failure.kind.objects, partial(self._check, request.model)
+        left_out = fleet.fails(server, failure, tries.refused)
+        if failure.kind.stops or (failure.status == "forbidden" and server.gone):
+            self.stops.setdefault(_account(server.at), advice(server.at, failure))
+        if left_out and fleet.for_nothing(server, failure):
+            return True
+        if objected:
+            tries.refused.add(server.at.base_url)
+            if any(not each.gone and each.at.base_url not in tries.refused for each in fleet.servers):
+                return True
+        again = (fleet.single or not objected) and tries.again(failure, self.clock.now())
+        self._stop(request, server, failure, again, tries)
+        if not again:
+            return False
+        wait = tries.backoff(failure, self.clock.jitter())
+        if fleet.single or (not fleet.up if left_out else server.failures.total() == 1):
+            await self.clock.wait(wait, check)
+        elif wait and not left_out:  # else one that refuses quickly is the least loaded, and gets all calls
+            server.pace.pause(wait)
+        return True
 
     def _is_new(self, name: str) -> bool:
         """Whether a model has never answered, in this run or among the stored replies of it."""
         return name not in self.answered and name not in self.proven
 
-    def _lasts(self, request: Request, failure: Failure, again: bool) -> bool:
-        """Whether a refusal concerns all calls of its model.
+    def _stop(self, request: Request, server: Server, failure: Failure, again: bool, tries: Tries) -> None:
+        """Note what is not asked any more after a failure; Stopped where this call's own model is not.
 
-        A key or a model id that is refused before the first reply does, and so do several refused calls without a reply
-        between them; a bad request of a model that has answered never does: it takes our parameters.
+        A key or a model id that is refused before the first reply concerns all calls of its model, and so do several
+        refused calls without a reply between them; a bad request of a model that has answered never does: it takes our
+        parameters.
         """
-        new, objected = self._is_new(request.model.name), failure.kind.objects
-        refused = self.refused.setdefault(request.model.name, set())
-        if (objected or new) and not again:
-            refused.add(request.key)
-        return (objected and new) or ((objected or new) and len(refused) >= REFUSED_IN_A_ROW)
+        model, status, fleet = request.model, failure.status, self.fleet(request.model)
+        why, silent, objected = advice(server.at, failure), model.name not in self.answered, failure.kind.objects
+        if objected or (status == "bad_request" and self._is_new(model.name)):
+            refused = self.refused.setdefault(model.name, set())
+            refused |= set() if again else {request.key}
+            if (objected and self._is_new(model.name)) or len(refused) >= REFUSED_IN_A_ROW:
+                self.stops.setdefault(_account(server.at) if status == "forbidden" else model.name, why)
+        if status == "connect" and fleet.single:
+            at = address_of(server.at)
+            self.note(f"nobody answers at {at} ({failure.error}); it is tried again for a while", "connect", at)
+        if again:
+            return
+        if status == "connect" and fleet.single and silent:
+            self.stops.setdefault((model.provider, model.base_url), why)
+        if status == "connect" and not fleet.single and all(each.dead for each in fleet.servers):
+            none = f"no server of {model.name} answers ({', '.join(model.servers)})"
+            self.stops.setdefault(model.name, f"{none}; are they running, and the network up? ({failure.error})")
+        self._check_stops(model)
+        # This call is lost with what its server said. Each unreadable reply may have been billed, and where a rate
+        # limit has let nothing through for so long, each further call would wait as long.
+        limited = status == "rate_limited" and self.answered.get(model.name, -inf) < tries.limited_since
+        if limited or (status == "bad_envelope" and silent):
+            self.stops.setdefault(model.name, why)
 
-    def _last(self, request: Request, at: Model, failure: Failure, tries: Tries) -> Completion:
-        """The failure after which a call is not repeated, as a Completion; Stopped where more than this call ends."""
-        model, fleet = request.model, self.fleet(request.model)
-        if failure.status == "connect" and fleet.single and model.name not in self.answered:
-            self.stops.setdefault((model.provider, model.base_url), advice(at, failure))
-        if failure.status == "connect" and not fleet.single and fleet.lost:
-            self.stops.setdefault(model.name, fleet.advice(failure))
-        self.check_stopped(model)
-        if failure.status == "bad_envelope" and model.name not in self.answered:
-            self.stops.setdefault(model.name, advice(at, failure))  # each such reply may have been billed
-        if failure.status == "rate_limited" and self.answered.get(model.name, -inf) < tries.limited_since:
-            self.stops.setdefault(model.name, advice(at, failure))  # else each further call waits as long
-        error = advice(at, failure) if failure.hint else failure.error
-        return Completion(request.key, failure.status, error=error, attempt=tries.attempts)
-
-    async def _attempt(self, request: Request, model: Model, tries: Tries, ticket: Ticket) -> Completion:
-        """One attempt at the server of `model`, recorded."""
-        module, at = module_of(request.model.provider), datetime.fromtimestamp(self.clock.wall(), UTC)
-        begun, sent, failure, cancelled = self.clock.now(), Sent(""), None, None
-        seconds, late = request.model.timeout_seconds, False
+    async def _attempt(self, request: Request, server: Server, tries: Tries, ticket: Ticket) -> Completion:
+        """One attempt at a server, recorded; Failure where it brought no reply."""
+        model, module = request.model, module_of(request.model.provider)
+        at, begun = datetime.fromtimestamp(self.clock.wall(), UTC), self.clock.now()
+        sent, failure, cancelled = Sent(""), None, None
         try:
             # of the call as a whole: limits of the SDKs start anew with every byte on this transport
-            async with asyncio.timeout(seconds) as limit:
-                sent = await module.send(self.client(model), request)
-            reply = self._named_end(request.model, read(module, sent.raw, sent.headers, self.clock.wall()))
+            async with asyncio.timeout(model.timeout_seconds) as limit:
+                sent = await module.send(self.client(server.at), request)
+            reply = self._named_end(model, read(module, sent.raw, sent.headers, self.clock.wall()))
         except asyncio.CancelledError as error:
             cancelled, failure = error, Failure("maybe_billed", GIVEN_UP)
-            reply = Completion(request.key, failure.status, error=failure.error, maybe_billed=True)
         except Exception as error:
-            late = limit.expired()
-            said = f"no whole reply within {seconds:g} seconds (`timeout_seconds` in models.yaml)"
-            failure = Failure("maybe_billed", said) if late else classify(error, self.clock.wall())
-            reply = failed(request.key, failure)
+            late = f"no whole reply within {model.timeout_seconds:g} seconds (`timeout_seconds` in models.yaml)"
+            timed_out = limit.expired()
+            failure = Failure("maybe_billed", late, slows=True) if timed_out else classify(error, self.clock.wall())
         headers = sent.headers or getattr(failure, "headers", {})
+        if failure is not None:
+            reply = failed(request.key, failure)
+        elif not reply.text.strip() and reply.finish == "stop" and "empty" not in tries.counts:
+            reply, failure = replace(reply, status="empty"), Failure("empty", "a finished reply without text")
         failure = None if reply.status == "ok" else failure
-        if failure is None and not reply.text.strip() and reply.finish == "stop" and "empty" not in tries.counts:
-            failure = Failure("empty", "a finished reply without text")
-            reply = replace(reply, status="empty")
         reply = replace(
             reply,
             key=request.key,
             attempt=tries.attempts,
             raw=reply.raw or sent.raw,
             request_id=sent.request_id or reply.request_id,
-            latency=None if request.model.simulated else round(self.clock.now() - begun, 4),
+            latency=None if model.simulated else round(self.clock.now() - begun, 4),
             at=at.isoformat(timespec="milliseconds"),
         )
-        if not request.model.simulated:
-            reply = self.clean(reply)
+        reply = reply if model.simulated else self.clean(reply)
         self.record(request, reply)
-        self._adjust(model, ticket, reply, failure, headers, late)
-        if cancelled is not None:
-            raise cancelled
+        server.pace.settle(ticket, reply.usage, refused=failure is not None and not reply.maybe_billed)
+        if headers:  # simulated models send none
+            server.pace.hear(ticket, told_limits(headers, self.clock.wall()))
         if failure is not None:
-            raise failure
-        self.refused.pop(request.model.name, None)
+            self._slow_down(server, ticket, failure)
+            raise cancelled or failure
+        server.pace.speed_up()
+        self.refused.pop(model.name, None)
         if reply.finish != "filter":  # a filter says nothing about the parameters
-            self.answered[request.model.name] = self.clock.now()
+            self.answered[model.name] = self.clock.now()
         return reply
 
-    def _adjust(
-        self,
-        model: Model,
-        ticket: Ticket,
-        reply: Completion,
-        failure: Failure | None,
-        headers: Mapping[str, str],
-        late: bool,
-    ) -> None:
-        """Faster or slower after an attempt, as its outcome and its headers say; `late`: it took too long."""
-        pace = self.pace(model)
-        pace.allowance.settle(ticket, reply.usage, refused=failure is not None and not reply.maybe_billed)
-        pace.hear(ticket, told_limits(headers, self.clock.wall()))
-        if failure is None:
-            pace.speed_up()
-            return
-        if failure.status == "rate_limited" or late:
-            pace.slow_down(ticket)
+    def _slow_down(self, server: Server, ticket: Ticket, failure: Failure) -> None:
+        """Ask an address more slowly, or not for a while, where a failure says so."""
+        if failure.slows:
+            server.pace.slow_down(ticket)
         if failure.retry_after is not None:
-            pace.pause(failure.retry_after)
+            server.pace.pause(failure.retry_after)
         if failure.odd_wait:
+            at = address_of(server.at)
             self.note(
-                f"{address_of(model)} asks to wait ({failure.odd_wait}); longer than {LONGEST_PAUSE:.0f} seconds at a "
-                "time, or what cannot be read, is not waited for: it is asked again after that",
-                *("wait", address_of(model)),
+                f"{at} asks to wait ({failure.odd_wait}); longer than {LONGEST_PAUSE:.0f} seconds at a time, or what "
+                "cannot be read, is not waited for: it is asked again after that",
+                *("wait", at),
             )
 
     def _named_end(self, model: Model, reply: Completion) -> Completion:

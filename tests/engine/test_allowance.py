@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from helpers.providers import Failure, Limit, Sent, Session, Stopped
-from helpers.providers.pacing import LONGEST_PAUSE, NEXT_LOOK, Allowance, Gauge, Log, Pace, Told, told_limits
+from helpers.providers.pacing import LONGEST_PAUSE, NEXT_LOOK, Gauge, Log, Pace, Told, told_limits
 from helpers.types import Completion, Model, Request, Usage
 from tests.engine import virtual
 from tests.engine.asking import MODELS
@@ -354,7 +354,7 @@ def test_models_of_an_address_do_not_wait_behind_one_of_which_nothing_is_left_an
 
     async def scene() -> None:
         now = asyncio.get_running_loop().time
-        pace = Pace(16, virtual.clock(), Allowance(limit))
+        pace = Pace(16, virtual.clock(), limit)
         async with pace.slot(Request(CLAUDE, "x"), nothing) as ticket:
             pace.hear(ticket, {"requests": Told(4, 0, 30.0)})
 
@@ -482,9 +482,9 @@ def test_a_limit_that_was_full_when_it_was_told_is_used_once_until_the_next_repl
 
 def test_a_log_forgets_what_is_long_over_and_not_how_much_it_was() -> None:
     log = logged(*range(1000))
-    assert len(log.times) <= 2 * LONGEST_PAUSE + 1
-    assert log.total == 1000 and log.until(950) == 951 and log.until(949.5) == 950 and log.last == 999
-    assert log.until(0) == 1000 - len(log.times), "as far as it knows"
+    assert len(log.sent) <= 2 * LONGEST_PAUSE + 2
+    assert log.total == 1000 and log.until(950) == 951 and log.until(949.5) == 950 and log.sent[-1][0] == 999
+    assert log.until(0) == 1001 - len(log.sent), "as far as it knows"
 
 
 def test_models_that_share_a_limit_are_restrained_together() -> None:

@@ -18,8 +18,9 @@ from helpers.judge import Incomplete, NoPrice, OverLimit, check_fit
 from helpers.judge.asking import in_order
 from helpers.judge.budget import cost
 from helpers.judge.checking import limits_at
+from helpers.providers import Session
 from helpers.providers.meanings import Failure
-from helpers.providers.session import STORM, Fleet, Server, Stopped, servers_of
+from helpers.providers.session import STORM, Fleet, Server, Stopped
 from helpers.types import Model, Request
 from tests.engine.asking import MODELS, FakeClock, ask, attempts, requests_to
 from tests.servers.behaviours import Behaviour, Call, Fault, Reply, only, polite
@@ -172,15 +173,18 @@ def test_a_reply_has_the_key_that_it_has_with_one_server_and_is_asked_of_none_ag
 
 def fleet(clock: FakeClock, told: list[str] | None = None, paused: str = "") -> Fleet:
     """Three servers that all have answered; the one at `paused` asks to be left alone."""
-    found = Fleet(
-        servers_of(behind(*URLS)),
-        clock.clock(),
-        lambda at: float(at.base_url == paused),
-        (told if told is not None else []).append,
-    )
+    found = fleet_of(behind(*URLS), clock, told)
     for server in found.servers:
-        found.answers(server)
+        server.answers()
+        if server.at.base_url == paused:
+            server.pace.pause(1.0)
     return found
+
+
+def fleet_of(model: Model, clock: FakeClock, told: list[str] | None = None) -> Fleet:
+    """The servers of a model as a run begins."""
+    tell = (told if told is not None else []).append
+    return Session(lambda request: None, lambda request, reply: None, 4, clock.clock(), tell=tell).fleet(model)
 
 
 def asked_at_once(found: Fleet, calls: int) -> list[int]:
@@ -209,7 +213,7 @@ def test_a_dead_server_is_tried_again_by_one_call_and_left_out_for_longer_each_t
         clock.time += 0.5
         assert not found.avoids(dead) and asked_at_once(found, 6) == [0, 1, 2, 0, 2, 0], "one call tries it"
     assert told == [f"note: {URLS[1]} is left out and tried again later (refused); 2 of 3 servers of llama are left"]
-    found.answers(dead)
+    dead.answers()
     assert asked_at_once(found, 6) == [0, 1, 2, 0, 1, 2]
 
 
@@ -218,7 +222,7 @@ def test_failures_between_replies_leave_no_server_out() -> None:
     sick = found.servers[0]
     for _ in range(3):
         assert not any(found.fails(sick, Failure("provider_error", "busy")) for _ in range(STORM - 1))
-        found.answers(sick)
+        sick.answers()
     assert not any(found.fails(sick, Failure("rate_limited", "wait")) for _ in range(2 * STORM))
     assert [found.fails(sick, Failure("maybe_billed", "broke")) for _ in range(STORM)] == [False] * (STORM - 1) + [True]
 
@@ -245,11 +249,10 @@ def test_calls_in_flight_at_a_server_that_is_gone_go_on_elsewhere_and_cost_a_try
 
 
 def test_calls_that_wait_out_a_pause_stay_where_every_other_server_is_full() -> None:
-    full = set[str | None]()
     found = fleet(FakeClock(), paused=URLS[0])
-    found.full = lambda at: at.base_url in full
     assert found.avoids(found.servers[0]) and not found.avoids(found.servers[1])
-    full |= {URLS[1], URLS[2]}
+    for server in found.servers[1:]:
+        server.pace.in_flight = 4
     assert not found.avoids(found.servers[0])
 
 
@@ -257,7 +260,7 @@ def test_where_all_are_left_out_all_are_tried_and_where_all_are_gone_nobody_is()
     found = fleet(FakeClock())
     for server in found.servers:
         found.fails(server, DEAD)
-    assert found.all_out and not any(map(found.avoids, found.servers)) and asked_at_once(found, 3) == [0, 1, 2]
+    assert not found.up and not any(map(found.avoids, found.servers)) and asked_at_once(found, 3) == [0, 1, 2]
     for server in found.servers:
         assert found.fails(server, Failure("auth", "no such key"))
     with pytest.raises(Stopped, match=rf"{URLS[0]} asks for a key.*{URLS[2]} asks for a key"):
@@ -266,7 +269,8 @@ def test_where_all_are_left_out_all_are_tried_and_where_all_are_gone_nobody_is()
 
 def test_a_model_with_one_server_is_never_without_it() -> None:
     for model in (MODELS["openai"], behind(URLS[0])):
-        [server] = (found := Fleet(servers_of(model), FakeClock().clock(), lambda at: 1.0, print)).servers
+        [server] = (found := fleet_of(model, FakeClock())).servers
+        server.pace.pause(1.0)
         assert server.at is model and asked_at_once(found, 3) == [0, 0, 0]
         assert not any(found.fails(server, Failure(status, "")) for status in ("connect", "auth", "not_found") * 9)
         assert asked_at_once(found, 2) == [0, 0]

@@ -14,7 +14,7 @@ import pytest
 from helpers.judge.asking import APART, in_order
 from helpers.providers import Clock, Failure, Sent, Session, Stopped, session
 from helpers.providers.pacing import LOOK_UP
-from helpers.providers.session import LEFT_OUT, STORM, Fleet, servers_of
+from helpers.providers.session import LEFT_OUT, STORM
 from helpers.types import Completion, Model, Request, Usage
 from tests.engine import virtual
 from tests.engine.asking import MODELS, requests_to
@@ -263,7 +263,7 @@ def test_who_waits_for_a_first_reply_hears_that_another_server_is_due_again_and_
 
     async def scene() -> tuple[str | None, float, float]:
         clock: Clock = virtual.clock()
-        fleet = Fleet(servers_of(behind(A, B)), clock, lambda at: 0.0, lambda text: None)
+        fleet = Session(lambda request: None, lambda request, reply: None, clock=clock).fleet(behind(A, B))
         fleet.fails(fleet.servers[1], Failure("connect", "refused"))
 
         async def next_one() -> str | None:

@@ -24,6 +24,7 @@ from helpers.providers.pacing import LONGEST_PAUSE, retry_after
 from helpers.providers.transport import module_of, read
 from helpers.types import Completion, Model, Request
 from tests.engine.asking import MODELS, FakeClock, answering, ask, at, attempts, requests_to, serving, statuses
+from tests.servers.behaviours import Fault, only
 
 NOW = 1_800_000_000.0
 
@@ -337,6 +338,21 @@ def test_a_call_ends_after_its_models_time_and_the_address_is_asked_more_slowly(
     assert {reply.status for reply in replies} == {"maybe_billed"} and len(records) == 8 * 6
     assert all("no whole reply within 0.2 seconds" in reply.error for reply in replies)
     assert slow.most == 8 and allowed == 1.0
+
+
+@pytest.mark.parametrize("fault", ["529", "503 that names it", "429", "500"])
+def test_an_overload_halves_what_is_allowed_at_once_as_a_rate_limit_does(serve: Any, fault: str) -> None:
+    """Whatever status says it; an error of another kind changes nothing."""
+    named = Fault("503", body='{"error": {"type": "overloaded_error", "message": "busy"}}')
+    model = at(serve(only(named if fault.startswith("503") else fault)).url, "own")
+
+    async def scene() -> float:
+        async with Session(lambda request: None, lambda request, reply: None, 8, FakeClock().clock()) as session:
+            session.halted = lambda asked: "enough" if session.pace(asked).logs["requests"].total else None
+            await asyncio.gather(*map(session.complete, requests_to(model, 1)), return_exceptions=True)
+            return session.pace(model).allowed
+
+    assert asyncio.run(scene()) == (8.0 if fault == "500" else 4.0)
 
 
 def test_a_models_own_concurrency_bounds_its_address() -> None:
