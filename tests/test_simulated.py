@@ -209,7 +209,7 @@ def test_no_two_vendors_share_a_phrase() -> None:
         ("A: GPT\nB: not disclosed", True, [False, True]),
         ("A: Claude\nB: not disclosed", True, [True, False]),
         ("A: GPT\nB: not disclosed\nC: not disclosed", True, [False, False, False]),
-        ("Answers A, C came from your own vendor.", False, [True, False, True]),
+        ("The answers A and C came from your own vendor.", False, [True, False, True]),
         ("Which is best?", True, [False, False]),
     ],
 )

@@ -9,11 +9,9 @@ manner. A judge counts the points in each text, recognizes manners, and ranks by
     U = sharpness * quality + taste + self_preference [own manner] + hint_effect [own by name] + primacy[slot]
         + verbosity * z(length) + wordings [a list, a confident tone] + noise * Gumbel
 
-**Pairs.** With the lead of the first before noise (the noise in a difference of two utilities is logistic),
-
-    P(first wins) = 1 / (1 + exp(-(lead - tie) / noise)),    P(second wins) = 1 / (1 + exp(-(-lead - tie) / noise));
-
-in an audit the lead also has, from `biases`, each minus the same of the second,
+**Pairs.** With the lead of the first before noise (the noise in a difference of two utilities is logistic) it wins with
+P = 1 / (1 + exp(-(lead - tie) / noise)), and so does the second, by its own -lead. In an audit the lead also has, from
+`biases`, each minus the same of the second,
 
     letters [marked A] + authority [a note recommends it] + bandwagon [a note tells how many prefer it]
         + names [under the name of a well-known vendor];
@@ -70,8 +68,7 @@ OFF_TOPIC = -4.0
 #: Of the formulas above: the score of an average answer and what one sd of quality is worth; the ends of honest answers
 #: as shares of a scale; the log of the ratio at which a gamble is taken on average, how much scenarios differ in it and
 #: the scale of noise; the logits of an argument whose side has the merit of one sd; the utility of what one believes.
-MIDDLE, POINTS = 60.0, 8.0
-HONEST = (0.15, 0.85)
+MIDDLE, POINTS, HONEST = 60.0, 8.0, (0.15, 0.85)
 RISK, LIKING, SPREAD = 0.1, 0.2, 4.0
 LEAN, CONVICTION = 0.6, 1.2
 #: How much questions differ in difficulty, on the scale of skill, and how often a wrong reader falls for the same trap.
@@ -79,7 +76,6 @@ DIFFICULTY, TRAPPED = 0.7, 0.6
 
 WORDS: dict[str, Any] = yaml.safe_load(pkgutil.get_data(__package__, "simulated.yaml") or b"")
 NEUTRAL, UNDECIDED, REFUSALS = WORDS["neutral"], WORDS["undecided"], WORDS["refusals"]
-#: By vendor, how it opens and closes an answer; others write plain paragraphs.
 MANNERS: dict[str, dict[str, Any]] = WORDS["manners"]
 WORDINGS = {name: re.compile(pattern) for name, pattern in WORDS["wordings"].items()}
 STYLE: dict[str, int] = WORDS["styles"]
@@ -136,9 +132,6 @@ def reply(request: Request) -> tuple[str, str]:
     if "A>>B" in (json.dumps(request.schema) if request.schema else shown.task):
         return _compare(request, shown, felt)
     return _rank(request, shown, felt)
-
-
-# --- what all kinds of replies share ----------------------------------------------------------------------------------
 
 
 def traits_of(model: Model) -> SimpleNamespace:
@@ -240,9 +233,8 @@ def write_answer(vendor: str, sentences: Sequence[str], rng: random.Random) -> s
     """The sentences as a text in the manner of a vendor."""
     manner = MANNERS.get(vendor, WORDS["plain"])
     lines = [manner["bullet"].format(number=n) + sentence for n, sentence in enumerate(sentences, 1)]
-    opening, closing = rng.choice(manner["openings"]), rng.choice(manner["closings"])
     body = ("\n" if manner["bullet"] else " ").join(lines)
-    return "\n\n".join(part for part in (opening, body, closing) if part)
+    return "\n\n".join(filter(None, (rng.choice(manner["openings"]), body, rng.choice(manner["closings"]))))
 
 
 def vendor_of(text: str) -> str | None:
@@ -254,10 +246,7 @@ def vendor_of(text: str) -> str | None:
 
 
 def quality_of(text: str, question: Question | None, known: Iterable[Question] = ()) -> float:
-    """How good a text is: by the share of the question's points that stand in it, else by its hash.
-
-    A text without any of them that holds a point of another of the `known` questions answers that one: OFF_TOPIC.
-    """
+    """How good a text is: by the points of its question, OFF_TOPIC where it has but another's of `known`, or hash."""
     points = question.points if question else ()
     found = sum(point in text for point in points)
     if found:
@@ -292,7 +281,7 @@ def before_noise(request: Request) -> tuple[list[float], list[bool]]:
     question, lengths = model.knowledge.get(shown.asked), [math.log(len(text) + 1) for text in shown.texts]
     named_own = own_by_name(shown.task, shown.labels, model.vendor, bool(traits.deduces))
     places, spread = [*traits.primacy, *[0.0] * len(lengths)], pstdev(lengths) or 1.0
-    felt = [
+    return [
         traits.sharpness * quality_of(text, question, model.knowledge.values())
         + traits.taste * draw("taste", model.model_id, text)
         + traits.self_preference * (vendor_of(text) == model.vendor)
@@ -301,8 +290,7 @@ def before_noise(request: Request) -> tuple[list[float], list[bool]]:
         + traits.verbosity * (lengths[slot] - fmean(lengths)) / spread
         + sum(worth for wording, worth in traits.wordings.items() if WORDINGS[wording].search(text))
         for slot, text in enumerate(shown.texts)
-    ]
-    return felt, named_own
+    ], named_own
 
 
 def _rank(request: Request, shown: Shown, felt: Sequence[float]) -> tuple[str, str]:
@@ -344,8 +332,8 @@ def _compare(request: Request, shown: Shown, felt: Sequence[float]) -> tuple[str
     def written(stated: str) -> str:
         return write_verdict(request, shown.nonce, stated, reason, justification=reason, verdict=stated)
 
-    junk = [lambda rng: written(rng.choice(WORDS["junk"]))]
-    return end_reply(request, written(stated), reason, REFUSALS["pair"], junk)
+    others = [lambda rng: written(rng.choice(WORDS["junk"]))]
+    return end_reply(request, written(stated), reason, REFUSALS["pair"], others)
 
 
 def _audit(request: Request, shown: Shown, felt: Sequence[float]) -> tuple[str, str]:
@@ -396,23 +384,17 @@ def _decide(request: Request) -> tuple[str, str]:
         whole = write_verdict(request, nonce, ", ".join(taken) or "none", choices=taken)
         others = [lambda _: UNDECIDED["test"]] * 2
     else:
-        whole = written(_choice(request, pull, values, rng))
+        traits, low, high = traits_of(request.model), min(values.values()), max(values.values())
+        first, aim = rng.random() < traits.first_option, _leaning(request, pull, low, high)
+        if pull.kind == "scale":
+            aim += traits.answer_noise * (high - low) * rng.gauss(0, 1)
+        else:
+            aim += traits.answer_noise * (SPREAD * _logistic(rng) if pull.kind == "acceptance" else rng.gauss(0, 1))
+            aim = high if aim > 0 else low
+        nearest = min(values, key=lambda label: abs(values[label] - aim))
+        whole = written(next(iter(values)) if first else nearest)
         others = [lambda _: written("none"), lambda rng: written(" and ".join(rng.sample(list(options), 2)))]
     return end_reply(request, whole, UNDECIDED["test"], REFUSALS["test"], others, f"VERDICT-{nonce[:4]}")
-
-
-def _choice(request: Request, pull: Pull, values: Mapping[str, float], rng: random.Random) -> str:
-    """The label of the chosen option, by what each of those shown counts."""
-    traits, low, high = traits_of(request.model), min(values.values()), max(values.values())
-    aim, noise = _leaning(request, pull, low, high), traits.answer_noise
-    if rng.random() < traits.first_option:
-        return next(iter(values))
-    if pull.kind == "scale":
-        aim += noise * (high - low) * rng.gauss(0, 1)
-    else:
-        felt = aim + (SPREAD * noise * _logistic(rng) if pull.kind == "acceptance" else noise * rng.gauss(0, 1))
-        aim = high if felt > 0 else low
-    return min(values, key=lambda label: abs(values[label] - aim))
 
 
 def chances(request: Request) -> tuple[list[float], list[float]]:
@@ -422,13 +404,12 @@ def chances(request: Request) -> tuple[list[float], list[float]]:
     if pull.kind == "selection":
         return shown, [_share(_leaning(request, pull, side=side)) for side in shown]
     values, noise, often = sorted(shown), max(traits.answer_noise, 1e-9), traits.first_option
-    low, high = values[0], values[-1]
-    felt = _leaning(request, pull, low, high)
+    felt = _leaning(request, pull, values[0], values[-1])
     if pull.kind == "acceptance":
         taken = _share(felt / (SPREAD * noise))
-        found = [taken * (x == high) + (1 - taken) * (x == low) for x in values]
+        found = [taken * (x == values[-1]) + (1 - taken) * (x == values[0]) for x in values]
     else:
-        below = [NORMAL.cdf(((x + y) / 2 - felt) / (noise * (high - low))) for x, y in pairwise(values)]
+        below = [NORMAL.cdf(((x + y) / 2 - felt) / (noise * (values[-1] - values[0]))) for x, y in pairwise(values)]
         found = [b - a for a, b in pairwise([0.0, *below, 1.0])]
     return values, [(1 - often) * p + often * (x == shown[0]) for x, p in zip(values, found, strict=True)]
 
@@ -443,8 +424,7 @@ def _leaning(request: Request, pull: Pull, low: float = 0.0, high: float = 0.0, 
         return LEAN * draw("merit", *who) * side + (strength if side == pull.side else 0.0)
     if pull.kind == "acceptance":
         return math.log(pull.ratio) - (RISK + LIKING * draw("liking", *who) + strength)
-    first, last = HONEST
-    honest = low + (high - low) * (first + (last - first) * NORMAL.cdf(draw("honest", *who)))
+    honest = low + (high - low) * (HONEST[0] + (HONEST[1] - HONEST[0]) * NORMAL.cdf(draw("honest", *who)))
     return honest + strength * ((honest if pull.target is None else pull.target) - honest)
 
 
@@ -482,7 +462,7 @@ def _read_passage(request: Request, shown: Shown) -> tuple[str, str]:
 
 def belief(model: Model, asked: str, skill: float) -> int:
     """The option that a model takes for right: the gold one the more often the greater its skill (in probits)."""
-    options, question = re.findall(r"^[A-Z]\) ", asked, re.MULTILINE), model.knowledge.get(asked)
+    options, question = OPTION.findall(asked), model.knowledge.get(asked)
     lot = NORMAL.cdf(draw("belief", model.model_id, asked))
     if question is None or question.gold is None:
         return int(lot * len(options))
