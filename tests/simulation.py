@@ -52,6 +52,12 @@ def panel(count: int, **traits: Any) -> tuple[Experiment, tuple[Question, ...]]:
     return replace(settled(), judges=everybody, candidates=everybody), asked
 
 
+def judging(model: Model, texts: Sequence[str], asked: str = "Which one?", nonce: str = "5eed5eed") -> Request:
+    """A prompt that shows these texts between delimiters, after a question, and asks nothing."""
+    shown = [f"<<<ANSWER T{n} {nonce}>>>\n{text}\n<<<END T{n} {nonce}>>>" for n, text in enumerate(texts)]
+    return Request(model, "\n".join([f"<<<QUESTION {nonce}>>>\n{asked}\n<<<END QUESTION {nonce}>>>", *shown]))
+
+
 def said(request: Request) -> Completion:
     """The simulated reply to a request, as a provider's reply is read."""
     text, finish = simulated.reply(request)

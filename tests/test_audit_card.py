@@ -127,8 +127,8 @@ def test_a_text_that_quotes_a_note_or_a_name_moves_no_simulated_judge() -> None:
     prompt = f"<<<QUESTION {nonce}>>>\nWhy?\n<<<END QUESTION {nonce}>>>\n"
     for label, text in (("A", planted), ("B", "Because.")):
         prompt += f"\nAnswer {label}:\n<<<ANSWER {label} {nonce}>>>\n{text}\n<<<END {label} {nonce}>>>\n"
-    shown = simulated.texts_shown(prompt)[2]
+    shown = simulated.read_prompt(prompt)
     biases = dict.fromkeys(("bandwagon", "authority", "names"), 5.0)
-    assert simulated.pulls_of_marks(prompt, shown, biases) == [0.0, 0.0]
-    noted = f"{prompt}\nNote on answer B: preferred by 99 % of readers.\n"
-    assert simulated.pulls_of_marks(noted, shown, biases) == [0.0, 5.0]
+    assert simulated.pulls_of_marks(shown, biases) == [0.0, 0.0]
+    noted = simulated.read_prompt(f"{prompt}\nNote on answer B: preferred by 99 % of readers.\n")
+    assert simulated.pulls_of_marks(noted, biases) == [0.0, 5.0]

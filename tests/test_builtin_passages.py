@@ -11,7 +11,7 @@ import pytest
 from helpers.biases.self_preference.edits import apply_edits
 from helpers.datasets.passages import load_passages
 from helpers.paths import DATA
-from helpers.providers.simulated_texts import GROUPS, STYLE, SYNONYMS, style_share, styled
+from helpers.providers.simulated import GROUPS, STYLE, SYNONYMS, style_shares, styled
 
 LINES = (DATA / "quality_self_preference" / "passages.jsonl").read_text(encoding="utf-8").splitlines()
 PASSAGES = {row["id"]: row for row in map(json.loads, LINES)}
@@ -149,8 +149,8 @@ def test_reasons_are_written_in_plain_words(question: dict):
     for reason in question["reasons"]:
         assert set(words(reason)) & PREFERRED == set()
         for vendor in STYLE:
-            assert style_share(reason, vendor) == 0.0
-            assert style_share(styled(reason, vendor), vendor) == 1.0
+            assert style_shares(reason)[STYLE[vendor]] == 0.0
+            assert style_shares(styled(reason, vendor))[STYLE[vendor]] == 1.0
 
 
 @each_question

@@ -16,7 +16,7 @@ from helpers import frames, paths, prompts, verdicts
 from helpers.biases import position
 from helpers.biases.position.planted import DEFAULTS, implied
 from helpers.config import builtin_knowledge, load_models
-from helpers.providers.simulated import Traits, answer_reply
+from helpers.providers.simulated import WORDS, answer_reply
 from helpers.types import Estimate, Model, Question, Request, Trial
 from tests import simulation
 
@@ -32,7 +32,7 @@ def judge(name: str = "j", **traits: Any) -> Model:
 
 
 def test_defaults_are_those_of_the_simulator() -> None:
-    assert {name: getattr(Traits(), name) for name in DEFAULTS} == DEFAULTS
+    assert {name: WORDS["traits"][name] for name in DEFAULTS} == DEFAULTS
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from scipy.stats import binom
 from helpers import frames, verdicts
 from helpers.biases.self_preference import asking, editing, pairs
 from helpers.providers import simulated
-from helpers.providers.simulated_texts import STYLE, STYLES, SYNONYMS, styled
+from helpers.providers.simulated import STYLE, SYNONYMS, WORD, styled
 from helpers.types import Answer, Completion, Experiment, Judgment, Model, Question, Trial
 from tests.runs import settled
 
@@ -232,11 +232,11 @@ def edited() -> dict[tuple[str, str], editing.Edited]:
 def test_the_editor_replaces_as_many_words_as_it_is_told_each_by_a_synonym() -> None:
     made = edited()
     assert len(made) == len(QUESTIONS) and {key[1] for key in made} == {"reader"}
-    before = simulated.words_of(styled(PLAIN, "llama"))
+    before = WORD.findall(styled(PLAIN, "llama").lower())
     orders = set()
     for edit in made.values():
         for dose in (2, 8):
-            after = simulated.words_of(edit.words[dose] or "")
+            after = WORD.findall((edit.words[dose] or "").lower())
             changed = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
             assert len(changed) == dose and all(new in SYNONYMS[old] for old, new in changed)
         orders.add(edit.changed[:2])
@@ -262,11 +262,11 @@ def test_a_reader_answers_what_it_believes_in_the_words_of_its_vendor(structured
 
 def test_prompts_of_other_kinds_are_left_to_others() -> None:
     trial = pairs.answer_trials(experiment(reader()), QUESTIONS[:1])[0]
-    assert simulated.passage_reply(trial.request) is not None
-    assert simulated.passage_reply(replace(trial.request, source="Why did the keeper leave?")) is None
-    assert simulated.passage_reply(replace(trial.request, source="Passage:\nThe keeper left.")) is None
+    assert '"choice"' in simulated.reply(trial.request)[0]
+    for prompt in ("Why did the keeper leave?", "Passage:\nThe keeper left.", "<<<QUESTION 5eed0001>>>\nWhy?\nx"):
+        other = replace(trial.request, source=prompt, shared="")
+        assert simulated.reply(other) == (simulated.answer_reply(other), "stop")
 
 
 def test_every_vendor_of_a_style_has_one_of_the_four_columns() -> None:
-    columns = {STYLE.get(vendor, 0) for vendor in STYLES}
-    assert columns == {0, 1, 2, 3} and len(STYLES) == 4
+    assert {STYLE.get(vendor, 0) for vendor in (*STYLE, "elsewhere")} == {0, 1, 2, 3}

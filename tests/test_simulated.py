@@ -7,6 +7,7 @@ import math
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from statistics import NormalDist, fmean, pstdev
 
@@ -18,8 +19,7 @@ from helpers.biases.top_choice import asking, rates
 from helpers.biases.top_choice.defended import position_effect, self_preference
 from helpers.config import builtin_knowledge
 from helpers.providers import simulated
-from helpers.providers.simulated import answer_reply, judge_reply, quality_of, utilities
-from helpers.providers.simulated_texts import MANNERS, NEUTRAL, vendor_of
+from helpers.providers.simulated import MANNERS, NEUTRAL, answer_reply, own_by_name, quality_of, vendor_of
 from helpers.stats import models as fits
 from helpers.types import Answer, Estimate, Judgment, Model, Question, Request, Trial
 from tests import simulation
@@ -87,6 +87,12 @@ def trials(structured: bool = True, count: int = 30, **traits: object) -> list[T
     return asking.judge_trials(experiment, asked, asking.answers(experiment, asked, written))
 
 
+def utilities(request: Request, texts: Sequence[str], question: Question | None) -> list[float]:
+    """What the judge of a request feels about these texts, with the noise that the request's key draws."""
+    shown = simulation.judging(request.model, texts, question.text if question else request.prompt)
+    return simulated.add_noise(request, simulated.before_noise(shown)[0])
+
+
 # --- the request and nothing else -------------------------------------------------------------------------------------
 
 
@@ -97,7 +103,7 @@ def replies() -> list[str]:
         answer_reply(Request(trial.judge, f"What is to be said about subject number {i}?"))
         for i, trial in enumerate(some[:6])
     ]
-    return written + [judge_reply(trial.request)[0] for trial in some]
+    return written + [simulated.reply(trial.request)[0] for trial in some]
 
 
 def test_the_same_request_has_the_same_reply_in_any_process() -> None:
@@ -120,7 +126,7 @@ def test_only_what_is_in_the_request_shapes_the_reply() -> None:
     for trial in trials(count=2):
         request = trial.request
         renamed = replace(request, model=replace(request.model, name="somebody_else", lineage="x"))
-        assert judge_reply(renamed) == judge_reply(request)
+        assert simulated.reply(renamed) == simulated.reply(request)
         moved = replace(request, source=request.prompt + " ")
         assert utilities(moved, ["a", "b"], None) != utilities(request, ["a", "b"], None)
 
@@ -193,6 +199,22 @@ def test_no_two_vendors_share_a_phrase() -> None:
     phrases = [p for manner in MANNERS.values() for p in (*manner.get("openings", ()), *manner.get("closings", ()))]
     assert len(set(phrases)) == len(phrases)
     assert not set(phrases) & set(NEUTRAL)
+
+
+@pytest.mark.parametrize(
+    ("task", "deduces", "own"),
+    [
+        ("A: GPT\nB: Claude", False, [False, True]),
+        ("A: GPT\nB: not disclosed", False, [False, False]),
+        ("A: GPT\nB: not disclosed", True, [False, True]),
+        ("A: Claude\nB: not disclosed", True, [True, False]),
+        ("A: GPT\nB: not disclosed\nC: not disclosed", True, [False, False, False]),
+        ("The answers A and C came from your own vendor.", False, [True, False, True]),
+        ("Which is best?", True, [False, False]),
+    ],
+)
+def test_own_answers_are_those_named_or_the_only_ones_left(task: str, deduces: bool, own: list[bool]) -> None:
+    assert own_by_name(task, "ABC"[: len(own)], "claude", deduces) == own
 
 
 def test_quality_is_read_from_the_points_in_the_text() -> None:

@@ -19,8 +19,7 @@ from helpers import paths, prompts, verdicts
 from helpers.biases.position.pairs import MIRRORED
 from helpers.config import builtin_knowledge, load_models
 from helpers.providers import simulated
-from helpers.providers.simulated import quality_of
-from helpers.providers.simulated_texts import NEUTRAL, write_answer
+from helpers.providers.simulated import NEUTRAL, WORDS, quality_of, verdict, write_answer
 from helpers.types import PAIRWISE, Answer, Judgment, Model, Question, Request, Trial
 from tests import simulation
 
@@ -135,6 +134,11 @@ def test_primacy_adds_to_quality_and_turns_a_verdict_only_where_it_is_greater() 
         model = judge(sharpness=1.0, noise=0.0, primacy=[first_place, 0.0])
         found = tuple(judged(model, *texts).verdict.choice for texts in ((better, worse), (worse, better)))
         assert found == said, first_place  # leads of 1.573 + p, and -1.573 + p
+
+
+def test_a_verdict_begins_at_its_threshold() -> None:
+    assert [verdict(lead, 0.4, 1.5) for lead in (1.5, 0.4, 0.39, -0.4, -1.5)] == ["A>>B", "A>B", "A=B", "B>A", "B>>A"]
+    assert verdict(0.0, 0.0, 0.0) == "A=B"
 
 
 def test_a_judge_without_noise_or_thresholds_calls_equal_texts_equal() -> None:
@@ -289,8 +293,8 @@ def test_unreadable_replies_are_as_many_as_planted_of_all_kinds_and_of_all_verdi
     assert near(outcomes["ok"], 3000, 0.7)
     assert set(outcomes) == {"ok", "unparsed", "truncated", "refused"}
     assert near(outcomes["truncated"], 3000, 0.075) and near(outcomes["refused"], 3000, 0.075)
-    junk = [text for each in found if each.outcome == "unparsed" for text in simulated.JUNK if stated(each, text)]
-    assert near(len(junk), 3000, 0.075) and set(junk) == set(simulated.JUNK)
+    junk = [text for each in found if each.outcome == "unparsed" for text in WORDS["junk"] if stated(each, text)]
+    assert near(len(junk), 3000, 0.075) and set(junk) == set(WORDS["junk"])
     # What is lost is lost at random: those that are left prefer the first as often as planted.
     read = [each.verdict.choice for each in found if each.verdict]
     assert near(sum(label in ("A>>B", "A>B") for label in read), len(read), logistic(1.0 - 0.4))

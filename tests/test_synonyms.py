@@ -9,7 +9,7 @@ from itertools import combinations, permutations
 import pytest
 
 from helpers.biases.self_preference.edits import apply_edits
-from helpers.providers.simulated_texts import GROUPS, STYLE, SYNONYMS, style_share, styled
+from helpers.providers.simulated import GROUPS, STYLE, SYNONYMS, style_shares, styled
 
 #: Function words, which carry grammar and not style; an editor must leave them alone.
 STOP_WORDS = """
@@ -32,6 +32,11 @@ robin rose ruby sage sandy sterling sue swift turkey victor violet will
 """
 SENTENCE = "The comment shows anger, and the story ends with a small promise."
 named = pytest.mark.parametrize("vendor", STYLE)
+
+
+def style_share(text: str, vendor: str) -> float:
+    """The share of a text's words from the table that are those of the vendor."""
+    return style_shares(text)[STYLE.get(vendor, 0)]
 
 
 def test_groups_are_four_plain_words_and_no_word_stands_in_two():
@@ -100,6 +105,7 @@ def test_a_vendor_without_a_style_writes_the_plain_words():
         ("It shows.", "It indicates."),
         ("(shows)", "(indicates)"),
         ("shows shows", "indicates indicates"),
+        ("Clearly he decides this, well-kept", "Plainly he chooses this, well-kept"),
         ("foreshows", "foreshows"),
         ("slide-shows", "slide-shows"),
         # a possessive is one word with its noun, one of many is followed by its apostrophe

@@ -199,8 +199,7 @@ def judged(file: Path, chosen: Any) -> list:
     experiment = settled("verbosity_style", questions=str(file), judges=["sim_gpt_grader"])
     found = []
     for trial in asking.trials("judging", experiment, load_questions(file), {}):
-        _, _, shown = simulated.texts_shown(trial.request.prompt)
-        first, second = (each[2] for each in shown)
+        first, second = simulated.read_prompt(trial.request.prompt).texts
         said = json.dumps({"id": trial.nonce, "justification": "", "verdict": chosen(first, second)})
         found.append(verdicts.read(trial, Completion(trial.request.key, "ok", said, "stop")))
     return verbosity.measure(verbosity.tidy(found, {}), "asked", 1)

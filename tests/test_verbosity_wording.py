@@ -17,9 +17,10 @@ from helpers.biases.verbosity.wording import BIASES, CONTENT, LENGTH, Pair, doub
 from helpers.config import load_experiment
 from helpers.datasets import load_questions
 from helpers.providers import simulated
-from helpers.providers.simulated_texts import WORDINGS, is_confident, is_list
+from helpers.providers.simulated import WORDINGS
 from helpers.run import plan
-from helpers.types import Model, Question, Request
+from helpers.types import Model, Question
+from tests.simulation import judging
 
 BUILTIN = load_questions(paths.DATA / "mt_bench_blind" / "questions.jsonl")
 EXPERIMENT = load_experiment("verbosity_style")
@@ -76,8 +77,8 @@ def test_lengths_are_equal_where_they_are_said_to_be_and_mirrored_elsewhere(ques
 @pytest.mark.parametrize("question", WORDED, ids=lambda question: question.id)
 def test_a_wording_shows_what_it_is_and_nothing_else_of_it(question: Question) -> None:
     for (condition, bias, _), pair in compared(question).items():
-        assert is_list(pair.tried) == (bias == "listed") and not is_list(pair.other)
-        assert is_confident(pair.tried) == (bias == "confident") and not is_confident(pair.other), condition
+        for wording, tells in WORDINGS.items():
+            assert bool(tells.search(pair.tried)) == (bias == wording) and not tells.search(pair.other), condition
     assert set(WORDINGS) < set(BIASES)
 
 
@@ -198,13 +199,28 @@ def test_a_liking_that_there_is_not_is_refused_by_name(given: object) -> None:
         simulated.traits_of(judge_of(wordings=given))
 
 
+@pytest.mark.parametrize(
+    ("text", "wordings"),
+    [
+        ("Two reasons:\n- One.\n- Another.", {"listed"}),
+        ("1. One.\n\n2. Another.", {"listed"}),
+        ("\u2022 One.\n* Another, undoubtedly.", {"listed", "confident"}),
+        ("- One line alone.", set()),
+        ("A fact - or not.\nAnother - or not.", set()),
+        ("There is absolutely no doubt.", {"confident"}),
+        ("This may be so.", set()),
+    ],
+)
+def test_a_wording_is_recognized_by_its_lines_and_words(text: str, wordings: set[str]) -> None:
+    assert {wording for wording, tells in WORDINGS.items() if tells.search(text)} == wordings
+
+
 def test_a_liking_adds_its_utility_to_texts_of_that_wording_and_to_no_others() -> None:
     texts = ["One. Two.", "- One.\n- Two.", "One. There is absolutely no doubt."]
 
     def felt(**traits: object) -> list[float]:
         # The key holds the traits, so noise is left out.
-        request = Request(judge_of(noise=0.0, sharpness=0.0, **traits), "...")
-        return simulated.utilities(request, texts, None)
+        return simulated.before_noise(judging(judge_of(noise=0.0, sharpness=0.0, **traits), texts))[0]
 
     assert felt() == [0.0, 0.0, 0.0]
     assert felt(wordings={"listed": 0.7, "confident": -0.4}) == [0.0, 0.7, -0.4]

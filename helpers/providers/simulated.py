@@ -1,170 +1,97 @@
 """Models that we make up: candidates of chosen skill and style, judges of chosen bias. They see the Request only.
 
 Everything is read from the prompt as anybody reads it, and noise is drawn from the request's key: repeats differ,
-reruns do not. What each model feels:
+reruns do not. Their words and their knobs (`traits`, with what each means) are data: simulated.toml.
 
 **Answers.** A candidate knows the built-in questions' answer points and writes down some of them in its vendor's
 manner. A judge counts the points in each text, recognizes manners, and ranks by
 
     U = sharpness * quality + taste + self_preference [own manner] + hint_effect [own by name] + primacy[slot]
-        + verbosity * z(length) + wordings [a list, a confident tone] + Gumbel
+        + verbosity * z(length) + wordings [a list, a confident tone] + noise * Gumbel
 
-**Pairs.** With the lead of the first before noise (the noise in a difference of two utilities is logistic),
-
-    P(first wins) = 1 / (1 + exp(-(lead - tie) / noise)),    P(second wins) = 1 / (1 + exp(-(-lead - tie) / noise));
-
-of two identical texts only primacy[0] - primacy[1] is left of it. In an audit the lead also has, from `biases`,
+**Pairs.** With the lead of the first before noise (the noise in a difference of two utilities is logistic) it wins with
+P = 1 / (1 + exp(-(lead - tie) / noise)), and so does the second, by its own -lead. In an audit the lead also has, from
+`biases`, each minus the same of the second,
 
     letters [marked A] + authority [a note recommends it] + bandwagon [a note tells how many prefer it]
-        + names [under the name of a well-known vendor],                            each minus the same of the second;
+        + names [under the name of a well-known vendor];
 
 a score is MIDDLE + POINTS * utility, moved by the share `anchor` of the way to the number in the prompt.
 
 **Bias tests.** What a test measures they know as people do who have read of it (`Request.pull`): the bias that a
-version is made for and where that pulls; an unknown version pulls nowhere. With strength s (`biases` in models.yaml):
+version is made for and where that pulls; an unknown version pulls nowhere. With strength s, from `biases`:
 
     scale        honest + s (target - honest) + answer_noise * (high - low) * N(0, 1), then the nearest option
     acceptance   accepts if ln(ratio) > RISK + liking + s [a loss is possible] + SPREAD * answer_noise * logistic
-    selection    takes an argument if EAGER + LEAN * merit * its side + s [of the side decided for] + logistic > 0
+    selection    takes an argument if LEAN * merit * its side + s [of the side decided for] + logistic > 0
     decision     for, if merit + answer_noise * N(0, 1) > 0
 
 `honest` (uniform over the middle HONEST of the scale), `liking` and `merit` (normal) are the model's own for each
-scenario and the same in all its wordings, in control and treatment. A model whose decision and selection both follow
-the merit of a scenario is not biased by that.
+scenario and the same in all its wordings. Whose decision and selection both follow the merit is not biased by that.
 
-**Passages.** A model holds one belief about each question: the option that it answers itself, and takes for right when
-it judges. Between two answers it feels
+**Passages.** A model has one belief about each question: the option that it answers itself, and takes for right when
+it judges. Asked which of two answers it wrote it feels recognition * [own words] + primacy[slot] + noise * Gumbel, else
 
     U = CONVICTION * sharpness * [its own belief] + self_preference * [own words] - fluency * [mixed words]
-        + primacy[slot] + taste + Gumbel
+        + primacy[slot] + taste + noise * Gumbel
 
-and asked which one it wrote, recognition * [own words] + primacy[slot] + Gumbel. Own words are the share of words with
-synonyms that are those of its vendor's style; mixed words are those that are not of the text's prevailing style.
+Own words are the share of words with synonyms that are those of its vendor's style, mixed words those that are not of
+the text's prevailing style.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+import pkgutil
 import random
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
-from statistics import fmean, pstdev
+from statistics import NormalDist, fmean, pstdev
+from types import SimpleNamespace
+from typing import Any
 
-from helpers.providers.simulated_texts import (
-    GENERIC,
-    NEUTRAL,
-    NORMAL,
-    QUESTION,
-    SYNONYMS,
-    WORD,
-    WORDINGS,
-    compared_answers,
-    draw,
-    draw_fault,
-    mixed_share,
-    own_by_name,
-    spoil,
-    style_share,
-    styled,
-    texts_shown,
-    vendor_of,
-    words_of,
-    write_answer,
-    write_verdict,
-)
 from helpers.providers.transport import Sent
 from helpers.types import SITUATION, Completion, Model, Pull, Question, Request, Usage
 
+NORMAL = NormalDist()
 #: One point more or less of a question's points is about this much quality (in sd of answers to a question).
 QUALITY_SCALE = 1.5
 #: The quality of an answer to another question: well below the least of an answer to this one, about -2.
 OFF_TOPIC = -4.0
-REFUSAL = "I would rather not compare these answers."
-#: Traits that are several numbers by name, and what the names are of.
-NAMED = {"category_skill": "category", "biases": "bias", "wordings": "wording"}
-
-#: What a judge says of two answers in the place of a verdict, and its reason for each verdict.
-JUNK = ("A", "B", "tie", "A<B")
-REASONS = {
-    "A>>B": "A does much more of this than B.",
-    "A>B": "A does somewhat more of this than B.",
-    "A=B": "A and B do about equally much of this.",
-    "B>A": "B does somewhat more of this than A.",
-    "B>>A": "B does much more of this than A.",
-}
-REFUSED_PAIR = "I would rather not say which of the two is better."
-
-#: What only prompts of an audit say after the texts; a note with a number is one of a crowd, any other recommends.
-AUDIT_PAIR, AUDIT_SCORE = "\n- tie: the two are equally good", " points from 0 (useless) to 100 "
-NOTE = re.compile(r"^Note on answer (\w+): (.+)$", re.MULTILINE)
-AUTHOR = re.compile(r"^Answer (\w+), written by (.+):\n\Z", re.MULTILINE)
-ANCHOR = re.compile(r"(\d+) of 100 points")
-VENDORS = ("ChatGPT", "Claude", "Gemini")
-#: The score of an average answer, and what one sd of quality is worth.
-MIDDLE, POINTS = 60.0, 8.0
-UNDECIDED = "Both have their merits, and I would not like to weigh one against the other."
-
-#: The middle part of a scale in which honest answers lie.
-HONEST = (0.15, 0.85)
-#: Log of the ratio at which a model takes a gamble on average, how much scenarios differ in it, and the noise's scale.
+#: Of the formulas above: the score of an average answer and what one sd of quality is worth; the ends of honest answers
+#: as shares of a scale; the log of the ratio at which a gamble is taken on average, how much scenarios differ in it and
+#: the scale of noise; the logits of an argument whose side has the merit of one sd; the utility of what one believes.
+MIDDLE, POINTS, HONEST = 60.0, 8.0, (0.15, 0.85)
 RISK, LIKING, SPREAD = 0.1, 0.2, 4.0
-#: Logits: of any argument, and of one whose side has the merit of one standard deviation.
-EAGER, LEAN = 0.0, 0.6
-OPTION = re.compile(r"^([A-Z])\) (.+)$", re.MULTILINE)
-NO_DECISION = "Much can be said for more than one of these, and I will leave it at that."
-REFUSED_TEST = "I would rather not decide this."
-
-CONVICTION = 1.2
+LEAN, CONVICTION = 0.6, 1.2
 #: How much questions differ in difficulty, on the scale of skill, and how often a wrong reader falls for the same trap.
 DIFFICULTY, TRAPPED = 0.7, 0.6
+
+WORDS: dict[str, Any] = tomllib.loads((pkgutil.get_data(__package__, "simulated.toml") or b"").decode())
+NEUTRAL, UNDECIDED, REFUSALS = WORDS["neutral"], WORDS["undecided"], WORDS["refusals"]
+MANNERS: dict[str, dict[str, Any]] = WORDS["manners"]
+WORDINGS = {name: re.compile(pattern) for name, pattern in WORDS["wordings"].items()}
+STYLE: dict[str, int] = WORDS["styles"]
+GROUPS = tuple(tuple(group.split()) for line in WORDS["synonyms"].splitlines() for group in line.split(";"))
+#: Each word with the other words of its group, and the column in which it stands there.
+SYNONYMS = {word: tuple(other for other in group if other != word) for group in GROUPS for word in group}
+COLUMN = {word: column for group in GROUPS for column, word in enumerate(group)}
+
+#: How a prompt shows its question; the code is that of all delimiters and of the text form of a verdict.
+QUESTION = re.compile(r"(?:Passage:\n.*?)?<<<QUESTION ([0-9a-f]{8})>>>\n(.*?)\n<<<END QUESTION \1>>>", re.DOTALL)
+OPTION = re.compile(r"^([A-Z])\) (.+)$", re.MULTILINE)
 LETTERS = "ABCDEFGHIJ"
-
-
-@dataclass(frozen=True)
-class Traits:
-    """The knobs of a simulated model; the first block is used when it writes, the second when it judges.
-
-    `skill` and `category_skill` shift the quality of its answers, `spread` is their sd; `sharpness` multiplies
-    quality, `taste` is the sd of a stable liking of a text, `primacy` a utility per slot, `hint_effect` that of an
-    answer which the prompt says is from the judge's vendor (with `deduces` 1 also of one that it can only be, all
-    others being named), `unreadable` the share of replies without a readable verdict. Of two answers a difference of
-    utilities below `tie` is a tie and one of `strong` or more a strong verdict (z(length) is then 1 for the longer and
-    -1 for the other, by however little). `wordings` holds the utility of a wording, by name (`WORDINGS`). On passages
-    `recognition` is the utility of own words when it is asked what it wrote, and `fluency` what words out of style cost
-    a text. In bias tests and audits `biases` holds the strength of each by name, `answer_noise` the sd of an answer as
-    a share of its scale, `first_option` how often the first option shown is taken.
-    """
-
-    skill: float = 0.0
-    category_skill: Mapping[str, float] = field(default_factory=dict)
-    spread: float = 1.0
-    sharpness: float = 1.0
-    taste: float = 0.0
-    noise: float = 1.0
-    self_preference: float = 0.0
-    primacy: Sequence[float] = ()
-    verbosity: float = 0.0
-    wordings: Mapping[str, float] = field(default_factory=dict)
-    hint_effect: float = 0.0
-    deduces: float = 0.0
-    unreadable: float = 0.0
-    tie: float = 0.4
-    strong: float = 1.5
-    recognition: float = 0.0
-    fluency: float = 0.0
-    biases: Mapping[str, float] = field(default_factory=dict)
-    answer_noise: float = 0.1
-    first_option: float = 0.0
-
-    def primacy_of(self, slot: int) -> float:
-        """The utility of a slot; 0 for slots that are not listed."""
-        return self.primacy[slot] if slot < len(self.primacy) else 0.0
-
-
-# --- a provider like any other ----------------------------------------------------------------------------------------
+#: What only prompts of an audit say after the texts.
+AUDIT_PAIR, AUDIT_SCORE = "\n- tie: the two are equally good", " points from 0 (useless) to 100 "
+WORD = re.compile(r"[A-Za-z]+")
+#: A word for the table of synonyms: a hyphen or an apostrophe joins two words into one.
+JOINED_WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 
 
 def client(model: Model, key: str | None) -> None:
@@ -191,38 +118,96 @@ def read(raw: str) -> Completion:
 
 def reply(request: Request) -> tuple[str, str]:
     """What the model says, and how its reply ended."""
-    prompt = request.prompt
-    if texts_shown(prompt)[2]:
-        return judge_reply(request)
-    if SITUATION.match(prompt):
-        return bias_test_reply(request)
-    if prompt.startswith("Passage:\n") or "<<<REASON " in prompt:
-        text = passage_reply(request)
-        if text is not None:
-            fault, _ = draw_fault(request, traits_of(request.model).unreadable, ("prose", "cut", "refused"))
-            return spoil(text, fault, "Both have their merits.", REFUSAL)
-    return answer_reply(request), "stop"
+    shown = read_prompt(request.prompt)
+    if SITUATION.match(request.prompt):
+        return _decide(request)
+    if shown.labels == ["REASON"] or (shown.nonce and request.prompt.startswith("Passage:\n")):
+        return _read_passage(request, shown)
+    if not shown.texts:
+        return answer_reply(request), "stop"
+    felt = add_noise(request, before_noise(request)[0])
+    if AUDIT_PAIR in shown.task or AUDIT_SCORE in shown.task:
+        return _audit(request, shown, felt)
+    if "A>>B" in (json.dumps(request.schema) if request.schema else shown.task):
+        return _compare(request, shown, felt)
+    return _rank(request, shown, felt)
 
 
-def traits_of(model: Model) -> Traits:
+def traits_of(model: Model) -> SimpleNamespace:
     """The model's traits; an unknown one or one of a wrong type is an error that names it and the valid ones."""
-    valid = [knob.name for knob in fields(Traits)]
-    unknown = sorted(set(model.traits) - set(valid))
+    defaults, kinds = WORDS["traits"], WORDS["kinds_of_traits"]
+    unknown = sorted(set(model.traits) - set(defaults))
     if unknown:
-        raise ValueError(f"model '{model.name}': unknown traits {', '.join(unknown)}; valid: {', '.join(valid)}")
+        raise ValueError(f"model '{model.name}': unknown traits {', '.join(unknown)}; valid: {', '.join(defaults)}")
     for name, value in model.traits.items():
-        numbers, kind = [value], "a number"
-        if name in NAMED:
-            numbers, kind = [None], f"numbers by {NAMED[name]}"
-            if isinstance(value, Mapping):
-                numbers = list(value.values())
-            if name == "wordings" and isinstance(value, Mapping) and set(value) - set(WORDINGS):
-                numbers, kind = [None], f"numbers by wording ({', '.join(WORDINGS)})"
-        elif name == "primacy":
-            numbers, kind = list(value) if isinstance(value, list | tuple) else [None], "a list of numbers, one a slot"
+        numbers = [value]
+        if name == "primacy":
+            numbers = value if isinstance(value, list | tuple) else [None]
+        elif name in kinds:
+            known = isinstance(value, Mapping) and (name != "wordings" or set(value) <= set(WORDINGS))
+            numbers = value.values() if known else [None]
         if any(type(number) not in (int, float) or not math.isfinite(number) for number in numbers):
-            raise ValueError(f"model '{model.name}': trait {name} = {value!r}: must be {kind}")
-    return Traits(**model.traits)
+            raise ValueError(f"model '{model.name}': trait {name} = {value!r}: must be {kinds.get(name, 'a number')}")
+    return SimpleNamespace(**{**defaults, **model.traits})
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a prompt shows: code, question, the label of each text ("REASON": one to edit), its author, and the rest."""
+
+    nonce: str = ""
+    asked: str = ""
+    labels: Sequence[str] = ()
+    authors: Sequence[str] = ()
+    texts: Sequence[str] = ()
+    task: str = ""
+
+
+def read_prompt(prompt: str) -> Shown:
+    """What a prompt shows between delimiters with its own code; nothing where it does not begin with a question."""
+    head = QUESTION.match(prompt)
+    if head is None:
+        return Shown()
+    # Only what stands outside the texts says who wrote them.
+    author, start, end = r"(?:^Answer \w+, written by ([^\n]+):\n)?", r"<<<(?:ANSWER )?(\w+)", r"<<<END \2"
+    block = rf"{author}{start} {head[1]}>>>\n(.*?)\n{end} {head[1]}>>>"
+    found = list(re.compile(block, re.DOTALL | re.MULTILINE).finditer(prompt, head.end()))
+    authors, labels, texts = ([each[part] or "" for each in found] for part in (1, 2, 3))
+    return Shown(head[1], head[2], labels, authors, texts, prompt[[head, *found][-1].end() :])
+
+
+def draw(*parts: str) -> float:
+    """A standard normal number drawn from these texts: the same in every process."""
+    digest = hashlib.sha256("\x1f".join(parts).encode()).digest()
+    return NORMAL.inv_cdf((int.from_bytes(digest[:8], "big") + 0.5) / 2**64)
+
+
+def add_noise(request: Request, felt: Iterable[float]) -> list[float]:
+    """Utilities with the judge's Gumbel noise, which the request's key draws."""
+    noise, rng = traits_of(request.model).noise, random.Random(f"{request.key}:judge")
+    return [utility - noise * math.log(-math.log(rng.random() or 0.5)) for utility in felt]
+
+
+def write_verdict(request: Request, nonce: str, stated: Any, reason: str = "", **fields: Any) -> str:
+    """A verdict in the form of the prompt: an object of `fields` under a schema, else its line after the reason."""
+    if request.schema is not None:
+        return json.dumps({"id": nonce, **fields})
+    return f"{reason}\n\nVERDICT-{nonce}: {stated}" if reason else f"VERDICT-{nonce}: {stated}"
+
+
+def end_reply(
+    request: Request, whole: str, undecided: str, refusal: str, others: Sequence[Callable[..., str]] = (), cut: str = ""
+) -> tuple[str, str]:
+    """A reply and how it ended; as often as `unreadable` says one without a verdict, of each kind equally often.
+
+    The kinds: words that decide nothing, `others` (each makes a text), a reply `cut` off (at its middle), a refusal.
+    """
+    rng = random.Random(f"{request.key}:fault")
+    if rng.random() >= traits_of(request.model).unreadable:
+        return whole, "stop"
+    ends = [(lambda _: cut or whole[: len(whole) // 2], "length"), (lambda _: refusal, "refusal")]
+    write, finish = rng.choice([*((each, "stop") for each in (lambda _: undecided, *others)), *ends])
+    return write(rng), finish
 
 
 # --- answers, and judges of answers -----------------------------------------------------------------------------------
@@ -243,11 +228,24 @@ def answer_reply(request: Request) -> str:
     return write_answer(request.model.vendor, body, rng)
 
 
-def quality_of(text: str, question: Question | None, known: Iterable[Question] = ()) -> float:
-    """How good a text is: by the share of the question's points that stand in it, else by its hash.
+def write_answer(vendor: str, sentences: Sequence[str], rng: random.Random) -> str:
+    """The sentences as a text in the manner of a vendor."""
+    manner = MANNERS.get(vendor, WORDS["plain"])
+    lines = [manner["bullet"].format(number=n) + sentence for n, sentence in enumerate(sentences, 1)]
+    body = ("\n" if manner["bullet"] else " ").join(lines)
+    return "\n\n".join(filter(None, (rng.choice(manner["openings"]), body, rng.choice(manner["closings"]))))
 
-    A text without any of them that holds a point of another of the `known` questions answers that one: OFF_TOPIC.
-    """
+
+def vendor_of(text: str) -> str | None:
+    """Whose manner a text is written in, opening and closing: a real text may share a phrase; None for all others."""
+    for vendor, manner in MANNERS.items():
+        if text.startswith(tuple(manner["openings"])) and text.endswith(tuple(manner["closings"])):
+            return vendor
+    return None
+
+
+def quality_of(text: str, question: Question | None, known: Iterable[Question] = ()) -> float:
+    """How good a text is: by the points of its question, OFF_TOPIC where it has but another's of `known`, or hash."""
     points = question.points if question else ()
     found = sum(point in text for point in points)
     if found:
@@ -257,235 +255,176 @@ def quality_of(text: str, question: Question | None, known: Iterable[Question] =
     return draw("quality", text)
 
 
-def utilities(
-    request: Request, texts: Sequence[str], question: Question | None, named_own: Sequence[bool] = ()
-) -> list[float]:
-    """What the judge feels about each text in shown order, noise included; `named_own`: taken for its own by name."""
-    traits, rng = traits_of(request.model), random.Random(f"{request.key}:judge")
-    lengths = [math.log(len(text) + 1) for text in texts]
-    spread = pstdev(lengths) or 1.0
-    return [
-        traits.sharpness * quality_of(text, question, request.model.knowledge.values())
-        + traits.taste * draw("taste", request.model.model_id, text)
-        + traits.self_preference * (vendor_of(text) == request.model.vendor)
-        + traits.hint_effect * (slot < len(named_own) and named_own[slot])
-        + traits.primacy_of(slot)
-        + traits.verbosity * (lengths[slot] - fmean(lengths)) / spread
-        + sum(worth for name, worth in traits.wordings.items() if WORDINGS[name](text))
-        - traits.noise * _gumbel(rng)
-        for slot, text in enumerate(texts)
-    ]
+def own_by_name(task: str, labels: Sequence[str], vendor: str, deduces: bool = False) -> list[bool]:
+    """Which labels the words after the answers name, or let a judge conclude, as those of its vendor.
+
+    A list of authors (`B: GPT`) names each label; a sentence on the judge's own vendor names its labels. One who
+    `deduces` takes undisclosed answers for its own where it is not named itself and they are as many as each other
+    vendor's: with two vendors undisclosed nobody can tell.
+    """
+    listed = dict(re.findall(r"^(\w+): (.+)$", task, re.MULTILINE))
+    if set(labels) <= set(listed):
+        authors = [listed[label] for label in labels]
+        own = [vendor in author.casefold() for author in authors]
+        hidden = ["not disclosed" in author for author in authors]
+        sizes = {authors.count(author) for author in authors if "not disclosed" not in author}
+        return hidden if deduces and not any(own) and sizes == {sum(hidden)} else own
+    sentence = re.search(r"answers? (.+?) came from your own vendor", task)
+    mine = set(re.findall(r"\b[A-Z]\b", sentence[1])) if sentence else set()
+    return [label in mine for label in labels]
 
 
 def before_noise(request: Request) -> tuple[list[float], list[bool]]:
     """What a judge feels before noise about each text that its prompt shows, and which it takes for its own by name."""
-    quiet = Request(replace(request.model, traits={**request.model.traits, "noise": 0.0}), "")
-    return _felt(request, quiet)
+    model, shown, traits = request.model, read_prompt(request.prompt), traits_of(request.model)
+    question, lengths = model.knowledge.get(shown.asked), [math.log(len(text) + 1) for text in shown.texts]
+    named_own = own_by_name(shown.task, shown.labels, model.vendor, bool(traits.deduces))
+    places, spread = [*traits.primacy, *[0.0] * len(lengths)], pstdev(lengths) or 1.0
+    return [
+        traits.sharpness * quality_of(text, question, model.knowledge.values())
+        + traits.taste * draw("taste", model.model_id, text)
+        + traits.self_preference * (vendor_of(text) == model.vendor)
+        + traits.hint_effect * named_own[slot]
+        + places[slot]
+        + traits.verbosity * (lengths[slot] - fmean(lengths)) / spread
+        + sum(worth for wording, worth in traits.wordings.items() if WORDINGS[wording].search(text))
+        for slot, text in enumerate(shown.texts)
+    ], named_own
 
 
-def _felt(request: Request, who: Request) -> tuple[list[float], list[bool]]:
-    """What `who` feels about the texts of a request's prompt, and which it takes for its own by name."""
-    _, asked, shown = texts_shown(request.prompt)
-    labels, task = [each[1] for each in shown], request.prompt[shown[-1].end() :]
-    named_own = own_by_name(task, labels, request.model.vendor, bool(traits_of(request.model).deduces))
-    question = request.model.knowledge.get(asked)
-    return utilities(who, [each[2] for each in shown], question, named_own), named_own
+def _rank(request: Request, shown: Shown, felt: Sequence[float]) -> tuple[str, str]:
+    """A ranking with scores."""
 
+    def written(ranking: Sequence[str], scores: Mapping[str, int]) -> str:
+        if request.schema is not None:
+            return json.dumps({"id": shown.nonce, "ranking": ranking, "scores": scores, "justification": reason})
+        marks = " ".join(f"{label}={score}" for label, score in sorted(scores.items()))
+        return f"{reason}\n\nSCORES-{shown.nonce}: {marks}\nRANKING-{shown.nonce}: {' > '.join(ranking)}"
 
-def judge_reply(request: Request) -> tuple[str, str]:
-    """A verdict on the texts between the delimiters, as JSON or in the nonce form, and its finish.
-
-    It ranks them, scores or compares them, as the schema or the words after the texts ask.
-    """
-    nonce, asked, shown = texts_shown(request.prompt)
-    labels, task, traits = [each[1] for each in shown], request.prompt[shown[-1].end() :], traits_of(request.model)
-    felt, _ = _felt(request, request)
-    if AUDIT_PAIR in task or AUDIT_SCORE in task:
-        return _audit_reply(request, nonce, shown, felt)
-    if asks_for_pair(request, nonce, task):
-        first, second = felt
-        return _pair_reply(request, nonce, task, request.model.knowledge.get(asked), first - second)
     # Equal utilities fall either way, or the later slot would always win them.
-    lots = random.Random(f"{request.key}:lots").sample(range(len(labels)), len(labels))
-    ranking = [label for _, _, label in sorted(zip(felt, lots, labels, strict=True), reverse=True)]
-    scores = {label: max(0, min(10, round(6 + 1.2 * u))) for label, u in zip(labels, felt, strict=True)}
+    lots = random.Random(f"{request.key}:lots").sample(range(len(felt)), len(felt))
+    ranking = [label for _, _, label in sorted(zip(felt, lots, shown.labels, strict=True), reverse=True)]
+    scores = {label: max(0, min(10, round(6 + 1.2 * u))) for label, u in zip(shown.labels, felt, strict=True)}
     reason = f"Answer {ranking[0]} covers most of what was asked; answer {ranking[-1]} leaves the most out."
-    fault, _ = draw_fault(request, traits.unreadable, ("prose", "short", "cut", "refused"))
-    stated = ranking[:-1] if fault == "short" else ranking
-    return spoil(_ranking(request, stated, {} if fault else scores, nonce, reason), fault, reason, REFUSAL)
-
-
-def _ranking(request: Request, ranking: Sequence[str], scores: Mapping[str, int], nonce: str, reason: str) -> str:
-    if request.schema is not None:
-        return json.dumps({"id": nonce, "ranking": ranking, "scores": scores, "justification": reason})
-    marks = " ".join(f"{label}={score}" for label, score in sorted(scores.items()))
-    return f"{reason}\n\nSCORES-{nonce}: {marks}\nRANKING-{nonce}: {' > '.join(ranking)}"
-
-
-def asks_for_pair(request: Request, nonce: str, task: str) -> bool:
-    """Whether a verdict on a pair is asked for, by the schema or else by the form that the words after the texts name.
-
-    >>> request = Request(Model("sim", "simulated", "sim-1", "gpt"), "...")
-    >>> task = "... A>>B ... VERDICT-5eed: <verdict>"
-    >>> asks_for_pair(request, "5eed", task), asks_for_pair(request, "5eed", "RANKING-5eed: A > B")
-    (True, False)
-    """
-    if request.schema is not None:
-        return "verdict" in request.schema.get("properties", {})
-    return f"VERDICT-{nonce}:" in task and "A>>B" in task
+    short, cut = [lambda _: written(ranking[:-1], {})], written(ranking, {})
+    return end_reply(request, written(ranking, scores), reason, REFUSALS["answers"], short, cut[: len(cut) // 2])
 
 
 def verdict(lead: float, tie: float, strong: float) -> str:
-    """What a judge says who feels that the first text leads by so much.
-
-    >>> [verdict(lead, 0.4, 1.5) for lead in (1.5, 0.4, 0.39, -0.4, -1.5)], verdict(0.0, 0.0, 0.0)
-    (['A>>B', 'A>B', 'A=B', 'B>A', 'B>>A'], 'A=B')
-    """
+    """What a judge says who feels that the first text leads by so much."""
     if abs(lead) < tie or lead == 0:
         return "A=B"
     better, worse = "AB" if lead > 0 else "BA"
     return f"{better}{'>>' if abs(lead) >= strong else '>'}{worse}"
 
 
-def _pair_reply(request: Request, nonce: str, task: str, question: Question | None, lead: float) -> tuple[str, str]:
-    """The verdict that this lead makes, in the form asked for, and how the reply ended; as often as planted, none."""
-    traits = traits_of(request.model)
-    stated = verdict(lead, traits.tie, traits.strong)
-    reason = REASONS[stated]
-    if "own solution" in task:
-        points = question.points if question and question.points else ()
+def _compare(request: Request, shown: Shown, felt: Sequence[float]) -> tuple[str, str]:
+    """A verdict on two answers, after a solution of the judge where that is asked for."""
+    traits, question = traits_of(request.model), request.model.knowledge.get(shown.asked)
+    stated = verdict(felt[0] - felt[1], traits.tie, traits.strong)
+    reason = WORDS["reasons"][stated]
+    if "own solution" in shown.task:
+        points = question.points if question else ()
         solution = " ".join(points or random.Random(f"{request.key}:solution").sample(NEUTRAL, 4))
         reason = f"My own solution: {solution}\n\n{reason}"
-    fault, rng = draw_fault(request, traits.unreadable, ("prose", "junk", "cut", "refused"))
-    stated = rng.choice(JUNK) if fault == "junk" else stated
-    whole = write_verdict(request, nonce, stated, reason, justification=reason, verdict=stated)
-    return spoil(whole, fault, reason, REFUSED_PAIR)
+
+    def written(stated: str) -> str:
+        return write_verdict(request, shown.nonce, stated, reason, justification=reason, verdict=stated)
+
+    others = [lambda rng: written(rng.choice(WORDS["junk"]))]
+    return end_reply(request, written(stated), reason, REFUSALS["pair"], others)
 
 
-def _audit_reply(
-    request: Request, nonce: str, shown: Sequence[re.Match[str]], felt: Sequence[float]
-) -> tuple[str, str]:
-    """The verdict or score of an audit in the form asked for, and how the reply ended; as often as planted, none."""
-    traits, task = traits_of(request.model), request.prompt[shown[-1].end() :]
-    if AUDIT_PAIR in task:
-        pulls = pulls_of_marks(request.prompt, shown, traits.biases)
-        felt_so = verdict(felt[0] - felt[1] + pulls[0] - pulls[1], traits.tie, traits.strong)
-        stated = "tie" if felt_so == "A=B" else shown["AB".index(felt_so[0])][1]
-        whole = write_verdict(request, nonce, stated, choice=stated)
+def _audit(request: Request, shown: Shown, felt: Sequence[float]) -> tuple[str, str]:
+    """Which of two answers is better, or how many points an answer deserves, in the form of an audit."""
+    traits = traits_of(request.model)
+    if AUDIT_PAIR in shown.task:
+        first, second = pulls_of_marks(shown, traits.biases)
+        better = verdict(felt[0] - felt[1] + first - second, traits.tie, traits.strong)
+        stated = "tie" if better == "A=B" else shown.labels["AB".index(better[0])]
+        whole = write_verdict(request, shown.nonce, stated, choice=stated)
     else:
-        honest, anchor = MIDDLE + POINTS * felt[0], ANCHOR.search(task)
+        honest, anchor = MIDDLE + POINTS * felt[0], re.search(r"(\d+) of 100 points", shown.task)
         moved = traits.biases.get("anchor", 0.0) * (float(anchor[1]) - honest) if anchor else 0.0
         score = max(0, min(100, round(honest + moved)))
-        whole = write_verdict(request, nonce, score, number=score)
-    fault, _ = draw_fault(request, traits.unreadable, ("prose", "cut", "refused"))
-    return spoil(whole, fault, UNDECIDED, REFUSED_PAIR)
+        whole = write_verdict(request, shown.nonce, score, number=score)
+    return end_reply(request, whole, UNDECIDED["audit"], REFUSALS["pair"])
 
 
-def pulls_of_marks(prompt: str, shown: Sequence[re.Match[str]], biases: Mapping[str, float]) -> list[float]:
+def pulls_of_marks(shown: Shown, biases: Mapping[str, float]) -> list[float]:
     """What letters, notes and names add to the utility of each text of an audit's prompt."""
-    found = []
-    notes = dict(NOTE.findall(prompt[shown[-1].end() :]))
-    for i, block in enumerate(shown):
-        pull = biases.get("letters", 0.0) * (block[1] == "A")
-        if block[1] in notes:
-            pull += biases.get("bandwagon" if re.search(r"\d", notes[block[1]]) else "authority", 0.0)
-        # Only what stands outside the texts says who wrote them.
-        author = AUTHOR.search(prompt[shown[i - 1].end() if i else 0 : block.start()])
-        pull += biases.get("names", 0.0) * bool(author and any(name in author[2] for name in VENDORS))
-        found.append(pull)
+    notes, found = dict(re.findall(r"^Note on answer (\w+): (.+)$", shown.task, re.MULTILINE)), []
+    for label, author in zip(shown.labels, shown.authors, strict=True):
+        pull = biases.get("letters", 0.0) * (label == "A")
+        if label in notes:
+            # A note with a number is one of a crowd, any other recommends.
+            pull += biases.get("bandwagon" if re.search(r"\d", notes[label]) else "authority", 0.0)
+        found.append(pull + biases.get("names", 0.0) * bool(re.search("ChatGPT|Claude|Gemini", author)))
     return found
 
 
 # --- bias tests -------------------------------------------------------------------------------------------------------
 
 
-def bias_test_reply(request: Request) -> tuple[str, str]:
-    """The reply to a bias test, and how it ended; as often as planted, one without a readable decision."""
-    traits, head = traits_of(request.model), SITUATION.match(request.prompt)
-    options = OPTION.findall(request.prompt, head.end())
-    labels, texts = [label for label, _ in options], [text for _, text in options]
-    rng, nonce = random.Random(f"{request.key}:decide"), head[1]
+def _decide(request: Request) -> tuple[str, str]:
+    """An option of a bias test, or the arguments that are taken."""
+    head, rng = SITUATION.match(request.prompt), random.Random(f"{request.key}:decide")
+    nonce, options = head[1], dict(OPTION.findall(request.prompt, head.end()))
     several = "choices" in request.schema["properties"] if request.schema else "<letters>" in request.prompt
-    pull = request.pull or Pull("", head[2], "scale", False, {text: float(i) for i, text in enumerate(sorted(texts))})
+    places = {text: float(place) for place, text in enumerate(sorted(options.values()))}
+    pull = request.pull or Pull("", head[2], "selection" if several else "scale", False, places)
+    values = {label: pull.values.get(text, 0.0) for label, text in options.items()}
+
+    def written(stated: str) -> str:
+        return write_verdict(request, nonce, stated, choice=stated)
+
     if several:
-        takes = [_eagerness(request, traits, pull, text) + _logistic(rng) > 0 for text in texts]
-        picked = [label for label, taken in zip(labels, takes, strict=True) if taken]
-        whole = write_verdict(request, nonce, ", ".join(picked) or "none", choices=picked)
+        taken = [label for label, side in values.items() if _leaning(request, pull, side=side) + _logistic(rng) > 0]
+        whole = write_verdict(request, nonce, ", ".join(taken) or "none", choices=taken)
+        others = [lambda _: UNDECIDED["test"]] * 2
     else:
-        picked = labels[_choice(request, traits, pull, texts, rng)]
-        whole = write_verdict(request, nonce, picked, choice=picked)
-    fault, rng = draw_fault(request, traits.unreadable, ("prose", "none", "two", "cut", "refused"))
-    if fault in ("none", "two") and not several:
-        stated = "none" if fault == "none" else " and ".join(rng.sample(labels, 2))
-        return write_verdict(request, nonce, stated, choice=stated), "stop"
-    if fault == "cut":
-        return f"VERDICT-{nonce[:4]}", "length"
-    return spoil(whole, "prose" if fault in ("none", "two") else fault, NO_DECISION, REFUSED_TEST)
-
-
-def _choice(request: Request, traits: Traits, pull: Pull, texts: Sequence[str], rng: random.Random) -> int:
-    """The place of the chosen option among the shown ones."""
-    if rng.random() < traits.first_option:
-        return 0
-    values = [pull.values.get(text, 0.0) for text in texts]
-    low, high = min(values), max(values)
-    if pull.kind == "acceptance":
-        felt = _gain(request, traits, pull) + SPREAD * traits.answer_noise * _logistic(rng)
-        return values.index(high if felt > 0 else low)
-    if pull.kind == "decision":
-        return values.index(high if _merit(request, pull) + traits.answer_noise * rng.gauss(0, 1) > 0 else low)
-    felt = _aim(request, traits, pull, low, high) + traits.answer_noise * (high - low) * rng.gauss(0, 1)
-    return min(range(len(values)), key=lambda place: abs(values[place] - felt))
+        traits, low, high = traits_of(request.model), min(values.values()), max(values.values())
+        first, aim = rng.random() < traits.first_option, _leaning(request, pull, low, high)
+        if pull.kind == "scale":
+            aim += traits.answer_noise * (high - low) * rng.gauss(0, 1)
+        else:
+            aim += traits.answer_noise * (SPREAD * _logistic(rng) if pull.kind == "acceptance" else rng.gauss(0, 1))
+            aim = high if aim > 0 else low
+        nearest = min(values, key=lambda label: abs(values[label] - aim))
+        whole = written(next(iter(values)) if first else nearest)
+        others = [lambda _: written("none"), lambda rng: written(" and ".join(rng.sample(list(options), 2)))]
+    return end_reply(request, whole, UNDECIDED["test"], REFUSALS["test"], others, f"VERDICT-{nonce[:4]}")
 
 
 def chances(request: Request) -> tuple[list[float], list[float]]:
-    """What each option counts in the order of its values, and how often a model chooses it (of arguments: takes it).
-
-    Of a test of a kind "decision" it is not known here: its noise decides nothing but the side.
-    """
+    """What each option of a scale or gamble counts, in order, and how often it is chosen; of arguments: taken."""
     traits, pull, head = traits_of(request.model), request.pull, SITUATION.match(request.prompt)
-    texts = [text for _, text in OPTION.findall(request.prompt, head.end())]
+    shown = [pull.values[text] for _, text in OPTION.findall(request.prompt, head.end())]
     if pull.kind == "selection":
-        return [pull.values[text] for text in texts], [_share(_eagerness(request, traits, pull, x)) for x in texts]
-    values, noise = sorted(pull.values[text] for text in texts), max(traits.answer_noise, 1e-9)
-    low, high = values[0], values[-1]
+        return shown, [_share(_leaning(request, pull, side=side)) for side in shown]
+    values, noise, often = sorted(shown), max(traits.answer_noise, 1e-9), traits.first_option
+    felt = _leaning(request, pull, values[0], values[-1])
     if pull.kind == "acceptance":
-        taken = _share(_gain(request, traits, pull) / (SPREAD * noise))
-        found = [taken * (x == high) + (1 - taken) * (x == low) for x in values]
+        taken = _share(felt / (SPREAD * noise))
+        found = [taken * (x == values[-1]) + (1 - taken) * (x == values[0]) for x in values]
     else:
-        aim, sd = _aim(request, traits, pull, low, high), noise * (high - low)
-        below = [NORMAL.cdf(((x + y) / 2 - aim) / sd) for x, y in pairwise(values)]
+        below = [NORMAL.cdf(((x + y) / 2 - felt) / (noise * (values[-1] - values[0]))) for x, y in pairwise(values)]
         found = [b - a for a, b in pairwise([0.0, *below, 1.0])]
-    place, often = values.index(pull.values[texts[0]]), traits.first_option
-    return values, [(1 - often) * p + often * (i == place) for i, p in enumerate(found)]
+    return values, [(1 - often) * p + often * (x == shown[0]) for x, p in zip(values, found, strict=True)]
 
 
-def _aim(request: Request, traits: Traits, pull: Pull, low: float, high: float) -> float:
-    """Where on a scale a model answers before noise."""
-    first, last = HONEST
-    share = NORMAL.cdf(draw("honest", request.model.model_id, pull.scenario))
-    honest = low + (high - low) * (first + (last - first) * share)
-    return honest + _strength(traits, pull) * ((honest if pull.target is None else pull.target) - honest)
-
-
-def _gain(request: Request, traits: Traits, pull: Pull) -> float:
-    """By how much the ratio of a gamble lies above that at which a model takes it, before noise."""
-    liking = LIKING * draw("liking", request.model.model_id, pull.scenario)
-    return math.log(pull.ratio) - (RISK + liking + _strength(traits, pull))
-
-
-def _eagerness(request: Request, traits: Traits, pull: Pull, text: str) -> float:
-    """How ready a model is to take an argument, before noise."""
-    side = pull.values.get(text, 0.0)
-    return EAGER + LEAN * _merit(request, pull) * side + (_strength(traits, pull) if side == pull.side else 0.0)
-
-
-def _merit(request: Request, pull: Pull) -> float:
-    return draw("merit", request.model.model_id, pull.scenario)
-
-
-def _strength(traits: Traits, pull: Pull) -> float:
-    return traits.biases.get(pull.bias, 0.0) if pull.treated else 0.0
+def _leaning(request: Request, pull: Pull, low: float = 0.0, high: float = 0.0, side: float = 0.0) -> float:
+    """What a model feels before noise: its place on a scale, else how far above 0 it leans to what is asked."""
+    who = request.model.model_id, pull.scenario
+    strength = traits_of(request.model).biases.get(pull.bias, 0.0) if pull.treated else 0.0
+    if pull.kind == "decision":
+        return draw("merit", *who)
+    if pull.kind == "selection":
+        return LEAN * draw("merit", *who) * side + (strength if side == pull.side else 0.0)
+    if pull.kind == "acceptance":
+        return math.log(pull.ratio) - (RISK + LIKING * draw("liking", *who) + strength)
+    honest = low + (high - low) * (HONEST[0] + (HONEST[1] - HONEST[0]) * NORMAL.cdf(draw("honest", *who)))
+    return honest + strength * ((honest if pull.target is None else pull.target) - honest)
 
 
 def _share(felt: float) -> float:
@@ -498,34 +437,31 @@ def _logistic(rng: random.Random) -> float:
     return math.log(u / (1 - u))
 
 
-def _gumbel(rng: random.Random) -> float:
-    return math.log(-math.log(rng.random() or 0.5))
-
-
 # --- questions on passages --------------------------------------------------------------------------------------------
 
 
-def passage_reply(request: Request) -> str | None:
-    """The reply to a prompt about a passage: an answer, an edit, or which of two answers; None without a question."""
-    head = QUESTION.search(request.prompt)
-    if head is None:
-        return None
-    nonce, asked = head["nonce"], head[2]
-    reason = re.search(rf"<<<REASON {nonce}>>>\n(.*?)\n<<<END REASON {nonce}>>>", request.prompt, re.DOTALL)
-    if reason:
-        return _edit(request, nonce, reason[1], asked, request.prompt[reason.end() :])
-    _, texts, wrote = compared_answers(request.prompt)
-    if not texts:
-        return _passage_answer(request, nonce, asked)
-    noise, rng = request.model.traits.get("noise", 1.0), random.Random(f"{request.key}:judge")
-    felt = [u - noise * _gumbel(rng) for u in felt_on_passage(request.model, asked, texts, wrote)]
-    choice = "1" if felt[0] > felt[1] else "2"
-    return write_verdict(request, nonce, choice, choice=choice)
+def _read_passage(request: Request, shown: Shown) -> tuple[str, str]:
+    """An edit of a reason, which of two answers to a question on a passage is right or the own, or an answer to it."""
+    model = request.model
+    if shown.labels == ["REASON"]:
+        whole = _edit(request, shown)
+    elif shown.texts:
+        wrote = "did you write" in shown.task
+        first, second = add_noise(request, felt_on_passage(model, shown.asked, shown.texts, wrote))
+        choice = "1" if first > second else "2"
+        whole = write_verdict(request, shown.nonce, choice, choice=choice)
+    else:
+        index, question = belief(model, shown.asked, traits_of(model).skill), model.knowledge.get(shown.asked)
+        rng, letter = random.Random(f"{request.key}:reason"), LETTERS[index]
+        reason = question.points[index] if question and question.points else " ".join(rng.sample(WORDS["generic"], 4))
+        reason = styled(reason, model.vendor)
+        whole = write_verdict(request, shown.nonce, letter, reason, choice=letter, justification=reason)
+    return end_reply(request, whole, UNDECIDED["passage"], REFUSALS["answers"])
 
 
 def belief(model: Model, asked: str, skill: float) -> int:
     """The option that a model takes for right: the gold one the more often the greater its skill (in probits)."""
-    options, question = re.findall(r"^[A-Z]\) ", asked, re.MULTILINE), model.knowledge.get(asked)
+    options, question = OPTION.findall(asked), model.knowledge.get(asked)
     lot = NORMAL.cdf(draw("belief", model.model_id, asked))
     if question is None or question.gold is None:
         return int(lot * len(options))
@@ -535,51 +471,59 @@ def belief(model: Model, asked: str, skill: float) -> int:
         return gold
     wrong = sorted((i for i in range(len(options)) if i != gold), key=lambda i: draw("trap", asked, str(i)))
     rest = (lot - right) / (1 - right)
-    if rest < TRAPPED:
-        return wrong[0]
-    return wrong[1 + int((rest - TRAPPED) / (1 - TRAPPED) * (len(wrong) - 1) * 0.999999)]
-
-
-def _passage_answer(request: Request, nonce: str, asked: str) -> str:
-    model = request.model
-    index, question = belief(model, asked, model.traits.get("skill", 0.0)), model.knowledge.get(asked)
-    rng = random.Random(f"{request.key}:reason")
-    reason = question.points[index] if question and question.points else " ".join(rng.sample(GENERIC, 4))
-    reason, letter = styled(reason, model.vendor), LETTERS[index]
-    return write_verdict(request, nonce, letter, reason, choice=letter, justification=reason)
+    return wrong[0 if rest < TRAPPED else 1 + int((rest - TRAPPED) / (1 - TRAPPED) * (len(wrong) - 1) * 0.999999)]
 
 
 def felt_on_passage(model: Model, asked: str, texts: Sequence[str], wrote: bool) -> list[float]:
     """What a judge feels before noise about each of two answers in shown order; `wrote`: asked which one it wrote."""
-    traits = traits_of(model)
-    believed, felt = LETTERS[belief(model, asked, traits.skill)], []
-    for slot, text in enumerate(texts):
-        own, utility = style_share(text, model.vendor), traits.primacy_of(slot)
+    traits, felt = traits_of(model), []
+    believed = LETTERS[belief(model, asked, traits.skill)]
+    for text, place in zip(texts, [*traits.primacy, *[0.0] * len(texts)], strict=False):
+        shares = style_shares(text)
+        own, mixed = shares[STYLE.get(model.vendor, 0)], 1 - (max(shares) or 1.0)
         if wrote:
-            utility += traits.recognition * own
+            felt.append(place + traits.recognition * own)
         else:
-            utility += CONVICTION * traits.sharpness * text.startswith(f"{believed}. ")
-            utility += traits.self_preference * own - traits.fluency * mixed_share(text)
-            utility += traits.taste * draw("taste", model.model_id, text)
-        felt.append(utility)
+            utility = place + CONVICTION * traits.sharpness * text.startswith(f"{believed}. ")
+            utility += traits.self_preference * own - traits.fluency * mixed
+            felt.append(utility + traits.taste * draw("taste", model.model_id, text))
     return felt
 
 
-def _edit(request: Request, nonce: str, reason: str, asked: str, task: str) -> str:
-    """Rule-based: words that have a synonym and stand neither in question nor options, in an order drawn by the key."""
-    rng, taken = random.Random(f"{request.key}:edit"), set(words_of(asked))
-    wanted = re.search(r"(\d+) words", task)
-    usable = [word for word in dict.fromkeys(words_of(reason)) if word in SYNONYMS and word not in taken]
+@lru_cache(maxsize=4096)
+def style_shares(text: str) -> tuple[float, ...]:
+    """How a text's words from the table are shared among the four columns; zeros where it has none of them."""
+    columns = [COLUMN[word] for word in JOINED_WORD.findall(text.lower()) if word in COLUMN]
+    return tuple(columns.count(column) / max(1, len(columns)) for column in range(4))
+
+
+def styled(text: str, vendor: str) -> str:
+    """The text with its plain words of the table in the vendor's column, all else unchanged."""
+    return _replace(text, JOINED_WORD, {group[0]: group[STYLE.get(vendor, 0)] for group in GROUPS})
+
+
+def _replace(text: str, word: re.Pattern[str], table: Mapping[str, str]) -> str:
+    """The text with these words replaced, in the case in which each stood."""
+
+    def reword(match: re.Match[str]) -> str:
+        old = match[0]
+        new = table.get(old.lower(), old)
+        if len(old) > 1 and old.isupper():
+            return new.upper()
+        return new.capitalize() if old[0].isupper() and new.islower() else new
+
+    return word.sub(reword, text)
+
+
+def _edit(request: Request, shown: Shown) -> str:
+    """By rule: words that have a synonym and stand neither in question nor options, in an order drawn by the key."""
+    (reason,), rng, taken = shown.texts, random.Random(f"{request.key}:edit"), WORD.findall(shown.asked.lower())
+    usable = [word for word in dict.fromkeys(WORD.findall(reason.lower())) if word in SYNONYMS and word not in taken]
     rng.shuffle(usable)
     others = {word: [other for other in SYNONYMS[word] if other not in taken] for word in usable}
-    pairs = [(word, rng.choice(choices)) for word, choices in others.items() if choices]
+    new = {word: rng.choice(choices) for word, choices in others.items() if choices}
+    wanted = re.search(r"(\d+) words", shown.task)
     if wanted is None:
-        table = dict(pairs)
-
-        def replaced(match: re.Match[str]) -> str:
-            new = table.get(match[0].casefold(), match[0])
-            return new.capitalize() if match[0][:1].isupper() and new.islower() else new
-
-        return json.dumps({"id": nonce, "paraphrase": WORD.sub(replaced, reason)})
-    chosen, new = [[pair[side] for pair in pairs[: int(wanted[1])]] for side in (0, 1)]
-    return json.dumps({"id": nonce, "selected_words": chosen, "replacements": new})
+        return json.dumps({"id": shown.nonce, "paraphrase": _replace(reason, WORD, new)})
+    chosen = list(new)[: int(wanted[1])]
+    return json.dumps({"id": shown.nonce, "selected_words": chosen, "replacements": [new[word] for word in chosen]})

@@ -67,7 +67,7 @@ class Asked:
         return SimpleNamespace(
             before_noise=simulated.before_noise,
             of_passages=simulated.felt_on_passage,
-            compared=simulated.compared_answers,
+            shown=simulated.read_prompt,
             chances=simulated.chances,
         )
 

@@ -22,8 +22,9 @@ def reader(call: Call) -> Reply:
     vendor = next((name for name in ("claude", "gemini", "gpt") if call.model.startswith(name)), "llama")
     model = Model(call.model, "simulated", call.model, vendor, traits={"self_preference": 1.0, "recognition": 1.0})
     # As real models do, it does not always say the same.
-    text = simulated.passage_reply(Request(model, call.prompt, call.system, call.schema, repeat=call.attempt))
-    return Reply(text) if text is not None else polite(call)
+    if not simulated.read_prompt(call.prompt).nonce:
+        return polite(call)
+    return Reply(*simulated.reply(Request(model, call.prompt, call.system, call.schema, repeat=call.attempt)))
 
 
 def settled(folder: Path, server: JudgeServer, questions: Path | str, **parameters: Any) -> Experiment:

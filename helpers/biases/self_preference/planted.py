@@ -66,8 +66,8 @@ def _chances(asked: Asked, arms: set[str]) -> dict[str, dict[tuple, float]]:
         pair = (trial.question_id, where["right"], where["wrong"])
         # All judges read the same texts, whatever they are asked.
         if (at := (*pair, trial.condition)) not in seen:
-            question, texts, _ = asked.simulator.compared(trial.request.prompt)
-            seen[at] = question, texts[::order]
+            shown = asked.simulator.shown(trial.request.prompt)
+            seen[at] = shown.asked, shown.texts[::order]
         judge, (question, texts) = judges[trial.judge.name], seen[at]
         one, two = asked.simulator.of_passages(judge, question, texts[::order], wrote)
         first = win_chance(one - two, 0.0, judge.traits.get("noise", 1.0))
