@@ -8,6 +8,7 @@ import json
 import os
 import pkgutil
 import re
+import tomllib
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -294,10 +295,8 @@ def examine(line: bytes) -> dict[str, Any]:
 
 @lru_cache
 def layout() -> dict[str, Any]:
-    """What layout.yaml says of the fields of a line and the columns of a table."""
-    import yaml  # not before it is needed
-
-    return yaml.safe_load(pkgutil.get_data(__package__, "layout.yaml") or b"")
+    """What layout.toml says of the fields of a line and the columns of a table."""
+    return tomllib.loads((pkgutil.get_data(__package__, "layout.toml") or b"").decode())
 
 
 def _strictly(body: bytes) -> Any:
