@@ -519,8 +519,8 @@ def test_stored_verdicts_are_those_of_the_present_rule(experiment: str) -> None:
 class Limit:
     """What is known to miss the rule at so many questions, how, by how much at most, where, and why.
 
-    A bias is in standard deviations of one estimate (what lies beyond two Monte-Carlo errors counts), a size the share
-    of runs in which a test speaks. `places` are parts of the column `where`, none for all.
+    A bias is in standard deviations of one estimate, a size the share of runs in which a test speaks. `places` are
+    parts of the column `where`, none for all.
     """
 
     ids: tuple[str, ...]
@@ -549,7 +549,7 @@ LIMITS = {
         ),
     ),
     "cognitive_biases": (
-        Limit(("anchor_slope",), 20, "bias", 0.2, "a ratio, given where so few questions determine it"),
+        Limit(("anchor_slope",), 20, "bias", 0.28, "a ratio, given where so few questions determine it"),
     ),
     "quality_self_preference": (
         Limit(
@@ -568,7 +568,9 @@ def test_no_stored_number_misses_the_rule_but_for_known_limits(experiment: str) 
     told, shown = calibrate.words(experiment).splitlines(), set()
     for row in missed.itertuples():
         how = row.verdict.removeprefix("misses: ")
-        size = row.rejected if how == "size" else (abs(row.bias) - 2 * row.mc_se) / row.sd
+        # Of fewer replications than the command makes, what two Monte-Carlo errors leave of a bias counts.
+        unsure = 2 * row.mc_se if row.runs < running.SIZES[row.questions] else 0.0
+        size = row.rejected if how == "size" else (abs(row.bias) - unsure) / row.sd
         what = f"{experiment}, {row.world}, {row.questions} questions: {row.id} {row.where} {row.verdict} by {size:.3f}"
         known = [limit for limit in LIMITS.get(experiment, ()) if row.id in limit.ids]
         known = [limit for limit in known if (limit.questions, limit.how) == (row.questions, how)]
@@ -653,7 +655,7 @@ CAUTIOUS = {
 #: What has too little to be told apart by: the least share of runs with an interval at 80 questions. Losses have none
 #: in a world that loses nothing.
 SELDOM = {
-    ("hinting_groups", "loss_change", "condition=self"): 0.0,
+    ("hinting_groups", "loss_change", "nothing"): 0.0,
     ("quality_self_preference", "obfuscation_effect", "judge=deepseek"): 0.45,
     ("quality_self_preference", "obfuscation_against_other_author", "judge=deepseek"): 0.03,
     ("quality_self_preference", "evaluator_quality_gap", "judge=deepseek"): 0.98,
@@ -672,10 +674,13 @@ def test_no_number_keeps_the_rule_by_saying_less_but_for_those_that_are_known(ex
     shown = set()
     for row in judged[judged["questions"] >= 80].itertuples():
         what = f"{row.world}, {row.questions} questions: {row.id} {row.where} in {row.given} of {row.runs} runs"
-        known = {each for each in SELDOM if each[:2] == (experiment, row.id) and each[2] in row.where.split()}
+        known = {
+            each for each in SELDOM if each[:2] == (experiment, row.id) and each[2] in {row.world, *row.where.split()}
+        }
         least = min((SELDOM[each] for each in known), default=0.99)
         least = least if row.questions == 80 or not least else 0.99
-        assert rule.exact(row.given, row.runs)[1] >= least, what
+        full = row.runs >= running.SIZES[row.questions]
+        assert (row.given / row.runs if full else rule.exact(row.given, row.runs)[1]) >= least, what
         shown |= known if row.given < 0.99 * row.runs else set()
     assert shown == {each for each in SELDOM if each[0] == experiment}
 
