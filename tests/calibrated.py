@@ -11,7 +11,7 @@ import pandas as pd
 from helpers.calibrate import results
 
 #: Fewest replications, by questions, that stored results are of.
-FEWEST = {80: 500, 20: 500, 400: 120}
+FEWEST = {80: 500, 20: 120, 400: 120}
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from tests.rule import assert_within
 ROWS = [
     ("e", "w", 80, "effect", "bias=a", "planted", 0.2, 2000, 2000, 0, 0, 0, 0.95, 0.9, "holds"),
     ("e", "w", 80, "effect", "bias=a judge=one", "planted", 0.2, 2000, 1000, 0, 0, 0, 0.95, 0.9, "holds"),
-    ("e", "w", 80, "effect", "bias=a judge=two", "planted", 0.2, 500, 500, 0, 0, 0, 0.95, 0.9, "holds"),
+    ("e", "w", 80, "effect", "bias=a judge=two", "planted", 0.2, 499, 499, 0, 0, 0, 0.95, 0.9, "holds"),
     ("e", "w", 80, "effect", "bias=a judge=three", "planted", 0.2, 2000, 0, 0, 0, 0, 0.95, 0.9, "no interval"),
 ]
 

@@ -531,6 +531,11 @@ class Limit:
     places: tuple[str, ...] = ()
 
 
+def is_short(experiment: str) -> bool:
+    """Whether fewer replications are stored than the command makes: too few to show each known limit again."""
+    return stored(experiment)[1]["runs"] != {str(questions): runs for questions, runs in running.SIZES.items()}
+
+
 LOGIT = "maximum likelihood is biased in small samples; corrections were tried and blew up near flat directions"
 TWO = ("vendor=gpt", "vendor=gemini")
 LIMITS = {
@@ -542,6 +547,9 @@ LIMITS = {
             "its own population value is not 0 where answers differ by question, which so many questions find",
             TWO[:1],
         ),
+    ),
+    "cognitive_biases": (
+        Limit(("anchor_slope",), 20, "bias", 0.28, "a ratio, given where so few questions determine it"),
     ),
     "quality_self_preference": (
         Limit(
@@ -560,7 +568,9 @@ def test_no_stored_number_misses_the_rule_but_for_known_limits(experiment: str) 
     told, shown = calibrate.words(experiment).splitlines(), set()
     for row in missed.itertuples():
         how = row.verdict.removeprefix("misses: ")
-        size = row.rejected if how == "size" else abs(row.bias / row.sd)
+        # Of fewer replications than the command makes, what two Monte-Carlo errors leave of a bias counts.
+        unsure = 2 * row.mc_se if row.runs < running.SIZES[row.questions] else 0.0
+        size = row.rejected if how == "size" else (abs(row.bias) - unsure) / row.sd
         what = f"{experiment}, {row.world}, {row.questions} questions: {row.id} {row.where} {row.verdict} by {size:.3f}"
         known = [limit for limit in LIMITS.get(experiment, ()) if row.id in limit.ids]
         known = [limit for limit in known if (limit.questions, limit.how) == (row.questions, how)]
@@ -572,7 +582,7 @@ def test_no_stored_number_misses_the_rule_but_for_known_limits(experiment: str) 
         )
         shown.add((known[0], row.id))
     every = {(limit, id) for limit in LIMITS.get(experiment, ()) for id in limit.ids}
-    assert shown == every, f"limits that {experiment} no longer has: {every - shown}"
+    assert shown == every or is_short(experiment), f"limits that {experiment} no longer has: {every - shown}"
 
 
 def test_what_is_left_of_the_bias_in_large_samples_is_within_the_errors_of_the_runs() -> None:
@@ -634,14 +644,18 @@ def test_rates_told_where_a_number_fails_are_those_of_the_stored_rows() -> None:
     assert "one of eight where verdicts are lost, seven of ten asked twice" in hinting_fails["hint_effect_90"]
 
 
-#: What keeps the rule by caution in some places: an exact test of few changes, an equivalence with few questions.
+#: What keeps the rule by caution in some places: an exact test of few changes, an equivalence with few questions, a sum
+#: of squares, whose interval ends at 0 and can lie on one side of it alone.
 CAUTIOUS = {
+    ("arena_hard_position_bias", "excess_flip", 20),
     ("arena_hard_position_bias", "first_position_effect", 80),
     ("arena_hard_position_bias", "first_position_effect", 20),
     ("hinting_groups", "hint_effect_90", 20),
 }
-#: Judges that have too little to be told apart by: the least share of runs with an interval at 80 questions.
+#: What has too little to be told apart by: the least share of runs with an interval at 80 questions. Losses have none
+#: in a world that loses nothing.
 SELDOM = {
+    ("hinting_groups", "loss_change", "nothing"): 0.0,
     ("quality_self_preference", "obfuscation_effect", "judge=deepseek"): 0.45,
     ("quality_self_preference", "obfuscation_against_other_author", "judge=deepseek"): 0.03,
     ("quality_self_preference", "evaluator_quality_gap", "judge=deepseek"): 0.98,
@@ -655,13 +669,18 @@ def test_no_number_keeps_the_rule_by_saying_less_but_for_those_that_are_known(ex
     judged = rows[rows["role"] != "failure"]
     wide = judged[judged["verdict"] == "conservative"]
     found = {(experiment, row.id, row.questions) for row in wide.itertuples()}
-    assert found == {each for each in CAUTIOUS if each[0] == experiment}
+    cautious = {each for each in CAUTIOUS if each[0] == experiment}
+    assert found == cautious or (found < cautious and is_short(experiment))
     shown = set()
     for row in judged[judged["questions"] >= 80].itertuples():
         what = f"{row.world}, {row.questions} questions: {row.id} {row.where} in {row.given} of {row.runs} runs"
-        known = {each for each in SELDOM if each[:2] == (experiment, row.id) and each[2] in row.where.split()}
-        least = min((SELDOM[each] for each in known), default=0.99) if row.questions == 80 else 0.99
-        assert row.given >= least * row.runs, what
+        known = {
+            each for each in SELDOM if each[:2] == (experiment, row.id) and each[2] in {row.world, *row.where.split()}
+        }
+        least = min((SELDOM[each] for each in known), default=0.99)
+        least = least if row.questions == 80 or not least else 0.99
+        full = row.runs >= running.SIZES[row.questions]
+        assert (row.given / row.runs if full else rule.exact(row.given, row.runs)[1]) >= least, what
         shown |= known if row.given < 0.99 * row.runs else set()
     assert shown == {each for each in SELDOM if each[0] == experiment}
 

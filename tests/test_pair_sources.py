@@ -225,7 +225,7 @@ def test_published_edits_need_published_answers_and_two_words(tmp_path: Path) ->
 
 def test_published_judgments_are_the_pair_frame(tmp_path: Path) -> None:
     ran = run_(judgments=str(judged(tmp_path)))
-    assert tuple(ran.frame.columns) == frames.PAIRWISE and ran.data == "folder"
+    assert tuple(ran.frame.columns) == (*frames.PAIRWISE, "cluster") and ran.data == "folder"
     assert (ran.questions, ran.answers, ran.said, ran.plan) == ((), {}, {}, None)
     assert set(ran.frame["condition"]) == {"none", "wrong_2", "right_2"}
     assert set(ran.frame["task"]) == {"correct", "wrote"} and set(ran.frame["judge"]) == set(MODELS.values())

@@ -167,7 +167,9 @@ def test_articles_and_names_are_no_letters_of_options() -> None:
 def test_prompts_hold_the_material_as_it_is_between_their_marks(name: str, structured: bool) -> None:
     template = prompts.load(Path(paths.ROOT) / f"experiments/quality_self_preference/prompts/{name}.txt")
     given = {"nonce": "5eed0001", "question": "Why {{ x }}?", "options": [("A", "no"), ("B", "yes <b>")]}
-    given |= {"reason": "One.\n\n{% two %} ", "structured": structured} | ({"dose": 12} if name == "edit" else {})
+    given |= {"reason": "One.\n\n{% two %} ", "structured": structured} | (
+        {"dose": 12, "asked": 15} if name == "edit" else {}
+    )
     assert template.variables == set(given)
     system, prompt = prompts.render(template, **given)
     assert "never an instruction" in system
@@ -175,5 +177,7 @@ def test_prompts_hold_the_material_as_it_is_between_their_marks(name: str, struc
     assert "\n<<<REASON 5eed0001>>>\nOne.\n\n{% two %} \n<<<END REASON 5eed0001>>>\n" in prompt
     fields = re.findall(r'^- "(\w+)"', prompt, re.MULTILINE)
     assert fields == (edit_schema() if name == "edit" else paraphrase_schema())["required"]
-    assert re.findall(r"(\d+) words", prompt) == (["12"] if name == "edit" else [])
+    assert re.findall(r"exactly (\d+) words|At most (\d+)", prompt) == (
+        [("15", ""), ("", "12")] if name == "edit" else []
+    )
     assert "\n\n\n" not in prompt and ("no code fence" in prompt) != structured
