@@ -80,14 +80,16 @@ def run(
 @click.argument("names", nargs=-1)
 @parameter
 @matrix
-def plan(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...], grid: Path | None) -> None:
+@click.option("--pilot", "calls", type=click.IntRange(1), help="First make so many calls of each model; they count.")
+def plan(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...], grid: Path | None, calls: int | None) -> None:
     """Show the calls, tokens and dollars of a run before anything is asked; exit code 1 where budget_usd is less.
 
-    Without a budget_usd it is told what to give.
+    Without a budget_usd it is told what to give. A pilot needs one; its replies are stored, the run goes on from there,
+    and the plan says what the rest is expected to cost.
     """
     from helpers.commands.spending import afforded
     from helpers.config import load_experiment
-    from helpers.run import budget_of, caution
+    from helpers.run import budget_of, caution, pilot
     from helpers.run import plan as plan_of
     from helpers.run.notebooks import check_parameters, chosen, collects, experiment_of
 
@@ -95,6 +97,8 @@ def plan(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...], grid: Path 
         from helpers.commands.matrices import plan_grid
 
         _no_names(names)
+        if calls:
+            raise click.UsageError("--pilot is for notebooks: name one cell's notebook and its parameters with -p")
         sys.exit(0 if plan_grid(grid, parameters(pairs)) else 1)
     fits = True
     for notebook in chosen(names):
@@ -104,6 +108,8 @@ def plan(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...], grid: Path 
         values = parameters(pairs)
         check_parameters(notebook, values)
         experiment = load_experiment(experiment_of(notebook), **values)
+        if calls:
+            asyncio.run(pilot(experiment, calls))
         planned, budget = asyncio.run(plan_of(experiment)), budget_of(experiment)
         echo(f"{notebook.stem}\n{planned}")
         if caution(experiment):

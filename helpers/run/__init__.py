@@ -1,6 +1,6 @@
 """Running experiments: what notebooks call (`ask` and what shows its results) and what the command line calls."""
 
-from helpers.run.asking import Asked, ask, budget_of, caution, plan
+from helpers.run.asking import Asked, ask, budget_of, caution, pilot, plan
 from helpers.run.game_sources import features, write_arena
 from helpers.run.showing import (
     control_gap,
@@ -28,6 +28,7 @@ __all__ = [
     "losses",
     "losses_words",
     "machine_provenance",
+    "pilot",
     "plan",
     "provenance",
     "say",

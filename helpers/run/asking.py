@@ -33,7 +33,7 @@ from helpers.types import Answer, Experiment, Judgment, Model, Question, Trial
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Asked", "answers_of", "ask", "bias_of", "plan", "questions_of"]
+__all__ = ["Asked", "answers_of", "ask", "bias_of", "pilot", "plan", "questions_of"]
 
 
 # asyncio.run makes the repr of what it returns: of all judgments that would take half a second.
@@ -118,6 +118,34 @@ async def plan(experiment: Experiment, clock: Clock | None = None) -> Plan:
     known, found = await stages(experiment, (clock or Clock()).wall())
     control = getattr(bias_of(experiment), "CONTROL", None)
     return replace(_planned(known, experiment), notes=notes(known, control, found))
+
+
+async def pilot(experiment: Experiment, calls: int, clock: Clock | None = None) -> None:
+    """Make the first missing calls of a run, so many of each model, within its budget; the run finds their replies.
+
+    Simulated models, and prompts with answers that are not written yet, are left out. Errors are those of `ask`.
+    """
+    if experiment.judgments != "ask":
+        return
+    check(experiment)
+    clock = clock or Clock()
+    known, _ = await stages(experiment, clock.wall())
+    trials = [each for some in known.values() for each in some if not each.request.unwritten]
+    missing: dict[str, dict[str, Trial]] = {}
+    for judgment in await judge_all(trials, folder=experiment.store, ask=False):
+        request = judgment.trial.request
+        of_model = missing.setdefault(request.model.name, {})
+        if judgment.completion is None and not request.model.simulated and len(of_model) < calls:
+            of_model.setdefault(request.key, judgment.trial)
+    await judge_all(
+        [trial for of_model in missing.values() for trial in of_model.values()],
+        folder=experiment.store,
+        budget=budget_of(experiment),
+        stage="pilot",
+        clock=clock,
+        concurrency=experiment.concurrency,
+        keep_going=experiment.parameters.get("keep_going", False),
+    )
 
 
 async def stages(experiment: Experiment, now: float) -> tuple[Mapping[str, list[Trial]], dict[str, Control]]:

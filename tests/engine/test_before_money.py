@@ -103,6 +103,19 @@ def test_one_plan_of_several_that_does_not_fit_is_enough(typed: Any) -> None:
     assert code == 1 and told.index("Does not fit") < told.index("00_overview\nasks nothing")
 
 
+def test_a_pilot_needs_a_budget_and_a_notebook(typed: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    priced(
+        monkeypatch, tmp_path, "{provider: openai, model_id: m, vendor: x, max_tokens: 9, price: {input: 1, output: 1}}"
+    )
+    monkeypatch.setenv("OPENAI_API_KEY", "a key of nobody's")
+    code, _, told = typed("plan", "--pilot", "2", judges="[mine]")
+    assert code == 2 and "2 calls are missing" in told and "which is more than budget_usd=0.0000" in told
+    code, told, _ = typed("plan", "--pilot", "2", judges="[sim_gpt_fast]")
+    assert code == 0 and "Expected" not in told, "simulated judges cost nothing, and nobody waits for them"
+    code, _, told = typed("plan", "--pilot", "2", "--matrix", str(tmp_path / "grid.yaml"), notebooks=())
+    assert code == 2 and "--pilot is for notebooks" in told
+
+
 # --- keys and prices --------------------------------------------------------------------------------------------------
 
 

@@ -168,3 +168,22 @@ def test_a_repeat_that_is_added_weeks_later_has_a_control_of_its_own(serve: Any,
     assert new["treatment"] == 2 * 3 * 3 and len(server.calls) - before == 2 * 3 * 2
     third = later.frame[(later.frame["condition"] == "treatment") & (later.frame["repeat"] == 2)]
     assert set(third["partner"]) == {2}, "asked on the same day"
+
+
+def test_a_pilot_asks_a_few_of_each_model_tells_what_is_expected_and_counts(serve: Any, tmp_path: Path) -> None:
+    server = serve(decider)
+    alone = settled(tmp_path, server)
+    before = asyncio.run(run.plan(alone))
+    with pytest.raises(OverBudget):
+        asyncio.run(run.pilot(settled(tmp_path, server, budget_usd=0.0), 5))
+    assert "Expected" not in str(before) and server.calls == []
+    asyncio.run(run.pilot(alone, 5))
+    assert Counter(entry.call.model for entry in server.calls) == {model.model_id: 5 for model in alone.judges}
+    after = asyncio.run(run.plan(alone))
+    assert after.missing == before.missing - 20 and after.usd < before.usd
+    for name in FOUR:
+        (line,) = [line for line in str(after).splitlines() if line.startswith(f"Expected of {name}: ")]
+        assert "(from 5 stored replies)" in line
+    asyncio.run(run.pilot(alone, 3))
+    found = asked(alone)
+    assert len(server.calls) == before.missing == len(found.frame), "no call is made twice"
