@@ -2,8 +2,7 @@
 
     python -m benchmarks.programs.bare openai --port 8000 --calls 200 2200 --prompts FILE
 
-calls as the SDK's documentation does; with --as-ours, with the arguments that our judging path gives the same call,
-which cost the SDK less.
+calls as the SDK's documentation does.
 """
 
 from __future__ import annotations
@@ -93,25 +92,9 @@ def google(port: int) -> Caller:
 SDKS = {"openai": openai, "anthropic": anthropic, "google": google}
 
 
-def as_ours(sdk: str, port: int) -> Caller:
-    """The call as our judging path makes it."""
-    from benchmarks.programs.ours import lead, model
-    from helpers.providers.session import module_of
-    from helpers.types import Request
-
-    lead(sdk, port)
-    module, judge = module_of(sdk), model(sdk)
-    client = module.client(judge, KEY)
-
-    async def call(line: dict[str, Any]) -> str:
-        return (await module.send(client, Request(judge, line["prompt"], line["system"], line["schema"]))).raw
-
-    return call, lambda: module.close(client)
-
-
-async def run(sdk: str, port: int, path: Path, calls: int, at_once: int, ours: bool = False) -> int:
+async def run(sdk: str, port: int, path: Path, calls: int, at_once: int) -> int:
     """Make so many calls; how many replies held the nonce of their prompt."""
-    call, close = as_ours(sdk, port) if ours else SDKS[sdk](port)
+    call, close = SDKS[sdk](port)
     right = await replies(call, path, calls, at_once)
     await close()
     return right
@@ -120,11 +103,10 @@ async def run(sdk: str, port: int, path: Path, calls: int, at_once: int, ours: b
 def main() -> None:
     parser = of_file(__doc__, several=True)
     parser.add_argument("sdk", choices=list(SDKS))
-    parser.add_argument("--as-ours", action="store_true")
     given = parser.parse_args()
 
     def ask(place: int, calls: int) -> None:
-        check(asyncio.run(run(given.sdk, given.port, given.prompts, calls, given.at_once, given.as_ours)), calls)
+        check(asyncio.run(run(given.sdk, given.port, given.prompts, calls, given.at_once)), calls)
 
     measured(given.calls, ask)
 
