@@ -136,17 +136,13 @@ def parameters_of(own: Mapping[str, Any]) -> type[Parameters]:
     return create_model("Parameters", __base__=Parameters, **fields)
 
 
-def experiment_names() -> list[str]:
-    """The experiments that ask judges: folders of experiments/ with a config.yaml, in order of name."""
-    return _folders(collecting=False)
-
-
 def collection_names() -> list[str]:
     """The folders of experiments/ whose config.yaml says `collects: true`, in order of name."""
-    return _folders(collecting=True)
+    return experiment_names(collecting=True)
 
 
-def _folders(collecting: bool) -> list[str]:
+def experiment_names(collecting: bool = False) -> list[str]:
+    """The experiments that ask judges, or those that collect: folders of experiments/ with a config.yaml, by name."""
     contents = {path.parent.name: read_yaml(path) for path in sorted(paths.EXPERIMENTS.glob("*/config.yaml"))}
     return [name for name, each in contents.items() if (isinstance(each, dict) and "collects" in each) == collecting]
 
@@ -299,16 +295,15 @@ def _refuse_made_up(experiment: Experiment, settled: Parameters, models: Mapping
     own, editor = experiment.own, experiment.editor
     if settled.judgments != "ask" or own.get("answers", "ask") != "ask":
         return
-    writing = {} if settled.candidates else {"candidates": experiment.candidates}
-    if experiment.baselines and not own["baselines"]:
-        writing["baselines"] = tuple(experiment.baselines.values())
-    made_up = [what for what, writers in writing.items() if any(model.simulated for model in writers)]
+    named = {"candidates": settled.candidates, "baselines": own.get("baselines")}
+    writing = {"candidates": experiment.candidates, "baselines": experiment.baselines.values()}
+    made_up = [what for what in writing if not named[what] and any(model.simulated for model in writing[what])]
     real = ", ".join(judge.name for judge in experiment.judges if not judge.simulated)
-    payee = f"real judges ({real})" if real else f"the real editor {editor.name}" if editor else ""
-    if made_up and payee and (real or not editor.simulated):
-        named = " and ".join(made_up)
+    editing = f"the real editor {editor.name}" if editor and not editor.simulated else ""
+    if made_up and (payee := f"real judges ({real})" if real else editing):
+        absent = " and ".join(made_up)
         raise ConfigError(
-            f"{payee} would be paid for the texts of the simulated {named} of config.yaml; name the {named} too: "
+            f"{payee} would be paid for the texts of the simulated {absent} of config.yaml; name the {absent} too: "
             f"{', '.join(f'{what}=[...]' for what in made_up)} (known models: {', '.join(sorted(models))})"
         )
 
