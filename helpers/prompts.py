@@ -200,9 +200,8 @@ def schema(form: str, labels: str | tuple[str, ...], reasons: bool = False) -> d
     return _object({"id": {"type": "string"}, **asked[form]})
 
 
-def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
-    named = dict(properties)
-    return {"type": "object", "properties": named, "required": list(named), "additionalProperties": False}
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 @lru_cache

@@ -26,7 +26,7 @@ class Price:
 class Pull:
     """What a simulated model knows of one version of a bias test: the bias that it is made for, and where that pulls.
 
-    `kind` is one of KINDS or "decision", `values` what each option counts, by its text. `treated` is False of a
+    `kind` is that of the wording or "decision", `values` what each option counts, by its text. `treated` is False of a
     control, in which nothing pulls; `side` is that decided for (1, -1; 0: none), `ratio` the gain of a gamble over its
     loss. Its text (`repr`) is part of the key of what a simulated model replies.
     """
@@ -50,8 +50,9 @@ class Model:
     built-in question to the question with its answer points: what a simulated model knows about the world, as weights
     are to a real one; it is never sent and never in a key. `pulls` are what it knows of bias tests, by their text.
     Where several servers hold the same weights, `servers` are all their addresses and `base_url` is the first of them.
-    `enforced` says that the server lets through nothing but the schema. `timeout_seconds` limits one call,
-    `concurrency` the calls in flight (None: the run's limit). None of the three is in a key.
+    `enforced` says that the server lets through nothing but the schema. `context` is how many tokens
+    prompt and reply may have together, `timeout_seconds` limits one call, `concurrency` the calls in flight (None: the
+    run's limit). None of the four is in a key.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Model:
     params: Mapping[str, Any] = field(default_factory=dict)
     traits: Mapping[str, Any] = field(default_factory=dict)
     max_tokens: int = 2048
+    context: int | None = None
     token_parameter: str = "max_tokens"
     structured: bool = True
     enforced: bool = False
@@ -89,17 +91,6 @@ class Model:
 
 
 # --- questions and answers --------------------------------------------------------------------------------------------
-
-#: How a bias test is answered and read: an option of a scale; a gamble accepted or declined; arguments selected.
-KINDS = ("scale", "acceptance", "selection")
-#: More options have no letter of their own (see `biases.cognitive.design.LETTERS`).
-MOST_OPTIONS = 22
-#: The versions that a wording of each kind has, by condition.
-VERSIONS = {
-    "scale": ("control", "treatment"),
-    "acceptance": ("control", "treatment"),
-    "selection": ("decision", "control", "treatment_for", "treatment_against"),
-}
 
 
 @dataclass(frozen=True)
@@ -129,9 +120,11 @@ class Version:
 class Wording:
     """One wording of a scenario: its versions by condition, and where the bias would pull the answer.
 
-    `target` is the value of the option that the bias pulls to, None where that is the side which the model itself
-    decided for; `anchor` is the number shown where it is the option nearest to one. `facts` are the numbers and words
-    drawn for it. `scale` holds the parameters of the published metric, None where that is not defined for its answers.
+    `kind` says how it is answered: by an option of a "scale", by accepting or declining a gamble ("acceptance"), or by
+    arguments ("selection"; its versions are decision, control, treatment_for and treatment_against). `target` is the
+    value of the option that the bias pulls to, None where that is the side which the model itself decided for; `anchor`
+    is the number shown where it is the option nearest to one. `facts` are the numbers and words drawn for it. `scale`
+    holds the parameters of the published metric, None where that is not defined for its answers.
     """
 
     name: str

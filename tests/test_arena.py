@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from helpers import datasets, frames
-from helpers.config.experiments import Hub
+from helpers.config import Hub
 from helpers.datasets.game_rows import COLUMNS
 from helpers.types import PAIRWISE, Answer, Question
 from tests.test_datasets import refused, write

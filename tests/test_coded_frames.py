@@ -18,7 +18,7 @@ from helpers.calibrate.worlds.decisions import Answerer, World, gamble_sample, s
 from helpers.calibrate.worlds.games import GameJudge, GameWorld
 from helpers.calibrate.worlds.pairs import BEFORE, REPEAT, PairWorld, drawn
 from helpers.datasets import audit_places
-from helpers.frames.coding import coded
+from helpers.frames import coded
 from helpers.power.worlds import FITTED
 from helpers.types import Estimate
 
@@ -108,13 +108,11 @@ def test_tables_of_categories_are_those_of_texts() -> None:
 
 
 def test_words_are_categories_in_sorted_order_and_what_is_lacking_is_missing() -> None:
-    found = coded(
-        [("b", 1, None), ("a10", 2, None), ("a9", None, None)], ["word", "number", "none"], ["word", "none"], ["number"]
-    )
+    found = coded([("b", 1, None), ("a10", 2, None), ("a9", None, None)], ["word", "number", "none"], ["number"])
     assert list(found["word"].cat.categories) == ["a10", "a9", "b"] and found["word"].tolist() == ["b", "a10", "a9"]
     assert found["none"].isna().all() and found["none"].dtype == "category"
     assert found["number"].dtype == float and found["number"].isna().tolist() == [False, False, True]
-    empty = coded([], ["word", "number"], ["word"], ["number"])
+    empty = coded([], ["word", "number"], ["number"])
     assert list(empty.columns) == ["word", "number"] and empty.empty and not (empty["word"] == "a").any()
 
 

@@ -9,8 +9,15 @@ import pytest
 from pydantic import BaseModel
 
 from helpers.claims import Claim
-from helpers.config import ConfigError, load_limits, load_models
-from helpers.config.experiments import CollectionConfig, CollectionParameters, ExperimentConfig, Parameters
+from helpers.config import (
+    CollectionConfig,
+    CollectionParameters,
+    ConfigError,
+    ExperimentConfig,
+    Parameters,
+    load_limits,
+    load_models,
+)
 from helpers.config.models import LimitEntry, ModelEntry
 from helpers.config.yaml_text import checked, line_of, parse_yaml
 from helpers.datasets.bias_templates import BiasTemplate, MetricLine

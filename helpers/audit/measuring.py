@@ -9,18 +9,16 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from helpers import frames
 from helpers.audit.asking import NAME, TIE
 from helpers.audit.probes import PROBES
 from helpers.biases.position import classes, effects, flips
 from helpers.biases.position.pairs import pairs, valid
-from helpers.frames.coding import coded
+from helpers.frames import GAMES, coded
 from helpers.stats.estimates import estimate
 from helpers.stats.intervals import clustered_mean, no_interval
 from helpers.types import Estimate, Judgment
 
 COLUMNS = ("question", "condition", "first", "target", "repeat", "outcome", "sign", "points", "model")
-WORDS = ("question", "condition", "first", "target", "outcome")
 LEVEL = effects.LEVEL / len(PROBES)
 NO_BLOCK = "no comparison whose verdicts could all be read"
 #: Verdicts in the terms of the position frames, by what they say of the answer shown first.
@@ -46,7 +44,7 @@ def table(judgments: Iterable[Judgment]) -> pd.DataFrame:
         model = each.completion.model if each.completion else None
         where = (trial.where["first"], trial.where["target"], trial.request.repeat)
         rows.append((trial.question_id, trial.condition, *where, outcome, sign, points, model))
-    return coded(rows, COLUMNS, WORDS, ["sign", "points"])
+    return coded(rows, COLUMNS, ["sign", "points"])
 
 
 def blocks(judged: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -129,7 +127,7 @@ def _games(judged: pd.DataFrame, condition: str) -> pd.DataFrame:
         asked = (NAME, "asked", each.question, "", "judge", "", None, "candidate", "", "baseline")
         kind = "none" if condition == "plain" else "quality_gap"
         rows.append((*asked, kind, first[each.first], each.repeat, 2, label, label, each.outcome))
-    return coded(rows, frames.GAMES, [name for name in frames.GAMES if name not in ("repeat", "games")], ())
+    return coded(rows, GAMES)
 
 
 def measure(judged: pd.DataFrame, judge: str, data: str, seed: int) -> list[Estimate]:

@@ -12,8 +12,7 @@ import click
 
 from helpers import paths
 from helpers.commands.printing import echo
-from helpers.config import AUDITED
-from helpers.config.experiments import STYLES
+from helpers.config import AUDITED, STYLES
 
 
 @click.command()

@@ -105,7 +105,7 @@ class PriceEntry(Strict):
 
 
 class ModelEntry(Strict):
-    """One entry of models.yaml; the fields are those of `types.Model`, and `context` (see `load_contexts`)."""
+    """One entry of models.yaml; the fields are those of `types.Model`."""
 
     provider: Literal[(*SERVICES, "simulated")] = Field(  # type: ignore[valid-type]
         description="a server of your own (vLLM, Ollama, ...) or any other that speaks OpenAI's chat API is 'openai' "
@@ -171,7 +171,7 @@ def model_of(
         line = f": line {line_of(path, (name,))}" if path else ""
         raise ConfigError(f"{where}{line}: names are {NAME_FORM}")
     entry = checked(ModelEntry, values, where, path, (name,))
-    fields = entry.model_dump(exclude={"context"})
+    fields = entry.model_dump()
     fields["token_parameter"] = entry.token_parameter or token_parameter(entry.provider, bool(entry.base_url))
     if isinstance(entry.base_url, list):
         fields["base_url"], *others = entry.base_url
@@ -180,16 +180,6 @@ def model_of(
     if entry.provider == "simulated":
         fields["knowledge"] = knowledge or {}
     return Model(name=name, **fields)
-
-
-def load_contexts(path: Path = paths.MODELS) -> dict[str, int]:
-    """The tokens that prompt and reply may have together, of the models whose entry says so; none without a file.
-
-    What fits is a matter of the server, not of what is asked: it is no field of a Model, and in no key.
-    """
-    entries = (read_yaml(path) if path.is_file() else None) or {}
-    contexts = {name: (values or {}).get("context") for name, values in entries.items()}
-    return {name: tokens for name, tokens in contexts.items() if type(tokens) is int}  # load_models refuses others
 
 
 def perhaps(names: Sequence[str], known: Sequence[str]) -> str:

@@ -273,7 +273,8 @@ def _message(kind: type[BaseModel], path: Keys, faults: Sequence[Any]) -> str:
     shown = "(not shown)" if NOT_SHOWN & {*path} else repr(value)
     shown = shown if len(shown) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]}..."
     hints = [QUOTES] if fault["type"] == "string_type" and isinstance(value, int | float) else []
-    hints += [fields[path[-1]].description] if path[-1] in fields and fields[path[-1]].description else []
+    field = fields.get(next((part for part in reversed(path) if isinstance(part, str)), ""))  # of an item its list
+    hints += [field.description] if field and field.description else []
     return "; ".join([f"{name} = {shown}: {message}", *hints])
 
 

@@ -20,6 +20,8 @@ from helpers.datasets.reading import show, text_field
 ENDS = (".csv", ".jsonl", ".parquet")
 #: The longest cell that is taken for a list or a set of parameters; the published ones have about fifty letters.
 LONGEST = 400
+#: More options have no letter of their own (see `biases.cognitive.design.LETTERS`).
+MOST_OPTIONS = 22
 Row = tuple[int, Mapping[str, Any] | Problem]
 
 

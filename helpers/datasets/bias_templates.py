@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from helpers.config.yaml_text import NAME, NAME_FORM, ConfigError, Strict, checked, read_yaml
-from helpers.types import KINDS, MOST_OPTIONS, VERSIONS
+from helpers.datasets.bias_rows import MOST_OPTIONS
 
 
 class ScaleOptions(Strict):
@@ -61,7 +61,7 @@ class BiasTemplate(Strict):
     title: str
     words: str
     source: str
-    kind: Literal[KINDS]  # type: ignore[valid-type]
+    kind: Literal["scale", "acceptance", "selection"]
     options: list[str] | ScaleOptions | None = None
     draws: dict[str, Draw] = Field({})
     wordings: list[dict[str, str]] = Field(min_length=1)
@@ -70,7 +70,7 @@ class BiasTemplate(Strict):
     @model_validator(mode="after")
     def _parts_fit(self) -> BiasTemplate:
         # Both treatments of a selection are one text, which tells the side that was decided for.
-        wanted = {name.removesuffix("_for") for name in VERSIONS[self.kind]} - {"treatment_against"}
+        wanted = {"control", "treatment", *(["decision"] if self.kind == "selection" else [])}
         for number, wording in enumerate(self.wordings, 1):
             if set(wording) != wanted:
                 found = ", ".join(sorted(wording)) or "nothing"

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from helpers.datasets.arena_lines import Problem
-from helpers.datasets.bias_rows import bias_name, files, id_text, literal, rows, words
+from helpers.datasets.bias_rows import MOST_OPTIONS, bias_name, files, id_text, literal, rows, words
 from helpers.datasets.reading import show
-from helpers.types import MOST_OPTIONS, Question, RatioScale, Version, Wording, short_hash
+from helpers.types import Question, RatioScale, Version, Wording, short_hash
 
 NEEDED = ("bias", "scenario", "control", "treatment", "metric_params")
 #: The names of metric parameters; the flips may be left out.

@@ -127,10 +127,8 @@ def check_fit(
 
     With a folder, requests whose replies are stored there are left out. `so` says what was asked by now.
     """
-    from helpers.config import load_contexts  # not before it is needed: pydantic is slow to import
-
     requests = list(requests)
-    long, slow = checking.too_long(requests, load_contexts()), checking.over_limit(requests)
+    long, slow = checking.too_long(requests), checking.over_limit(requests)
     stored = _stored(unique(each[0] for each in (*long, *slow)), folder, without_body) if folder else {}
     checking.refuse_long([each for each in long if each[0].key not in stored], labels, so)
     checking.refuse_slow([each for each in slow if each[0].key not in stored], labels)

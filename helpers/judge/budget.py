@@ -143,8 +143,8 @@ def left(usd: float) -> str:
 def bounds(request: Request) -> tuple[int, int]:
     """The most input and output tokens a call can have: a token is at least a byte; answers to come count in full.
 
-    What a provider bills beside the texts is in it (services.py). Putting a beginning into a cache that is asked for is
-    dearer than reading it; that counts as more tokens.
+    What a provider bills beside the texts is in it (services.toml). Putting a beginning into a cache that is asked for
+    is dearer than reading it; that counts as more tokens.
     """
     service = SERVICES.get(request.model.provider)  # simulated models are none's
     frame, more = service.frame if service else (0, 0)

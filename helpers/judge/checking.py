@@ -94,29 +94,29 @@ def tokens_at_least(text: str) -> int:
     return math.ceil(len(_BLANKS.sub(b" ", text.encode())) / BYTES_A_TOKEN)
 
 
-def context_of(model: Model, told: Mapping[str, int]) -> int | None:
+def context_of(model: Model) -> int | None:
     """The tokens that prompt and reply may have as models.yaml tells, else the table of prices, or None."""
-    if model.name in told or model.simulated:
-        return told.get(model.name)
+    if model.context or model.simulated:
+        return model.context
     try:
         return entry(model.provider, model.model_id, model.base_url).context_window
     except LookupError:
         return None
 
 
-def too_long(requests: Iterable[Request], told: Mapping[str, int]) -> list[tuple[Request, int, int]]:
+def too_long(requests: Iterable[Request]) -> list[tuple[Request, int, int]]:
     """The requests that cannot fit, each with the tokens that it needs at least and those that its model holds.
 
     What a prompt will show and nobody has written yet is not counted.
     """
-    found, smallest = [], min([LEAST_CONTEXT, *told.values()])
+    found = []
     for request in requests:
         model = request.model
         # The price table counts prompts alone; a server of one's own refuses what leaves no room for the reply.
-        reply = model.max_tokens if model.name in told else 0
+        reply = model.max_tokens if model.context else 0
         most = request.measured.size + reply
         # Looked at closely only where it could be: of 100,000 prompts hardly any is.
-        if most < smallest or (context := context_of(model, told)) is None or most < context:
+        if most < (model.context or LEAST_CONTEXT) or (context := context_of(model)) is None or most < context:
             continue
         needed = tokens_at_least(request.system + request.prompt) + reply
         if needed > context:

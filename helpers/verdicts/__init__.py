@@ -18,7 +18,6 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 
 from helpers.json_text import no_constant, no_duplicates
@@ -41,16 +40,18 @@ def read(trial: Trial, completion: Completion, tokens: Sequence[Token] = ()) -> 
     reply is "ok" without one. Raises ValueError where `parse` does. With the reply's `tokens` a choice has
     `probabilities`.
     """
-    outcome, verdict = ENDINGS.get(completion.finish or ""), None
+    verdict = None
     if completion.status != "ok":
         outcome = "missing"
-    elif outcome is None and not completion.text.strip():
+    elif completion.finish in ENDINGS:
+        outcome = ENDINGS[completion.finish]
+    elif not completion.text.strip():
         outcome = "empty"
-    elif outcome is None and trial.form == "text":  # no verdict is asked for
+    elif trial.form == "text":  # no verdict is asked for
         outcome = "ok"
-    elif outcome is None and completion.finish not in (None, "stop"):
+    elif completion.finish not in (None, "stop"):
         outcome = "unparsed"
-    elif outcome is None:
+    else:
         outcome, verdict = _parsed(trial, completion)
         full = (completion.usage.output or 0) >= trial.judge.max_tokens
         if outcome == "unparsed" and full and wrappers.bare_reply(completion.text, set()) is None:
@@ -100,8 +101,8 @@ def parse(
     bare = wrappers.bare_reply(text, found)
     if bare is None:
         return UNPARSED
-    read_as = partial(_structured, enforced=enforced) if structured else _text
-    reading = read_as(bare, form, tuple(labels), nonce, found)
+    shown = (bare, form, tuple(labels), nonce, found)
+    reading = _structured(*shown, enforced) if structured else _text(*shown)
     if kinds is not None and reading[1] is not None:
         kinds |= found
     return reading

@@ -68,13 +68,8 @@ def named(text: str, labels: Sequence[str], kinds: set[str]) -> list[str] | None
     """
     if NO_OPTION.fullmatch(text.strip()):
         return []
-    parts = [_label_of(part, labels, kinds) for part in re.split(BETWEEN, text.strip())]
+    parts = [bare_label(part, labels, kinds) for part in re.split(BETWEEN, text.strip())]
     return parts if set(parts) <= set(labels) else None
-
-
-def _label_of(text: str, labels: Sequence[str], kinds: set[str]) -> str:
-    text = text.strip(DECORATION)
-    return text if text in labels else bare_label(text, kinds)
 
 
 def scores_of(value: str) -> dict[str, float | None]:
@@ -115,7 +110,7 @@ def decide(
     words = stated if isinstance(stated, list) else [None]
     if not all(isinstance(each, str) and len(each) <= LONGEST for each in words):
         return ("invalid_ranking", None) if form == "listwise" else UNPARSED
-    chosen = tuple(_label_of(label, labels, kinds) for label in words)
+    chosen = tuple(bare_label(label, labels, kinds) for label in words)
     if form == "several":
         return ("ok", replace(shown, choices=tuple(dict.fromkeys(chosen)))) if set(chosen) <= set(labels) else UNPARSED
     numbers = {label: score for label, score in scores.items() if isinstance(score, float)}
@@ -132,7 +127,7 @@ def _choice(form: str, stated: object, labels: Sequence[str], kinds: set[str]) -
     if not isinstance(stated, str) or len(stated) > LONGEST:
         return UNPARSED
     valid = PAIRWISE if form == "pairwise" else labels
-    choice = _label_of(stated, valid, kinds)
+    choice = bare_label(stated, valid, kinds)
     if form == "pairwise":
         choice = re.sub(r"(?<=[AB])\s*(>>|>|=)\s*(?=[AB])", r"\1", choice)
     if choice in valid:

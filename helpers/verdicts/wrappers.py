@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import string
+from collections.abc import Sequence
 
 #: Bold, code marks and blanks around a verdict carry no meaning; `~~` and `>` may, so they stay.
 DECORATION = string.whitespace + "\u00a0\u202f*`"
@@ -169,8 +170,11 @@ def marked(line: str, word: str, nonce: str, kinds: set[str]) -> str | None:
     return bare(line[at + 1 :], kinds)
 
 
-def bare_label(text: str, kinds: set[str]) -> str:
-    """A label without brackets, quotes and the word "Option" before it; an escaped `>` as the sign."""
+def bare_label(text: str, labels: Sequence[str], kinds: set[str]) -> str:
+    """One of `labels` as it is; else without brackets, quotes and "Option" before it, an escaped `>` as the sign."""
+    text = text.strip(DECORATION)
+    if text in labels:
+        return text
     if "&gt;" in text:
         text = text.replace("&gt;", ">")
         kinds.add("escaped")

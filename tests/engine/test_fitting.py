@@ -10,7 +10,7 @@ import pytest
 
 from helpers import prompts
 from helpers.biases.top_choice.asking import judge_trials
-from helpers.config import ConfigError, load_contexts, load_experiment, load_models
+from helpers.config import ConfigError, load_experiment, load_models
 from helpers.judge import Budget, TooLong, check_fit, labels_of
 from helpers.judge.checking import context_of, tokens_at_least, too_long
 from helpers.types import Answer, Question, Request
@@ -46,18 +46,17 @@ def test_what_fits_or_is_stored_is_never_refused(serve: Any, tmp_path: Path) -> 
     serve()
     half = Request(HAIKU, MEGABYTE[: len(MEGABYTE) // 2], "Be brief.")
     assert len(ask([half], tmp_path)) == 1
-    assert too_long([half], {}) == [] and too_long([half], {"claude": 90_000})
+    assert too_long([half]) == [] and too_long([replace(half, model=replace(HAIKU, context=90_000))])
     check_fit([replace(half, repeat=1)], {}, tmp_path)
     long = Request(HAIKU, MEGABYTE)
     with pytest.raises(TooLong, match=r"a prompt: .*the whole prompt \(1,048,578 bytes\)"):
         check_fit([long], {}, tmp_path)
 
 
-def test_stored_replies_are_not_measured_again(serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stored_replies_are_not_measured_again(serve: Any, tmp_path: Path) -> None:
     serve()
-    request = requests_to(at(serve().url, "own"), 1)[0]
-    ask([request], tmp_path)
-    monkeypatch.setattr("helpers.config.load_contexts", lambda: {"llama": 10})
+    request = requests_to(replace(at(serve().url, "own"), context=10), 1)[0]
+    ask([replace(request, model=replace(request.model, context=None))], tmp_path)
     check_fit([request], {}, tmp_path)
     with pytest.raises(
         TooLong, match=r"llama, a prompt: at least 2,0\d\d tokens \(2,048 of them for the reply\) where 10"
@@ -81,10 +80,10 @@ def test_a_prompt_that_a_later_stage_makes_too_long_does_not_say_that_nothing_wa
 
 
 def test_models_that_nobody_knows_hold_whatever_they_are_sent() -> None:
-    assert context_of(at("http://127.0.0.1:1", "own"), {}) is None
-    assert context_of(replace(MODELS["openai"], provider="simulated"), {}) is None
-    assert (context_of(HAIKU, {}), context_of(HAIKU, {"claude": 7})) == (200_000, 7)
-    assert too_long([Request(at("http://127.0.0.1:1", "own"), MEGABYTE)], {}) == []
+    assert context_of(at("http://127.0.0.1:1", "own")) is None
+    assert context_of(replace(MODELS["openai"], provider="simulated")) is None
+    assert (context_of(HAIKU), context_of(replace(HAIKU, context=7))) == (200_000, 7)
+    assert too_long([Request(at("http://127.0.0.1:1", "own"), MEGABYTE)]) == []
 
 
 def test_tokens_are_counted_low() -> None:
@@ -99,7 +98,7 @@ def test_the_context_stands_in_models_yaml_and_in_no_key(tmp_path: Path) -> None
     entry = "provider: openai, model_id: m, vendor: x"
     path.write_text(f"a: {{{entry}, context: 8192}}\nb: {{{entry}}}", encoding="utf-8")
     models = load_models(path)
-    assert load_contexts(path) == {"a": 8192} and load_contexts(tmp_path / "none.yaml") == {}
+    assert models["a"].context == 8192 and models["b"].context is None
     assert Request(models["a"], "x").key == Request(models["b"], "x").key
     for wrong in ("0", "'8192'", "8192.5", "true"):
         path.write_text(f"a: {{{entry}, context: {wrong}}}", encoding="utf-8")
