@@ -14,13 +14,14 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from helpers.escaping import cell
 from helpers.store import records
-from helpers.store.appending import Writer, holder, try_lock, writing
+from helpers.store.appending import Writer, lock_at_once, writing
 from helpers.store.records import Line, Reader, StoreError, examine, file_of, files
 from helpers.store.verifying import Seen, replacing, set_aside
 
@@ -31,6 +32,9 @@ TOLD = 5
 _SO = "nothing was taken in"
 #: Rows of a table that are in memory at once.
 _ROWS = 500
+
+
+_locked = partial(lock_at_once, so=f"{_SO}: try again")
 
 
 # --- replies that come from elsewhere ---------------------------------------------------------------------------------
@@ -51,14 +55,6 @@ class Joined:
     same: int = 0
     torn: int = 0
     left: list[Line] = field(default_factory=list)
-
-
-def at_once(path: Path) -> Any:
-    """The lock of a file into which lines are to be written; StoreError where another process holds it."""
-    lock = try_lock(path)
-    if lock is None:
-        raise StoreError(f"{path}: held by {holder(path)}; {_SO}: try again when that run has ended")
-    return lock
 
 
 def named(raw: bytes, model: str) -> bytes:
@@ -93,7 +89,7 @@ def import_file(source: Path, folder: Path, model: str | None = None) -> list[Jo
         raise StoreError(f"{source}: a folder; `recuse store merge` takes in another store")
     if source.resolve().parent == folder.resolve():
         raise StoreError(f"{source}: lies in the store itself")
-    return _take([(source, model)], folder, whole=True)
+    return _take([(source, model)], folder, bears=())
 
 
 def merge(other: Path, folder: Path) -> list[Joined]:
@@ -107,73 +103,68 @@ def merge(other: Path, folder: Path) -> list[Joined]:
     found = files(other)
     if not found:
         raise StoreError(f"{other}: holds no file of replies (<model>.jsonl)")
-    return _take([(path, path.stem) for path in found], folder)
+    return _take([(path, path.stem) for path in found], folder, bears=("torn",))
 
 
-def bring_home(other: Path, folder: Path, lock: Callable[[Path], Any] = at_once) -> list[Joined]:
+def bring_home(other: Path, folder: Path, lock: Callable[[Path], Any] = _locked) -> list[Joined]:
     """As `merge`, of what a run of one's own has left in a store of its own: by the reading of runs, `usable`.
 
     A line that no run can use stops nothing: it goes to `<file>.damaged` beside the file, as with a repair.
     `lock` gives the lock of a file once nobody else holds it.
     """
-    return _take([(path, path.stem) for path in files(other)], folder, records.usable, aside=True, lock=lock)
+    sources = [(path, path.stem) for path in files(other)]
+    return _take(sources, folder, ("torn", "damaged", "unknown"), records.usable, lock)
 
 
 def _take(
     sources: Sequence[tuple[Path, str | None]],
     folder: Path,
+    bears: Sequence[str],
     read: Reader = examine,
-    whole: bool = False,
-    aside: bool = False,
-    lock: Callable[[Path], Any] = at_once,
+    lock: Callable[[Path], Any] = _locked,
 ) -> list[Joined]:
-    """Check all lines, lock all files, then read once more and append; whatever goes wrong, all is taken back."""
+    """Check all lines, lock all files, then read once more and append; whatever goes wrong, all is taken back.
+
+    `bears` are the kinds of lines that are not whole and stop nothing.
+    """
 
     def checked() -> Iterator[tuple[Line, bytes, str]]:
-        return chain.from_iterable(_checked(source, model, read, whole, aside) for source, model in sources)
+        return chain.from_iterable(_checked(source, model, bears, read) for source, model in sources)
 
-    joined = {name: (file_of(folder, name), Joined(name)) for name in sorted({name for *_, name in checked()})}
+    joined = {file_of(folder, name): Joined(name) for name in sorted({name for *_, name in checked()})}
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        seen: dict[str, Seen] = {}
-        for name, (path, _) in joined.items():
+        seen: dict[Path, Seen] = {}
+        for path in joined:
             stack.callback(lock(path).release)
-            seen[name] = _read(path)
-        writers: dict[str, tuple[Writer, int | None]] = {}
+            seen[path] = _read(path)
+        writers: dict[Path, Writer] = {}
         try:
-            for name, (path, _) in joined.items():
-                new = not path.exists()
-                writer = stack.enter_context(writing(path, lambda: None))
-                writers[name] = writer, None if new else writer.size
+            for path in joined:
+                writers[path] = stack.enter_context(writing(path, lambda: None))
             for line, own, name in checked():
-                if name not in writers:
+                if (path := file_of(folder, name)) not in joined:
                     raise StoreError(f"line {line.number} came while the source was read; {_SO}: try again")
-                _append(joined[name][1], line, own, writers[name][0], seen[name])
-            for writer, _ in writers.values():
+                _append(joined[path], line, own, writers[path], seen[path])
+            for writer in writers.values():
                 writer.sync()
-            for path, each in joined.values():
+            for path, each in joined.items():
                 set_aside(path, each.left)
         except BaseException:
-            for writer, size in writers.values():
-                writer.take_back(size)
+            for writer in writers.values():
+                writer.take_back()
             raise
-    return [each for _, each in joined.values()]
+    return list(joined.values())
 
 
-def _checked(
-    source: Path, model: str | None, read: Reader, whole: bool, aside: bool
-) -> Iterator[tuple[Line, bytes, str]]:
-    """The lines of a source, as they are to be written, and their files; StoreError with bad ones, when all were read.
-
-    A torn last line is bad only where the source must be `whole`, no line where bad ones are put `aside`.
-    """
+def _checked(source: Path, model: str | None, bears: Sequence[str], read: Reader) -> Iterator[tuple[Line, bytes, str]]:
+    """The lines of a source as they are to be written, and whose; StoreError with bad ones when all were read."""
     bad: list[Line] = []
     for number, raw in records.raw_lines(source):
         own, name = own_line(raw.removesuffix(b"\n").removesuffix(b"\r"))
         name = name if name is not None else model
         line = records.look(number, own + (b"\n" if raw.endswith(b"\n") else b""), read)
-        bearable = aside or (line.kind == "torn" and not whole)
-        if line.record is None and not (bearable and name is not None):
+        if line.record is None and not (line.kind in bears and name is not None):
             bad.append(line)
         elif name is None:
             raise StoreError(

@@ -12,8 +12,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from helpers.store.appending import holder, sync_folder, try_lock
-from helpers.store.records import Line, StoreError, opened, scan, told_of, whole_within
+from helpers.store.appending import lock_at_once
+from helpers.store.records import Line, StoreError, opened, scan, sync_folder, told_of, whole_within
 from helpers.types import Usage
 
 #: What one line cost in US dollars, counted and at most; raises ValueError where nobody knows the price.
@@ -96,25 +96,20 @@ def repair(path: Path) -> Repaired:
     Nothing is deleted: the side file is on the disk before the file is replaced, in one step. StoreError while another
     process holds the file.
     """
-    lock = try_lock(path)
-    if lock is None:
-        raise StoreError(f"{path}: held by {holder(path)}; repair it when that run has ended")
+    lock, moved, rescued, left = lock_at_once(path, "repair it"), list[Line](), 0, 0
     try:
-        found = verify(path)
-        left = sum(line.kind == "unknown" for line in found.bad)
-        moved = [line for line in (*found.bad, found.tail) if line and line.kind in ("damaged", "torn")]
         if path.is_symlink():
             os.close(opened(path, os.O_RDWR))  # says why it is refused
-        set_aside(path, moved)
-        rescued = 0
-        if moved or found.tail:
-            with replacing(path) as file:
-                for line in scan(path):
-                    kept = [line.raw.removesuffix(b"\n")]
-                    if line.kind in ("damaged", "torn"):
-                        kept = whole_within(line.raw)
-                        rescued += len(kept)
-                    file.writelines(each + b"\n" for each in kept)
+        with replacing(path) as file:
+            for line in scan(path):
+                whole = [line.raw.removesuffix(b"\n")]
+                if line.kind in ("damaged", "torn"):
+                    moved.append(line)
+                    whole = whole_within(line.raw)
+                    rescued += len(whole)
+                left += line.kind == "unknown"
+                file.writelines(each + b"\n" for each in whole)
+            set_aside(path, moved)
         return Repaired(side_of(path), len(moved), rescued, left)
     finally:
         lock.release()
@@ -177,15 +172,15 @@ class Contents:
     lines: int = 0
     replies: int = 0
     further: int = 0
-    failures: dict[str, int] = field(default_factory=dict)
-    tokens: dict[str, int] = field(default_factory=lambda: dict.fromkeys(vars(Usage()), 0))
+    failures: Counter[str] = field(default_factory=Counter)
+    tokens: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(vars(Usage()), 0)))
     usd_measured: float | None = 0.0
     usd_at_most: float | None = 0.0
     no_price: str = ""
     first: str = ""
     last: str = ""
-    experiments: dict[str, int] = field(default_factory=dict)
-    returned: dict[str, int] = field(default_factory=dict)
+    experiments: Counter[str] = field(default_factory=Counter)
+    returned: Counter[str] = field(default_factory=Counter)
     simulated: int = 0
     damaged: int = 0
     torn: int = 0
@@ -204,13 +199,11 @@ def contents(path: Path, cost: Cost) -> Contents:
         if record["status"] == "ok":
             found.further += record["key"] in answered
             answered.add(record["key"])
-            if reply["model"]:
-                _count(found.returned, reply["model"])
+            found.returned.update(filter(None, [reply["model"]]))
         else:
-            _count(found.failures, record["status"])
-        for name, count in reply["usage"].items():
-            _count(found.tokens, name, count or 0)
-        _count(found.experiments, str(record["labels"].get("experiment", "")))
+            found.failures[record["status"]] += 1
+        found.tokens.update({name: count or 0 for name, count in reply["usage"].items()})
+        found.experiments[str(record["labels"].get("experiment", ""))] += 1
         found.simulated += record["request"]["provider"] == "simulated"
         if record["at"]:
             found.first, found.last = min(found.first or record["at"], record["at"]), max(found.last, record["at"])
@@ -223,7 +216,3 @@ def contents(path: Path, cost: Cost) -> Contents:
                 found.usd_measured, found.usd_at_most, found.no_price = None, None, str(error)
     found.replies = len(answered)
     return found
-
-
-def _count(counts: dict[str, int], name: str, more: int = 1) -> None:
-    counts[name] = counts.get(name, 0) + more
