@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,6 +18,7 @@ from helpers.judge.budget import Budget, BudgetReached
 from helpers.judge.terminal import Progress, notice, patiently
 from helpers.providers import GIVEN_UP, Clock, Limit, Session, Stopped, Tries
 from helpers.providers.keys import redact
+from helpers.providers.transport import without_body
 from helpers.types import Completion, Model, Request
 
 #: What is noted on an error that ended a stage: the last calls may be paid and not stored.
@@ -30,7 +31,7 @@ FIRST, LEAST = 20, 0.1
 #: What becomes of a reply that no setting of ours can mend: it says nothing about whether replies can be read.
 CONTENT = ("refused", "filtered")
 #: Failures that may be over when the rest of a stage is done: such calls are made once more.
-PASSING = ("provider_error", "connect", "rate_limited", "maybe_billed", "bad_envelope", "too_large")
+PASSING = ("provider_error", "connect", "rate_limited", "maybe_billed", "bad_envelope")
 #: Letters of a reply that an error quotes.
 QUOTED = 200
 #: What makes one call; it has to say itself what became of it.
@@ -41,9 +42,9 @@ One = Callable[[Request], Awaitable[None]]
 class Asking:
     """One stage of calls while it runs.
 
-    `replies` holds what is stored of `wanted` and gets what comes; `writers` has one for each missing model. `keep`
-    makes of a reply what `replies` gets, `outcome` says what can be read of it; a model of whose first replies hardly
-    any can be read is asked no more, unless `keep_going`.
+    `replies` holds what is stored of `wanted` and gets what comes; `writers` has one for each missing model. `outcome`
+    says what can be read of a reply; a model of whose first replies hardly any can be read is asked no more, unless
+    `keep_going`.
     """
 
     wanted: Mapping[str, Request]
@@ -53,7 +54,6 @@ class Asking:
     budget: Budget
     progress: Progress
     stage: str = "calls"
-    keep: Callable[[Completion], Completion] = lambda reply: reply
     outcome: Callable[[Completion], str] | None = None
     keep_going: bool = False
 
@@ -146,7 +146,7 @@ class Asking:
         self.given_up += completion.error == GIVEN_UP
         read = True
         if completion.status == "ok":
-            self.replies[request.key] = self.keep(completion)
+            self.replies[request.key] = without_body(completion)
             read = self._look(request, completion, new=True)
         self.progress.done(read) if completion.status == "ok" else self.progress.fail()
 
@@ -294,23 +294,20 @@ async def _address(
     for request in requests:
         if request.model.name not in answered:  # as those of deferred calls may have
             first.setdefault(request.model.name, request)
-    for request in [*first.values()][:1]:
-        await one(request)
-    async with asyncio.TaskGroup() as group:
-        for request in [*first.values()][1:]:
-            group.create_task(one(request))
-    others = [request for request in requests if first.get(request.model.name) is not request]
-    rest = iter(others)
+    alone, others = [*first.values()][:1], [*first.values()][1:]
+    rest = [request for request in requests if first.get(request.model.name) is not request]
 
-    async def worker(place: int) -> None:
+    async def worker(place: int, waiting: Iterator[Request]) -> None:
         if not requests[0].model.simulated:
             await asyncio.sleep(place * APART)
-        for request in rest:
+        for request in waiting:
             await asyncio.sleep(0)  # calls that are refused, or simulated, never wait: no interrupt would be heard
             if over():
                 return
             await one(request)
 
-    async with asyncio.TaskGroup() as group:
-        for place in range(min(concurrency, len(others))):
-            group.create_task(worker(place))
+    for calls, most in ((alone, 1), (others, len(others)), (rest, concurrency)):
+        waiting = iter(calls)
+        async with asyncio.TaskGroup() as group:
+            for place in range(min(most, len(calls))):
+                group.create_task(worker(place, waiting))

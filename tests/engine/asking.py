@@ -99,6 +99,11 @@ def attempts(folder: Path, model: Model) -> list[dict[str, Any]]:
     return list(store.lines(store.file_of(folder, model.name)))
 
 
+def stored(folder: Path, model: Model) -> dict[str, Completion]:
+    """The replies in a model's file, whole, by key; a run returns them without their bodies."""
+    return store.read(store.file_of(folder, model.name))
+
+
 def statuses(folder: Path, model: Model) -> list[str]:
     return [record["status"] for record in attempts(folder, model)]
 
@@ -110,7 +115,7 @@ def everything(folder: Path) -> bytes:
 
 #: Attempts that one request may have, by what came of them, in the table of retries; the last one of a server's own
 #: failure comes when the rest of the stage is done.
-MOST_TRIES = {"maybe_billed": 7, "bad_envelope": 7, "too_large": 3, "empty": 1, "provider_error": 7, "ok": 1}
+MOST_TRIES = {"maybe_billed": 7, "bad_envelope": 7, "too_large": 2, "empty": 1, "provider_error": 7, "ok": 1}
 
 
 def within_the_table(folder: Path, model: Model, requests: Iterable[Request]) -> bool:

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from helpers import store
 from helpers.judge import Budget, Incomplete, actual
 from helpers.judge.budget import worst_case
 from helpers.types import Completion, Price, Request
-from tests.engine.asking import MODELS, ask, attempts, requests_to
+from tests.engine.asking import MODELS, ask, attempts, requests_to, stored
 from tests.servers.behaviours import Call, Fault, Reply, only, polite
 
 GPT = MODELS["openai"]
@@ -30,7 +29,7 @@ def failing(often: int, kind: str = "500") -> Any:
 
 def paid(requests: list[Request], folder: Path) -> list[tuple[Request, Completion]]:
     """The requests that have a reply, with it."""
-    replies = store.read(store.file_of(folder, GPT.name))
+    replies = stored(folder, GPT)
     return [(each, replies[each.key]) for each in requests if each.key in replies]
 
 
