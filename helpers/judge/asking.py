@@ -34,6 +34,8 @@ CONTENT = ("refused", "filtered")
 PASSING = ("provider_error", "connect", "rate_limited", "maybe_billed", "bad_envelope")
 #: Letters of a reply that an error quotes.
 QUOTED = 200
+#: Where a model is asked: provider and `base_url`.
+Address = tuple[str, str | None]
 #: What makes one call; it has to say itself what became of it.
 One = Callable[[Request], Awaitable[None]]
 
@@ -69,19 +71,17 @@ class Asking:
         self.in_flight: set[str] = set()
         self.freed = asyncio.Event()
 
-    async def run(
-        self, concurrency: int, clock: Clock, limits: Mapping[tuple[str, str | None], Limit] | None = None
-    ) -> None:
+    async def run(self, concurrency: int, clock: Clock, limits: Mapping[Address, Limit]) -> None:
         """Ask for all that is missing; what broke it (a full disk, a bug) is raised when nothing is in flight."""
         for key, reply in self.replies.items():
             self._look(self.wanted[key], reply)
-        work = asyncio.create_task(self._all(concurrency, clock, limits or {}))
+        work = asyncio.create_task(self._all(concurrency, clock, limits))
         await patiently(work, self.stop, self.interruption)
         if self.broken is not None:
             self.broken.add_note(UNWRITTEN)
             raise self.broken
 
-    async def _all(self, concurrency: int, clock: Clock, limits: Mapping[tuple[str, str | None], Limit]) -> None:
+    async def _all(self, concurrency: int, clock: Clock, limits: Mapping[Address, Limit]) -> None:
         refused = set().union(*(store.refused(writer.path) for writer in self.writers.values()))
         # What was refused before goes last: the first refusals stop a model, and the fault may be in those requests.
         missing = [self.wanted[key] for key in sorted(self.wanted, key=refused.__contains__) if key not in self.replies]
@@ -272,7 +272,7 @@ async def in_order(
 
     A model may set its own number. `answered` holds the names of the models that have answered in this run.
     """
-    found: dict[tuple[tuple[str, str | None], ...], list[Request]] = {}
+    found: dict[tuple[Address, ...], list[Request]] = {}
     for request in requests:
         found.setdefault(request.model.addresses, []).append(request)
     # A group waits for each of its tasks also when it is cancelled: all are recorded before files close.

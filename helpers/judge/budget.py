@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -17,6 +17,8 @@ from helpers.providers.transport import own_server
 from helpers.services import SERVICES
 from helpers.types import Completion, Model, Request
 
+#: Tokens read, tokens written and seconds of a reply.
+Took = tuple[int, int, float]
 #: Sums of binary fractions are off by less than this many dollars.
 ROUNDING = 1e-9
 
@@ -461,34 +463,22 @@ def unique(requests: Iterable[Request]) -> dict[str, Request]:
     return found
 
 
-class _Known:
-    """What stands in the store of one model: keys with a reply, and what replies cost and took on average."""
+def _replied(path: Path | None) -> dict[str, Took | None]:
+    """What each stored reply of a model took, by key; None where nobody counted."""
+    found: dict[str, Took | None] = {}
+    for reply in store.replies(path) if path else ():
+        read, written = reply.usage.input, reply.usage.output
+        found[reply.key] = None if None in (read, written) else (read, written, reply.latency or 0.0)
+    return found
 
-    def __init__(self, path: Path | None) -> None:
-        """Read a store file; without one nothing is known."""
-        self.keys: set[str] = set()
-        self.read: dict[str, int] = {}
-        written, seconds = [], []
-        for reply in store.replies(path) if path else ():
-            self.keys.add(reply.key)
-            if reply.usage.input is not None and reply.usage.output is not None:
-                self.read[reply.key] = reply.usage.input
-                written.append(reply.usage.output)
-            if reply.latency is not None:
-                seconds.append(reply.latency)
-        self.seen = len(written)
-        self.written, self.seconds = (math.fsum(each) / max(1, len(each)) for each in (written, seconds))
-        self.size = self.size_read = 0  # bytes of prompts that were met again, and the tokens that they were
 
-    def expected(self, model: Model, missing: int, size: int, concurrency: int) -> dict[str, float]:
-        """US dollars and seconds of so many missing calls whose prompts have this size in bytes together."""
-        if not self.seen or not missing or model.simulated:
-            return {}
-        mean = math.fsum(self.read.values()) / self.seen
-        read = size * self.size_read / self.size / missing if self.size else mean
-        usd = missing * cost(model, round(read), round(self.written))
-        seconds = missing * self.seconds / max(1, min(concurrency, missing))
-        return {"expected_usd": usd, "expected_seconds": seconds, "seen": self.seen}
+def _expected(model: Model, missing: int, alike: Sequence[Took], concurrency: int) -> dict[str, float]:
+    """US dollars and seconds of so many missing calls, if they are like these stored ones on average."""
+    if not alike or not missing or model.simulated:
+        return {}
+    read, written, seconds = (math.fsum(each) / len(alike) for each in zip(*alike, strict=True))
+    usd, side_by_side = cost(model, round(read), round(written)), max(1, min(concurrency, missing))
+    return {"expected_usd": missing * usd, "expected_seconds": missing * seconds / side_by_side, "seen": len(alike)}
 
 
 def make_plan(stages: Mapping[str, Iterable[Request]], folder: Path | None, concurrency: int = 16) -> Plan:
@@ -497,39 +487,37 @@ def make_plan(stages: Mapping[str, Iterable[Request]], folder: Path | None, conc
     Stages hold requests in the order in which they will be asked; what an earlier stage asks is stored for a later one,
     and a request with unwritten answers counts as missing. Without a folder nothing is stored. Equal requests are one
     call, but prompts that are equal only while their answers are unwritten are not. What is expected of the missing
-    calls is for so many at once.
+    calls is for so many at once, by the stored ones of the stage, or by all of the model where it has none.
     """
     rows: list[PlanRow] = []
-    known: dict[str, _Known] = {}
+    known: dict[str, dict[str, Took | None]] = {}
     for stage, requests in stages.items():
         counted: dict[str, tuple[Model, Counter[str]]] = {}
         starts: set[tuple[str, bytes]] = set()  # by model, the beginnings worth caching that were seen
+        alike: dict[str, list[Took]] = {}
         seen: set[str] = set()
-        missing_bytes: Counter[str] = Counter()
         for request in requests:
             name, key, sizes = request.model.name, None if request.unwritten else request.key, request.measured
             if key in seen:
                 continue
             if name not in known:
                 # In this model's file alone: another name of the same model has a file of its own.
-                known[name] = _Known(store.file_of(folder, name) if folder else None)
+                known[name] = _replied(store.file_of(folder, name) if folder else None)
             here, (_, row) = known[name], counted.setdefault(name, (request.model, Counter()))
-            stored = key in here.keys
-            row.update({"calls": 1, "stored" if stored else "missing": 1})
-            if stored and key in here.read:
-                here.size += sizes.size
-                here.size_read += here.read[key]
-            if not stored:
+            row.update({"calls": 1, "stored" if key in here else "missing": 1})
+            if key in here:
+                alike.setdefault(name, []).extend(filter(None, [here[key]]))
+            else:
                 read, written = bounds(request)
                 row.update(input_tokens=read, output_tokens=written, usd=cost(request.model, read, written))
                 row["shared_tokens"] += sizes.start if (name, sizes.starts) in starts else 0
                 starts.add((name, sizes.starts))
-                missing_bytes[name] += sizes.size
             if key is not None:
                 seen.add(key)
-                here.keys.add(key)
+                here.setdefault(key, None)
         for name, (model, row) in counted.items():
-            more = known[name].expected(model, row["missing"], missing_bytes[name], model.concurrency or concurrency)
+            like = alike.get(name) or [each for each in known[name].values() if each]
+            more = _expected(model, row["missing"], like, model.concurrency or concurrency)
             rows.append(PlanRow(stage, name, **row, **more))
     return Plan(tuple(rows))
 

@@ -16,8 +16,6 @@ from helpers.types import Model, Request
 
 #: What the store's lines say of each key for people who grep them: question, condition, experiment.
 Names = Mapping[str, Mapping[str, Any]]
-#: Where a model is asked: provider and `base_url`.
-Address = tuple[str, str | None]
 #: A token of English prose has between four and five bytes, one of code, numbers or another language fewer: what is
 #: counted is less than what is sent, and what cannot fit even so does not fit.
 BYTES_A_TOKEN = 5
@@ -164,7 +162,7 @@ def longest(prompt: str, shown: Sequence[str]) -> list[str]:
 # --- calls that no minute of limits.yaml can hold ---------------------------------------------------------------------
 
 
-def limits_at(models: Iterable[Model]) -> dict[Address, Limit]:
+def limits_at(models: Iterable[Model]) -> dict[tuple[str, str | None], Limit]:
     """What limits.yaml says of the addresses at which these models are asked."""
     from helpers.config import load_limits
 
