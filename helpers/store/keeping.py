@@ -457,7 +457,7 @@ def _write_table(file: BinaryIO, found: Iterator[tuple[str, Line]], as_csv: bool
     import pyarrow
     from pyarrow import csv, parquet
 
-    types = {name: records.layout()["types"].get(name, "string") for name in records.layout()["columns"]}
+    types = {name: records.LAYOUT["types"].get(name, "string") for name in records.LAYOUT["columns"]}
     types |= {name: "int64" for name, each in types.items() if as_csv and each == "bool"}
     schema = pyarrow.schema([(name, pyarrow.type_for_alias(each)) for name, each in types.items()])
     rows = _rows(found, as_csv)
@@ -468,7 +468,7 @@ def _write_table(file: BinaryIO, found: Iterator[tuple[str, Line]], as_csv: bool
 
 def _rows(found: Iterator[tuple[str, Line]], as_csv: bool) -> Iterator[dict[str, Any]]:
     """The lines as rows of the table; what is neither text nor number is JSON."""
-    columns, types = records.layout()["columns"], records.layout()["types"]
+    columns, types = records.LAYOUT["columns"], records.LAYOUT["types"]
     for model, line in found:
         row: dict[str, Any] = {}
         for name, place in columns.items():

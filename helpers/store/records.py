@@ -12,7 +12,7 @@ import tomllib
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,8 @@ _CRC_LENGTH = len(_CRC % 0)
 _START = re.compile(rb'\{"v":\d+,"key":"')
 _END = re.compile(rb',"crc":"[0-9a-f]{8}"\}')
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
+#: The fields of a line, the columns of a table and what to do about errors of a system; read before any file can fail.
+LAYOUT: dict[str, Any] = tomllib.loads((pkgutil.get_data(__package__, "layout.toml") or b"").decode())
 #: What gives the record of a line without its line end, or says in a ValueError what is wrong with it.
 Reader = Callable[[bytes], dict[str, Any]]
 
@@ -42,15 +44,9 @@ class StoreError(RuntimeError):
     """A store file that cannot be trusted or written; the message names file and line."""
 
 
-@lru_cache
-def layout() -> dict[str, Any]:
-    """What layout.toml says of the fields of a line, the columns of a table and the errors of a system."""
-    return tomllib.loads((pkgutil.get_data(__package__, "layout.toml") or b"").decode())
-
-
 def told_of(path: Path, error: OSError, so: str = "") -> StoreError:
     """An error of the system as a StoreError: the file or folder, what is wrong, what to do, and what follows."""
-    remedy = layout()["remedies"].get(errno.errorcode.get(error.errno or 0))
+    remedy = LAYOUT["remedies"].get(errno.errorcode.get(error.errno or 0))
     words = "a symbolic link, and nothing is written through one" if error.errno == errno.ELOOP else error.strerror
     return StoreError("; ".join(filter(None, (f"{path}: {words}", remedy, so))))
 
@@ -129,9 +125,9 @@ def encode(request: Request, completion: Completion, labels: Mapping[str, Any]) 
     if request.revision is not None:
         asked["revision"] = request.revision
     asked |= {name: getattr(request, name) for name in ("system", "prompt", "schema", "repeat")}
-    reply = {name: getattr(completion, name) for name in layout()["line"]["reply"]}
+    reply = {name: getattr(completion, name) for name in LAYOUT["line"]["reply"]}
     parts = {"request": asked, "labels": dict(labels), "reply": reply | {"usage": vars(completion.usage)}}
-    fields = {name: parts[name] if name in parts else getattr(completion, name) for name in layout()["line"]}
+    fields = {name: parts[name] if name in parts else getattr(completion, name) for name in LAYOUT["line"]}
     body = dumps({"v": VERSION, **fields})
     return body[:-1] + _CRC % zlib.crc32(body) + b"\n"
 
@@ -273,8 +269,8 @@ def examine(line: bytes) -> dict[str, Any]:
     """
     strictly = partial(json.loads, object_pairs_hook=no_duplicates, parse_constant=no_constant)
     record = decode(line, lambda body: strictly(body.decode()))
-    _check_fields(record, layout()["line"])
-    usage, known = record["reply"]["usage"], layout()["usage"]
+    _check_fields(record, LAYOUT["line"])
+    usage, known = record["reply"]["usage"], LAYOUT["usage"]
     if odd := sorted(set(usage) - set(known)):
         raise ValueError(f"reply.usage holds {odd[0][:40]!r}; known: {', '.join(sorted(known))}")
     _check_fields(usage, dict.fromkeys(usage, "int or null"), "reply.usage.")
