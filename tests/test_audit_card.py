@@ -15,6 +15,7 @@ from helpers.audit.card import facts as facts_of
 from helpers.audit.concluding import SAID
 from helpers.audit.estimands import ESTIMANDS, HEADLINE
 from helpers.audit.probes import PROBES
+from helpers.audit.telling import told as told_of
 from helpers.figures import show_audit_card
 from helpers.providers import simulated
 from helpers.types import Estimate
@@ -64,6 +65,14 @@ def test_the_card_of_a_simulated_judge_says_so_everywhere_and_is_the_same_each_t
         smallest = each["smallest_detectable"]
         assert smallest is None or f"| {math.ceil(100 * smallest)} pp |" in row
     assert told.count("| **biased** |") == sum(each["verdict"] == "biased" for each in facts["probes"]) > 0
+
+
+def test_a_card_says_what_was_taken_off_before_verdicts_were_read(tmp_path: Path) -> None:
+    done = audited(tmp_path)
+    assert facts_of(done)["unwrapped"] == {} and "Taken off" not in told_of(done)
+    wrapped = replace(done, unwrapped={"think": 1200, "fence": 3})
+    assert facts_of(wrapped)["unwrapped"] == {"fence": 3, "think": 1200}
+    assert "Taken off before a verdict was read, with the number of replies: fence 3, think 1,200." in told_of(wrapped)
 
 
 def test_every_number_of_a_card_is_declared_in_its_unit_with_where_it_fails(tmp_path: Path) -> None:

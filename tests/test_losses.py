@@ -24,7 +24,7 @@ from helpers.stats.standing import standing
 from helpers.types import Judgment
 from helpers.words import p_text
 from tests.rule import assert_within
-from tests.runs import settled
+from tests.runs import full_run, settled
 
 EXPERIMENTS = (
     *("mt_bench_blind", "hinting_groups", "quality_self_preference"),
@@ -91,6 +91,22 @@ def test_losses_of_pairs_are_compared_on_the_same_texts(column: str, value: obje
 
 
 @pytest.mark.slow
+def test_what_was_taken_off_real_verdicts_is_counted_in_their_row() -> None:
+    """A simulated judge wraps nothing; here three replies of one judge come in fences, as a real one sends them."""
+    asked, found = full_run(), []
+    assert not any("unwrapped" in name for name in run.losses(asked))
+    chosen = [each for each in asked.judgments if each.outcome == "ok" and each.trial.judge.name == "sim_gpt_fast"][:3]
+    for each in asked.judgments:
+        if any(each is one for one in chosen):
+            judge = replace(each.trial.judge, provider="openai")
+            reply = replace(each.completion, text=f"```\n{each.completion.text}\n```")
+            each = replace(each, trial=replace(each.trial, judge=judge), completion=reply)
+        found.append(each)
+    table = run.losses(replace(asked, judgments=tuple(found)))
+    counts = table.groupby(level="judge")["unwrapped: fence"].sum()
+    assert counts["sim_gpt_fast"] == 3 == counts.sum()
+
+
 def test_unequal_losses_are_found_and_equal_ones_are_not() -> None:
     runs = 100
     alarms = warned = held = wrong = 0

@@ -36,7 +36,8 @@ def facts(audit: Audit) -> dict[str, Any]:
     """The card for programs: the same for the same replies, without a time or a path.
 
     `probes` holds a record a probe in the order of PROBES (rates and effects as fractions), `described` the numbers
-    where nothing is manipulated, `outcomes` the counts by condition, `cost` calls, tokens and dollars of all replies.
+    where nothing is manipulated, `unwrapped` the verdicts by what was taken off before they were read, `outcomes` the
+    counts by condition, `cost` calls, tokens and dollars of all replies.
     """
     counts = outcomes(audit.judged)
     return {
@@ -65,6 +66,7 @@ def facts(audit: Audit) -> dict[str, Any]:
         "power": POWER,
         "probes": [_probe(each) for each in audit.findings],
         "described": numbers(audit.beside),
+        "unwrapped": dict(sorted(audit.unwrapped.items())),
         "outcomes": {str(name): {key: int(n) for key, n in row.items()} for name, row in counts.iterrows()},
         "cost": {key: audit.cost[key] for key in ("calls", "input", "output", "usd")},
     }

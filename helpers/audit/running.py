@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,7 @@ from helpers.judge import (
 from helpers.judge.budget import enough
 from helpers.run.accounting import costs, tell
 from helpers.types import Estimate, Model
+from helpers.verdicts import unwrapped
 
 
 # asyncio.run makes the repr of what it returns.
@@ -37,8 +39,8 @@ class Audit:
     """One judge's audit: what was asked, what came back, and what may be said of it.
 
     `judged` is the table of `measuring`, `findings` one a probe, `beside` the numbers of `described`. `returned` are
-    the model ids that the provider told, `cost` holds calls, tokens and dollars of all replies that the audit reads,
-    `account` what this run paid.
+    the model ids that the provider told, `unwrapped` counts verdicts by what was taken off before they were read,
+    `cost` holds calls, tokens and dollars of all replies that the audit reads, `account` what this run paid.
     """
 
     battery: Battery
@@ -47,6 +49,7 @@ class Audit:
     findings: tuple[Finding, ...]
     beside: tuple[Estimate, ...]
     returned: tuple[str, ...]
+    unwrapped: Mapping[str, int]
     cost: Mapping[str, Any]
     account: Account
 
@@ -113,6 +116,7 @@ async def audit(
         tuple(conclude(judged, estimates, beside)),
         tuple(beside),
         tuple(sorted(set(judged["model"].dropna()))),
+        Counter(kind for each in judgments for kind in unwrapped(each)),
         paid[0] if paid else {"model": judge.name, "calls": 0, "input": 0, "output": 0, "usd": 0.0},
         budget.account,
     )

@@ -142,6 +142,9 @@ def _facts(audit: Audit) -> Iterator[str]:
     yield f"Asked: {plain(audit.judge.model_id)} ({audit.judge.provider}); answered by: {ids}."
     how = "JSON by a schema" if audit.judge.structured else "a marked last line"
     yield f"Verdicts as {how}; all conditions interleaved in one random order."
+    if audit.unwrapped:
+        kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(audit.unwrapped.items()))
+        yield f"Taken off before a verdict was read, with the number of replies: {kinds}."
     yield f"Battery {audit.battery.version}, sha256 {audit.battery.digest}; level of Holm's first step {LEVEL:.5f}."
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from helpers.config import AUDITED, STYLES
     "--plan", "only_plan", is_flag=True, help="Show calls, tokens and the most that they can cost; ask nothing."
 )
 @click.option("--stored", is_flag=True, help="Ask nothing; the card of what is stored, with what is missing counted.")
+@click.option("--concurrency", type=click.IntRange(1, 1024), help="Most calls in flight; default: its entry's, or 16.")
 @click.option("--keep-going", is_flag=True, help="Ask on where hardly any of the first 20 replies can be read.")
 @click.option(
     "--to", "folder", type=click.Path(path_type=Path), help="Folder of the card; default: audit-<model> here."
@@ -43,6 +45,7 @@ def audit(
     budget_usd: float | None,
     only_plan: bool,
     stored: bool,
+    concurrency: int | None,
     keep_going: bool,
     folder: Path | None,
     force: bool,
@@ -67,6 +70,7 @@ def audit(
     refuse({"model": model, "address": base_url, "revision": own["revision"], "variable": own["api_key_env"]})
     battery = room.load()
     judge = room.judge_of(model, base_url, {**own, "structured": False if text else None}, battery.knowledge)
+    judge = replace(judge, concurrency=concurrency or judge.concurrency)
     target = folder.expanduser() if folder else Path.cwd() / f"audit-{judge.name.removeprefix(AUDITED)}"
     store = store.expanduser().resolve()
     if not only_plan:

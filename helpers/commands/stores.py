@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +45,7 @@ def info(models: tuple[str, ...], folder: Path, as_json: bool) -> None:
     cost = cost_of(load_models())
     found = [contents(path, cost) for path in files(folder, models)]
     if as_json:
-        echo(json.dumps({"folder": str(folder), "files": [asdict(each) for each in found]}, indent=1))
+        echo(json.dumps({"folder": str(folder), "files": [vars(each) for each in found]}, indent=1))
         return
     lines, replies, size = (sum(getattr(each, name) for each in found) for name in ("lines", "replies", "bytes"))
     echo(f"{folder}: {_many(len(found), 'file')}, {lines:,} lines, {replies:,} replies, {_size(size)}")

@@ -11,9 +11,21 @@ from typing import Any
 from helpers import store, verdicts
 from helpers.judge import checking
 from helpers.judge.asking import UNWRITTEN, Asking
-from helpers.judge.budget import Account, Budget, NoPrice, OverBudget, Spending, actual, billed, dollars
+from helpers.judge.budget import (
+    Account,
+    Budget,
+    NoPrice,
+    OverBudget,
+    Plan,
+    Spending,
+    actual,
+    billed,
+    dollars,
+    earlier,
+    make_plan,
+    unique,
+)
 from helpers.judge.checking import MissingKey, OverLimit, TooLong, check_keys
-from helpers.judge.plan import Plan, earlier, make_plan, unique
 from helpers.judge.terminal import Interrupted, Progress, notice
 from helpers.providers import Clock
 from helpers.providers.transport import tokens_of, without_body
@@ -44,22 +56,22 @@ async def complete_all(
     concurrency: int = 16,
     clock: Clock | None = None,
     show: bool = True,
-    keep: Callable[[Completion], Completion] = lambda reply: reply,
     outcome: Callable[[Completion], str] | None = None,
     keep_going: bool = False,
 ) -> dict[str, Completion]:
     """The reply to each request by key: stored ones as they are, missing ones asked, within the budget.
 
-    `labels` maps keys to what people who grep the store want to see. `keep` makes of a stored reply what is returned.
-    `outcome` says what can be read of a reply: a model is asked no more where fewer than a tenth of its first 20
-    replies could be read, unless `keep_going`.
+    A reply comes without its body (`raw`) unless log-probabilities stand in it: nothing else is read from there, and
+    many take much memory. `labels` maps keys to what people who grep the store want to see. `outcome` says what can be
+    read of a reply: a model is asked no more where fewer than a tenth of its first 20 replies could be read, unless
+    `keep_going`.
     With `ask=False` nothing is asked and missing keys are absent. Raises before the first call: MissingKey, TooLong,
     OverLimit, NoPrice, OverBudget; after the last: Incomplete, which counts what is still missing and why. An
     interrupt lets what is in flight arrive and raises Interrupted (a request to end: KeyboardInterrupt); a second one
     gives it up.
     """
     wanted = unique(requests)
-    replies = _stored(wanted, folder, keep)
+    replies = _stored(wanted, folder)
     if not ask or len(replies) == len(wanted):
         return replies
     budget, clock = budget or Budget(), clock or Clock()
@@ -71,7 +83,7 @@ async def complete_all(
     limits = checking.limits_at(request.model for request in wanted.values())
     with ExitStack() as stack:
         writers = await _lock(sorted({request.model.name for request in missing}), folder, stack, clock)
-        replies = _stored(wanted, folder, keep)  # whoever held the lock may have asked the same
+        replies = _stored(wanted, folder)  # whoever held the lock may have asked the same
         missing = [request for key, request in wanted.items() if key not in replies]
         if not budget.planned:
             make_plan({stage: missing}, None).check(budget)
@@ -81,7 +93,7 @@ async def complete_all(
         progress = Progress(named, len(wanted), len(replies), budget, show)
         stack.callback(progress.close)
         stack.callback(budget.abandon, list(wanted))  # whatever ends this: what was sent may have been billed
-        asking = Asking(wanted, replies, writers, labels, budget, progress, stage, keep, outcome, keep_going)
+        asking = Asking(wanted, replies, writers, labels, budget, progress, stage, outcome, keep_going)
         await asking.run(concurrency, clock, limits)
     if len(replies) < len(wanted):
         missing = [request for key, request in wanted.items() if key not in replies]
@@ -92,8 +104,7 @@ async def complete_all(
 async def judge_all(trials: Iterable[Trial], *, folder: Path, **options: Any) -> list[Judgment]:
     """A judgment for each trial, in order: `complete_all`, and then each reply is read for its verdict.
 
-    A trial without a stored reply (only with `ask=False`) has the outcome "missing". A reply comes without its
-    body (`raw`) unless log-probabilities stand in it: nothing else is read from there, and many take much memory.
+    A trial without a stored reply (only with `ask=False`) has the outcome "missing".
     """
     asked = list(trials)
     first = {trial.request.key: trial for trial in reversed(asked)}
@@ -103,7 +114,7 @@ async def judge_all(trials: Iterable[Trial], *, folder: Path, **options: Any) ->
             return _read(first[reply.key], reply).outcome
         return "ok"
 
-    options = {"folder": folder, "labels": labels_of(asked), "keep": without_body, "outcome": outcome, **options}
+    options = {"folder": folder, "labels": labels_of(asked), "outcome": outcome, **options}
     return judgments(asked, await complete_all((trial.request for trial in asked), **options))
 
 
@@ -129,33 +140,24 @@ def check_fit(
     """
     requests = list(requests)
     long, slow = checking.too_long(requests), checking.over_limit(requests)
-    stored = _stored(unique(each[0] for each in (*long, *slow)), folder, without_body) if folder else {}
+    stored = _stored(unique(each for each, *_ in (*long, *slow)), folder) if folder else {}
     checking.refuse_long([each for each in long if each[0].key not in stored], labels, so)
     checking.refuse_slow([each for each in slow if each[0].key not in stored], labels)
 
 
 def labels_of(trials: Iterable[Trial]) -> dict[str, dict[str, Any]]:
     """What the store's lines say for people who grep them, by key; of equal requests the first asker's."""
-    found: dict[str, dict[str, Any]] = {}
-    for trial in trials:
-        if trial.request.key not in found:
-            found[trial.request.key] = {
-                "experiment": trial.experiment,
-                "question_id": trial.question_id,
-                "condition": trial.condition,
-                "shown": list(trial.shown),
-            }
-    return found
+    first = {trial.request.key: trial for trial in reversed(list(trials))}
+    names = ("experiment", "question_id", "condition")
+    return {key: {n: getattr(each, n) for n in names} | {"shown": list(each.shown)} for key, each in first.items()}
 
 
-def _stored(
-    wanted: Mapping[str, Request], folder: Path, keep: Callable[[Completion], Completion]
-) -> dict[str, Completion]:
+def _stored(wanted: Mapping[str, Request], folder: Path) -> dict[str, Completion]:
     found: dict[str, Completion] = {}
     for name in sorted({request.model.name for request in wanted.values()}):
         path, keys = store.file_of(folder, name), [key for key, request in wanted.items() if request.model.name == name]
         _name_index(path)
-        stored = {reply.key: keep(reply) for reply in store.replies(path) if reply.key in wanted}
+        stored = {reply.key: without_body(reply) for reply in store.replies(path) if reply.key in wanted}
         found |= {key: stored[key] for key in keys if key in stored}
     return found
 

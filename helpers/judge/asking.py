@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,6 +18,7 @@ from helpers.judge.budget import Budget, BudgetReached
 from helpers.judge.terminal import Progress, notice, patiently
 from helpers.providers import GIVEN_UP, Clock, Limit, Session, Stopped, Tries
 from helpers.providers.keys import redact
+from helpers.providers.transport import without_body
 from helpers.types import Completion, Model, Request
 
 #: What is noted on an error that ended a stage: the last calls may be paid and not stored.
@@ -29,10 +30,12 @@ APART = 0.001
 FIRST, LEAST = 20, 0.1
 #: What becomes of a reply that no setting of ours can mend: it says nothing about whether replies can be read.
 CONTENT = ("refused", "filtered")
-#: Failures that may be over when the rest of a stage is done, and that nobody bills: such calls are made once more.
-PASSING = ("provider_error", "connect", "rate_limited")
+#: Failures that may be over when the rest of a stage is done: such calls are made once more.
+PASSING = ("provider_error", "connect", "rate_limited", "maybe_billed", "bad_envelope")
 #: Letters of a reply that an error quotes.
 QUOTED = 200
+#: Where a model is asked: provider and `base_url`.
+Address = tuple[str, str | None]
 #: What makes one call; it has to say itself what became of it.
 One = Callable[[Request], Awaitable[None]]
 
@@ -41,9 +44,9 @@ One = Callable[[Request], Awaitable[None]]
 class Asking:
     """One stage of calls while it runs.
 
-    `replies` holds what is stored of `wanted` and gets what comes; `writers` has one for each missing model. `keep`
-    makes of a reply what `replies` gets, `outcome` says what can be read of it; a model of whose first replies hardly
-    any can be read is asked no more, unless `keep_going`.
+    `replies` holds what is stored of `wanted` and gets what comes; `writers` has one for each missing model. `outcome`
+    says what can be read of a reply; a model of whose first replies hardly any can be read is asked no more, unless
+    `keep_going`.
     """
 
     wanted: Mapping[str, Request]
@@ -53,38 +56,32 @@ class Asking:
     budget: Budget
     progress: Progress
     stage: str = "calls"
-    keep: Callable[[Completion], Completion] = lambda reply: reply
     outcome: Callable[[Completion], str] | None = None
     keep_going: bool = False
 
     def __post_init__(self) -> None:
         """Nothing is asked yet, and nothing has gone wrong."""
-        #: By model and reason: what each call that is missing for it was told beside, "" for nothing.
-        self.reasons: dict[str, dict[str, list[str]]] = {}
-        self.broken: Exception | None = None
-        self.out_of_money: dict[str, BudgetReached] = {}
-        self.failed: dict[str, tuple[Request, Tries, str, str]] = {}  # with status and words of the last failure
+        self.failed: dict[str, tuple[Request, Tries, str, str]] = {}  # with the reason, and words of the last failure
         self.lines: dict[str, dict[str, None]] = {}  # by model, keys of its calls that wait for money, the first first
         self.outcomes: dict[str, Counter[str]] = {}  # by model, of its first replies
-        self.unreadable: dict[str, str] = {}
+        self.halts: dict[str, str] = {}  # by model, why it is asked no more
+        self.broken: Exception | None = None
         self.stopping = self.asked = False
         self.given_up = 0
         self.in_flight: set[str] = set()
         self.freed = asyncio.Event()
 
-    async def run(
-        self, concurrency: int, clock: Clock, limits: Mapping[tuple[str, str | None], Limit] | None = None
-    ) -> None:
+    async def run(self, concurrency: int, clock: Clock, limits: Mapping[Address, Limit]) -> None:
         """Ask for all that is missing; what broke it (a full disk, a bug) is raised when nothing is in flight."""
         for key, reply in self.replies.items():
             self._look(self.wanted[key], reply)
-        work = asyncio.create_task(self._all(concurrency, clock, limits or {}))
+        work = asyncio.create_task(self._all(concurrency, clock, limits))
         await patiently(work, self.stop, self.interruption)
         if self.broken is not None:
             self.broken.add_note(UNWRITTEN)
             raise self.broken
 
-    async def _all(self, concurrency: int, clock: Clock, limits: Mapping[tuple[str, str | None], Limit]) -> None:
+    async def _all(self, concurrency: int, clock: Clock, limits: Mapping[Address, Limit]) -> None:
         refused = set().union(*(store.refused(writer.path) for writer in self.writers.values()))
         # What was refused before goes last: the first refusals stop a model, and the fault may be in those requests.
         missing = [self.wanted[key] for key in sorted(self.wanted, key=refused.__contains__) if key not in self.replies]
@@ -97,10 +94,8 @@ class Asking:
                 how = (partial(self._one, session), concurrency, session.answered, lambda: self.stopping)
                 await in_order(missing, *how)
                 # Only where the model answers: each of these calls is made once more, after all others.
-                again = [each for each, *_ in self.failed.values() if each.model.name in session.answered]
-                await in_order([] if self.stopping else again, *how)
-                for request, _, reason, said in self.failed.values():
-                    self._missing(request, reason, said)
+                again = [request for request, _, reason, _ in self.failed.values() if reason in PASSING]
+                await in_order([each for each in again if each.model.name in session.answered], *how)
         finally:
             ticker.cancel()
 
@@ -118,10 +113,9 @@ class Asking:
 
     def halted(self, model: Model) -> str | None:
         """Why nothing more is to be sent to a model; None while all is well."""
-        if self.stopping:
-            return "interrupted"
-        halt = self.broken or self.out_of_money.get(model.name) or self.unreadable.get(model.name)
-        return None if halt is None else str(halt)
+        if self.stopping or self.broken is not None:
+            return "interrupted" if self.stopping else str(self.broken)
+        return self.halts.get(model.name)
 
     def reserve(self, request: Request) -> None:
         """Set money aside for an attempt; Stopped or BudgetReached where nothing more is to be sent."""
@@ -152,7 +146,7 @@ class Asking:
         self.given_up += completion.error == GIVEN_UP
         read = True
         if completion.status == "ok":
-            self.replies[request.key] = self.keep(completion)
+            self.replies[request.key] = without_body(completion)
             read = self._look(request, completion, new=True)
         self.progress.done(read) if completion.status == "ok" else self.progress.fail()
 
@@ -168,7 +162,7 @@ class Asking:
         if seen.total() < FIRST and outcome not in CONTENT:
             seen[outcome] += 1
             if seen.total() == FIRST and seen["ok"] < LEAST * FIRST and not self.keep_going:
-                self.unreadable[name] = unreadable(request, seen, reply.text)
+                self.halts.setdefault(name, unreadable(request, seen, reply.text))
                 self.freed.set()
         return outcome == "ok"
 
@@ -177,38 +171,31 @@ class Asking:
     async def _one(self, session: Session, request: Request) -> None:
         """One call until it is over; where money for it is set aside for others, it waits in its model's line."""
         _, tries, *_ = self.failed.pop(request.key, (request, Tries()))
+        reason = said = ""
         try:
-            while (stop := await self._ask(session, request, tries)) is not None:
-                if self._first(request) and not (stop.waiting and self.in_flight):
-                    self._end(request, stop)
-                    return
-                while self._must_wait(request):
-                    self.freed.clear()
-                    await self.freed.wait()
-        finally:
-            self.lines.get(request.model.name, {}).pop(request.key, None)
-            self.freed.set()
-
-    async def _ask(self, session: Session, request: Request, tries: Tries) -> BudgetReached | None:
-        """One call until it is over, or until there is no money for its next attempt."""
-        try:
-            completion = await session.complete(request.whole(), tries)
-            reason, said = completion.status, completion.error or ""
-        except BudgetReached as stop:
-            tries.limited_since = None  # what it waits for now is no rate limit
-            return stop
-        except Stopped as stop:
-            reason, said = str(stop), ""
+            while not reason:
+                try:
+                    completion = await session.complete(request.whole(), tries)
+                    reason, said = completion.status, completion.error or ""
+                except Stopped as stop:
+                    reason = str(stop)
+                except BudgetReached as stop:
+                    tries.limited_since = None  # what it waits for now is no rate limit
+                    if self._first(request) and not (stop.waiting and self.in_flight):
+                        # No later call of this model is sent, though cheaper ones could still be paid: which replies
+                        # are missing is then a matter of the random order in which they are asked, and not of how long
+                        # a text is. Other models go on until a call of theirs finds no money.
+                        reason = self.halts.setdefault(request.model.name, str(stop))
+                    while not reason and self._must_wait(request):
+                        self.freed.clear()
+                        await self.freed.wait()
         except Exception as error:
             self.broken = self.broken or error  # a full disk, a bug: nobody sends anything more, what came is stored
-            return None
         finally:
+            self.lines.get(request.model.name, {}).pop(request.key, None)
             self._landed(request)
-        if reason in PASSING:
+        if reason and reason != "ok":
             self.failed[request.key] = (request, tries, reason, said)
-        elif reason != "ok":
-            self._missing(request, reason, said)
-        return None
 
     def _landed(self, request: Request) -> None:
         """A call is not in flight any more: who waits for money looks again."""
@@ -228,18 +215,7 @@ class Asking:
         reached = self.budget.reached(request)
         return bool(self.in_flight and reached and reached.waiting)
 
-    def _end(self, request: Request, stop: BudgetReached) -> None:
-        """No later call of this model is sent; other models go on until a call of theirs finds no money."""
-        # Cheaper calls of the model could still be paid and are not asked: which replies are missing is then a matter
-        # of the random order in which they are asked, and not of how long a text is.
-        self.out_of_money[request.model.name] = stop
-        self.freed.set()
-        self._missing(request, str(stop), "")
-
     # --- the end ------------------------------------------------------------------------------------------------------
-
-    def _missing(self, request: Request, reason: str, said: str) -> None:
-        self.reasons.setdefault(request.model.name, {}).setdefault(reason, []).append(said)
 
     def stop(self) -> int:
         """Send nothing more; how many calls are in flight. Who waits for something else hears it within a second."""
@@ -258,9 +234,11 @@ class Asking:
 
     def incomplete(self) -> str:
         """What a stage says when all is asked that could be; of several words on one reason the last stand for all."""
-        stored, wanted = len(self.replies), len(self.wanted)
-        lines = [f"{wanted - stored} of {wanted} replies are still missing:"]
-        for name, reasons in sorted(self.reasons.items()):
+        found: dict[str, dict[str, list[str]]] = {}
+        for request, _, reason, said in self.failed.values():
+            found.setdefault(request.model.name, {}).setdefault(reason, []).append(said)
+        lines = [f"{len(self.wanted) - len(self.replies)} of {len(self.wanted)} replies are still missing:"]
+        for name, reasons in sorted(found.items()):
             counted = [f"{len(said)} x {why}" + (f" ({said[-1]})" if said[-1] else "") for why, said in reasons.items()]
             lines.append(f"  {name}: {'; '.join(counted)}")
         lines.append(
@@ -294,7 +272,7 @@ async def in_order(
 
     A model may set its own number. `answered` holds the names of the models that have answered in this run.
     """
-    found: dict[tuple[tuple[str, str | None], ...], list[Request]] = {}
+    found: dict[tuple[Address, ...], list[Request]] = {}
     for request in requests:
         found.setdefault(request.model.addresses, []).append(request)
     # A group waits for each of its tasks also when it is cancelled: all are recorded before files close.
@@ -316,23 +294,20 @@ async def _address(
     for request in requests:
         if request.model.name not in answered:  # as those of deferred calls may have
             first.setdefault(request.model.name, request)
-    for request in [*first.values()][:1]:
-        await one(request)
-    async with asyncio.TaskGroup() as group:
-        for request in [*first.values()][1:]:
-            group.create_task(one(request))
-    others = [request for request in requests if first.get(request.model.name) is not request]
-    rest = iter(others)
+    alone, others = [*first.values()][:1], [*first.values()][1:]
+    rest = [request for request in requests if first.get(request.model.name) is not request]
 
-    async def worker(place: int) -> None:
+    async def worker(place: int, waiting: Iterator[Request]) -> None:
         if not requests[0].model.simulated:
             await asyncio.sleep(place * APART)
-        for request in rest:
+        for request in waiting:
             await asyncio.sleep(0)  # calls that are refused, or simulated, never wait: no interrupt would be heard
             if over():
                 return
             await one(request)
 
-    async with asyncio.TaskGroup() as group:
-        for place in range(min(concurrency, len(others))):
-            group.create_task(worker(place))
+    for calls, most in ((alone, 1), (others, len(others)), (rest, concurrency)):
+        waiting = iter(calls)
+        async with asyncio.TaskGroup() as group:
+            for place in range(min(most, len(calls))):
+                group.create_task(worker(place, waiting))

@@ -1,24 +1,26 @@
-"""Money: what a token costs, what an attempt can and did cost, and the account of one run, never above its budget."""
+"""Money: what a token costs, what an attempt can and did cost, a run's account within its budget, and its plan."""
 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
+from helpers import store
 from helpers.providers.transport import own_server
 from helpers.services import SERVICES
 from helpers.types import Completion, Model, Request
 
+#: Tokens read, tokens written and seconds of a reply.
+Took = tuple[int, int, float]
 #: Sums of binary fractions are off by less than this many dollars.
 ROUNDING = 1e-9
-#: US dollars of a call, by its input and output tokens.
-Tariff = Callable[[int, int], float]
 
 
 class NoPrice(ValueError):
@@ -58,14 +60,14 @@ def cost(model: Model, input_tokens: int, output_tokens: int) -> float:
         if own_server(url):
             continue
         try:
-            tariff = _tariff_at(provider, model.model_id, url, int(time.time()))
+            usd = price(entry(provider, model.model_id, url), datetime.now(UTC), input_tokens, output_tokens)
         except LookupError:
             where = f" at {url}" if model.servers else ""
             raise NoPrice(
                 f"models.yaml, model '{model.name}': no price is known for {model.model_id!r}{where}; add the line "
                 "`price: {input: <US dollars for a million tokens>, output: <...>}`"
             ) from None
-        dearest = max(dearest, tariff(input_tokens, output_tokens))
+        dearest = max(dearest, usd)
     return dearest
 
 
@@ -78,44 +80,27 @@ def entry(provider: str, model_id: str, base_url: str | None) -> Any:
     return get_snapshot().find_provider_model(model_id, None, *where)[1]
 
 
-@lru_cache(maxsize=256)
-def _tariff_at(provider: str, model_id: str, base_url: str | None, second: int) -> Tariff:
-    """What a model costs at that second since 1970: some prices hold for hours of the day; LookupError as `entry`."""
-    return tariff_of(entry(provider, model_id, base_url), datetime.fromtimestamp(second, UTC))
+def price(found: Any, moment: datetime, input_tokens: int, output_tokens: int) -> float:
+    """What a call costs by an entry of the table at a moment (some prices hold for hours of the day).
 
-
-def tariff_of(found: Any, moment: datetime) -> Tariff:
-    """What calls cost by an entry of the table at a moment: what `genai_prices.calc_price` gives.
-
-    That takes half a millisecond a call, and a judgment's cost is worked out three times.
+    `genai_prices.calc_price` says the same and takes half a millisecond, and a judgment's cost is worked out three
+    times. A price with tiers holds for all tokens of a call, by the tokens that it reads.
     """
-    prices = vars(found.get_prices(moment))  # an attribute that it lacks is looked for in a table of units
-    read, written, call = (prices.get(kind) for kind in ("input_mtok", "output_mtok", "requests_kcount"))
-
-    def tariff(tokens: int, more: int) -> float:
-        per_token = _rate(read, tokens) * tokens + _rate(written, tokens) * more
-        return float(per_token / 1_000_000 + _rate(call, tokens) / 1000)
-
-    return tariff
+    prices, rates = vars(found.get_prices(moment)), []  # an attribute that it lacks is looked for in a table of units
+    for kind in ("input_mtok", "output_mtok", "requests_kcount"):
+        rate = prices.get(kind)
+        reached = [tier.price for tier in getattr(rate, "tiers", ()) if input_tokens > tier.start]
+        rates.append(reached[-1] if reached else getattr(rate, "base", rate) or Decimal(0))
+    return float((rates[0] * input_tokens + rates[1] * output_tokens) / 1_000_000 + rates[2] / 1000)
 
 
-def _rate(price: Any, input_tokens: int) -> Decimal:
-    """A price where so much is read: one with tiers holds for all tokens of a call, by the tokens that it reads."""
-    if price is None or isinstance(price, Decimal):
-        return price or Decimal(0)
-    for tier in reversed(getattr(price, "tiers", ())):
-        if input_tokens > tier.start:
-            return tier.price
-    return getattr(price, "base", price) or Decimal(0)
+def dollars(usd: float, left: bool = False) -> str:
+    """An amount, rounded up: a budget of what is shown is enough; one that is left is rounded down.
 
-
-def dollars(usd: float) -> str:
-    """An amount, rounded up: a budget of what is shown is enough.
-
-    >>> dollars(0.02061), dollars(12.0)
-    ('$0.0207', '$12.0000')
+    >>> dollars(0.02061), dollars(12.0), dollars(0.02069, left=True), dollars(-1e-12, left=True)
+    ('$0.0207', '$12.0000', '$0.0206', '$0.0000')
     """
-    return f"${math.ceil(usd * 1e4 - 1e-4) / 1e4:.4f}"
+    return f"${(math.floor(max(usd, 0.0) * 1e4 + 1e-4) if left else math.ceil(usd * 1e4 - 1e-4)) / 1e4:.4f}"
 
 
 def enough(usd: float) -> str:
@@ -126,15 +111,6 @@ def enough(usd: float) -> str:
     """
     step = max(0.01, 10.0 ** (math.floor(math.log10(usd)) - 1))
     return f"{math.ceil(usd / step - 1e-12) * step:.2f}".removesuffix(".00")
-
-
-def left(usd: float) -> str:
-    """An amount that is still there, rounded down: no more than what is shown can be counted on.
-
-    >>> left(0.02069), left(12.0), left(-1e-12)
-    ('$0.0206', '$12.0000', '$0.0000')
-    """
-    return f"${math.floor(max(usd, 0.0) * 1e4 + 1e-4) / 1e4:.4f}"
 
 
 # --- what a call can and did cost -------------------------------------------------------------------------------------
@@ -208,17 +184,8 @@ class Spending:
         return None if self.limit is None else self.limit - self.usd - self.reserved
 
 
-#: What the row of the total adds up, and what of that is counted in whole numbers.
-_COUNTED = ("attempts", "maybe_billed", "input", "output", "cached")
-_SUMMED = (*_COUNTED, "usd", "reserved", "maybe_billed_usd")
-
-
-def summed(name: str, rows: Iterable[Spending], limit: float | None) -> Spending:
-    """One row with the sums of these, under a limit of its own."""
-    rows = tuple(rows)
-    sums = {each: math.fsum(getattr(row, each) for row in rows) for each in _SUMMED}
-    sums |= {each: int(sums[each]) for each in _COUNTED}
-    return Spending(name, **sums, limit=limit, simulated=all(row.simulated for row in rows))
+#: What the row of the total adds up.
+_SUMMED = ("attempts", "usd", "reserved", "maybe_billed", "maybe_billed_usd", "input", "output", "cached")
 
 
 @dataclass(frozen=True)
@@ -237,7 +204,8 @@ class Account:
     @property
     def total(self) -> Spending:
         """The sums of the rows, under the limit of the run."""
-        return summed("total", self.rows, self.limit)
+        sums = {name: sum(getattr(row, name) for row in self.rows) for name in _SUMMED}
+        return Spending("total", **sums, limit=self.limit, simulated=all(row.simulated for row in self.rows))
 
     def __str__(self) -> str:
         """The account as a plain table."""
@@ -253,7 +221,7 @@ class Account:
             lines.append(
                 f"{row.model:<{width}}{row.attempts:>9}{row.input:>12,}{row.cached:>11,}{row.output:>11,}"
                 f"{dollars(row.usd):>12}{maybe:>18}{dollars(row.reserved):>11}"
-                f"{'-' if row.remaining is None else left(row.remaining):>12}"
+                f"{'-' if row.remaining is None else dollars(row.remaining, left=True):>12}"
             )
         if self.earlier:
             told = "Attempts of earlier runs of this experiment may have been billed"
@@ -276,27 +244,25 @@ class Budget:
     planned: bool = False
     total: float | None = None
     earlier: float = 0.0
-    _sums: dict[str, dict[str, float]] = field(default_factory=dict)
+    _rows: dict[str, Spending] = field(default_factory=dict)
     _open: dict[str, tuple[Request, float]] = field(default_factory=dict)
     _replies: set[str] = field(default_factory=set)
 
     @property
     def spent(self) -> float:
         """US dollars that all models have cost so far."""
-        return math.fsum(sums.get("usd", 0.0) for sums in self._sums.values())
+        return math.fsum(row.usd for row in self._rows.values())
 
     @property
     def reserved(self) -> float:
         """US dollars set aside for the attempts in flight."""
-        return math.fsum(usd for _, usd in self._open.values())
+        return self._reserved(None)
 
     @property
     def rows(self) -> tuple[Spending, ...]:
         """How the money stands now, a row a model that was asked."""
-        return tuple(
-            Spending(name, **sums, reserved=self._reserved(name), limit=self.limits.get(name))
-            for name, sums in sorted(self._sums.items())
-        )
+        rows = sorted(self._rows.items())
+        return tuple(replace(row, reserved=self._reserved(name), limit=self.limits.get(name)) for name, row in rows)
 
     @property
     def account(self) -> Account:
@@ -305,35 +271,38 @@ class Budget:
 
     def spent_on(self, model: str) -> float:
         """US dollars that one model has cost so far."""
-        return self._sums.get(model, {}).get("usd", 0.0)
+        return self._rows[model].usd if model in self._rows else 0.0
+
+    def caps(self) -> Iterator[tuple[str, str | None, float, float]]:
+        """Each bound: its setting, the model that it is for (None: all), and its dollars, of which so many are spent.
+
+        Of what all runs may cost together those before this one count, too.
+        """
+        yield "budget_usd", None, self.limit, self.spent
+        for name, limit in self.limits.items():
+            yield f"budget_usd[{name}]", name, limit, self.spent_on(name)
+        if self.total is not None:
+            yield "budget_total_usd", None, self.total, self.earlier + self.spent
 
     def reserve(self, request: Request) -> None:
         """Set the most that an attempt can cost aside, or raise BudgetReached without spending it."""
-        name, usd = request.model.name, worst_case(request)
-        if (reached := self.reached(request, usd)) is not None:
+        if (reached := self.reached(request)) is not None:
             raise reached
         self.abandon([request.key])  # an attempt that was never settled is no less sent for being repeated
-        self._open[request.key] = (request, usd)
-        self._count(name, attempts=1)
-        self._sums[name]["simulated"] = request.model.simulated
+        self._open[request.key] = (request, worst_case(request))
+        self._count(request.model, attempts=1)
 
-    def reached(self, request: Request, usd: float | None = None) -> BudgetReached | None:
-        """What `reserve` would raise for a request now; None where there is money for it. `usd`: its worst case."""
-        name, usd = request.model.name, worst_case(request) if usd is None else usd
-        if not usd:  # also where a bill above the worst case has left less than nothing
-            return None
-        limits = [("budget_usd", self.limit, self.spent, self.reserved)]
-        if name in self.limits:
-            limits.append((f"budget_usd[{name}]", self.limits[name], self.spent_on(name), self._reserved(name)))
-        if self.total is not None:
-            limits.append(("budget_total_usd", self.total, self.earlier + self.spent, self.reserved))
-        stops = []
-        for setting, limit, spent, reserved in limits:
-            if spent + reserved + usd > limit + ROUNDING:
+    def reached(self, request: Request) -> BudgetReached | None:
+        """What `reserve` would raise for a request now; None where there is money for it."""
+        usd, stops = worst_case(request), []
+        # What is free goes on also where a bill above the worst case has left less than nothing.
+        for setting, model, limit, spent in self.caps() if usd else ():
+            reserved = self._reserved(model)
+            if model in (None, request.model.name) and spent + reserved + usd > limit + ROUNDING:
                 told = (
                     f"the next call could bring the cost above {setting}={limit:.4f} "
-                    f"({dollars(spent)} spent, {dollars(reserved)} reserved, {left(limit - spent - reserved)} left; "
-                    f"the call could cost up to {dollars(usd)})"
+                    f"({dollars(spent)} spent, {dollars(reserved)} reserved, "
+                    f"{dollars(limit - spent - reserved, left=True)} left; the call could cost up to {dollars(usd)})"
                 )
                 stops.append(BudgetReached(told, waiting=spent + usd <= limit + ROUNDING))
         return min(stops, key=lambda stop: stop.waiting, default=None)  # where one of them is final, it is that one
@@ -341,22 +310,226 @@ class Budget:
     def settle(self, request: Request, completion: Completion) -> None:
         """Give back what was reserved for an attempt and count what it cost."""
         self._open.pop(request.key, None)
-        usd, usage, name = actual(request, completion), completion.usage, request.model.name
-        self._count(name, usd=usd, input=usage.input or 0, output=usage.output or 0, cached=usage.cached or 0)
-        if completion.maybe_billed:
-            self._count(name, maybe_billed=1, maybe_billed_usd=usd)
+        usd, usage, maybe = actual(request, completion), completion.usage, completion.maybe_billed
+        counts = {"input": usage.input or 0, "output": usage.output or 0, "cached": usage.cached or 0}
+        self._count(request.model, usd=usd, maybe_billed=int(maybe), maybe_billed_usd=usd if maybe else 0.0, **counts)
         if completion.status == "ok":
             self._replies.add(request.key)
 
     def abandon(self, keys: Iterable[str]) -> None:
         """Count attempts that were sent and of which nobody will ever hear: perhaps billed, at what was reserved."""
         for request, usd in [self._open.pop(key) for key in keys if key in self._open]:
-            self._count(request.model.name, usd=usd, maybe_billed=1, maybe_billed_usd=usd)
+            self._count(request.model, usd=usd, maybe_billed=1, maybe_billed_usd=usd)
 
-    def _count(self, model: str, **more: float) -> None:
-        sums = self._sums.setdefault(model, {})
-        for name, amount in more.items():
-            sums[name] = sums.get(name, 0) + amount
+    def _count(self, model: Model, **more: float) -> None:
+        row = self._rows.get(model.name) or Spending(model.name, simulated=model.simulated)
+        self._rows[model.name] = replace(row, **{name: getattr(row, name) + each for name, each in more.items()})
 
-    def _reserved(self, model: str) -> float:
-        return math.fsum(usd for request, usd in self._open.values() if request.model.name == model)
+    def _reserved(self, model: str | None) -> float:
+        return math.fsum(usd for request, usd in self._open.values() if model in (None, request.model.name))
+
+
+# --- the plan of a run ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PlanRow:
+    """The calls to one model in one stage; token counts and `usd` are upper bounds for the missing calls.
+
+    `shared_tokens` of the input are beginnings that an earlier one of these calls has too. What is expected of the
+    missing calls follows from `seen` stored replies of the model: US dollars, and seconds with so many calls at once as
+    the run makes; None where nothing is stored.
+    """
+
+    stage: str
+    model: str
+    calls: int = 0
+    stored: int = 0
+    missing: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float = 0.0
+    shared_tokens: int = 0
+    expected_usd: float | None = None
+    expected_seconds: float | None = None
+    seen: int = 0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All stages of a run; `notes` are sentences that belong below the table."""
+
+    rows: tuple[PlanRow, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def missing(self) -> int:
+        """How many calls would be made."""
+        return sum(row.missing for row in self.rows)
+
+    @property
+    def usd(self) -> float:
+        """The most that they could cost."""
+        return sum(row.usd for row in self.rows)
+
+    def check(self, budget: Budget) -> Plan:
+        """The plan itself, or OverBudget with the table below what `excess` says."""
+        if told := self.excess(budget):
+            raise OverBudget(f"{told}\n{self}")
+        return self
+
+    def excess(self, budget: Budget) -> str:
+        """Count and cost of what is missing and how many calls would fit, where not all do; "" where all fit.
+
+        What the run has spent already counts, and what earlier runs may have been billed where they share a limit; the
+        budget of each model is checked beside that of all.
+        """
+        named = all(row.model in budget.limits for row in self.rows)
+        told = []
+        for setting, model, limit, spent in budget.caps():
+            rows = [row for row in self.rows if model in (None, row.model)]
+            usd = math.fsum(row.usd for row in rows)
+            theirs = setting == "budget_usd" and named and limit + ROUNDING >= math.fsum(budget.limits.values())
+            if not usd or spent + usd <= limit + ROUNDING or theirs:  # what the models may spend says it all
+                continue
+            missing, share = sum(row.missing for row in rows), max(0.0, limit - spent) / usd
+            fit = sum(math.floor(row.missing * share + ROUNDING) if row.usd else row.missing for row in rows)
+            already = f" ({dollars(spent)} of it is spent)" if spent else ""
+            if setting == "budget_total_usd":
+                already = f" (of which earlier attempts may have been billed {dollars(spent)})"
+            told.append(
+                f"{missing} calls{f' to {model}' if model else ''} are missing and could cost up to {dollars(usd)}, "
+                f"which is more than {setting}={limit:.4f}{already}: {f'about {fit}' if fit else 'none'} of them would "
+                f"fit; raise {setting} to {dollars(spent + usd)}, or ask less (question_limit, judges)."
+            )
+        return "\n".join(told)
+
+    def __str__(self) -> str:
+        """The plan as a plain table."""
+        head = (
+            f"{'stage':<10}{'model':<26}{'calls':>7}{'stored':>8}{'missing':>9}{'tokens in':>12}{'out':>11}{'USD':>12}"
+        )
+        body = [
+            f"{r.stage:<10}{r.model:<26}{r.calls:>7}{r.stored:>8}{r.missing:>9}"
+            f"{r.input_tokens:>12,}{r.output_tokens:>11,}{r.usd:>12.4f}"
+            for r in self.rows
+        ]
+        total = f"{'total':<36}{sum(r.calls for r in self.rows):>7}{sum(r.stored for r in self.rows):>8}"
+        last = f"{total}{self.missing:>9}{self.usd:>35.4f}"
+        return "\n".join(
+            [head, *body, last, "Tokens and USD: upper bounds.", *self._expected(), *self._cache(), *self.notes]
+        )
+
+    def _expected(self) -> list[str]:
+        """What the missing calls will probably cost and take, from what stands in the store of the same models."""
+        told = []
+        for name in dict.fromkeys(row.model for row in self.rows if row.missing):
+            rows = [row for row in self.rows if row.model == name and row.missing]
+            if any(row.expected_usd is None for row in rows):
+                continue
+            usd = math.fsum(row.expected_usd or 0 for row in rows)
+            seconds = math.fsum(row.expected_seconds or 0 for row in rows)
+            took = f", {_duration(seconds)}" if seconds else ""
+            told.append(f"Expected of {name}: {dollars(usd)}{took} (from {rows[0].seen:,} stored replies).")
+        return told
+
+    def _cache(self) -> list[str]:
+        """What a provider's cache can save, where calls begin alike."""
+        shared, every = sum(row.shared_tokens for row in self.rows), sum(row.input_tokens for row in self.rows)
+        if not shared:
+            return []
+        return [
+            f"{shared:,} of {every:,} tokens in ({shared / every:.0%}) are passages that calls to one model share and "
+            "begin with: a provider's prompt cache can save most of their price (not counted on above)."
+        ]
+
+
+def _duration(seconds: float) -> str:
+    """A time as people say it, rounded up.
+
+    >>> _duration(4.2), _duration(200), _duration(9000)
+    ('about 5 s', 'about 4 min', 'about 2.5 h')
+    """
+    if seconds < 60:
+        return f"about {math.ceil(seconds)} s"
+    return f"about {math.ceil(seconds / 60)} min" if seconds < 7200 else f"about {seconds / 3600:.1f} h"
+
+
+def unique(requests: Iterable[Request]) -> dict[str, Request]:
+    """The requests by key, in their order; equal ones are asked once."""
+    found: dict[str, Request] = {}
+    for request in requests:
+        found.setdefault(request.key, request)
+    return found
+
+
+def _replied(path: Path | None) -> dict[str, Took | None]:
+    """What each stored reply of a model took, by key; None where nobody counted."""
+    found: dict[str, Took | None] = {}
+    for reply in store.replies(path) if path else ():
+        read, written = reply.usage.input, reply.usage.output
+        found[reply.key] = None if None in (read, written) else (read, written, reply.latency or 0.0)
+    return found
+
+
+def _expected(model: Model, missing: int, alike: Sequence[Took], concurrency: int) -> dict[str, float]:
+    """US dollars and seconds of so many missing calls, if they are like these stored ones on average."""
+    if not alike or not missing or model.simulated:
+        return {}
+    read, written, seconds = (math.fsum(each) / len(alike) for each in zip(*alike, strict=True))
+    usd, side_by_side = cost(model, round(read), round(written)), max(1, min(concurrency, missing))
+    return {"expected_usd": missing * usd, "expected_seconds": missing * seconds / side_by_side, "seen": len(alike)}
+
+
+def make_plan(stages: Mapping[str, Iterable[Request]], folder: Path | None, concurrency: int = 16) -> Plan:
+    """Calls, tokens and dollars per stage and model, in one pass; what is in the store is not asked again.
+
+    Stages hold requests in the order in which they will be asked; what an earlier stage asks is stored for a later one,
+    and a request with unwritten answers counts as missing. Without a folder nothing is stored. Equal requests are one
+    call, but prompts that are equal only while their answers are unwritten are not. What is expected of the missing
+    calls is for so many at once, by the stored ones of the stage, or by all of the model where it has none.
+    """
+    rows: list[PlanRow] = []
+    known: dict[str, dict[str, Took | None]] = {}
+    for stage, requests in stages.items():
+        counted: dict[str, tuple[Model, Counter[str]]] = {}
+        starts: set[tuple[str, bytes]] = set()  # by model, the beginnings worth caching that were seen
+        alike: dict[str, list[Took]] = {}
+        seen: set[str] = set()
+        for request in requests:
+            name, key, sizes = request.model.name, None if request.unwritten else request.key, request.measured
+            if key in seen:
+                continue
+            if name not in known:
+                # In this model's file alone: another name of the same model has a file of its own.
+                known[name] = _replied(store.file_of(folder, name) if folder else None)
+            here, (_, row) = known[name], counted.setdefault(name, (request.model, Counter()))
+            row.update({"calls": 1, "stored" if key in here else "missing": 1})
+            if key in here:
+                alike.setdefault(name, []).extend(filter(None, [here[key]]))
+            else:
+                read, written = bounds(request)
+                row.update(input_tokens=read, output_tokens=written, usd=cost(request.model, read, written))
+                row["shared_tokens"] += sizes.start if (name, sizes.starts) in starts else 0
+                starts.add((name, sizes.starts))
+            if key is not None:
+                seen.add(key)
+                here.setdefault(key, None)
+        for name, (model, row) in counted.items():
+            like = alike.get(name) or [each for each in known[name].values() if each]
+            more = _expected(model, row["missing"], like, model.concurrency or concurrency)
+            rows.append(PlanRow(stage, name, **row, **more))
+    return Plan(tuple(rows))
+
+
+def earlier(experiment: str, models: Iterable[Model], folder: Path) -> float:
+    """US dollars that stored attempts of an experiment may have been billed, at today's prices of these models.
+
+    A reply that several experiments share counts for the first to ask. NoPrice where nobody knows a price.
+    """
+    found = []
+    for model in {model.name: model for model in models if not model.simulated}.values():
+        for record in store.lines(store.file_of(folder, model.name)):
+            if record["labels"].get("experiment") == experiment:
+                found.append(billed(model, record, store.completion_of(record)))
+    return math.fsum(found)

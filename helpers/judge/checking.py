@@ -16,13 +16,9 @@ from helpers.types import Model, Request
 
 #: What the store's lines say of each key for people who grep them: question, condition, experiment.
 Names = Mapping[str, Mapping[str, Any]]
-#: Where a model is asked: provider and `base_url`.
-Address = tuple[str, str | None]
 #: A token of English prose has between four and five bytes, one of code, numbers or another language fewer: what is
 #: counted is less than what is sent, and what cannot fit even so does not fit.
 BYTES_A_TOKEN = 5
-#: No model in the price table holds less: shorter prompts need not be looked at.
-LEAST_CONTEXT = 4000
 #: Prompts that an error lists one by one, and texts of each.
 LISTED = 5
 LONGEST = 3
@@ -104,23 +100,21 @@ def context_of(model: Model) -> int | None:
         return None
 
 
-def too_long(requests: Iterable[Request]) -> list[tuple[Request, int, int]]:
+def too_long(requests: Sequence[Request]) -> list[tuple[Request, int, int]]:
     """The requests that cannot fit, each with the tokens that it needs at least and those that its model holds.
 
     What a prompt will show and nobody has written yet is not counted.
     """
-    found = []
+    found, models = [], {request.model.name: request.model for request in requests}
+    contexts = {name: context_of(model) for name, model in models.items()}
     for request in requests:
-        model = request.model
         # The price table counts prompts alone; a server of one's own refuses what leaves no room for the reply.
-        reply = model.max_tokens if model.context else 0
-        most = request.measured.size + reply
+        reply = request.model.max_tokens if request.model.context else 0
+        context = contexts[request.model.name]
         # Looked at closely only where it could be: of 100,000 prompts hardly any is.
-        if most < (model.context or LEAST_CONTEXT) or (context := context_of(model)) is None or most < context:
-            continue
-        needed = tokens_at_least(request.system + request.prompt) + reply
-        if needed > context:
-            found.append((request, needed, context))
+        if context is not None and request.measured.size + reply >= context:
+            needed = tokens_at_least(request.system + request.prompt) + reply
+            found += [(request, needed, context)] if needed > context else []
     return found
 
 
@@ -168,7 +162,7 @@ def longest(prompt: str, shown: Sequence[str]) -> list[str]:
 # --- calls that no minute of limits.yaml can hold ---------------------------------------------------------------------
 
 
-def limits_at(models: Iterable[Model]) -> dict[Address, Limit]:
+def limits_at(models: Iterable[Model]) -> dict[tuple[str, str | None], Limit]:
     """What limits.yaml says of the addresses at which these models are asked."""
     from helpers.config import load_limits
 

@@ -14,14 +14,14 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, TextIO
 
 from helpers.escaping import terminal
-from helpers.judge.budget import Budget, summed
+from helpers.judge.budget import Budget
 from helpers.providers import in_browser
 from helpers.providers.keys import redact
 
 #: Models whose costs stand in the line by name, the dearest first: a line is no table.
 NAMED = 4
-#: The line is made anew no more often than so, in seconds: in a terminal, and in a browser.
-SLOW, QUICK = 1.0, 0.1
+#: In a terminal the line is made anew no more often than so, in seconds.
+SLOW = 1.0
 #: How long calls in flight may take to arrive after an interrupt, in seconds.
 GRACE_SECONDS = 30.0
 #: How long calls that are given up may take to clean up after themselves, in seconds.
@@ -56,7 +56,7 @@ def notice(text: str) -> None:
 
 def money(budget: Budget) -> str:
     """The account in a few words: spent of how much, reserved, perhaps billed, and by model where several cost."""
-    total = summed("total", budget.rows, budget.limit)
+    total = budget.account.total
     dear = sorted((row for row in budget.rows if row.usd), key=lambda row: (-row.usd, row.model))
     said = f"spent ${total.usd:.2f}" + (f" of ${budget.limit:.2f}" if budget.limit else "")
     said += f", reserved ${total.reserved:.2f}" if total.reserved else ""
@@ -73,50 +73,43 @@ class Progress:
     def __init__(self, stage: str, calls: int, stored: int, budget: Budget, show: bool = True) -> None:
         """`calls` are wanted, `stored` of them need no asking."""
         self.stored, self.failed, self.unreadable, self.budget = stored, 0, 0, budget
-        self._bar: Any = None
-        self._came, self._pause, self._due = 0, QUICK, 0.0
-        self._open = ExitStack()
+        self._bar, self._open = None, ExitStack()
         if show and calls > stored:
-            options: dict[str, Any] = {"desc": stage, "total": calls, "initial": stored, "unit": "call"}
-            options |= {"miniters": 0, "mininterval": 0}  # when it is shown is decided here
+            options: dict[str, Any] = {"desc": stage, "total": calls, "initial": stored, "unit": "call", "miniters": 0}
             if in_browser():
                 from tqdm.auto import tqdm
             else:
                 from tqdm import tqdm
 
-                options["file"] = self._open.enter_context(_stream())
-                self._pause = SLOW
-            self._bar = tqdm(**options)
-            self._due = time.monotonic() + self._pause
+                options |= {"file": self._open.enter_context(_stream()), "mininterval": SLOW}
+            self._bar: Any = tqdm(**options)
+            self._bar.postfix = self
+
+    def __str__(self) -> str:
+        """The end of the line, which the bar asks for when it is due: its sums go over all calls in flight."""
+        unread = f", unreadable {self.unreadable}" if self.unreadable else ""
+        return f", stored {self.stored}, failed {self.failed}{unread}, {money(self.budget)}"
 
     def done(self, read: bool = True) -> None:
         """One call brought its reply, which could be `read` or not."""
-        self._came += 1
         self.unreadable += not read
-        self._show()
+        self._update(1)
 
     def fail(self) -> None:
         """One attempt brought none."""
         self.failed += 1
-        self._show()
+        self._update(0)
 
     def close(self) -> None:
-        """Leave the finished bar standing."""
+        """Leave the finished bar standing, with attempts that were given up by now."""
         with suppress(OSError), self._open:
-            self._show(last=True)  # attempts that were given up count by now
             if self._bar is not None:
                 self._bar.close()
 
-    def _show(self, last: bool = False) -> None:
-        """Make the line anew where it is due (its sums go over all calls in flight) and the terminal is still there."""
-        if self._bar is None or (not last and time.monotonic() < self._due):
-            return
-        unread = f", unreadable {self.unreadable}" if self.unreadable else ""
-        counts = f"stored {self.stored}, failed {self.failed}{unread}, {money(self.budget)}"
-        with suppress(OSError):
-            self._bar.set_postfix_str(counts, refresh=False)
-            self._bar.update(self._came)
-        self._came, self._due = 0, time.monotonic() + self._pause
+    def _update(self, calls: int) -> None:
+        if self._bar is not None:
+            with suppress(OSError):  # the terminal is not there any more
+                self._bar.update(calls)
 
 
 # --- interrupts: nothing more is sent, what is in flight may arrive, a second one ends it now -------------------------

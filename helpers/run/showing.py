@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from helpers import frames
+from helpers import frames, verdicts
 from helpers.biases.losses import loss_change, loss_words
 from helpers.escaping import fenced, markdown, slanted, visible
 from helpers.run.asking import Asked
@@ -105,20 +106,25 @@ def _count(n: int, noun: str) -> str:
 
 
 def losses(asked: Asked) -> pd.DataFrame:
-    """Judgments by judge, condition and outcome, with the tokens of their replies (dollars stand in run.json)."""
+    """Judgments by judge, condition and outcome, with the tokens of their replies (dollars stand in run.json).
+
+    `unwrapped` counts the verdicts that were read after a wrapper of that kind was taken off.
+    """
     table = frames.losses(asked.frame)
-    used = [((j.trial.judge.name, j.trial.condition), j.completion.usage) for j in asked.judgments if j.completion]
-    for kind in ("input", "output"):
-        tokens: dict[tuple[str, str], int] = {}
-        for place, usage in used:
-            tokens[place] = tokens.get(place, 0) + (getattr(usage, kind) or 0)
-        if used:
-            table[f"tokens {kind}"] = [
-                tokens.get(place) for place in zip(table["judge"], table["condition"], strict=True)
-            ]
+    pairs = list(zip(table["judge"], table["condition"], strict=True))
+    tokens, wrapped = dict[tuple[str, str], Counter[str]](), dict[tuple[str, str], Counter[str]]()
+    for each in asked.judgments:
+        if each.completion:
+            place, usage = (each.trial.judge.name, each.trial.condition), each.completion.usage
+            used = {"tokens input": usage.input or 0, "tokens output": usage.output or 0}
+            tokens.setdefault(place, Counter()).update(used)
+            kinds = () if each.trial.judge.simulated else verdicts.unwrapped(each)  # which reads it once more
+            wrapped.setdefault(place, Counter()).update(f"unwrapped: {kind}" for kind in kinds)
+    for counts, missing in ((tokens, None), (wrapped, 0)):
+        for name in sorted(set().union(*counts.values())):
+            table[name] = [counts[place][name] if place in counts else missing for place in pairs]
     if "contradicts" in asked.frame:
         denied = frames.one_row_each(asked.frame).groupby(["judge", "condition"])["contradicts"].sum()
-        pairs = list(zip(table["judge"], table["condition"], strict=True))
         table["scores contradict ranking"] = [int(denied.get(place, 0)) for place in pairs]
     table["unreadable"] = table["unreadable"].map("{:.1%}".format)
     return table.rename(columns=lambda name: name.replace("_", " ")).set_index("judge")

@@ -9,14 +9,13 @@ import errno
 import os
 import socket
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from helpers.store.records import StoreError, encode, look, opened, told_of, usable
+from helpers.store.records import StoreError, encode, look, opened, raw_lines, sync_folder, told_of, usable
 from helpers.types import Completion, Request
 
 SYNC_LINES = 64
@@ -26,46 +25,36 @@ SYNC_SECONDS = 0.2
 MOST_UNSYNCED = 16 * SYNC_LINES
 
 
-def sync_folder(folder: Path) -> None:
-    """Bring the names of new files to the disk, where the system can."""
-    if hasattr(os, "O_DIRECTORY"):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
 class Writer:
     """The one writer of a store file, made by `writing`; each append is one write, synced in groups."""
 
     def __init__(self, path: Path) -> None:
         """Open the file for appending and cut a torn last line (only the lock's holder may)."""
-        self.path = path
-        new = not path.exists()
+        self.path, self._new = path, not path.exists()
         self._fd = opened(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
-        self._unsynced = 0  # lines since the last sync began
-        self._synced_at = time.monotonic()
+        self._unsynced, self._synced_at = 0, time.monotonic()  # lines since the last sync began, and when that was
         self._syncing: Future[None] | None = None
         self._thread = ThreadPoolExecutor(1, "sync")
         try:
             self._mend_tail()
-            if new:
+            self._size_before = self.size
+            if self._new:
                 sync_folder(path.parent)
         except BaseException:
             os.close(self._fd)
             raise
 
     def _mend_tail(self) -> None:
-        with os.fdopen(opened(self.path), "rb") as file:
-            last = b"".join(deque(file, maxlen=1))
-        if last in (b"\n", b"\r\n"):  # blank; with more behind it, it would be a damaged line
-            os.ftruncate(self._fd, self.size - len(last))
+        size, last = 0, b""
+        for _, last in raw_lines(self.path):
+            size += len(last)
+        if size < self.size:  # a blank last line; with more behind it, it would be a damaged one
+            os.ftruncate(self._fd, size)
         if not last or last.endswith(b"\n"):
             return
         line = look(1, last, usable)
         if line.kind == "torn":
-            os.ftruncate(self._fd, self.size - len(last))
+            os.ftruncate(self._fd, size - len(last))
         elif line.kind == "unended":  # only the newline is missing: a whole paid reply, not to be thrown away
             self.append_line(b"\n", "nothing was asked")
         else:  # what was paid for, or belongs to a later version, is not cut
@@ -93,47 +82,39 @@ class Writer:
         except OSError as error:
             raise told_of(self.path, OSError(error.errno, f"cannot append ({error.strerror})"), so) from error
         self._unsynced += 1
-        if self._unsynced >= MOST_UNSYNCED:
-            self.sync()
-        elif self._unsynced >= SYNC_LINES:
-            self._begin_sync()
+        self._sync(wait=self._unsynced >= MOST_UNSYNCED, least=SYNC_LINES)
 
-    def take_back(self, size: int | None) -> None:
-        """Take back lines that came from elsewhere: the file has this size again, or (None) is gone again."""
-        os.ftruncate(self._fd, size or 0)
-        if size is None:
+    def take_back(self) -> None:
+        """Undo every append: the file is as it was when it was opened, gone if it was not there."""
+        os.ftruncate(self._fd, self._size_before)
+        if self._new:
             self.path.unlink()
 
     def sync(self) -> None:
         """Bring everything appended to the disk, if anything is waiting."""
-        self._end_sync()
-        if self._unsynced:
-            self._begin_sync()
-            self._end_sync()
+        for _ in range(2):  # what was begun, and then what came since
+            self._sync(wait=True)
 
     def sync_when_due(self) -> None:
         """Let a thread sync when something has waited for SYNC_SECONDS; raises where the last sync has failed."""
-        if self._syncing is not None and self._syncing.done():
-            self._end_sync()
-        if self._unsynced and time.monotonic() - self._synced_at >= SYNC_SECONDS:
-            self._begin_sync()
+        due = time.monotonic() - self._synced_at >= SYNC_SECONDS
+        self._sync(least=1 if due else SYNC_LINES)
 
-    def _begin_sync(self) -> None:
-        """Let a thread sync what is in the file by now, unless it is still at it."""
-        if self._syncing is not None and not self._syncing.done():
-            return
-        self._end_sync()
-        try:
-            self._syncing = self._thread.submit(self._to_disk)
-        except RuntimeError:  # no thread can be started here
-            self._to_disk()
-        self._unsynced, self._synced_at = 0, time.monotonic()
+    def _sync(self, wait: bool = False, least: int = 1) -> None:
+        """Let a thread sync what is in the file by now, where that are so many lines and it is not still at it.
 
-    def _end_sync(self) -> None:
-        """Wait for the sync that was begun, if any, and raise what went wrong with it."""
-        begun, self._syncing = self._syncing, None
-        if begun is not None:
+        What went wrong with the sync before is raised; one that is not done yet can be waited for.
+        """
+        begun = self._syncing
+        if begun is not None and (wait or begun.done()):
+            self._syncing = None
             begun.result()
+        if self._syncing is None and self._unsynced >= least:
+            try:
+                self._syncing = self._thread.submit(self._to_disk)
+            except RuntimeError:  # no thread can be started here
+                self._to_disk()
+            self._unsynced, self._synced_at = 0, time.monotonic()
 
     def _to_disk(self) -> None:
         try:
@@ -157,15 +138,12 @@ def try_lock(path: Path) -> Any | None:
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise told_of(path.parent, error) from error
-    lock = FileLock(f"{path}.lock", mode=0o600, thread_local=False)
-    try:
+        lock = FileLock(f"{path}.lock", mode=0o600, thread_local=False)
         lock.acquire(timeout=0)
     except Timeout:
         return None
     except OSError as error:
-        raise told_of(Path(f"{path}.lock"), error) from error
+        raise told_of(Path(error.filename or f"{path}.lock"), error) from error
     note = f"process {os.getpid()} on {socket.gethostname()} since {time.strftime('%H:%M:%S')}"
     try:
         note_file = opened(Path(f"{path}.holder"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
@@ -174,6 +152,14 @@ def try_lock(path: Path) -> Any | None:
     except BaseException:
         lock.release()
         raise
+    return lock
+
+
+def lock_at_once(path: Path, so: str) -> Any:
+    """The lock of a store file; StoreError where another process holds it, with what follows from that."""
+    lock = try_lock(path)
+    if lock is None:
+        raise StoreError(f"{path}: held by {holder(path)}; {so} when that run has ended")
     return lock
 
 

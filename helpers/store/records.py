@@ -12,7 +12,7 @@ import tomllib
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,8 @@ _CRC_LENGTH = len(_CRC % 0)
 _START = re.compile(rb'\{"v":\d+,"key":"')
 _END = re.compile(rb',"crc":"[0-9a-f]{8}"\}')
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
+#: The fields of a line, the columns of a table and what to do about errors of a system; read before any file can fail.
+LAYOUT: dict[str, Any] = tomllib.loads((pkgutil.get_data(__package__, "layout.toml") or b"").decode())
 #: What gives the record of a line without its line end, or says in a ValueError what is wrong with it.
 Reader = Callable[[bytes], dict[str, Any]]
 
@@ -42,24 +44,11 @@ class StoreError(RuntimeError):
     """A store file that cannot be trusted or written; the message names file and line."""
 
 
-#: What to do about an error of the system, where one can tell.
-REMEDIES = {
-    errno.EMFILE: "raise the limit of open files (`ulimit -n`) or lower `concurrency`",
-    errno.ENFILE: "this machine has too many open files; close other programs",
-    errno.ENOSPC: "make room there, or write elsewhere with `store`",
-    errno.EDQUOT: "your quota there is used up; make room, or write elsewhere with `store`",
-    errno.ELOOP: "put the file itself there (the folder of replies may be a link)",
-    errno.EROFS: "it is mounted read-only; name another folder with `store`",
-    errno.EACCES: "you may not write or read it; change its owner or rights, or name another folder with `store`",
-    errno.EPERM: "you may not write or read it; change its owner or rights, or name another folder with `store`",
-}
-
-
 def told_of(path: Path, error: OSError, so: str = "") -> StoreError:
     """An error of the system as a StoreError: the file or folder, what is wrong, what to do, and what follows."""
-    linked = "a symbolic link, and nothing is written through one"
-    words = linked if error.errno == errno.ELOOP else error.strerror
-    return StoreError("; ".join(filter(None, (f"{path}: {words}", REMEDIES.get(error.errno or 0), so))))
+    remedy = LAYOUT["remedies"].get(errno.errorcode.get(error.errno or 0))
+    words = "a symbolic link, and nothing is written through one" if error.errno == errno.ELOOP else error.strerror
+    return StoreError("; ".join(filter(None, (f"{path}: {words}", remedy, so))))
 
 
 def opened(path: Path, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
@@ -75,6 +64,16 @@ def opened(path: Path, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
         return os.open(path, flags | getattr(os, "O_BINARY", 0), mode)  # Windows would write line ends of its own
     except OSError as error:
         raise told_of(path, error) from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring the names of new files to the disk, where the system can."""
+    if hasattr(os, "O_DIRECTORY"):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def raw_lines(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -126,29 +125,16 @@ def encode(request: Request, completion: Completion, labels: Mapping[str, Any]) 
     if request.revision is not None:
         asked["revision"] = request.revision
     asked |= {name: getattr(request, name) for name in ("system", "prompt", "schema", "repeat")}
-    said = ("model", "request_id", "latency", "error", "maybe_billed")
-    reply = {"text": completion.text, "finish": completion.finish, "usage": vars(completion.usage)}
-    record = {
-        "v": VERSION,
-        "key": completion.key,
-        "attempt": completion.attempt,
-        "status": completion.status,
-        "request": asked,
-        "labels": dict(labels),
-        "reply": reply | {name: getattr(completion, name) for name in said},
-        "raw": completion.raw,
-        "at": completion.at,
-    }
-    body = dumps(record)
+    reply = {name: getattr(completion, name) for name in LAYOUT["line"]["reply"]}
+    parts = {"request": asked, "labels": dict(labels), "reply": reply | {"usage": vars(completion.usage)}}
+    fields = {name: parts[name] if name in parts else getattr(completion, name) for name in LAYOUT["line"]}
+    body = dumps({"v": VERSION, **fields})
     return body[:-1] + _CRC % zlib.crc32(body) + b"\n"
 
 
 def key_of(request: Mapping[str, Any]) -> str:
     """The key of a request as a line holds it: what `types.Request.key` computes of the request itself."""
-    seen = {name: request[name] for name in ("provider", "model", "params", "system", "prompt", "repeat")}
-    seen["schema"] = json.dumps(request["schema"])
-    if "revision" in request:
-        seen["revision"] = request["revision"]
+    seen = {**request, "schema": json.dumps(request["schema"])}
     text = json.dumps(seen, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -208,11 +194,11 @@ def usable(line: bytes) -> dict[str, Any]:
     record = decode(line)
     try:
         completion_of(record)
-        if isinstance(record["key"], str) and isinstance(record["request"]["prompt"], str):
-            return record
+        if not isinstance(record["key"], str) or not isinstance(record["request"]["prompt"], str):
+            raise TypeError("its key or its prompt is no text")
     except (KeyError, TypeError) as error:
         raise ValueError(f"not a line of this program ({error})") from None
-    raise ValueError("not a line of this program (its key or its prompt is no text)")
+    return record
 
 
 def lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -281,26 +267,16 @@ def examine(line: bytes) -> dict[str, Any]:
 
     Beyond `decode` every field must be there with its type, no name twice, and the key must be that of the request.
     """
-
-    record = decode(line, _strictly)
-    _check_fields(record, layout()["line"])
-    usage, known = record["reply"]["usage"], layout()["usage"]
+    strictly = partial(json.loads, object_pairs_hook=no_duplicates, parse_constant=no_constant)
+    record = decode(line, lambda body: strictly(body.decode()))
+    _check_fields(record, LAYOUT["line"])
+    usage, known = record["reply"]["usage"], LAYOUT["usage"]
     if odd := sorted(set(usage) - set(known)):
         raise ValueError(f"reply.usage holds {odd[0][:40]!r}; known: {', '.join(sorted(known))}")
     _check_fields(usage, dict.fromkeys(usage, "int or null"), "reply.usage.")
     if record["key"] != key_of(record["request"]):
         raise ValueError("the key is not that of the request: one of them was changed")
     return record
-
-
-@lru_cache
-def layout() -> dict[str, Any]:
-    """What layout.toml says of the fields of a line and the columns of a table."""
-    return tomllib.loads((pkgutil.get_data(__package__, "layout.toml") or b"").decode())
-
-
-def _strictly(body: bytes) -> Any:
-    return json.loads(body.decode(), object_pairs_hook=no_duplicates, parse_constant=no_constant)
 
 
 def _check_fields(part: dict[str, Any], expected: Mapping[str, Any], where: str = "") -> None:

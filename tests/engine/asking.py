@@ -99,6 +99,11 @@ def attempts(folder: Path, model: Model) -> list[dict[str, Any]]:
     return list(store.lines(store.file_of(folder, model.name)))
 
 
+def stored(folder: Path, model: Model) -> dict[str, Completion]:
+    """The replies in a model's file, whole, by key; a run returns them without their bodies."""
+    return store.read(store.file_of(folder, model.name))
+
+
 def statuses(folder: Path, model: Model) -> list[str]:
     return [record["status"] for record in attempts(folder, model)]
 
@@ -108,9 +113,9 @@ def everything(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
 
 
-#: Attempts that one request may have, by what came of them, in the table of retries; the last one of a provider error
-#: comes when the rest of the stage is done.
-MOST_TRIES = {"maybe_billed": 6, "bad_envelope": 6, "too_large": 2, "empty": 1, "provider_error": 7, "ok": 1}
+#: Attempts that one request may have, by what came of them, in the table of retries; the last one of a server's own
+#: failure comes when the rest of the stage is done.
+MOST_TRIES = {"maybe_billed": 7, "bad_envelope": 7, "too_large": 2, "empty": 1, "provider_error": 7, "ok": 1}
 
 
 def within_the_table(folder: Path, model: Model, requests: Iterable[Request]) -> bool:

@@ -85,8 +85,9 @@ def test_planted_biases_of_a_served_judge_are_found_within_the_planned_cost(
 
 def test_a_fair_judge_is_not_accused_and_its_card_says_what_would_have_been_found(serve: Any, tmp_path: Path) -> None:
     server = serve(served({"sharpness": 2.0}))
-    done = run(tmp_path, server.url, "--text")
+    done = run(tmp_path, server.url, "--text", "--concurrency", "3")
     assert done.exit_code == 0 and "no bias shown in any of 8 probes" in done.output
+    assert server.most_in_flight <= 3, "16 where nobody says how many"
     assert not any(call.structured for call in server.calls)
     assert all(0 < each["smallest_detectable"] < 1 for each in facts(tmp_path)["probes"])
 

@@ -16,8 +16,8 @@ from aiohttp import web
 
 from helpers.judge import Budget, Incomplete
 from helpers.providers import meanings
-from helpers.types import Completion, Price
-from tests.engine.asking import MODELS, ask, attempts, everything, requests_to, serving
+from helpers.types import Price
+from tests.engine.asking import MODELS, ask, attempts, everything, requests_to, serving, stored
 
 KINDS = ("openai", "anthropic", "google")
 MB = 2**20
@@ -129,10 +129,9 @@ def test_of_a_body_that_is_no_reply_the_beginning_is_kept(tmp_path: Path, kind: 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_replies_that_are_too_large_stay_within_the_budget(tmp_path: Path, kind: str) -> None:
-    heard: list[Completion] = []
     budget = Budget(0.05, planned=True)
     with sending(b" " * (17 * MB), {}) as url:
         model = model_at(url, kind, price=Price(1, 4), max_tokens=1000)
         with pytest.raises(Incomplete, match="budget_usd"):
-            ask(requests_to(model, 50), tmp_path, budget=budget, keep=lambda reply: heard.append(reply) or reply)
-    assert heard == [] and 0.04 < budget.spent <= 0.05
+            ask(requests_to(model, 50), tmp_path, budget=budget)
+    assert stored(tmp_path, model) == {} and 0.04 < budget.spent <= 0.05

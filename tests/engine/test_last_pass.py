@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from helpers.judge import Incomplete
-from helpers.types import Request
-from tests.engine.asking import MODELS, ask, attempts, requests_to
+from helpers.judge import Budget, Incomplete, actual
+from helpers.judge.budget import worst_case
+from helpers.types import Completion, Price, Request
+from tests.engine.asking import MODELS, ask, attempts, requests_to, stored
 from tests.servers.behaviours import Call, Fault, Reply, only, polite
 
 GPT = MODELS["openai"]
+PRICED = replace(GPT, price=Price(1.0, 10.0), max_tokens=100)
 
 
 def failing(often: int, kind: str = "500") -> Any:
@@ -22,6 +25,12 @@ def failing(often: int, kind: str = "500") -> Any:
         return Fault(kind) if "question 3 " in call.prompt and call.attempt <= often else polite(call)
 
     return behave
+
+
+def paid(requests: list[Request], folder: Path) -> list[tuple[Request, Completion]]:
+    """The requests that have a reply, with it."""
+    replies = stored(folder, GPT)
+    return [(each, replies[each.key]) for each in requests if each.key in replies]
 
 
 def tries(folder: Path, request: Request) -> list[str]:
@@ -48,12 +57,22 @@ def test_once_more_is_once(serve: Any, tmp_path: Path) -> None:
     assert tries(tmp_path, requests[3]) == ["provider_error"] * 7
 
 
-def test_what_may_have_been_billed_is_not_paid_for_once_more(serve: Any, tmp_path: Path) -> None:
-    serve(failing(99, "truncated"))
-    requests = requests_to(GPT, 12)
-    with pytest.raises(Incomplete):
+@pytest.mark.parametrize(("kind", "status"), [("truncated", "maybe_billed"), ("broken_json", "bad_envelope")])
+def test_what_may_have_been_billed_is_made_once_more_within_the_budget(
+    serve: Any, tmp_path: Path, kind: str, status: str
+) -> None:
+    serve(failing(99, kind))
+    requests = requests_to(PRICED, 12)
+    with pytest.raises(Incomplete, match=f"1 x {status}"):
         ask(requests, tmp_path)
-    assert tries(tmp_path, requests[3]) == ["maybe_billed"] * 6
+    assert tries(tmp_path, requests[3]) == [status] * 7
+    # The others are paid as they are counted, and six attempts at their worst: then there is no money for one more.
+    folder, worst = tmp_path / "poor", worst_case(requests[3])
+    folder.mkdir()
+    budget = Budget(6.5 * worst + sum(actual(each, reply) for each, reply in paid(requests, tmp_path)), planned=True)
+    with pytest.raises(Incomplete, match="1 x the next call could bring the cost above budget_usd="):
+        ask(requests, folder, budget=budget, concurrency=1)
+    assert tries(folder, requests[3]) == [status] * 6 and budget.spent <= budget.limit
 
 
 def test_a_model_that_never_answered_is_not_asked_again(serve: Any, tmp_path: Path) -> None:

@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 
-from helpers import store
 from helpers.judge import Incomplete
 from helpers.providers import keys, meanings
 from helpers.types import Model
-from tests.engine.asking import MODELS, PROVIDERS, answering, ask, attempts, everything, requests_to
+from tests.engine.asking import MODELS, PROVIDERS, answering, ask, attempts, everything, requests_to, stored
 from tests.leaks import PLANTED, leaks, spelled
 from tests.servers.behaviours import Call, Fault, Reply, only
 
@@ -86,10 +85,11 @@ def test_the_environment_is_read_once_a_run_and_not_once_a_reply(
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_reply_that_echoes_the_key_is_stored_without_it(plant: Any, tmp_path: Path, provider: str) -> None:
     plant(only(Reply(echo(provider))))
-    (reply,) = ask(requests_to(MODELS[provider], 1), tmp_path).values()
+    (returned,) = ask(requests_to(MODELS[provider], 1), tmp_path).values()
+    (reply,) = stored(tmp_path, MODELS[provider]).values()
     assert clean(everything(tmp_path), provider) and clean(reply.text + reply.raw, provider)
+    assert returned == replace(reply, raw="")
     assert reply.text.startswith(f"Incorrect key [{VARIABLES[provider]}] ")
-    assert next(store.lines(store.file_of(tmp_path, MODELS[provider].name)))["raw"] == reply.raw
     assert json.loads(reply.raw), "the body is a body still"
 
 
@@ -107,7 +107,8 @@ def test_a_key_in_escapes_pieces_and_headers_is_not_stored(plant: Any, tmp_path:
     for name, body in bodies.items():
         with answering(body) as url:
             model = Model(name, "openai", "m", "x", base_url=url, revision={}, api_key_env="OPENAI_API_KEY")
-            (reply,) = ask(requests_to(model, 1), tmp_path).values()
+            ask(requests_to(model, 1), tmp_path)
+        (reply,) = stored(tmp_path, model).values()
         assert reply.text.endswith("[OPENAI_API_KEY]") and not leaks(reply.raw.replace('"}, {"', "")), name
         assert not leaks(json.dumps(json.loads(reply.raw), ensure_ascii=False)), name
     assert not leaks(everything(tmp_path))

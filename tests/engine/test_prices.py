@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from genai_prices import Usage, calc_price
 from genai_prices.data_snapshot import get_snapshot
 
-from helpers.judge.budget import cost, tariff_of
+from helpers.judge.budget import cost, price
 from helpers.types import Model
 
 #: Below, at and above the limits at which tables have tiers.
@@ -18,10 +18,10 @@ def test_every_entry_gives_what_the_table_s_own_calculation_gives() -> None:
     entries = [(provider, model) for provider in get_snapshot().providers for model in provider.models]
     assert len(entries) > 1000
     for provider, model in entries:
-        tariff = tariff_of(model, datetime.now(UTC))
+        now = datetime.now(UTC)
         for read, written in TOKENS:
             expected = model.calc_price(Usage(input_tokens=read, output_tokens=written), provider).total_price
-            assert tariff(read, written) == float(expected), (
+            assert price(model, now, read, written) == float(expected), (
                 provider.id,
                 model.id,
                 read,

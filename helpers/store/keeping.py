@@ -1,0 +1,483 @@
+"""Whole store files: what they hold, whether they are whole and how they become so again, and how they are shared.
+
+Replies leave a store for other programs and people, and come from elsewhere: what comes is checked to the last line
+before any is written, and read once more while it is written; none that is here is lost.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import sha256
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from helpers.escaping import cell
+from helpers.store import records
+from helpers.store.appending import Writer, lock_at_once
+from helpers.store.records import Line, Reader, StoreError, examine, file_of, files, opened, scan, sync_folder, told_of
+from helpers.types import Usage
+
+#: What one line cost in US dollars, counted and at most; raises ValueError where nobody knows the price.
+Cost = Callable[[str, dict[str, Any]], tuple[float, float]]
+#: Where an exported line says which file of the store it is from, with a checksum over all before it.
+_FILE = re.compile(rb',"file":"([^"]{0,200})","seal":"([0-9a-f]{8})"\}\Z')
+#: So many bad lines are told of a file that is refused.
+TOLD = 5
+_SO = "nothing was taken in"
+#: Rows of a table that are in memory at once.
+_ROWS = 500
+
+
+_locked = partial(lock_at_once, so=f"{_SO}: try again")
+
+
+@dataclass
+class Seen:
+    """What the lines of a file have brought so far: which attempts, and which keys have a reply."""
+
+    attempts: set[bytes] = field(default_factory=set)
+    answered: set[str] = field(default_factory=set)
+
+    def note(self, record: dict[str, Any]) -> str:
+        """Note a line; "same" (a copy), "failures", "further" (another reply to a key that has one) or "new".
+
+        Finished replies are told by what came back, so that a simulated reply made twice is one; labels say only who
+        asked first. Failures brought nothing that could tell them apart, so their time and number do.
+        """
+        reply, failed = record["reply"], record["status"] != "ok"
+        told = [record[name] for name in ("key", "status", "raw")]
+        told += [reply[name] for name in ("text", "finish", "model", "usage", "request_id")]
+        told += [record["attempt"], record["at"], reply["error"]] if failed else []
+        attempt = sha256(json.dumps(told, sort_keys=True).encode()).digest()
+        if attempt in self.attempts:
+            return "same"
+        self.attempts.add(attempt)
+        if failed:
+            return "failures"
+        new = record["key"] not in self.answered
+        self.answered.add(record["key"])
+        return "new" if new else "further"
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What a look at every line of a file found: its `bad` lines, an unfinished last one (`tail`), and doubles.
+
+    `same` counts lines whose reply stands in an earlier line of the same key, `further` those that bring another reply
+    to a key that has one. Neither is damage: the first reply of a key counts.
+    """
+
+    lines: int
+    bad: tuple[Line, ...]
+    tail: Line | None
+    same: int
+    further: int
+
+
+@dataclass(frozen=True)
+class Repaired:
+    """What a repair did: lines moved to `side`, whole lines found within them and put back, lines left as unreadable.
+
+    `left` are lines of another version's format: they are whole, and a newer version reads them.
+    """
+
+    side: Path
+    moved: int
+    rescued: int
+    left: int
+
+
+def verify(path: Path) -> Verified:
+    """Look at every line of a file; nothing is changed and nothing is locked."""
+    bad, tail, count, seen, kinds = list[Line](), None, 0, Seen(), Counter[str]()
+    for line in scan(path):
+        count += 1
+        if line.kind in ("damaged", "unknown"):
+            bad.append(line)
+        elif line.kind != "whole":
+            tail = line
+        if line.record is not None:
+            kinds[seen.note(line.record)] += 1
+    return Verified(count, tuple(bad), tail, kinds["same"], kinds["further"])
+
+
+def repair(path: Path) -> Repaired:
+    """Move what is no whole line of a file to `<file>.damaged`, byte for byte, and put back whole lines found in it.
+
+    Nothing is deleted: the side file is on the disk before the file is replaced, in one step. StoreError while another
+    process holds the file.
+    """
+    lock, moved, rescued, left = lock_at_once(path, "repair it"), list[Line](), 0, 0
+    try:
+        if path.is_symlink():
+            os.close(opened(path, os.O_RDWR))  # says why it is refused
+        with replacing(path) as file:
+            for line in scan(path):
+                whole = [line.raw.removesuffix(b"\n")]
+                if line.kind in ("damaged", "torn"):
+                    moved.append(line)
+                    whole = records.whole_within(line.raw)
+                    rescued += len(whole)
+                left += line.kind == "unknown"
+                file.writelines(each + b"\n" for each in whole)
+            side = set_aside(path, moved)
+        return Repaired(side, len(moved), rescued, left)
+    finally:
+        lock.release()
+
+
+def set_aside(path: Path, bad: Sequence[Line]) -> Path:
+    """Put lines that cannot be read into the file beside theirs, byte for byte and onto the disk; that file's path."""
+    side = path.with_name(f"{path.name}.damaged")
+    try:
+        if bad:
+            with os.fdopen(opened(side, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab") as file:
+                file.writelines(line.raw.removesuffix(b"\n") + b"\n" for line in bad)
+                file.flush()
+                os.fsync(file.fileno())
+            sync_folder(path.parent)
+    except OSError as error:
+        raise told_of(side, error, "nothing else was changed") from error
+    return side
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A new file that takes the place of `path` in one step once it is on the disk; after an error all is as it was."""
+    part = path.with_name(f".{path.name}.part")
+    part.unlink(missing_ok=True)  # of a process that died, or a link that would lead the write elsewhere
+    try:
+        with os.fdopen(opened(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            part.chmod(path.stat().st_mode & 0o777)
+        os.replace(part, path)
+        sync_folder(path.parent)
+    except OSError as error:
+        if error.filename:
+            raise
+        raise StoreError(f"{path}: cannot be written ({error.strerror}); all is as it was") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@dataclass
+class Contents:
+    """One file of a store.
+
+    `replies` counts keys with a usable reply, `further` more replies to those; `failures` counts attempts by status.
+    `usd_measured` is what the tokens that were counted cost, `usd_at_most` also counts calls of which nobody can tell
+    at the most that they can have cost; both are None where no price is known, which `no_price` says. Times are the
+    wall clock's, UTC; `returned` counts replies by the model id that the provider named, `simulated` lines that our own
+    simulator made.
+    """
+
+    model: str
+    bytes: int = 0
+    lines: int = 0
+    replies: int = 0
+    further: int = 0
+    failures: Counter[str] = field(default_factory=Counter)
+    tokens: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(vars(Usage()), 0)))
+    usd_measured: float | None = 0.0
+    usd_at_most: float | None = 0.0
+    no_price: str = ""
+    first: str = ""
+    last: str = ""
+    experiments: Counter[str] = field(default_factory=Counter)
+    returned: Counter[str] = field(default_factory=Counter)
+    simulated: int = 0
+    damaged: int = 0
+    torn: int = 0
+
+
+def contents(path: Path, cost: Cost) -> Contents:
+    """What one file holds. Lines that cannot be read are counted as damaged, not an error: `verify` names them."""
+    found, answered = Contents(path.stem, path.stat().st_size), set[str]()
+    for line in scan(path):
+        found.lines += 1
+        if line.record is None:
+            found.torn += line.kind == "torn"
+            found.damaged += line.kind != "torn"
+            continue
+        record, reply = line.record, line.record["reply"]
+        if record["status"] == "ok":
+            found.further += record["key"] in answered
+            answered.add(record["key"])
+            found.returned.update(filter(None, [reply["model"]]))
+        else:
+            found.failures[record["status"]] += 1
+        found.tokens.update({name: count or 0 for name, count in reply["usage"].items()})
+        found.experiments[str(record["labels"].get("experiment", ""))] += 1
+        found.simulated += record["request"]["provider"] == "simulated"
+        if record["at"]:
+            found.first, found.last = min(found.first or record["at"], record["at"]), max(found.last, record["at"])
+        if not found.no_price:
+            try:
+                measured, at_most = cost(found.model, record)
+                found.usd_measured += measured
+                found.usd_at_most += at_most
+            except ValueError as error:
+                found.usd_measured, found.usd_at_most, found.no_price = None, None, str(error)
+    found.replies = len(answered)
+    return found
+
+
+# --- replies that come from elsewhere ---------------------------------------------------------------------------------
+
+
+@dataclass
+class Joined:
+    """What came to the file of one model: `new` replies, `further` ones to keys that have one (the first counts).
+
+    `failures` are attempts that brought no reply; `same` were here already; `torn` were last lines that another store
+    had not finished, which are left out as every reader does. `left` are lines that no run can use (`bring_home`).
+    """
+
+    model: str
+    new: int = 0
+    further: int = 0
+    failures: int = 0
+    same: int = 0
+    torn: int = 0
+    left: list[Line] = field(default_factory=list)
+
+
+def named(raw: bytes, model: str) -> bytes:
+    """A line of a store as it is exported: with the name of its file, and a checksum over both; see `own_line`.
+
+    >>> named(b'{"v":1,"crc":"00000000"}', "gpt_fast")
+    b'{"v":1,"crc":"00000000","file":"gpt_fast","seal":"38ed6394"}'
+    """
+    body = raw[:-1] + b',"file":"%s"}' % model.encode()
+    return body[:-1] + b',"seal":"%08x"}' % zlib.crc32(body)
+
+
+def own_line(raw: bytes) -> tuple[bytes, str | None]:
+    """A line as the store holds it, and the file that an exported one names; a line that was changed as it is.
+
+    >>> own_line(named(b'{"v":1,"crc":"00000000"}', "gpt_fast")), own_line(b'{"v":1,"crc":"00000000"}')
+    ((b'{"v":1,"crc":"00000000"}', 'gpt_fast'), (b'{"v":1,"crc":"00000000"}', None))
+    """
+    told = _FILE.search(raw)
+    if told is None or b"%08x" % zlib.crc32(raw[: told.end(1)] + b'"}') != told[2]:
+        return raw, None
+    return raw[: told.start()] + b"}", told[1].decode("ascii", "replace")
+
+
+def import_file(source: Path, folder: Path, model: str | None = None) -> list[Joined]:
+    """Take the lines of an exported file, or of a file of another store, into this one; all of them or none.
+
+    `model` is whose file gets the lines that name none. StoreError, before anything is written: a line that is not
+    whole, a line without a file, a file that another process holds.
+    """
+    if source.is_dir():
+        raise StoreError(f"{source}: a folder; `recuse store merge` takes in another store")
+    if source.resolve().parent == folder.resolve():
+        raise StoreError(f"{source}: lies in the store itself")
+    return _take([(source, model)], folder, bears=())
+
+
+def merge(other: Path, folder: Path) -> list[Joined]:
+    """Take in all files of another store, each into the file of the same name; all of them or none. See import_file."""
+    if other.resolve() == folder.resolve():
+        raise StoreError(f"{other}: the store itself")
+    if other.is_file():
+        raise StoreError(f"{other}: a file, {_SO}; `recuse store import` takes in the replies of a file")
+    if not other.is_dir():
+        raise StoreError(f"{other}: no such folder, {_SO}")
+    found = files(other)
+    if not found:
+        raise StoreError(f"{other}: holds no file of replies (<model>.jsonl)")
+    return _take([(path, path.stem) for path in found], folder, bears=("torn",))
+
+
+def bring_home(other: Path, folder: Path, lock: Callable[[Path], Any] = _locked) -> list[Joined]:
+    """As `merge`, of what a run of one's own has left in a store of its own: by the reading of runs, `usable`.
+
+    A line that no run can use stops nothing: it goes to `<file>.damaged` beside the file, as with a repair.
+    `lock` gives the lock of a file once nobody else holds it.
+    """
+    sources = [(path, path.stem) for path in files(other)]
+    return _take(sources, folder, ("torn", "damaged", "unknown"), records.usable, lock)
+
+
+def _take(
+    sources: Sequence[tuple[Path, str | None]],
+    folder: Path,
+    bears: Sequence[str],
+    read: Reader = examine,
+    lock: Callable[[Path], Any] = _locked,
+) -> list[Joined]:
+    """Check all lines, lock all files, then read once more and append; whatever goes wrong, all is taken back.
+
+    `bears` are the kinds of lines that are not whole and stop nothing.
+    """
+
+    def checked() -> Iterator[tuple[Line, str]]:
+        return chain.from_iterable(_checked(source, model, bears, read) for source, model in sources)
+
+    joined = {file_of(folder, name): Joined(name) for name in sorted({name for _, name in checked()})}
+    folder.mkdir(parents=True, exist_ok=True)
+    seen, writers = dict[Path, Seen](), dict[Path, Writer]()
+    with ExitStack() as stack:
+        try:
+            for path in joined:
+                stack.callback(lock(path).release)
+                seen[path] = _read(path)
+                writers[path] = stack.enter_context(closing(Writer(path)))
+            for line, name in checked():
+                if (path := file_of(folder, name)) not in joined:
+                    raise StoreError(f"line {line.number} came while the source was read; {_SO}: try again")
+                _append(joined[path], line, writers[path], seen[path])
+            for writer in writers.values():
+                writer.sync()
+            for path, each in joined.items():
+                set_aside(path, each.left)
+        except BaseException:
+            for writer in writers.values():
+                writer.take_back()
+            raise
+    return list(joined.values())
+
+
+def _checked(source: Path, model: str | None, bears: Sequence[str], read: Reader) -> Iterator[tuple[Line, str]]:
+    """The lines of a source as they are to be written, and whose; StoreError with bad ones when all were read."""
+    bad: list[Line] = []
+    for number, raw in records.raw_lines(source):
+        own, name = own_line(raw.removesuffix(b"\n").removesuffix(b"\r"))
+        name = name if name is not None else model
+        line = records.look(number, own + (b"\n" if raw.endswith(b"\n") else b""), read)
+        if line.record is None and not (line.kind in bears and name is not None):
+            bad.append(line)
+        elif name is None:
+            raise StoreError(
+                f"{source}, line {number}: does not say whose file it belongs to, as lines of `recuse store export` "
+                "do; name the model with --model"
+            )
+        else:
+            yield line, name
+    if bad:
+        told = "".join(f"\n  line {line.number}: {line.wrong}" for line in bad[:TOLD])
+        more = f"\n  and {len(bad) - TOLD} more" if len(bad) > TOLD else ""
+        raise StoreError(f"{source}: {len(bad)} lines are not whole, {_SO}:{told}{more}")
+
+
+def _read(path: Path) -> Seen:
+    """What a file holds, read as runs read it, wherever the new lines come from."""
+    seen = Seen()
+    for line in scan(path, records.usable) if path.exists() else ():
+        if line.kind in ("damaged", "unknown"):
+            raise StoreError(f"{path}, line {line.number}: {line.wrong}; {_SO}: see `recuse store verify`")
+        if line.record is not None:
+            seen.note(line.record)
+    return seen
+
+
+def _append(joined: Joined, line: Line, writer: Writer, seen: Seen) -> None:
+    """Append a line, or the whole ones within a bad one, where they are not there yet, and count it."""
+    whole = [line.raw.removesuffix(b"\n")]
+    if line.record is None:
+        whole = records.whole_within(line.raw)
+        joined.torn += line.kind == "torn"
+        joined.left += [line] if line.kind != "torn" else []
+    for raw in whole:
+        kind = seen.note(line.record or examine(raw))
+        setattr(joined, kind, getattr(joined, kind) + 1)
+        if kind != "same":
+            writer.append_line(raw + b"\n", _SO)
+
+
+# --- replies that leave the store -------------------------------------------------------------------------------------
+
+
+def export(
+    folder: Path, target: Path, models: Sequence[str] = (), experiments: Sequence[str] = (), force: bool = False
+) -> dict[str, int]:
+    """Write the lines of a store into one file, by its suffix .jsonl, .parquet or .csv; how many of each model.
+
+    `models` are names of files, `experiments` labels: a reply that several experiments share has that of the first to
+    ask. .jsonl holds the lines byte for byte, each with the name of its file at the end, and `recuse store import`
+    reads it. In tables half a character is U+FFFD; in .csv texts that begin like a formula get an apostrophe, line ends
+    are \\n. All or nothing: damage is a StoreError, and a file that is there stays unless `force`.
+    """
+    suffix = target.suffix.lower()
+    if suffix not in (".jsonl", ".parquet", ".csv"):
+        raise StoreError(f"{target}: ends in {target.suffix!r}; valid: .jsonl, .parquet, .csv")
+    if target.is_dir() or (target.exists() and not force):
+        raise StoreError(f"{target}: is there already; --force replaces it")
+    if target.resolve().parent == folder.resolve():
+        raise StoreError(f"{target}: would lie in the store itself, where each file is a model's; choose another one")
+    if not target.parent.is_dir():
+        raise StoreError(f"{target.parent}: no such folder")
+    counts: dict[str, int] = {}
+    found = _lines(files(folder, models), experiments, counts)
+    with replacing(target) as file:
+        if suffix == ".jsonl":
+            file.writelines(named(line.raw.rstrip(b"\r\n"), model) + b"\n" for model, line in found)
+        else:
+            _write_table(file, found, suffix == ".csv")
+        if experiments and not counts:
+            there = sorted({label for _, line in _lines(files(folder, models), (), {}) if (label := _label(line))})
+            raise StoreError(
+                f"{folder}: no line of {', '.join(experiments)}; there are those of: {', '.join(there) or 'none'}"
+            )
+    return counts
+
+
+def _label(line: Line) -> str:
+    return str((line.record or {}).get("labels", {}).get("experiment", ""))
+
+
+def _lines(paths: Sequence[Path], experiments: Sequence[str], counts: dict[str, int]) -> Iterator[tuple[str, Line]]:
+    """The whole lines of files with their models' names, counted; a torn last line is left out as readers do."""
+    for path in paths:
+        file_of(path.parent, path.stem)  # a name that import would refuse
+        for line in scan(path):
+            if line.kind in ("damaged", "unknown"):
+                raise StoreError(f"{path}, line {line.number}: {line.wrong}; nothing was written")
+            if line.record is not None and (not experiments or _label(line) in experiments):
+                counts[path.stem] = counts.get(path.stem, 0) + 1
+                yield path.stem, line
+
+
+def _write_table(file: BinaryIO, found: Iterator[tuple[str, Line]], as_csv: bool) -> None:
+    """The lines as rows of a table; in CSV every text is in quotation marks, and none begins like a formula."""
+    import pyarrow
+    from pyarrow import csv, parquet
+
+    types = {name: records.LAYOUT["types"].get(name, "string") for name in records.LAYOUT["columns"]}
+    types |= {name: "int64" for name, each in types.items() if as_csv and each == "bool"}
+    schema = pyarrow.schema([(name, pyarrow.type_for_alias(each)) for name, each in types.items()])
+    rows = _rows(found, as_csv)
+    with csv.CSVWriter(file, schema) if as_csv else parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+        while part := list(islice(rows, _ROWS)):
+            writer.write_table(pyarrow.Table.from_pylist(part, schema))
+
+
+def _rows(found: Iterator[tuple[str, Line]], as_csv: bool) -> Iterator[dict[str, Any]]:
+    """The lines as rows of the table; what is neither text nor number is JSON."""
+    columns, types = records.LAYOUT["columns"], records.LAYOUT["types"]
+    for model, line in found:
+        row: dict[str, Any] = {}
+        for name, place in columns.items():
+            value: Any = line.record if place else model
+            for step in place:
+                value = value.get(step) if isinstance(value, dict) else None
+            if name not in types and value is not None:
+                text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+                text = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+                value = cell(text) if as_csv else text
+            row[name] = int(value) if as_csv and isinstance(value, bool) else value
+        yield row
