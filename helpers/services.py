@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from urllib.parse import urlsplit
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,22 @@ SERVICES = {
         sdk="google-genai",
     ),
 }
+
+
+@cache
+def own_server(url: str | None) -> bool:
+    """Whether an address is one's own machine or network, where calls cost nothing.
+
+    >>> own_server("http://127.0.0.1:8000/v1"), own_server("http://gpu-box:8000/v1"), own_server("http://api.x.com/v1")
+    (True, True, False)
+    """
+    host = urlsplit(url or "").hostname
+    if not host:
+        return False
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return "." not in host or host.endswith((".local", ".internal", ".lan"))
 
 
 def token_parameter(provider: str, elsewhere: bool) -> str:

@@ -11,8 +11,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from helpers.providers.transport import own_server
-from helpers.services import SERVICES
+from helpers.services import SERVICES, own_server
 from helpers.types import Completion, Model, Request
 
 #: Sums of binary fractions are off by less than this many dollars.

@@ -15,7 +15,8 @@ from typing import Any
 from helpers.providers.keys import cleaner, key_of, key_variables
 from helpers.providers.meanings import REFUSED_IN_A_ROW, Failure, Tries, address_of, advice, classify, kind_of
 from helpers.providers.pacing import LONGEST_PAUSE, LOOK_UP, Clock, Limit, Pace, Ticket, told_limits
-from helpers.providers.transport import Sent, failed, module_of, own_server, read
+from helpers.providers.transport import Sent, failed, module_of, read
+from helpers.services import own_server
 from helpers.types import FINISHES, Completion, Model, Request
 
 #: Where a model is asked: provider and `base_url`.

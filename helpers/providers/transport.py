@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import ipaddress
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -12,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from math import inf
 from typing import Any
-from urllib.parse import urlsplit
 
 from helpers.providers.meanings import MOST_KEPT, Failure, failure_in, unreadable
 from helpers.types import Completion, Model, Usage
@@ -57,22 +55,6 @@ class Sent:
 def module_of(provider: str) -> Any:
     """The module that speaks to a provider."""
     return importlib.import_module(f"helpers.providers.{provider}")
-
-
-@cache
-def own_server(url: str | None) -> bool:
-    """Whether an address is one's own machine or network, where calls cost nothing.
-
-    >>> own_server("http://127.0.0.1:8000/v1"), own_server("http://gpu-box:8000/v1"), own_server("http://api.x.com/v1")
-    (True, True, False)
-    """
-    host = urlsplit(url or "").hostname
-    if not host:
-        return False
-    try:
-        return ipaddress.ip_address(host).is_private
-    except ValueError:
-        return "." not in host or host.endswith((".local", ".internal", ".lan"))
 
 
 # --- calls ------------------------------------------------------------------------------------------------------------
