@@ -9,10 +9,11 @@ import time
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 from helpers.providers.keys import causes, key_variables, redact, redacted
 from helpers.providers.pacing import retry_after
@@ -20,10 +21,6 @@ from helpers.types import Model
 
 #: Of a body that is no reply so many characters are kept.
 MOST_KEPT = 2**17
-#: What the transport calls a connection that never stood, so that nothing can have been billed.
-NEVER_CONNECTED = {"ClientConnectorError", "ConnectionTimeoutError", "ConnectTimeout", "ConnectError", "PoolTimeout"}
-#: What it calls a connection that broke or fell silent after the request was sent.
-BROKE = {"ClientError", "TransportError", "APIConnectionError", "TimeoutError", "OSError", "DecodingError"}
 #: A rate limit is waited for however often it comes, until a call has met it for so long; then it is left to the next
 #: run. Seconds.
 PATIENCE = 1800.0
@@ -33,6 +30,8 @@ OVERLOADED = 529
 REFUSED_IN_A_ROW = 3
 #: Waits without a word from the service: a drawn share of 1, 2, 4, ... seconds, at most 60.
 LONGEST_BACKOFF = 60.0
+#: What the SDKs put behind a `base_url`, at the end of the address of a call.
+CALL = re.compile(r"(?:/chat/completions|/v1/messages|/v1beta/models/[^/]+:generateContent)/*\Z")
 #: Fields that only replies have: a body without any of them that tells of something wrong is an error.
 ENVELOPE = {"choices", "candidates", "content", "usage", "usageMetadata", "promptFeedback", "stop_reason"}
 
@@ -49,35 +48,37 @@ class Kind:
     advice: str = ""
 
 
+@dataclass(eq=False, repr=False)
 class Failure(Exception):
-    """One attempt that brought no reply."""
+    """One attempt that brought no reply, without keys.
 
-    def __init__(
-        self,
-        status: str,
-        error: str,
-        retry_after: float | None = None,
-        raw: str = "",
-        request_id: str | None = None,
-        headers: Mapping[str, str] | None = None,
-        odd_wait: str | None = None,
-        hint: str = "",
-        billed: bool | None = None,
-        slows: bool = False,
-    ) -> None:
-        """`status` is a kind of meanings.toml, `error` what the provider said, shortened, `raw` all of it; no keys.
+    `status` is a kind of meanings.toml, `error` what the provider said, shortened, `raw` all of it. `retry_after` are
+    the seconds that the service asks us to wait, `odd_wait` its words where we do not; `hint` narrows the kind down for
+    the advice, `billed` says whether this attempt may have been (None: as its kind), `slows` whether the address gets
+    fewer calls at once for it, as it does for each rate limit. `base` is the `base_url` that leads to where a redirect
+    points, "" where none does.
+    """
 
-        `retry_after` are the seconds that the service asks us to wait, `odd_wait` its words where we do not; `hint`
-        narrows the kind down for the advice, `billed` says whether this attempt may have been (None: as its kind),
-        `slows` whether the address gets fewer calls at once for it, as it does for each rate limit.
-        """
-        error = redact(error)  # before it is shortened: half a key is still half a key
-        super().__init__(f"{status}: {error}")
-        self.status, self.error, self.retry_after = status, error[:300], retry_after
-        self.raw, self.request_id = redact(raw)[:MOST_KEPT], request_id and redact(request_id)
-        self.headers, self.odd_wait, self.hint = headers or {}, odd_wait, hint
-        self.billed = self.kind.billed if billed is None else billed
-        self.slows = slows or status == "rate_limited"
+    status: str
+    error: str
+    retry_after: float | None = None
+    raw: str = ""
+    request_id: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    odd_wait: str | None = None
+    hint: str = ""
+    billed: bool | None = None
+    slows: bool = False
+    base: str = ""
+
+    def __post_init__(self) -> None:
+        """Strike keys out before anything is shortened: half a key is still half a key."""
+        said = redact(self.error)
+        super().__init__(f"{self.status}: {said}")
+        self.error, self.raw = said[:300], redact(self.raw)[:MOST_KEPT]
+        self.request_id = self.request_id and redact(self.request_id)
+        self.billed = self.kind.billed if self.billed is None else self.billed
+        self.slows = self.slows or self.status == "rate_limited"
 
     @property
     def kind(self) -> Kind:
@@ -156,14 +157,12 @@ def classify(error: Exception, wall: float | None = None) -> Failure:
     code = getattr(error, "status_code", None) or getattr(error, "code", None)
     if isinstance(code, int) and error not in below:
         return _by_status(code, error, time.time() if wall is None else wall)
-    text = str(error) or "the connection broke or fell silent"
     if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError)):
         return Failure("bad_envelope", f"what came is no JSON ({error})")
     names = {kind.__name__ for link in below or links for kind in type(link).__mro__}
-    if names & NEVER_CONNECTED:
-        return Failure("connect", text)
-    if names & BROKE:
-        return Failure("maybe_billed", text)
+    for status, exceptions in _table()["exceptions"].items():
+        if names & set(exceptions):
+            return Failure(status, str(error) or "the connection broke or fell silent")
     clean = redacted(error)
     if clean is error:
         raise error
@@ -173,8 +172,29 @@ def classify(error: Exception, wall: float | None = None) -> Failure:
 def _by_status(code: int, error: Exception, wall: float) -> Failure:
     response = getattr(error, "response", None)
     headers, body = getattr(response, "headers", None) or {}, getattr(response, "text", "")
-    said = f"HTTP {code}, a redirect to {_target(response, headers)}" if 300 <= code < 400 else str(error)
-    return _failure(code, said, body, headers, wall)
+    if not 300 <= code < 400:
+        return _failure(code, str(error), body, headers, wall)
+    target = "no address"
+    if "location" in headers:
+        asked, target = getattr(getattr(response, "request", None), "url", ""), headers["location"]
+        with suppress(ValueError):
+            target = urljoin(str(asked), target)
+    return _failure(code, f"HTTP {code}, a redirect to {target}", body, headers, wall, base=_base_of(target))
+
+
+def _base_of(target: str) -> str:
+    """The `base_url` with which a call goes to an address; "" where that is not the address of a call, or has a key.
+
+    >>> _base_of("https://api.x.com/v2/chat/completions?from=/v1"), _base_of("https://x.com/login")
+    ('https://api.x.com/v2', '')
+    """
+    try:
+        parts = urlsplit(target)
+    except ValueError:
+        return ""
+    call, host = CALL.search(parts.path), parts.netloc.rpartition("@")[2]
+    base = f"{parts.scheme}://{host}{parts.path[: call.start()]}" if call and host else ""
+    return base if parts.scheme in ("http", "https") and redact(base) == base else ""
 
 
 def _failure(code: int, said: str, body: str, headers: Mapping[str, str], wall: float, **more: Any) -> Failure:
@@ -214,20 +234,15 @@ def failure_in(raw: str, headers: Mapping[str, str], wall: float) -> Failure | N
 def unreadable(raw: str) -> Failure:
     """What a body is that holds neither a reply nor an error."""
     text, body = raw.lstrip("\ufeff \r\n\t"), _loads(raw)
-    if not text:
-        return Failure("bad_envelope", "an empty body", raw=raw)
-    if text.startswith("<"):
-        return Failure("bad_envelope", "an HTML page instead of JSON", raw=raw)
-    if text.startswith(("data:", "event:", ": ")):
-        return Failure("bad_envelope", "a stream of events, though none was asked for", raw=raw, hint="stream")
+    said, hint = "JSON of another form", ""
     if body is None:
-        return Failure("bad_envelope", "what came is no JSON, or breaks off", raw=raw)
-    for name in ("choices", "candidates", "content") if isinstance(body, dict) else ():
-        if name in body and not body[name]:
-            return Failure("bad_envelope", f"the list of {name} in the reply is empty", raw=raw, hint="shape")
-    if isinstance(body, dict) and ENVELOPE & body.keys():
-        return Failure("bad_envelope", "no text in the reply where it should be", raw=raw, hint="shape")
-    return Failure("bad_envelope", "JSON of another form", raw=raw)
+        form = next(each for each in _table()["no_json"] if re.match(each["begins"], text))
+        said, hint = form["says"], form.get("hint", "")
+    elif isinstance(body, dict) and ENVELOPE & body.keys():
+        empty = [name for name in ("choices", "candidates", "content") if name in body and not body[name]]
+        said = f"the list of {empty[0]} in the reply is empty" if empty else "no text in the reply where it should be"
+        hint = "shape"
+    return Failure("bad_envelope", said, raw=raw, hint=hint)
 
 
 def _loads(raw: str) -> Any:
@@ -237,16 +252,18 @@ def _loads(raw: str) -> Any:
         return None
 
 
+def _first(value: Any) -> Any:
+    """The first of a list that holds any; anything else as it is."""
+    return value[0] if isinstance(value, list) and value else value
+
+
 def _error_in(body: Any) -> dict[str, Any]:
     """The error that a body tells of, wherever services put it; empty where there is none."""
-    body = body[0] if isinstance(body, list) and body else body
+    body = _first(body)
     if not isinstance(body, dict):
         return {}
-    choices = body.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    for place, name in ((body, "error"), (choice, "error"), (body, "errors")):
-        error = place.get(name) if isinstance(place, dict) else None
-        error = error[0] if isinstance(error, list) and error else error
+    for place, name in ((body, "error"), (_first(body.get("choices")), "error"), (body, "errors")):
+        error = _first(place.get(name)) if isinstance(place, dict) else None
         if error and isinstance(error, str | dict):
             # Some services say the reason in a text and its code beside it.
             return error if isinstance(error, dict) else {**body, "choices": None, "message": error}
@@ -274,15 +291,6 @@ def _hint_of(error: Mapping[str, Any], said: str) -> str:
     param = error.get("param")
     texts = {name: param if isinstance(param, str) and name != "context" else said for name in words}
     return next((name for name in words if re.search(words[name], texts[name], re.IGNORECASE)), "")
-
-
-def _target(response: object, headers: Mapping[str, str]) -> str:
-    """The full address that a redirect names, or its header as it stands if that is no address."""
-    asked, named = getattr(getattr(response, "request", None), "url", ""), headers.get("location")
-    try:
-        return "no address" if named is None else urljoin(str(asked), named)
-    except ValueError:
-        return str(named)
 
 
 def refuses_content(body: str) -> bool:
@@ -323,8 +331,11 @@ def advice(model: Model, failure: Failure) -> str:
         hint = "keyless"
     if failure.status == "not_found" and model.base_url:
         hint = "not_found_at_url"
+    if failure.base and failure.base != (model.base_url or "").rstrip("/"):
+        hint = "moved"
     text = _table()["hints"][hint]["advice"] if hint else failure.kind.advice
     facts = {"address": address_of(model), "url": model.base_url, "variables": variables, "minutes": PATIENCE / 60}
     facts |= {"place": model.base_url or f"the address of {model.provider}", "provider": model.provider}
+    facts |= {"model_id": model.model_id, "base": failure.base}
     body = " ".join(failure.raw[:200].split()) or "nothing"
-    return f"{text.format(model_id=model.model_id, body=body, **facts)} ({failure.error})"
+    return f"{text.format(body=body, **facts)} ({failure.error})"
