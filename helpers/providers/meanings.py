@@ -1,22 +1,23 @@
-"""What a server's answer means (the table of meanings.toml), and what a failed attempt means for the next one."""
+"""What a server's answer means: what failed (the table of meanings.toml), how long to wait, how much it takes."""
 
 from __future__ import annotations
 
 import json
+import math
 import pkgutil
 import re
-import time
 import tomllib
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from helpers.providers.keys import causes, key_variables, redact, redacted
-from helpers.providers.pacing import retry_after
+from helpers.services import SERVICES
 from helpers.types import Model
 
 #: Of a body that is no reply so many characters are kept.
@@ -26,14 +27,25 @@ MOST_KEPT = 2**17
 PATIENCE = 1800.0
 #: The status of a server that has too much to do; also as a body names it, whatever its own status is.
 OVERLOADED = 529
-#: Different calls that a model refuses without a reply between them, after which it is not asked any more.
-REFUSED_IN_A_ROW = 3
-#: Waits without a word from the service: a drawn share of 1, 2, 4, ... seconds, at most 60.
-LONGEST_BACKOFF = 60.0
 #: What the SDKs put behind a `base_url`, at the end of the address of a call.
 CALL = re.compile(r"(?:/chat/completions|/v1/messages|/v1beta/models/[^/]+:generateContent)/*\Z")
 #: Fields that only replies have: a body without any of them that tells of something wrong is an error.
 ENVELOPE = {"choices", "candidates", "content", "usage", "usageMetadata", "promptFeedback", "stop_reason"}
+#: Nobody waits longer for a service at a time, whatever it says, in seconds: a wrong header must not stall a run.
+LONGEST_PAUSE = 120.0
+#: A service's clock may differ from ours by this much, in seconds, before its own `Date` is believed.
+CLOCK_SKEW = 2.0
+#: Google says in the body how long to wait.
+RETRY_DELAY = re.compile(r'"retryDelay"\s*:\s*"([0-9.]+)s"')
+DURATION, PART = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|[smhd]))+"), re.compile(r"([\d.]+)(ms|[smhd])")
+SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+#: What is counted, and the headers of its limit: how many, how many are left, when all are back. Any service may tell
+#: any of them.
+LIMITS = [
+    (counted, *(header.format(part) for part in ("limit", "remaining", "reset")))
+    for service in SERVICES.values()
+    for counted, header in service.limits.items()
+]
 
 
 @dataclass(frozen=True)
@@ -86,33 +98,6 @@ class Failure(Exception):
         return kind_of(self.status)
 
 
-@dataclass
-class Tries:
-    """One call so far: attempts, failures by kind, servers that refused it, and when it first met a rate limit."""
-
-    attempts: int = 0
-    refused: set[str | None] = field(default_factory=set)
-    counts: Counter[str] = field(default_factory=Counter)
-    limited_since: float | None = None
-
-    def again(self, failure: Failure, now: float) -> bool:
-        """Count a failure, and tell whether the call is repeated after it."""
-        self.counts[failure.status] += 1
-        if failure.status == "rate_limited":
-            self.limited_since = now if self.limited_since is None else self.limited_since
-            return now - self.limited_since < PATIENCE
-        return self.counts[failure.status] <= failure.kind.repeats
-
-    def backoff(self, failure: Failure, jitter: float) -> float:
-        """Seconds that this call waits for itself before it is repeated; `jitter` is drawn from 0 to 1.
-
-        None of it where the address is paused for all, or where a finished reply came without text.
-        """
-        if failure.retry_after is not None or failure.status == "empty":
-            return 0.0
-        return jitter * min(LONGEST_BACKOFF, 2.0 ** min(self.counts[failure.status] - 1, 6))
-
-
 @cache
 def _table() -> dict[str, Any]:
     table = tomllib.loads((pkgutil.get_data(__package__, "meanings.toml") or b"").decode())
@@ -142,7 +127,7 @@ def finish_of(reason: Any) -> Any:
     return _table()["finishes"].get(_bare(reason), reason) if isinstance(reason, str) else reason
 
 
-def classify(error: Exception, wall: float | None = None) -> Failure:
+def classify(error: Exception, wall: float) -> Failure:
     """The kind of failure of an exception of any of the three SDKs or of the transport below them.
 
     Status first (`status_code`; google-genai calls it `code`), then the kind of transport error by name. The SDKs wrap
@@ -156,7 +141,7 @@ def classify(error: Exception, wall: float | None = None) -> Failure:
     below = [link for link in links if type(link).__module__.startswith("aiohttp")]
     code = getattr(error, "status_code", None) or getattr(error, "code", None)
     if isinstance(code, int) and error not in below:
-        return _by_status(code, error, time.time() if wall is None else wall)
+        return _by_status(code, error, wall)
     if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError)):
         return Failure("bad_envelope", f"what came is no JSON ({error})")
     names = {kind.__name__ for link in below or links for kind in type(link).__mro__}
@@ -339,3 +324,88 @@ def advice(model: Model, failure: Failure) -> str:
     facts |= {"model_id": model.model_id, "base": failure.base}
     body = " ".join(failure.raw[:200].split()) or "nothing"
     return f"{text.format(body=body, **facts)} ({failure.error})"
+
+
+# --- waits and limits -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Told:
+    """One limit as a service told it: `remaining` of `limit` are left, and all of them are back in `seconds`."""
+
+    limit: float
+    remaining: float
+    seconds: float
+
+
+def retry_after(headers: Mapping[str, str], body: str, wall: float) -> tuple[float | None, str | None]:
+    """How long a service asks us to wait, and its words where they are not followed.
+
+    Seconds, milliseconds (`retry-after-ms`), an HTTP date, or Google's `retryDelay` in the body; None where nothing
+    is said. What is longer than LONGEST_PAUSE or cannot be read is LONGEST_PAUSE, and the words are returned.
+    `wall` is our own time in seconds since 1970.
+
+    >>> retry_after({"retry-after": "7"}, "", 0.0), retry_after({"retry-after": "soon"}, "", 0.0)
+    ((7.0, None), (120.0, 'Retry-After: soon'))
+    """
+    name, words, delay = "Retry-After", headers.get("retry-after"), RETRY_DELAY.search(body)
+    if words is None and delay:
+        name, words = "retryDelay", delay[1]
+    seconds = _seconds(words, headers, wall)
+    if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
+        name, words, seconds = "retry-after-ms", f"{milliseconds:.0f}", milliseconds / 1000
+    if words is None:
+        return None, None
+    if seconds is None or seconds > LONGEST_PAUSE:
+        return LONGEST_PAUSE, f"{name}: {words.strip()[:60]}"
+    return max(seconds, 0.0), None
+
+
+def told_limits(headers: Mapping[str, str], wall: float) -> dict[str, Told]:
+    """The limits that a reply's headers tell, by what they count: requests, tokens, input or output tokens.
+
+    A limit that is not told whole, or not in numbers, is left out: nothing is concluded from it. `wall` is our own
+    time in seconds since 1970.
+    """
+    found: dict[str, Told] = {}
+    for counted, limit, remaining, reset in LIMITS:
+        size, left = _number(headers.get(limit)), _number(headers.get(remaining))
+        seconds = _seconds(headers.get(reset), headers, wall)
+        if size is not None and size > 0 and left is not None and seconds is not None:
+            found[counted] = Told(size, min(max(left, 0.0), size), min(max(seconds, 0.0), LONGEST_PAUSE))
+    return found
+
+
+def _number(text: str | None) -> float | None:
+    """A finite number, else None."""
+    try:
+        value = math.nan if text is None else float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _seconds(text: str | None, headers: Mapping[str, str], wall: float) -> float | None:
+    """Seconds from now: a number, a duration (20s, 1m30s, 17ms), an HTTP date or an ISO time; None for anything else.
+
+    Dates are read against the service's own clock where that differs from ours.
+    """
+    if text is None or (seconds := _number(text)) is not None:
+        return None if text is None else seconds
+    if DURATION.fullmatch(text.strip()):
+        return sum(float(value) * SECONDS[unit] for value, unit in PART.findall(text))
+    moment, theirs = _moment(text), _moment(headers.get("date", ""))
+    if moment is None:
+        return None
+    return moment - (wall if theirs is None or abs(theirs - wall) <= CLOCK_SKEW else theirs)
+
+
+def _moment(text: str) -> float | None:
+    """A date of HTTP or ISO in seconds since 1970."""
+    for read in (datetime.fromisoformat, parsedate_to_datetime):
+        try:
+            moment = read(text.strip())
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        except (ValueError, TypeError, OverflowError):
+            continue
+    return None
