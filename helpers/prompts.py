@@ -19,6 +19,7 @@ import jinja2
 import jinja2.meta
 import jinja2.sandbox
 
+from helpers.services import own_server
 from helpers.types import PAIRWISE, Answer, Experiment, Model, Question, Request, Trial, check_form, short_hash
 
 PARTS = re.compile(r"--- system ---\n(?P<system>.*?)^--- user ---\n(?P<user>.*)", re.DOTALL | re.MULTILINE)
@@ -169,15 +170,31 @@ def answer_trials(path: Path, experiment: Experiment, asked: Iterable[tuple[Ques
     return found
 
 
+def schema_for(
+    model: Model, form: str, labels: str | tuple[str, ...], nonce: str, reasons: bool = False
+) -> dict[str, Any] | None:
+    """The JSON schema of a model's reply to a prompt with this nonce; None where it replies in text."""
+    return schema(form, labels, reasons, pinned_id(model, nonce)) if model.structured else None
+
+
+def pinned_id(model: Model, nonce: str) -> str:
+    """The nonce where a model's server lets through no other `id` than it, "" where the prompt alone says it.
+
+    Small models miscopy it, the more often the longer their prompt is. A provider is not asked for it: it compiles a
+    schema at its first use, so all questions share one.
+    """
+    return nonce if model.pin_id and all(own_server(url) for _, url in model.addresses) else ""
+
+
 @lru_cache(maxsize=1024)
-def schema(form: str, labels: str | tuple[str, ...], reasons: bool = False) -> dict[str, Any]:
+def schema(form: str, labels: str | tuple[str, ...], reasons: bool = False, pinned: str = "") -> dict[str, Any]:
     """The JSON schema of a structured reply, as all three providers accept it.
 
     Strict: every property required, no others. How many labels and which numbers are allowed is checked when the reply
     is read: not every provider takes minItems, minimum or maximum. The properties stand in the order of the published
     protocols (listwise: ranking, scores, justification; pairwise: the reasons before the verdict; a choice that is
-    asked for its `reasons`: these after it). The nonce that `id` must hold stands in the prompt only: providers compile
-    a schema at its first use, so all questions share one. It is one object for all of them: nobody changes it.
+    asked for its `reasons`: these after it). `pinned` is the only `id` that it takes ("": any). All requests share
+    one object: nobody changes it.
 
     >>> list(schema("listwise", "ABC")["properties"])
     ['id', 'ranking', 'scores', 'justification']
@@ -197,7 +214,12 @@ def schema(form: str, labels: str | tuple[str, ...], reasons: bool = False) -> d
         "several": {"choices": {"type": "array", "items": label}},
         "number": {"number": {"type": "number"}},
     }
-    return _object({"id": {"type": "string"}, **asked[form]})
+    return schema_with_id(asked[form], pinned)
+
+
+def schema_with_id(properties: Mapping[str, Any], pinned: str = "") -> dict[str, Any]:
+    """A strict schema of these properties after `id`, which is `pinned` or any text."""
+    return _object({"id": {"type": "string"} | ({"enum": [pinned]} if pinned else {}), **properties})
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ipaddress
 import pkgutil
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from urllib.parse import urlsplit
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,22 @@ class Service:
 _ENTRIES = tomllib.loads((pkgutil.get_data(__package__, "services.toml") or b"").decode())
 #: By the name that models.yaml and limits.yaml call them.
 SERVICES = {name: Service(**entry) for name, entry in _ENTRIES.items()}
+
+
+@cache
+def own_server(url: str | None) -> bool:
+    """Whether an address is one's own machine or network, where calls cost nothing.
+
+    >>> own_server("http://127.0.0.1:8000/v1"), own_server("http://gpu-box:8000/v1"), own_server("http://api.x.com/v1")
+    (True, True, False)
+    """
+    host = urlsplit(url or "").hostname
+    if not host:
+        return False
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return "." not in host or host.endswith((".local", ".internal", ".lan"))
 
 
 def token_parameter(provider: str, elsewhere: bool) -> str:

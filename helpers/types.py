@@ -50,9 +50,9 @@ class Model:
     built-in question to the question with its answer points: what a simulated model knows about the world, as weights
     are to a real one; it is never sent and never in a key. `pulls` are what it knows of bias tests, by their text.
     Where several servers hold the same weights, `servers` are all their addresses and `base_url` is the first of them.
-    `enforced` says that the server lets through nothing but the schema. `context` is how many tokens
-    prompt and reply may have together, `timeout_seconds` limits one call, `concurrency` the calls in flight (None: the
-    run's limit). None of the four is in a key.
+    `enforced` says that the server lets through nothing but the schema, `pin_id` that the schema sent to an own server
+    takes no `id` but the nonce. `context` is how many tokens prompt and reply may have together, `timeout_seconds`
+    limits one call, `concurrency` the calls in flight (None: the run's limit). None of the five is in a key by itself.
     """
 
     name: str
@@ -68,6 +68,7 @@ class Model:
     token_parameter: str = "max_tokens"
     structured: bool = True
     enforced: bool = False
+    pin_id: bool = True
     base_url: str | None = None
     servers: tuple[str, ...] = ()
     revision: Mapping[str, str] | None = None

@@ -126,7 +126,7 @@ def test_without_redaction_the_same_run_leaves_keys_and_they_are_found(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with (root / "helpers" / "providers" / "keys.py").open("a", encoding="utf-8") as code:
-        code.write("\n\ndef struck(text, forms, like=True):\n    return text, []\n")
+        code.write("\n\ndef strike(text, known, like=True):\n    return text, []\n")
     with JudgeServer(refusing) as server:
         assert run(root, server, 10).returncode == 1
         plant_a_failing_cell(root)

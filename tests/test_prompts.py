@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from helpers.paths import EXPERIMENTS
-from helpers.prompts import check_nonce, load, render, schema
+from helpers.prompts import check_nonce, load, render, schema, schema_for
+from helpers.types import Model
 from helpers.verdicts import parse
 from tests.hostile import LABELS, corpus
 
@@ -186,6 +188,26 @@ def test_only_the_form_of_reply_depends_on_the_mode():
     assert f"RANKING-{NONCE}: " in text
     assert f"SCORES-{NONCE}: " in text
     assert "RANKING" not in structured
+
+
+@pytest.mark.parametrize(
+    ("changes", "pinned"),
+    [
+        ({"base_url": "http://127.0.0.1:8000/v1"}, True),
+        ({"base_url": "http://gpu-box/v1", "servers": ("http://gpu-box/v1", "http://10.0.0.7/v1")}, True),
+        ({"base_url": "http://gpu-box/v1", "servers": ("http://gpu-box/v1", "https://api.x.com/v1")}, False),
+        ({"base_url": "http://127.0.0.1:8000/v1", "pin_id": False}, False),
+        ({"base_url": "https://api.x.com/v1"}, False),
+        ({}, False),
+    ],
+)
+def test_only_the_schema_for_an_own_server_takes_no_id_but_that_of_the_prompt(changes, pinned):
+    model = Model("judge", "openai", "m", "v", **changes)
+    free, asked = schema("listwise", LABELS), schema_for(model, "listwise", LABELS, NONCE)
+    properties = {**free["properties"], "id": {"type": "string", "enum": [NONCE]}}
+    assert asked == ({**free, "properties": properties} if pinned else free)
+    assert list(asked["properties"]) == list(free["properties"]), "the order shapes the reply"
+    assert schema_for(replace(model, structured=False), "listwise", LABELS, NONCE) is None
 
 
 @pytest.mark.parametrize("structured", [True, False])

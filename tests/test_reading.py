@@ -138,7 +138,7 @@ def test_self_preference_competes_with_what_the_judge_believes() -> None:
     # So skilled a judge always believes the gold option, which its own answer has not.
     for sharpness, planted in ((1.0, 0.0), (1.0, 2.0), (2.0, 0.0)):
         hits, count = votes(judged(reader(skill=20.0, sharpness=sharpness, self_preference=planted)))
-        assert expected(hits, count, expit(planted - simulated.CONVICTION * sharpness)), (sharpness, planted)
+        assert expected(hits, count, expit(planted - simulated.FIXED.CONVICTION * sharpness)), (sharpness, planted)
 
 
 def test_skill_moves_how_often_the_gold_option_is_believed() -> None:

@@ -21,7 +21,7 @@ MAY_IMPORT = {
     "words": set(),
     "services": set(),
     "config": {"services"},
-    "prompts": set(),
+    "prompts": {"services"},
     "verdicts": set(),
     "datasets": {"config"},
     "providers": {"services"},

@@ -30,7 +30,7 @@ SERVICES["acme"] = Service(
 from helpers.config import load_limits, load_models
 from helpers.export import this_run
 from helpers.providers import Sent, Session, addresses, missing_keys
-from helpers.providers.pacing import told_limits
+from helpers.providers.meanings import told_limits
 from helpers.check import variables
 from helpers.types import Completion, Request
 

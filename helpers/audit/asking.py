@@ -139,7 +139,7 @@ def _scored(battery: Battery, judge: Model, item: Item, drawn: Drawn) -> Iterato
         told = prompts.filled(words, "anchors", number=rng.randint(*bounds))
         variables = {"question": item.question, "answer": item.text(side), "anchor": told}
         system, prompt = prompts.late(battery.score, nonce=nonce, structured=judge.structured, **variables)
-        schema = prompts.schema("number", ()) if judge.structured else None
+        schema = prompts.schema_for(judge, "number", (), nonce)
         where = {"first": side, "target": target}
         yield _trial(item, judge, Request(judge, prompt, system, schema), "anchor", nonce, "number", where, (side,))
 
@@ -162,7 +162,7 @@ def _pair(
     variables = {"question": item.question, "answers": answers, "note": note}
     system, prompt = prompts.late(battery.pair, nonce=nonce, structured=judge.structured, **variables)
     labels = (*marks, TIE)
-    schema = prompts.schema("choice", labels) if judge.structured else None
+    schema = prompts.schema_for(judge, "choice", labels, nonce)
     where = {"first": slots[0].side, "target": target}
     shown = tuple(slot.side for slot in slots)
     return _trial(

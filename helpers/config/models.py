@@ -122,6 +122,7 @@ class ModelEntry(Strict):
     token_parameter: str | None = None
     structured: bool = True
     enforced: bool = False
+    pin_id: bool = True
     revision: dict[str, str] | None = None
     base_url: Annotated[str | list[str] | None, AfterValidator(_addresses_alone)] = None
     api_key_env: str | None = Field(

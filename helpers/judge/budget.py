@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from helpers import store
-from helpers.providers.transport import own_server
-from helpers.services import SERVICES
+from helpers.services import SERVICES, own_server
 from helpers.types import Completion, Model, Request
 
 #: Tokens read, tokens written and seconds of a reply.

@@ -1,9 +1,9 @@
 """The only door to models: one async function a provider, one retry policy for all, one reader of the environment."""
 
 from helpers.providers.keys import addresses, in_browser, missing_keys
-from helpers.providers.meanings import Failure, Tries, classify
+from helpers.providers.meanings import Failure, classify
 from helpers.providers.pacing import Clock, Limit, most_tokens
-from helpers.providers.session import GIVEN_UP, Session, Stopped, retirement
+from helpers.providers.session import GIVEN_UP, Session, Stopped, Tries, retirement
 from helpers.providers.transport import Sent
 
 __all__ = [

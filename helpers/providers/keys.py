@@ -2,22 +2,23 @@
 
 A secret is the value of a variable that holds a key (`declare`) or whose name says so, and the password in any
 variable that is an address. Shorter than SHORTEST it is none, nor is it where it is a plain word or two, a number or a
-path that exists: striking those out would spoil ordinary text. What looks like a key by a known beginning is struck
-out wherever it comes from. `strike` and `recuse check` share one list of spellings (`needles_of` and `decode`).
+path that exists: striking those out would spoil ordinary text. What looks like a key (keys.toml) is struck out wherever
+it comes from. `strike` looks into a text once all escapes in it are undone; `recuse check` finds what it would strike.
 """
 
 from __future__ import annotations
 
 import base64
 import html
-import json
 import os
+import pkgutil
 import re
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import tomllib
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import lru_cache
-from typing import Any, NamedTuple
+from functools import cache, lru_cache
+from typing import Any
 from urllib.parse import unquote
 
 from helpers.services import SERVICES
@@ -26,48 +27,25 @@ from helpers.types import Model
 SHORTEST = 8
 #: So many consecutive characters of a key give it away; shorter keys, and texts with blanks in them, only as a whole.
 RUN = 16
-#: Of any RUN characters in a text so many begin where a multiple of their number does.
+#: Wherever RUN characters of a text begin, one of its blocks of so many, counted from its beginning, is among them.
 GRAM = RUN // 2
-#: Words in a variable's name that make its value a secret, alone or as the end of a longer word (APIKEY).
-SECRET_ENDS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "PWD", "CREDENTIAL", "CREDENTIALS")
-SECRET_WORDS = {"PASS", "AUTH", "CRED", "CREDS", "PAT", "JWT", "PW"}
-#: Last words of a name that is about a secret and holds none: GITHUB_TOKEN_FILE, SSH_AUTH_SOCK.
-ABOUT = {"FILE", "PATH", "DIR", "SOCK", "SOCKET", "HOST", "PORT", "USER", "USERNAME", "NAME", "TYPE", "METHOD", "MODE"}
-ABOUT |= {"PROVIDER", "STORE", "BACKEND", "REGION", "TTL", "EXPIRY", "LENGTH", "SIZE", "LIMIT", "COUNT"}
 #: Values that cannot be distinguished from ordinary text: up to three words of letters; numbers, dates, versions.
 _WORD = "(?:[a-z]{1,14}|[A-Z]{1,14}|[A-Z][a-z]{1,13})"
 PLAIN = re.compile(rf"{_WORD}(?:[ ._-]{_WORD}){{0,2}}|[\d .,:_/+-]{{1,15}}")
 PASSWORD = re.compile(r"^[a-z][a-z0-9+.-]*://[^/\s:@]*:([^/\s@]+)@", re.IGNORECASE)
-
-#: How keys of services begin. In JSON an escaped line end may stand right before.
-_START = r"(?:(?<![\w+/-])|(?<=\\[nrtbf]))"
-KEY_LIKE = re.compile(
-    rf"{_START}(?:(?:sk-|AIza|hf_|gsk_|xai-|r8_)(?:[\w-]{{2,}}[*•·]{{3,}}[\w-]*|[*•·]{{3,}}[\w-]{{4,}})"
-    r"|sk-(?=[\w-]*\d)(?=[\w-]*[A-Za-z0-9]{16})[\w-]+|AIza[\w-]{8,}"
-    r"|(?:hf_|gsk_|xai-|r8_)(?=[A-Za-z0-9]*\d)[A-Za-z0-9]{20,})"
-)
-HEADER = re.compile(
-    r"""((?:authorization|x-api-key|x-goog-api-key|api-key)["'\\]*\s{0,3}[:=,]\s{0,3}(?:b?["'\\]+)?"""
-    r"(?:bearer |basic |token )?|bearer\s{1,3})(?=[\w.~+/-]*\d)(?=[\w.~+/-]*[a-z])[\w.~+/-]{16,}={0,2}",
-    re.IGNORECASE,
-)
-#: What services put in the place of the middle of a key when they show which one was wrong.
-MASK = re.compile(r"[*•·]{3,}|\.{3,}|…")
 #: A character as programs escape it: JSON, Python, LaTeX (any number of backslashes), addresses, HTML.
 ESCAPE = re.compile(
-    r"\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))?|%([0-9a-fA-F]{2})|(&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|\w{2,8});)",
+    r"\\\\*(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))?|%([0-9a-fA-F]{2})|&(#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|\w{2,8});",
     re.DOTALL,
 )
-UNICODE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))")
-CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}
-#: Signs in lower case, without which these patterns are not looked for: most texts have none.
-LIKE = (
-    (("sk-", "aiza", "hf_", "gsk_", "xai-", "r8_"), KEY_LIKE, "[key]"),
-    (("bearer", "api-key", "authorization"), HEADER, r"\g<1>[key]"),
-)
-MASKS = ("...", "***", "…", "••", "··")
+CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 #: How often a text is decoded at most: JSON in an address in HTML in JSON.
 DEEPEST = 4
+
+#: (value, variable) of every secret.
+Known = tuple[tuple[str, str], ...]
+#: Where a secret stands in a text, and the name that takes its place: begin, end, variable or "key".
+Span = tuple[int, int, str]
 
 _declared: set[str] = set()
 
@@ -149,8 +127,9 @@ def _names_secret(name: str) -> bool:
     if name in ("PWD", "OLDPWD"):
         return False
     words = [word.rstrip("0123456789") for word in re.split(r"[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])", name)]
-    words = [word.upper() for word in words if word]
-    return bool(words) and words[-1] not in ABOUT and any(w in SECRET_WORDS or w.endswith(SECRET_ENDS) for w in words)
+    words, say = [word.upper() for word in words if word], _table()["names"]
+    ends = tuple(say["ends"])
+    return bool(words) and words[-1] not in say["about"] and any(w in say["words"] or w.endswith(ends) for w in words)
 
 
 def _is_secret(value: str) -> bool:
@@ -169,126 +148,141 @@ def _parts(value: str) -> tuple[str, ...]:
     return tuple(each for each in dict.fromkeys((whole, bare, *pieces)) if _is_secret(each))
 
 
-# --- spellings --------------------------------------------------------------------------------------------------------
+# --- where secrets stand in a text ------------------------------------------------------------------------------------
+
+# Texts are bytes of UTF-8 as characters here: escapes, hex and base64 spell bytes.
 
 
-class Needle(NamedTuple):
-    """One spelling of a secret of the variable `name`, of which `run` consecutive characters give it away."""
-
-    text: str
-    name: str
-    run: int
-
-
-@lru_cache(maxsize=8)
-def _grams_of(known: tuple[tuple[str, str], ...]) -> tuple[frozenset[str], tuple[str, ...]]:
-    """Every GRAM consecutive characters of what a part gives away, and what only the whole does."""
-    long = [each for each in needles_of(known) if RUN <= each.run < len(each.text)]
-    grams = {each.text[i : i + GRAM] for each in long for i in range(len(each.text) - GRAM + 1)}
-    return frozenset(grams), tuple(each.text for each in needles_of(known) if each not in long)
-
-
-def _may_hold(text: str, known: tuple[tuple[str, str], ...]) -> bool:
-    """Whether a decoded text can hold a needle: one look for most texts, which hold none."""
-    grams, whole = _grams_of(known)
-    # A run of RUN characters has one of the text's blocks of GRAM in it, wherever it begins.
-    blocks = {text[i : i + GRAM] for i in range(0, len(text), GRAM)}
-    return not grams.isdisjoint(blocks) or any(each in text for each in whole)
-
-
-def _decode_quickly(text: str) -> str:
-    """As `decode`, without the places: in a fraction of the time, for the first look."""
-    for _ in range(DEEPEST):
-        before = text
-        if "\\" in text:
-            text = UNICODE.sub(_unescape, text) if "\\u" in text or "\\x" in text else text
-            for name, sign in CONTROLS.items():
-                text = text.replace(f"\\{name}", sign)
-            text = text.replace("\\", "")
-        if "%" in text or "&" in text:
-            text = ESCAPE.sub(_unescape, text)
-        if text == before:
-            break
-    return text.replace("+", " ")
-
-
-@lru_cache(maxsize=8)
-def needles_of(known: tuple[tuple[str, str], ...]) -> tuple[Needle, ...]:
-    """Every spelling of (value, variable) pairs that `decode` does not undo, the longest first.
-
-    As it is, decoded, in hex, and anywhere within base64 (what stands before it in the encoded bytes moves it).
-    """
-    needles: dict[str, Needle] = {}
-    for value, name in known:
-        raw, whole = value.encode("utf-8", "surrogatepass"), bool(re.search(r"\s|://", value))
-        spelled = {_as_bytes(value): 1.0, decode(_as_bytes(value))[0]: 1.0, raw.hex(): 2.0, raw.hex().upper(): 2.0}
-        for shift in range(3):
-            coded = base64.b64encode(b"\0" * shift + raw).decode()
-            inner = coded[-(-shift * 8 // 6) : (shift + len(raw)) * 8 // 6]
-            spelled |= dict.fromkeys((inner.replace("+", " "), inner.replace("+", "-").replace("/", "_")), 4 / 3)
-        for text, width in spelled.items():
-            needles.setdefault(text, Needle(text, name, len(text) if whole else min(len(text), int(RUN * width))))
-    return tuple(sorted(needles.values(), key=lambda each: (-len(each.text), each.text)))
-
-
-def decode(text: str, deepest: int = DEEPEST) -> tuple[str, array[int]]:
-    """A text with escapes undone, whoever made them, and where in the text each of its characters begins.
-
-    Both are in bytes of UTF-8 as characters. Backslashes are lost and "+" is a blank, as it is in addresses.
-    """
-    starts = array("L", range(len(text) + 1))
-    for _ in range(deepest):
-        parts, moved, done = list[str](), array("L"), 0
-        for match in ESCAPE.finditer(text):
-            new = _unescape(match)
-            parts += (text[done : match.start()], new)
-            moved += starts[done : match.start()]
-            moved.extend([starts[match.start()]] * len(new))
-            done = match.end()
-        if not done:
-            break
-        text, starts = "".join([*parts, text[done:]]), moved + starts[done:]
-    return text.replace("+", " "), starts
-
-
-def _unescape(match: re.Match[str]) -> str:
-    unicode, byte, *others = match.groups("")
-    if unicode:
-        return _as_bytes(chr(int(unicode, 16)))
-    if byte:
-        return chr(int(byte, 16))
-    control, percent, entity = others
-    if percent:
-        return chr(int(percent, 16))
-    return _as_bytes(html.unescape(entity)) if entity else CONTROLS.get(control, control)
+@cache
+def _table() -> dict[str, Any]:
+    table = tomllib.loads((pkgutil.get_data(__package__, "keys.toml") or b"").decode())
+    for each in table["like"]:
+        each["pattern"] = re.compile(_as_bytes(each["pattern"]), re.VERBOSE | re.ASCII)
+    return table
 
 
 def _as_bytes(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "surrogatepass").decode("latin-1")
 
 
-def _spans(text: str, needles: Iterable[Needle]) -> Iterator[tuple[int, int, str]]:
-    """Where a text holds at least a run of a needle: begin, end and the variable's name."""
-    for needle, name, run in needles:
-        # Any run holds one whole block of half its length, counted from the beginning of the needle.
-        size = run if run == len(needle) else run // 2
-        for start in range(0, len(needle) - size + 1, size):
-            block, place = needle[start : start + size], -1
-            while (place := text.find(block, place + 1)) >= 0:
-                begin, end, left, right = place, place + size, start, start + size
-                while begin and left and text[begin - 1] == needle[left - 1]:
-                    begin, left = begin - 1, left - 1
-                while end < len(text) and right < len(needle) and text[end] == needle[right]:
-                    end, right = end + 1, right + 1
-                if end - begin >= run:
-                    yield begin, end, name
-                    place = end - 1
+def _layers(text: str) -> list[str]:
+    """A text, and the same each time after its escapes are undone, whoever made them. Backslashes are lost."""
+    layers = [text]
+    while len(layers) <= DEEPEST and (text := ESCAPE.sub(_unescape, text)) != layers[-1]:
+        layers.append(text)
+    return layers
+
+
+def _unescape(escape: re.Match[str]) -> str:
+    kind = escape.lastindex
+    if kind is None:
+        return ""
+    what = escape[kind]
+    if kind == 3:
+        return CONTROLS.get(what, what)
+    if kind == 5:
+        return _as_bytes(html.unescape(f"&{what};"))
+    return _as_bytes(chr(int(what, 16))) if kind == 1 else chr(int(what, 16))
+
+
+def _origins(text: str, places: Iterable[int]) -> dict[int, int]:
+    """Where in a text begins what stands at these places once its escapes are undone."""
+    origins: dict[int, int] = {}
+    waiting, lost = sorted(places, reverse=True), 0
+    for escape in ESCAPE.finditer(text):
+        kept = len(_unescape(escape))
+        while waiting and waiting[-1] + lost < escape.start() + kept:
+            place = waiting.pop()
+            origins[place] = min(place + lost, escape.start())
+        lost += len(escape[0]) - kept
+    return origins | {place: place + lost for place in waiting}
+
+
+@lru_cache(maxsize=8)
+def _spellings(known: Known) -> dict[str, tuple[str, int]]:
+    """Every spelling of secrets that `_layers` does not undo: the variable, and how many characters give it away.
+
+    As it is, decoded, in hex, and anywhere within base64 (what stands before it in the encoded bytes moves it); "+" is
+    a blank, as it is in addresses.
+    """
+    spellings: dict[str, tuple[str, int]] = {}
+    for value, name in known:
+        plain, raw, whole = _as_bytes(value), value.encode("utf-8", "surrogatepass"), re.search(r"\s|://", value)
+        widths = {plain: 1.0, _layers(plain)[-1]: 1.0, raw.hex(): 2.0, raw.hex().upper(): 2.0}
+        for shift in range(3):
+            coded = base64.b64encode(b"\0" * shift + raw).decode()
+            inner = coded[-(-shift * 8 // 6) : (shift + len(raw)) * 8 // 6]
+            widths |= dict.fromkeys((inner, inner.replace("+", "-").replace("/", "_")), 4 / 3)
+        for text, width in widths.items():
+            run = len(text) if whole else min(len(text), int(RUN * width))
+            spellings.setdefault(text.replace("+", " "), (name, run))
+    return {text: found for text, found in spellings.items() if text}
+
+
+@lru_cache(maxsize=8)
+def _grams(known: Known) -> dict[str, list[tuple[str, int]]]:
+    """Which spelling holds GRAM characters, and where, of all spellings of which a part gives the secret away."""
+    grams: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for text, (_, run) in _spellings(known).items():
+        for at in range(len(text) - GRAM + 1) if run < len(text) else ():
+            grams[text[at : at + GRAM]].append((text, at))
+    return dict(grams)
+
+
+def _runs(text: str, known: Known) -> list[Span]:
+    """Where a text holds a spelling of a secret, or as long a run of one as gives it away."""
+    text, spellings, grams, spans = text.replace("+", " "), _spellings(known), _grams(known), list[Span]()
+    for spelling in [each for each, (_, run) in spellings.items() if run == len(each) and each in text]:
+        spans += [(*match.span(), spellings[spelling][0]) for match in re.finditer(re.escape(spelling), text)]
+    for begin in [begin for begin in range(0, len(text), GRAM) if text[begin : begin + GRAM] in grams]:
+        for spelling, at in grams[text[begin : begin + GRAM]]:
+            name, run = spellings[spelling]
+            left = _shared(text[max(begin - at, 0) : begin][::-1], spelling[:at][::-1])
+            right = _shared(text[begin : begin - at + len(spelling)], spelling[at:])
+            if left + right >= run:
+                spans.append((begin - left, begin + right, name))
+    return spans
+
+
+def _shared(one: str, other: str) -> int:
+    """With how many characters that are the same two texts begin."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (mine, yours) in pairs if mine != yours), min(len(one), len(other)))
+
+
+#: What services put in the place of the middle of a key when they show which one was wrong.
+MASK = re.compile(_as_bytes(r"\*\*\*+|\.\.\.+|…|••(?:•)+|··(?:·)+"))
+DOTS = ("...", _as_bytes("…"))
+IN_WORD = re.compile(r"[\w-]", re.ASCII)
+
+
+def _masked(text: str, known: Known) -> list[Span]:
+    """Where a text shows the first and last characters of a secret around a mask."""
+    spans: list[Span] = []
+    for mask in MASK.finditer(text) if known else ():
+        before, after = text[max(mask.start() - 24, 0) : mask.start()], text[mask.end() : mask.end() + 12]
+        for value, name in ((_as_bytes(value), name) for value, name in known):
+            last = next(n for n in range(min(12, len(value)), -1, -1) if after.startswith(value[len(value) - n :]))
+            if last < 4 and mask[0].startswith(DOTS):  # which ordinary text has after anything
+                continue
+            first = next(n for n in range(24, -1, -1) if before.endswith(value[:n]))
+            ends = (first or not IN_WORD.match(before[-1:])) and (last or not IN_WORD.match(after))
+            if ends and first + last >= 4:
+                spans.append((mask.start() - first, mask.end() + last, name))
+                break
+    return spans
+
+
+def _like(text: str, known: Known) -> list[Span]:
+    """Where a text holds what looks like a key."""
+    low, spans = text.lower(), list[Span]()
+    for each in _table()["like"]:
+        if any(sign in low for sign in each["signs"]):
+            spans += [(*match.span("key"), "key") for match in each["pattern"].finditer(text)]
+    return spans
 
 
 # --- text without keys ------------------------------------------------------------------------------------------------
-
-#: (value, variable) of every secret.
-Known = tuple[tuple[str, str], ...]
 
 
 def known_now() -> Known:
@@ -297,38 +291,45 @@ def known_now() -> Known:
 
 
 def strike(text: str, known: Known, like: bool = True) -> tuple[str, list[str]]:
-    """The text with `[NAME]` and `[key]` for keys, and whose they were; `like`: also what only looks like one."""
-    names: list[str] = []
-    raw = _as_bytes(text) if known else ""
-    if known and (any(value in text for value, _ in known) or _may_hold(_decode_quickly(raw), known)):
-        decoded, starts = decode(raw)
-        spans = list(_spans(raw, needles_of(known)))
-        spans += [(starts[begin], starts[end], name) for begin, end, name in _spans(decoded, needles_of(known))]
-        text, names = _without(raw, spans), [name for _, _, name in spans]
-    if like and known and any(mask in text for mask in MASKS):
-        text, masked = _unmasked(text, dict(known))
-        names += masked
-    low = text.lower() if like else ""
-    for signs, pattern, new in LIKE:
-        if any(sign in low for sign in signs):
-            text, count = pattern.subn(new, text)
-            names += ["key"] * bool(count)
-    return text, names
+    """The text with `[NAME]` and `[key]` for keys, and whose they were.
+
+    `like`: also what shows the ends of one, and what only looks like one.
+    """
+    raw, spans = _as_bytes(text), list[Span]()
+    layers = _layers(raw)
+    plain = layers[-1]
+    for find in (_runs, _masked, _like) if like else (_runs,):
+        if new := find(plain, known):  # what is struck out already is not found again as something else
+            spans += new
+            plain = _without(plain, [(begin, end, "\0" * (end - begin)) for begin, end, _ in new])
+    for layer in layers[-2::-1] if spans else ():
+        at = _origins(layer, {place for begin, end, _ in spans for place in (begin, end)})
+        spans = [(at[begin], at[end], name) for begin, end, name in spans]
+    # What holds escapes of its own may stand there as it is, and an escape before a secret may take its first sign.
+    odd = tuple(each for each in known if each[0] in text or ESCAPE.search(each[0])) if len(layers) > 1 else ()
+    spans += _runs(raw, odd) if odd else []
+    if not spans:
+        return text, []
+    clean = _without(raw, [(*_widened(raw, begin, end), f"[{name}]") for begin, end, name in spans])
+    return clean.encode("latin-1").decode("utf-8", "surrogatepass"), [name for _, _, name in spans]
 
 
-def _without(raw: str, spans: list[tuple[int, int, str]]) -> str:
-    """The text with each span, widened to whole characters, replaced by its name; of spans that overlap the first."""
+def _widened(raw: str, begin: int, end: int) -> tuple[int, int]:
+    """A place in bytes widened to whole characters."""
+    while "\x80" <= raw[begin : begin + 1] < "\xc0":
+        begin -= 1
+    while "\x80" <= raw[end : end + 1] < "\xc0":
+        end += 1
+    return begin, end
+
+
+def _without(text: str, spans: list[Span]) -> str:
+    """The text with a word in the place of each span; of spans that overlap the first counts, and the longest."""
     kept, done = [], 0
-    for begin, end, name in sorted(spans, key=lambda span: (span[0], -span[1])):
-        while "\x80" <= raw[begin : begin + 1] < "\xc0":
-            begin -= 1
-        while "\x80" <= raw[end : end + 1] < "\xc0":
-            end += 1
-        if begin >= done:
-            kept += [raw[done:begin], f"[{name}]"]
+    for begin, end, word in sorted(spans, key=lambda span: (span[0], -span[1])):
+        kept += [text[done:begin], word] if begin >= done else []
         done = max(done, end)
-    text = "".join([*kept, raw[done:]])
-    return text if text.isascii() else text.encode("latin-1").decode("utf-8", "surrogatepass")
+    return "".join([*kept, text[done:]])
 
 
 def redact(text: str) -> str:
@@ -350,37 +351,27 @@ def found(text: str) -> list[str]:
     return finder()(text)
 
 
-def redact_all(value: Any) -> Any:
+def redact_all(value: Any, known: Known | None = None) -> Any:
     """A structure of mappings, lists and texts without keys; what holds none is the very same object."""
+    known = known_now() if known is None else known
     if isinstance(value, str):
-        return redact(value)
+        return strike(value, known)[0]
     if isinstance(value, Mapping):
-        clean = {redact_all(key): redact_all(each) for key, each in value.items()}
+        clean = {redact_all(key, known): redact_all(each, known) for key, each in value.items()}
         return value if clean == value else clean
     if isinstance(value, list | tuple):
-        cleaned = [redact_all(each) for each in value]
+        cleaned = [redact_all(each, known) for each in value]
         return value if cleaned == list(value) else type(value)(cleaned)
     return value
 
 
 def cleaner() -> Callable[[Any], Any]:
-    """A function from frozen records to the same without keys, as they are now: the environment is read once.
-
-    In `raw`, a body in JSON, it also strikes out what looks like a key once its escapes are undone.
-    """
+    """A function from frozen records to the same without keys, as they are now: the environment is read once."""
     known = known_now()
 
     def clean(record: Any) -> Any:
-        texts = {name: text for name, text in vars(record).items() if isinstance(text, str)}
-        cleaned = {name: strike(text, known)[0] for name, text in texts.items()}
-        if "\\u" in cleaned.get("raw", ""):
-            try:
-                spelled = json.dumps(json.loads(cleaned["raw"]), ensure_ascii=False)
-            except (ValueError, RecursionError):
-                spelled = ""
-            new, names = strike(spelled, known)
-            cleaned["raw"] = new if names else cleaned["raw"]
-        return record if cleaned == texts else replace(record, **cleaned)
+        fields = redact_all(vars(record), known)
+        return record if fields is vars(record) else replace(record, **fields)
 
     return clean
 
@@ -411,28 +402,3 @@ def refuse(parameters: Mapping[str, Any]) -> None:
                 "see .env.example. A parameter is written into the report and stands in your shell's history; renew a "
                 "key that was given as one"
             )
-
-
-def _unmasked(text: str, values: Mapping[str, str]) -> tuple[str, list[str]]:
-    """The text without the first and last characters of a key around a mask: what a service shows of a wrong one."""
-    names, done, kept = [], 0, []
-    for mask in MASK.finditer(text):
-        if mask.start() < done:
-            continue
-        stars = mask[0][0] in "*•·"
-        for value, name in values.items():
-            last = next((n for n in range(12, 0, -1) if text.startswith(value[-n:], mask.end())), 0)
-            if not stars and last < 4:  # ordinary text has dots after anything
-                continue
-            first = next((n for n in range(24, 0, -1) if text.endswith(value[:n], done, mask.start())), 0)
-            whole = (first or not _in_word(text, mask.start() - 1)) and (last or not _in_word(text, mask.end()))
-            if whole and first + last >= 4:
-                kept += [text[done : mask.start() - first], f"[{name}]"]
-                done = mask.end() + last
-                names.append(name)
-                break
-    return "".join([*kept, text[done:]]), names
-
-
-def _in_word(text: str, place: int) -> bool:
-    return 0 <= place < len(text) and (text[place].isalnum() or text[place] in "-_")

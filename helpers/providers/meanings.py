@@ -1,40 +1,51 @@
-"""What a server's answer means (the table of meanings.toml), and what a failed attempt means for the next one."""
+"""What a server's answer means: what failed (the table of meanings.toml), how long to wait, how much it takes."""
 
 from __future__ import annotations
 
 import json
+import math
 import pkgutil
 import re
-import time
 import tomllib
-from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 from helpers.providers.keys import causes, key_variables, redact, redacted
-from helpers.providers.pacing import retry_after
+from helpers.services import SERVICES
 from helpers.types import Model
 
 #: Of a body that is no reply so many characters are kept.
 MOST_KEPT = 2**17
-#: What the transport calls a connection that never stood, so that nothing can have been billed.
-NEVER_CONNECTED = {"ClientConnectorError", "ConnectionTimeoutError", "ConnectTimeout", "ConnectError", "PoolTimeout"}
-#: What it calls a connection that broke or fell silent after the request was sent.
-BROKE = {"ClientError", "TransportError", "APIConnectionError", "TimeoutError", "OSError", "DecodingError"}
 #: A rate limit is waited for however often it comes, until a call has met it for so long; then it is left to the next
 #: run. Seconds.
 PATIENCE = 1800.0
 #: The status of a server that has too much to do; also as a body names it, whatever its own status is.
 OVERLOADED = 529
-#: Different calls that a model refuses without a reply between them, after which it is not asked any more.
-REFUSED_IN_A_ROW = 3
-#: Waits without a word from the service: a drawn share of 1, 2, 4, ... seconds, at most 60.
-LONGEST_BACKOFF = 60.0
+#: What the SDKs put behind a `base_url`, at the end of the address of a call.
+CALL = re.compile(r"(?:/chat/completions|/v1/messages|/v1beta/models/[^/]+:generateContent)/*\Z")
 #: Fields that only replies have: a body without any of them that tells of something wrong is an error.
 ENVELOPE = {"choices", "candidates", "content", "usage", "usageMetadata", "promptFeedback", "stop_reason"}
+#: Nobody waits longer for a service at a time, whatever it says, in seconds: a wrong header must not stall a run.
+LONGEST_PAUSE = 120.0
+#: A service's clock may differ from ours by this much, in seconds, before its own `Date` is believed.
+CLOCK_SKEW = 2.0
+#: Google says in the body how long to wait.
+RETRY_DELAY = re.compile(r'"retryDelay"\s*:\s*"([0-9.]+)s"')
+DURATION, PART = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|[smhd]))+"), re.compile(r"([\d.]+)(ms|[smhd])")
+SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+#: What is counted, and the headers of its limit: how many, how many are left, when all are back. Any service may tell
+#: any of them.
+LIMITS = [
+    (counted, *(header.format(part) for part in ("limit", "remaining", "reset")))
+    for service in SERVICES.values()
+    for counted, header in service.limits.items()
+]
 
 
 @dataclass(frozen=True)
@@ -49,67 +60,42 @@ class Kind:
     advice: str = ""
 
 
+@dataclass(eq=False, repr=False)
 class Failure(Exception):
-    """One attempt that brought no reply."""
+    """One attempt that brought no reply, without keys.
 
-    def __init__(
-        self,
-        status: str,
-        error: str,
-        retry_after: float | None = None,
-        raw: str = "",
-        request_id: str | None = None,
-        headers: Mapping[str, str] | None = None,
-        odd_wait: str | None = None,
-        hint: str = "",
-        billed: bool | None = None,
-        slows: bool = False,
-    ) -> None:
-        """`status` is a kind of meanings.toml, `error` what the provider said, shortened, `raw` all of it; no keys.
+    `status` is a kind of meanings.toml, `error` what the provider said, shortened, `raw` all of it. `retry_after` are
+    the seconds that the service asks us to wait, `odd_wait` its words where we do not; `hint` narrows the kind down for
+    the advice, `billed` says whether this attempt may have been (None: as its kind), `slows` whether the address gets
+    fewer calls at once for it, as it does for each rate limit. `base` is the `base_url` that leads to where a redirect
+    points, "" where none does.
+    """
 
-        `retry_after` are the seconds that the service asks us to wait, `odd_wait` its words where we do not; `hint`
-        narrows the kind down for the advice, `billed` says whether this attempt may have been (None: as its kind),
-        `slows` whether the address gets fewer calls at once for it, as it does for each rate limit.
-        """
-        error = redact(error)  # before it is shortened: half a key is still half a key
-        super().__init__(f"{status}: {error}")
-        self.status, self.error, self.retry_after = status, error[:300], retry_after
-        self.raw, self.request_id = redact(raw)[:MOST_KEPT], request_id and redact(request_id)
-        self.headers, self.odd_wait, self.hint = headers or {}, odd_wait, hint
-        self.billed = self.kind.billed if billed is None else billed
-        self.slows = slows or status == "rate_limited"
+    status: str
+    error: str
+    retry_after: float | None = None
+    raw: str = ""
+    request_id: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    odd_wait: str | None = None
+    hint: str = ""
+    billed: bool | None = None
+    slows: bool = False
+    base: str = ""
+
+    def __post_init__(self) -> None:
+        """Strike keys out before anything is shortened: half a key is still half a key."""
+        said = redact(self.error)
+        super().__init__(f"{self.status}: {said}")
+        self.error, self.raw = said[:300], redact(self.raw)[:MOST_KEPT]
+        self.request_id = self.request_id and redact(self.request_id)
+        self.billed = self.kind.billed if self.billed is None else self.billed
+        self.slows = self.slows or self.status == "rate_limited"
 
     @property
     def kind(self) -> Kind:
         """What becomes of the call, and of its model or address."""
         return kind_of(self.status)
-
-
-@dataclass
-class Tries:
-    """One call so far: attempts, failures by kind, servers that refused it, and when it first met a rate limit."""
-
-    attempts: int = 0
-    refused: set[str | None] = field(default_factory=set)
-    counts: Counter[str] = field(default_factory=Counter)
-    limited_since: float | None = None
-
-    def again(self, failure: Failure, now: float) -> bool:
-        """Count a failure, and tell whether the call is repeated after it."""
-        self.counts[failure.status] += 1
-        if failure.status == "rate_limited":
-            self.limited_since = now if self.limited_since is None else self.limited_since
-            return now - self.limited_since < PATIENCE
-        return self.counts[failure.status] <= failure.kind.repeats
-
-    def backoff(self, failure: Failure, jitter: float) -> float:
-        """Seconds that this call waits for itself before it is repeated; `jitter` is drawn from 0 to 1.
-
-        None of it where the address is paused for all, or where a finished reply came without text.
-        """
-        if failure.retry_after is not None or failure.status == "empty":
-            return 0.0
-        return jitter * min(LONGEST_BACKOFF, 2.0 ** min(self.counts[failure.status] - 1, 6))
 
 
 @cache
@@ -141,7 +127,7 @@ def finish_of(reason: Any) -> Any:
     return _table()["finishes"].get(_bare(reason), reason) if isinstance(reason, str) else reason
 
 
-def classify(error: Exception, wall: float | None = None) -> Failure:
+def classify(error: Exception, wall: float) -> Failure:
     """The kind of failure of an exception of any of the three SDKs or of the transport below them.
 
     Status first (`status_code`; google-genai calls it `code`), then the kind of transport error by name. The SDKs wrap
@@ -155,15 +141,13 @@ def classify(error: Exception, wall: float | None = None) -> Failure:
     below = [link for link in links if type(link).__module__.startswith("aiohttp")]
     code = getattr(error, "status_code", None) or getattr(error, "code", None)
     if isinstance(code, int) and error not in below:
-        return _by_status(code, error, time.time() if wall is None else wall)
-    text = str(error) or "the connection broke or fell silent"
+        return _by_status(code, error, wall)
     if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError)):
         return Failure("bad_envelope", f"what came is no JSON ({error})")
     names = {kind.__name__ for link in below or links for kind in type(link).__mro__}
-    if names & NEVER_CONNECTED:
-        return Failure("connect", text)
-    if names & BROKE:
-        return Failure("maybe_billed", text)
+    for status, exceptions in _table()["exceptions"].items():
+        if names & set(exceptions):
+            return Failure(status, str(error) or "the connection broke or fell silent")
     clean = redacted(error)
     if clean is error:
         raise error
@@ -173,8 +157,29 @@ def classify(error: Exception, wall: float | None = None) -> Failure:
 def _by_status(code: int, error: Exception, wall: float) -> Failure:
     response = getattr(error, "response", None)
     headers, body = getattr(response, "headers", None) or {}, getattr(response, "text", "")
-    said = f"HTTP {code}, a redirect to {_target(response, headers)}" if 300 <= code < 400 else str(error)
-    return _failure(code, said, body, headers, wall)
+    if not 300 <= code < 400:
+        return _failure(code, str(error), body, headers, wall)
+    target = "no address"
+    if "location" in headers:
+        asked, target = getattr(getattr(response, "request", None), "url", ""), headers["location"]
+        with suppress(ValueError):
+            target = urljoin(str(asked), target)
+    return _failure(code, f"HTTP {code}, a redirect to {target}", body, headers, wall, base=_base_of(target))
+
+
+def _base_of(target: str) -> str:
+    """The `base_url` with which a call goes to an address; "" where that is not the address of a call, or has a key.
+
+    >>> _base_of("https://api.x.com/v2/chat/completions?from=/v1"), _base_of("https://x.com/login")
+    ('https://api.x.com/v2', '')
+    """
+    try:
+        parts = urlsplit(target)
+    except ValueError:
+        return ""
+    call, host = CALL.search(parts.path), parts.netloc.rpartition("@")[2]
+    base = f"{parts.scheme}://{host}{parts.path[: call.start()]}" if call and host else ""
+    return base if parts.scheme in ("http", "https") and redact(base) == base else ""
 
 
 def _failure(code: int, said: str, body: str, headers: Mapping[str, str], wall: float, **more: Any) -> Failure:
@@ -214,20 +219,15 @@ def failure_in(raw: str, headers: Mapping[str, str], wall: float) -> Failure | N
 def unreadable(raw: str) -> Failure:
     """What a body is that holds neither a reply nor an error."""
     text, body = raw.lstrip("\ufeff \r\n\t"), _loads(raw)
-    if not text:
-        return Failure("bad_envelope", "an empty body", raw=raw)
-    if text.startswith("<"):
-        return Failure("bad_envelope", "an HTML page instead of JSON", raw=raw)
-    if text.startswith(("data:", "event:", ": ")):
-        return Failure("bad_envelope", "a stream of events, though none was asked for", raw=raw, hint="stream")
+    said, hint = "JSON of another form", ""
     if body is None:
-        return Failure("bad_envelope", "what came is no JSON, or breaks off", raw=raw)
-    for name in ("choices", "candidates", "content") if isinstance(body, dict) else ():
-        if name in body and not body[name]:
-            return Failure("bad_envelope", f"the list of {name} in the reply is empty", raw=raw, hint="shape")
-    if isinstance(body, dict) and ENVELOPE & body.keys():
-        return Failure("bad_envelope", "no text in the reply where it should be", raw=raw, hint="shape")
-    return Failure("bad_envelope", "JSON of another form", raw=raw)
+        form = next(each for each in _table()["no_json"] if re.match(each["begins"], text))
+        said, hint = form["says"], form.get("hint", "")
+    elif isinstance(body, dict) and ENVELOPE & body.keys():
+        empty = [name for name in ("choices", "candidates", "content") if name in body and not body[name]]
+        said = f"the list of {empty[0]} in the reply is empty" if empty else "no text in the reply where it should be"
+        hint = "shape"
+    return Failure("bad_envelope", said, raw=raw, hint=hint)
 
 
 def _loads(raw: str) -> Any:
@@ -237,16 +237,18 @@ def _loads(raw: str) -> Any:
         return None
 
 
+def _first(value: Any) -> Any:
+    """The first of a list that holds any; anything else as it is."""
+    return value[0] if isinstance(value, list) and value else value
+
+
 def _error_in(body: Any) -> dict[str, Any]:
     """The error that a body tells of, wherever services put it; empty where there is none."""
-    body = body[0] if isinstance(body, list) and body else body
+    body = _first(body)
     if not isinstance(body, dict):
         return {}
-    choices = body.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    for place, name in ((body, "error"), (choice, "error"), (body, "errors")):
-        error = place.get(name) if isinstance(place, dict) else None
-        error = error[0] if isinstance(error, list) and error else error
+    for place, name in ((body, "error"), (_first(body.get("choices")), "error"), (body, "errors")):
+        error = _first(place.get(name)) if isinstance(place, dict) else None
         if error and isinstance(error, str | dict):
             # Some services say the reason in a text and its code beside it.
             return error if isinstance(error, dict) else {**body, "choices": None, "message": error}
@@ -274,15 +276,6 @@ def _hint_of(error: Mapping[str, Any], said: str) -> str:
     param = error.get("param")
     texts = {name: param if isinstance(param, str) and name != "context" else said for name in words}
     return next((name for name in words if re.search(words[name], texts[name], re.IGNORECASE)), "")
-
-
-def _target(response: object, headers: Mapping[str, str]) -> str:
-    """The full address that a redirect names, or its header as it stands if that is no address."""
-    asked, named = getattr(getattr(response, "request", None), "url", ""), headers.get("location")
-    try:
-        return "no address" if named is None else urljoin(str(asked), named)
-    except ValueError:
-        return str(named)
 
 
 def refuses_content(body: str) -> bool:
@@ -323,8 +316,96 @@ def advice(model: Model, failure: Failure) -> str:
         hint = "keyless"
     if failure.status == "not_found" and model.base_url:
         hint = "not_found_at_url"
+    if failure.base and failure.base != (model.base_url or "").rstrip("/"):
+        hint = "moved"
     text = _table()["hints"][hint]["advice"] if hint else failure.kind.advice
     facts = {"address": address_of(model), "url": model.base_url, "variables": variables, "minutes": PATIENCE / 60}
     facts |= {"place": model.base_url or f"the address of {model.provider}", "provider": model.provider}
+    facts |= {"model_id": model.model_id, "base": failure.base}
     body = " ".join(failure.raw[:200].split()) or "nothing"
-    return f"{text.format(model_id=model.model_id, body=body, **facts)} ({failure.error})"
+    return f"{text.format(body=body, **facts)} ({failure.error})"
+
+
+# --- waits and limits -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Told:
+    """One limit as a service told it: `remaining` of `limit` are left, and all of them are back in `seconds`."""
+
+    limit: float
+    remaining: float
+    seconds: float
+
+
+def retry_after(headers: Mapping[str, str], body: str, wall: float) -> tuple[float | None, str | None]:
+    """How long a service asks us to wait, and its words where they are not followed.
+
+    Seconds, milliseconds (`retry-after-ms`), an HTTP date, or Google's `retryDelay` in the body; None where nothing
+    is said. What is longer than LONGEST_PAUSE or cannot be read is LONGEST_PAUSE, and the words are returned.
+    `wall` is our own time in seconds since 1970.
+
+    >>> retry_after({"retry-after": "7"}, "", 0.0), retry_after({"retry-after": "soon"}, "", 0.0)
+    ((7.0, None), (120.0, 'Retry-After: soon'))
+    """
+    name, words, delay = "Retry-After", headers.get("retry-after"), RETRY_DELAY.search(body)
+    if words is None and delay:
+        name, words = "retryDelay", delay[1]
+    seconds = _seconds(words, headers, wall)
+    if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
+        name, words, seconds = "retry-after-ms", f"{milliseconds:.0f}", milliseconds / 1000
+    if words is None:
+        return None, None
+    if seconds is None or seconds > LONGEST_PAUSE:
+        return LONGEST_PAUSE, f"{name}: {words.strip()[:60]}"
+    return max(seconds, 0.0), None
+
+
+def told_limits(headers: Mapping[str, str], wall: float) -> dict[str, Told]:
+    """The limits that a reply's headers tell, by what they count: requests, tokens, input or output tokens.
+
+    A limit that is not told whole, or not in numbers, is left out: nothing is concluded from it. `wall` is our own
+    time in seconds since 1970.
+    """
+    found: dict[str, Told] = {}
+    for counted, limit, remaining, reset in LIMITS:
+        size, left = _number(headers.get(limit)), _number(headers.get(remaining))
+        seconds = _seconds(headers.get(reset), headers, wall)
+        if size is not None and size > 0 and left is not None and seconds is not None:
+            found[counted] = Told(size, min(max(left, 0.0), size), min(max(seconds, 0.0), LONGEST_PAUSE))
+    return found
+
+
+def _number(text: str | None) -> float | None:
+    """A finite number, else None."""
+    try:
+        value = math.nan if text is None else float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _seconds(text: str | None, headers: Mapping[str, str], wall: float) -> float | None:
+    """Seconds from now: a number, a duration (20s, 1m30s, 17ms), an HTTP date or an ISO time; None for anything else.
+
+    Dates are read against the service's own clock where that differs from ours.
+    """
+    if text is None or (seconds := _number(text)) is not None:
+        return None if text is None else seconds
+    if DURATION.fullmatch(text.strip()):
+        return sum(float(value) * SECONDS[unit] for value, unit in PART.findall(text))
+    moment, theirs = _moment(text), _moment(headers.get("date", ""))
+    if moment is None:
+        return None
+    return moment - (wall if theirs is None or abs(theirs - wall) <= CLOCK_SKEW else theirs)
+
+
+def _moment(text: str) -> float | None:
+    """A date of HTTP or ISO in seconds since 1970."""
+    for read in (datetime.fromisoformat, parsedate_to_datetime):
+        try:
+            moment = read(text.strip())
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        except (ValueError, TypeError, OverflowError):
+            continue
+    return None

@@ -1,40 +1,22 @@
-"""How fast an address is asked: what its replies say of limits and waits, limits of our own, one pace for all calls."""
+"""How fast an address is asked: as its replies say, within limits of our own, at one pace for all calls."""
 
 from __future__ import annotations
 
 import asyncio
 import math
 import random
-import re
 import time
 from bisect import bisect_right
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from functools import partial
 
-from helpers.services import SERVICES
+from helpers.providers.meanings import LONGEST_PAUSE, Told
 from helpers.types import Request, Usage
 
-#: Nobody waits longer for a service at a time, whatever it says, in seconds: a wrong header must not stall a run.
-LONGEST_PAUSE = 120.0
-#: A service's clock may differ from ours by this much, in seconds, before its own `Date` is believed.
-CLOCK_SKEW = 2.0
-#: Google says in the body how long to wait.
-RETRY_DELAY = re.compile(r'"retryDelay"\s*:\s*"([0-9.]+)s"')
-DURATION, PART = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|[smhd]))+"), re.compile(r"([\d.]+)(ms|[smhd])")
-SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 #: What a limit counts.
 COUNTED = ("requests", "tokens", "input", "output")
-#: What is counted, and the headers of its limit: how many, how many are left, when all are back. Any service may tell
-#: any of them.
-LIMITS = [
-    (counted, *(header.format(part) for part in ("limit", "remaining", "reset")))
-    for service in SERVICES.values()
-    for counted, header in service.limits.items()
-]
 #: Calls that a limit of our own lets through at once, as seconds of its rate: what a late sleeper may catch up with.
 CATCH_UP = 0.25
 #: Where nothing is left and the service said that all is back in no time, its next reply is waited for, in seconds.
@@ -69,92 +51,6 @@ class Clock:
         while (seconds := left()) > 0:
             check()
             await self.sleep(min(seconds, LOOK_UP))
-
-
-# --- what services say ------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Told:
-    """One limit as a service told it: `remaining` of `limit` are left, and all of them are back in `seconds`."""
-
-    limit: float
-    remaining: float
-    seconds: float
-
-
-def retry_after(headers: Mapping[str, str], body: str, wall: float) -> tuple[float | None, str | None]:
-    """How long a service asks us to wait, and its words where they are not followed.
-
-    Seconds, milliseconds (`retry-after-ms`), an HTTP date, or Google's `retryDelay` in the body; None where nothing
-    is said. What is longer than LONGEST_PAUSE or cannot be read is LONGEST_PAUSE, and the words are returned.
-    `wall` is our own time in seconds since 1970.
-
-    >>> retry_after({"retry-after": "7"}, "", 0.0), retry_after({"retry-after": "soon"}, "", 0.0)
-    ((7.0, None), (120.0, 'Retry-After: soon'))
-    """
-    milliseconds, delay = _number(headers.get("retry-after-ms")), RETRY_DELAY.search(body)
-    name, words = "Retry-After", headers.get("retry-after")
-    if milliseconds is not None:
-        name, words, seconds = "retry-after-ms", f"{milliseconds:.0f}", milliseconds / 1000
-    else:
-        name, words = ("retryDelay", delay[1]) if words is None and delay else (name, words)
-        seconds = _seconds(words, headers, wall)
-    if words is None:
-        return None, None
-    if seconds is None or seconds > LONGEST_PAUSE:
-        return LONGEST_PAUSE, f"{name}: {words.strip()[:60]}"
-    return max(seconds, 0.0), None
-
-
-def told_limits(headers: Mapping[str, str], wall: float) -> dict[str, Told]:
-    """The limits that a reply's headers tell, by what they count: requests, tokens, input or output tokens.
-
-    A limit that is not told whole, or not in numbers, is left out: nothing is concluded from it. `wall` is our own
-    time in seconds since 1970.
-    """
-    found: dict[str, Told] = {}
-    for counted, limit, remaining, reset in LIMITS:
-        size, left = _number(headers.get(limit)), _number(headers.get(remaining))
-        seconds = _seconds(headers.get(reset), headers, wall)
-        if size is not None and size > 0 and left is not None and seconds is not None:
-            found[counted] = Told(size, min(max(left, 0.0), size), min(max(seconds, 0.0), LONGEST_PAUSE))
-    return found
-
-
-def _number(text: str | None) -> float | None:
-    """A finite number, else None."""
-    try:
-        value = math.nan if text is None else float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
-
-
-def _seconds(text: str | None, headers: Mapping[str, str], wall: float) -> float | None:
-    """Seconds from now: a number, a duration (20s, 1m30s, 17ms), an HTTP date or an ISO time; None for anything else.
-
-    Dates are read against the service's own clock where that differs from ours.
-    """
-    if text is None or (seconds := _number(text)) is not None:
-        return None if text is None else seconds
-    if DURATION.fullmatch(text.strip()):
-        return sum(float(value) * SECONDS[unit] for value, unit in PART.findall(text))
-    moment, theirs = _moment(text), _moment(headers.get("date", ""))
-    if moment is None:
-        return None
-    return moment - (wall if theirs is None or abs(theirs - wall) <= CLOCK_SKEW else theirs)
-
-
-def _moment(text: str) -> float | None:
-    """A date of HTTP or ISO in seconds since 1970."""
-    for read in (datetime.fromisoformat, parsedate_to_datetime):
-        try:
-            moment = read(text.strip())
-            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-        except (ValueError, TypeError, OverflowError):
-            continue
-    return None
 
 
 # --- how much an address may be asked ---------------------------------------------------------------------------------

@@ -13,9 +13,19 @@ from math import inf
 from typing import Any
 
 from helpers.providers.keys import cleaner, key_of, key_variables
-from helpers.providers.meanings import REFUSED_IN_A_ROW, Failure, Tries, address_of, advice, classify, kind_of
-from helpers.providers.pacing import LONGEST_PAUSE, LOOK_UP, Clock, Limit, Pace, Ticket, told_limits
-from helpers.providers.transport import Sent, failed, module_of, own_server, read
+from helpers.providers.meanings import (
+    LONGEST_PAUSE,
+    PATIENCE,
+    Failure,
+    address_of,
+    advice,
+    classify,
+    kind_of,
+    told_limits,
+)
+from helpers.providers.pacing import LOOK_UP, Clock, Limit, Pace, Ticket
+from helpers.providers.transport import Sent, failed, module_of, read
+from helpers.services import own_server
 from helpers.types import FINISHES, Completion, Model, Request
 
 #: Where a model is asked: provider and `base_url`.
@@ -24,6 +34,10 @@ Address = tuple[str, str | None]
 Account = tuple[str, str | None, str | None]
 #: What is recorded of a call that was cancelled before its reply came.
 GIVEN_UP = "given up in flight"
+#: Different calls that a model refuses without a reply between them, after which it is not asked any more.
+REFUSED_IN_A_ROW = 3
+#: Waits without a word from the service: a drawn share of 1, 2, 4, ... seconds, at most 60.
+LONGEST_BACKOFF = 60.0
 #: So many failures in a row leave a server out (where no connection stands, one does).
 STORM = 5
 #: How long a server is left out before one call tries it again, in seconds: twice as long each time, up to the longest.
@@ -36,6 +50,33 @@ class Stopped(Exception):
 
 class Elsewhere(Exception):
     """The server for which a call waits is left out meanwhile: another one is to be asked."""
+
+
+@dataclass
+class Tries:
+    """One call so far: attempts, failures by kind, servers that refused it, and when it first met a rate limit."""
+
+    attempts: int = 0
+    refused: set[str | None] = field(default_factory=set)
+    counts: Counter[str] = field(default_factory=Counter)
+    limited_since: float | None = None
+
+    def again(self, failure: Failure, now: float) -> bool:
+        """Count a failure, and tell whether the call is repeated after it."""
+        self.counts[failure.status] += 1
+        if failure.status == "rate_limited":
+            self.limited_since = now if self.limited_since is None else self.limited_since
+            return now - self.limited_since < PATIENCE
+        return self.counts[failure.status] <= failure.kind.repeats
+
+    def backoff(self, failure: Failure, jitter: float) -> float:
+        """Seconds that this call waits for itself before it is repeated; `jitter` is drawn from 0 to 1.
+
+        None of it where the address is paused for all, or where a finished reply came without text.
+        """
+        if failure.retry_after is not None or failure.status == "empty":
+            return 0.0
+        return jitter * min(LONGEST_BACKOFF, 2.0 ** min(self.counts[failure.status] - 1, 6))
 
 
 # --- several servers behind one model ---------------------------------------------------------------------------------

@@ -1,42 +1,13 @@
 """Models that we make up: candidates of chosen skill and style, judges of chosen bias. They see the Request only.
 
 Everything is read from the prompt as anybody reads it, and noise is drawn from the request's key: repeats differ,
-reruns do not. Their words and their knobs (`traits`, with what each means) are data: simulated.toml.
+reruns do not. Their words, their knobs (`traits`) and the formulas in which these stand are data: simulated.toml.
 
-**Answers.** A candidate knows the built-in questions' answer points and writes down some of them in its vendor's
-manner. A judge counts the points in each text, recognizes manners, and ranks by
-
-    U = sharpness * quality + taste + self_preference [own manner] + hint_effect [own by name] + primacy[slot]
-        + verbosity * z(length) + wordings [a list, a confident tone] + noise * Gumbel
-
-**Pairs.** With the lead of the first before noise (the noise in a difference of two utilities is logistic) it wins with
-P = 1 / (1 + exp(-(lead - tie) / noise)), and so does the second, by its own -lead. In an audit the lead also has, from
-`biases`, each minus the same of the second,
-
-    letters [marked A] + authority [a note recommends it] + bandwagon [a note tells how many prefer it]
-        + names [under the name of a well-known vendor];
-
-a score is MIDDLE + POINTS * utility, moved by the share `anchor` of the way to the number in the prompt.
-
-**Bias tests.** What a test measures they know as people do who have read of it (`Request.pull`): the bias that a
-version is made for and where that pulls; an unknown version pulls nowhere. With strength s, from `biases`:
-
-    scale        honest + s (target - honest) + answer_noise * (high - low) * N(0, 1), then the nearest option
-    acceptance   accepts if ln(ratio) > RISK + liking + s [a loss is possible] + SPREAD * answer_noise * logistic
-    selection    takes an argument if LEAN * merit * its side + s [of the side decided for] + logistic > 0
-    decision     for, if merit + answer_noise * N(0, 1) > 0
-
-`honest` (uniform over the middle HONEST of the scale), `liking` and `merit` (normal) are the model's own for each
-scenario and the same in all its wordings. Whose decision and selection both follow the merit is not biased by that.
-
-**Passages.** A model has one belief about each question: the option that it answers itself, and takes for right when
-it judges. Asked which of two answers it wrote it feels recognition * [own words] + primacy[slot] + noise * Gumbel, else
-
-    U = CONVICTION * sharpness * [its own belief] + self_preference * [own words] - fluency * [mixed words]
-        + primacy[slot] + taste + noise * Gumbel
-
-Own words are the share of words with synonyms that are those of its vendor's style, mixed words those that are not of
-the text's prevailing style.
+A candidate knows the built-in questions' answer points and writes down some of them in its vendor's manner. A judge
+counts the points in each text, recognizes manners, and ranks by utility. What a bias test measures they know as people
+do who have read of it (`Request.pull`): the bias that a version is made for and where that pulls; an unknown version
+pulls nowhere. A model has one belief about each question on a passage: the option that it answers itself, and takes for
+right when it judges.
 """
 
 from __future__ import annotations
@@ -60,20 +31,10 @@ from helpers.providers.transport import Sent
 from helpers.types import SITUATION, Completion, Model, Pull, Question, Request, Usage
 
 NORMAL = NormalDist()
-#: One point more or less of a question's points is about this much quality (in sd of answers to a question).
-QUALITY_SCALE = 1.5
-#: The quality of an answer to another question: well below the least of an answer to this one, about -2.
-OFF_TOPIC = -4.0
-#: Of the formulas above: the score of an average answer and what one sd of quality is worth; the ends of honest answers
-#: as shares of a scale; the log of the ratio at which a gamble is taken on average, how much scenarios differ in it and
-#: the scale of noise; the logits of an argument whose side has the merit of one sd; the utility of what one believes.
-MIDDLE, POINTS, HONEST = 60.0, 8.0, (0.15, 0.85)
-RISK, LIKING, SPREAD = 0.1, 0.2, 4.0
-LEAN, CONVICTION = 0.6, 1.2
-#: How much questions differ in difficulty, on the scale of skill, and how often a wrong reader falls for the same trap.
-DIFFICULTY, TRAPPED = 0.7, 0.6
 
 WORDS: dict[str, Any] = tomllib.loads((pkgutil.get_data(__package__, "simulated.toml") or b"").decode())
+#: The constants of the formulas, in capitals there.
+FIXED = SimpleNamespace(**WORDS["constants"])
 NEUTRAL, UNDECIDED, REFUSALS = WORDS["neutral"], WORDS["undecided"], WORDS["refusals"]
 MANNERS: dict[str, dict[str, Any]] = WORDS["manners"]
 WORDINGS = {name: re.compile(pattern) for name, pattern in WORDS["wordings"].items()}
@@ -222,7 +183,7 @@ def answer_reply(request: Request) -> str:
         body = rng.sample(NEUTRAL, rng.randint(4, 9))
     else:
         quality = traits.skill + traits.category_skill.get(question.category, 0.0) + traits.spread * rng.gauss(0, 1)
-        count = min(len(question.points), 1 + int(NORMAL.cdf(quality / QUALITY_SCALE) * len(question.points)))
+        count = min(len(question.points), 1 + int(NORMAL.cdf(quality / FIXED.QUALITY_SCALE) * len(question.points)))
         chosen = sorted(rng.sample(range(len(question.points)), count))
         body = [question.points[index] for index in chosen] + padding
     return write_answer(request.model.vendor, body, rng)
@@ -249,9 +210,9 @@ def quality_of(text: str, question: Question | None, known: Iterable[Question] =
     points = question.points if question else ()
     found = sum(point in text for point in points)
     if found:
-        return QUALITY_SCALE * NORMAL.inv_cdf((found - 0.5) / len(points))
+        return FIXED.QUALITY_SCALE * NORMAL.inv_cdf((found - 0.5) / len(points))
     if points and any(point in text for other in known for point in other.points):
-        return OFF_TOPIC
+        return FIXED.OFF_TOPIC
     return draw("quality", text)
 
 
@@ -344,7 +305,7 @@ def _audit(request: Request, shown: Shown, felt: Sequence[float]) -> tuple[str, 
         stated = "tie" if better == "A=B" else shown.labels["AB".index(better[0])]
         whole = write_verdict(request, shown.nonce, stated, choice=stated)
     else:
-        honest, anchor = MIDDLE + POINTS * felt[0], re.search(r"(\d+) of 100 points", shown.task)
+        honest, anchor = FIXED.MIDDLE + FIXED.POINTS * felt[0], re.search(r"(\d+) of 100 points", shown.task)
         moved = traits.biases.get("anchor", 0.0) * (float(anchor[1]) - honest) if anchor else 0.0
         score = max(0, min(100, round(honest + moved)))
         whole = write_verdict(request, shown.nonce, score, number=score)
@@ -388,7 +349,8 @@ def _decide(request: Request) -> tuple[str, str]:
         if pull.kind == "scale":
             aim += traits.answer_noise * (high - low) * rng.gauss(0, 1)
         else:
-            aim += traits.answer_noise * (SPREAD * _logistic(rng) if pull.kind == "acceptance" else rng.gauss(0, 1))
+            drawn = FIXED.SPREAD * _logistic(rng) if pull.kind == "acceptance" else rng.gauss(0, 1)
+            aim += traits.answer_noise * drawn
             aim = high if aim > 0 else low
         nearest = min(values, key=lambda label: abs(values[label] - aim))
         whole = written(next(iter(values)) if first else nearest)
@@ -405,7 +367,7 @@ def chances(request: Request) -> tuple[list[float], list[float]]:
     values, noise, often = sorted(shown), max(traits.answer_noise, 1e-9), traits.first_option
     felt = _leaning(request, pull, values[0], values[-1])
     if pull.kind == "acceptance":
-        taken = _share(felt / (SPREAD * noise))
+        taken = _share(felt / (FIXED.SPREAD * noise))
         found = [taken * (x == values[-1]) + (1 - taken) * (x == values[0]) for x in values]
     else:
         below = [NORMAL.cdf(((x + y) / 2 - felt) / (noise * (values[-1] - values[0]))) for x, y in pairwise(values)]
@@ -420,10 +382,11 @@ def _leaning(request: Request, pull: Pull, low: float = 0.0, high: float = 0.0, 
     if pull.kind == "decision":
         return draw("merit", *who)
     if pull.kind == "selection":
-        return LEAN * draw("merit", *who) * side + (strength if side == pull.side else 0.0)
+        return FIXED.LEAN * draw("merit", *who) * side + (strength if side == pull.side else 0.0)
     if pull.kind == "acceptance":
-        return math.log(pull.ratio) - (RISK + LIKING * draw("liking", *who) + strength)
-    honest = low + (high - low) * (HONEST[0] + (HONEST[1] - HONEST[0]) * NORMAL.cdf(draw("honest", *who)))
+        return math.log(pull.ratio) - (FIXED.RISK + FIXED.LIKING * draw("liking", *who) + strength)
+    first, last = FIXED.HONEST
+    honest = low + (high - low) * (first + (last - first) * NORMAL.cdf(draw("honest", *who)))
     return honest + strength * ((honest if pull.target is None else pull.target) - honest)
 
 
@@ -466,12 +429,12 @@ def belief(model: Model, asked: str, skill: float) -> int:
     if question is None or question.gold is None:
         return int(lot * len(options))
     gold = LETTERS.index(question.gold)
-    right = NORMAL.cdf(skill - DIFFICULTY * draw("difficulty", asked))
+    right = NORMAL.cdf(skill - FIXED.DIFFICULTY * draw("difficulty", asked))
     if lot < right:
         return gold
     wrong = sorted((i for i in range(len(options)) if i != gold), key=lambda i: draw("trap", asked, str(i)))
-    rest = (lot - right) / (1 - right)
-    return wrong[0 if rest < TRAPPED else 1 + int((rest - TRAPPED) / (1 - TRAPPED) * (len(wrong) - 1) * 0.999999)]
+    rest, trapped = (lot - right) / (1 - right), FIXED.TRAPPED
+    return wrong[0 if rest < trapped else 1 + int((rest - trapped) / (1 - trapped) * (len(wrong) - 1) * 0.999999)]
 
 
 def felt_on_passage(model: Model, asked: str, texts: Sequence[str], wrote: bool) -> list[float]:
@@ -484,7 +447,7 @@ def felt_on_passage(model: Model, asked: str, texts: Sequence[str], wrote: bool)
         if wrote:
             felt.append(place + traits.recognition * own)
         else:
-            utility = place + CONVICTION * traits.sharpness * text.startswith(f"{believed}. ")
+            utility = place + FIXED.CONVICTION * traits.sharpness * text.startswith(f"{believed}. ")
             utility += traits.self_preference * own - traits.fluency * mixed
             felt.append(utility + traits.taste * draw("taste", model.model_id, text))
     return felt

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import ipaddress
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -12,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from math import inf
 from typing import Any
-from urllib.parse import urlsplit
 
 from helpers.providers.meanings import MOST_KEPT, Failure, failure_in, unreadable
 from helpers.types import Completion, Model, Usage
@@ -59,22 +57,6 @@ def module_of(provider: str) -> Any:
     return importlib.import_module(f"helpers.providers.{provider}")
 
 
-@cache
-def own_server(url: str | None) -> bool:
-    """Whether an address is one's own machine or network, where calls cost nothing.
-
-    >>> own_server("http://127.0.0.1:8000/v1"), own_server("http://gpu-box:8000/v1"), own_server("http://api.x.com/v1")
-    (True, True, False)
-    """
-    host = urlsplit(url or "").hostname
-    if not host:
-        return False
-    try:
-        return ipaddress.ip_address(host).is_private
-    except ValueError:
-        return "." not in host or host.endswith((".local", ".internal", ".lan"))
-
-
 # --- calls ------------------------------------------------------------------------------------------------------------
 
 
@@ -95,10 +77,7 @@ async def post(sdk: Any, path: str, body: Mapping[str, Any], request_id: str) ->
 
     response = await sdk.post(path, cast_to=Response, body=body)
     headers = dict(response.headers.items())
-    # Bodies are UTF-8 unless they name a character set.
-    named = "charset" in headers.get("content-type", "").lower()
-    text = response.text if named else response.content.decode(errors="replace")
-    return Sent(text, headers.get(request_id), headers)
+    return Sent(response.text, headers.get(request_id), headers)  # UTF-8 unless it names a character set
 
 
 def http_client() -> Any:
@@ -106,16 +85,8 @@ def http_client() -> Any:
 
     It bounds the wait for a connection only; how long a call may take the session decides for each model.
     """
-    from httpx2 import Timeout
-
-    return _client_class()(timeout=Timeout(None, connect=CONNECT_SECONDS))
-
-
-@cache
-def _client_class() -> Any:
-    """A class over OpenAI's aiohttp transport, made when the first client is: importing the SDK takes a while."""
-    from httpx2 import Response
-    from openai import DefaultAioHttpClient
+    from httpx2 import Response, Timeout
+    from openai import DefaultAioHttpClient  # which takes a while to import
 
     class Reply(Response):
         def json(self, **options: Any) -> Any:
@@ -139,7 +110,7 @@ def _client_class() -> Any:
                 reply.encoding = "utf-8"
             return reply
 
-    return Lines
+    return Lines(timeout=Timeout(None, connect=CONNECT_SECONDS))
 
 
 async def _read_bounded(came: Any) -> bytes:

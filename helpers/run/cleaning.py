@@ -66,8 +66,8 @@ def _joined(outputs: list[Any]) -> list[Any]:
 def _cleaned(value: Any) -> Any:
     """An output without keys; a picture that holds one is left out, and a text may lose its colours with it."""
     if isinstance(value, str):
-        text = redact(value)
-        return redact(COLOUR.sub("", value)) if found(COLOUR.sub("", text)) else text
+        text, bare = redact(value), redact(COLOUR.sub("", value))
+        return text if COLOUR.sub("", text) == bare else bare
     if isinstance(value, Mapping):
         pictures = {name: held for name, each in value.items() if (held := _pictured(name, each))}
         kept = {redact(name): _cleaned(each) for name, each in value.items() if name not in pictures}

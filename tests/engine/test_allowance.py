@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from helpers.providers import Failure, Limit, Sent, Session, Stopped
-from helpers.providers.pacing import LONGEST_PAUSE, NEXT_LOOK, Gauge, Log, Pace, Told, told_limits
+from helpers.providers.meanings import LONGEST_PAUSE, Told, told_limits
+from helpers.providers.pacing import NEXT_LOOK, Gauge, Log, Pace
 from helpers.types import Completion, Model, Request, Usage
 from tests.engine import virtual
 from tests.engine.asking import MODELS

@@ -19,8 +19,7 @@ from aiohttp import web
 from helpers.judge import Incomplete
 from helpers.judge.asking import in_order
 from helpers.providers import Failure, Sent, Session
-from helpers.providers.meanings import failure_in, status_of, unreadable
-from helpers.providers.pacing import LONGEST_PAUSE, retry_after
+from helpers.providers.meanings import LONGEST_PAUSE, failure_in, retry_after, status_of, unreadable
 from helpers.providers.transport import module_of, read
 from helpers.types import Completion, Model, Request
 from tests.engine.asking import MODELS, FakeClock, answering, ask, at, attempts, requests_to, serving, statuses

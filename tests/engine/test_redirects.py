@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from helpers.config.models import model_of
 from helpers.judge import Incomplete
 from tests.engine.asking import (
     EVERY,
@@ -26,6 +27,8 @@ from tests.engine.asking import (
 from tests.servers.behaviours import Behaviour, Call, Fault, Reply, only, polite
 from tests.servers.providers import JudgeServer
 
+#: What an entry of models.yaml needs beside the base_url that an error names.
+ENTRY = {"model_id": "m", "vendor": "v", "revision": {"weights": "main", "quantization": "none", "template": "default"}}
 REDIRECTS = ("301", "302", "303", "307", "308")
 
 
@@ -55,7 +58,10 @@ def test_no_redirect_to_another_host_is_followed(pair: Any, tmp_path: Path, stat
         ask(requests_to(model, 4), tmp_path, clock)
     assert other.calls == [] and len(server.calls) == 1 and clock.slept == []
     said = str(error.value)
-    assert f"HTTP {status}, a redirect to {other.url}{path}" in said and "base_url" in said and "params" not in said
+    assert f"HTTP {status}, a redirect to {other.url}{path}" in said and "params" not in said
+    base = other.url + "/v1" * path.endswith("/chat/completions")
+    assert f"write {base} as `base_url`" in said
+    assert model_of("judge", {**ENTRY, "provider": model.provider, "base_url": base}, "here").base_url == base
     assert statuses(tmp_path, model) == ["redirect"]
     assert not attempts(tmp_path, model)[0]["reply"]["maybe_billed"]
     assert without_keys(said, server.env()) and without_keys(everything(tmp_path), server.env())
@@ -84,6 +90,32 @@ def test_a_redirect_names_the_whole_address_and_is_no_reply(
     with pytest.raises(Incomplete) as error:
         ask(requests_to(model, 2), tmp_path)
     assert named.format(url=server.url) in str(error.value) and len(server.calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("target", "base"),
+    [
+        ("https://api.x.com/openai/v1/chat/completions/?from=old#top", "https://api.x.com/openai/v1"),
+        ("https://me:password@api.x.com:8443/v1/chat/completions", "https://api.x.com:8443/v1"),
+        ("/v2/chat/completions", "{url}/v2"),
+        ("/v1/chat/completions/", None),  # to the same base
+        ("https://login.x.com/?next=/v1/chat/completions", None),
+        ("https://api.x.com/{key}/v1/chat/completions", None),
+        ("ftp://api.x.com/v1/chat/completions", None),
+        ("https://[api/v1/chat/completions", None),
+    ],
+)
+def test_the_base_url_to_write_leads_to_the_target_and_shows_no_key(
+    serve: Any, tmp_path: Path, target: str, base: str | None
+) -> None:
+    server = serve(polite)
+    key = server.env()["OPENAI_API_KEY"]
+    server.behaviour = only(redirect("308", target.format(url=server.url, key=key)))
+    with pytest.raises(Incomplete) as error:
+        ask(requests_to(at(server.url, "own"), 1), tmp_path)
+    said, own = str(error.value), "write that address, without the path that the SDK adds, as `base_url`"
+    assert (f"write {base.format(url=server.url)} as `base_url`" if base else own) in said
+    assert key not in said and key.encode() not in everything(tmp_path)
 
 
 @pytest.mark.parametrize("status", ["300", "304"])

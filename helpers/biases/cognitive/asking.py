@@ -118,7 +118,7 @@ def _trial(asking: Asking, version: str, condition: str, repeat: int, decided: s
         structured=judge.structured,
     )
     form = "several" if several else "choice"
-    schema = prompts.schema(form, labels) if judge.structured else None
+    schema = prompts.schema_for(judge, form, labels, nonce)
     return Trial(
         experiment.name,
         question.id,

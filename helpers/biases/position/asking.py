@@ -160,7 +160,7 @@ def _trial(
         judge,
         prompt,
         system,
-        prompts.schema("pairwise", LABELS) if judge.structured else None,
+        prompts.schema_for(judge, "pairwise", LABELS, nonce),
         repeat,
         unwritten=sum(answer.max_tokens for answer in order if answer.text is None),
     )

@@ -127,7 +127,7 @@ def _trial(  # type: ignore[no-untyped-def]
         judge,
         prompt,
         system,
-        prompts.schema("choice", LABELS) if judge.structured else None,
+        prompts.schema_for(judge, "choice", LABELS, nonce),
         repeat,
         unwritten=sum(answer.max_tokens for answer in order if answer.text is None),
         shared=question.passage,

@@ -81,12 +81,12 @@ def _trial(experiment: Experiment, kind: str, question: Question, answer: Answer
         structured=editor.structured,
         **words,
     )
-    schema = edit_schema() if kind == "synonyms" else paraphrase_schema()
+    make = edit_schema if kind == "synonyms" else paraphrase_schema
     request = Request(
         editor,
         prompt,
         system,
-        schema if editor.structured else None,
+        make(prompts.pinned_id(editor, nonce)) if editor.structured else None,
         unwritten=answer.max_tokens if answer.text is None else 0,
     )
     where = {"article": question.article, "edit": kind}

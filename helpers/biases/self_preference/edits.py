@@ -31,6 +31,7 @@ from helpers.biases.self_preference.words import (
     related,
 )
 from helpers.json_text import no_duplicates
+from helpers.prompts import schema_with_id
 
 Pairs = tuple[tuple[str, str], ...]
 #: Words before which "an" stands, and words whose first letter does not tell.
@@ -53,11 +54,10 @@ class Edit:
     refused: tuple[tuple[str, str], ...] = ()
 
 
-def edit_schema() -> dict[str, Any]:
-    """The JSON schema of an editor's reply."""
+def edit_schema(pinned: str = "") -> dict[str, Any]:
+    """The JSON schema of an editor's reply; `pinned` is the only `id` that it takes ("": any)."""
     texts = {"type": "array", "items": {"type": "string"}}
-    properties = {"id": {"type": "string"}, "selected_words": texts, "replacements": texts}
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    return schema_with_id({"selected_words": texts, "replacements": texts}, pinned)
 
 
 def read_edit(text: str, nonce: str) -> Pairs | str:

@@ -65,7 +65,7 @@ def _answer_trial(experiment, template, question, candidate) -> Trial:  # type: 
         nonce=nonce,
         structured=candidate.structured,
     )
-    schema = prompts.schema("choice", labels, reasons=True) if candidate.structured else None
+    schema = prompts.schema_for(candidate, "choice", labels, nonce, reasons=True)
     request = Request(candidate, prompt, system, schema, shared=question.passage)
     return Trial(
         experiment.name,

@@ -9,6 +9,7 @@ from typing import Any
 
 from helpers.biases.self_preference.edits import read_object
 from helpers.biases.self_preference.words import content, forms, numbers, related
+from helpers.prompts import schema_with_id
 
 #: An option named by its letter: "option B", "the answer is (B)", "choices B and C", "(B)", "B)", "B is", a line "B.".
 #: A small letter counts only where it cannot be the article.
@@ -56,10 +57,9 @@ QUOTED = 2
 CHANGED = 1 / 3
 
 
-def paraphrase_schema() -> dict[str, Any]:
-    """The JSON schema of an editor's reply."""
-    properties = {"id": {"type": "string"}, "paraphrase": {"type": "string"}}
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+def paraphrase_schema(pinned: str = "") -> dict[str, Any]:
+    """The JSON schema of an editor's reply; `pinned` is the only `id` that it takes ("": any)."""
+    return schema_with_id({"paraphrase": {"type": "string"}}, pinned)
 
 
 def read_paraphrase(text: str, nonce: str) -> tuple[str | None, str]:

@@ -137,7 +137,7 @@ def _judge_trial(
         judge,
         prompt,
         system,
-        prompts.schema("listwise", labels) if judge.structured else None,
+        prompts.schema_for(judge, "listwise", labels, nonce),
         repeat,
         unwritten=sum(answers[name].max_tokens for name in shown if texts[name] is None),
     )

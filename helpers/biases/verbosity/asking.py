@@ -92,7 +92,7 @@ def _trial(
         nonce=nonce,
         structured=judge.structured,
     )
-    schema = prompts.schema("pairwise", LABELS) if judge.structured else None
+    schema = prompts.schema_for(judge, "pairwise", LABELS, nonce)
     names = {TRIED: pair.bias, OTHER: OTHER}
     return Trial(
         experiment.name,
