@@ -21,7 +21,7 @@ from helpers.run import plan
 from helpers.types import Completion, Price, Request, Usage
 from tests.engine.asking import MODELS, PROVIDERS, answering, ask, dearly, requests_to, statuses, within_the_table
 from tests.servers.behaviours import LINE_KINDS, Call, Fault, Reply, faulty, only, polite, scripted, step
-from tests.servers.ledger import Entry
+from tests.servers.providers import Entry
 
 #: US dollars for a million tokens: the three differ, so that an amount in the wrong row shows.
 PRICES = {"openai": Price(1.0, 10.0), "anthropic": Price(2.0, 30.0), "google": Price(3.0, 50.0)}

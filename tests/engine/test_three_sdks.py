@@ -18,8 +18,7 @@ from helpers.types import Experiment
 from tests.engine.asking import FakeClock
 from tests.servers import judging
 from tests.servers.behaviours import Call, Fault, Reply, scripted
-from tests.servers.ledger import Entry
-from tests.servers.providers import JudgeServer
+from tests.servers.providers import Entry, JudgeServer
 
 REAL = ["claude_fast", "claude_thinking", "gpt_fast", "gpt_thinking", "gemini_fast", "gemini_thinking"]
 OWN = {
