@@ -110,14 +110,8 @@ def test_the_same_request_has_the_same_reply_in_any_process() -> None:
     here = replies()
     assert here == replies()
     code = "import json; from tests.test_simulated import replies; print(json.dumps(replies()))"
-    there = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=paths.ROOT,
-        env={"PYTHONHASHSEED": "11", "PATH": ""},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    how = {"cwd": paths.ROOT, "env": {"PYTHONHASHSEED": "11", "PATH": ""}}
+    there = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, **how)
     assert json.loads(there.stdout) == here
     assert len(set(here)) > 0.9 * len(here)
 

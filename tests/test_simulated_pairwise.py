@@ -47,17 +47,8 @@ def trial(model: Model, first: str, second: str, repeat: int = 0, kind: str = "h
     system, prompt = prompts.render(TEMPLATES[kind], structured=model.structured, **shown)
     schema = prompts.schema("pairwise", "AB") if model.structured else None
     request = Request(model, prompt, system, schema, repeat)
-    return Trial(
-        "arena_hard_position_bias",
-        asked.id,
-        asked.category,
-        model,
-        request,
-        form="pairwise",
-        shown=("x", "y"),
-        labels=("A", "B"),
-        nonce=nonce,
-    )
+    where = ("arena_hard_position_bias", asked.id, asked.category, model, request)
+    return Trial(*where, form="pairwise", shown=("x", "y"), labels=("A", "B"), nonce=nonce)
 
 
 def judged(model: Model, first: str, second: str, **more: Any) -> Judgment:
@@ -105,11 +96,8 @@ def test_on_identical_texts_the_five_verdicts_are_as_frequent_as_primacy_and_thr
 @pytest.mark.parametrize(
     "traits",
     [
-        {"primacy": [0.0, 0.6]},
-        {"primacy": [1.0, 0.4], "noise": 2.0, "tie": 0.0},
-        {"primacy": [0.5], "noise": 0.5, "tie": 1.0},
-        {"primacy": [0.3, 0.3]},
-        {},
+        *({"primacy": [0.0, 0.6]}, {"primacy": [1.0, 0.4], "noise": 2.0, "tie": 0.0}),
+        *({"primacy": [0.5], "noise": 0.5, "tie": 1.0}, {"primacy": [0.3, 0.3]}, {}),
     ],
 )
 def test_primacy_makes_the_effect_that_the_logistic_function_says_and_none_where_it_is_none(
