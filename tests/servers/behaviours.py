@@ -13,9 +13,10 @@ from typing import Any
 
 from tests.servers import judging
 
-#: Refused with a status and an error body in the provider's own form; `quota` and `key` as each of them says it.
+#: Refused with a status and an error body in the provider's own form (under a 200, too); `quota` and `key` as each of
+#: them says it.
 REDIRECTS = (300, 301, 302, 303, 304, 307, 308)
-STATUSES = (400, 401, 402, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 504, 529, *REDIRECTS)
+STATUSES = (400, 401, 402, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 504, 529, *REDIRECTS, 200)
 STATUS_KINDS = (*map(str, STATUSES), "quota", "key")
 #: Answered, so perhaps billed, but the answer does not arrive: connection closed or reset without a byte, reset in the
 #: middle of the body, body ended early, whole body that is no JSON, body that takes `seconds`.
