@@ -99,10 +99,8 @@ def utilities(request: Request, texts: Sequence[str], question: Question | None)
 def replies() -> list[str]:
     """Answers and verdicts to a few requests, as any process makes them."""
     some = trials(count=4)
-    written = [
-        answer_reply(Request(trial.judge, f"What is to be said about subject number {i}?"))
-        for i, trial in enumerate(some[:6])
-    ]
+    asked = [Request(trial.judge, f"What is to be said about subject number {i}?") for i, trial in enumerate(some[:6])]
+    written = [answer_reply(request) for request in asked]
     return written + [simulated.reply(trial.request)[0] for trial in some]
 
 

@@ -59,9 +59,8 @@ def test_stored_replies_are_not_measured_again(serve: Any, tmp_path: Path, monke
     ask([request], tmp_path)
     monkeypatch.setattr("helpers.config.load_contexts", lambda: {"llama": 10})
     check_fit([request], {}, tmp_path)
-    with pytest.raises(
-        TooLong, match=r"llama, a prompt: at least 2,0\d\d tokens \(2,048 of them for the reply\) where 10"
-    ):
+    told = r"llama, a prompt: at least 2,0\d\d tokens \(2,048 of them for the reply\) where 10"
+    with pytest.raises(TooLong, match=told):
         check_fit([replace(request, repeat=1)], {}, tmp_path)
 
 
