@@ -176,9 +176,7 @@ def test_what_stands_beside_a_key_is_unchanged(before: str, after: str) -> None:
 
 def test_no_text_of_this_project_is_changed() -> None:
     listed = subprocess.run(["git", "-C", str(paths.ROOT), "ls-files"], capture_output=True, text=True, check=True)
-    texts = [
-        paths.ROOT / name for name in listed.stdout.splitlines() if Path(name).suffix in (".md", ".jsonl", ".ipynb")
-    ]
+    texts = [paths.ROOT / name for name in listed.stdout.splitlines() if name.endswith((".md", ".jsonl", ".ipynb"))]
     assert len(texts) > 20
     for path in texts:
         text = path.read_text(encoding="utf-8")
@@ -193,15 +191,8 @@ def test_no_text_of_published_data_is_changed_by_the_keys_of_an_environment(real
 
 
 PLAIN = [
-    "anything",
-    "not-needed",
-    "changeme",
-    "PASSWORD",
-    "Jane Roe",
-    "public key auth",
-    "12345678",
-    "2026-11-22",
-    "short1",
+    *("anything", "not-needed", "changeme", "PASSWORD", "Jane Roe", "public key auth"),
+    *("12345678", "2026-11-22", "short1"),
 ]
 
 
@@ -251,31 +242,11 @@ def test_a_parameter_that_holds_a_key_is_refused_with_advice(given_: dict[str, o
 
 #: What replies are put together of: keys whole and in parts, what stands around them, what JSON escapes, much text.
 PARTS = [
-    *(
-        OPENAI,
-        OPENAI[:9],
-        OPENAI[9:],
-        OPENAI[-4:],
-        json.dumps(json.dumps(OPENAI))[1:-1],
-        OPENAI.replace("-", "\\u002d"),
-    ),
-    *(base64.b64encode(OPENAI.encode()).decode(), "sk-", "hf_", "AIza", "abcdefgh1jklmnopqrst", "***", "...", "•••"),
-    *(
-        "Bearer ",
-        "x-api-key: ",
-        "AUTHORIZATION",
-        '"',
-        "\\",
-        "\n",
-        "/",
-        "é",
-        "\ud83d\ude00",
-        "task-specific ",
-        "word " * 60,
-    ),
+    *(OPENAI, OPENAI[:9], OPENAI[9:], OPENAI[-4:], OPENAI.replace("-", "\\u002d")),
+    *(json.dumps(json.dumps(OPENAI))[1:-1], base64.b64encode(OPENAI.encode()).decode()),
+    *("sk-", "hf_", "AIza", "abcdefgh1jklmnopqrst", "***", "...", "•••", "Bearer ", "x-api-key: ", "AUTHORIZATION"),
+    *('"', "\\", "\n", "/", "é", "\ud83d\ude00", "task-specific ", "word " * 60),
 ]
-
-
 ODD_KEY = 'a"b]c{d}e'
 
 

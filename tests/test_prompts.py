@@ -38,9 +38,8 @@ def judge(answers=ANSWERS, structured=False, hint="", question="What is 6 x 7?")
 
 
 def test_parts_and_bytes(template):
-    written = template(
-        "--- system ---\nBe {{ manner }}.\n\n--- user ---\n{% if loud %}\nLOUD\n  {% endif %}\n  {{ text }}\n"
-    )
+    user = "{% if loud %}\nLOUD\n  {% endif %}\n  {{ text }}\n"
+    written = template(f"--- system ---\nBe {{{{ manner }}}}.\n\n--- user ---\n{user}")
     assert written.variables == {"manner", "loud", "text"}
     assert render(written, manner="kind", loud=True, text="x\n") == ("Be kind.\n", "LOUD\n  x\n")
     assert render(written, manner="kind", loud=False, text="<&>\r\n") == ("Be kind.\n", "  <&>\r\n")
@@ -54,9 +53,8 @@ def test_parts_may_be_empty_and_line_ends_are_those_of_the_prompt(template):
 @pytest.mark.parametrize("name_text", HOSTILE, ids=[name for name, _ in HOSTILE])
 def test_a_value_arrives_byte_for_byte(template, name_text):
     _, text = name_text
-    written = template(
-        "--- system ---\n{{ x }}\n--- user ---\n[{% for label, y in pairs %}{{ label }}{{ y }}{% endfor %}]\n"
-    )
+    user = "[{% for label, y in pairs %}{{ label }}{{ y }}{% endfor %}]\n"
+    written = template("--- system ---\n{{ x }}\n--- user ---\n" + user)
     assert render(written, x=text, pairs=[("A", text), ("B", text)]) == (text, f"[A{text}B{text}]")
 
 

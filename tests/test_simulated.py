@@ -99,10 +99,8 @@ def utilities(request: Request, texts: Sequence[str], question: Question | None)
 def replies() -> list[str]:
     """Answers and verdicts to a few requests, as any process makes them."""
     some = trials(count=4)
-    written = [
-        answer_reply(Request(trial.judge, f"What is to be said about subject number {i}?"))
-        for i, trial in enumerate(some[:6])
-    ]
+    asked = [Request(trial.judge, f"What is to be said about subject number {i}?") for i, trial in enumerate(some[:6])]
+    written = [answer_reply(request) for request in asked]
     return written + [simulated.reply(trial.request)[0] for trial in some]
 
 
@@ -110,14 +108,8 @@ def test_the_same_request_has_the_same_reply_in_any_process() -> None:
     here = replies()
     assert here == replies()
     code = "import json; from tests.test_simulated import replies; print(json.dumps(replies()))"
-    there = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=paths.ROOT,
-        env={"PYTHONHASHSEED": "11", "PATH": ""},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    how = {"cwd": paths.ROOT, "env": {"PYTHONHASHSEED": "11", "PATH": ""}}
+    there = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, **how)
     assert json.loads(there.stdout) == here
     assert len(set(here)) > 0.9 * len(here)
 

@@ -47,17 +47,8 @@ def trial(model: Model, first: str, second: str, repeat: int = 0, kind: str = "h
     system, prompt = prompts.render(TEMPLATES[kind], structured=model.structured, **shown)
     schema = prompts.schema("pairwise", "AB") if model.structured else None
     request = Request(model, prompt, system, schema, repeat)
-    return Trial(
-        "arena_hard_position_bias",
-        asked.id,
-        asked.category,
-        model,
-        request,
-        form="pairwise",
-        shown=("x", "y"),
-        labels=("A", "B"),
-        nonce=nonce,
-    )
+    where = ("arena_hard_position_bias", asked.id, asked.category, model, request)
+    return Trial(*where, form="pairwise", shown=("x", "y"), labels=("A", "B"), nonce=nonce)
 
 
 def judged(model: Model, first: str, second: str, **more: Any) -> Judgment:
@@ -89,6 +80,12 @@ def wins(found: Counter[str]) -> tuple[int, int]:
     return found["A>>B"] + found["A>B"], found["B>A"] + found["B>>A"]
 
 
+def as_often(found: Counter[str], lead: float) -> bool:
+    """Whether each text was preferred as often as it must be where the first is so much ahead."""
+    share = [logistic(side * lead - 0.4) for side in (1, -1)]
+    return all(near(hits, found.total(), p) for hits, p in zip(wins(found), share, strict=True))
+
+
 # --- places -----------------------------------------------------------------------------------------------------------
 
 
@@ -105,11 +102,8 @@ def test_on_identical_texts_the_five_verdicts_are_as_frequent_as_primacy_and_thr
 @pytest.mark.parametrize(
     "traits",
     [
-        {"primacy": [0.0, 0.6]},
-        {"primacy": [1.0, 0.4], "noise": 2.0, "tie": 0.0},
-        {"primacy": [0.5], "noise": 0.5, "tie": 1.0},
-        {"primacy": [0.3, 0.3]},
-        {},
+        *({"primacy": [0.0, 0.6]}, {"primacy": [1.0, 0.4], "noise": 2.0, "tie": 0.0}),
+        *({"primacy": [0.5], "noise": 0.5, "tie": 1.0}, {"primacy": [0.3, 0.3]}, {}),
     ],
 )
 def test_primacy_makes_the_effect_that_the_logistic_function_says_and_none_where_it_is_none(
@@ -160,9 +154,7 @@ def test_a_fair_judge_s_verdicts_are_mirrored_when_the_order_is() -> None:
 @pytest.mark.parametrize("sharpness", [0.0, 0.7, 2.0])
 def test_the_better_text_wins_as_often_as_sharpness_says(sharpness: float) -> None:
     found = tally(judge(sharpness=sharpness), answer(3), answer(2), 1500)
-    lead = sharpness * (QUALITY[2] - QUALITY[1])
-    share = [logistic(lead - 0.4), logistic(-lead - 0.4)]
-    assert all(near(hits, 1500, p) for hits, p in zip(wins(found), share, strict=True))
+    assert as_often(found, sharpness * (QUALITY[2] - QUALITY[1]))
 
 
 @pytest.mark.parametrize("verbosity", [0.0, 0.6])
@@ -171,17 +163,14 @@ def test_the_longer_text_wins_as_often_as_verbosity_says(verbosity: float) -> No
     for texts, sign in (((longer, answer(3)), 1), ((answer(3), longer), -1)):
         found = tally(judge(sharpness=1.0, verbosity=verbosity), *texts, 1500)
         # Of two lengths one is a standard deviation above their mean and one below it.
-        share = [logistic(side * 2 * verbosity - 0.4) for side in (sign, -sign)]
-        assert all(near(hits, 1500, p) for hits, p in zip(wins(found), share, strict=True))
+        assert as_often(found, sign * 2 * verbosity)
 
 
 @pytest.mark.parametrize("liking", [0.0, 1.2])
 def test_the_own_manner_wins_as_often_as_self_preference_says(liking: float) -> None:
     own, other, third = (write_answer(v, [answer(3)], random.Random(3)) for v in ("claude", "gpt", "gemini"))
     for texts, lead in (((own, other), liking), ((third, own), -liking), ((other, third), 0.0)):
-        found = tally(judge(sharpness=1.0, self_preference=liking), *texts, 1500)
-        share = [logistic(side * lead - 0.4) for side in (1, -1)]
-        assert all(near(hits, 1500, p) for hits, p in zip(wins(found), share, strict=True))
+        assert as_often(tally(judge(sharpness=1.0, self_preference=liking), *texts, 1500), lead)
 
 
 def test_an_answer_to_another_question_is_worse_than_any_to_this_one() -> None:
@@ -201,8 +190,7 @@ def test_an_answer_to_another_question_loses_against_the_poorest_one_in_both_pla
     # 1.5 * -1.2816 + 4 = 2.078 apart.
     model = judge(structured, sharpness=1.0)
     for texts, sign in (((answer(1), answer(5, OTHER)), 1), ((answer(5, OTHER), answer(1)), -1)):
-        share = [logistic(side * 2.078 - 0.4) for side in (sign, -sign)]
-        assert all(near(h, 1000, p) for h, p in zip(wins(tally(model, *texts, 1000)), share, strict=True))
+        assert as_often(tally(model, *texts, 1000), sign * 2.078)
 
 
 @cache
@@ -214,10 +202,8 @@ def test_judges_of_the_project_see_answers_to_other_builtin_questions_for_what_t
     models = load_models(knowledge=builtin_questions())
     path = paths.DATA / "arena_hard_position_bias" / "questions.jsonl"
     asked = [builtin_questions()[json.loads(line)["text"]] for line in path.read_text(encoding="utf-8").splitlines()]
-    calm = replace(
-        models["sim_claude_judge"], traits={**models["sim_claude_judge"].traits, "noise": 0.0, "unreadable": 0}
-    )
-    writer = models["sim_gpt_thinking"]
+    calm, writer = models["sim_claude_judge"], models["sim_gpt_thinking"]
+    calm = replace(calm, traits={**calm.traits, "noise": 0.0, "unreadable": 0})
     for one, two in itertools.pairwise(asked):
         if one.category == two.category:
             good, bad = (simulated.answer_reply(Request(writer, q.text)) for q in (one, two))

@@ -25,13 +25,8 @@ def structured(reply: object, form: str = "listwise"):
 
 
 def ranked(**fields):
-    return {
-        "id": NONCE,
-        "ranking": ["C", "A", "B"],
-        "scores": {"A": 6, "B": 2, "C": 9},
-        "justification": "C.",
-        **fields,
-    }
+    plain = {"id": NONCE, "ranking": ["C", "A", "B"], "scores": {"A": 6, "B": 2, "C": 9}, "justification": "C."}
+    return {**plain, **fields}
 
 
 def trial(form: str = "listwise", structured: bool = False, nonce: str = NONCE) -> Trial:
@@ -50,18 +45,10 @@ def reply(text: str, finish: str | None = "stop", status: str = "ok") -> Complet
 @pytest.mark.parametrize(
     ("finish", "said", "outcome"),
     [
-        ("refusal", ORDER, "refused"),
-        ("filter", ORDER, "filtered"),
-        ("length", ORDER, "truncated"),
-        ("length", "", "truncated"),
-        ("refusal", "", "refused"),
-        ("stop", "", "empty"),
-        ("stop", " \n\t\u00a0", "empty"),
-        (None, "", "empty"),
-        ("tool_calls", ORDER, "unparsed"),
-        ("stop", "I cannot say.", "unparsed"),
-        ("stop", ORDER, "ok"),
-        (None, ORDER, "ok"),
+        *(("refusal", ORDER, "refused"), ("filter", ORDER, "filtered"), ("length", ORDER, "truncated")),
+        *(("length", "", "truncated"), ("refusal", "", "refused"), ("stop", "", "empty"), (None, "", "empty")),
+        *(("stop", " \n\t\u00a0", "empty"), ("tool_calls", ORDER, "unparsed"), ("stop", "I cannot say.", "unparsed")),
+        *(("stop", ORDER, "ok"), (None, ORDER, "ok")),
     ],
 )
 def test_ending(finish, said, outcome):
@@ -107,22 +94,12 @@ def test_a_trial_that_cannot_be_read_safely_is_an_error(form, labels, nonce, mes
 @pytest.mark.parametrize(
     "line",
     [
-        ORDER,
-        f"  {ORDER}  \n\n",
-        f"{ORDER}.",
-        f"**{ORDER}**",
-        f"**{ORDER}**.",
-        f"**{ORDER}.**",
-        f"`{ORDER}`",
-        f"```\n{ORDER}\n```",
-        f"```text\n{ORDER}\n\n```\n",
-        f"{ORDER}\r\n",
+        *(ORDER, f"  {ORDER}  \n\n", f"{ORDER}.", f"**{ORDER}**", f"**{ORDER}**.", f"**{ORDER}.**", f"`{ORDER}`"),
+        *(f"```\n{ORDER}\n```", f"```text\n{ORDER}\n\n```\n", f"{ORDER}\r\n", f"* {ORDER}", f"{ORDER}\n{ORDER}"),
         f"**RANKING-{NONCE}:** C > A > B",
         f"**RANKING-{NONCE}**: C>A>B",
         f"RANKING-{NONCE}: **C** > `A` > B",
         f"RANKING-{NONCE}:\u00a0C >\u202fA > B",
-        f"* {ORDER}",
-        f"{ORDER}\n{ORDER}",
         f"First thought: RANKING-{NONCE}: **C > A > B**, and so it stays.\n{ORDER}",
         f"The form is RANKING-{NONCE}: <best label> > <second label> > ...\n{ORDER}",
         f"The form is RANKING-{NONCE}: best > second > last\n{ORDER}",
@@ -223,18 +200,11 @@ def test_scores_that_are_not_the_scores():
 @pytest.mark.parametrize(
     ("form", "value", "read_as"),
     [("pairwise", label, label) for label in PAIRWISE]
-    + [("pairwise", "B >> A", "B>>A"), ("pairwise", "B=A", None), ("pairwise", "A<B", None), ("pairwise", "A", None)]
-    + [
-        ("pairwise", "[[A>B]]", "A>B"),
-        ("pairwise", "A>B>>A", None),
-        ("pairwise", "A> >B", None),
-        ("pairwise", "", None),
-    ]
-    + [("choice", "C", "C"), ("choice", "c", None), ("choice", "D", None), ("choice", "AB", None), ("choice", "", None)]
-    + [("choice", "\u0421", None), ("choice", "A or D", None), ("choice", "A B", None)]
-    + [("number", "7", 7), ("number", "-2.5", -2.5), ("number", "+1e3", 1000), ("number", "7,5", None)]
-    + [("number", "1e999", None), ("number", "NaN", None), ("number", "inf", None), ("number", "1_0", None)]
-    + [("number", "\u0667", None), ("number", "7 %", None), ("number", "7 or 8", None), ("number", "2*3", None)],
+    + [("pairwise", "B >> A", "B>>A"), ("pairwise", "[[A>B]]", "A>B")]
+    + [("pairwise", other, None) for other in ("B=A", "A<B", "A", "A>B>>A", "A> >B", "")]
+    + [("choice", "C", "C"), ("number", "7", 7), ("number", "-2.5", -2.5), ("number", "+1e3", 1000)]
+    + [("choice", other, None) for other in ("c", "D", "AB", "", "\u0421", "A or D", "A B")]
+    + [("number", other, None) for other in ("7,5", "1e999", "NaN", "inf", "1_0", "\u0667", "7 %", "7 or 8", "2*3")],
 )
 def test_other_forms(form, value, read_as):
     outcome, verdict = text(f"Because.\n**VERDICT-{NONCE}: {value}.**", form)
@@ -277,13 +247,8 @@ def test_several_options(value, read_as):
 @pytest.mark.parametrize(
     ("stated", "read_as"),
     [
-        (["A", "C"], ("A", "C")),
-        ([], ()),
-        (["A", "A"], ("A",)),
-        (["D"], None),
-        ("A", None),
-        ([["A"]], None),
-        (None, None),
+        *((["A", "C"], ("A", "C")), ([], ()), (["A", "A"], ("A",))),
+        *((["D"], None), ("A", None), ([["A"]], None), (None, None)),
     ],
 )
 def test_several_options_structured(stated, read_as):

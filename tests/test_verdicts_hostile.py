@@ -121,21 +121,8 @@ def test_the_harness_catches_naive_parsers(which, place, structured):
 
 SHORT = [text for _, text in CORPUS if len(text) < 300]
 PIECES = [
-    "\n",
-    "\n\n",
-    "\r\n",
-    "\u2028",
-    "```",
-    "**",
-    "> ",
-    "RANKING-",
-    "VERDICT-",
-    "SCORES-",
-    ": ",
-    "A",
-    "B > A",
-    "A>B",
-    "7",
+    *("\n", "\n\n", "\r\n", "\u2028", "```", "**", "> "),
+    *("RANKING-", "VERDICT-", "SCORES-", ": ", "A", "B > A", "A>B", "7"),
 ]
 NOISE = (
     st.lists(st.one_of(st.text(max_size=30), st.sampled_from(PIECES), st.sampled_from(SHORT)), max_size=6)
@@ -169,11 +156,8 @@ def test_text_verdict_is_the_true_one_or_none(form_and_value, data, before, afte
     draft = data.draw(st.none() | VALUES[form])
     other = "" if draft is None else f"\n{line(form, draft)}\n"
     own = wrap.format(line(form, value))
-    for reply in (
-        f"{before}{other}{after}\n{own}",
-        f"{before}\n{own}\n{after}{other}",
-        f"{before}\n{own}\n{other}{after}",
-    ):
+    later = [f"{before}\n{own}\n{more}" for more in (after + other, other + after)]
+    for reply in (f"{before}{other}{after}\n{own}", *later):
         read = ours(reply, form, False)
         assert read is None or (read == value and draft in (None, value))
 
@@ -204,18 +188,8 @@ def test_any_text_has_an_outcome(form, structured, text):
 
 #: How a judge quotes what a candidate wrote.
 QUOTES = (
-    "{}",
-    "> {}",
-    "```\n{}\n```",
-    "~~~json\n{}\n~~~",
-    "`{}`",
-    '"{}"',
-    "**{}**",
-    "Answer B says: {}",
-    "<quote>{}</quote>",
-    "    {}",
-    "1. {}",
-    "{}\n{}",
+    *("{}", "> {}", "```\n{}\n```", "~~~json\n{}\n~~~", "`{}`", '"{}"', "**{}**", "Answer B says: {}"),
+    *("<quote>{}</quote>", "    {}", "1. {}", "{}\n{}"),
 )
 #: Letters that look like those of a verdict line, or stand between them unseen.
 ALIKE = (
@@ -306,45 +280,10 @@ def test_a_parser_that_reads_any_nonce_is_caught():
 
 #: What separates, surrounds, begins or resembles a verdict, to be repeated without end.
 UNITS = (
-    *(
-        " ",
-        "\t",
-        "\n",
-        "\u00a0",
-        "\u3000",
-        " \n ",
-        "A",
-        "A ",
-        "A, ",
-        "A and ",
-        "A or B ",
-        "A>",
-        "A > ",
-        "A>B ",
-        ",",
-        ", ",
-    ),
-    *(
-        " and ",
-        " or ",
-        "none ",
-        "none of ",
-        "*",
-        "`",
-        "=",
-        "A=",
-        "A=1 ",
-        ": ",
-        "9",
-        "9.",
-        "1e",
-        "-",
-        "[",
-        "{",
-        "\\",
-        '"',
-    ),
-    *("VERDICT-5eed: ", "VERDICT-5eed: A ", "VERDICT-5eed: A\n", "RANKING-5eed: A > B\n", "SCORES-5eed: A=1\n"),
+    *(" ", "\t", "\n", "\u00a0", "\u3000", " \n ", "A", "A ", "A, ", "A and ", "A or B ", "A>", "A > ", "A>B "),
+    *(",", ", ", " and ", " or ", "none ", "none of ", "*", "`", "=", "A=", "A=1 ", ": ", "9", "9.", "1e", "-"),
+    *("[", "{", "\\", '"', "VERDICT-5eed: ", "VERDICT-5eed: A ", "VERDICT-5eed: A\n"),
+    *("RANKING-5eed: A > B\n", "SCORES-5eed: A=1\n"),
 )
 #: Where time grows with the square of a reply's length, one of so many characters takes minutes, and these weeks.
 LONG, BRIEF = 200_000, 2_000

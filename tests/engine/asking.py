@@ -6,16 +6,16 @@ import asyncio
 import json
 import threading
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from aiohttp import web
+import yaml
 
 from helpers import store
 from helpers.judge import Budget, complete_all
@@ -32,6 +32,8 @@ MODELS = {
     "own": Model("llama", "openai", "llama-3-8b", "llama", base_url="set by at()", revision={"weights": "main"}),
 }
 PROVIDERS = ("openai", "anthropic", "google")
+#: What servers say, case by case.
+SAID = yaml.safe_load(Path(__file__).with_name("said.yaml").read_text(encoding="utf-8"))
 EVERY = (*PROVIDERS, "own")
 
 
@@ -75,6 +77,21 @@ def gaps(came: Sequence[float]) -> list[float]:
 def at(url: str, kind: str) -> Model:
     """The model of a kind; the one with an address of its own lives at the server."""
     return replace(MODELS[kind], base_url=f"{url}/v1") if kind == "own" else MODELS[kind]
+
+
+def addressed(url: str, kind: str, **changed: Any) -> Model:
+    """A model of this kind at an address of its own, as models.yaml would give it."""
+    return replace(MODELS[kind], base_url=f"{url}/v1" if kind == "openai" else url, revision={}, **changed)
+
+
+def body_of(dialect: str, text: str = "VERDICT-5eed: A", finish: Any = "stop", **more: Any) -> str:
+    """The body by which a provider says a text, with whatever else stands in it."""
+    body = {
+        "openai": {"choices": [{"message": {"content": text}, "finish_reason": finish}]},
+        "anthropic": {"content": [{"type": "text", "text": text}], "stop_reason": finish},
+        "google": {"candidates": [{"content": {"parts": [{"text": text}]}, "finishReason": finish}]},
+    }[dialect]
+    return json.dumps(body | more)
 
 
 def ask(
@@ -149,55 +166,42 @@ def without_keys(text: str | bytes, environment: Mapping[str, str]) -> bool:
 
 
 @contextmanager
-def serving(answer: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]) -> Iterator[str]:
-    """The address of a server that answers each request as this function does; it stops with the block."""
-    ready, loop = threading.Event(), asyncio.new_event_loop()
-    found: list[Any] = []
+def answering(
+    body: str | bytes | Callable[[], Iterator[bytes]],
+    seen: list[str] | None = None,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+    reason: str | None = None,
+) -> Iterator[str]:
+    """The address of a server that answers everything so, headers and reason in latin-1; `seen` gets the headers.
 
-    async def start() -> None:
-        protocols = web.Server(answer, access_log=None)
-        found.extend([protocols, await loop.create_server(protocols, "127.0.0.1", 0)])
-        ready.set()
-
-    async def end() -> None:
-        found[1].close()
-        await found[0].shutdown(0.01)
-
-    def run() -> None:
-        loop.run_until_complete(start())
-        loop.run_forever()
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    ready.wait(60)
-    try:
-        yield f"http://127.0.0.1:{found[1].sockets[0].getsockname()[1]}"
-    finally:
-        asyncio.run_coroutine_threadsafe(end(), loop).result(60)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(60)
-        loop.close()
-
-
-@contextmanager
-def answering(body: str, seen: list[str] | None = None) -> Iterator[str]:
-    """The address of a server that answers everything with status 200 and this body; `seen` gets the headers."""
+    A body that is called gives its parts one after the other, and is sent as parts whose number nobody knows.
+    """
+    raw = body.encode() if isinstance(body, str) else body
+    length = {"Transfer-Encoding": "chunked"} if callable(raw) else {"Content-Length": str(len(raw))}
+    said = {"Content-Type": "application/json", "Connection": "close", **length, **(headers or {})}
 
     class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
             if seen is not None:
                 seen.append(str(self.headers))
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body.encode())))
+            self.send_response(status, reason)
+            for name, value in said.items():
+                self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(body.encode())
+            with suppress(ConnectionError):  # whoever asked need not read all of it
+                for part in raw() if callable(raw) else (raw,):
+                    self.wfile.write(b"%x\r\n%b\r\n" % (len(part), part) if callable(raw) else part)
 
         def log_message(self, *_: object) -> None:
             """Not to the terminal."""
 
-    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()

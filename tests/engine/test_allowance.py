@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import count, takewhile
 from typing import Any
 
 import pytest
 
-from helpers.providers import Failure, Limit, Sent, Session, Stopped
+from helpers.judge.asking import APART, in_order
+from helpers.providers import Failure, Limit, Session, Stopped
 from helpers.providers.meanings import LONGEST_PAUSE, Told, told_limits
 from helpers.providers.pacing import NEXT_LOOK, Gauge, Log, Pace
-from helpers.types import Completion, Model, Request, Usage
+from helpers.types import Completion, Model, Request
 from tests.engine import virtual
 from tests.engine.asking import MODELS
-from tests.engine.virtual import Service, ask_all, provider
+from tests.engine.virtual import Scripted, Service, ask_all, provider
 
 GPT, CLAUDE = MODELS["openai"], MODELS["anthropic"]
 KIN = replace(GPT, name="kin", model_id="gpt-5")
@@ -38,32 +38,65 @@ def open_session(**options: Any) -> Session:
     return Session(nothing, nothing, clock=virtual.clock(), **options)
 
 
-@dataclass
-class Scripted:
-    """A service that does with each call what a function of request and time says; `sent` holds when each began."""
-
-    behave: Callable[[Request, float], tuple[float, Failure | None]]
-    usage: Usage = field(default_factory=lambda: Usage(10, 5))
-    sent: list[tuple[float, Request]] = field(default_factory=list)
-
-    async def send(self, client: Any, request: Request) -> Sent:
-        now = asyncio.get_running_loop().time
-        self.sent.append((now(), request))
-        latency, failure = self.behave(request, now())
-        await asyncio.sleep(latency)
-        if failure is not None:
-            raise failure
-        return Sent(json.dumps({"text": request.prompt}))
-
-    def read(self, raw: str) -> Completion:
-        return Completion("", "ok", text=json.loads(raw)["text"], finish="stop", usage=self.usage)
-
-    def times(self, model: Model) -> list[float]:
-        return [round(when, 3) for when, request in self.sent if request.model == model]
-
-
 def limited(seconds: float | None) -> Failure:
     return Failure("rate_limited", "slow down", seconds)
+
+
+def of_openai(**limit: float) -> dict[Any, Limit]:
+    return {("openai", None): Limit(**limit)}
+
+
+def made(service: Any, calls: Iterable[Request], workers: int = 16, **options: Any) -> tuple[list[Any], float]:
+    """What comes of these calls, made by so many workers, and when all is over."""
+
+    async def scene() -> tuple[list[Any], float]:
+        async with open_session(**options) as session:
+            return await ask_all(calls, workers, session.complete), session.clock.now()
+
+    with provider(service):
+        return virtual.run(scene)
+
+
+# --- when calls begin: side by side, but not all in the same moment ---------------------------------------------------
+
+LATENCY = 0.1
+
+
+def begun(calls: list[Request], concurrency: int) -> list[float]:
+    """When each call begins, in virtual time, where each takes a tenth of a second."""
+    times: list[float] = []
+
+    async def one(request: Request) -> None:
+        times.append(asyncio.get_running_loop().time())
+        await asyncio.sleep(LATENCY)
+
+    virtual.run(lambda: in_order(calls, one, concurrency, (), lambda: False))
+    return times
+
+
+@pytest.mark.parametrize("concurrency", [1, 4, 64])
+def test_calls_of_a_crowd_begin_and_go_on_one_after_another(concurrency: int) -> None:
+    """The first alone; then each worker a little after the one before it, and in each round as in the first."""
+    expected = [0.0, *(LATENCY + LATENCY * (n // concurrency) + APART * (n % concurrency) for n in range(199))]
+    assert begun(requests(GPT, 200), concurrency) == pytest.approx(expected)
+
+
+def test_no_more_begin_than_there_are_calls() -> None:
+    """A stage of few calls does not wait for workers who would find nothing to do."""
+
+    async def scene() -> float:
+        async def one(request: Request) -> None:
+            await asyncio.sleep(LATENCY)
+
+        await in_order(requests(GPT, 3), one, 1000, (), lambda: False)
+        return asyncio.get_running_loop().time()
+
+    assert virtual.run(scene) == pytest.approx(2 * LATENCY + APART)
+
+
+def test_simulated_models_begin_at_once() -> None:
+    simulated = replace(GPT, provider="simulated")
+    assert begun(requests(simulated, 17), 16) == pytest.approx([0.0, *[LATENCY] * 16])
 
 
 # --- pauses -----------------------------------------------------------------------------------------------------------
@@ -71,7 +104,7 @@ def limited(seconds: float | None) -> Failure:
 
 def test_a_time_to_wait_holds_for_all_models_of_an_address_and_for_no_other() -> None:
     service = Scripted(
-        lambda request, now: (0.1, limited(30.0 - now - 0.1) if request.model == GPT and now < 1 else None)
+        lambda request, n, now: (0.1, limited(30.0 - now - 0.1) if request.model == GPT and now < 1 else None)
     )
 
     async def scene() -> None:
@@ -92,20 +125,15 @@ def test_a_time_to_wait_holds_for_all_models_of_an_address_and_for_no_other() ->
 def test_of_a_crowd_nobody_comes_early_and_all_come_back_within_a_second(seed: int) -> None:
     latency, heard = random.Random(seed), []
 
-    def behave(request: Request, now: float) -> tuple[float, Failure | None]:
+    def behave(request: Request, n: int, now: float) -> tuple[float, Failure | None]:
         takes = latency.uniform(0.01, 0.5)
         if 5.0 <= now < 30.0:
             heard.append(now + takes)
             return takes, limited(30.0 - now - takes)
         return takes, None
 
-    async def scene() -> list[Any]:
-        async with open_session() as session:
-            return await ask_all(requests(GPT, 600), 16, session.complete)
-
     service = Scripted(behave)
-    with provider(service):
-        replies = virtual.run(scene)
+    replies, _ = made(service, requests(GPT, 600))
     assert len(replies) == 600 and all(reply.status == "ok" for reply in replies), "0 lost"
     early = [when for when in service.times(GPT) if heard[0] < when < 30.0]
     assert early == [], "and what was on its way when the first was refused is not early"
@@ -117,29 +145,16 @@ def test_of_a_crowd_nobody_comes_early_and_all_come_back_within_a_second(seed: i
 def test_rate_limits_never_use_up_the_tries_of_other_failures() -> None:
     statuses = ["rate_limited"] * 40 + (["provider_error"] + ["rate_limited"] * 3) * 5 + ["provider_error"]
     left = iter(statuses)
-
-    async def scene() -> Completion:
-        async with open_session() as session:
-            return await session.complete(Request(GPT, "x"))
-
-    service = Scripted(lambda request, now: (0.1, Failure(next(left), "no", 1.0)))
-    with provider(service):
-        last = virtual.run(scene)
+    [last], _ = made(Scripted(lambda request, n, now: (0.1, Failure(next(left), "no", 1.0))), [Request(GPT, "x")])
     assert (last.status, last.attempt) == ("provider_error", len(statuses)) and next(left, None) is None
 
 
 def test_a_model_that_takes_nothing_for_half_an_hour_is_left_to_the_next_run_and_others_go_on() -> None:
-    def behave(request: Request, now: float) -> tuple[float, Failure | None]:
+    def behave(request: Request, n: int, now: float) -> tuple[float, Failure | None]:
         return 0.1, Failure("rate_limited", "requests per day") if request.model is KIN else None
 
-    async def scene() -> tuple[list[Completion | Exception], float]:
-        async with open_session() as session:
-            calls = [call for pair in zip(requests(KIN, 100), requests(GPT, 100), strict=True) for call in pair]
-            return await ask_all(calls, 16, session.complete), session.clock.now()
-
-    service = Scripted(behave)
-    with provider(service):
-        replies, ended = virtual.run(scene)
+    calls = [call for pair in zip(requests(KIN, 100), requests(GPT, 100), strict=True) for call in pair]
+    replies, ended = made(Scripted(behave), calls)
     stopped = [str(each) for each in replies if isinstance(each, Stopped)]
     assert sum(isinstance(each, Completion) and each.status == "ok" for each in replies) == 100
     assert len(stopped) == 99 and all("'gpt-5' for 30 minutes" in each for each in stopped)
@@ -147,15 +162,10 @@ def test_a_model_that_takes_nothing_for_half_an_hour_is_left_to_the_next_run_and
 
 
 def test_a_call_that_is_always_refused_stops_no_model_that_answers_others() -> None:
-    def behave(request: Request, now: float) -> tuple[float, Failure | None]:
+    def behave(request: Request, n: int, now: float) -> tuple[float, Failure | None]:
         return 0.1, Failure("rate_limited", "no", 10.0) if request.prompt == f"{GPT.name} 3" else None
 
-    async def scene() -> list[Completion | Exception]:
-        async with open_session(limits={("openai", None): Limit(requests_per_minute=6)}) as session:
-            return await ask_all(requests(GPT, 400), 4, session.complete)
-
-    with provider(Scripted(behave)):
-        replies = virtual.run(scene)
+    replies, _ = made(Scripted(behave), requests(GPT, 400), 4, limits=of_openai(requests_per_minute=6))
     assert sorted(each.status for each in replies) == ["ok"] * 399 + ["rate_limited"]
 
 
@@ -179,19 +189,20 @@ def test_a_crowd_that_is_refused_together_halves_what_is_allowed_once() -> None:
     virtual.run(scene)
 
 
-def test_places_are_kept_and_given_in_the_order_of_coming() -> None:
+@pytest.mark.parametrize("places", [1, 3])
+def test_places_are_kept_and_given_in_the_order_of_coming_also_to_who_leaves_and_comes_again(places: int) -> None:
     async def scene() -> None:
-        pace, order, most = Pace(3, virtual.clock()), [], 0
+        pace, order, most = Pace(places, virtual.clock()), [], 0
 
         async def call(number: int) -> None:
             nonlocal most
-            async with pace.slot(Request(GPT, str(number)), nothing):
-                order.append(number)
-                most = max(most, pace.in_flight)
-                await asyncio.sleep(1.0)
+            for _ in range(2):
+                async with pace.slot(Request(GPT, str(number)), nothing, lambda: order.append(number)):
+                    most = max(most, pace.in_flight)
+                    await asyncio.sleep(1.0)
 
         await asyncio.gather(*map(call, range(20)))
-        assert order == list(range(20)) and most == 3
+        assert order == [*range(20)] * 2 and most == places and pace.in_flight == 0
 
     virtual.run(scene)
 
@@ -201,13 +212,13 @@ def test_places_are_kept_and_given_in_the_order_of_coming() -> None:
 
 @pytest.mark.parametrize("wait", ["pause", "backoff", "limit"])
 def test_whoever_waits_hears_of_a_stop_within_a_second(wait: str) -> None:
-    def behave(request: Request, now: float) -> tuple[float, Failure | None]:
+    def behave(request: Request, n: int, now: float) -> tuple[float, Failure | None]:
         if request.prompt == "wrong key":
             return 2.0, Failure("auth", "no such key")
         return 0.1, {"pause": limited(100.0), "backoff": limited(None), "limit": None}[wait]
 
     async def scene() -> tuple[list[Any], float]:
-        limits = {("openai", None): Limit(requests_per_minute=60)} if wait == "limit" else {}
+        limits = of_openai(requests_per_minute=60) if wait == "limit" else {}
         async with open_session(limits=limits) as session:
             wrong = asyncio.create_task(session.complete(Request(GPT, "wrong key")))
             await asyncio.sleep(0.01)
@@ -233,21 +244,16 @@ def test_whoever_waits_hears_that_nothing_more_is_to_be_sent() -> None:
                 await session.complete(Request(GPT, "x"))
             return now()
 
-    with provider(Scripted(lambda request, now: (0.1, limited(100.0)))):
+    with provider(Scripted(lambda request, n, now: (0.1, limited(100.0)))):
         assert 5.0 < virtual.run(scene) <= 6.2
 
 
 def test_a_refused_key_stops_those_who_ask_with_it_and_nobody_else() -> None:
     other = replace(GPT, name="other", api_key_env="OTHER_KEY")
 
-    async def scene() -> list[Any]:
-        async with open_session() as session:
-            calls = [Request(model, "x") for model in (GPT, KIN, other, OWN)]
-            return [await ask_all([call], 1, session.complete) for call in calls]
-
-    service = Scripted(lambda request, now: (0.1, Failure("auth", "no") if request.model == GPT else None))
-    with provider(service):
-        (wrong,), (kin,), (another,), (own,) = virtual.run(scene)
+    service = Scripted(lambda request, n, now: (0.1, Failure("auth", "no") if request.model == GPT else None))
+    calls = [Request(model, "x") for model in (GPT, KIN, other, OWN)]
+    (wrong, kin, another, own), _ = made(service, calls, 1)
     assert isinstance(wrong, Stopped) and isinstance(kin, Stopped)
     assert another.status == own.status == "ok" and len(service.sent) == 3
 
@@ -262,16 +268,10 @@ def most_in_a_minute(times: list[float]) -> int:
 @pytest.mark.parametrize("per_minute", [1, 7, 60, 300])
 def test_no_minute_holds_more_calls_than_allowed_and_none_is_wasted(per_minute: int) -> None:
     number = per_minute * 2 + 1
-    service = Scripted(lambda request, now: (0.5, None))
+    service = Scripted(lambda request, n, now: (0.5, None))
 
-    async def scene() -> None:
-        limits = {("openai", None): Limit(requests_per_minute=per_minute)}
-        async with open_session(limits=limits) as session:
-            calls = [*requests(GPT, number // 2), *requests(KIN, number - number // 2)]
-            await ask_all(calls, 16, session.complete)
-
-    with provider(service):
-        virtual.run(scene)
+    calls = [*requests(GPT, number // 2), *requests(KIN, number - number // 2)]
+    made(service, calls, limits=of_openai(requests_per_minute=per_minute))
     times = [when for when, _ in service.sent]
     assert len(times) == number and most_in_a_minute(times) <= per_minute
     assert times[-1] <= 120.0 * 1.01, "that many calls in two minutes"
@@ -279,15 +279,14 @@ def test_no_minute_holds_more_calls_than_allowed_and_none_is_wasted(per_minute: 
 
 def test_a_late_sleeper_catches_up_and_no_minute_holds_more() -> None:
     """A sleep that takes 0.1 seconds longer than wished costs nothing of 600 calls a minute."""
-    service = Scripted(lambda request, now: (0.5, None))
+    service = Scripted(lambda request, n, now: (0.5, None))
 
     async def late(seconds: float) -> None:
         await asyncio.sleep(seconds + 0.1)
 
     async def scene() -> None:
         clock = replace(virtual.clock(), sleep=late)
-        limits = {("openai", None): Limit(requests_per_minute=600)}
-        async with Session(nothing, nothing, 16, clock, limits) as session:
+        async with Session(nothing, nothing, 16, clock, of_openai(requests_per_minute=600)) as session:
             await ask_all(requests(GPT, 1201), 16, session.complete)
 
     with provider(service):
@@ -299,15 +298,8 @@ def test_a_late_sleeper_catches_up_and_no_minute_holds_more() -> None:
 @pytest.mark.parametrize("said", [60.0, 300.0])
 def test_tokens_are_counted_as_the_replies_tell(said: float) -> None:
     """15 tokens a call, which a first guess does not know: 900 or 4,500 a minute are 1 or 5 calls a second."""
-    service = Scripted(lambda request, now: (0.2, None))
-
-    async def scene() -> None:
-        limits = {("openai", None): Limit(tokens_per_minute=said * 15)}
-        async with open_session(limits=limits) as session:
-            await ask_all(requests(GPT, int(2 * said)), 16, session.complete)
-
-    with provider(service):
-        virtual.run(scene)
+    service = Scripted(lambda request, n, now: (0.2, None))
+    made(service, requests(GPT, int(2 * said)), limits=of_openai(tokens_per_minute=said * 15))
     times = [when for when, _ in service.sent]
     assert most_in_a_minute(times[1:]) <= 1.1 * said
     assert times[-1] <= 120.0 * 1.05
@@ -315,16 +307,9 @@ def test_tokens_are_counted_as_the_replies_tell(said: float) -> None:
 
 def test_a_refused_call_costs_no_tokens() -> None:
     refusals = iter([Failure("provider_error", "no", 0.0)] * 5)
-    service = Scripted(lambda request, now: (0.2, next(refusals, None)))
-
-    async def scene() -> float:
-        limits = {("openai", None): Limit(tokens_per_minute=4000)}
-        async with open_session(limits=limits) as session:
-            await session.complete(Request(GPT, "x"))
-            return asyncio.get_running_loop().time()
-
-    with provider(service):
-        assert virtual.run(scene) < 12.0, "five times the limit of a reply, 2048, would be two minutes"
+    service = Scripted(lambda request, n, now: (0.2, next(refusals, None)))
+    [reply], ended = made(service, [Request(GPT, "x")], limits=of_openai(tokens_per_minute=4000))
+    assert reply.status == "ok" and ended < 12.0, "five times the limit of a reply, 2048, would be two minutes"
 
 
 def test_a_call_for_which_there_is_no_money_takes_nothing_of_the_limits() -> None:
@@ -336,14 +321,14 @@ def test_a_call_for_which_there_is_no_money_takes_nothing_of_the_limits() -> Non
             raise RuntimeError("no money")
 
     async def scene() -> Completion:
-        limits = {("openai", None): Limit(requests_per_minute=60, tokens_per_minute=3000)}
+        limits = of_openai(requests_per_minute=60, tokens_per_minute=3000)
         async with Session(reserve, nothing, clock=virtual.clock(), limits=limits) as session:
             for _ in range(5):
                 with pytest.raises(RuntimeError, match="no money"):
                     await session.complete(Request(GPT, "x"))
             return await session.complete(Request(GPT, "x"))
 
-    service = Scripted(lambda request, now: (0.1, None))
+    service = Scripted(lambda request, n, now: (0.1, None))
     with provider(service):
         assert virtual.run(scene).attempt == 1
     assert service.times(GPT) == [0.0]
@@ -380,18 +365,8 @@ def test_models_of_an_address_do_not_wait_behind_one_of_which_nothing_is_left_an
 
 def fetch(service: Service, seconds: float, workers: int, models: Iterable[Model] = (GPT,)) -> list[Any]:
     """All replies of a run that sends for so many seconds."""
-    numbers, models = count(), list(models)
-
-    async def scene() -> list[Any]:
-        now = asyncio.get_running_loop().time
-        calls = (
-            Request(models[n % len(models)], f"question {n}") for n in takewhile(lambda _: now() < seconds, numbers)
-        )
-        async with open_session(limit=workers) as session:
-            return await ask_all(calls, workers, session.complete)
-
-    with provider(service):
-        return virtual.run(scene)
+    models, begun = list(models), takewhile(lambda _: asyncio.get_running_loop().time() < seconds, count())
+    return made(service, (Request(models[n % len(models)], f"question {n}") for n in begun), workers, limit=workers)[0]
 
 
 def share_of_rate(service: Service, begin: float, end: float) -> float:
@@ -515,14 +490,8 @@ WALL = 1.7e9  # 2023-11-14T22:13:20Z
 @pytest.mark.parametrize(
     ("reset", "seconds"),
     [
-        ("1s", 1.0),
-        ("6m0s", 120.0),
-        ("17ms", 0.017),
-        ("1m0.5s", 60.5),
-        ("0s", 0.0),
-        ("1h", 120.0),
-        ("2", 2.0),
-        ("-3", 0.0),
+        *(("1s", 1.0), ("6m0s", 120.0), ("17ms", 0.017), ("1m0.5s", 60.5)),
+        *(("0s", 0.0), ("1h", 120.0), ("2", 2.0), ("-3", 0.0)),
     ],
 )
 def test_durations_are_read_as_openai_writes_them(reset: str, seconds: float) -> None:
@@ -552,13 +521,15 @@ def test_moments_are_read_as_anthropic_writes_them(reset: str, date: str | None,
     )
 
 
-def test_half_a_limit_is_no_limit() -> None:
-    whole = {
-        "x-ratelimit-limit-tokens": "9",
-        "x-ratelimit-remaining-tokens": "3",
-        "x-ratelimit-reset-tokens": "1s",
-    }
+def test_half_a_limit_and_odd_words_are_no_limit() -> None:
+    parts = {"limit": "9", "remaining": "3", "reset": "1s"}
+    whole = {f"x-ratelimit-{part}-tokens": value for part, value in parts.items()}
     assert told_limits(whole, WALL) == {"tokens": Told(9.0, 3.0, 1.0)}
     for name in whole:
         assert told_limits({**whole, name: "?"}, WALL) == {}
         assert told_limits({other: value for other, value in whole.items() if other != name}, WALL) == {}
+    for odd in ("soon 0 30s", "4 none 30s", "4 0 tomorrow", "0 0 30s", "nan 0 30s"):
+        told = dict(zip(parts, odd.split(), strict=True))
+        headers = {f"x-ratelimit-{part}-requests": value for part, value in told.items()}
+        headers |= {f"anthropic-ratelimit-requests-{part}": value for part, value in told.items()}
+        assert told_limits(headers, WALL) == {}, odd

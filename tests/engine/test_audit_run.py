@@ -197,9 +197,8 @@ def test_a_card_of_another_judge_is_not_replaced_and_a_key_of_the_server_is_not_
     monkeypatch.setenv("MY_SERVER_KEY", "not-a-key-of-mine-0123456789")
     server = serve(served({}))
     assert run(tmp_path, server.url, "--api-key-env", "MY_SERVER_KEY").exit_code == 0
-    other = CliRunner().invoke(
-        main, ["audit", "--model", "sim_gpt_fast", "--store", str(tmp_path / "r"), "--to", str(tmp_path / "card")]
-    )
+    words = ["audit", "--model", "sim_gpt_fast", "--store", str(tmp_path / "r"), "--to", str(tmp_path / "card")]
+    other = CliRunner().invoke(main, words)
     assert "the card of audit_own_judge-7b" in str(other.exception)
     for path in [*tmp_path.rglob("*.json*"), *tmp_path.rglob("*.md")]:
         assert "not-a-key-of-mine" not in path.read_text()
@@ -262,10 +261,8 @@ def test_an_amount_that_is_no_number_is_refused_before_the_plan(serve: Any, tmp_
     budget = run(tmp_path, server.url, *PRICE, "--budget-usd", amount)
     assert budget.exit_code == 2 and f"{amount} is not a finite number" in budget.output
     price = run(tmp_path, server.url, "--price", amount, "1")
-    assert isinstance(price.exception, ConfigError) and f"price.input = {amount}: Input should be" in str(
-        price.exception
-    )
-    assert not server.calls
+    assert isinstance(price.exception, ConfigError) and not server.calls
+    assert f"price.input = {amount}: Input should be" in str(price.exception)
 
 
 def test_the_card_of_the_same_name_at_another_address_is_not_replaced(serve: Any, tmp_path: Path) -> None:

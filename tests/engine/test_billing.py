@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,23 +12,14 @@ from helpers.judge import Budget, Incomplete, actual
 from helpers.judge.budget import worst_case
 from helpers.providers import transport
 from helpers.types import Completion, Model, Price, Request
-from tests.engine.asking import MODELS, answering, ask, requests_to
+from tests.engine.asking import MODELS, addressed, answering, ask, body_of, requests_to
 
 INPUT, OUTPUT = 1e-6, 4e-6
 MODEL = replace(MODELS["openai"], price=Price(1, 4), max_tokens=300)
 
 
 def body(dialect: str, usage: Any, text: str = "VERDICT-5eed: A") -> str:
-    return json.dumps(
-        {
-            "openai": {"choices": [{"message": {"content": text}, "finish_reason": "stop"}], "usage": usage},
-            "anthropic": {"content": [{"type": "text", "text": text}], "stop_reason": "end_turn", "usage": usage},
-            "google": {
-                "candidates": [{"content": {"parts": [{"text": text}]}, "finishReason": "STOP"}],
-                "usageMetadata": usage,
-            },
-        }[dialect]
-    )
+    return body_of(dialect, text, **{"usageMetadata" if dialect == "google" else "usage": usage})
 
 
 def read(dialect: str, usage: Any, text: str = "VERDICT-5eed: A") -> Completion:
@@ -80,49 +70,28 @@ def test_output_tokens_are_the_most_that_the_counts_allow(dialect: str, usage: d
     assert actual(request, reply) == pytest.approx(40 * INPUT + output * OUTPUT)
 
 
-IMPOSSIBLE = {
-    "zeros": (0, 0),
-    "no output": (40, 0),
-    "no input": (0, 10),
-    "negative": (-40, -10),
-    "one negative": (40, -1),
-    "texts": ("40", "10"),
-    "one text": (40, "10"),
-    "nothing": (None, None),
-    "one missing": (40, None),
-    "fractions": (40.0, 10.0),
-    "truths": (True, True),
-    "endless": (2**60, 2**60),
-    "lists": ([40], {"n": 10}),
-}
-#: Counts of one dialect of which one part is impossible, though the sum is not.
-ONE_PART = [
+#: Counts of input and of output of which one at least cannot be.
+IMPOSSIBLE = [
+    *((0, 0), (40, 0), (0, 10), (-40, -10), (40, -1), ("40", "10"), (40, "10"), (None, None), (40, None)),
+    *((40.0, 10.0), (True, True), (2**60, 2**60), ([40], {"n": 10})),
+]
+DIALECTS = {"openai": openai, "anthropic": anthropic, "google": google}
+USELESS = [
+    *((dialect, count(*counts)) for dialect, count in DIALECTS.items() for counts in IMPOSSIBLE),
+    # One part is impossible, though the sum is not.
     ("google", google(40, -10, 20)),
     ("google", google(40, 10, "5")),
     ("anthropic", anthropic(40, 10, cache_read_input_tokens=-30)),
     ("anthropic", anthropic(40, 10, cache_creation_input_tokens="30")),
+    # A usage of another form.
+    *((dialect, usage) for dialect in DIALECTS for usage in (None, {}, [], [1], "none", 0, 7, True)),
 ]
 
 
-@pytest.mark.parametrize("name", IMPOSSIBLE)
-@pytest.mark.parametrize("dialect", ["openai", "anthropic", "google"])
-def test_a_count_that_cannot_be_costs_the_worst_case(dialect: str, name: str) -> None:
-    counts = {"openai": openai, "anthropic": anthropic, "google": google}[dialect](*IMPOSSIBLE[name])
-    request, reply = Request(replace(MODEL, provider=dialect), "question"), read(dialect, counts)
+@pytest.mark.parametrize(("dialect", "usage"), USELESS)
+def test_a_count_that_cannot_be_costs_the_worst_case(dialect: str, usage: Any) -> None:
+    request, reply = Request(replace(MODEL, provider=dialect), "question"), read(dialect, usage)
     assert reply.text == "VERDICT-5eed: A" and actual(request, reply) == worst_case(request) > 0
-
-
-@pytest.mark.parametrize(("dialect", "counts"), ONE_PART)
-def test_an_impossible_part_makes_the_sum_unknown(dialect: str, counts: dict[str, Any]) -> None:
-    request = Request(replace(MODEL, provider=dialect), "question")
-    assert actual(request, read(dialect, counts)) == worst_case(request)
-
-
-@pytest.mark.parametrize("usage", [None, {}, [], [1], "none", 0, 7, True])
-@pytest.mark.parametrize("dialect", ["openai", "anthropic", "google"])
-def test_a_usage_of_another_form_costs_the_worst_case(dialect: str, usage: Any) -> None:
-    request = Request(replace(MODEL, provider=dialect), "question")
-    assert actual(request, read(dialect, usage)) == worst_case(request)
 
 
 @pytest.mark.parametrize(("dialect", "usage"), [("openai", openai(40, 0)), ("anthropic", anthropic(40, 0))])
@@ -136,8 +105,7 @@ def test_cached_tokens_count_as_input_without_any_others() -> None:
 
 
 def model_at(url: str, provider: str) -> Model:
-    address = f"{url}/v1" if provider == "openai" else url
-    return replace(MODELS[provider], base_url=address, revision={}, price=Price(1, 4), max_tokens=300)
+    return addressed(url, provider, price=Price(1, 4), max_tokens=300)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +127,7 @@ def test_a_budget_is_not_passed_by_reasoning_that_is_counted_apart(
     assert account.attempts == 1 and account.output == 5010 and account.usd == pytest.approx(0.02008)
 
 
-@pytest.mark.parametrize("provider", ["openai", "anthropic", "google"])
+@pytest.mark.parametrize("provider", DIALECTS)
 def test_a_budget_is_not_passed_by_counts_of_nothing(tmp_path: Path, provider: str) -> None:
     usage = {"openai": openai(0, 0, 0), "anthropic": anthropic(0, 0), "google": google(0, 0, 0, 0)}[provider]
     budget = Budget(0.02, planned=True)

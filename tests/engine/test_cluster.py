@@ -38,9 +38,8 @@ distributed = pytest.importorskip("distributed", reason="the extra `cluster` is 
 
 SIX = "notebooks: [mt_bench_blind]\nparameters:\n  judges: [[sim_gpt_fast], [sim_claude_fast]]\n  seed: [1, 2, 3]\n"
 #: 24 cells; each seed asks everything anew.
-SEEDS = (
-    f"notebooks: [cognitive_biases]\nparameters:\n  judges: [[gpt_fast], [claude_fast]]\n  seed: {list(range(12))}\n"
-)
+JUDGES = "notebooks: [cognitive_biases]\nparameters:\n  judges: [[gpt_fast], [claude_fast]]\n"
+SEEDS = f"{JUDGES}  seed: {list(range(12))}\n"
 BUDGET = 100.0
 
 
@@ -448,9 +447,8 @@ def test_24_cells_on_two_workers_are_those_of_a_sequence_and_nothing_that_came_b
 @pytest.mark.slow
 def test_notebooks_on_a_cluster_give_the_numbers_of_a_sequence(tmp_path: Path) -> None:
     grid = tmp_path / "grid.yaml"
-    grid.write_text(
-        "notebooks: [mt_bench_blind, cognitive_biases]\nparameters:\n  seed: [1, 2]\n  question_limit: [10]\n"
-    )
+    both = "notebooks: [mt_bench_blind, cognitive_biases]\n"
+    grid.write_text(f"{both}parameters:\n  seed: [1, 2]\n  question_limit: [10]\n")
     found = {}
     for name, how in (("sequence", ("--processes", "1")), ("cluster", ("--dask", "local", "--processes", "2"))):
         out = tmp_path / name
@@ -489,7 +487,7 @@ def test_an_interrupt_loses_no_reply_and_the_same_command_goes_on(
     serve: Any, tmp_path: Path, where: tuple[str, ...], signals: list[int]
 ) -> None:
     server = serve(latency=0.2)
-    (tmp_path / "grid.yaml").write_text(SEEDS.replace(str(list(range(12))), "[1, 2]"))
+    (tmp_path / "grid.yaml").write_text(f"{JUDGES}  seed: [1, 2]\n")
     common = ("-p", "question_limit", "2", "-p", "repeats", "1", "-p", "budget_usd", "100", "-p", "out", str(tmp_path))
     words = ("--matrix", str(tmp_path / "grid.yaml"), *common, "-p", "store", str(tmp_path / "replies"), *where)
     line = [sys.executable, "-m", "helpers", "run", *words, "--processes", "2"]

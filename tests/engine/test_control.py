@@ -181,11 +181,8 @@ def test_one_judge_may_have_changed_and_the_others_not(runs: Runs) -> None:
     runs.server.behaviour = changed
     asked, calls = runs.second(days=1, hints=["self"])
     assert calls == 6 + 2
-    assert {name: at.repeats for name, at in asked.controls.items()} == {
-        "claude_fast": (0,),
-        "gpt_fast": (1,),
-        "gemini_fast": (0,),
-    }
+    repeats = {name: at.repeats for name, at in asked.controls.items()}
+    assert repeats == {"claude_fast": (0,), "gpt_fast": (1,), "gemini_fast": (0,)}
 
 
 def test_a_judge_that_changed_between_two_hints_is_named(runs: Runs) -> None:
@@ -202,9 +199,8 @@ def test_the_plan_names_what_a_changed_model_would_cost_and_the_budget_holds(run
     clock = At(1).clock()
     planned = asyncio.run(plan(runs.experiment("hinting_groups", hints=["self"]), clock=clock))
     assert planned.missing == 6 and planned.usd > 0
-    assert any(
-        "6 more calls would cost up to $" in note and "claude_fast, gemini_fast" in note for note in planned.notes
-    )
+    told = [note for note in planned.notes if "6 more calls would cost up to $" in note]
+    assert any("claude_fast, gemini_fast" in note for note in told)
     assert "6 more calls" in str(planned)
     old = asyncio.run(plan(runs.experiment("hinting_groups", hints=["self"]), clock=At(30).clock()))
     assert old.missing == 12 and "a stored control group does not serve" in str(old)
@@ -233,25 +229,17 @@ def free_from_now_on(runs: Runs, days: float, **parameters: Any) -> Asked:
     return asked
 
 
-def test_two_repeats_after_two_repeats_cost_nothing_for_the_blind_group(runs: Runs) -> None:
-    runs.first(repeats=2)
-    asked, calls = runs.second(days=1, hints=["self"], repeats=2)
-    assert calls == 12 and {at.repeats for at in asked.controls.values()} == {(0, 1)}
-    free_from_now_on(runs, 2, hints=["self"], repeats=2)
-
-
-def test_two_repeats_alone_are_settled_at_once(runs: Runs) -> None:
-    asked, calls = runs.second(hints=["self"], repeats=2)
-    assert calls == 6 + 12 + 12 and {at.repeats for at in asked.controls.values()} == {(0, 1)}
-    free_from_now_on(runs, 1, hints=["self"], repeats=2)
-
-
-def test_a_second_repeat_that_came_later_is_part_of_the_same_blind_group(runs: Runs) -> None:
-    runs.first()
-    _, calls = runs.first(days=2, repeats=2)
-    assert calls == 6
-    _, calls = runs.second(days=3, hints=["self"], repeats=2)
-    assert calls == 12
+@pytest.mark.parametrize(
+    ("before", "paid", "more"),
+    [([{"repeats": 2}], 18, 12), ([], 0, 6 + 12 + 12), ([{}, {"days": 2, "repeats": 2}], 18, 12)],
+    ids=["after two repeats", "alone", "after a second repeat that came later"],
+)
+def test_two_repeats_have_one_blind_group_which_costs_nothing_once_it_is_there(
+    runs: Runs, before: list[dict[str, Any]], paid: int, more: int
+) -> None:
+    assert sum(runs.first(**given)[1] for given in before) == paid
+    asked, calls = runs.second(days=3, hints=["self"], repeats=2)
+    assert calls == more and {at.repeats for at in asked.controls.values()} == {(0, 1)}
     free_from_now_on(runs, 4, hints=["self"], repeats=2)
 
 
@@ -374,9 +362,7 @@ def test_control_repeats_in_other_orders_are_looked_up_by_their_own_prompt(runs:
     again, calls = runs._ask(experiment, 21)
     assert calls == len(control) + len(control) / 2, "all treatments, and of the control the first repeat alone"
     assert again.controls["gpt_fast"].repeats == (1, 2)
-    shown = [
-        Counter((j.trial.question_id, j.trial.condition, j.trial.shown) for j in run.judgments)
-        for run in (asked, again)
-    ]
+    trials = [[judgment.trial for judgment in run.judgments] for run in (asked, again)]
+    shown = [Counter((each.question_id, each.condition, each.shown) for each in some) for some in trials]
     assert shown[0] == shown[1] and sorted(set(again.frame["repeat"])) == [0, 1]
     assert runs._ask(experiment, 22)[1] == 0

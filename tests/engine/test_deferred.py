@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from helpers.judge.budget import BudgetReached, worst_case
 from helpers.types import Completion, Price, Request, Usage
 from tests.engine.asking import MODELS, ask, attempts, requests_to
 from tests.servers.behaviours import Behaviour, Call, Fault, Reply, only, scripted
+from tests.servers.providers import JudgeServer
 
 #: By hand, for prompts of requests_to: 34 bytes and 200 tokens around them at $1, 100 at $10 a million ...
 GPT = replace(MODELS["openai"], price=Price(1.0, 10.0), max_tokens=100)
@@ -40,17 +42,26 @@ class Watched(Budget):
         self.most = max(self.most, sum(each.model == GPT for each, _ in self._open.values()))
 
 
-def answered_late(budget: Watched, serve: Any, patch: pytest.MonkeyPatch, behave: Behaviour) -> Any:
-    """Two servers: Anthropic's answers when the budget has refused a call, OpenAI's as it is told. Returns OpenAI's."""
+@pytest.fixture
+def late(serve: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[Watched, Behaviour], JudgeServer]:
+    """Starts Anthropic's server, which answers when the budget has refused a call, and OpenAI's, which it returns."""
 
-    def late(call: Call) -> Reply | Fault:
-        assert budget.refused.wait(120)
-        return Reply("x" * 40)
+    def start(budget: Watched, behave: Behaviour) -> JudgeServer:
+        def wait(call: Call) -> Reply | Fault:
+            assert budget.refused.wait(120)
+            return Reply("x" * 40)
 
-    server = serve(behave)
-    serve(late)
-    patch.setenv("OPENAI_BASE_URL", server.env()["OPENAI_BASE_URL"])
-    return server
+        server = serve(behave)
+        serve(wait)
+        monkeypatch.setenv("OPENAI_BASE_URL", server.env()["OPENAI_BASE_URL"])
+        return server
+
+    return start
+
+
+def short() -> Watched:
+    """A budget that Claude's call all but fills: no call of GPT's fits beside it."""
+    return Watched(CLAUDE_CALL + 0.9 * GPT_CALL, planned=True)
 
 
 def tries(folder: Path, key: str) -> list[tuple[int, str]]:
@@ -68,10 +79,10 @@ def tries(folder: Path, key: str) -> list[tuple[int, str]]:
     ],
 )
 def test_a_call_that_waited_for_money_has_no_tries_more_and_numbers_that_go_on(
-    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, beside: float, came: list[str]
+    late: Any, tmp_path: Path, fault: str, beside: float, came: list[str]
 ) -> None:
     budget, dear = Watched(3 * CLAUDE_CALL + beside * GPT_CALL), replace(CLAUDE, price=Price(6.0, 90.0))
-    server = answered_late(budget, serve, monkeypatch, only(fault))
+    server = late(budget, only(fault))
     [doomed] = requests_to(GPT, 1)
     with suppress(Incomplete):
         ask([doomed, *requests_to(dear, 1)], tmp_path, budget=budget)
@@ -81,56 +92,32 @@ def test_a_call_that_waited_for_money_has_no_tries_more_and_numbers_that_go_on(
     assert budget.spent + GPT_CALL <= budget.limit, "it was not the money that ended it"
 
 
-def test_a_call_that_only_waited_for_its_first_attempt_is_asked_for_the_first_time(
-    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    budget = Watched(CLAUDE_CALL + 0.9 * GPT_CALL, planned=True)
-    answered_late(budget, serve, monkeypatch, scripted(["truncated"]))
+def test_a_call_that_only_waited_for_its_first_attempt_is_asked_for_the_first_time(late: Any, tmp_path: Path) -> None:
+    budget = short()
+    late(budget, scripted(["truncated"]))
     [request] = requests_to(GPT, 1)
     # Its address has no other call: the one that sets the money aside has to be asked first.
     assert len(ask([*requests_to(CLAUDE, 1), request], tmp_path, budget=budget)) == 2
     assert tries(tmp_path, request.key) == [(1, "maybe_billed"), (2, "ok")]
 
 
-def test_deferred_calls_are_asked_side_by_side_as_far_as_the_money_goes(
-    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_deferred_calls_are_asked_side_by_side_as_far_as_the_money_goes(late: Any, tmp_path: Path) -> None:
     requests = requests_to(GPT, 9)
     # Nothing fits beside the other call; it costs a tenth of what was set aside for it, and then three fit.
-    budget = Watched(CLAUDE_CALL + 0.9 * GPT_CALL, planned=True)
-    server = answered_late(budget, serve, monkeypatch, only(Reply("Yes.")))
+    budget = short()
+    server = late(budget, only(Reply("Yes.")))
     assert len(ask([*requests_to(CLAUDE, 1), *requests], tmp_path, budget=budget)) == 10
     assert len(server.calls) == 9 and {tuple(tries(tmp_path, r.key)) for r in requests} == {((1, "ok"),)}
     assert budget.most == 3 and budget.reserved == 0.0
 
 
-def test_of_deferred_calls_the_first_goes_alone(serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_deferred_calls_the_first_goes_alone(late: Any, tmp_path: Path) -> None:
     # As above three would fit at once, and the key is wrong for all of them.
-    budget = Watched(CLAUDE_CALL + 0.9 * GPT_CALL, planned=True)
-    server = answered_late(budget, serve, monkeypatch, only("401"))
+    budget = short()
+    server = late(budget, only("401"))
     with pytest.raises(Incomplete, match="9 of 10"):
         ask([*requests_to(CLAUDE, 1), *requests_to(GPT, 9)], tmp_path, budget=budget)
     assert budget.refused.is_set() and len(server.calls) == 1
-
-
-@pytest.mark.parametrize("concurrency", [1, 3, 16])
-def test_deferred_calls_end_where_nothing_is_in_flight_and_the_next_does_not_fit(
-    serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, concurrency: int
-) -> None:
-    requests = requests_to(GPT, 9)
-    budget = Watched(CLAUDE_CALL + 0.9 * GPT_CALL, planned=True)
-    answered_late(budget, serve, monkeypatch, only(Reply("x" * 400)))
-    with pytest.raises(Incomplete) as error:
-        ask([*requests_to(CLAUDE, 1), *requests], tmp_path, budget=budget, concurrency=concurrency)
-    # Each reply costs 9 tokens read and 100 written; Claude's 9 and 10.
-    left, done = budget.limit - (9 * 2e-6 + 10 * 30e-6), 0
-    while left >= GPT_CALL:
-        left, done = left - (9e-6 + 100 * 10e-6), done + 1
-    assert done == 3
-    assert f"{9 - done} of 10 replies are still missing" in str(error.value)
-    assert f"gpt: {9 - done} x the next call could bring the cost above budget_usd=" in str(error.value)
-    assert [each["status"] for each in attempts(tmp_path, GPT)] == ["ok"] * done
-    assert budget.spent == pytest.approx(budget.limit - left, abs=1e-12) and budget.reserved == 0.0
 
 
 def test_what_reserve_would_say_is_known_without_reserving() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -83,13 +84,9 @@ def test_a_quoted_reply_is_cut_and_holds_no_key(serve: Any, tmp_path: Path, monk
 @pytest.mark.parametrize(("readable", "stopped"), [(0, True), (1, True), (2, False), (20, False)])
 def test_a_tenth_of_the_first_twenty_is_enough(serve: Any, tmp_path: Path, readable: int, stopped: bool) -> None:
     server = serve(saying("No.", lambda number: number >= readable))
-    if stopped:
-        with pytest.raises(Incomplete):
-            judged(trials(GPT, 60), tmp_path, concurrency=1)
-        assert len(server.calls) == 20
-    else:
+    with pytest.raises(Incomplete) if stopped else nullcontext():
         judged(trials(GPT, 60), tmp_path, concurrency=1)
-        assert len(server.calls) == 60
+    assert len(server.calls) == (20 if stopped else 60)
 
 
 def test_other_models_go_on_and_few_replies_stop_nobody(serve: Any, tmp_path: Path) -> None:

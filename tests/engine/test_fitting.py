@@ -58,9 +58,8 @@ def test_stored_replies_are_not_measured_again(serve: Any, tmp_path: Path) -> No
     request = requests_to(replace(at(serve().url, "own"), context=10), 1)[0]
     ask([replace(request, model=replace(request.model, context=None))], tmp_path)
     check_fit([request], {}, tmp_path)
-    with pytest.raises(
-        TooLong, match=r"llama, a prompt: at least 2,0\d\d tokens \(2,048 of them for the reply\) where 10"
-    ):
+    told = r"llama, a prompt: at least 2,0\d\d tokens \(2,048 of them for the reply\) where 10"
+    with pytest.raises(TooLong, match=told):
         check_fit([replace(request, repeat=1)], {}, tmp_path)
 
 

@@ -23,18 +23,14 @@ from helpers.providers.meanings import Failure
 from helpers.providers.session import STORM, Fleet, Server, Stopped
 from helpers.types import Model, Request
 from tests.engine.asking import MODELS, FakeClock, ask, attempts, requests_to
+from tests.engine.test_fleet_faults import A, B, C, behind
 from tests.servers.behaviours import Behaviour, Call, Fault, Reply, only, polite
 from tests.servers.providers import JudgeServer
 
-URLS = ("http://10.0.0.1:8000/v1", "http://10.0.0.2:8000/v1", "http://10.0.0.3:8000/v1")
+URLS = (A, B, C)
 DEAD = Failure("connect", "refused")
 #: An address of this machine at which nobody listens.
 NOBODY = "http://127.0.0.1:9/v1"
-
-
-def behind(*urls: str) -> Model:
-    """The model of our own behind these servers."""
-    return replace(MODELS["own"], base_url=urls[0], servers=urls if len(urls) > 1 else ())
 
 
 @pytest.fixture
@@ -141,21 +137,11 @@ def test_where_all_servers_refuse_each_costs_one_call_and_is_named(three: Any, t
 
 def test_where_no_server_answers_the_run_ends_and_says_so(tmp_path: Path) -> None:
     model = behind(NOBODY, "http://127.0.0.1:9/v2")
-    with pytest.raises(
-        Incomplete, match=r"no server of llama answers \(http://127.0.0.1:9/v1, http://127.0.0.1:9/v2\)"
-    ):
+    told = r"no server of llama answers \(http://127.0.0.1:9/v1, http://127.0.0.1:9/v2\)"
+    with pytest.raises(Incomplete, match=told):
         ask(requests_to(model, 40), tmp_path, concurrency=4)
     # By our clock: at both at 0, five times more until 15.5 seconds; neither is due again before 30.
     assert len(attempts(tmp_path, model)) == 7, "one call, five times again; a try at one of two is for nothing"
-
-
-def test_a_server_that_asks_to_wait_is_waited_for_by_nobody_while_others_are_free(three: Any, tmp_path: Path) -> None:
-    model, (busy, _, _) = three(
-        lambda call: Fault("429", retry_after=60.0) if call.n >= 5 else polite(call), polite, polite
-    )
-    # By a real clock, as real servers answer: whoever waited would ask it a seventh time, after a minute.
-    assert len(ask(requests_to(model, 100), tmp_path, real_time=True, concurrency=1)) == 100
-    assert len(busy.calls) == 6
 
 
 def test_a_reply_has_the_key_that_it_has_with_one_server_and_is_asked_of_none_again(three: Any, tmp_path: Path) -> None:
@@ -217,26 +203,19 @@ def test_a_dead_server_is_tried_again_by_one_call_and_left_out_for_longer_each_t
     assert asked_at_once(found, 6) == [0, 1, 2, 0, 1, 2]
 
 
-def test_failures_between_replies_leave_no_server_out() -> None:
+def test_failures_between_replies_and_refused_requests_leave_no_server_out_and_others_in_a_row_do() -> None:
     found = fleet(FakeClock())
-    sick = found.servers[0]
+    sick, unread, wrong = found.servers
     for _ in range(3):
         assert not any(found.fails(sick, Failure("provider_error", "busy")) for _ in range(STORM - 1))
         sick.answers()
     assert not any(found.fails(sick, Failure("rate_limited", "wait")) for _ in range(2 * STORM))
-    assert [found.fails(sick, Failure("maybe_billed", "broke")) for _ in range(STORM)] == [False] * (STORM - 1) + [True]
+    assert not any(found.fails(wrong, Failure("bad_request", "too long")) for _ in range(2 * STORM))
+    for server, status in ((sick, "maybe_billed"), (unread, "bad_envelope")):
+        assert [found.fails(server, Failure(status, "no")) for _ in range(STORM)] == [False] * (STORM - 1) + [True]
 
 
-def test_a_server_that_has_answered_is_left_out_for_unreadable_replies_in_a_row_and_for_no_refused_request() -> None:
-    found = fleet(FakeClock())
-    wrong, unread = Failure("bad_request", "too long"), Failure("bad_envelope", "no JSON")
-    assert not any(found.fails(found.servers[0], wrong) for _ in range(2 * STORM))
-    assert [found.fails(found.servers[1], unread) for _ in range(STORM)] == [False] * (STORM - 1) + [True]
-
-
-def test_calls_in_flight_at_a_server_that_is_gone_go_on_elsewhere_and_cost_a_try_where_they_may_have_been_billed() -> (
-    None
-):
+def test_calls_in_flight_at_a_server_that_is_gone_go_on_elsewhere_and_cost_a_try_if_perhaps_billed() -> None:
     told = list[str]()
     found = fleet(FakeClock(), told)
     gone = found.servers[0]
@@ -283,10 +262,8 @@ def test_each_server_has_its_own_limit_and_a_call_must_fit_all(monkeypatch: pyte
     told = {URLS[1]: LimitEntry(tokens_per_minute=3000), URLS[2]: LimitEntry(tokens_per_minute=2500)}
     monkeypatch.setattr("helpers.config.load_limits", lambda: told)
     model = behind(*URLS)
-    assert {url: limit.tokens_per_minute for (_, url), limit in limits_at([model]).items()} == {
-        URLS[1]: 3000,
-        URLS[2]: 2500,
-    }
+    found = {url: limit.tokens_per_minute for (_, url), limit in limits_at([model]).items()}
+    assert found == {URLS[1]: 3000, URLS[2]: 2500}
     check_fit([Request(model, "x" * 4 * (2500 - 2048))], {})
     with pytest.raises(OverLimit, match=rf"'{URLS[2]}': tokens_per_minute = 2500 is less"):
         check_fit([Request(model, "x" * 4 * (2501 - 2048))], {})

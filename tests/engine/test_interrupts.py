@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from helpers import paths
+from helpers import paths, store
 from helpers.judge import Budget, Interrupted, complete_all, terminal
 from helpers.judge.asking import Asking, in_order
 from helpers.judge.budget import worst_case
@@ -50,6 +50,10 @@ def _interrupted(
             await then(task)
         with pytest.raises((Interrupted, KeyboardInterrupt)) as raised:
             await task
+        for path in folder.glob("*.jsonl"):
+            lock = store.try_lock(path)
+            assert lock is not None, "freed before the run ends"
+            lock.release()
         left = [each for each in asyncio.all_tasks() if each is not asyncio.current_task()]
         await asyncio.sleep(0)
         assert not [each for each in left if not each.done()], "somebody still works"
@@ -61,32 +65,23 @@ def _interrupted(
 # --- the first interrupt ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("kinds", [("openai",), ("anthropic",), ("google",), ("openai", "anthropic")])
 def test_what_is_in_flight_arrives_and_the_rest_is_not_sent(
-    serve: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str], provider: str
+    serve: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str], kinds: tuple[str, ...]
 ) -> None:
-    server, model = serve(latency=0.15), MODELS[provider]
-    told = _interrupted(tmp_path, requests_to(model, 60), lambda: len(server.calls) >= 20)
+    server, models = serve(latency=0.15), [MODELS[kind] for kind in kinds]
+    requests = [request for model in models for request in requests_to(model, 60 // len(models))]
+    told = _interrupted(tmp_path, requests, lambda: len(server.calls) >= 20)
     sent = len(server.calls)
-    assert 20 <= sent < 60 and statuses(tmp_path, model) == ["ok"] * sent
+    stored = [status for model in models for status in statuses(tmp_path, model)]
+    assert 20 <= sent < 60 and stored == ["ok"] * sent
     assert isinstance(told, Interrupted)
     assert str(told) == (
         f"judging: {sent} of 60 replies are stored, {60 - sent} are missing; run the same again to ask for these only"
     )
     waiting = r"nothing more is sent; waiting up to 30 s for \d+ calls in flight \(interrupt again to end now\)"
     assert re.search(waiting, capfd.readouterr().err)
-    assert len(ask(requests_to(model, 60), tmp_path)) == 60 and len(server.calls) == 60
-
-
-def test_an_interrupt_before_the_first_call_says_that_nothing_was_asked(tmp_path: Path) -> None:
-    asking = Asking({}, {}, {}, {}, Budget(1e6), Progress("judging", 0, 0, Budget(1e6), show=False), "judging")
-    assert asking.interruption().startswith("judging: nothing was asked; 0 of 0 replies are stored")
-
-    async def ask_one() -> None:
-        asking.reserve(requests_to(GPT, 1)[0])
-
-    asyncio.run(ask_one())
-    assert "nothing was asked" not in asking.interruption()
+    assert len(ask(requests, tmp_path)) == 60 and len(server.calls) == 60 and server.duplicates() == 0
 
 
 def test_nobody_waits_for_retries_and_pauses(serve: Any, tmp_path: Path) -> None:
@@ -113,13 +108,22 @@ def test_nobody_waits_for_retries_and_pauses(serve: Any, tmp_path: Path) -> None
     assert len(statuses(tmp_path, GPT)) == len(server.calls) < 40, "all that was sent is written down"
 
 
-def test_whoever_still_waits_for_a_place_is_refused_it() -> None:
+def test_an_interrupt_says_whether_anything_was_asked_and_refuses_a_place_to_whoever_still_waits() -> None:
     budget = Budget(1e6)
-    asking = Asking({}, {}, {}, {}, budget, Progress("judging", 0, 0, budget, show=False))
+    first, asking = (
+        Asking({}, {}, {}, {}, budget, Progress("judging", 0, 0, budget, show=False), "judging") for _ in range(2)
+    )
+    assert asking.interruption().startswith("judging: nothing was asked; 0 of 0 replies are stored")
     assert asking.stop() == 0
     with pytest.raises(Stopped, match="interrupted"):
         asking.reserve(requests_to(GPT, 1)[0])
     assert budget.reserved == 0
+
+    async def ask_one() -> None:
+        first.reserve(requests_to(GPT, 1)[0])
+
+    asyncio.run(ask_one())
+    assert "nothing was asked" not in first.interruption()
 
 
 def test_an_interrupt_is_heard_by_models_that_never_wait(tmp_path: Path) -> None:

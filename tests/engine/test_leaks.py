@@ -14,7 +14,7 @@ import pytest
 from helpers.judge import Incomplete
 from helpers.providers import keys, meanings
 from helpers.types import Model
-from tests.engine.asking import MODELS, PROVIDERS, answering, ask, attempts, everything, requests_to, stored
+from tests.engine.asking import MODELS, PROVIDERS, answering, ask, attempts, body_of, everything, requests_to, stored
 from tests.leaks import PLANTED, leaks, spelled
 from tests.servers.behaviours import Call, Fault, Reply, only
 
@@ -99,9 +99,7 @@ def test_a_key_in_escapes_pieces_and_headers_is_not_stored(plant: Any, tmp_path:
     escaped = value[:9] + spelled(value)["JSON, ASCII escapes"].decode()[9 * 6 :]
     parts = [{"type": "text", "text": value[:20]}, {"type": "text", "text": value[20:]}]
     bodies = {
-        "escaped": '{"choices": [{"message": {"content": "it is KEY"}, "finish_reason": "stop"}]}'.replace(
-            "KEY", escaped
-        ),
+        "escaped": body_of("openai", "it is KEY").replace("KEY", escaped),
         "parts": json.dumps({"choices": [{"message": {"content": parts}, "finish_reason": "stop"}], "model": value}),
     }
     for name, body in bodies.items():
@@ -179,9 +177,8 @@ def test_a_key_in_what_would_be_sent_is_refused_before_any_call(
     }[place]
     others = requests_to(MODELS["openai"], before + after, "What else is asked")
     labels = {changed.key: {"question_id": "writing_7"}}
-    with pytest.raises(
-        ValueError, match="writing_7, as gpt would see it, holds the value of ANTHROPIC_API_KEY"
-    ) as error:
+    told = "writing_7, as gpt would see it, holds the value of ANTHROPIC_API_KEY"
+    with pytest.raises(ValueError, match=told) as error:
         ask([*others[:before], changed, *others[before:]], tmp_path, labels=labels)
     assert server.calls == [] and not list(tmp_path.glob("*.jsonl")) and not leaks(str(error.value))
     with pytest.raises(ValueError, match="a question, as gpt would see it") as error:

@@ -13,7 +13,7 @@ import pytest
 from helpers import store
 from helpers.judge import Budget, complete_all
 from helpers.types import Completion, Request
-from tests.engine.asking import MODELS, FakeClock, ask, attempts, requests_to, set_environment, statuses
+from tests.engine.asking import MODELS, FakeClock, ask, requests_to, set_environment, statuses
 from tests.engine.killing import HURRIED, RETRIED, account
 from tests.engine.worker import start
 from tests.servers.behaviours import Call, Fault, Reply, faulty, polite
@@ -169,39 +169,6 @@ def test_only_the_files_of_models_with_something_missing_are_locked(serve: Any, 
 
 
 # --- a run that ends early --------------------------------------------------------------------------------------------
-
-
-def test_a_cancelled_run_leaves_the_file_whole_and_free(serve: Any, tmp_path: Path) -> None:
-    server, requests = serve(latency=0.03), requests_to(GPT, 60) + requests_to(CLAUDE, 60)
-
-    async def cancelled() -> None:
-        run = asyncio.create_task(complete_all(requests, folder=tmp_path, show=False, budget=Budget(1e6)))
-        while len(server.calls) < 30:
-            await asyncio.sleep(0.01)
-        run.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await run
-        for model in (GPT, CLAUDE):
-            lock = store.try_lock(store.file_of(tmp_path, model.name))
-            assert lock is not None, "freed before the run ends"
-            lock.release()
-        leftover = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        await asyncio.sleep(0)
-        assert [task for task in leftover if not task.done()] == []
-
-    asyncio.run(cancelled())
-    stored = _stored(tmp_path)
-    assert stored and len(server.calls) - len(stored) <= 32, "no more is lost than was in flight"
-    later = serve()  # of its own: what was cut off may still be on its way to the first one
-    assert len(ask(requests, tmp_path)) == 120
-    again = [(entry.model, entry.call.prompt) for entry in later.calls]
-    assert len(again) == 120 - len(stored) and not stored & set(again)
-    assert statuses(tmp_path, GPT) == statuses(tmp_path, CLAUDE) == ["ok"] * 60
-
-
-def _stored(folder: Path) -> set[tuple[str, str]]:
-    lines = [line for model in (GPT, CLAUDE) for line in attempts(folder, model)]
-    return {(line["request"]["model"], line["request"]["prompt"]) for line in lines}
 
 
 def test_a_run_that_fails_frees_the_files_and_sends_nothing_more(

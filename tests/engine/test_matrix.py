@@ -186,20 +186,6 @@ def test_an_interrupt_waits_until_a_cell_is_known_to_run() -> None:
         signal.signal(signal.SIGINT, before)
 
 
-def test_replies_that_a_killed_run_has_left_are_taken_in(serve: Any, tmp_path: Path) -> None:
-    server = serve()
-    cells = cells_of(tmp_path, NESTED.replace("[2, 3]", "[2]"), repeats=1)
-    ran(cells, tmp_path, budget_usd=50.0)
-    paid, keys = len(server.calls), stored(tmp_path)
-    # As a run leaves it that is killed before it could take in what its last cell asked.
-    left = tmp_path / "cells" / cells[0].id / "replies"
-    left.mkdir()
-    shutil.move(tmp_path / "replies" / "gpt_fast.jsonl", left)
-    (left.parent / "cell.json").unlink()
-    assert list(ran(cells, tmp_path, budget_usd=50.0)) == [cells[0].id]
-    assert len(server.calls) == paid and stored(tmp_path) == keys and not left.exists()
-
-
 def test_a_cell_is_run_again_when_a_file_that_it_names_has_changed(tmp_path: Path) -> None:
     questions = tmp_path / "question.jsonl"
     line = '{"question_id": %d, "category": "writing", "turns": ["Say %s."]}\n'

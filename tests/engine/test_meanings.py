@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 
 import pytest
-from aiohttp import web
 
 from helpers.judge import Incomplete
 from helpers.judge.asking import in_order
@@ -22,55 +18,22 @@ from helpers.providers import Failure, Sent, Session
 from helpers.providers.meanings import LONGEST_PAUSE, failure_in, retry_after, status_of, unreadable
 from helpers.providers.transport import module_of, read
 from helpers.types import Completion, Model, Request
-from tests.engine.asking import MODELS, FakeClock, answering, ask, at, attempts, requests_to, serving, statuses
-from tests.servers.behaviours import Fault, only
+from tests.engine.asking import MODELS, SAID, FakeClock, answering, ask, at, attempts, body_of, requests_to, statuses
+from tests.servers.behaviours import Fault, only, polite, scripted
 
 NOW = 1_800_000_000.0
 
 
-def body(dialect: str, finish: Any, text: str = "VERDICT-5eed: A") -> str:
-    return json.dumps(
-        {
-            "openai": {"choices": [{"message": {"content": text}, "finish_reason": finish}]},
-            "anthropic": {"content": [{"type": "text", "text": text}], "stop_reason": finish},
-            "google": {"candidates": [{"content": {"parts": [{"text": text}]}, "finishReason": finish}]},
-        }[dialect]
-    )
-
-
-@contextmanager
-def faulty(raw: str, status: int, when: Callable[[int, int], bool]) -> Iterator[tuple[str, Counter[str]]]:
-    """A server that answers so `when` (the number of the call, that of its prompt) says, and else as it should."""
-    calls: Counter[str] = Counter()
-
-    async def answer(request: web.BaseRequest) -> web.StreamResponse:
-        asked = json.dumps((await request.json())["messages"])
-        calls[asked] += 1
-        if when(calls.total(), calls[asked]):
-            return web.Response(status=status, body=raw.encode(), content_type="application/json")
-        return web.Response(body=body("openai", "stop").encode(), content_type="application/json")
-
-    with serving(answer) as url:
-        yield url, calls
-
-
 # --- endings ----------------------------------------------------------------------------------------------------------
 
-ENDINGS = {
-    "stop": ["stop", "STOP", "eos_token", "EOS", "end-turn", "END_TURN", "stopSequence", "COMPLETE", "finished"],
-    "length": ["length", "MAX_TOKENS", "maxTokens", "max-new-tokens", "incomplete", "model_length", "TOKEN_LIMIT",
-               "max_output_tokens", "Length", "context_length_exceeded"],
-    "filter": ["content_filter", "ContentFilter", "SAFETY", "IMAGE_SAFETY", "blocklist", "PROHIBITED_CONTENT", "spii",
-               "recitation", "guardrail_intervened", "ERROR_TOXIC"],
-}  # fmt: skip
-BROKEN = ["error", "ERROR", "abort", "aborted", "cancelled", "CANCELED", "timeout", "insufficient_system_resource",
-          "network_error", "resource_exhausted", "USER_CANCEL", "server-error"]  # fmt: skip
+ENDINGS: dict[str, list[str]] = SAID["endings"]
+BROKEN: list[str] = SAID["broken"]
 
 
 @pytest.mark.parametrize("dialect", ["openai", "anthropic", "google"])
 @pytest.mark.parametrize(("finish", "said"), [(finish, each) for finish in ENDINGS for each in ENDINGS[finish]])
 def test_an_ending_means_the_same_in_every_dialect_and_spelling(dialect: str, finish: str, said: str) -> None:
-    assert read(module_of(dialect), body(dialect, said)).finish == finish
+    assert read(module_of(dialect), body_of(dialect, finish=said)).finish == finish
 
 
 @pytest.mark.parametrize("dialect", ["openai", "anthropic", "google"])
@@ -78,7 +41,7 @@ def test_an_ending_means_the_same_in_every_dialect_and_spelling(dialect: str, fi
 def test_what_the_server_ended_is_its_error_and_no_reply(dialect: str, said: str) -> None:
     for text in ("", "I think"):
         with pytest.raises(Failure) as error:
-            read(module_of(dialect), body(dialect, said, text))
+            read(module_of(dialect), body_of(dialect, text, said))
         assert error.value.status == "provider_error" and error.value.billed, "a part of a reply may have been billed"
 
 
@@ -95,7 +58,7 @@ def test_a_message_without_text_and_tokens_is_the_servers_error() -> None:
 def test_an_ending_that_nobody_listed_is_read_and_reported_once(
     said: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with answering(body("openai", said)) as url:
+    with answering(body_of("openai", finish=said)) as url:
         replies = ask(requests_to(at(url, "own"), 5), tmp_path)
     assert [reply.finish for reply in replies.values()] == ["stop"] * 5
     assert capfd.readouterr().err.count(f"{said!r}, which nobody listed") == 1
@@ -103,50 +66,7 @@ def test_an_ending_that_nobody_listed_is_read_and_reported_once(
 
 # --- errors under a 200 -----------------------------------------------------------------------------------------------
 
-ERRORS: dict[str, list[Any]] = {
-    "rate_limited": [
-        {"error": {"code": 429, "message": "slower"}},
-        {"error": {"code": "429", "message": "slower"}},
-        {"error": {"code": "rate_limit_exceeded", "message": "slower"}},
-        {"type": "error", "error": {"type": "rate_limit_error", "message": "slower"}},
-        {"error": {"status": "RESOURCE_EXHAUSTED", "message": "slower"}},
-        [{"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "slower"}}],
-        {"choices": [{"error": {"code": 429, "message": "slower"}, "message": {"content": ""}}]},
-        {"code": "Throttling.RateQuota", "message": "slower"},
-        {"object": "error", "message": "slower", "code": 429},
-        {"status": 429, "title": "Too Many Requests"},
-        {"success": False, "errors": [{"code": "TooManyRequestsException", "message": "slower"}]},
-        {"error": "slower", "code": 429},
-    ],
-    "provider_error": [
-        {"error": {"code": 502, "message": "upstream"}},
-        {"error": {"code": "500", "message": "upstream"}},
-        {"error": {"type": "overloaded_error", "message": "upstream"}},
-        {"error": {"type": "api_error", "message": "upstream"}},
-        {"error": {"status": "UNAVAILABLE", "message": "upstream"}},
-        {"error": {"status": "DEADLINE_EXCEEDED", "message": "upstream"}},
-        {"error": "upstream"},
-        {"error": {"message": "upstream"}},
-        {"choices": None, "error": {"code": 503, "message": "upstream"}},
-        {"choices": [{"error": {"code": 504, "message": "upstream"}, "finish_reason": "error"}]},
-        {"errors": [{"message": "upstream"}]},
-        {"detail": "upstream"},
-    ],
-    "quota": [
-        {"error": {"code": 402, "message": "money"}},
-        {"error": {"code": "insufficient_quota", "message": "money"}},
-        {"error": {"type": "insufficient_balance", "message": "money"}},
-        {"error": {"code": 429, "type": "insufficient_quota", "message": "money"}},
-    ],
-    "auth": [{"error": {"code": 401, "message": "key"}}, {"error": {"type": "authentication_error", "message": "key"}}],
-    "filtered": [
-        {"error": {"code": "content_filter", "message": "no"}},
-        {"error": {"code": 403, "message": "The input was flagged by moderation"}},
-        {"error": {"code": 400, "message": "Stopped by the content management policy"}},
-        {"error": {"message": "The prompt was blocked by a guardrail"}},
-    ],
-    "bad_request": [{"error": {"code": 400, "message": "no"}}, {"error": {"type": "invalid_request_error"}}],
-}
+ERRORS: dict[str, list[Any]] = SAID["errors"]
 
 
 @pytest.mark.parametrize(("status", "said"), [(status, each) for status in ERRORS for each in ERRORS[status]])
@@ -161,8 +81,8 @@ def test_an_error_under_a_200_means_what_its_status_would(status: str, said: Any
 @pytest.mark.parametrize("dialect", ["openai", "anthropic", "google"])
 @pytest.mark.parametrize("text", ['"error": {"code": 429}', '{"error": "none"}', "error", '{"detail": "x", "code": 1}'])
 def test_a_reply_that_speaks_of_errors_is_none(dialect: str, text: str) -> None:
-    assert read(module_of(dialect), body(dialect, None, text)).text == text
-    assert failure_in(body(dialect, None, text).replace("{", '{"error": null, ', 1), {}, NOW) is None
+    assert read(module_of(dialect), body_of(dialect, text, None)).text == text
+    assert failure_in(body_of(dialect, text, None).replace("{", '{"error": null, ', 1), {}, NOW) is None
 
 
 @pytest.mark.parametrize("code", [400, 403, 500, 503])
@@ -172,11 +92,11 @@ def test_a_limit_is_one_whatever_the_status_around_it(code: int, said: Any) -> N
 
 
 @pytest.mark.parametrize("status", ["rate_limited", "provider_error"])
-def test_errors_under_a_200_are_waited_for(tmp_path: Path, status: str) -> None:
-    clock = FakeClock()
-    with faulty(json.dumps(ERRORS[status][0]), 200, lambda n, _: n in (1, 2, 3, 7)) as (url, _):
-        assert len(ask(requests_to(at(url, "own"), 6), tmp_path, clock, concurrency=1)) == 6
-    assert Counter(statuses(tmp_path, at(url, "own"))) == {"ok": 6, status: 4} and clock.slept
+def test_errors_under_a_200_are_waited_for(serve: Any, tmp_path: Path, status: str) -> None:
+    clock, said = FakeClock(), Fault("200", body=json.dumps(ERRORS[status][0]))
+    model = at(serve(lambda call: said if call.n in (0, 1, 2, 6) else polite(call)).url, "own")
+    assert len(ask(requests_to(model, 6), tmp_path, clock, concurrency=1)) == 6
+    assert Counter(statuses(tmp_path, model)) == {"ok": 6, status: 4} and clock.slept
 
 
 def test_an_error_under_a_200_that_stays_is_shown_in_its_own_words(tmp_path: Path) -> None:
@@ -190,25 +110,8 @@ def test_an_error_under_a_200_that_stays_is_shown_in_its_own_words(tmp_path: Pat
 
 # --- bodies that are no reply -----------------------------------------------------------------------------------------
 
-NO_REPLY = {
-    "HTML": [
-        "<html>x</html>",
-        "\n <!doctype html><p>Log in",
-        "\ufeff<html>",
-        "<?xml version='1.0'?><Error/>",
-        "<h1>502",
-    ],
-    "stream": [
-        'data: {"choices": []}\n\ndata: [DONE]',
-        'event: message_start\ndata: {"type": "x"}',
-        ": ping\n\ndata: {}",
-    ],
-    "empty body": ["", " \r\n", "\ufeff"],
-    "no JSON": ["Bad gateway", '{"choices": [{"mess', "[" * 60_000, "404 page not found", "{'a': 1}"],
-    "another form": ['{"hello": "world"}', "[]", "7", '"text"', '[{"generated_text": "A"}]'],
-    "is empty": ['{"choices": []}', '{"id": "x", "choices": null}', '{"candidates": []}', '{"content": null}'],
-    "no text": ['{"usageMetadata": {}}', '{"choices": [{"text": "old"}]}', '{"usage": {"prompt_tokens": 1}}'],
-}
+NO_REPLY: dict[str, list[str]] = SAID["no_reply"]
+NO_REPLY["no JSON"].append("[" * 60_000)
 
 
 @pytest.mark.parametrize(("what", "raw"), [(what, each) for what in NO_REPLY for each in NO_REPLY[what]])
@@ -223,23 +126,10 @@ def test_a_body_that_is_no_reply_is_named_in_words(what: str, raw: str) -> None:
 
 @pytest.mark.parametrize("raw", ["<html>Bad gateway</html>", '{"choices": []}', "data: [DONE]\n\n", "{}", ""])
 @pytest.mark.parametrize("times", [1, 2, 4])
-def test_unreadable_replies_that_pass_cost_no_call(tmp_path: Path, raw: str, times: int) -> None:
-    clock = FakeClock()
-    with faulty(raw, 200, lambda _, attempt: attempt <= times) as (url, _):
-        assert len(ask(requests_to(at(url, "own"), 8), tmp_path, clock, concurrency=2)) == 8
+def test_unreadable_replies_that_pass_cost_no_call(serve: Any, tmp_path: Path, raw: str, times: int) -> None:
+    clock, server = FakeClock(), serve(scripted([Fault("200", body=raw)] * times))
+    assert len(ask(requests_to(at(server.url, "own"), 8), tmp_path, clock, concurrency=2)) == 8
     assert len(clock.slept) >= 8 * times, "each is waited for"
-
-
-@pytest.mark.parametrize(
-    ("raw", "words"),
-    [("<html>Log in, please</html>", ["base_url", "HTML", "Log in, please"]), ("data: {}\n\n", ["streams"])],
-)
-def test_an_address_that_is_unreadable_from_the_first_call_on_stops(tmp_path: Path, raw: str, words: list[str]) -> None:
-    with answering(raw) as url:
-        model = at(url, "own")
-        with pytest.raises(Incomplete, match="20 of 20") as error:
-            ask(requests_to(model, 20), tmp_path)
-    assert len(attempts(tmp_path, model)) == 6 and all(word in str(error.value) for word in [*words, url])
 
 
 # --- waits ------------------------------------------------------------------------------------------------------------
@@ -258,45 +148,19 @@ def test_a_wait_is_read_in_every_form(after: str, seconds: float) -> None:
     assert retry_after({"retry-after": after}, "", NOW)[0] == seconds
 
 
-def test_google_says_in_the_body_how_long_to_wait() -> None:
-    said = {"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "details": [{"retryDelay": "34.5s"}]}}
-    assert failure_in(json.dumps(said), {}, NOW).retry_after == 34.5
-
-
 # --- advice after a bad request ---------------------------------------------------------------------------------------
 
-BAD = {
-    "`structured: false`": [
-        {"param": "response_format", "message": "no"},
-        {"param": "response_format.json_schema", "message": "no"},
-        {"param": None, "message": "This model does not support response_format"},
-        {"message": "'json_schema' is not supported by this backend"},
-        {"message": "output_config: extra inputs are not permitted"},
-        {"message": "guided decoding is off"},
-        {"message": "Failed to parse grammar"},
-    ],
-    "`token_parameter: max_completion_tokens`": [
-        {"param": "max_tokens", "message": "use max_completion_tokens"},
-        {"param": "max_completion_tokens", "message": "no"},
-        {"message": "Unknown parameter: 'max_output_tokens'"},
-        {"message": "max_new_tokens is not allowed"},
-    ],
-    "`context:`": [
-        {"message": "The maximum context length is 8192 tokens and 9000 were asked for"},
-        {"code": "context_length_exceeded", "message": "exceeds the context window"},
-        {"param": "messages", "message": "your prompt is longer than the context size"},
-        {"message": "prompt is too long: 210000 tokens > 200000 maximum"},
-        {"param": "max_tokens", "message": "max_tokens is too large for a context length of 4096"},
-    ],
-    "`params:`": [{"param": "temperature", "message": "no"}, {"message": "something else"}],
-}
+BAD: dict[str, list[dict[str, Any]]] = SAID["bad"]
 
 
 @pytest.mark.parametrize(("advice", "said"), [(advice, each) for advice in BAD for each in BAD[advice]])
-def test_the_advice_after_a_bad_request_is_of_what_it_names(tmp_path: Path, advice: str, said: dict[str, Any]) -> None:
-    with faulty(json.dumps({"error": said}), 400, lambda *_: True) as (url, calls), pytest.raises(Incomplete) as error:
-        ask(requests_to(at(url, "own"), 5), tmp_path)
-    assert calls.total() == 3 and advice in str(error.value) and said["message"] in str(error.value)
+def test_the_advice_after_a_bad_request_is_of_what_it_names(
+    serve: Any, tmp_path: Path, advice: str, said: dict[str, Any]
+) -> None:
+    server = serve(only(Fault("400", body=json.dumps({"error": said}))))
+    with pytest.raises(Incomplete) as error:
+        ask(requests_to(at(server.url, "own"), 5), tmp_path)
+    assert len(server.calls) == 3 and advice in str(error.value) and said["message"] in str(error.value)
     assert sum(each in str(error.value) for each in BAD) == 1
 
 
@@ -354,12 +218,6 @@ def test_an_overload_halves_what_is_allowed_at_once_as_a_rate_limit_does(serve: 
     assert asyncio.run(scene()) == (8.0 if fault == "500" else 4.0)
 
 
-def test_a_models_own_concurrency_bounds_its_address() -> None:
-    model = replace(MODELS["own"], name="narrow", concurrency=3)
-    session = Session(lambda request: None, lambda request, reply: None, 16)
-    assert session.pace(model).limit == 3 and session.pace(MODELS["openai"]).limit == 16
-
-
 @pytest.mark.parametrize(("own", "most"), [(3, 3), (None, 8), (20, 20)])
 def test_models_at_one_address_have_as_many_calls_at_once_as_each_may(
     monkeypatch: pytest.MonkeyPatch, own: int | None, most: int
@@ -372,7 +230,7 @@ def test_models_at_one_address_have_as_many_calls_at_once_as_each_may(
         highest[name] = max(highest[name], flying[name])
         await asyncio.sleep(0.02)
         flying[name] -= 1
-        return Sent(body("openai", "stop"))
+        return Sent(body_of("openai"))
 
     monkeypatch.setattr(module_of("openai"), "send", send)
     model, other = (replace(MODELS["own"], name=name, model_id=name) for name in ("mine", "other"))
@@ -385,15 +243,6 @@ def test_models_at_one_address_have_as_many_calls_at_once_as_each_may(
 
     asyncio.run(scene())
     assert highest["mine"] == most and highest["other"] <= 8
-
-
-def test_a_refused_connection_is_reported_at_once_and_once(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{closed.getsockname()[1]}"
-        with pytest.raises(Incomplete):
-            ask(requests_to(at(url, "own"), 3), tmp_path)
-    assert capfd.readouterr().err.count(f"note: nobody answers at {url}") == 1
 
 
 @pytest.mark.parametrize(

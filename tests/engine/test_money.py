@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,11 +13,11 @@ from hypothesis import strategies as st
 
 from helpers.config.models import LimitEntry
 from helpers.judge import Budget, Incomplete, complete_all
-from helpers.providers import Failure, Sent
-from helpers.types import Completion, Model, Price, Request, Usage
+from helpers.providers import Failure
+from helpers.types import Model, Price, Request
 from tests.engine import virtual
 from tests.engine.asking import MODELS, statuses
-from tests.engine.virtual import provider
+from tests.engine.virtual import Scripted, provider
 
 #: A dollar for a byte that is read, nothing for what is written: a call costs at most its text and what is counted
 #: around it (OpenAI 200, Anthropic 100, Google 50), and so by the sizes below.
@@ -35,34 +33,8 @@ def sized(model: Model, *sizes: int) -> list[Request]:
     return [Request(model, f"{n} ".ljust(size - AROUND[model.provider], "x")) for n, size in enumerate(sizes)]
 
 
-@dataclass
-class Paid:
-    """A service that says for the n-th attempt of a call how long it takes, and what it costs or why it fails."""
-
-    behave: Callable[[Request, int], tuple[float, float | Failure]]
-    sent: list[tuple[float, Request]] = field(default_factory=list)
-
-    async def send(self, client: object, request: Request) -> Sent:
-        self.sent.append((asyncio.get_running_loop().time(), request))
-        seconds, usd = self.behave(request, sum(request == each for _, each in self.sent))
-        await asyncio.sleep(seconds)
-        if isinstance(usd, Failure):
-            raise usd
-        return Sent(json.dumps({"read": usd}))
-
-    def read(self, raw: str) -> Completion:
-        return Completion("", "ok", text="Yes.", finish="stop", usage=Usage(json.loads(raw)["read"], 1))
-
-    def asked(self, model: Model) -> list[int]:
-        """The numbers of a model's calls in the order in which they came."""
-        return [int(request.prompt.split()[0]) for _, request in self.sent if request.model == model]
-
-    def times(self, model: Model) -> list[float]:
-        return [round(when, 3) for when, request in self.sent if request.model == model]
-
-
 def run(
-    requests: list[Request], folder: Path, budget: Budget, service: Paid, concurrency: int = 16, seed: int = 0
+    requests: list[Request], folder: Path, budget: Budget, service: Scripted, concurrency: int = 16, seed: int = 0
 ) -> str:
     """What a run says of what is missing at its end; "" where nothing is."""
 
@@ -87,7 +59,7 @@ def run(
 @pytest.mark.parametrize("concurrency", [1, 16])
 def test_a_call_too_dear_for_what_is_left_ends_its_model_and_no_other(tmp_path: Path, concurrency: int) -> None:
     calls = [*sized(GPT, 9000, 300, 300), *sized(KIN, 400, 400), *sized(CLAUDE, 500, 500, 500), *sized(FREE, 300, 9000)]
-    budget, service = Budget(4000.0, planned=True), Paid(lambda request, attempt: (1.0, 10))
+    budget, service = Budget(4000.0, planned=True), Scripted(lambda request, attempt, now: (1.0, 10))
     said = run(calls, tmp_path, budget, service, concurrency)
     assert [service.asked(model) for model in (GPT, KIN, CLAUDE, FREE)] == [[], [0, 1], [0, 1, 2], [0, 1]]
     assert said.startswith("3 of 10 replies are still missing:\n  gpt: 3 x the next call could bring the cost above ")
@@ -98,7 +70,7 @@ def test_a_call_too_dear_for_what_is_left_ends_its_model_and_no_other(tmp_path: 
 
 def test_each_model_goes_on_until_a_call_of_its_own_finds_no_money(tmp_path: Path) -> None:
     calls = [*sized(GPT, *[600] * 6), *sized(CLAUDE, *[300] * 6), *sized(FREE, *[300] * 6)]
-    service = Paid(lambda request, attempt: (1.0, len(request.prompt) + AROUND[request.model.provider]))
+    service = Scripted(lambda request, attempt, now: (1.0, len(request.prompt) + AROUND[request.model.provider]))
     said = run(calls, tmp_path, Budget(2000.0, planned=True), service, concurrency=1)
     # Both take turns from second to second: 900 are spent after one, 1800 after two. Then 200 are left, for neither.
     assert [service.asked(model) for model in (GPT, CLAUDE, FREE)] == [[0, 1], [0, 1], [0, 1, 2, 3, 4, 5]]
@@ -131,11 +103,11 @@ def test_what_is_missing_of_a_model_is_the_rest_of_its_calls_from_the_first_for_
     every = [request for some in calls.values() for request in some]
     worst = {r.key: len(r.prompt) + AROUND[r.model.provider] for r in every}
 
-    def behave(request: Request, attempt: int) -> tuple[float, float]:
+    def behave(request: Request, attempt: int, now: float) -> tuple[float, float]:
         return 0.5 + (sum(request.prompt.encode()) + seed) % 7, int(worst.get(request.key, 0) * cheap)
 
     budget = Budget(limit, {} if own is None else {"gpt": own}, planned=True)
-    service = Paid(behave)
+    service = Scripted(behave)
     run([*sized(FREE, *[250] * 4), *every], tmp_path_factory.mktemp("store"), budget, service, concurrency)
     assert service.asked(FREE) == [0, 1, 2, 3]
     assert budget.spent <= limit and budget.spent_on("gpt") <= (limit if own is None else own)
@@ -151,16 +123,17 @@ def test_what_is_missing_of_a_model_is_the_rest_of_its_calls_from_the_first_for_
 # --- who waits for whom -----------------------------------------------------------------------------------------------
 
 
-def deferring(behave: Callable[[Request, int], tuple[float, float | Failure]]) -> Paid:
+def deferring(behave: virtual.Behave) -> Scripted:
     """A first call, to Google, sets nearly all aside for ten seconds and costs 100: all others are deferred."""
-    return Paid(lambda request, attempt: (10.0, 100) if request.model == GEMINI else behave(request, attempt))
+    first = (10.0, 100)
+    return Scripted(lambda request, n, now: first if request.model == GEMINI else behave(request, n, now))
 
 
 def test_a_call_that_will_never_have_money_does_not_wait_for_those_in_flight(tmp_path: Path) -> None:
     # At its own budget there is nothing to wait for; at that of all there would be, for 500 seconds.
     calls = [*sized(GEMINI, 9500), *sized(GPT, 2000, 3000), *sized(KIN, 1000, 1000), *sized(CLAUDE, 4000)]
     full = {"gpt": (1.0, 2000), "kin": (1.0, 1000), "claude": (500.0, 4000)}
-    service = deferring(lambda request, attempt: full[request.model.name])
+    service = deferring(lambda request, attempt, now: full[request.model.name])
     said = run(calls, tmp_path, Budget(10_000.0, {"gpt": 4000.0}, planned=True), service, concurrency=1)
     assert service.times(CLAUDE) == service.times(GPT) == [10.0]
     assert service.times(KIN) == [11.0, 12.0]
@@ -171,7 +144,7 @@ def test_calls_hear_while_they_wait_that_there_will_be_no_money_for_their_model(
     gpt, kin = sized(GPT, 300, 2000, 2000, 800), sized(KIN, 300, 250, 250, 250)
     full = {"gpt": (1.0, 2000), "kin": (50.0, 250), "claude": (500.0, 6240)}
 
-    def behave(request: Request, attempt: int) -> tuple[float, float]:
+    def behave(request: Request, attempt: int, now: float) -> tuple[float, float]:
         first = request.prompt.startswith("0 ") and request.model != CLAUDE
         return (1.0, 300) if first else full[request.model.name]
 
@@ -186,7 +159,7 @@ def test_calls_hear_while_they_wait_that_there_will_be_no_money_for_their_model(
 def test_calls_hear_while_they_wait_for_money_that_nobody_is_asked_any_more(tmp_path: Path) -> None:
     calls = [*sized(GEMINI, 9500), *sized(GPT, *[5000] * 6)]
 
-    def behave(request: Request, attempt: int) -> tuple[float, float | Failure]:
+    def behave(request: Request, attempt: int, now: float) -> tuple[float, float | Failure]:
         return 1.0, Failure("quota", "the account is empty") if request.prompt.startswith("1 ") else 10
 
     service = deferring(behave)
@@ -199,7 +172,7 @@ def test_calls_that_waited_for_money_are_asked_as_fast_as_a_limit_allows(
 ) -> None:
     monkeypatch.setattr("helpers.config.load_limits", lambda: {"openai": LimitEntry(requests_per_minute=6)})
     calls = [*sized(GEMINI, 9500), *sized(GPT, 2000, 7000, 2000, 2000, 2000)]
-    service = deferring(lambda request, attempt: (30.0 if request.prompt.startswith("1 ") else 100.0, 10))
+    service = deferring(lambda request, attempt, now: (30.0 if request.prompt.startswith("1 ") else 100.0, 10))
     assert run(calls, tmp_path, Budget(9500.0, planned=True), service) == ""
     # The first ends at 110. Ten seconds lie between calls, and the fourth waits until 140 for what the second leaves.
     assert service.times(GPT) == [10.0, 110.0, 120.0, 140.0, 150.0]
@@ -210,7 +183,7 @@ def test_nobody_is_out_of_money_because_an_earlier_call_has_to_wait_for_a_pause(
     """Nothing is in flight in the pause; after it the one that was refused may come before the first of the line."""
     calls = [*sized(GEMINI, 9500), *sized(GPT, 300, 300, 9000), *sized(CLAUDE, 600)]
 
-    def behave(request: Request, attempt: int) -> tuple[float, float | Failure]:
+    def behave(request: Request, attempt: int, now: float) -> tuple[float, float | Failure]:
         if request.model == CLAUDE:
             return 30.0, 10
         refused = request.prompt.startswith("1 ") and attempt == 1
@@ -225,7 +198,7 @@ def test_waiting_for_money_is_no_waiting_for_a_rate_limit(tmp_path: Path) -> Non
     """Half an hour of rate limits is the end of a call; here most of it is spent on waiting for money."""
     calls = [*sized(GEMINI, 9500), *sized(GPT, 9000, 9000), *sized(CLAUDE, *[500] * 10)]
 
-    def behave(request: Request, attempt: int) -> tuple[float, float | Failure]:
+    def behave(request: Request, attempt: int, now: float) -> tuple[float, float | Failure]:
         if request.model == GPT:
             limited = request.prompt.startswith("0 ") and attempt <= 3
             return 1.0, Failure("rate_limited", "slow down", 60.0) if limited else 1

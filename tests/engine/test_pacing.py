@@ -14,10 +14,10 @@ import pytest
 from helpers.config import load_experiment
 from helpers.config.models import LimitEntry
 from helpers.judge import Incomplete, OverLimit, check_fit
-from helpers.providers.pacing import Pace
 from helpers.run import plan
 from helpers.types import Price, Request
 from tests.engine.asking import EVERY, MODELS, PROVIDERS, FakeClock, ask, at, gaps, requests_to, statuses, timed
+from tests.engine.virtual import Service
 from tests.engine.worker import start
 from tests.servers.behaviours import Call, Fault, Reply, only, polite, scripted
 
@@ -62,16 +62,17 @@ def _dated(headers: dict[str, str]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("said", "kind"),
-    [(said, kind) for said, (_, seconds) in WAITS.items() for kind in EVERY[: 4 if seconds > 1 else 1]],
+    ("said", "kind", "fault"),
+    [(said, kind, "429") for said, (_, seconds) in WAITS.items() for kind in EVERY[: 4 if seconds > 1 else 1]]
+    + [("seconds", kind, overload) for kind in PROVIDERS for overload in ("503", "529")],
 )
 def test_a_service_that_says_when_to_come_back_is_not_asked_before(
-    serve: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str], kind: str, said: str
+    serve: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str], kind: str, said: str, fault: str
 ) -> None:
     headers, seconds = WAITS[said]
     clock, came = FakeClock(), []
     # A date is made when the call comes: a busy machine may need seconds until then.
-    server = serve(timed(came, clock, lambda call: scripted([Fault("429", headers=_dated(headers))])(call)))
+    server = serve(timed(came, clock, lambda call: scripted([Fault(fault, headers=_dated(headers))])(call)))
     assert len(ask(requests_to(at(server.url, kind), 1), tmp_path, clock)) == 1
     slack = 1.1 if "date" in said and seconds > 1 else 1e-6  # dates have whole seconds
     assert gaps(came) == [pytest.approx(seconds + 0.5, abs=slack)]
@@ -127,17 +128,6 @@ def test_half_an_hour_begins_with_the_first_refusal_and_other_failures_do_not_us
     assert clock.time == 15 * 120.5
 
 
-@pytest.mark.parametrize("fault", ["503", "529"])
-@pytest.mark.parametrize("provider", PROVIDERS)
-def test_an_overload_that_names_a_time_is_not_asked_before_it(
-    serve: Any, tmp_path: Path, provider: str, fault: str
-) -> None:
-    clock, came = FakeClock(), []
-    serve(timed(came, clock, scripted([Fault(fault, retry_after=20.0)])))
-    ask(requests_to(MODELS[provider], 1), tmp_path, clock)
-    assert gaps(came) == [20.5]
-
-
 # --- who --------------------------------------------------------------------------------------------------------------
 
 
@@ -164,32 +154,6 @@ def test_never_more_in_flight_than_allowed(serve: Any, tmp_path: Path) -> None:
 
 
 # --- limits -----------------------------------------------------------------------------------------------------------
-
-
-def test_who_waits_is_not_overtaken_by_who_comes_later() -> None:
-    """One place: who has it leaves and comes again in the same breath, and goes after the call that waits."""
-    pace, began = Pace(1), []
-
-    async def call(name: str, leave: asyncio.Event) -> None:
-        async with pace.slot(Request(MODELS["openai"], name), lambda: None, lambda: began.append(name)):
-            await leave.wait()
-
-    async def one_and_three(leave: asyncio.Event) -> None:
-        await call("one", leave)
-        await call("three", leave)
-
-    async def all_calls() -> None:
-        leave = asyncio.Event()
-        first = asyncio.create_task(one_and_three(leave))
-        await asyncio.sleep(0)
-        assert began == ["one"], "nothing was there to wait for"
-        second = asyncio.create_task(call("two", leave))
-        await asyncio.sleep(0)
-        leave.set()
-        await asyncio.wait_for(asyncio.gather(first, second), 10)
-
-    asyncio.run(all_calls())
-    assert began == ["one", "two", "three"] and pace.in_flight == 0
 
 
 @pytest.fixture
@@ -279,6 +243,10 @@ def test_answers_count_against_a_limit_once_they_are_written(serve: Any, tmp_pat
     assert len(server.calls) == 1 and statuses(tmp_path, gpt) == ["ok"]
 
 
+#: Who tells seconds, after a reply: a date has whole ones, and a call that is made again is a little later.
+EXACT = [(kind, "ok") for kind in EVERY if kind != "anthropic"]
+
+
 def _dialect(kind: str, counted: str) -> dict[str, str]:
     """Nothing is left of 4, and all is back in 30 seconds, as each service says it; Google as a gateway before it."""
     if kind != "anthropic":
@@ -290,50 +258,27 @@ def _dialect(kind: str, counted: str) -> dict[str, str]:
     return {f"anthropic-ratelimit-{name}-{part}": value for part, value in values.items()}
 
 
+@pytest.mark.parametrize("status", ["ok", "provider_error"])
 @pytest.mark.parametrize(
     ("kind", "counted"),
     [(kind, counted) for kind in EVERY for counted in ("requests", "tokens")]
     + [("anthropic", "input"), ("anthropic", "output")],
 )
-def test_a_reply_that_says_nothing_is_left_is_heard(serve: Any, tmp_path: Path, kind: str, counted: str) -> None:
+def test_a_reply_or_failure_that_says_nothing_is_left_is_heard(
+    serve: Any, tmp_path: Path, kind: str, counted: str, status: str
+) -> None:
     clock, came = FakeClock(), []
 
     def behave(call: Call) -> Reply | Fault:
-        said = polite(call)
-        return replace(said, headers=_dialect(kind, counted)) if call.n == 0 else said
+        if call.n:
+            return polite(call)
+        headers = _dialect(kind, counted)  # a date is made when the call comes
+        return replace(polite(call), headers=headers) if status == "ok" else Fault("500", headers=headers)
 
     model = at(serve(timed(came, clock, behave)).url, kind)
-    assert len(ask(requests_to(model, 2), tmp_path, clock)) == 2
-    assert gaps(came) == [pytest.approx(30.0, abs=2.0 if kind == "anthropic" else 1e-6)]
-
-
-@pytest.mark.parametrize("kind", EVERY)
-def test_what_a_failure_says_of_the_limits_is_heard_too(serve: Any, tmp_path: Path, kind: str) -> None:
-    clock, came = FakeClock(), []
-
-    def behave(call: Call) -> Reply | Fault:  # a date is made when the call comes
-        return scripted([Fault("500", headers=_dialect(kind, "requests"))])(call)
-
-    model = at(serve(timed(came, clock, behave)).url, kind)
-    assert len(ask(requests_to(model, 1), tmp_path, clock)) == 1
-    assert gaps(came) == [pytest.approx(30.0, abs=2.0)]
-
-
-@pytest.mark.parametrize("kind", ["openai", "anthropic"])
-def test_odd_words_of_a_limit_change_nothing(serve: Any, tmp_path: Path, kind: str) -> None:
-    odd = [("soon", "0", "30s"), ("4", "none", "30s"), ("4", "0", "tomorrow"), ("0", "0", "30s"), ("nan", "0", "30s")]
-    parts = ("limit", "remaining", "reset")
-    clock = FakeClock()
-
-    def behave(call: Call) -> Reply | Fault:
-        values = dict(zip(parts, odd[call.n % len(odd)], strict=True))
-        names = {f"x-ratelimit-{part}-requests": value for part, value in values.items()}
-        names |= {f"anthropic-ratelimit-requests-{part}": value for part, value in values.items()}
-        return replace(polite(call), headers=names)
-
-    model = at(serve(behave).url, kind)
-    assert len(ask(requests_to(model, 6), tmp_path, clock)) == 6
-    assert clock.time == 0.0
+    count = 2 if status == "ok" else 1
+    assert len(ask(requests_to(model, count), tmp_path, clock)) == count
+    assert gaps(came) == [pytest.approx(30.0, abs=1e-6 if (kind, status) in EXACT else 2.0)]
 
 
 # --- how it ends ------------------------------------------------------------------------------------------------------
@@ -386,32 +331,6 @@ def test_what_cannot_get_better_ends_the_process_after_one_request(
 # --- at full speed ----------------------------------------------------------------------------------------------------
 
 
-class Bucket:
-    """A service of `rate` calls a second, as a bucket of one second, that says in its headers what is left."""
-
-    def __init__(self, rate: float) -> None:
-        self.rate = self.left = rate
-        self.at: float | None = None
-        self.taken: list[float] = []
-        self.refused = 0
-
-    def behave(self, call: Call) -> Reply | Fault:
-        """Take a call or refuse it, and tell."""
-        now = time.monotonic()
-        self.left = min(self.rate, self.left + (0.0 if self.at is None else (now - self.at) * self.rate))
-        self.at = now
-        taken = self.left >= 1
-        self.left -= taken
-        told = {"limit": f"{self.rate:g}", "remaining": str(int(self.left))}
-        told["reset"] = f"{1000 * (self.rate - self.left) / self.rate:.0f}ms"
-        headers = {f"x-ratelimit-{part}-requests": value for part, value in told.items()}
-        if not taken:
-            self.refused += 1
-            return Fault("429", headers=headers)
-        self.taken.append(now)
-        return Reply("A short reply.", headers=headers)
-
-
 @pytest.mark.slow
 def test_a_real_service_of_200_calls_a_second_or_as_many_as_this_machine_carries_is_asked_at_its_rate(
     serve: Any, tmp_path: Path
@@ -429,20 +348,26 @@ def test_a_real_service_of_200_calls_a_second_or_as_many_as_this_machine_carries
 
     before = carried("before")
     rate = min(200.0, 0.8 * before)
-    service = Bucket(rate)
-    serve(service.behave)
+    service = Service("bucket", rate, rate)
+
+    def behave(call: Call) -> Reply | Fault:
+        headers, taken = service.meet(call.model, time.monotonic())
+        return Reply("A short reply.", headers=headers) if taken else Fault("429", headers=headers)
+
+    serve(behave)
     number = int(15 * rate)
     replies = ask(requests_to(model, number), tmp_path, real_time=True, concurrency=32)
-    begin = service.taken[0] + 5.0
-    later = [moment for moment in service.taken if moment >= begin]
+    taken = [moment for moment, _, taken in service.came if taken]
+    begin = taken[0] + 5.0
+    later = [moment for moment in taken if moment >= begin]
     share = len(later) / (later[-1] - begin) / rate
-    refused = service.refused / (service.refused + len(service.taken))
+    refused = 1 - len(taken) / len(service.came)
     after = carried("after")
     print(
         f"\nallowed {rate:.0f} calls a second; achieved {share:.1%} of them; {number - len(replies)} of {number} "
         f"replies lost; {refused:.2%} of the requests refused (429); the machine carried {before:.0f} before and "
         f"{after:.0f} after"
     )
-    assert len(replies) == len(service.taken) == number, "0 lost"
+    assert len(replies) == len(taken) == number, "0 lost"
     assert refused < 0.05
     assert share >= 0.95

@@ -15,7 +15,7 @@ from helpers.judge import Budget
 from helpers.judge.budget import worst_case
 from helpers.providers import anthropic, google, openai
 from helpers.providers.transport import read, tokens_of
-from helpers.types import FINISHES, Completion, Model, Price, Usage
+from helpers.types import Completion, Model, Price, Usage
 from tests.engine.asking import answering, ask, at, requests_to
 
 
@@ -25,12 +25,8 @@ def _openai(finish: Any = "stop", **message: Any) -> dict[str, Any]:
 
 
 def _anthropic(stop: Any = "end_turn", *blocks: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "id": "x",
-        "model": "m-1",
-        "content": list(blocks or ({"type": "text", "text": "Fine."},)),
-        "stop_reason": stop,
-    }
+    content = list(blocks or ({"type": "text", "text": "Fine."},))
+    return {"id": "x", "model": "m-1", "content": content, "stop_reason": stop}
 
 
 def _google(finish: Any = "STOP", *parts: dict[str, Any]) -> dict[str, Any]:
@@ -42,36 +38,6 @@ def _read(module: Any, body: dict[str, Any]) -> Completion:
     return module.read(json.dumps(body))
 
 
-@pytest.mark.parametrize(
-    ("module", "body", "finish"),
-    [
-        (openai, _openai("stop"), "stop"),
-        (openai, _openai("length"), "length"),
-        (openai, _openai("content_filter"), "filter"),
-        (openai, _openai("stop", content=None, refusal="No."), "refusal"),
-        (anthropic, _anthropic("end_turn"), "stop"),
-        (anthropic, _anthropic("stop_sequence"), "stop"),
-        (anthropic, _anthropic("max_tokens"), "length"),
-        (anthropic, _anthropic("model_context_window_exceeded"), "length"),
-        (anthropic, _anthropic("refusal"), "refusal"),
-        (google, _google("STOP"), "stop"),
-        (google, _google("MAX_TOKENS"), "length"),
-        *((google, _google(reason), "filter") for reason in ("SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII")),
-        (google, _google("RECITATION"), "filter"),
-    ],
-)
-def test_every_ending_that_a_provider_documents_has_one_of_our_words(module: Any, body: Any, finish: str) -> None:
-    assert _read(module, body).finish == finish and finish in FINISHES
-
-
-@pytest.mark.parametrize(
-    ("module", "body"),
-    [(openai, _openai("tool_calls")), (anthropic, _anthropic("pause_turn")), (google, _google("LANGUAGE"))],
-)
-def test_an_ending_that_we_do_not_know_keeps_its_name(module: Any, body: Any) -> None:
-    assert _read(module, body).finish in ("tool_calls", "pause_turn", "LANGUAGE")
-
-
 def test_thoughts_are_not_part_of_the_text() -> None:
     thinking = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
     blocks = (thinking, {"type": "text", "text": "A"}, {"type": "redacted_thinking"}, {"type": "text", "text": "B"})
@@ -81,40 +47,16 @@ def test_thoughts_are_not_part_of_the_text() -> None:
     assert _read(openai, _openai("stop", reasoning_content="Hm.")).text == "Fine."
 
 
-def test_a_blocked_prompt_has_no_candidates_and_is_filtered() -> None:
-    reply = _read(google, {"promptFeedback": {"blockReason": "SAFETY"}, "modelVersion": "m-1"})
-    assert (reply.status, reply.finish, reply.text) == ("ok", "filter", "")
-
-
 def test_tokens_are_those_that_are_billed() -> None:
-    body = _openai() | {
-        "usage": {
-            "prompt_tokens": 100,
-            "completion_tokens": 50,
-            "prompt_tokens_details": {"cached_tokens": 60},
-            "completion_tokens_details": {"reasoning_tokens": 40},
-        }
-    }
-    assert _read(openai, body).usage == Usage(input=100, output=50, reasoning=40, cached=60)
-    body = _anthropic() | {
-        "usage": {
-            "input_tokens": 30,
-            "cache_read_input_tokens": 60,
-            "cache_creation_input_tokens": 10,
-            "output_tokens": 50,
-            "output_tokens_details": {"thinking_tokens": 40},
-        }
-    }
-    assert _read(anthropic, body).usage == Usage(input=100, output=50, reasoning=40, cached=60, written=10)
-    body = _google() | {
-        "usageMetadata": {
-            "promptTokenCount": 100,
-            "candidatesTokenCount": 10,
-            "thoughtsTokenCount": 40,
-            "cachedContentTokenCount": 60,
-        }
-    }
-    assert _read(google, body).usage == Usage(input=100, output=50, reasoning=40, cached=60)
+    counts = {"prompt_tokens": 100, "completion_tokens": 50, "prompt_tokens_details": {"cached_tokens": 60}}
+    counts["completion_tokens_details"] = {"reasoning_tokens": 40}
+    assert _read(openai, _openai() | {"usage": counts}).usage == Usage(input=100, output=50, reasoning=40, cached=60)
+    counts = {"input_tokens": 30, "cache_read_input_tokens": 60, "cache_creation_input_tokens": 10, "output_tokens": 50}
+    counts["output_tokens_details"] = {"thinking_tokens": 40}
+    assert _read(anthropic, _anthropic() | {"usage": counts}).usage == Usage(100, 50, 40, 60, written=10)
+    counts = {"promptTokenCount": 100, "candidatesTokenCount": 10, "thoughtsTokenCount": 40}
+    counts["cachedContentTokenCount"] = 60
+    assert _read(google, _google() | {"usageMetadata": counts}).usage == Usage(100, 50, 40, 60)
     only_thoughts = _google("MAX_TOKENS") | {"usageMetadata": {"promptTokenCount": 1, "thoughtsTokenCount": 40}}
     assert _read(google, only_thoughts).usage.output == 40
 
@@ -127,7 +69,10 @@ def test_what_a_server_does_not_count_is_unknown_and_not_zero(module: Any, body:
 @pytest.mark.parametrize(
     ("module", "body", "usage"),
     [
-        (openai, _openai(7), {"usage": {"prompt_tokens": 2**53, "completion_tokens": 2**53 - 1}}),
+        *(
+            (openai, _openai(7), {"usage": {"prompt_tokens": huge, "completion_tokens": 2**53 - 1}})
+            for huge in (2**53, 2**63, 2**64, 10**400)
+        ),
         (anthropic, _anthropic(7), {"usage": {"input_tokens": 10**400, "output_tokens": 2**53 - 1}}),
         (google, _google(7), {"usageMetadata": {"promptTokenCount": 2**53, "candidatesTokenCount": 2**53 - 1}}),
     ],
@@ -165,78 +110,62 @@ RESULT = {
 }
 
 
-def _with_logprobs(body: dict[str, Any], where: str, name: str, told: Any) -> dict[str, Any]:
-    body[where][0][name] = told
-    return body
+#: The three bodies with log-probabilities that are read, by provider.
+WEIGHED = [
+    ("openai", _openai(), "choices", "logprobs", {"content": [ONE_TOKEN]}),
+    ("openai", _openai(), "choices", "logprobs", PARALLEL),
+    ("google", _google(), "candidates", "logprobsResult", RESULT),
+]
+
+
+def _raw(body: dict[str, Any], where: str, name: str, told: Any, **layout: Any) -> str:
+    return json.dumps({**body, where: [{**body[where][0], name: told}]}, **layout)
+
+
+def _tokens(provider: str, raw: str) -> Any:
+    return tokens_of(Model("m", provider, "m-1", "any"), Completion("k", "ok", raw=raw))
 
 
 @pytest.mark.parametrize("layout", [{}, {"indent": 1}, {"separators": (",", ":")}], ids=["usual", "lines", "dense"])
-@pytest.mark.parametrize(
-    ("provider", "body"),
-    [
-        ("openai", _with_logprobs(_openai(), "choices", "logprobs", {"content": [ONE_TOKEN]})),
-        ("openai", _with_logprobs(_openai(), "choices", "logprobs", PARALLEL)),
-        ("google", _with_logprobs(_google(), "candidates", "logprobsResult", RESULT)),
-    ],
-    ids=["openai", "parallel lists", "google"],
-)
+@pytest.mark.parametrize(("provider", "body", "where", "name", "told"), WEIGHED)
 def test_log_probabilities_are_read_in_each_dialect(
-    provider: str, body: dict[str, Any], layout: dict[str, Any]
+    provider: str, body: Any, where: str, name: str, told: Any, layout: dict[str, Any]
 ) -> None:
-    reply = Completion("k", "ok", raw=json.dumps(body, **layout))
-    assert tokens_of(Model("m", provider, "m-1", "any"), reply) == [("1", {"1": -0.25, "2": -1.5})]
+    raw = _raw(body, where, name, told, **layout)
+    assert _tokens(provider, raw) == [("1", {"1": -0.25, "2": -1.5})]
+    # Of what cannot be a log-probability of minus infinity is told.
+    for said, heard in (("-Infinity", -math.inf), ("-1e999", -math.inf), ("-2", -2)):
+        assert _tokens(provider, raw.replace("-1.5", said)) == [("1", {"1": -0.25, "2": heard})]
 
 
-@pytest.mark.parametrize("odd", ['"x"', "null", "true", "NaN", "Infinity", "[]", "{}", "-1" + "0" * 400])
-def test_a_log_probability_that_is_no_number_makes_a_reply_one_without_tokens(odd: str) -> None:
-    for dialect, name in ((PARALLEL, "openai"), ({"content": [ONE_TOKEN]}, "openai"), (RESULT, "google")):
-        field, body = (
-            ("logprobsResult", _with_logprobs(_google(), "candidates", "logprobsResult", dialect))
-            if name == "google"
-            else ("logprobs", _with_logprobs(_openai(), "choices", "logprobs", dialect))
-        )
-        raw = json.dumps(body).replace("-1.5", odd)
-        assert field in raw and odd in raw
-        assert tokens_of(Model("m", name, "m-1", "any"), Completion("k", "ok", raw=raw)) == []
+@pytest.mark.parametrize(("provider", "body", "where", "name", "told"), WEIGHED)
+def test_a_log_probability_that_is_no_number_makes_a_reply_one_without_tokens(
+    provider: str, body: Any, where: str, name: str, told: Any
+) -> None:
+    for odd in ('"x"', "null", "true", "NaN", "Infinity", "[]", "{}", "-1" + "0" * 400):
+        assert _tokens(provider, _raw(body, where, name, told).replace("-1.5", odd)) == []
 
 
 @pytest.mark.parametrize("odd", ["5", "null", "true", "[]", "{}"])
 def test_a_token_that_is_no_text_makes_a_reply_one_without_tokens(odd: str) -> None:
     for place in ('"1"', '"2"'):
-        body = _with_logprobs(_openai(), "choices", "logprobs", {"content": [ONE_TOKEN]})
-        raw = json.dumps(body).replace(f'"token": {place}', f'"token": {odd}')
-        assert f'"token": {odd}' in raw
-        assert tokens_of(Model("m", "openai", "m-1", "any"), Completion("k", "ok", raw=raw)) == []
+        raw = _raw(_openai(), "choices", "logprobs", {"content": [ONE_TOKEN]})
+        assert f'"token": {place}' in raw
+        assert _tokens("openai", raw.replace(f'"token": {place}', f'"token": {odd}')) == []
 
 
-def test_what_cannot_be_may_have_a_log_probability_of_minus_infinity() -> None:
-    body = _with_logprobs(_openai(), "choices", "logprobs", {"content": [ONE_TOKEN]})
-    for told, heard in (("-Infinity", -math.inf), ("-1e999", -math.inf), ("-2", -2)):
-        reply = Completion("k", "ok", raw=json.dumps(body).replace("-1.5", told))
-        assert tokens_of(Model("m", "openai", "m-1", "any"), reply) == [("1", {"1": -0.25, "2": heard})]
-
-
-@pytest.mark.parametrize(
-    ("provider", "body"),
-    [
-        ("openai", _with_logprobs(_openai(), "choices", "logprobs", None)),
-        ("openai", _openai(content="no logprobs: none")),
-        ("google", _with_logprobs(_google(), "candidates", "avgLogprobs", -0.1)),
-        ("anthropic", _anthropic()),
-    ],
-)
-def test_a_body_that_tells_none_has_no_tokens(provider: str, body: dict[str, Any]) -> None:
-    assert tokens_of(Model("m", provider, "m-1", "any"), Completion("k", "ok", raw=json.dumps(body))) == []
+def test_a_body_that_tells_none_has_no_tokens() -> None:
+    assert _tokens("openai", _raw(_openai(), "choices", "logprobs", None)) == []
+    assert _tokens("openai", json.dumps(_openai(content="no logprobs: none"))) == []
+    assert _tokens("google", _raw(_google(), "candidates", "avgLogprobs", -0.1)) == []
+    assert _tokens("anthropic", json.dumps(_anthropic())) == []
 
 
 @pytest.mark.parametrize(
     "body",
     [
-        '{"a": [NaN, -Infinity, 1e999]}',
-        '"\\ud800 \\ud83d\\ude00"',
-        '{"a": 1, "a": 2}',
-        ' \n{"a": 1.0, "b": -0.0}\t',
-        '"\ud800"',
+        *('{"a": [NaN, -Infinity, 1e999]}', '"\\ud800 \\ud83d\\ude00"', '{"a": 1, "a": 2}'),
+        *(' \n{"a": 1.0, "b": -0.0}\t', '"\ud800"'),
     ],
 )
 def test_an_odd_body_is_read_as_the_standard_library_reads_it(body: str) -> None:
@@ -250,9 +179,3 @@ def test_what_is_no_json_is_refused_in_the_words_of_the_standard_library(body: s
     with pytest.raises(theirs.type) as ours:
         json_text.loads(body)
     assert str(ours.value) == str(theirs.value)
-
-
-def test_a_count_that_no_file_can_hold_is_no_count() -> None:
-    for huge in (2**53, 2**63, 2**64, 10**400):
-        body = _openai() | {"usage": {"prompt_tokens": huge, "completion_tokens": 5}}
-        assert read(openai, json.dumps(body)).usage == Usage(output=5)

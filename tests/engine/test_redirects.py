@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from tests.engine.asking import (
     ask,
     at,
     attempts,
+    body_of,
     everything,
     requests_to,
     statuses,
@@ -82,14 +82,16 @@ def test_no_redirect_to_another_host_is_followed(pair: Any, tmp_path: Path, stat
         (None, "a redirect to no address"),
     ],
 )
+@pytest.mark.parametrize("body", [None, body_of("openai")], ids=["", "of a reply"])
 def test_a_redirect_names_the_whole_address_and_is_no_reply(
-    serve: Any, tmp_path: Path, kind: str, target: str | None, named: str
+    serve: Any, tmp_path: Path, kind: str, target: str | None, named: str, body: str | None
 ) -> None:
-    server = serve(only(Fault("307", headers={} if target is None else {"Location": target})))
+    server = serve(only(Fault("307", body=body, headers={} if target is None else {"Location": target})))
     model = at(server.url, kind)
     with pytest.raises(Incomplete) as error:
         ask(requests_to(model, 2), tmp_path)
     assert named.format(url=server.url) in str(error.value) and len(server.calls) == 1
+    assert statuses(tmp_path, model) == ["redirect"]
 
 
 @pytest.mark.parametrize(
@@ -162,11 +164,3 @@ def test_a_server_of_a_fleet_that_redirects_is_left_and_no_call_is_lost(serve: A
     model = replace(MODELS["own"], base_url=urls[0], servers=urls)
     assert len(ask(requests_to(model, 20), tmp_path)) == 20
     assert other.calls == [] and len(bad.calls) == 1 and len(good.calls) == 20
-
-
-def test_what_a_redirect_says_is_no_reply_even_if_it_has_the_form_of_one(serve: Any, tmp_path: Path) -> None:
-    body = json.dumps({"choices": [{"message": {"content": "VERDICT-5eed: A"}, "finish_reason": "stop"}]})
-    server = serve(only(Fault("302", body=body, headers={"Location": "/v1/chat/completions"})))
-    with pytest.raises(Incomplete):
-        ask(requests_to(MODELS["openai"], 1), tmp_path)
-    assert len(server.calls) == 1 and statuses(tmp_path, MODELS["openai"]) == ["redirect"]

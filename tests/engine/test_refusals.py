@@ -16,66 +16,16 @@ from helpers.judge import Budget, Incomplete, judge_all
 from helpers.judge.budget import worst_case
 from helpers.providers import Failure, meanings
 from helpers.types import Judgment, Model, Price, Trial
-from tests.engine.asking import EVERY, MODELS, FakeClock, ask, at, attempts, requests_to, statuses
+from tests.engine.asking import EVERY, MODELS, SAID, FakeClock, ask, at, attempts, requests_to, statuses
 from tests.engine.test_fleet_faults import A, B, C, answering, behind, run
-from tests.servers.behaviours import Behaviour, Fault, only, polite
+from tests.servers.behaviours import Behaviour, Fault, only, polite, step
 
-
-def error(message: str, **fields: Any) -> str:
-    return json.dumps({"error": {"message": message, **fields}})
-
-
-#: Bodies by which services refuse one prompt for what it holds, each in the form in which one of them speaks.
-CONTENT = {
-    "azure": error("The prompt triggered the content management policy.", code="content_filter", param="prompt"),
-    "openai": error("Invalid prompt: it was flagged as potentially against our usage policy.", code="invalid_prompt"),
-    "image": error("Rejected by the safety system.", code="content_policy_violation"),
-    "anthropic": json.dumps(
-        {"type": "error", "error": {"type": "invalid_request_error", "message": "Output blocked by content filtering"}}
-    ),
-    "router": error("The input was flagged by moderation", code=403, metadata={"reasons": ["violence"]}),
-    "quoting": error("Flagged", code=403, metadata={"flagged_input": "my account in this country has an API key"}),
-    "grok": error("Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_BIO"),
-    "xai": json.dumps(
-        {
-            "code": "The caller does not have permission to execute the specified operation",
-            "error": "Content violates usage guidelines. Team: t-1, API key ID: k-2, Model: grok-4-0709, Failed check: "
-            "SAFETY_CHECK_TYPE_BIO",
-        }
-    ),
-    "gemini": error("The prompt was blocked.", status="INVALID_ARGUMENT", details=[{"reason": "PROHIBITED_CONTENT"}]),
-    "qwen": error("Input data may contain inappropriate content.", code="data_inspection_failed"),
-    "deepseek": error("Content Exists Risk", type="invalid_request_error"),
-    "moonshot": error("The request was rejected because it was considered high risk", type="content_filter"),
-    "glm": error("\u7cfb\u7edf\u68c0\u6d4b\u5230\u654f\u611f\u5185\u5bb9", code="1301"),
-    "proxy": json.dumps({"error": {"message": "ContentPolicyViolationError", "code": "400"}}),
-    "guard": json.dumps({"detail": "Prompt blocked by guardrail"}),
-    "flat": json.dumps({"code": "content_filter", "message": "Refused."}),
-}
-#: Bodies that sound alike and concern the account, the place or the form of all calls; or a firewall's page.
-OF_EVERY_CALL = {
-    "service": error(
-        "Requests to this API method google.ai.GenerateContent are blocked.",
-        status="PERMISSION_DENIED",
-        details=[{"reason": "API_KEY_SERVICE_BLOCKED"}],
-    ),
-    "account": error("Your account was flagged for a violation of our usage policies."),
-    "organization": error("Blocked by your organization's content policy settings."),
-    "country": error("Country, region, or territory not supported", code="unsupported_country_region_territory"),
-    "location": error("User location is not supported for the API use.", status="FAILED_PRECONDITION"),
-    "type": error("Unsupported content type: content blocked"),
-    "terminated": error("Your access was terminated due to violation of our usage policies", code="access_terminated"),
-    "key": error("This key has been flagged for abuse."),
-    "guardrail": error("The guardrail identifier or version provided in the request does not exist."),
-    "parameter": error("Unrecognized request argument supplied: moderation"),
-    "echo": json.dumps({"detail": [{"msg": "Too small", "input": {"type": "moderation", "reason": "flagged"}}]}),
-    "address": error("Input from this IP is blocked"),
-    "page": "<html><title>Attention required</title>Sorry, you have been blocked: content policy, moderation</html>",
-    "text": "content_filter",
-    "request": error("Your request was blocked."),
-    "list": "[]",
-    "nothing": "",
-}
+#: Bodies by which services refuse one prompt for what it holds, each in the form in which one of them speaks; and such
+#: that sound alike and concern the account, the place or the form of all calls, or are a firewall's page.
+CONTENT, OF_EVERY_CALL = (
+    {name: body if isinstance(body, str) else json.dumps(body) for name, body in SAID[which].items()}
+    for which in ("content", "of_every_call")
+)
 
 
 def refused(body: str, status: str = "400") -> Fault:
@@ -120,18 +70,12 @@ def test_every_sdk_lets_the_run_go_on(serve: Any, tmp_path: Path, kind: str) -> 
     model = replace(at(server.url, kind), price=Price(1, 4))
     budget = Budget(1e6)
     found = judged(model, 20, tmp_path, concurrency=4, budget=budget)
-    assert Counter(each.outcome for each in found) == {"ok": 17, "filtered": 3}
+    counts = Counter((each.trial.condition, each.outcome) for each in found)
+    assert counts == {("none", "ok"): 8, ("none", "filtered"): 2, ("hinted", "ok"): 9, ("hinted", "filtered"): 1}
     assert len(server.calls) == 20 and statuses(tmp_path, model) == ["ok"] * 20
     account, worst = budget.account.total, worst_case(found[0].trial.request)
     assert (account.attempts, account.maybe_billed) == (20, 3), "some services bill what they refuse"
     assert account.maybe_billed_usd == pytest.approx(3 * worst, rel=0.01)
-
-
-def test_what_was_filtered_is_counted_by_judge_and_condition(serve: Any, tmp_path: Path) -> None:
-    server = serve(to_some([1, 3, 4], refused(CONTENT["router"], "403")))
-    found = judged(at(server.url, "own"), 8, tmp_path)
-    counts = Counter((each.trial.condition, each.outcome) for each in found)
-    assert counts == {("hinted", "filtered"): 2, ("hinted", "ok"): 2, ("none", "filtered"): 1, ("none", "ok"): 3}
 
 
 @pytest.mark.parametrize("body", OF_EVERY_CALL)
@@ -144,33 +88,14 @@ def test_what_concerns_every_call_is_no_filter(serve: Any, tmp_path: Path, body:
     assert statuses(tmp_path, model) == {"400": ["bad_request"] * 3, "403": ["forbidden"]}[status]
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        "Your API token was flagged",
-        "User 123 has been flagged for abuse",
-        "This user has been suspended for repeated content policy violations",
-        "Access denied: content policy",
-        "Guardrail 'strict' not found",
-        "Guardrail budget limit exceeded",
-        "No allowed providers available for the selected model under your guardrail",
-        "Unknown parameter: 'moderation'.",
-        "Inappropriate value for parameter temperature",
-        "The model was flagged as deprecated",
-        "Moderation service is unavailable",
-        "moderation endpoint timed out",
-        "You must accept the usage policy before using this model",
-        "Request flagged as automated traffic",
-        "Request blocked: prompt caching is not enabled",
-        "The content filter 'strict' is not deployed",
-        "Rate limit: your requests are considered high risk",
-        "Request blocked by cross-origin content policy",
-        "1 validation error [type=missing, input_value={'content': 'Should moderation be flagged?'}]",
-        "This payment was flagged as high risk",
-    ],
-)
+@pytest.mark.parametrize("message", SAID["not_refused"])
 def test_an_error_of_key_account_or_form_is_never_stored_for_a_refusal(message: str) -> None:
-    assert not meanings.refuses_content(error(message))
+    assert not meanings.refuses_content(json.dumps({"error": {"message": message}}))
+
+
+@pytest.mark.parametrize("nested", ["[" * 100_000, '{"error":' * 100_000, "x" * 100_000])
+def test_an_error_of_any_depth_is_read_without_harm(nested: str) -> None:
+    assert not meanings.refuses_content(nested)
 
 
 @pytest.mark.parametrize("status", ["401", "404", "429", "500"])
@@ -237,37 +162,27 @@ def test_a_burst_of_refusals_that_passes_stops_nothing(
     assert len(ask(requests_to(model, 60), tmp_path, concurrency=concurrency)) == 60
 
 
-def test_refusals_with_replies_between_them_never_end_a_model(serve: Any, tmp_path: Path) -> None:
-    server = serve(lambda call: Fault("403") if int(call.prompt.split()[3]) % 3 == 2 else polite(call))
+@pytest.mark.parametrize(
+    ("count", "bad"), [(30, dict.fromkeys(range(2, 30, 3), "403")), (8, {2: "400", 3: "400", 4: "403"})]
+)
+def test_refusals_with_replies_between_them_or_of_long_prompts_never_end_a_model(
+    serve: Any, tmp_path: Path, count: int, bad: dict[int, str]
+) -> None:
+    server = serve(lambda call: step(bad.get(int(call.prompt.split()[3])), call))
     model = at(server.url, "own")
-    with pytest.raises(Incomplete, match="10 of 30"):
-        ask(requests_to(model, 30), tmp_path, concurrency=1)
-    assert statuses(tmp_path, model).count("ok") == 20
+    with pytest.raises(Incomplete, match=f"{len(bad)} of {count}"):
+        ask(requests_to(model, count), tmp_path, concurrency=1)
+    assert statuses(tmp_path, model).count("ok") == count - len(bad)
 
 
 @pytest.mark.parametrize("kind", EVERY)
-def test_a_filtered_first_prompt_proves_nothing_of_the_parameters(serve: Any, tmp_path: Path, kind: str) -> None:
+def test_a_filtered_first_prompt_proves_nothing_of_the_parameters_to_this_run_or_the_next(
+    serve: Any, tmp_path: Path, kind: str
+) -> None:
     server = serve(lambda call: refused(CONTENT["azure"]) if "question 0 " in call.prompt else Fault("400"))
-    with pytest.raises(Incomplete, match="`params:`"):
-        ask(requests_to(at(server.url, kind), 20), tmp_path, concurrency=1)
-    assert len(server.calls) == 4, "three different requests are refused before it is the parameters"
-
-
-def test_prompts_that_are_too_long_are_no_refusals_of_all_calls(serve: Any, tmp_path: Path) -> None:
-    bad = {2: Fault("400"), 3: Fault("400"), 4: Fault("403")}
-    server = serve(lambda call: bad.get(int(call.prompt.split()[3]), polite(call)))
-    model = at(server.url, "own")
-    with pytest.raises(Incomplete, match="3 of 8"):
-        ask(requests_to(model, 8), tmp_path, concurrency=1)
-    assert statuses(tmp_path, model).count("ok") == 5
-
-
-def test_stored_refusals_alone_prove_no_parameters_to_the_next_run(serve: Any, tmp_path: Path) -> None:
-    server = serve(lambda call: refused(CONTENT["azure"]) if "question 0 " in call.prompt else Fault("400"))
-    model = at(server.url, "own")
-    for calls in (4, 7):
+    for calls in (4, 7):  # three different requests are refused before it is the parameters
         with pytest.raises(Incomplete, match="`params:`"):
-            ask(requests_to(model, 20), tmp_path, concurrency=1)
+            ask(requests_to(at(server.url, kind), 20), tmp_path, concurrency=1)
         assert len(server.calls) == calls
 
 
@@ -291,8 +206,3 @@ def test_a_prompt_that_one_server_of_three_filters_is_answered_once(serve: Any, 
     replies = ask(requests_to(model, 30), tmp_path)
     assert len(replies) == 30 and sum(len(server.calls) for server in servers) == 30
     assert [reply.finish for reply in replies.values()].count("filter") == 1
-
-
-@pytest.mark.parametrize("nested", ["[" * 100_000, '{"error":' * 100_000, "x" * 100_000])
-def test_an_error_of_any_depth_is_read_without_harm(nested: str) -> None:
-    assert not meanings.refuses_content(nested)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import zlib
@@ -18,10 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from helpers import paths, store
+from helpers import store
 from helpers.types import Completion, Model, Request
 from tests.engine import test_store
-from tests.engine.test_store import AWKWARD, LABELS, MODEL, TEXT, filled, reply_to
+from tests.engine.test_store import LABELS, MODEL, elsewhere, filled, reply_to
 from tests.engine.test_store_verify import changed
 
 OTHER = Model("claude", "anthropic", "claude-haiku-4-5", "claude")
@@ -64,43 +63,7 @@ def there(tmp_path: Path) -> Path:
     return tmp_path / "there"
 
 
-# --- out and in again -------------------------------------------------------------------------------------------------
-
-
-def _out_and_in(folder: Path, lines: list[tuple[Request, Completion]]) -> None:
-    """Write, read, export, import, read: the same files, the same replies."""
-    first, second, file = folder / "first", folder / "second", folder / "replies.jsonl"
-    expected: dict[str, Completion] = {}
-    for request, reply in lines:
-        path = put(first, (request, reply), labels={"condition": reply.text})
-        expected.setdefault(request.key, reply)
-    assert store.read(path) == expected
-    assert store.export(first, file) == {MODEL.name: len(lines)}
-    (joined,) = store.import_file(file, second)
-    assert store.read(store.file_of(second, MODEL.name)) == expected
-    if joined.same == 0:
-        assert everything(second) == everything(first)
-    assert [joined.new + joined.further + joined.same, joined.new] == [len(lines), len(expected)]
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.lists(st.tuples(TEXT, TEXT, TEXT), min_size=1, max_size=4))
-def test_any_text_comes_out_and_in_byte_for_byte(told: list[tuple[str, str, str]]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        requests = [Request(MODEL, prompt) for prompt, _, _ in told]
-        replies = [reply_to(r, text, raw=raw) for r, (_, text, raw) in zip(requests, told, strict=True)]
-        _out_and_in(Path(folder), list(zip(requests, replies, strict=True)))
-
-
-@pytest.mark.parametrize("text", AWKWARD.values(), ids=AWKWARD)
-def test_awkward_texts_come_out_and_in_byte_for_byte(tmp_path: Path, text: str) -> None:
-    request = Request(MODEL, text)
-    _out_and_in(tmp_path, [(request, reply_to(request, text, raw=text))])
-
-
-def test_half_a_character_in_a_reply_comes_out_and_in_too(tmp_path: Path) -> None:
-    request = Request(MODEL, "Hi")
-    _out_and_in(tmp_path, [(request, reply_to(request, "cut \ud83d", raw="\ude42"))])
+# --- out --------------------------------------------------------------------------------------------------------------
 
 
 def test_an_exported_line_is_the_stored_one_and_the_name_of_its_file(here: Path, tmp_path: Path) -> None:
@@ -152,9 +115,8 @@ def test_where_nothing_can_be_exported_to(here: Path, tmp_path: Path, name: str,
 def test_a_damaged_store_is_not_exported(here: Path, tmp_path: Path, suffix: str) -> None:
     path = put(here, *(ok(MODEL, each, each) for each in "abc"))
     path.write_bytes(path.read_bytes().replace(b'"text":"b"', b'"text":"x"'))
-    with pytest.raises(
-        store.StoreError, match=r"gpt_fast.jsonl, line 2: the checksum does not fit.*nothing was written"
-    ):
+    told = r"gpt_fast.jsonl, line 2: the checksum does not fit.*nothing was written"
+    with pytest.raises(store.StoreError, match=told):
         store.export(here, tmp_path / f"out.{suffix}")
     assert [p.name for p in tmp_path.iterdir()] == ["here"], "no half of a file either"
 
@@ -266,10 +228,8 @@ def test_a_simulated_reply_that_both_made_is_one(here: Path, there: Path) -> Non
 
 
 def test_an_unfinished_line_of_either_store_costs_no_other(here: Path, there: Path) -> None:
-    mine, theirs = (
-        put(here, ok(MODEL, "a", "A"), ok(MODEL, "b", "B")),
-        put(there, ok(MODEL, "c", "C"), ok(MODEL, "d", "D")),
-    )
+    mine = put(here, ok(MODEL, "a", "A"), ok(MODEL, "b", "B"))
+    theirs = put(there, ok(MODEL, "c", "C"), ok(MODEL, "d", "D"))
     mine.write_bytes(mine.read_bytes()[:-60])
     theirs.write_bytes(theirs.read_bytes()[:-60])
     (joined,) = store.merge(there, here)
@@ -280,9 +240,8 @@ def test_an_unfinished_line_of_either_store_costs_no_other(here: Path, there: Pa
 
 def test_a_file_of_another_store_needs_the_name_of_its_model(here: Path, there: Path) -> None:
     path = put(there, ok(MODEL, "a", "A"))
-    with pytest.raises(
-        store.StoreError, match=r"line 1: does not say whose file it belongs to.*name the model with --mo"
-    ):
+    told = r"line 1: does not say whose file it belongs to.*name the model with --mo"
+    with pytest.raises(store.StoreError, match=told):
         store.import_file(path, here)
     (joined,) = store.import_file(path, here, "gpt_fast")
     assert joined.new == 1 and texts(here) == ["A"]
@@ -348,10 +307,7 @@ def test_a_file_with_any_damage_is_refused_by_line_and_nothing_is_written(data: 
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (
-            lambda record: record["request"].update(prompt="Which is better?"),
-            "line 2: the key is not that of the request",
-        ),
+        (lambda record: record["request"].update(prompt="Other?"), "line 2: the key is not that of the request"),
         (lambda record: record["reply"].update(text=7), "line 2: reply.text is int, expected str"),
         (lambda record: record.update(v=2), "line 2: written in format 2; this version reads format 1: update Recuse"),
     ],
@@ -394,10 +350,7 @@ def test_a_file_that_is_held_or_damaged_here_is_not_written_and_neither_is_any_o
     file = exported(there)
     lock = store.try_lock(store.file_of(here, "gpt_fast"))
     assert lock is not None
-    code = "import sys; from pathlib import Path; from helpers import store\n"
-    code += "store.import_file(Path(sys.argv[1]), Path(sys.argv[2]))"
-    asked = [sys.executable, "-c", code, str(file), str(here)]
-    told = subprocess.run(asked, capture_output=True, text=True, cwd=paths.ROOT).stderr
+    told = elsewhere("store.import_file(Path(sys.argv[1]), Path(sys.argv[2]))", file, here).stderr
     assert f"gpt_fast.jsonl: held by process {os.getpid()} on " in told and "nothing was taken in" in told
     assert everything(here) == {}
     lock.release()
@@ -465,9 +418,6 @@ def test_an_import_that_is_killed_leaves_a_store_that_can_be_read_and_a_second_o
     put(here, ok(OTHER, "z", "Z"))
     file = exported(there)
     code = f"""
-import os, sys
-from pathlib import Path
-from helpers import store
 write, left = os.write, [{writes}]
 def killed(fd, data):
     if data.startswith(b'{{"v"'):
@@ -479,8 +429,7 @@ def killed(fd, data):
 os.write = killed
 store.import_file(Path(sys.argv[1]), Path(sys.argv[2]))
 """
-    ended = subprocess.run([sys.executable, "-c", code, str(file), str(here)], cwd=paths.ROOT, capture_output=True)
-    assert ended.returncode == -9
+    assert elsewhere(code, file, here).returncode == -9
     whole = ["Z", *["C", "D"][:writes]], ["A", "B"][: max(0, writes - 2)]
     assert (texts(here, OTHER), texts(here)) == whole
     store.import_file(file, here)
@@ -499,8 +448,7 @@ def test_an_import_onto_a_full_disk_takes_in_nothing(here: Path, there: Path, st
     code = "import resource, sys; from helpers.__main__ import entry\n"
     code += "resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))\n"
     code += "sys.argv = ['recuse', 'store', 'import', sys.argv[1], '--store', sys.argv[2]]; entry()"
-    command = [sys.executable, "-c", code, str(file), str(here)]
-    told = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True)
+    told = elsewhere(code, file, here)
     assert told.returncode == 2 and "Traceback" not in told.stderr, told.stderr
     assert told.stderr.startswith(f"recuse: {here}") and "; nothing was taken in" in told.stderr
     assert everything(here) == before

@@ -18,25 +18,17 @@ from helpers.types import Experiment
 from tests.engine.asking import FakeClock
 from tests.servers import judging
 from tests.servers.behaviours import Call, Fault, Reply, scripted
-from tests.servers.ledger import Entry
-from tests.servers.providers import JudgeServer
+from tests.servers.providers import Entry, JudgeServer
 
 REAL = ["claude_fast", "claude_thinking", "gpt_fast", "gpt_thinking", "gemini_fast", "gemini_thinking"]
-OWN = {
-    "provider": "openai",
-    "model_id": "llama-3-8b",
-    "vendor": "llama",
-    "tier": "fast",
-    "structured": False,
-    "revision": {"weights": "main"},
-}
+OWN = {"provider": "openai", "model_id": "llama-3-8b", "vendor": "llama", "tier": "fast", "structured": False}
 
 
 def _models(folder: Path, server: JudgeServer, **changed: Any) -> Path:
     """A models.yaml with the six of the published run as they stand in ours, and one at the server's address."""
     known = yaml.safe_load(paths.MODELS.read_text(encoding="utf-8"))
     entries = {name: {**known[name], **changed} for name in REAL}
-    entries["own"] = {**OWN, "base_url": f"{server.url}/v1"}
+    entries["own"] = {**OWN, "revision": {"weights": "main"}, "base_url": f"{server.url}/v1"}
     path = folder / "models.yaml"
     path.write_text(json.dumps(entries), encoding="utf-8")  # which is YAML without aliases
     return path

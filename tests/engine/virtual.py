@@ -6,16 +6,17 @@ import asyncio
 import json
 import random
 import selectors
+from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from helpers.providers import Clock, Failure, Sent, session
-from helpers.types import Completion, Request, Usage
+from helpers.types import Completion, Model, Request, Usage
 
 
 class _Jump(selectors.SelectSelector):
@@ -52,12 +53,13 @@ def clock(seed: int = 0, begin: float = 1.7e9) -> Clock:
 
 @contextmanager
 def provider(service: Any) -> Iterator[None]:
-    """Calls of all providers go to a service that has `send` and `read`."""
+    """Calls of all providers go to a service that has `send` and `read`, and `client` where it wants one."""
 
     async def close(client: Any) -> None:
         """Nothing to close."""
 
-    module = SimpleNamespace(client=lambda model, key: None, close=close, send=service.send, read=service.read)
+    client = getattr(service, "client", lambda model, key: None)
+    module = SimpleNamespace(client=client, close=close, send=service.send, read=service.read)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(session, "module_of", lambda name: module)
         yield
@@ -84,6 +86,46 @@ async def ask_all(
     return replies
 
 
+#: What a service does with the n-th attempt (from 1) of a call that comes at a time: the seconds that this takes, and
+#: how many tokens it has read (None: ten) or why it fails.
+Behave = Callable[[Request, int, float], tuple[float, float | Failure | None]]
+
+
+@dataclass
+class Scripted:
+    """A service that does with each call what a function says; `sent` holds when each began."""
+
+    behave: Behave
+    usage: Usage = field(default_factory=lambda: Usage(10, 5))
+    sent: list[tuple[float, Request]] = field(default_factory=list)
+    attempts: Counter[str] = field(default_factory=Counter)
+
+    async def send(self, client: Any, request: Request) -> Sent:
+        """One attempt."""
+        now = asyncio.get_running_loop().time()
+        self.sent.append((now, request))
+        self.attempts[request.key] += 1
+        seconds, read = self.behave(request, self.attempts[request.key], now)
+        await asyncio.sleep(seconds)
+        if isinstance(read, Failure):
+            raise read
+        return Sent(json.dumps({"text": request.prompt, "read": self.usage.input if read is None else read}))
+
+    def read(self, raw: str) -> Completion:
+        """The reply in a body."""
+        said = json.loads(raw)
+        usage = replace(self.usage, input=said["read"])
+        return Completion("", "ok", text=said["text"], finish="stop", usage=usage)
+
+    def times(self, model: Model) -> list[float]:
+        """When calls of a model came."""
+        return [round(when, 3) for when, request in self.sent if request.model == model]
+
+    def asked(self, model: Model) -> list[int]:
+        """The numbers with which the prompts of a model begin, in the order in which its calls came."""
+        return [int(request.prompt.split()[0]) for _, request in self.sent if request.model == model]
+
+
 @dataclass
 class Service:
     """A service that takes `rate` calls a second.
@@ -108,11 +150,7 @@ class Service:
         """One call."""
         now = asyncio.get_running_loop().time
         await asyncio.sleep(self.latency / 2)
-        self._refill(now())
-        taken = self.left >= 1
-        self.left -= taken
-        self.came.append((now(), request.model.name, taken))
-        headers = self._told(now())
+        headers, taken = self.meet(request.model.name, now())
         await asyncio.sleep(self.latency / 2)
         if not self.early:
             self._refill(now())
@@ -123,6 +161,14 @@ class Service:
                 wait = (1 - self.left) / self.rate if self.kind == "bucket" else self._end(now()) - now()
             raise Failure("rate_limited", "slow down", wait, headers=headers)
         return Sent(json.dumps({"text": f"re: {request.prompt}"}), headers=headers)
+
+    def meet(self, model: str, now: float) -> tuple[dict[str, str], bool]:
+        """What is told to a call that comes now, and whether it is taken."""
+        self._refill(now)
+        taken = self.left >= 1
+        self.left -= taken
+        self.came.append((now, model, taken))
+        return self._told(now), taken
 
     def read(self, raw: str) -> Completion:
         """The reply in a body."""

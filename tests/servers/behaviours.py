@@ -13,16 +13,16 @@ from typing import Any
 
 from tests.servers import judging
 
-#: Refused with a status and an error body in the provider's own form; `quota` and `key` as each of them says it.
+#: Refused with a status and an error body in the provider's own form (under a 200, too); `quota` and `key` as each of
+#: them says it.
 REDIRECTS = (300, 301, 302, 303, 304, 307, 308)
-STATUSES = (400, 401, 402, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 504, 529, *REDIRECTS)
+STATUSES = (400, 401, 402, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 504, 529, *REDIRECTS, 200)
 STATUS_KINDS = (*map(str, STATUSES), "quota", "key")
 #: Answered, so perhaps billed, but the answer does not arrive: connection closed or reset without a byte, reset in the
 #: middle of the body, body ended early, whole body that is no JSON, body that takes `seconds`.
 LINE_KINDS = ("dropped", "reset_early", "reset", "truncated", "broken_json", "slow")
 #: Whole replies without a usable text; `blocked` is Google's refusal of the prompt itself, elsewhere as filter.
 CONTENT_KINDS = ("empty", "length", "refusal", "filter", "blocked")
-KINDS = STATUS_KINDS + LINE_KINDS + CONTENT_KINDS
 FINISHES = ("stop", "length", "refusal", "filter", "blocked")
 #: What a patient client gets over by asking again.
 TRANSIENT = ("429", "500", "503", "529", "dropped", "reset_early", "reset", "truncated", "broken_json")
@@ -152,18 +152,3 @@ def quoting(kind: str) -> Behaviour:
     if kind not in judging.QUOTES:
         raise ValueError(f"unknown place of quotation {kind!r}; valid: {', '.join(judging.QUOTES)}")
     return lambda call: replace(polite(call), text=judging.verdict(call, kind) or polite(call).text)
-
-
-def named(name: str) -> Behaviour:
-    """The behaviour of a word: polite, only:KIND, faulty:RATE, faulty:RATE:SEED or quoting:PLACE."""
-    word, *given = name.split(":")
-    if word == "polite" and not given:
-        return polite
-    if word == "only" and len(given) == 1 and given[0] in KINDS:
-        return only(given[0])
-    if word == "faulty" and len(given) in (1, 2):
-        return faulty(float(given[0]), seed=int(given[1]) if len(given) == 2 else 0)
-    if word == "quoting" and len(given) == 1:
-        return quoting(given[0])
-    valid = f"polite, only:KIND (KIND is one of {', '.join(KINDS)}), faulty:RATE[:SEED], quoting:PLACE"
-    raise ValueError(f"unknown behaviour {name!r}; valid: {valid}")

@@ -26,21 +26,12 @@ NAMES = {
 }
 #: The services differ in what they call a wrong key and an empty account.
 SPECIAL_STATUS = {
-    ("quota", "openai"): "429",
-    ("quota", "anthropic"): "400",
-    ("quota", "google"): "429",
-    ("key", "openai"): "401",
-    ("key", "anthropic"): "401",
-    ("key", "google"): "400",
+    "quota": {"openai": "429", "anthropic": "400", "google": "429"},
+    "key": {"openai": "401", "anthropic": "401", "google": "400"},
 }
 OPENAI_TYPES = {"429": "requests", "quota": "insufficient_quota", "500": "server_error", "503": "server_error"}
-OPENAI_CODES = {
-    "429": "rate_limit_exceeded",
-    "quota": "insufficient_quota",
-    "401": "invalid_api_key",
-    "key": "invalid_api_key",
-    "404": "model_not_found",
-}
+OPENAI_CODES = {"429": "rate_limit_exceeded", "quota": "insufficient_quota", "404": "model_not_found"}
+OPENAI_CODES |= dict.fromkeys(("401", "key"), "invalid_api_key")
 GATEWAY = "<html><head><title>{0}</title></head><body><center><h1>{0} Bad gateway</h1></center></body></html>"
 
 
@@ -50,7 +41,7 @@ def write_fault(call: Call, fault: Fault, key: str) -> tuple[int, str, dict[str,
     The texts for a wrong key hold the whole key: a worse case than any service, to test that nobody keeps it.
     """
     kind, provider = fault.kind, call.provider
-    code = SPECIAL_STATUS.get((kind, provider), kind)
+    code = SPECIAL_STATUS.get(kind, {}).get(provider, kind)
     headers = {"Content-Type": fault.content_type, **fault.headers}
     if provider in REQUEST_ID:
         headers[REQUEST_ID[provider]] = f"req_{call.n:08x}"

@@ -162,6 +162,5 @@ def _value(schema: Mapping[str, Any], rng: random.Random) -> Any:
         return {name: _value(part, rng) for name, part in schema.get("properties", {}).items()}
     if kind == "array":
         return [_value(schema["items"], rng) for _ in range(max(2, schema.get("minItems", 0)))]
-    return {"integer": rng.randint(0, 10), "number": rng.randint(0, 100), "boolean": rng.random() < 0.5}.get(
-        kind, REASON
-    )
+    numbers = {"integer": rng.randint(0, 10), "number": rng.randint(0, 100), "boolean": rng.random() < 0.5}
+    return numbers.get(kind, REASON)

@@ -1,12 +1,9 @@
 """OpenAI, Anthropic and Google on 127.0.0.1: a real HTTP server that answers, fails and counts as a test wants it.
 
-    with JudgeServer(scripted(["429", "reset"]), ledger=tmp_path / "ledger.jsonl") as server:
-        os.environ.update(server.env())
-        ...
-    assert server.count("openai") == 3
-
-`python -m tests.servers.providers --behaviour faulty:0.2 --ledger FILE --port-file FILE` is the same in a process of
-its own, for tests that kill things; it stops by itself.
+with JudgeServer(scripted(["429", "reset"])) as server:
+    os.environ.update(server.env())
+    ...
+assert server.count("openai") == 3
 """
 
 from __future__ import annotations
@@ -14,25 +11,49 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import socket
+import struct
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-import click
 from aiohttp import web
 
-from tests.servers.behaviours import LINE_KINDS, Behaviour, Call, Fault, Reply, named, polite
+from tests.servers.behaviours import LINE_KINDS, Behaviour, Call, Fault, Reply, polite
 from tests.servers.errors import REQUEST_ID, write_fault
-from tests.servers.ledger import Entry, Ledger, matching
 from tests.servers.rules import refusal
-from tests.servers.sending import send
 from tests.servers.wire import key_of, provider_of, read_call, texts_alone, tokens, within_limit, write_reply
 
 SUFFIX = "-2026-01-01"
 #: No test server outlives this, whatever becomes of the test.
 MAX_SECONDS = 600.0
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One request, written down before it is answered: `sha` names its path and body, `at` is Unix time.
+
+    `fault` is None where a reply was sent. `billed` is the worst case, true wherever an answer was produced; the tokens
+    of an unbilled request are 0.
+    """
+
+    n: int
+    at: float
+    provider: str
+    model: str
+    sha: str
+    attempt: int
+    fault: str | None
+    finish: str | None
+    billed: bool
+    structured: bool
+    limit: int | None
+    input_tokens: int
+    output_tokens: int
+    call: Call | None = field(default=None, repr=False, compare=False)
 
 
 class JudgeServer:
@@ -47,18 +68,16 @@ class JudgeServer:
         self,
         behaviour: Behaviour = polite,
         *,
-        ledger: Path | str | None = None,
         latency: float = 0.0,
         suffix: str = SUFFIX,
-        max_seconds: float = MAX_SECONDS,
         asked: Callable[[Call], int] = texts_alone,
     ) -> None:
         """Nothing listens before the server is entered."""
-        self.behaviour, self.latency, self.suffix, self.max_seconds = behaviour, latency, suffix, max_seconds
-        self.asked = asked
+        self.behaviour, self.latency, self.suffix, self.asked = behaviour, latency, suffix, asked
         self.port = self.in_flight = self.most_in_flight = 0
         self.errors: list[Exception] = []
-        self._ledger = Ledger(ledger)
+        self.calls: list[Entry] = []
+        self._attempts: Counter[str] = Counter()
 
     def __enter__(self) -> JudgeServer:
         """Returns once the server listens."""
@@ -87,21 +106,10 @@ class JudgeServer:
         """Where the server listens, without a path."""
         return f"http://127.0.0.1:{self.port}"
 
-    @property
-    def calls(self) -> list[Entry]:
-        """All requests so far, in the order in which they came."""
-        return self._ledger.entries
-
-    def count(
-        self,
-        provider: str | None = None,
-        model: str | None = None,
-        *,
-        fault: str | None = None,
-        billed: bool | None = None,
-    ) -> int:
-        """How many requests came that fit what is given."""
-        return sum(1 for _ in matching(self.calls, provider=provider, model=model, fault=fault, billed=billed))
+    def count(self, provider: str | None = None, **fields: Any) -> int:
+        """How many requests came that fit what is given: the provider and other fields of an Entry."""
+        wanted = fields | ({"provider": provider} if provider else {})
+        return sum(all(getattr(entry, name) == value for name, value in wanted.items()) for entry in self.calls)
 
     def duplicates(self) -> int:
         """How many requests repeated the path and body of an earlier one."""
@@ -118,20 +126,19 @@ class JudgeServer:
             self.errors.append(error)
 
     async def serve(self, ready: Callable[[], None]) -> None:
-        """Listen until stopped or `max_seconds` are over; `ready` is called when the port is known."""
+        """Listen until stopped or MAX_SECONDS are over; `ready` is called when the port is known."""
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         protocols = web.Server(self._handle, access_log=None)
         listener = await self._loop.create_server(protocols, "127.0.0.1", 0, backlog=1024)
         self.port = listener.sockets[0].getsockname()[1]
         ready()
         try:
-            await asyncio.wait_for(self._stop.wait(), self.max_seconds)
+            await asyncio.wait_for(self._stop.wait(), MAX_SECONDS)
         except TimeoutError:
             pass
         finally:
             listener.close()
             await protocols.shutdown(0.01)
-            self._ledger.close()
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         # Not request.read(), which refuses bodies above 1 MB.
@@ -148,7 +155,7 @@ class JudgeServer:
         reply, thoughts = within_limit(call, answer if isinstance(answer, Reply) else polite(call))
         fault = answer if isinstance(answer, Fault) else None
         billed = fault is None or fault.kind in LINE_KINDS
-        self._ledger.record(
+        self.calls.append(
             Entry(
                 n=call.n,
                 at=time.time(),
@@ -175,12 +182,13 @@ class JudgeServer:
         headers = {"Content-Type": "application/json", **reply.headers}
         if call.provider in REQUEST_ID:
             headers[REQUEST_ID[call.provider]] = f"req_{call.n:08x}"
-        return await send(request, fault, text, headers)
+        return await _send(request, fault, text, headers)
 
     def _decide(self, request: web.BaseRequest, body: bytes) -> tuple[Call, Reply | Fault, str]:
         provider = provider_of(request.path) if request.method == "POST" else None
         sha = hashlib.sha256(request.path.encode() + b"\n" + body).hexdigest()
-        attempt, n = self._ledger.attempt(sha), len(self.calls)
+        self._attempts[sha] += 1
+        attempt, n = self._attempts[sha], len(self.calls)
         unread = Call(provider or "", "", "", "", attempt=attempt, n=n)
         if provider is None:
             return unread, Fault("404", message=f"There is nothing at {request.method} {request.path}."), sha
@@ -201,6 +209,30 @@ class JudgeServer:
             return call, Fault("500", message=f"The behaviour failed: {error!r}"), sha
 
 
+async def _send(
+    request: web.BaseRequest, fault: Fault | None, text: bytes, headers: dict[str, str]
+) -> web.StreamResponse:
+    """Send a whole reply, or as much of it as the fault leaves."""
+    kind = fault.kind if fault else None
+    if kind == "slow":
+        await asyncio.sleep(fault.seconds)
+    if kind == "broken_json":
+        text = text[: len(text) // 2]
+    if kind not in ("dropped", "reset_early", "reset", "truncated"):
+        return web.Response(body=text, headers=headers)
+    response = web.StreamResponse(headers={**headers, "Content-Length": str(len(text))})
+    line = request.transport
+    if kind in ("reset", "truncated"):
+        await response.prepare(request)
+        await response.write(text[: len(text) // 2])
+    if kind in ("reset", "reset_early"):
+        linger_not_at_all = struct.pack("ii", 1, 0)
+        line.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger_not_at_all)
+        line.abort()
+    line.close()
+    return response
+
+
 def environment(url: str) -> dict[str, str]:
     """Environment variables that point the three SDKs to a server at `url`; keys that open nothing."""
     return {
@@ -214,29 +246,3 @@ def environment(url: str) -> dict[str, str]:
         "NO_PROXY": "127.0.0.1",
         "no_proxy": "127.0.0.1",
     }
-
-
-@click.command()
-@click.option("--behaviour", default="polite", show_default=True, help="polite, only:KIND, faulty:RATE, quoting:PLACE")
-@click.option("--ledger", type=click.Path(dir_okay=False), help="file to which each request is appended")
-@click.option("--port-file", type=click.Path(dir_okay=False, path_type=Path), help="file that will hold the port")
-@click.option("--latency", default=0.0, show_default=True, help="delay of each answer in seconds")
-@click.option("--max-seconds", default=300.0, show_default=True, help="stop by itself after so long")
-def main(behaviour: str, ledger: str | None, port_file: Path | None, latency: float, max_seconds: float) -> None:
-    """Serve until killed or `max_seconds` are over."""
-    server = JudgeServer(named(behaviour), ledger=ledger, latency=latency, max_seconds=max_seconds)
-
-    def ready() -> None:
-        if port_file is None:
-            click.echo(server.url)
-            return
-        # Written whole: whoever waits for the file never reads half a number.
-        partial = port_file.with_name(f"{port_file.name}.partial")
-        partial.write_text(str(server.port))
-        partial.replace(port_file)
-
-    asyncio.run(server.serve(ready))
-
-
-if __name__ == "__main__":
-    main()
