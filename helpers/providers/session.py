@@ -36,7 +36,7 @@ Account = tuple[str, str | None, str | None]
 GIVEN_UP = "given up in flight"
 #: Different calls that a model refuses without a reply between them, after which it is not asked any more.
 REFUSED_IN_A_ROW = 3
-#: Waits without a word from the service: a drawn share of 1, 2, 4, ... seconds, at most 60.
+#: Waits without a word from the service: 1, 2, 4, ... seconds, at most 60, of each at least half.
 LONGEST_BACKOFF = 60.0
 #: So many failures in a row leave a server out (where no connection stands, one does).
 STORM = 5
@@ -76,7 +76,7 @@ class Tries:
         """
         if failure.retry_after is not None or failure.status == "empty":
             return 0.0
-        return jitter * min(LONGEST_BACKOFF, 2.0 ** min(self.counts[failure.status] - 1, 6))
+        return (1 + jitter) / 2 * min(LONGEST_BACKOFF, 2.0 ** min(self.counts[failure.status] - 1, 6))
 
 
 # --- several servers behind one model ---------------------------------------------------------------------------------

@@ -79,7 +79,7 @@ def test_a_failure_is_asked_again_as_often_as_the_table_says_and_then_left(
     billed = TABLE[fault] in ("maybe_billed", "bad_envelope")
     assert all(line["reply"]["maybe_billed"] == billed for line in lines)
     assert server.count(billed=True) == (6 if billed else 0), "nothing that may be billed counts as free"
-    assert gaps(came) == [0.5, 1, 2, 4, 8], "half of 1, 2, 4, ... seconds"
+    assert gaps(came) == [0.75, 1.5, 3, 6, 12], "1, 2, 4, ... seconds, here three quarters of each"
     model = replace(model, timeout_seconds=60.0)
     server.behaviour = polite
     assert len(ask(requests_to(model, 1), tmp_path)) == 1, "the next run asks again"
