@@ -14,7 +14,7 @@ import pytest
 from helpers.judge import Incomplete
 from helpers.providers import keys, meanings
 from helpers.types import Model
-from tests.engine.asking import MODELS, PROVIDERS, answering, ask, attempts, body_of, everything, requests_to, stored
+from tests.engine.asking import MODELS, PROVIDERS, answering, ask, attempts, everything, requests_to, stored
 from tests.leaks import PLANTED, leaks, spelled
 from tests.servers.behaviours import Call, Fault, Reply, only
 
@@ -99,7 +99,9 @@ def test_a_key_in_escapes_pieces_and_headers_is_not_stored(plant: Any, tmp_path:
     escaped = value[:9] + spelled(value)["JSON, ASCII escapes"].decode()[9 * 6 :]
     parts = [{"type": "text", "text": value[:20]}, {"type": "text", "text": value[20:]}]
     bodies = {
-        "escaped": body_of("openai", "it is KEY").replace("KEY", escaped),
+        "escaped": '{"choices": [{"message": {"content": "it is KEY"}, "finish_reason": "stop"}]}'.replace(
+            "KEY", escaped
+        ),
         "parts": json.dumps({"choices": [{"message": {"content": parts}, "finish_reason": "stop"}], "model": value}),
     }
     for name, body in bodies.items():

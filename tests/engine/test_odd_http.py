@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from helpers import store
 from helpers.judge import Budget, Incomplete
 from helpers.providers import meanings
 from helpers.types import Price
 from tests.engine.asking import PROVIDERS as KINDS
-from tests.engine.asking import addressed, answering, ask, attempts, body_of, everything, requests_to, statuses, stored
+from tests.engine.asking import addressed, answering, ask, attempts, body_of, everything, requests_to, statuses
 
 MB = 2**20
 #: How a body is sent: the headers that say so, and what becomes of it.
@@ -162,4 +163,4 @@ def test_replies_that_are_too_large_stay_within_the_budget(tmp_path: Path, kind:
         model = addressed(url, kind, price=Price(1, 4), max_tokens=1000)
         with pytest.raises(Incomplete, match="budget_usd"):
             ask(requests_to(model, 50), tmp_path, budget=budget)
-    assert stored(tmp_path, model) == {} and 0.04 < budget.spent <= 0.05
+    assert store.read(store.file_of(tmp_path, model.name)) == {} and 0.04 < budget.spent <= 0.05
