@@ -15,7 +15,7 @@ from helpers.providers import simulated
 from helpers.types import Model, Question
 
 #: What a model at an address of the command line may be given besides; an entry of models.yaml says it itself.
-OWN = ("revision", "api_key_env", "price", "max_tokens", "structured")
+OWN = ("revision", "api_key_env", "price", "max_tokens", "structured", "params")
 
 
 def judge_of(
@@ -63,7 +63,9 @@ def _at(name: str, base_url: str, given: Mapping[str, Any]) -> Model:
     entry = {"provider": "openai", "model_id": name, "vendor": "", "base_url": base_url, "revision": revision}
     if "price" in given:
         entry["price"] = dict(zip(("input", "output"), given["price"], strict=True))
-    entry |= {key: given[key] for key in ("api_key_env", "max_tokens", "structured") if key in given}
+    # The default of servers is no 0, and verdicts drawn at random hide what moves them.
+    entry["params"] = {"temperature": 0}
+    entry |= {key: given[key] for key in ("api_key_env", "max_tokens", "structured", "params") if key in given}
     judge = model_of(f"{AUDITED}{_slug(name)}", entry, "--base-url and --model")
     try:
         cost(judge, 0, 0)

@@ -26,11 +26,16 @@ from helpers.judge import (
     judge_all,
     labels_of,
     make_plan,
+    notice,
 )
 from helpers.judge.budget import enough
+from helpers.providers import as_served
 from helpers.run.accounting import costs, tell
 from helpers.types import Estimate, Model
 from helpers.verdicts import unwrapped
+
+#: Calls in flight, where neither the judge's entry nor its server says how many.
+CONCURRENCY = 16
 
 
 # asyncio.run makes the repr of what it returns.
@@ -62,6 +67,14 @@ class Audit:
     def missing(self) -> int:
         """How many calls have no reply yet."""
         return int((self.judged["outcome"] == "missing").sum())
+
+
+async def as_it_is_served(judge: Model) -> Model:
+    """The judge; at a server of one's own with the context and the calls at once that this server says."""
+    found, warnings = await as_served([judge], CONCURRENCY)
+    for each in warnings:
+        notice(each)
+    return found.get(judge.name, judge)
 
 
 def plan(battery: Battery, judge: Model, folder: Path) -> Plan:

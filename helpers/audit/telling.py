@@ -14,6 +14,7 @@ from helpers.audit.probes import PROBES
 from helpers.audit.running import Audit
 from helpers.escaping import markdown
 from helpers.judge import dollars
+from helpers.services import own_server
 from helpers.words import listed, p_text, plain
 
 #: From this share of replies without a verdict on, the losses are pointed out above the table.
@@ -84,6 +85,9 @@ def _warned(audit: Audit) -> Iterator[str]:
     if len(audit.returned) > 1:
         ids = listed(plain(each) for each in audit.returned)
         yield f"**Several models answered under this name: {ids}.** The card mixes them."
+    elif audit.judge.base_url and audit.returned not in ((), (audit.judge.model_id,)):
+        asked, came = plain(audit.judge.model_id), plain(audit.returned[0])
+        yield f"**{asked} was asked for, and the server answered as {came}.** The card is that of what answered."
     biased = {each.probe for each in audit.findings if each.verdict == "bias"}
     if "letters" in biased and biased & {"order", "identical"}:
         yield (
@@ -141,7 +145,11 @@ def _facts(audit: Audit) -> Iterator[str]:
     ids = listed(plain(each) for each in audit.returned) or "nobody says"
     yield f"Asked: {plain(audit.judge.model_id)} ({audit.judge.provider}); answered by: {ids}."
     how = "JSON by a schema" if audit.judge.structured else "a marked last line"
-    yield f"Verdicts as {how}; all conditions interleaved in one random order."
+    own = all(own_server(url) for _, url in audit.judge.addresses)
+    order = "question by question, the conditions in random order within each order of answers" if own else ""
+    yield f"Verdicts as {how}; {order or 'all conditions interleaved in one random order'}."
+    sent = ", ".join(f"{name} {value}" for name, value in audit.judge.params.items())
+    yield f"Sent with each call: {plain(sent) or 'no parameter'}, at most {audit.judge.max_tokens:,} tokens of reply."
     if audit.unwrapped:
         kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(audit.unwrapped.items()))
         yield f"Taken off before a verdict was read, with the number of replies: {kinds}."

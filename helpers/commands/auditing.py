@@ -13,7 +13,7 @@ import click
 
 from helpers import paths
 from helpers.commands.printing import echo
-from helpers.config import AUDITED, STYLES
+from helpers.config import AUDITED, STYLES, parse_yaml
 
 
 @click.command()
@@ -25,6 +25,7 @@ from helpers.config import AUDITED, STYLES
     "--price", nargs=2, type=float, metavar="IN OUT", help="US dollars a million tokens at --base-url; 0 0: none."
 )
 @click.option("--max-tokens", type=click.IntRange(1), help="Limit of a reply at --base-url; default 2048.")
+@click.option("--params", metavar="YAML", help="What is sent to --base-url besides; default '{temperature: 0}'.")
 @click.option("--text", is_flag=True, help="The server of --base-url enforces no JSON schema: verdicts as marked text.")
 @click.option("--budget-usd", type=click.FloatRange(0), help="US dollars above which no call is sent; default 0.")
 @click.option(
@@ -67,8 +68,18 @@ def audit(
         raise click.UsageError("--plan says what asking would cost, --stored asks nothing; leave out one of them")
     if budget_usd is not None and not math.isfinite(budget_usd):
         raise click.BadParameter(f"{budget_usd} is not a finite number", param_hint="--budget-usd")
-    refuse({"model": model, "address": base_url, "revision": own["revision"], "variable": own["api_key_env"]})
+    refuse(
+        {
+            "model": model,
+            "address": base_url,
+            "revision": own["revision"],
+            "variable": own["api_key_env"],
+            "params": own["params"],
+        }
+    )
     battery = room.load()
+    if own["params"] is not None:
+        own["params"] = parse_yaml(own["params"], "--params")
     judge = room.judge_of(model, base_url, {**own, "structured": False if text else None}, battery.knowledge)
     judge = replace(judge, concurrency=concurrency or judge.concurrency)
     target = folder.expanduser() if folder else Path.cwd() / f"audit-{judge.name.removeprefix(AUDITED)}"
@@ -76,6 +87,7 @@ def audit(
     if not only_plan:
         room.check(target, judge, force)
     if not stored:
+        judge = asyncio.run(room.as_it_is_served(judge))
         fits = _planned(room.plan(battery, judge, store), judge.name, budget_usd)
         if only_plan:
             sys.exit(0 if fits else 1)

@@ -19,6 +19,7 @@ from helpers.judge.terminal import Progress, notice, patiently
 from helpers.providers import GIVEN_UP, Clock, Limit, Session, Stopped, Tries
 from helpers.providers.keys import redact
 from helpers.providers.transport import without_body
+from helpers.services import own_server
 from helpers.types import Completion, Model, Request
 
 #: What is noted on an error that ended a stage: the last calls may be paid and not stored.
@@ -92,7 +93,7 @@ class Asking:
             more = {"halted": self.halted, "tell": notice, "proven": proven}
             async with Session(self.reserve, self.record, concurrency, clock, limits, **more) as session:
                 how = (partial(self._one, session), concurrency, session.answered, lambda: self.stopping)
-                await in_order(missing, *how)
+                await in_order(by_question(missing, self.labels), *how)
                 # Only where the model answers: each of these calls is made once more, after all others.
                 again = [request for request, _, reason, _ in self.failed.values() if reason in PASSING]
                 await in_order([each for each in again if each.model.name in session.answered], *how)
@@ -263,6 +264,21 @@ def unreadable(request: Request, seen: Mapping[str, int], text: str) -> str:
 
 
 # --- in which order ---------------------------------------------------------------------------------------------------
+
+
+def by_question(requests: Sequence[Request], labels: Mapping[str, Mapping[str, Any]]) -> list[Request]:
+    """Calls to own servers question by question, and of each by the answers in the order shown; others as they are.
+
+    A server of one's own then reads a beginning once. Questions, orders and calls stay as chance has drawn them.
+    """
+    first: dict[object, int] = {}
+    places = {}
+    for request in requests:
+        label = labels.get(request.key, {})
+        question, shown = label.get("question_id"), tuple(label.get("shown", ()))
+        if all(own_server(url) for _, url in request.model.addresses):
+            places[request.key] = [first.setdefault(each, len(first)) for each in (question, (question, shown))]
+    return sorted(requests, key=lambda request: places.get(request.key, [-1]))
 
 
 async def in_order(

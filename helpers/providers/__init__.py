@@ -3,6 +3,7 @@
 from helpers.providers.keys import addresses, in_browser, missing_keys
 from helpers.providers.meanings import Failure, classify
 from helpers.providers.pacing import Clock, Limit, most_tokens
+from helpers.providers.serving import as_served
 from helpers.providers.session import GIVEN_UP, Session, Stopped, Tries, retirement
 from helpers.providers.transport import Sent
 
@@ -16,6 +17,7 @@ __all__ = [
     "Stopped",
     "Tries",
     "addresses",
+    "as_served",
     "classify",
     "in_browser",
     "missing_keys",

@@ -21,8 +21,9 @@ from helpers.judge import (
     judge_all,
     labels_of,
     make_plan,
+    notice,
 )
-from helpers.providers import Clock, simulated
+from helpers.providers import Clock, as_served, simulated
 from helpers.run.accounting import tell
 from helpers.run.control import Control, controls, partnered, serving
 from helpers.run.resuming import resumable
@@ -106,6 +107,28 @@ def _earlier(experiment: Experiment) -> float:
     return earlier(experiment.name, models, experiment.store)
 
 
+async def _served(experiment: Experiment) -> Experiment:
+    """The experiment with models at own servers as these say that they serve them."""
+    editor = (experiment.editor,) if experiment.editor else ()
+    models = (*experiment.judges, *experiment.candidates, *editor, *experiment.baselines.values())
+    found, warnings = await as_served(models, experiment.concurrency)
+    for each in warnings:
+        notice(each)
+    if not found:
+        return experiment
+
+    def at(model: Model) -> Model:
+        return found.get(model.name, model)
+
+    return replace(
+        experiment,
+        judges=tuple(map(at, experiment.judges)),
+        candidates=tuple(map(at, experiment.candidates)),
+        editor=experiment.editor and at(experiment.editor),
+        baselines={category: at(model) for category, model in experiment.baselines.items()},
+    )
+
+
 async def plan(experiment: Experiment, clock: Clock | None = None) -> Plan:
     """Calls, tokens and dollars of a run before it is started; stored or published judgments need no call.
 
@@ -115,6 +138,7 @@ async def plan(experiment: Experiment, clock: Clock | None = None) -> Plan:
         if experiment.judgments != "stored":
             judgments_of(experiment)
         return Plan(())
+    experiment = await _served(experiment)
     known, found = await stages(experiment, (clock or Clock()).wall())
     control = getattr(bias_of(experiment), "CONTROL", None)
     return replace(_planned(known, experiment), notes=notes(known, control, found))
@@ -128,7 +152,7 @@ async def pilot(experiment: Experiment, calls: int, clock: Clock | None = None) 
     if experiment.judgments != "ask":
         return
     check(experiment)
-    clock = clock or Clock()
+    experiment, clock = await _served(experiment), clock or Clock()
     known, _ = await stages(experiment, clock.wall())
     trials = [each for some in known.values() for each in some if not each.request.unwritten]
     missing: dict[str, dict[str, Trial]] = {}
@@ -179,6 +203,8 @@ async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Aske
     if experiment.judgments not in ("ask", "stored"):
         return _loaded(experiment)
     check(experiment)
+    if experiment.judgments == "ask":
+        experiment = await _served(experiment)
     budget, ahead = budget_of(experiment), dict[str, int]()
     with resumable(budget, ahead):
         return await _asked(experiment, show, budget, ahead, options)

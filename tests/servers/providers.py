@@ -141,6 +141,8 @@ class JudgeServer:
             await protocols.shutdown(0.01)
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        if request.method == "GET":  # a question about the server itself, of which this one says nothing
+            return web.Response(status=404)
         # Not request.read(), which refuses bodies above 1 MB.
         body = await request.content.read()
         self.in_flight += 1
