@@ -235,6 +235,7 @@ if __name__ == "__main__":
         _base._AcquireFutures.__enter__ = taken
     rankings_truth.MANY = rankings_truth.FITTED = 200
     running.cases_of = lambda experiment: hinting_groups.CASES[:1]
+    program.fingerprint = lambda experiment: ""  # which needs all of its cases
     program.calibrate("hinting_groups", {20: 40_000}, processes=2, spoken=0, progress=progress)
 """
 
