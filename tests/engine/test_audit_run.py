@@ -87,7 +87,7 @@ def test_a_fair_judge_is_not_accused_and_its_card_says_what_would_have_been_foun
     server = serve(served({"sharpness": 2.0}))
     done = run(tmp_path, server.url, "--text", "--concurrency", "3")
     assert done.exit_code == 0 and "no bias shown in any of 8 probes" in done.output
-    assert server.most_in_flight <= 3, "16 where nobody says how many"
+    assert server.most_in_flight <= 3, "8 where nobody says how many"
     assert not any(call.structured for call in server.calls)
     assert all(0 < each["smallest_detectable"] < 1 for each in facts(tmp_path)["probes"])
 
@@ -274,3 +274,23 @@ def test_the_card_of_the_same_name_at_another_address_is_not_replaced(serve: Any
     assert "the card of another model that is called audit_own_judge-7b" in str(other.exception)
     assert (tmp_path / "card" / "card.json").read_bytes() == before
     assert run(tmp_path, one.url).exit_code == 0  # its own card is made again
+
+
+def test_limits_and_parameters_of_the_command_line_reach_the_judge(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    judges: list[Model] = []
+
+    async def seen(battery: Any, judge: Model, *_: Any, **__: Any) -> Any:
+        judges.append(judge)
+        raise ValueError("enough")
+
+    monkeypatch.setattr(room, "audit", seen)
+    own_limits = ("--concurrency", "3", "--timeout-seconds", "90", "--params", "{temperature: 0.7, seed: 1}")
+    for more in ((), own_limits, ("--params", "{}")):
+        run(tmp_path, "http://127.0.0.1:9", *more)
+    told = [(judge.concurrency, judge.timeout_seconds, dict(judge.params)) for judge in judges]
+    assert told == [(8, 600.0, {"temperature": 0}), (3, 90.0, {"temperature": 0.7, "seed": 1}), (8, 600.0, {})]
+    for wrong in ("[1]", "temperature", "{temperature: [}"):
+        refused = run(tmp_path, "http://127.0.0.1:9", "--params", wrong)
+        assert refused.exit_code and "params" in f"{refused.output} {refused.exception}" and len(judges) == 3
