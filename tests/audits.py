@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from helpers import verdicts
+from helpers import frames, verdicts
 from helpers.audit import asking, battery, concluding, measuring
 from helpers.providers import simulated
 from helpers.types import Completion, Model, Request
@@ -96,4 +96,4 @@ def drawn(
     points = np.clip(np.round(levels[number] + 6 * noise * rng.normal(size=len(DESIGN))), 0, 100)
     scored = condition == "anchor"
     table = DESIGN.assign(outcome="ok", sign=np.where(scored, np.nan, sign), points=np.where(scored, points, np.nan))
-    return table.assign(model="m").astype(dict.fromkeys(measuring.WORDS, "category"))[list(measuring.COLUMNS)]
+    return frames.recoded(table.assign(model="m"))[list(measuring.COLUMNS)]
