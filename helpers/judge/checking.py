@@ -139,8 +139,8 @@ def refuse_long(found: Sequence[tuple[Request, int, int]], labels: Names, so: st
     raise TooLong(
         f"{len(found):,} prompts are longer than their model's context; {so}:\n"
         + "\n".join(lines[:LISTED])
-        + f"{more}\nShorten or leave out these texts, or take another model; if a model holds more, say so in "
-        "models.yaml (`context:`, in tokens)."
+        + f"{more}\nShorten or leave out these texts, lower `max_tokens` (an audit: --max-tokens) where the reply "
+        "takes the room, or take another model; if a model holds more, say so in models.yaml (`context:`, in tokens)."
     )
 
 
