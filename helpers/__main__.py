@@ -13,7 +13,7 @@ import click
 
 from helpers import paths
 from helpers.commands import auditing, checking, instruments, papers, reporting, stores
-from helpers.commands.parameters import matrix, parameter, parameters
+from helpers.commands.parameters import concurrency, matrix, parameter, parameters, timeout_seconds
 from helpers.commands.printing import echo
 from helpers.config import ConfigError
 
@@ -44,6 +44,8 @@ def main(context: click.Context) -> None:
 @main.command()
 @click.argument("names", nargs=-1)
 @parameter
+@concurrency
+@timeout_seconds
 @click.option("--processes", type=click.IntRange(1), help="Notebooks or cells run at once; default: one a core.")
 @matrix
 @click.option("--dask", metavar="ADDRESS", help="Run the cells on this Dask scheduler; `local` makes one here.")
@@ -53,6 +55,7 @@ def run(
     processes: int | None,
     grid: Path | None,
     dask: str | None,
+    **limits: float | None,
 ) -> None:
     """Run notebooks (all, or NAMES) from top to bottom and regenerate their figures, tables and numbers."""
     from helpers.run.notebooks import chosen, run_all
@@ -61,13 +64,14 @@ def run(
         raise click.UsageError("--dask runs the cells of a matrix; name it with --matrix")
     if dask and dask != "local" and processes:
         raise click.UsageError("--processes is for this machine; a cluster says itself how many cells it has room for")
+    values = parameters(pairs, **limits)
     try:
         if grid:
             from helpers.commands.matrices import run_grid
 
             _no_names(names)
-            sys.exit(0 if run_grid(grid, parameters(pairs), processes, dask) else 1)
-        results = run_all(chosen(names), parameters(pairs), processes)
+            sys.exit(0 if run_grid(grid, values, processes, dask) else 1)
+        results = run_all(chosen(names), values, processes)
     except KeyboardInterrupt as interrupt:  # told here: click would write to a terminal that may be closed
         _interrupted(str(interrupt))
     for result in results:
@@ -79,9 +83,17 @@ def run(
 @main.command()
 @click.argument("names", nargs=-1)
 @parameter
+@concurrency
+@timeout_seconds
 @matrix
 @click.option("--pilot", "calls", type=click.IntRange(1), help="First make so many calls of each model; they count.")
-def plan(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...], grid: Path | None, calls: int | None) -> None:
+def plan(
+    names: tuple[str, ...],
+    pairs: tuple[tuple[str, str], ...],
+    grid: Path | None,
+    calls: int | None,
+    **limits: float | None,
+) -> None:
     """Show the calls, tokens and dollars of a run before anything is asked; exit code 1 where budget_usd is less.
 
     Without a budget_usd it is told what to give. A pilot needs one; its replies are stored, the run goes on from there,
@@ -93,19 +105,19 @@ def plan(names: tuple[str, ...], pairs: tuple[tuple[str, str], ...], grid: Path 
     from helpers.run import plan as plan_of
     from helpers.run.notebooks import check_parameters, chosen, collects, experiment_of
 
+    values = parameters(pairs, **limits)
     if grid:
         from helpers.commands.matrices import plan_grid
 
         _no_names(names)
         if calls:
             raise click.UsageError("--pilot is for notebooks: name one cell's notebook and its parameters with -p")
-        sys.exit(0 if plan_grid(grid, parameters(pairs)) else 1)
+        sys.exit(0 if plan_grid(grid, values) else 1)
     fits = True
     for notebook in chosen(names):
         if collects(notebook):
             echo(f"{notebook.stem}\nasks nothing: it collects what the other notebooks found")
             continue
-        values = parameters(pairs)
         check_parameters(notebook, values)
         experiment = load_experiment(experiment_of(notebook), **values)
         if calls:

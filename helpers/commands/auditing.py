@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from helpers import paths
+from helpers.commands.parameters import concurrency, timeout_seconds
 from helpers.commands.printing import echo
 from helpers.config import AUDITED, STYLES, parse_yaml
 
@@ -32,12 +33,8 @@ from helpers.config import AUDITED, STYLES, parse_yaml
     "--plan", "only_plan", is_flag=True, help="Show calls, tokens and the most that they can cost; ask nothing."
 )
 @click.option("--stored", is_flag=True, help="Ask nothing; the card of what is stored, with what is missing counted.")
-@click.option(
-    "--concurrency", type=click.IntRange(1, 1024), help="Most calls in flight; default: its entry's or server's."
-)
-@click.option(
-    "--timeout-seconds", "timeout", type=click.FloatRange(1), help="Longest time of a call; default: its entry's."
-)
+@concurrency
+@timeout_seconds
 @click.option("--keep-going", is_flag=True, help="Ask on where hardly any of the first 20 replies can be read.")
 @click.option(
     "--to", "folder", type=click.Path(path_type=Path), help="Folder of the card; default: audit-<model> here."
@@ -52,7 +49,7 @@ def audit(
     only_plan: bool,
     stored: bool,
     concurrency: int | None,
-    timeout: float | None,
+    timeout_seconds: float | None,
     keep_going: bool,
     folder: Path | None,
     force: bool,
@@ -87,7 +84,7 @@ def audit(
     if own["params"] is not None:
         own["params"] = parse_yaml(own["params"], "--params")
     judge = room.judge_of(model, base_url, {**own, "structured": False if text else None}, battery.knowledge)
-    limits = {"concurrency": concurrency, "timeout_seconds": timeout}
+    limits = {"concurrency": concurrency, "timeout_seconds": timeout_seconds}
     judge = replace(judge, **{name: value for name, value in limits.items() if value})
     target = folder.expanduser() if folder else Path.cwd() / f"audit-{judge.name.removeprefix(AUDITED)}"
     store = store.expanduser().resolve()

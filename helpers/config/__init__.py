@@ -9,13 +9,24 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
 from helpers import paths
-from helpers.config.models import AUDITED, LimitEntry, Usd, known_models, load_limits, load_models, model_of, perhaps
+from helpers.config.models import (
+    AUDITED,
+    LimitEntry,
+    Rate,
+    Usd,
+    known_models,
+    load_limits,
+    load_models,
+    model_of,
+    perhaps,
+)
 from helpers.config.yaml_text import ConfigError, Settings, Strict, checked, line_of, parse_yaml, read_yaml
 from helpers.types import Collection, Experiment, Model, Question, short_hash
 
@@ -86,6 +97,8 @@ class Parameters(Strict):
     )
     budget_total_usd: Usd | None = None
     keep_going: bool = False
+    concurrency: int | None = Field(None, ge=1, le=1024)
+    timeout_seconds: Rate | None = None
     seed: int = Field(42, ge=0)  # numpy's generators take none below
     figure_style: Literal[STYLES] = "paper"  # type: ignore[valid-type]
     out: str | None = None
@@ -210,6 +223,8 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
     config = load_config(name)
     settled, changed, out = _settle(parameters_of(config.parameters), name, parameters)
     models = load_models(models_file or paths.MODELS, builtin_knowledge())
+    of_call = {key: value for key in ("concurrency", "timeout_seconds") if (value := getattr(settled, key))}
+    models = {key: replace(model, **of_call) for key, model in models.items()}
     load_limits(models)  # what is wrong there shows before anything is asked
     published = settled.judgments not in ("ask", "stored")
     hint = "; of published judges name those that are models of models.yaml, else a smaller file or folder"
@@ -219,13 +234,14 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
             f"parameters of {name}: condition = {own['condition']!r} names the hint of one file of published judgments "
             f"and cannot change judgments={settled.judgments!r}; leave it at null"
         )
-    budget, of_config = settled.budget_usd, ("title", "bias", "options", "concurrency", "max_age_days")
+    budget, of_config = settled.budget_usd, ("title", "bias", "options", "max_age_days")
     of_notebook = ("questions", "judgments", "question_limit", "seed", "figure_style")
     experiment = Experiment(
         name=name,
         judges=known_models(settled.judges or config.judges, models, "judge", hint if published else ""),
         candidates=known_models(settled.candidates or config.candidates, models, "candidate"),
         repeats=settled.repeats or config.repeats,
+        concurrency=settled.concurrency or config.concurrency,
         budget_usd=budget.get(TOTAL, math.fsum(budget.values())) if isinstance(budget, dict) else budget,
         out=out,
         store=Path(settled.store).expanduser().resolve() if settled.store else paths.REPLIES,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -102,31 +103,40 @@ def budget_of(experiment: Experiment) -> Budget:
 
 def _earlier(experiment: Experiment) -> float:
     """US dollars that attempts of earlier runs of an experiment may have been billed."""
-    editor = (experiment.editor,) if experiment.editor else ()
-    models = (*experiment.judges, *experiment.candidates, *editor, *experiment.baselines.values())
-    return earlier(experiment.name, models, experiment.store)
+    return earlier(experiment.name, tuple(_models(experiment)), experiment.store)
 
 
-async def _served(experiment: Experiment) -> Experiment:
-    """The experiment with models at own servers as these say that they serve them."""
-    editor = (experiment.editor,) if experiment.editor else ()
-    models = (*experiment.judges, *experiment.candidates, *editor, *experiment.baselines.values())
-    found, warnings = await as_served(models, experiment.concurrency)
+async def served(*experiments: Experiment) -> list[Experiment]:
+    """The experiments with models at own servers as these say that they serve them; each server is asked once.
+
+    One that asks nobody has its models as they are.
+    """
+    most = max((each.concurrency for each in experiments), default=1)
+    models = chain.from_iterable(_models(each) for each in experiments if each.judgments == "ask")
+    found, warnings = await as_served(models, most)
     for each in warnings:
         notice(each)
-    if not found:
-        return experiment
 
     def at(model: Model) -> Model:
         return found.get(model.name, model)
 
-    return replace(
-        experiment,
-        judges=tuple(map(at, experiment.judges)),
-        candidates=tuple(map(at, experiment.candidates)),
-        editor=experiment.editor and at(experiment.editor),
-        baselines={category: at(model) for category, model in experiment.baselines.items()},
-    )
+    return [
+        replace(
+            each,
+            judges=tuple(map(at, each.judges)),
+            candidates=tuple(map(at, each.candidates)),
+            editor=each.editor and at(each.editor),
+            baselines={category: at(model) for category, model in each.baselines.items()},
+        )
+        for each in experiments
+    ]
+
+
+def _models(experiment: Experiment) -> Iterator[Model]:
+    """Every model that a run may ask."""
+    yield from (*experiment.judges, *experiment.candidates, *experiment.baselines.values())
+    if experiment.editor:
+        yield experiment.editor
 
 
 async def plan(experiment: Experiment, clock: Clock | None = None) -> Plan:
@@ -138,7 +148,7 @@ async def plan(experiment: Experiment, clock: Clock | None = None) -> Plan:
         if experiment.judgments != "stored":
             judgments_of(experiment)
         return Plan(())
-    experiment = await _served(experiment)
+    (experiment,) = await served(experiment)
     known, found = await stages(experiment, (clock or Clock()).wall())
     control = getattr(bias_of(experiment), "CONTROL", None)
     return replace(_planned(known, experiment), notes=notes(known, control, found))
@@ -152,7 +162,7 @@ async def pilot(experiment: Experiment, calls: int, clock: Clock | None = None) 
     if experiment.judgments != "ask":
         return
     check(experiment)
-    experiment, clock = await _served(experiment), clock or Clock()
+    ((experiment,), clock) = await served(experiment), clock or Clock()
     known, _ = await stages(experiment, clock.wall())
     trials = [each for some in known.values() for each in some if not each.request.unwritten]
     missing: dict[str, dict[str, Trial]] = {}
@@ -204,7 +214,7 @@ async def ask(experiment: Experiment, show: bool = True, **options: Any) -> Aske
         return _loaded(experiment)
     check(experiment)
     if experiment.judgments == "ask":
-        experiment = await _served(experiment)
+        (experiment,) = await served(experiment)
     budget, ahead = budget_of(experiment), dict[str, int]()
     with resumable(budget, ahead):
         return await _asked(experiment, show, budget, ahead, options)

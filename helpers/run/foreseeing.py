@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import count
+from itertools import chain, count, islice
 from pathlib import Path
 
 from helpers import store
@@ -142,9 +142,10 @@ def total(
     plans: list[Plan] = []
     adds: dict[str, float] = {}
     missing: dict[str, frozenset[Name]] = {}
+    served = iter(asyncio.run(asking.served(*chain.from_iterable(experiments.values()))))
     for id, several in experiments.items():
         adds[id], missing[id] = 0.0, frozenset()
-        for experiment in several:
+        for experiment in islice(served, len(several)):
             try:
                 stages, controls = stages_of(experiment) if experiment.judgments == "ask" else ({}, [])
                 trials = [trial for some in stages.values() for trial in some]
@@ -160,7 +161,7 @@ def total(
                 for stage, some in stages.items()
             }
             counted |= {_name(trial.request) for trial in trials if not trial.request.unwritten}
-            plans.append(make_plan(fresh, experiment.store))
+            plans.append(make_plan(fresh, experiment.store, experiment.concurrency))
             adds[id] += plans[-1].usd
     return _added(plans), adds, missing
 

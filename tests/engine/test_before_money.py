@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,37 @@ def test_a_plan_without_a_budget_is_a_question_and_says_what_to_give(
 def test_one_plan_of_several_that_does_not_fit_is_enough(typed: Any) -> None:
     code, told, _ = typed("plan", notebooks=(NAME, "00_overview"), budget_usd=0.001)
     assert code == 1 and told.index("Does not fit") < told.index("00_overview\nasks nothing")
+
+
+@pytest.mark.parametrize("command", ["run", "plan"])
+def test_options_of_a_call_are_parameters_that_every_model_gets(
+    command: str, typed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+    monkeypatch.setattr(notebooks, "_submit", lambda *given: seen.append(given[-1]) or Future())
+    monkeypatch.setattr(notebooks, "wait", lambda running, **_: pytest.fail("enough was seen"))
+    monkeypatch.setattr(run, "plan", lambda experiment: pytest.fail(f"{experiment.parameters}"))
+    with pytest.raises(pytest.fail.Exception) as ended:
+        typed(command, "--concurrency", "3", "--timeout-seconds", "90", judges="[sim_gpt_fast]")
+    given = {"concurrency": 3, "timeout_seconds": 90.0}
+    if command == "run":
+        assert given.items() <= seen[0].items()
+    else:
+        assert all(f"'{name}': {value}" in str(ended.value) for name, value in given.items())
+    experiment = load_experiment("cognitive_biases", **SMALL, **given)
+    assert experiment.concurrency == 3
+    assert {(judge.concurrency, judge.timeout_seconds) for judge in experiment.judges} == {(3, 90.0)}
+
+
+def test_a_limit_is_given_once_and_within_its_bounds(typed: Any) -> None:
+    for words, said in {
+        ("-p", "concurrency", "2", "--concurrency", "3"): "concurrency is given with -p and as an option",
+        ("--concurrency", "0"): "--concurrency",
+        ("-p", "concurrency", "0"): "concurrency = 0",
+        ("-p", "timeout_seconds", "0"): "timeout_seconds = 0",
+    }.items():
+        code, _, error = typed("plan", *words)
+        assert code != 0 and said in error, words
 
 
 def test_a_pilot_needs_a_budget_and_a_notebook(typed: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from helpers.config import load_experiment
 from helpers.judge import TooLong
 from helpers.judge.asking import by_question
 from helpers.providers import as_served
+from helpers.run import asking as asking_room
 from helpers.run import plan
 from helpers.types import Model, Request
 from tests.engine.asking import MODELS
@@ -162,3 +163,19 @@ def test_calls_to_own_servers_come_question_by_question_and_others_as_they_were_
     assert [question for question, _ in found] == [*"pppp", *"qqqq", *"rrrr"], "as the first call of each was drawn"
     assert all(found[at] == found[at + 1] for at in range(0, 12, 2)), "each beginning is read once"
     assert all(requests.index(order[at]) < requests.index(order[at + 1]) for at in range(0, 12, 2))
+
+
+def test_experiments_of_one_plan_ask_a_server_once_and_only_if_they_ask(tmp_path: Path) -> None:
+    seen: list[tuple[str, str | None]] = []
+    with saying({"/v1/models": listing("m"), "/props": LLAMA}, seen) as url:
+        models = tmp_path / "models.yaml"
+        entry = "{{provider: openai, model_id: m, vendor: x, max_tokens: 64, base_url: {}, revision: {{w: one}}}}"
+        models.write_text(f"mine: {entry.format(url)}\n", encoding="utf-8")
+        given = {"judges": ["mine"], "biases": ["confirmation"], "question_limit": 3}
+        asking, other = (load_experiment("cognitive_biases", models, **given, seed=seed) for seed in (1, 2))
+        found = asyncio.run(asking_room.served(asking, replace(other, judgments="stored"), other))
+        assert len(seen) == 2, "its models and its context"
+        assert [each.judges[0].context for each in found[::2]] == [2048, 2048]
+        seen.clear()
+        asyncio.run(asking_room.served(replace(other, judgments="stored")))
+    assert seen == []
