@@ -45,16 +45,16 @@ class Writer:
             raise
 
     def _mend_tail(self) -> None:
-        size, last = 0, b""
+        size, read, last = self.size, 0, b""  # measured first: a line that is appended meanwhile is no blank one
         for _, last in raw_lines(self.path):
-            size += len(last)
-        if size < self.size:  # a blank last line; with more behind it, it would be a damaged one
-            os.ftruncate(self._fd, size)
+            read += len(last)
+        if read < size:  # a blank last line; with more behind it, it would be a damaged one
+            os.ftruncate(self._fd, read)
         if not last or last.endswith(b"\n"):
             return
         line = look(1, last, usable)
         if line.kind == "torn":
-            os.ftruncate(self._fd, size - len(last))
+            os.ftruncate(self._fd, read - len(last))
         elif line.kind == "unended":  # only the newline is missing: a whole paid reply, not to be thrown away
             self.append_line(b"\n", "nothing was asked")
         else:  # what was paid for, or belongs to a later version, is not cut
