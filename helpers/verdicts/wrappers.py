@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Sequence
+from functools import lru_cache
 
 #: Bold, code marks and blanks around a verdict carry no meaning; `~~` and `>` may, so they stay.
 DECORATION = string.whitespace + "\u00a0\u202f*`"
@@ -144,30 +145,40 @@ def _paired(text: str) -> bool:
     return False
 
 
-def bare_line(line: str, longest: int, kinds: set[str]) -> str:
-    """A line without heading and list marks before it, and what `bare` takes off; "" where it is longer than that."""
-    line = line.strip(DECORATION + INVISIBLE)
-    if len(line) > longest:
-        return ""
-    if mark := _LIST.match(line):
-        kinds.add("heading" if mark["heading"] else "list")
-        line = line[mark.end() :]
-    return bare(line, kinds, stop=False)
-
-
-def marked(line: str, word: str, nonce: str, kinds: set[str]) -> str | None:
-    """What a bare line states after `word`, a dash, the nonce and a colon; None where it is no such line."""
-    at = min((place for place in map(line.find, COLONS) if place >= 0), default=-1)
-    head = bare(line[:at], kinds, stop=False) if at >= 0 else ""
+@lru_cache
+def _mark(word: str, nonce: str) -> re.Pattern[str]:
     unseen = f"[{INVISIBLE}]{{0,3}}"
-    found = re.fullmatch(f"({word}){unseen}([{DASHES}]){unseen}({nonce})", head, re.IGNORECASE | re.ASCII)
+    return re.compile(f"({word}){unseen}([{DASHES}]){unseen}({nonce})", re.IGNORECASE | re.ASCII)
+
+
+def stated(line: str, word: str, nonce: str, longest: int, kinds: set[str]) -> str | None:
+    """What a line states after `word`, a dash, the nonce and a colon; None where it is no such line, or states more.
+
+    Taken off are heading and list marks before it, and what `bare` takes off.
+    """
+    mark = _mark(word, nonce)
+    if not mark.search(line):  # as most lines
+        return None
+    line = line.strip(DECORATION + INVISIBLE)
+    if len(line) > longest + 100:  # with all that stands around a verdict, a line is hardly longer than it may be
+        return None
+    if listed := _LIST.match(line):
+        kinds.add("heading" if listed["heading"] else "list")
+        line = line[listed.end() :]
+    head, *rest = re.split(f"([{COLONS}])", bare(line, kinds, stop=False), maxsplit=1)
+    found = mark.fullmatch(bare(head, kinds, stop=False)) if rest else None
     if found is None:
         return None
-    kinds |= {"case"} if (found[1], found[3]) != (word, nonce) else set()
-    kinds |= {"dash"} if found[2] != "-" else set()
-    kinds |= {"invisible"} if len(head) > len(word + nonce) + 1 else set()
-    kinds |= {"colon"} if line[at] != ":" else set()
-    return bare(line[at + 1 :], kinds)
+    colon, value = rest
+    odd = {
+        "case": (found[1], found[3]) != (word, nonce),
+        "dash": found[2] != "-",
+        "invisible": len(found[0]) > len(word + nonce) + 1,
+        "colon": colon != ":",
+    }
+    kinds |= {kind for kind, there in odd.items() if there}
+    value = bare(value, kinds)
+    return value if len(value) <= longest else None
 
 
 def bare_label(text: str, labels: Sequence[str], kinds: set[str]) -> str:
