@@ -91,8 +91,6 @@ def parse(
     ('conflict', None)
     >>> parse('{"id": "5eed", "choice": "C"}', "choice", "ABCD", "5eed", structured=True)[1].choice
     'C'
-    >>> parse('{"id": "beef", "choice": "C"}', "choice", "ABCD", "5eed", structured=True)
-    ('unparsed', None)
     """
     check_form(form, labels)
     if not re.fullmatch(r"\w+", nonce):

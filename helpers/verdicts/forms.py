@@ -32,9 +32,8 @@ UNPARSED: Reading = ("unparsed", None)
 
 def leading(texts: Iterable[str], form: str, labels: Sequence[str]) -> set[object]:
     """The different verdicts that these texts begin with, complete or not, to compare them; most words state none."""
-    beginning = _beginning(form, tuple(labels))
     bare = (PASSED.sub("", text).replace("&gt;", ">").lstrip(MARGIN) for text in set(texts))
-    stated = {found["stated"] for found in map(beginning.match, bare) if found}
+    stated = {found["stated"] for found in map(_beginning(form, tuple(labels)).match, bare) if found}
     return {_meaning(each, form, labels) for each in stated} - {None}
 
 
@@ -77,9 +76,8 @@ def named(text: str, labels: Sequence[str], kinds: set[str]) -> list[str] | None
 
 def scores_of(value: str) -> dict[str, float | None]:
     """Label -> score of `A=7 B=8`; also with colons, commas and blanks. None where it is no number or given twice."""
-    plain = " ".join(value.replace(":", "=").replace(",", " ").replace(";", " ").split())
     scores: dict[str, float | None] = {}
-    for pair in plain.replace(" =", "=").replace("= ", "=").split():
+    for pair in re.sub(r"\s*[:=]\s*", "=", re.sub("[,;]", " ", value)).split():
         label, _, score = pair.partition("=")
         number = float(score) if NUMBER.fullmatch(score) else None
         scores[label] = number if scores.get(label, number) == number else None
