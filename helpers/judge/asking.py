@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from helpers import store
-from helpers.judge.budget import Budget, BudgetReached
+from helpers.judge.budget import Budget, BudgetReached, BudgetReserved
 from helpers.judge.terminal import Progress, notice, patiently
 from helpers.providers import GIVEN_UP, Clock, Limit, Session, Stopped, Tries
 from helpers.providers.keys import redact
@@ -125,7 +125,7 @@ class Asking:
         line = self.lines.setdefault(request.model.name, {})
         try:
             if not self._first(request):
-                raise BudgetReached("an earlier call of the model waits for money", waiting=True)
+                raise BudgetReserved("an earlier call of the model waits for money")
             self.budget.reserve(request)
         except BudgetReached:
             line[request.key] = None
