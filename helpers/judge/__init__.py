@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack, suppress
 from functools import lru_cache
 from pathlib import Path
@@ -101,7 +101,10 @@ async def complete_all(
         await asking.run(concurrency, clock, limits)
     if len(replies) < len(wanted):
         missing = [request for key, request in wanted.items() if key not in replies]
-        raise Incomplete(asking.incomplete() + _costs(missing, budget))
+        more, costs = make_plan({stage: missing}, None).usd, ""
+        if more or budget.spent:
+            costs = f"What is missing could cost up to {dollars(more)} more. The account of this run:\n{budget.account}"
+        raise Incomplete(f"{asking.incomplete()}\n{costs}".rstrip("\n"))
     return replies
 
 
@@ -165,14 +168,6 @@ def _stored(wanted: Mapping[str, Request], folder: Path) -> dict[str, Completion
         stored = {reply.key: without_body(reply) for reply in store.replies(path) if reply.key in wanted}
         found |= {key: stored[key] for key in keys if key in stored}
     return found
-
-
-def _costs(missing: Sequence[Request], budget: Budget) -> str:
-    """What a run that ended too early has cost, and the rest could; "" where nothing costs anything."""
-    more = make_plan({"": missing}, None).usd
-    if not (more or budget.spent):
-        return ""
-    return f"\nWhat is missing could cost up to {dollars(more)} more. The account of this run:\n{budget.account}"
 
 
 async def wait_for_lock(path: Path, clock: Clock) -> Any:
