@@ -22,10 +22,27 @@ import jinja2.sandbox
 from helpers.services import own_server
 from helpers.types import PAIRWISE, Answer, Experiment, Model, Question, Request, Trial, check_form, short_hash
 
-PARTS = re.compile(r"--- system ---\n(?P<system>.*?)^--- user ---\n(?P<user>.*)", re.DOTALL | re.MULTILINE)
 #: Characters: a text with variables that gives more is a mistake, and would be paid for.
 LONGEST_TEXT = 100_000
-DIVIDER = re.compile(r"^--- (?:system|user) ---$", re.MULTILINE)
+DIVIDER = re.compile(r"^--- (system|user) ---(?:\n|\Z)", re.MULTILINE)
+
+
+def _present(value: Any) -> Any:
+    if value is None:
+        raise ValueError("a value to be inserted is None")
+    return value
+
+
+_ENVIRONMENT = jinja2.sandbox.ImmutableSandboxedEnvironment(
+    undefined=jinja2.StrictUndefined,
+    keep_trailing_newline=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    finalize=_present,
+)
+_ENVIRONMENT.globals.clear()
+_ENVIRONMENT.filters.pop("random")  # a prompt is made more than once, and must be the same each time
+_compiled = lru_cache(maxsize=256)(_ENVIRONMENT.from_string)
 
 
 @dataclass(frozen=True)
@@ -45,22 +62,19 @@ def load(path: Path) -> Template:
     error, is refused.
     """
     text = path.read_text(encoding="utf-8")
-    parts = PARTS.fullmatch(text)
-    if parts is None or len(DIVIDER.findall(text)) > 2:
+    before, *parts = DIVIDER.split(text)
+    if before or parts[::2] != ["system", "user"]:
         first = text.split("\n", 1)[0]
         raise ValueError(
             f"{path}: a template is a line '--- system ---' (the first; found {first!r}), the system part, one line "
             "'--- user ---' and the user part"
         )
-    variables: set[str] = set()
-    for name, part in parts.groupdict().items():
-        try:
-            variables |= _names(part)
-        except jinja2.TemplateSyntaxError as error:
-            line = text.count("\n", 0, parts.start(name)) + error.lineno
-            raise ValueError(f"{path}, line {line}: {error.message}") from error
-    system, user = (parts[name].removesuffix("\n") for name in ("system", "user"))
-    return Template(path, system, user, frozenset(variables))
+    _, system, _, user = parts
+    try:  # with as many lines before each part as in the file
+        variables = _names("\n" + system) | _names("\n" * (2 + system.count("\n")) + user)
+    except jinja2.TemplateSyntaxError as error:
+        raise ValueError(f"{path}, line {error.lineno}: {error.message}") from error
+    return Template(path, system.removesuffix("\n"), user.removesuffix("\n"), variables)
 
 
 def render(template: Template, **variables: Any) -> tuple[str, str]:
@@ -108,12 +122,7 @@ def filled(source: str, where: str, **variables: Any) -> str:
 @lru_cache(maxsize=4096)
 def _names(source: str) -> frozenset[str]:
     """The variables of a text, by the text alone: one wording serves many scenarios."""
-    return frozenset(jinja2.meta.find_undeclared_variables(_environment().parse(source)))
-
-
-@lru_cache(maxsize=256)
-def _compiled(source: str) -> jinja2.Template:
-    return _environment().from_string(source)
+    return frozenset(jinja2.meta.find_undeclared_variables(_ENVIRONMENT.parse(source)))
 
 
 def _insert(source: str, where: object, variables: Mapping[str, Any]) -> str:
@@ -224,23 +233,3 @@ def schema_with_id(properties: Mapping[str, Any], pinned: str = "") -> dict[str,
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-
-
-@lru_cache
-def _environment() -> jinja2.Environment:
-    environment = jinja2.sandbox.ImmutableSandboxedEnvironment(
-        undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_present,
-    )
-    environment.globals.clear()
-    environment.filters.pop("random")  # a prompt is made more than once, and must be the same each time
-    return environment
-
-
-def _present(value: Any) -> Any:
-    if value is None:
-        raise ValueError("a value to be inserted is None")
-    return value

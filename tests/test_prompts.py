@@ -90,7 +90,7 @@ def test_an_error_of_syntax_or_a_draw_at_random_is_told_by_file_and_line(templat
         template(text)
 
 
-def test_missing_and_unused_variables_are_errors(template):
+def test_missing_and_unused_variables_and_functions_are_errors(template):
     written = template("--- system ---\n{{ a }}\n--- user ---\n{% if b %}{{ c }}{% endif %}\n")
     with pytest.raises(ValueError, match=r"judge\.txt: missing variable c; given: a, b"):
         render(written, a=1, b=False)
@@ -98,6 +98,8 @@ def test_missing_and_unused_variables_are_errors(template):
         render(written)
     with pytest.raises(ValueError, match=r"judge\.txt: unused variable d, e; the template uses: a, b, c"):
         render(written, a=1, b=True, c=2, d=3, e=4)
+    with pytest.raises(ValueError, match="missing variable range"):  # templates have no functions
+        render(template("--- system ---\n--- user ---\n{% for n in range(9) %}{{ n }}{% endfor %}\n"))
 
 
 @pytest.mark.parametrize(
@@ -115,11 +117,6 @@ def test_missing_and_unused_variables_are_errors(template):
 def test_a_value_that_is_not_what_the_template_needs_is_an_error(template, source, value, message):
     with pytest.raises(ValueError, match=rf"judge\.txt: .*{message}.*; given: x"):
         render(template(f"--- system ---\n--- user ---\n{source}\n"), x=value)
-
-
-def test_templates_have_no_functions(template):
-    with pytest.raises(ValueError, match="missing variable range"):
-        render(template("--- system ---\n--- user ---\n{% for n in range(9) %}{{ n }}{% endfor %}\n"))
 
 
 def test_check_nonce_names_the_candidates():

@@ -249,17 +249,9 @@ def check_precision(case: tuple[str, bool, object, bool, str]) -> None:
     assert read == truth or not readable, "a quotation cost the judge its verdict"
 
 
-@settings(max_examples=500, deadline=None)
-@given(reply_of_a_judge())
-def test_whatever_is_read_is_what_the_judge_decided(case):
-    check_precision(case)
-
-
-@pytest.mark.slow
-@settings(max_examples=10_000, deadline=None)
-@given(reply_of_a_judge())
-def test_whatever_is_read_is_what_the_judge_decided_in_ten_thousand_cases(case):
-    check_precision(case)
+@pytest.mark.parametrize("cases", [500, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_whatever_is_read_is_what_the_judge_decided(cases):
+    settings(max_examples=cases, deadline=None)(given(reply_of_a_judge())(check_precision))()
 
 
 def test_a_parser_that_reads_any_nonce_is_caught():

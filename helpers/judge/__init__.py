@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack, suppress
 from functools import lru_cache
 from pathlib import Path
@@ -33,10 +33,11 @@ from helpers.types import Completion, Judgment, Request, Trial
 
 __all__ = ["UNWRITTEN", "Account", "Budget", "Incomplete", "Interrupted", "MissingKey", "NoPrice", "OverBudget"]
 __all__ += ["OverLimit", "Plan", "Spending", "TooLong", "actual", "billed", "check_fit", "check_keys", "complete_all"]
-__all__ += ["dollars", "earlier", "judge_all", "judgments", "labels_of", "make_plan", "notice"]
+__all__ += ["dollars", "earlier", "judge_all", "judgments", "labels_of", "make_plan", "notice", "wait_for_lock"]
 
-#: A waiting run says so after this many seconds.
+#: Whoever waits for a file of the store prints a notice after so many seconds.
 PATIENCE_BEFORE_WORDS = 2.0
+_notice_once = lru_cache(notice)
 #: What an error says that comes before the first call of a run.
 NOTHING = "nothing was asked"
 
@@ -82,7 +83,10 @@ async def complete_all(
     check_fit(missing, labels, so=so)
     limits = checking.limits_at(request.model for request in wanted.values())
     with ExitStack() as stack:
-        writers = await _lock(sorted({request.model.name for request in missing}), folder, stack, clock)
+        writers = {}
+        for name in sorted({request.model.name for request in missing}):  # so two runs cannot wait for each other
+            path = store.file_of(folder, name)
+            writers[name] = stack.enter_context(store.writing(path, (await wait_for_lock(path, clock)).release))
         replies = _stored(wanted, folder)  # whoever held the lock may have asked the same
         missing = [request for key, request in wanted.items() if key not in replies]
         if not budget.planned:
@@ -97,7 +101,10 @@ async def complete_all(
         await asking.run(concurrency, clock, limits)
     if len(replies) < len(wanted):
         missing = [request for key, request in wanted.items() if key not in replies]
-        raise Incomplete(asking.incomplete() + _costs(missing, budget))
+        more, costs = make_plan({stage: missing}, None).usd, ""
+        if more or budget.spent:
+            costs = f"What is missing could cost up to {dollars(more)} more. The account of this run:\n{budget.account}"
+        raise Incomplete(f"{asking.incomplete()}\n{costs}".rstrip("\n"))
     return replies
 
 
@@ -156,36 +163,19 @@ def _stored(wanted: Mapping[str, Request], folder: Path) -> dict[str, Completion
     found: dict[str, Completion] = {}
     for name in sorted({request.model.name for request in wanted.values()}):
         path, keys = store.file_of(folder, name), [key for key, request in wanted.items() if request.model.name == name]
-        _name_index(path)
+        if index := store.left_index(path):
+            _notice_once(index)
         stored = {reply.key: without_body(reply) for reply in store.replies(path) if reply.key in wanted}
         found |= {key: stored[key] for key in keys if key in stored}
     return found
 
 
-@lru_cache
-def _name_index(path: Path) -> None:
-    """Name once the index that an earlier version kept beside a store file."""
-    if told := store.left_index(path):
-        notice(told)
-
-
-def _costs(missing: Sequence[Request], budget: Budget) -> str:
-    """What a run that ended too early has cost, and the rest could; "" where nothing costs anything."""
-    more = make_plan({"": missing}, None).usd
-    if not (more or budget.spent):
-        return ""
-    return f"\nWhat is missing could cost up to {dollars(more)} more. The account of this run:\n{budget.account}"
-
-
-async def _lock(names: Sequence[str], folder: Path, stack: ExitStack, clock: Clock) -> dict[str, store.Writer]:
-    """Writers for the models' files, locked in sorted order so that two runs cannot wait for each other."""
-    writers = {}
-    for name in names:
-        path, since, said = store.file_of(folder, name), clock.now(), False
-        while (lock := store.try_lock(path)) is None:
-            if clock.now() - since >= PATIENCE_BEFORE_WORDS and not said:
-                notice(f"waiting for {path.name}, held by {store.holder(path)}")
-                said = True
-            await clock.sleep(0.1)
-        writers[name] = stack.enter_context(store.writing(path, lock.release))
-    return writers
+async def wait_for_lock(path: Path, clock: Clock) -> Any:
+    """The lock of a store file once it is free; a notice names its holder where that takes long."""
+    since, noticed = clock.now(), False
+    while (lock := store.try_lock(path)) is None:
+        if clock.now() - since >= PATIENCE_BEFORE_WORDS and not noticed:
+            notice(f"waiting for {path}, held by {store.holder(path)}")
+            noticed = True
+        await clock.sleep(0.1)
+    return lock

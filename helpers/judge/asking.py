@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from helpers import store
-from helpers.judge.budget import Budget, BudgetReached
+from helpers.judge.budget import Budget, BudgetReached, BudgetReserved
 from helpers.judge.terminal import Progress, notice, patiently
 from helpers.providers import GIVEN_UP, Clock, Limit, Session, Stopped, Tries
 from helpers.providers.keys import redact
@@ -125,7 +125,7 @@ class Asking:
         line = self.lines.setdefault(request.model.name, {})
         try:
             if not self._first(request):
-                raise BudgetReached("an earlier call of the model waits for money", waiting=True)
+                raise BudgetReserved("an earlier call of the model waits for money")
             self.budget.reserve(request)
         except BudgetReached:
             line[request.key] = None
@@ -286,8 +286,34 @@ async def in_order(
 ) -> None:
     """Make all of these calls, so many at a time to each address, and to each server of a model, until it is `over`.
 
-    A model may set its own number. `answered` holds the names of the models that have answered in this run.
+    A model may set its own number. `answered` holds the names of the models that have answered in this run. At each
+    address the first call is made alone, then the first of each other model, then the rest side by side. So a wrong key
+    costs one call, whatever the number of models, and a wrong model id one of its own. Those side by side begin APART;
+    simulated ones, which nobody waits for, at once.
     """
+
+    async def in_turn(waiting: Iterator[Request], delay: float) -> None:
+        await asyncio.sleep(delay)
+        for request in waiting:
+            await asyncio.sleep(0)  # calls that are refused, or simulated, never wait: no interrupt would be heard
+            if over():
+                return
+            await one(request)
+
+    async def at_address(group: Sequence[Request], most: int) -> None:
+        first: dict[str, Request] = {}
+        for request in group:
+            if request.model.name not in answered:  # as those of deferred calls may have
+                first.setdefault(request.model.name, request)
+        alone, others = [*first.values()][:1], [*first.values()][1:]
+        rest = [request for request in group if first.get(request.model.name) is not request]
+        apart = 0.0 if group[0].model.simulated else APART
+        for calls, width in ((alone, 1), (others, len(others)), (rest, most)):
+            waiting = iter(calls)
+            async with asyncio.TaskGroup() as tasks:
+                for place in range(min(width, len(calls))):
+                    tasks.create_task(in_turn(waiting, place * apart))
+
     found: dict[tuple[Address, ...], list[Request]] = {}
     for request in requests:
         found.setdefault(request.model.addresses, []).append(request)
@@ -295,35 +321,4 @@ async def in_order(
     async with asyncio.TaskGroup() as addresses:
         for servers, group in found.items():
             most = max(request.model.concurrency or concurrency for request in group)
-            addresses.create_task(_address(group, one, most * len(servers), answered, over))
-
-
-async def _address(
-    requests: Sequence[Request], one: One, concurrency: int, answered: Container[str], over: Callable[[], bool]
-) -> None:
-    """All calls to one address: the first alone, then the first of each other model, then the rest side by side.
-
-    So a wrong key costs one call, whatever the number of models, and a wrong model id one of its own. Those side by
-    side begin APART; simulated ones, which nobody waits for, at once.
-    """
-    first: dict[str, Request] = {}
-    for request in requests:
-        if request.model.name not in answered:  # as those of deferred calls may have
-            first.setdefault(request.model.name, request)
-    alone, others = [*first.values()][:1], [*first.values()][1:]
-    rest = [request for request in requests if first.get(request.model.name) is not request]
-
-    async def worker(place: int, waiting: Iterator[Request]) -> None:
-        if not requests[0].model.simulated:
-            await asyncio.sleep(place * APART)
-        for request in waiting:
-            await asyncio.sleep(0)  # calls that are refused, or simulated, never wait: no interrupt would be heard
-            if over():
-                return
-            await one(request)
-
-    for calls, most in ((alone, 1), (others, len(others)), (rest, concurrency)):
-        waiting = iter(calls)
-        async with asyncio.TaskGroup() as group:
-            for place in range(min(most, len(calls))):
-                group.create_task(worker(place, waiting))
+            addresses.create_task(at_address(group, most * len(servers)))

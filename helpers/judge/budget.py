@@ -31,15 +31,15 @@ class OverBudget(RuntimeError):
 
 
 class BudgetReached(RuntimeError):
-    """The next attempt could exceed the budget: calls so far were dearer than planned (retries that were billed).
+    """The next attempt could exceed the budget: calls so far were dearer than planned (retries that were billed)."""
 
-    `waiting` says that there would be enough if all that is reserved for calls in flight came back.
-    """
+    waiting = False
 
-    def __init__(self, message: str, waiting: bool) -> None:
-        """The message tells whose budget it is, what was spent and what is left."""
-        super().__init__(message)
-        self.waiting = waiting
+
+class BudgetReserved(BudgetReached):
+    """There would be enough if all that is reserved for calls in flight came back."""
+
+    waiting = True
 
 
 # --- prices -----------------------------------------------------------------------------------------------------------
@@ -303,7 +303,7 @@ class Budget:
                     f"({dollars(spent)} spent, {dollars(reserved)} reserved, "
                     f"{dollars(limit - spent - reserved, left=True)} left; the call could cost up to {dollars(usd)})"
                 )
-                stops.append(BudgetReached(told, waiting=spent + usd <= limit + ROUNDING))
+                stops.append((BudgetReserved if spent + usd <= limit + ROUNDING else BudgetReached)(told))
         return min(stops, key=lambda stop: stop.waiting, default=None)  # where one of them is final, it is that one
 
     def settle(self, request: Request, completion: Completion) -> None:

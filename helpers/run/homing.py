@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
-import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from helpers import store
-from helpers.judge import notice
-
-#: Whoever waits for a file of the store says so after this many seconds, and looks again after these.
-PATIENCE_SECONDS, AGAIN_SECONDS = 2.0, 0.2
+from helpers.judge import notice, wait_for_lock
+from helpers.providers import Clock
 
 
 def take_in(lines: Path, replies: Path) -> None:
@@ -34,11 +32,4 @@ def take_in(lines: Path, replies: Path) -> None:
 
 
 def _locked(path: Path) -> Any:
-    """The lock of a store file; whoever holds it is waited for, and named when that takes time."""
-    since, said = time.monotonic(), False
-    while (lock := store.try_lock(path)) is None:
-        if time.monotonic() - since > PATIENCE_SECONDS and not said:
-            notice(f"waiting for {path}, held by {store.holder(path)}")
-            said = True
-        time.sleep(AGAIN_SECONDS)
-    return lock
+    return asyncio.run(wait_for_lock(path, Clock()))

@@ -130,7 +130,9 @@ def reachable() -> Iterator[dict[str, Any]]:
 
 def _asked(*_: object) -> None:
     _this.asked += 1
-    if _this.asked > 1:
+    # Not a third time, which would cut short the shutdown of its kernel; and an idle process stays: when one of a pool
+    # exits, the pool terminates all others.
+    if _this.asked == 2 and _this.busy:
         raise SystemExit(130)
     if _this.kernel is not None:  # not here: in a signal's handler no loop can be run
         threading.Thread(target=_interrupt, args=(_this.kernel,), daemon=True).start()

@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from helpers.store.records import StoreError, encode, look, opened, raw_lines, sync_folder, told_of, usable
+from helpers.store.records import StoreError, encode, look, naming, opened, raw_lines, sync_folder, usable
 from helpers.types import Completion, Request
 
 SYNC_LINES = 64
@@ -45,16 +45,16 @@ class Writer:
             raise
 
     def _mend_tail(self) -> None:
-        size, last = 0, b""
+        size, read, last = self.size, 0, b""  # measured first: a line that is appended meanwhile is no blank one
         for _, last in raw_lines(self.path):
-            size += len(last)
-        if size < self.size:  # a blank last line; with more behind it, it would be a damaged one
-            os.ftruncate(self._fd, size)
+            read += len(last)
+        if read < size:  # a blank last line; with more behind it, it would be a damaged one
+            os.ftruncate(self._fd, read)
         if not last or last.endswith(b"\n"):
             return
         line = look(1, last, usable)
         if line.kind == "torn":
-            os.ftruncate(self._fd, size - len(last))
+            os.ftruncate(self._fd, read - len(last))
         elif line.kind == "unended":  # only the newline is missing: a whole paid reply, not to be thrown away
             self.append_line(b"\n", "nothing was asked")
         else:  # what was paid for, or belongs to a later version, is not cut
@@ -75,12 +75,10 @@ class Writer:
     def append_line(self, line: bytes, so: str) -> None:
         """Write one line that is encoded already; `so` says what follows from a failure."""
         size = self.size
-        try:
+        with naming(self.path, so, "cannot append ({})"):
             if os.write(self._fd, line) != len(line):
                 os.ftruncate(self._fd, size)
                 raise OSError(errno.ENOSPC, "no space left")
-        except OSError as error:
-            raise told_of(self.path, OSError(error.errno, f"cannot append ({error.strerror})"), so) from error
         self._unsynced += 1
         self._sync(wait=self._unsynced >= MOST_UNSYNCED, least=SYNC_LINES)
 
@@ -117,11 +115,8 @@ class Writer:
             self._unsynced, self._synced_at = 0, time.monotonic()
 
     def _to_disk(self) -> None:
-        try:
+        with naming(self.path, "nothing more is asked", "cannot sync ({})"):
             getattr(os, "fdatasync", os.fsync)(self._fd)
-        except OSError as error:
-            failed = OSError(error.errno, f"cannot sync ({error.strerror})")
-            raise told_of(self.path, failed, "nothing more is asked") from error
 
     def close(self) -> None:
         """Sync and close."""
@@ -136,14 +131,14 @@ def try_lock(path: Path) -> Any | None:
     """The lock of a store file, or None while another process holds it; `release()` it when done."""
     from filelock import FileLock, Timeout
 
-    try:
+    lock = FileLock(f"{path}.lock", mode=0o600, thread_local=False)
+    with naming(path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(f"{path}.lock", mode=0o600, thread_local=False)
-        lock.acquire(timeout=0)
-    except Timeout:
-        return None
-    except OSError as error:
-        raise told_of(Path(error.filename or f"{path}.lock"), error) from error
+    with naming(Path(lock.lock_file)):
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            return None
     note = f"process {os.getpid()} on {socket.gethostname()} since {time.strftime('%H:%M:%S')}"
     try:
         note_file = opened(Path(f"{path}.holder"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)

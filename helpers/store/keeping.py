@@ -16,14 +16,14 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from helpers.escaping import cell
 from helpers.store import records
 from helpers.store.appending import Writer, lock_at_once
-from helpers.store.records import Line, Reader, StoreError, examine, file_of, files, opened, scan, sync_folder, told_of
+from helpers.store.records import Line, Reader, StoreError, examine, file_of, files, opened, scan
 from helpers.types import Usage
 
 #: What one line cost in US dollars, counted and at most; raises ValueError where nobody knows the price.
@@ -138,15 +138,13 @@ def repair(path: Path) -> Repaired:
 def set_aside(path: Path, bad: Sequence[Line]) -> Path:
     """Put lines that cannot be read into the file beside theirs, byte for byte and onto the disk; that file's path."""
     side = path.with_name(f"{path.name}.damaged")
-    try:
-        if bad:
-            with os.fdopen(opened(side, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab") as file:
-                file.writelines(line.raw.removesuffix(b"\n") + b"\n" for line in bad)
-                file.flush()
-                os.fsync(file.fileno())
-            sync_folder(path.parent)
-    except OSError as error:
-        raise told_of(side, error, "nothing else was changed") from error
+    if bad:
+        file = os.fdopen(opened(side, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab")
+        with records.naming(side, "nothing else was changed"), file:
+            file.writelines(line.raw.removesuffix(b"\n") + b"\n" for line in bad)
+            file.flush()
+            os.fsync(file.fileno())
+            records.sync_folder(path.parent)
     return side
 
 
@@ -163,7 +161,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         if path.exists():
             part.chmod(path.stat().st_mode & 0o777)
         os.replace(part, path)
-        sync_folder(path.parent)
+        records.sync_folder(path.parent)
     except OSError as error:
         if error.filename:
             raise
@@ -324,20 +322,17 @@ def _take(
 
     `bears` are the kinds of lines that are not whole and stop nothing.
     """
-
-    def checked() -> Iterator[tuple[Line, str]]:
-        return chain.from_iterable(_checked(source, model, bears, read) for source, model in sources)
-
-    joined = {file_of(folder, name): Joined(name) for name in sorted({name for _, name in checked()})}
+    names = {name for _, name in _checked(sources, bears, read)}
+    joined = {file_of(folder, name): Joined(name) for name in sorted(names)}
     folder.mkdir(parents=True, exist_ok=True)
     seen, writers = dict[Path, Seen](), dict[Path, Writer]()
     with ExitStack() as stack:
         try:
             for path in joined:
                 stack.callback(lock(path).release)
-                seen[path] = _read(path)
+                seen[path] = _read(path) if path.exists() else Seen()
                 writers[path] = stack.enter_context(closing(Writer(path)))
-            for line, name in checked():
+            for line, name in _checked(sources, bears, read):
                 if (path := file_of(folder, name)) not in joined:
                     raise StoreError(f"line {line.number} came while the source was read; {_SO}: try again")
                 _append(joined[path], line, writers[path], seen[path])
@@ -352,36 +347,36 @@ def _take(
     return list(joined.values())
 
 
-def _checked(source: Path, model: str | None, bears: Sequence[str], read: Reader) -> Iterator[tuple[Line, str]]:
-    """The lines of a source as they are to be written, and whose; StoreError with bad ones when all were read."""
-    bad: list[Line] = []
-    for number, raw in records.raw_lines(source):
-        own, name = own_line(raw.removesuffix(b"\n").removesuffix(b"\r"))
-        name = name if name is not None else model
-        line = records.look(number, own + (b"\n" if raw.endswith(b"\n") else b""), read)
-        if line.record is None and not (line.kind in bears and name is not None):
-            bad.append(line)
-        elif name is None:
-            raise StoreError(
-                f"{source}, line {number}: does not say whose file it belongs to, as lines of `recuse store export` "
-                "do; name the model with --model"
-            )
-        else:
-            yield line, name
-    if bad:
-        told = "".join(f"\n  line {line.number}: {line.wrong}" for line in bad[:TOLD])
-        more = f"\n  and {len(bad) - TOLD} more" if len(bad) > TOLD else ""
-        raise StoreError(f"{source}: {len(bad)} lines are not whole, {_SO}:{told}{more}")
+def _checked(
+    sources: Sequence[tuple[Path, str | None]], bears: Sequence[str], read: Reader
+) -> Iterator[tuple[Line, str]]:
+    """The lines of sources as they are to be written, and whose; StoreError with bad ones when one was read."""
+    for source, model in sources:
+        bad: list[Line] = []
+        for number, raw in records.raw_lines(source):
+            own, name = own_line(raw.removesuffix(b"\n").removesuffix(b"\r"))
+            name = name if name is not None else model
+            line = records.look(number, own + (b"\n" if raw.endswith(b"\n") else b""), read)
+            if line.record is None and not (line.kind in bears and name is not None):
+                bad.append(line)
+            elif name is None:
+                raise StoreError(
+                    f"{source}, line {number}: does not say whose file it belongs to, as lines of `recuse store "
+                    "export` do; name the model with --model"
+                )
+            else:
+                yield line, name
+        if bad:
+            told = "".join(f"\n  line {line.number}: {line.wrong}" for line in bad[:TOLD])
+            more = f"\n  and {len(bad) - TOLD} more" if len(bad) > TOLD else ""
+            raise StoreError(f"{source}: {len(bad)} lines are not whole, {_SO}:{told}{more}")
 
 
 def _read(path: Path) -> Seen:
     """What a file holds, read as runs read it, wherever the new lines come from."""
     seen = Seen()
-    for line in scan(path, records.usable) if path.exists() else ():
-        if line.kind in ("damaged", "unknown"):
-            raise StoreError(f"{path}, line {line.number}: {line.wrong}; {_SO}: see `recuse store verify`")
-        if line.record is not None:
-            seen.note(line.record)
+    for _, record in records.whole_lines(path, f"{_SO}: see `recuse store verify`", records.usable):
+        seen.note(record)
     return seen
 
 
@@ -421,38 +416,30 @@ def export(
         raise StoreError(f"{target}: would lie in the store itself, where each file is a model's; choose another one")
     if not target.parent.is_dir():
         raise StoreError(f"{target.parent}: no such folder")
-    counts: dict[str, int] = {}
-    found = _lines(files(folder, models), experiments, counts)
+    counts, labels = Counter[str](), set[str]()
+
+    def lines() -> Iterator[tuple[str, bytes, dict[str, Any]]]:
+        for path in files(folder, models):
+            file_of(folder, path.stem)  # a name that import would refuse
+            for line, record in records.whole_lines(path, "nothing was written"):
+                label = str(record["labels"].get("experiment", ""))
+                labels.add(label)
+                if not experiments or label in experiments:
+                    counts[path.stem] += 1
+                    yield path.stem, line.raw.rstrip(b"\r\n"), record
+
     with replacing(target) as file:
         if suffix == ".jsonl":
-            file.writelines(named(line.raw.rstrip(b"\r\n"), model) + b"\n" for model, line in found)
+            file.writelines(named(raw, model) + b"\n" for model, raw, _ in lines())
         else:
-            _write_table(file, found, suffix == ".csv")
+            _write_table(file, ((model, record) for model, _, record in lines()), suffix == ".csv")
         if experiments and not counts:
-            there = sorted({label for _, line in _lines(files(folder, models), (), {}) if (label := _label(line))})
-            raise StoreError(
-                f"{folder}: no line of {', '.join(experiments)}; there are those of: {', '.join(there) or 'none'}"
-            )
+            there = ", ".join(sorted(labels - {""})) or "none"
+            raise StoreError(f"{folder}: no line of {', '.join(experiments)}; there are those of: {there}")
     return counts
 
 
-def _label(line: Line) -> str:
-    return str((line.record or {}).get("labels", {}).get("experiment", ""))
-
-
-def _lines(paths: Sequence[Path], experiments: Sequence[str], counts: dict[str, int]) -> Iterator[tuple[str, Line]]:
-    """The whole lines of files with their models' names, counted; a torn last line is left out as readers do."""
-    for path in paths:
-        file_of(path.parent, path.stem)  # a name that import would refuse
-        for line in scan(path):
-            if line.kind in ("damaged", "unknown"):
-                raise StoreError(f"{path}, line {line.number}: {line.wrong}; nothing was written")
-            if line.record is not None and (not experiments or _label(line) in experiments):
-                counts[path.stem] = counts.get(path.stem, 0) + 1
-                yield path.stem, line
-
-
-def _write_table(file: BinaryIO, found: Iterator[tuple[str, Line]], as_csv: bool) -> None:
+def _write_table(file: BinaryIO, found: Iterator[tuple[str, dict[str, Any]]], as_csv: bool) -> None:
     """The lines as rows of a table; in CSV every text is in quotation marks, and none begins like a formula."""
     import pyarrow
     from pyarrow import csv, parquet
@@ -460,24 +447,22 @@ def _write_table(file: BinaryIO, found: Iterator[tuple[str, Line]], as_csv: bool
     types = {name: records.LAYOUT["types"].get(name, "string") for name in records.LAYOUT["columns"]}
     types |= {name: "int64" for name, each in types.items() if as_csv and each == "bool"}
     schema = pyarrow.schema([(name, pyarrow.type_for_alias(each)) for name, each in types.items()])
-    rows = _rows(found, as_csv)
+    rows = (_row(model, record, as_csv) for model, record in found)
     with csv.CSVWriter(file, schema) if as_csv else parquet.ParquetWriter(file, schema, compression="zstd") as writer:
         while part := list(islice(rows, _ROWS)):
             writer.write_table(pyarrow.Table.from_pylist(part, schema))
 
 
-def _rows(found: Iterator[tuple[str, Line]], as_csv: bool) -> Iterator[dict[str, Any]]:
-    """The lines as rows of the table; what is neither text nor number is JSON."""
-    columns, types = records.LAYOUT["columns"], records.LAYOUT["types"]
-    for model, line in found:
-        row: dict[str, Any] = {}
-        for name, place in columns.items():
-            value: Any = line.record if place else model
-            for step in place:
-                value = value.get(step) if isinstance(value, dict) else None
-            if name not in types and value is not None:
-                text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-                text = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-                value = cell(text) if as_csv else text
-            row[name] = int(value) if as_csv and isinstance(value, bool) else value
-        yield row
+def _row(model: str, record: dict[str, Any], as_csv: bool) -> dict[str, Any]:
+    """A line as a row of the table; what is neither text nor number is JSON."""
+    row: dict[str, Any] = {}
+    for name, place in records.LAYOUT["columns"].items():
+        value: Any = record if place else model
+        for step in place:
+            value = value.get(step) if isinstance(value, dict) else None
+        if name not in records.LAYOUT["types"] and value is not None:
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            text = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+            value = cell(text) if as_csv else text
+        row[name] = int(value) if as_csv and isinstance(value, bool) else value
+    return row

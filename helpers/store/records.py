@@ -11,6 +11,7 @@ import re
 import tomllib
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -44,11 +45,15 @@ class StoreError(RuntimeError):
     """A store file that cannot be trusted or written; the message names file and line."""
 
 
-def told_of(path: Path, error: OSError, so: str = "") -> StoreError:
-    """An error of the system as a StoreError: the file or folder, what is wrong, what to do, and what follows."""
-    remedy = LAYOUT["remedies"].get(errno.errorcode.get(error.errno or 0))
-    words = "a symbolic link, and nothing is written through one" if error.errno == errno.ELOOP else error.strerror
-    return StoreError("; ".join(filter(None, (f"{path}: {words}", remedy, so))))
+@contextmanager
+def naming(path: Path, so: str = "", failure: str = "{}") -> Iterator[None]:
+    """Turn an error of the system into a StoreError: the file or folder, the failure, what to do, and what follows."""
+    try:
+        yield
+    except OSError as error:
+        remedy = LAYOUT["remedies"].get(errno.errorcode.get(error.errno or 0))
+        words = "a symbolic link, and nothing is written through one" if error.errno == errno.ELOOP else error.strerror
+        raise StoreError("; ".join(filter(None, (f"{path}: {failure.format(words)}", remedy, so)))) from error
 
 
 def opened(path: Path, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
@@ -60,10 +65,8 @@ def opened(path: Path, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
         raise StoreError(f"{path}: no regular file but a folder, pipe or device; move it out of the folder of replies")
     if flags != os.O_RDONLY:
         flags |= getattr(os, "O_NOFOLLOW", 0)  # Windows has none
-    try:
+    with naming(path):
         return os.open(path, flags | getattr(os, "O_BINARY", 0), mode)  # Windows would write line ends of its own
-    except OSError as error:
-        raise told_of(path, error) from error
 
 
 def sync_folder(folder: Path) -> None:
@@ -317,6 +320,15 @@ def whole_within(damaged: bytes) -> list[bytes]:
 def scan(path: Path, read: Reader = examine) -> Iterator[Line]:
     """Every line of a file as it stands, whole or not; strictly, or as `read` does."""
     return (look(number, raw, read) for number, raw in raw_lines(path))
+
+
+def whole_lines(path: Path, so: str, read: Reader = examine) -> Iterator[tuple[Line, dict[str, Any]]]:
+    """The lines of a file with their records but for a torn last one; StoreError, with what follows, at a bad one."""
+    for line in scan(path, read):
+        if line.kind in ("damaged", "unknown"):
+            raise StoreError(f"{path}, line {line.number}: {line.wrong}; {so}")
+        if line.record is not None:
+            yield line, line.record
 
 
 def look(number: int, raw: bytes, read: Reader = examine) -> Line:

@@ -91,8 +91,6 @@ def parse(
     ('conflict', None)
     >>> parse('{"id": "5eed", "choice": "C"}', "choice", "ABCD", "5eed", structured=True)[1].choice
     'C'
-    >>> parse('{"id": "beef", "choice": "C"}', "choice", "ABCD", "5eed", structured=True)
-    ('unparsed', None)
     """
     check_form(form, labels)
     if not re.fullmatch(r"\w+", nonce):
@@ -144,17 +142,16 @@ def _structured(text: str, form: str, labels: Sequence[str], nonce: str, kinds: 
 def _text(text: str, form: str, labels: Sequence[str], nonce: str, kinds: set[str]) -> Reading:
     word = "RANKING" if form == "listwise" else "VERDICT"
     # Only "\n" ends a line: exotic line ends inside a quotation must not make lines of their own.
-    *lines, last = wrappers.without_closing_fence(text, kinds).split("\n")
-    stated = _stated(last, word, nonce, kinds)
+    before, _, last = wrappers.without_closing_fence(text, kinds).rpartition("\n")
+    stated = wrappers.stated(last, word, nonce, LONGEST, kinds)
     if stated is None:
         return UNPARSED
-    final, before = forms.leading(stated, form, labels), "\n".join(lines).rstrip()
+    before = before.rstrip()
     ends = [mention.end() for mention in re.finditer(rf"{word}\W{{0,8}}{nonce}", before, re.IGNORECASE)]
-    # What follows each mention, up to the end of the next. A set: a judge that repeats itself repeats the same words.
-    for after in {before[at : min(at + LONGEST, end)] for at, end in pairwise([*ends, len(before)])}:
-        said = forms.leading(after, form, labels)
-        if said is not None and said != final:
-            return "conflict", None
+    # What follows each mention, up to the end of the next.
+    mentions = (before[at : min(at + LONGEST, end)] for at, end in pairwise([*ends, len(before)]))
+    if forms.leading(mentions, form, labels) - forms.leading([stated], form, labels):
+        return "conflict", None
     scores, reason = _scores(before, nonce, kinds) if form == "listwise" else ({}, before)
     return forms.decide(form, forms.value_of(stated, form, labels, kinds), scores, reason, labels, kinds)
 
@@ -164,21 +161,11 @@ def _scores(before: str, nonce: str, kinds: set[str]) -> tuple[dict[str, float |
 
     Two different lines of scores: none of them is the judge's score.
     """
-    *lines, last = before.split("\n")
-    value = _stated(last, "SCORES", nonce, kinds)
+    above, _, last = before.rpartition("\n")
+    value = wrappers.stated(last, "SCORES", nonce, LONGEST, kinds)
     if value is None:
         return {}, before
     scores = forms.scores_of(value)
-    values = (_stated(line, "SCORES", nonce, kinds) for line in dict.fromkeys(lines))
+    values = (wrappers.stated(line, "SCORES", nonce, LONGEST, kinds) for line in set(above.split("\n")))
     differ = any(forms.scores_of(value) != scores for value in values if value is not None)
-    return {} if differ else scores, "\n".join(lines)
-
-
-def _stated(line: str, word: str, nonce: str, kinds: set[str]) -> str | None:
-    """What a line states after its mark and a colon; None if it is not such a line, or longer than any verdict."""
-    folded = line.casefold()  # of many lines hardly one is looked at closely
-    if nonce.casefold() not in folded or word.casefold() not in folded:
-        return None
-    # With all that stands around it, a line that carries a verdict is hardly longer than the verdict may be.
-    value = wrappers.marked(wrappers.bare_line(line, LONGEST + 100, kinds), word, nonce, kinds)
-    return value if value is not None and len(value) <= LONGEST else None
+    return {} if differ else scores, above

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import re
 import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
 
 from helpers.types import PAIRWISE, Verdict
-from helpers.verdicts.wrappers import DECORATION, INVISIBLE, PAIRS, bare_label
+from helpers.verdicts.wrappers import COLONS, DECORATION, INVISIBLE, PAIRS, bare_label
 
 NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 #: How a judge says in the place of a verdict that it takes no option.
@@ -21,7 +21,8 @@ NO_OPTION = re.compile(
 #: The longest verdict, in characters: labels are never searched for in a whole reply.
 LONGEST = 300
 #: What is looked past where a verdict stands in the middle of a text, to see whether it is another one.
-PASSED = str.maketrans("", "", "*`" + "".join(PAIRS) + INVISIBLE)
+PASSED = re.compile(f"[{re.escape('*`' + ''.join(PAIRS) + INVISIBLE)}]+")
+MARGIN = DECORATION + COLONS
 #: What stands between two labels that are named together.
 BETWEEN = r"(?:\s*[,;/&+]\s*(?:and\s+|or\s+)?|\s+and\s+|\s+or\s+)"
 
@@ -29,17 +30,18 @@ Reading = tuple[str, Verdict | None]
 UNPARSED: Reading = ("unparsed", None)
 
 
-def leading(text: str, form: str, labels: Sequence[str]) -> object:
-    """The verdict that `text` begins with, complete or not; None for words that state none (to compare mentions)."""
-    text = text.translate(PASSED).replace("&gt;", ">").lstrip(DECORATION + ":\uff1a")
-    found = _beginning(form, tuple(labels)).match(text)
-    if found is None:
-        return None
-    stated = found["stated"]
+def leading(texts: Iterable[str], form: str, labels: Sequence[str]) -> set[object]:
+    """The different verdicts that these texts begin with, complete or not, to compare them; most words state none."""
+    bare = (PASSED.sub("", text).replace("&gt;", ">").lstrip(MARGIN) for text in set(texts))
+    stated = {found["stated"] for found in map(_beginning(form, tuple(labels)).match, bare) if found}
+    return {_meaning(each, form, labels) for each in stated} - {None}
+
+
+def _meaning(stated: str, form: str, labels: Sequence[str]) -> object:
     if form == "pairwise":
         return re.sub(r"\s", "", stated)
     if form == "listwise":
-        words = re.findall(r"\w+", stated)
+        words = tuple(re.findall(r"\w+", stated))
         return words if set(words) & set(labels) else None
     if form == "several":
         return frozenset(named(stated, labels, set()) or ())
@@ -74,9 +76,8 @@ def named(text: str, labels: Sequence[str], kinds: set[str]) -> list[str] | None
 
 def scores_of(value: str) -> dict[str, float | None]:
     """Label -> score of `A=7 B=8`; also with colons, commas and blanks. None where it is no number or given twice."""
-    plain = " ".join(value.replace(":", "=").replace(",", " ").replace(";", " ").split())
     scores: dict[str, float | None] = {}
-    for pair in plain.replace(" =", "=").replace("= ", "=").split():
+    for pair in re.sub(r"\s*[:=]\s*", "=", re.sub("[,;]", " ", value)).split():
         label, _, score = pair.partition("=")
         number = float(score) if NUMBER.fullmatch(score) else None
         scores[label] = number if scores.get(label, number) == number else None

@@ -7,34 +7,25 @@ Every function is linear in the length of its text: it looks at both ends only, 
 
 from __future__ import annotations
 
+import pkgutil
 import re
 import string
+import tomllib
 from collections.abc import Sequence
+from functools import lru_cache
 
+_MARKS = tomllib.loads((pkgutil.get_data(__package__, "wrappers.toml") or b"").decode())
+#: Marks that nobody sees: byte order marks, zero widths, soft hyphens, directions of writing.
+INVISIBLE = "".join(_MARKS["invisible"].values())
+END_TOKENS, DASHES, COLONS = _MARKS["end_tokens"], _MARKS["dashes"], _MARKS["colons"]
+#: Two signs around a line or a label, and what kind of wrapper they are.
+PAIRS = {pair: kind for kind, pairs in _MARKS["pairs"].items() for pair in pairs}
 #: Bold, code marks and blanks around a verdict carry no meaning; `~~` and `>` may, so they stay.
 DECORATION = string.whitespace + "\u00a0\u202f*`"
-#: Marks that nobody sees: byte order marks, zero widths, soft hyphens, directions of writing.
-INVISIBLE = "\ufeff\u200b\u200c\u200d\u2060\u2061\u2062\u2063\u00ad\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e"
-INVISIBLE += "\u2066\u2067\u2068\u2069"
-#: What servers leave at the end of a reply whose template they do not know.
-END_TOKENS = (
-    *("</s>", "<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end|>", "<|endoftext|>", "<|end_of_text|>", "<|return|>"),
-    *("<end_of_turn>", "<eos>", "<|endofturn|>", "<|end_of_turn|>", "<|END_OF_TURN_TOKEN|>", "<|eot|>", "[EOS]"),
-    *("<\uff5cend\u2581of\u2581sentence\uff5c>", "<|end\u2581of\u2581sentence|>", "<|user|>", "<|im_end>", "<EOT>"),
-)
-#: Hyphens, dashes and the minus sign, of which models choose one.
-DASHES = "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
-COLONS = ":\uff1a"
-#: Pairs around a line or a label, by kind; the same sign on both sides is a quotation mark or a stroke.
-PAIRS = {
-    **{"()": "brackets", "[]": "brackets", "\u3010\u3011": "brackets", "\u300c\u300d": "quotes"},
-    **{'""': "quotes", "''": "quotes", "\u201c\u201d": "quotes", "\u2018\u2019": "quotes", "\u201e\u201c": "quotes"},
-    **{"\u00ab\u00bb": "quotes", "__": "underscores"},
-}
 _FENCES = ("```", "~~~")
 _INFO = re.compile(r"[`~]{3,10}[\w.+-]{0,20}\s")
-_OPENING = re.compile(r"<(think|thinking|thought|reasoning)>|\[(THINK)\]", re.IGNORECASE)
-_CLOSING = "</think>"
+_OPENING = re.compile(r"<(?P<tag>think|thinking|thought|reasoning)>|\[THINK\]", re.IGNORECASE)
+_THOUGHTS = re.compile(rf"(?:{_OPENING.pattern}).*?(?(tag)</(?P=tag)>|\[/THINK\])\s*", re.IGNORECASE | re.DOTALL)
 _LIST = re.compile(r"(?:(?P<heading>#{1,6})|[-+\u2022]|[0-9]{1,3}[.)])[ \t]+")
 _OPTION = re.compile(r"(?:option|answer|choice)[ \t]+", re.IGNORECASE)
 #: So many wrappers around one another are usual; what has more stays as it is.
@@ -51,15 +42,13 @@ def bare_reply(text: str, kinds: set[str]) -> str | None:
     if start != text.lstrip():
         kinds.add("invisible")
     for _ in range(MOST):
-        opening = _OPENING.match(start)
-        if opening is None:
-            return start
-        tag = f"</{opening[1]}>" if opening[1] else f"[/{opening[2]}]"
-        closing = re.compile(re.escape(tag), re.IGNORECASE).search(start, opening.end())
-        if closing is None:
+        if not _OPENING.match(start):
+            break
+        thoughts = _THOUGHTS.match(start)
+        if thoughts is None:
             return None
         kinds.add("think")
-        start = start[closing.end() :].lstrip()
+        start = start[thoughts.end() :]
     return start
 
 
@@ -82,10 +71,8 @@ def without_unopened_thoughts(text: str, nonce: str, kinds: set[str]) -> str:
 
     Thoughts in which the nonce stands may hold an earlier verdict, and stay.
     """
-    if text.startswith(("{", *_FENCES)) or text.count(_CLOSING) != 1:
-        return text
-    before, _, after = text.partition(_CLOSING)
-    if nonce.casefold() in before.casefold():
+    before, closing, after = text.partition("</think>")
+    if not closing or closing in after or text.startswith(("{", *_FENCES)) or nonce.casefold() in before.casefold():
         return text
     kinds.add("think")
     return after.strip()
@@ -93,9 +80,8 @@ def without_unopened_thoughts(text: str, nonce: str, kinds: set[str]) -> str:
 
 def without_fence(text: str, kinds: set[str]) -> str:
     """A text without the code fence around the whole of it."""
-    fence = next((each for each in _FENCES if text.startswith(each) and text.endswith(each)), None)
-    info = _INFO.match(text)
-    if fence is None or info is None or info.end() > len(text) - len(fence):
+    fence, info = text[:3], _INFO.match(text)
+    if fence not in _FENCES or not text.endswith(fence) or info is None or info.end() > len(text) - len(fence):
         return text
     kinds.add("fence")
     return _bare_end(text[info.end() :].rstrip(fence[0]).strip(), kinds)
@@ -144,30 +130,36 @@ def _paired(text: str) -> bool:
     return False
 
 
-def bare_line(line: str, longest: int, kinds: set[str]) -> str:
-    """A line without heading and list marks before it, and what `bare` takes off; "" where it is longer than that."""
-    line = line.strip(DECORATION + INVISIBLE)
-    if len(line) > longest:
-        return ""
-    if mark := _LIST.match(line):
-        kinds.add("heading" if mark["heading"] else "list")
-        line = line[mark.end() :]
-    return bare(line, kinds, stop=False)
-
-
-def marked(line: str, word: str, nonce: str, kinds: set[str]) -> str | None:
-    """What a bare line states after `word`, a dash, the nonce and a colon; None where it is no such line."""
-    at = min((place for place in map(line.find, COLONS) if place >= 0), default=-1)
-    head = bare(line[:at], kinds, stop=False) if at >= 0 else ""
+@lru_cache
+def _mark(word: str, nonce: str) -> re.Pattern[str]:
     unseen = f"[{INVISIBLE}]{{0,3}}"
-    found = re.fullmatch(f"({word}){unseen}([{DASHES}]){unseen}({nonce})", head, re.IGNORECASE | re.ASCII)
+    return re.compile(f"({word}){unseen}([{DASHES}]){unseen}({nonce})", re.IGNORECASE | re.ASCII)
+
+
+def stated(line: str, word: str, nonce: str, longest: int, kinds: set[str]) -> str | None:
+    """What a line states after `word`, a dash, the nonce and a colon; None where it is no such line, or states more.
+
+    Taken off are heading and list marks before it, and what `bare` takes off.
+    """
+    mark = _mark(word, nonce)
+    if not mark.search(line):  # as most lines
+        return None
+    line = line.strip(DECORATION + INVISIBLE)
+    if len(line) > longest + 100:  # with all that stands around a verdict, a line is hardly longer than it may be
+        return None
+    if listed := _LIST.match(line):
+        kinds.add("heading" if listed["heading"] else "list")
+        line = line[listed.end() :]
+    head, *rest = re.split(f"([{COLONS}])", bare(line, kinds, stop=False), maxsplit=1)
+    found = mark.fullmatch(bare(head, kinds, stop=False)) if rest else None
     if found is None:
         return None
     kinds |= {"case"} if (found[1], found[3]) != (word, nonce) else set()
     kinds |= {"dash"} if found[2] != "-" else set()
-    kinds |= {"invisible"} if len(head) > len(word + nonce) + 1 else set()
-    kinds |= {"colon"} if line[at] != ":" else set()
-    return bare(line[at + 1 :], kinds)
+    kinds |= {"invisible"} if len(found[0]) > len(word + nonce) + 1 else set()
+    kinds |= {"colon"} if rest[0] != ":" else set()
+    value = bare(rest[1], kinds)
+    return value if len(value) <= longest else None
 
 
 def bare_label(text: str, labels: Sequence[str], kinds: set[str]) -> str:

@@ -8,12 +8,14 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from helpers import paths, store
+from helpers.run.interrupting import begin_process
 from tests.servers.behaviours import Fault, polite
 from tests.servers.providers import JudgeServer
 
@@ -145,6 +147,14 @@ def test_a_second_signal_ends_the_command_now(serve: Any, tmp_path: Path) -> Non
     assert sorted(_statuses(tmp_path)) == ["maybe_billed"] * 16 + ["ok"] * 20, "the store is whole, and says it all"
     assert "waiting up to 30 s for 16 calls in flight" in told and "replies that came are stored" in told
     assert _nobody_left(run.pid)
+
+
+def test_an_idle_process_asked_to_end_twice_does_not_break_the_pool() -> None:
+    with ProcessPoolExecutor(1, initializer=begin_process) as pool:
+        process = pool.submit(os.getpid).result()
+        for _ in range(3):
+            os.kill(process, signal.SIGTERM)
+            assert pool.submit(os.getpid).result() == process
 
 
 @pytest.mark.slow

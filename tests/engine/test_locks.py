@@ -52,11 +52,11 @@ def test_the_run_that_waits_says_for_whom_and_asks_only_what_the_first_did_not(s
     told = ""
     for line in second.stderr:  # to its end: `communicate` would lose what was read ahead
         told += line
-        if "waiting for gpt.jsonl" in told:
+        if "gpt.jsonl, held by " in told:
             heard.set()
     for run, errors in ((first, first.stderr.read()), (second, told)):
         assert (run.wait(300), run.stdout.read()) == (0, "20 replies\n"), errors
-    assert told.count("waiting for gpt.jsonl, held by ") == 1
+    assert told.count("gpt.jsonl, held by ") == 1
     assert f"held by process {first.pid} on " in told
     assert len(server.calls) == 30 and server.duplicates() == 0
 
@@ -71,7 +71,7 @@ def test_two_runs_of_five_thousand_among_faults_ask_for_nothing_twice(serve: Any
         for run in [start(tmp_path, server.env(), *part, *HURRIED) for part in parts]:
             said, errors = run.communicate(timeout=300)
             assert run.returncode == 0 or "are still missing" in errors, errors
-            waited += "waiting for gpt.jsonl, held by" in errors
+            waited += "gpt.jsonl, held by " in errors
             whole += said == "3500 replies\n"
     found = account(server, tmp_path)
     found.check(5_000, lost=0)
@@ -110,7 +110,7 @@ def test_who_holds_the_file_is_said_once_and_after_two_seconds(
     serve()
     replies, clock = _wait_for_a_lock(tmp_path, held)
     assert len(replies) == 3 and clock.time >= held
-    assert capfd.readouterr().err.count("waiting for gpt.jsonl, held by process ") == words
+    assert capfd.readouterr().err.count(f"waiting for {tmp_path / 'gpt.jsonl'}, held by process ") == words
 
 
 @pytest.mark.parametrize("stored", [2, 3])

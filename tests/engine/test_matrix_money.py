@@ -15,7 +15,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from helpers import store
+from helpers import judge, store
 from helpers.run import homing, matrix
 from helpers.run.cells import spent_on
 from helpers.run.homing import take_in
@@ -137,9 +137,8 @@ def test_who_takes_a_file_just_before_replies_come_home_is_waited_for(
         heard.set()
 
     monkeypatch.setattr(store, "bring_home", taken)
-    monkeypatch.setattr(homing, "notice", notice)
-    monkeypatch.setattr(homing, "PATIENCE_SECONDS", 0.0)
-    monkeypatch.setattr(homing, "AGAIN_SECONDS", 0.01)
+    monkeypatch.setattr(judge, "notice", notice)
+    monkeypatch.setattr(judge, "PATIENCE_BEFORE_WORDS", 0.0)
     take_in(left, main)
     assert texts(main) == ["a"] and not left.exists()
     assert len(told) == 1 and told[0].startswith(f"waiting for {store.file_of(main, MODEL.name)}, held by process ")

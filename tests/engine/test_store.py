@@ -306,8 +306,9 @@ def test_what_is_not_there_holds_nothing(path: Path) -> None:
 # --- one write a line, brought to the disk in groups ------------------------------------------------------------------
 
 
-def _append_many(path: Path, name: str, count: int) -> None:
+def _append_many(path: Path, name: str, count: int, all_open: Any) -> None:
     writer = store.Writer(path)
+    all_open.wait(60)
     for number in range(count):
         request = Request(MODEL, f"{name} {number}")
         writer.append(request, reply_to(request, name * (1 + number % 997)), {})
@@ -317,7 +318,8 @@ def _append_many(path: Path, name: str, count: int) -> None:
 def test_two_writers_at_once_never_mix_their_lines(path: Path) -> None:
     filled(path, 1)
     spawn = multiprocessing.get_context("spawn")
-    writers = [spawn.Process(target=_append_many, args=(path, name, 300)) for name in "ab"]
+    all_open = spawn.Barrier(2)  # only the lock's holder may open a file to which others append
+    writers = [spawn.Process(target=_append_many, args=(path, name, 300, all_open)) for name in "ab"]
     for writer in writers:
         writer.start()
     for writer in writers:
