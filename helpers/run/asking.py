@@ -102,16 +102,12 @@ def budget_of(experiment: Experiment) -> Budget:
 
 def _earlier(experiment: Experiment) -> float:
     """US dollars that attempts of earlier runs of an experiment may have been billed."""
-    editor = (experiment.editor,) if experiment.editor else ()
-    models = (*experiment.judges, *experiment.candidates, *editor, *experiment.baselines.values())
-    return earlier(experiment.name, models, experiment.store)
+    return earlier(experiment.name, experiment.models, experiment.store)
 
 
 async def _served(experiment: Experiment) -> Experiment:
     """The experiment with models at own servers as these say that they serve them."""
-    editor = (experiment.editor,) if experiment.editor else ()
-    models = (*experiment.judges, *experiment.candidates, *editor, *experiment.baselines.values())
-    found, warnings = await as_served(models, experiment.concurrency)
+    found, warnings = await as_served(experiment.models, experiment.concurrency)
     for each in warnings:
         notice(each)
     if not found:
