@@ -369,11 +369,9 @@ class Collection:
     """
 
     name: str
-    title: str
     experiments: tuple[str, ...]
     results: tuple[Path, ...]
     failed: tuple[str, ...]
-    figure_style: str
     out: Path
     default: bool
 

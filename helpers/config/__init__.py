@@ -263,14 +263,14 @@ def limits_of(experiment: Experiment) -> dict[str, float]:
     amounts = experiment.parameters.get("budget_usd")
     if not isinstance(amounts, Mapping):
         return {}
-    names = dict.fromkeys(model.name for model in experiment.models)
-    if unknown := sorted(set(amounts) - {*names, TOTAL}):
+    valid = [*dict.fromkeys(model.name for model in experiment.models), TOTAL]
+    if unknown := sorted(set(amounts) - set(valid)):
         raise ConfigError(
             f"parameters of {experiment.name}: budget_usd names {', '.join(unknown)}, which this run does not ask; "
-            f"valid: {', '.join([*names, TOTAL])}"
+            f"valid: {', '.join(valid)}"
         )
-    unnamed = {} if TOTAL in amounts else dict.fromkeys(names, 0.0)
-    return unnamed | {name: float(usd) for name, usd in amounts.items() if name != TOTAL}
+    named = {name: float(usd) for name, usd in amounts.items() if name != TOTAL}
+    return named if TOTAL in amounts else dict.fromkeys(valid[:-1], 0.0) | named
 
 
 def _editor(name: str, models: Mapping[str, Model]) -> Model | None:
@@ -319,22 +319,14 @@ def load_collection(name: str, **parameters: Any) -> Collection:
     """
     if name not in collection_names():
         raise ConfigError(f"'{name}' collects nothing; these do: {', '.join(collection_names())}")
-    config = _load(CollectionConfig, name)
+    _load(CollectionConfig, name)
     settled, changed, out = _settle(CollectionParameters, name, parameters)
     known, where = experiment_names(), f"parameters of {name}"
     _refuse_unknown(f"{where}: failed", settled.failed or (), known)
-    folders = tuple(Path(each).expanduser().resolve() for each in settled.results or ())
+    folders = [Path(each).expanduser().resolve() for each in settled.results or ()]
     if absent := [str(folder) for folder in folders if not folder.is_dir()]:
         raise ConfigError(f"{where}: results = {', '.join(absent)}: no such folder")
     if settled.verdicts and not Path(settled.verdicts).expanduser().exists():
         raise ConfigError(f"{where}: verdicts = {settled.verdicts}: no such file or folder")
-    return Collection(
-        name=name,
-        title=config.title,
-        experiments=tuple(known),
-        results=folders or tuple(paths.FIGURES / each for each in known),
-        failed=tuple(settled.failed or ()),
-        figure_style=settled.figure_style,
-        out=out,
-        default=not changed,
-    )
+    results = folders or [paths.FIGURES / each for each in known]
+    return Collection(name, tuple(known), tuple(results), tuple(settled.failed or ()), out, default=not changed)

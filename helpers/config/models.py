@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -39,8 +40,11 @@ def _of_simulated_models(value: dict[str, Any], entry: ValidationInfo) -> dict[s
 
 
 def _neither_keys_nor_ours(value: dict[str, Any]) -> dict[str, Any]:
+    inner: list[tuple[str, Any]] = []
+    json.loads(json.dumps(value), object_pairs_hook=inner.extend)  # the settings at every depth
+    key = re.compile(STRICT["key_parameters"], re.I)
     bare = {"key", "token", "secret"} & {name.lower() for name in value}
-    if secret := sorted(bare | {*filter(re.compile(STRICT["key_parameters"], re.I).fullmatch, _names_in(value))}):
+    if secret := sorted(bare | {name.lower() for name, _ in inner if key.fullmatch(name)}):
         raise ValueError(f"may not hold {', '.join(secret)}: {STRICT['no_key']}")
     if ours := sorted(name for name in value if _HUMP.sub("_", name).lower() in RESERVED):
         raise ValueError(
@@ -48,14 +52,6 @@ def _neither_keys_nor_ours(value: dict[str, Any]) -> dict[str, Any]:
             "count on it), the rest is set by the experiment"
         )
     return value
-
-
-def _names_in(value: Any) -> Iterator[str]:
-    """The names of settings at every depth, in small letters."""
-    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _names_in(each)
-    if isinstance(value, dict):
-        yield from (str(name).lower() for name in value)
 
 
 def _addresses_alone(value: str | list[str], entry: ValidationInfo) -> str | list[str]:
