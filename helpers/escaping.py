@@ -5,7 +5,9 @@ What is kept (replies, numbers.json) keeps every byte; only what is shown goes t
 
 from __future__ import annotations
 
+import pkgutil
 import re
+import tomllib
 import unicodedata
 from html import escape
 
@@ -37,23 +39,11 @@ _FORMULA = re.compile(r"[\t\r\n]|[^\w!-/:-@\[-`{-~]*[=+@\-\uff0b\uff0d\uff1d\uff
 #: Where spreadsheets write semicolons or tabs between cells, what follows one, or a line end, begins a cell.
 _INNER_FORMULA = re.compile(r"([;\t\n])(?=[^\w!-/:-@\[-`{-~]*[=+@\-\uff0b\uff0d\uff1d\uff20])")
 
-_MATH = {
-    **{"\u2212": "-", "\u2264": r"\leq", "\u2265": r"\geq", "\u2260": r"\neq", "\u2248": r"\approx"},
-    **{"\u00d7": r"\times", "\u00b1": r"\pm", "\u2192": r"\rightarrow", "\u2190": r"\leftarrow"},
-    **{"\u221e": r"\infty", "\u03b1": r"\alpha", "\u03b2": r"\beta", "\u03ba": r"\kappa", "\u0394": r"\Delta"},
-}
-_WORDS = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum", "<": "less", ">": "greater", "|": "bar"}
-_LATEX = {sign: rf"\ensuremath{{{name}}}" for sign, name in _MATH.items()}
-_LATEX |= {sign: rf"\text{name}{{}}" for sign, name in _WORDS.items()} | {sign: f"\\{sign}" for sign in "&%$#_{}"}
+#: How LaTeX prints signs, and which signs pdfTeX has no letter for: escaping.toml.
+_LATEX = tomllib.loads((pkgutil.get_data(__package__, "escaping.toml") or b"").decode())
+_FOREIGN, _SIGNS = re.compile(_LATEX["foreign"]), str.maketrans(_LATEX["signs"])
 #: What TeX has no sign for, but a space: line ends, tabs, and spaces of all widths.
 _SPACE = re.compile("[\n\t]+|[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
-#: Runs of signs that pdfTeX has no letter for with its own fonts (LaTeX 2020 and later, no fontenc): all but those of
-#: Latin letters that it composes, quotation marks, dashes and a few more.
-_FOREIGN = re.compile(
-    "[^ -~\u00a1-\u00aa\u00ae-\u00ba\u00bc-\u00cf\u00d1-\u00dd\u00df-\u00ef\u00f1-\u00fd\u00ff-\u0103\u0106-\u010f"
-    "\u0112-\u0117\u011a-\u0125\u0128-\u012d\u0130-\u0137\u0139-\u013e\u0141-\u0148\u014c-\u0165\u0168-\u0171\u0174-\u017e"
-    "\u2010-\u2014\u2018\u2019\u201c\u201d\u2020-\u2022\u2026\u20ac]+"
-)
 
 
 def visible(text: str, unseen: str = "\N{REPLACEMENT CHARACTER}", kept: frozenset[str] = KEPT) -> str:
@@ -146,7 +136,7 @@ def latex(text: object) -> str:
     """
     words = _SPACE.sub(" ", visible(str(text), unseen=" ", kept=frozenset("\n\t")))
     words = unicodedata.normalize("NFC", words)  # pdfTeX has an é, but no accent for the letter before
-    escaped = _FOREIGN.sub(_either, "".join(_LATEX.get(sign, sign) for sign in words))
+    escaped = _FOREIGN.sub(_either, words.translate(_SIGNS))
     # After \\ or \midrule a bracket or star would be read as their argument.
     return "{}" + escaped if escaped.lstrip().startswith(("[", "*")) else escaped
 

@@ -354,6 +354,12 @@ class Experiment:
     editor: Model | None = None
     baselines: Mapping[str, Model] = field(default_factory=dict)
 
+    @property
+    def models(self) -> tuple[Model, ...]:
+        """Every model that the run may ask; one in two roles stands here twice."""
+        editor = (self.editor,) if self.editor else ()
+        return (*self.judges, *self.candidates, *editor, *self.baselines.values())
+
 
 @dataclass(frozen=True)
 class Collection:
@@ -367,7 +373,6 @@ class Collection:
     experiments: tuple[str, ...]
     results: tuple[Path, ...]
     failed: tuple[str, ...]
-    figure_style: str
     out: Path
     default: bool
 

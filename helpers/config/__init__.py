@@ -27,12 +27,10 @@ from helpers.config.models import (
     model_of,
     perhaps,
 )
-from helpers.config.yaml_text import ConfigError, Settings, Strict, checked, line_of, parse_yaml, read_yaml
+from helpers.config.yaml_text import ConfigError, Settings, Strict, checked, line_of, line_words, parse_yaml, read_yaml
 from helpers.types import Collection, Experiment, Model, Question, short_hash
 
 STYLES = ("paper", "neurips", "icml", "acl", "talk")
-#: Parameters with the default null whose other values are texts; those of all others are lists of names.
-TEXTS = ("condition",)
 #: The entry of `budget_usd` that limits all models together; no model can have this name there.
 TOTAL = "total"
 #: Sources of judgments for which no file of judgments is read.
@@ -64,7 +62,11 @@ class Methods(Strict):
 
 
 class ExperimentConfig(Strict):
-    """One experiments/<name>/config.yaml."""
+    """One experiments/<name>/config.yaml.
+
+    `parameters` are the experiment's own, with their defaults. Where that is null, the others are a text if it stands
+    in `file_texts` (it then says what a file of published judgments holds, and needs one), else a list of names.
+    """
 
     title: str
     bias: str
@@ -79,6 +81,7 @@ class ExperimentConfig(Strict):
     hub: Hub | None = None
     options: dict[str, Any] = Field({})
     parameters: dict[str, Any] = Field({})
+    file_texts: list[str] = Field([])
     methods: Methods = Methods()
 
 
@@ -130,17 +133,17 @@ def _defaults(kind: type[Strict]) -> dict[str, Any]:
 COMMON, COLLECTING = _defaults(Parameters), _defaults(CollectionParameters)
 
 
-def parameters_of(own: Mapping[str, Any]) -> type[Parameters]:
-    """The common parameters and an experiment's own, each of the type of its default.
+def _parameters_of(config: ExperimentConfig) -> type[Parameters]:
+    """The common parameters and an experiment's own, each of the type of its default; entries of a list likewise.
 
-    Where that is null, a text for TEXTS and a list of names for others. Entries of a list have the type of those of its
-    default. Whole numbers must not be negative: what they count or choose begins at 0.
+    Whole numbers must not be negative: what they count or choose begins at 0.
     """
     fields: dict[str, Any] = {}
-    for name, default in own.items():
+    for name, default in config.parameters.items():
         kind, limits, words = type(default), {}, f"the default is {default!r}"
         if default is None:
-            kind, words = (str | None, "write a text, or null") if name in TEXTS else (Names | None, NAMES)
+            text = name in config.file_texts
+            kind, words = (str | None, "write a text, or null") if text else (Names | None, NAMES)
         elif kind is list:
             kind, limits = list[type((default or [""])[0])], {"min_length": 1}
         elif kind in (int, float):
@@ -167,10 +170,14 @@ def load_config(name: str) -> ExperimentConfig:
         raise ConfigError(f"no experiment '{name}'; there are: {', '.join(known)}")
     config = _load(ExperimentConfig, name)
     for key, others in (("after", config.after), ("extends", [config.extends] if config.extends else [])):
-        if strangers := [other for other in others if other not in known]:
-            where = f"experiments/{name}/config.yaml: line {line_of(paths.EXPERIMENTS / name / 'config.yaml', (key,))}"
-            raise ConfigError(f"{where}: {key} = {', '.join(strangers)}: there are: {', '.join(known)}")
+        line = line_words(paths.EXPERIMENTS / name / "config.yaml", (key,)) if others else ""
+        _refuse_unknown(f"experiments/{name}/config.yaml: {line}{key}", others, known)
     return config
+
+
+def _refuse_unknown(where: str, names: Sequence[str], known: Sequence[str]) -> None:
+    if unknown := [name for name in names if name not in known]:
+        raise ConfigError(f"{where} = {', '.join(unknown)}: there are: {', '.join(known)}")
 
 
 def _load(kind: type[Settings], name: str) -> Settings:
@@ -198,10 +205,9 @@ def builtin_knowledge() -> dict[str, Question]:
     known = {}
     for article in _records("passages.jsonl"):
         for each in article["questions"]:
-            lines = [each["text"], *map("{}) {}".format, "ABCD", each["options"])]
+            shown = "\n".join([each["text"], *map("{}) {}".format, "ABCD", each["options"])])
             more = {"options": tuple(each["options"]), "gold": each["gold"]}
-            texts = (each["id"], article["category"], each["text"])
-            known["\n".join(lines)] = Question(*texts, tuple(each["reasons"]), **more)
+            known[shown] = Question(each["id"], article["category"], each["text"], tuple(each["reasons"]), **more)
     for each in _records("questions.jsonl"):
         if points := tuple(each.get("points", ())):
             known[each["text"]] = Question(each["id"], each["category"], each["text"], points)
@@ -221,7 +227,7 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
     a ConfigError before any call: an unknown parameter, judge or key, a wrong type, real judges on simulated answers.
     """
     config = load_config(name)
-    settled, changed, out = _settle(parameters_of(config.parameters), name, parameters)
+    settled, changed, out = _settle(_parameters_of(config), name, parameters)
     models = load_models(models_file or paths.MODELS, builtin_knowledge())
     of_call = {key: value for key in ("concurrency", "timeout_seconds") if (value := getattr(settled, key))}
     models = {key: replace(model, **of_call) for key, model in models.items()}
@@ -229,11 +235,12 @@ def load_experiment(name: str, models_file: Path | None = None, **parameters: An
     published = settled.judgments not in ("ask", "stored")
     hint = "; of published judges name those that are models of models.yaml, else a smaller file or folder"
     own = {key: parameters.get(key, default) for key, default in config.parameters.items()}
-    if own.get("condition") is not None and settled.judgments in NO_FILE:
-        raise ConfigError(
-            f"parameters of {name}: condition = {own['condition']!r} names the hint of one file of published judgments "
-            f"and cannot change judgments={settled.judgments!r}; leave it at null"
-        )
+    for key in config.file_texts:
+        if own[key] is not None and settled.judgments in NO_FILE:
+            raise ConfigError(
+                f"parameters of {name}: {key} = {own[key]!r} says what one file of published judgments holds "
+                f"and cannot change judgments={settled.judgments!r}; leave it at null"
+            )
     budget, of_config = settled.budget_usd, ("title", "bias", "options", "max_age_days")
     of_notebook = ("questions", "judgments", "question_limit", "seed", "figure_style")
     experiment = Experiment(
@@ -272,15 +279,14 @@ def limits_of(experiment: Experiment) -> dict[str, float]:
     amounts = experiment.parameters.get("budget_usd")
     if not isinstance(amounts, Mapping):
         return {}
-    every = (*experiment.judges, *experiment.candidates, experiment.editor, *experiment.baselines.values())
-    names = dict.fromkeys(model.name for model in every if model)
-    if unknown := sorted(set(amounts) - {*names, TOTAL}):
+    valid = [*dict.fromkeys(model.name for model in experiment.models), TOTAL]
+    if unknown := sorted(set(amounts) - set(valid)):
         raise ConfigError(
             f"parameters of {experiment.name}: budget_usd names {', '.join(unknown)}, which this run does not ask; "
-            f"valid: {', '.join([*names, TOTAL])}"
+            f"valid: {', '.join(valid)}"
         )
-    unnamed = {} if TOTAL in amounts else dict.fromkeys(names, 0.0)
-    return unnamed | {name: float(usd) for name, usd in amounts.items() if name != TOTAL}
+    named = {name: float(usd) for name, usd in amounts.items() if name != TOTAL}
+    return named if TOTAL in amounts else dict.fromkeys(valid[:-1], 0.0) | named
 
 
 def _editor(name: str, models: Mapping[str, Model]) -> Model | None:
@@ -298,12 +304,10 @@ def _baselines(usual: Mapping[str, str], chosen: Sequence[str] | None, models: M
     It replaces config.yaml's, so that a category left out, or misspelt, is refused and never gets a default baseline.
     """
     entries = [[part.strip() for part in entry.rpartition("=")] for entry in chosen or ()]
-    alone = [name for category, _, name in entries if not category]
-    if len(alone) > 1:
-        raise ConfigError(f"baselines {', '.join(alone)}: one for all categories, or one each as category=name")
     names = {category or "other": name for category, _, name in entries} if entries else usual
-    known = {model.name: model for model in known_models([*dict.fromkeys(names.values())], models, "baseline")}
-    return {category: known[name] for category, name in names.items()}
+    if len(names) < len(entries):
+        raise ConfigError(f"baselines {', '.join(chosen)}: one for all categories, or one each as category=name")
+    return {category: known_models([name], models, "baseline")[0] for category, name in names.items()}
 
 
 def _refuse_made_up(experiment: Experiment, settled: Parameters, models: Mapping[str, Model]) -> None:
@@ -331,23 +335,14 @@ def load_collection(name: str, **parameters: Any) -> Collection:
     """
     if name not in collection_names():
         raise ConfigError(f"'{name}' collects nothing; these do: {', '.join(collection_names())}")
-    config = _load(CollectionConfig, name)
+    title = _load(CollectionConfig, name).title
     settled, changed, out = _settle(CollectionParameters, name, parameters)
     known, where = experiment_names(), f"parameters of {name}"
-    if strangers := [each for each in settled.failed or () if each not in known]:
-        raise ConfigError(f"{where}: failed = {', '.join(strangers)}: there are: {', '.join(known)}")
-    folders = tuple(Path(each).expanduser().resolve() for each in settled.results or ())
+    _refuse_unknown(f"{where}: failed", settled.failed or (), known)
+    folders = [Path(each).expanduser().resolve() for each in settled.results or ()]
     if absent := [str(folder) for folder in folders if not folder.is_dir()]:
         raise ConfigError(f"{where}: results = {', '.join(absent)}: no such folder")
     if settled.verdicts and not Path(settled.verdicts).expanduser().exists():
         raise ConfigError(f"{where}: verdicts = {settled.verdicts}: no such file or folder")
-    return Collection(
-        name=name,
-        title=config.title,
-        experiments=tuple(known),
-        results=folders or tuple(paths.FIGURES / each for each in known),
-        failed=tuple(settled.failed or ()),
-        figure_style=settled.figure_style,
-        out=out,
-        default=not changed,
-    )
+    results = folders or [paths.FIGURES / each for each in known]
+    return Collection(name, title, tuple(known), tuple(results), tuple(settled.failed or ()), out, default=not changed)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,30 +13,21 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
 from helpers import paths
-from helpers.config.yaml_text import NAME, NAME_FORM, NO_KEY, ConfigError, Strict, checked, line_of, read_yaml, what
+from helpers.config.yaml_text import NAME, NAME_FORM, STRICT, ConfigError, Strict, checked, line_words, read_yaml, what
 from helpers.services import SERVICES, token_parameter, token_parameters
 from helpers.types import Model, Price, Question
 
-#: What `params:` must not override, because plan, budget and key rely on it.
-RESERVED = {
-    *token_parameters(),
-    *("model", "messages", "contents", "system", "system_instruction", "stream", "n", "candidate_count"),
-    *("response_format", "response_schema", "response_json_schema", "should_return_http_response", "http_options"),
-}
-#: Names of parameters that can only hold a key, at whatever depth; `stop_token` and `prompt_cache_key` are none.
-HEADERS = re.compile(r".*(?:api|access|auth|client|secret)[_-]?(?:key|token|secret)s?|.*authorization|.*password", re.I)
+#: What `params:` must not override.
+RESERVED = {*token_parameters(), *STRICT["reserved"]}
 #: Where a name in camelCase, which google-genai takes as well, has its next word.
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 #: Names in the store that belong to models of the command line, which are in no models.yaml.
 AUDITED = "audit_"
 #: The vendor of what edits texts by rules: no model that could answer or judge.
 RULES = "rules"
-#: What the SDKs put behind a `base_url`: OpenAI's calls, Anthropic's and Google's with their version. What a base may
-#: end with too (Azure's /models) is a call only behind a version, which OpenAI's SDK takes for a part of the base.
+#: What the SDKs put behind a `base_url`.
 CALLS = re.compile(
-    r"(?:/(?:chat/completions|completions|responses)"
-    r"|(?P<version>/v\d\w*)/(?:models|embeddings|moderations|files|batches|(?:audio|images)/\w+)"
-    r"|(?:/v\d\w*)?/(?:messages(?:/batches|/count_tokens)?|models/[^/]+:\w+))/*\Z"
+    "(?P<version>{version})?/(?:{plain}|(?(version)(?:{versioned})|(?!)))/*\\Z".format(**STRICT["calls"])
 )
 Usd = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -48,9 +40,12 @@ def _of_simulated_models(value: dict[str, Any], entry: ValidationInfo) -> dict[s
 
 
 def _neither_keys_nor_ours(value: dict[str, Any]) -> dict[str, Any]:
+    inner: list[tuple[str, Any]] = []
+    json.loads(json.dumps(value), object_pairs_hook=inner.extend)  # the settings at every depth
+    key = re.compile(STRICT["key_parameters"], re.I)
     bare = {"key", "token", "secret"} & {name.lower() for name in value}
-    if secret := sorted(bare | {name for name in _names_in(value) if HEADERS.fullmatch(name)}):
-        raise ValueError(f"may not hold {', '.join(secret)}: {NO_KEY}")
+    if secret := sorted(bare | {name.lower() for name, _ in inner if key.fullmatch(name)}):
+        raise ValueError(f"may not hold {', '.join(secret)}: {STRICT['no_key']}")
     if ours := sorted(name for name in value if _HUMP.sub("_", name).lower() in RESERVED):
         raise ValueError(
             f"may not hold {', '.join(ours)}: the limit of a reply is `max_tokens:` beside params (plan and budget "
@@ -59,21 +54,13 @@ def _neither_keys_nor_ours(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-def _names_in(value: Any) -> Iterator[str]:
-    """The names of settings at every depth, in small letters."""
-    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _names_in(each)
-    if isinstance(value, dict):
-        yield from (str(name).lower() for name in value)
-
-
-def _addresses_alone(value: str | list[str] | None, entry: ValidationInfo) -> str | list[str] | None:
-    urls = value if isinstance(value, list) else [] if value is None else [value]
+def _addresses_alone(value: str | list[str], entry: ValidationInfo) -> str | list[str]:
+    urls = [value] if isinstance(value, str) else value
     for url in urls:
         _check_address(url, entry.data.get("provider"))
-    if value == [] or len(set(urls)) < len(urls):
+    if not urls or len(set(urls)) < len(urls):
         raise ValueError("must be an address, or a list of the different addresses of servers with the same weights")
-    if urls and not entry.data.get("revision", True):  # a wrong one is an error of its own
+    if not entry.data.get("revision", True):  # a wrong one is an error of its own
         raise ValueError(
             "needs `revision:` (weights, quantization, template), which enters the key; without it other weights "
             "behind the same name would pass for this model"
@@ -124,7 +111,7 @@ class ModelEntry(Strict):
     enforced: bool = False
     pin_id: bool = True
     revision: dict[str, str] | None = None
-    base_url: Annotated[str | list[str] | None, AfterValidator(_addresses_alone)] = None
+    base_url: Annotated[str | list[str], AfterValidator(_addresses_alone)] | None = None
     api_key_env: str | None = Field(
         None,
         pattern="^[A-Za-z_][A-Za-z0-9_]*$",
@@ -147,8 +134,8 @@ def load_models(path: Path = paths.MODELS, knowledge: Mapping[str, Question] | N
     for name, values in _entries(path, "an entry a model").items():
         if str(name).startswith(AUDITED):
             raise ConfigError(
-                f"{path}: line {line_of(path, (name,))}: {name}: names that begin with {AUDITED} are those of models "
-                "that `recuse audit` is given at an address; call it otherwise"
+                f"{path}: {line_words(path, (name,))}{name}: names that begin with {AUDITED} are those of models that "
+                "`recuse audit` is given at an address; call it otherwise"
             )
         models[name] = model_of(name, values, f"{path.name}, model '{name}'", path, knowledge)
     return models
@@ -169,18 +156,16 @@ def model_of(
     What is wrong with the name, with a field or with two of them together is a ConfigError that begins with `where`.
     """
     if not isinstance(name, str) or not NAME.fullmatch(name):
-        line = f": line {line_of(path, (name,))}" if path else ""
-        raise ConfigError(f"{where}{line}: names are {NAME_FORM}")
+        raise ConfigError(f"{where}: {line_words(path, (name,))}names are {NAME_FORM}")
     entry = checked(ModelEntry, values, where, path, (name,))
-    fields = entry.model_dump()
-    fields["token_parameter"] = entry.token_parameter or token_parameter(entry.provider, bool(entry.base_url))
-    if isinstance(entry.base_url, list):
-        fields["base_url"], *others = entry.base_url
-        fields["servers"] = tuple(entry.base_url) if others else ()
-    fields["price"] = Price(**fields["price"]) if fields["price"] else None
-    if entry.provider == "simulated":
-        fields["knowledge"] = knowledge or {}
-    return Model(name=name, **fields)
+    urls = [entry.base_url] if isinstance(entry.base_url, str) else entry.base_url or [None]
+    fields = entry.model_dump() | {
+        "base_url": urls[0],
+        "servers": tuple(urls) if len(urls) > 1 else (),
+        "token_parameter": entry.token_parameter or token_parameter(entry.provider, bool(entry.base_url)),
+        "price": Price(**entry.price.model_dump()) if entry.price else None,
+    }
+    return Model(name, **fields, knowledge=(knowledge or {}) if entry.provider == "simulated" else {})
 
 
 def perhaps(names: Sequence[str], known: Sequence[str]) -> str:
@@ -191,13 +176,13 @@ def perhaps(names: Sequence[str], known: Sequence[str]) -> str:
 
 def known_models(names: Sequence[str], models: Mapping[str, Model], what: str, hint: str = "") -> tuple[Model, ...]:
     """The models with these names; an unknown one (then also `hint`), one named twice, or no model is a ConfigError."""
-    if rules := [name for name in names if name in models and models[name].vendor == RULES]:
+    speaking = sorted(name for name, model in models.items() if model.vendor != RULES)
+    if rules := [name for name in names if name in models and name not in speaking]:
         raise ConfigError(f"{what} {', '.join(rules)}: only edits texts by rules, and neither answers nor judges")
-    models = {name: model for name, model in models.items() if model.vendor != RULES}
     if unknown := [name for name in names if name not in models]:
         raise ConfigError(
-            f"unknown {what} {', '.join(unknown)}{perhaps(unknown, [*models])}; one more is an entry of "
-            f"experiments/models.yaml; known models: {', '.join(sorted(models))}{hint}"
+            f"unknown {what} {', '.join(unknown)}{perhaps(unknown, speaking)}; one more is an entry of "
+            f"experiments/models.yaml; known models: {', '.join(speaking)}{hint}"
         )
     if repeated := sorted({name for name in names if names.count(name) > 1}):
         raise ConfigError(f"{what} named twice: {', '.join(repeated)}")
@@ -228,7 +213,7 @@ def load_limits(models: Mapping[str, Model] | None = None, path: Path = paths.LI
         address = isinstance(name, str) and name.startswith(("http://", "https://"))
         if name not in SERVICES and not (name in known if models is not None else address):
             raise ConfigError(
-                f"{path.name}, line {line_of(path, (name,))}: {name!r} is no provider and no base_url of models.yaml; "
+                f"{path.name}, {line_words(path, (name,))}{name!r} is no provider and no base_url of models.yaml; "
                 f"valid: {', '.join([*SERVICES, *(known or ['a base_url of models.yaml'])])}"
             )
         limits[name] = checked(LimitEntry, values, f"{path.name}, '{name}'", path, (name,))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import pkgutil
 import re
-from collections.abc import Callable, Iterator, Sequence
+import tomllib
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import lru_cache
 from pathlib import Path
@@ -19,33 +21,13 @@ NAME_FORM = "lower case letters, digits, _ . - (at most 64)"
 #: Bytes of a file, and levels of lists in lists: no configuration has more.
 MOST_BYTES, MOST_LEVELS = 1_000_000, 50
 
-#: What YAML 1.2 calls a number and PyYAML a text.
-NUMBER_ELSEWHERE = r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|0o[0-7]+|0x[0-9a-fA-F]+"
-FLOAT = r"[-+]?(?:0|[1-9]\d*)\.\d*(?:[eE][-+]\d+)?"
-#: How a word without quotes must be written, by the kind that PyYAML (YAML 1.1) takes it for, so that readers of YAML
-#: 1.2 agree; what another spelling is, and what to write instead.
-WORDS = {
-    "null": ("(?s:.*)", "", ""),
-    "bool": ("(?i:true|false)", "a truth value to some readers of YAML and a word to others", "true, false"),
-    "int": (r"[-+]?(?:0|[1-9]\d{0,29})", "not a whole number to every reader", "it in plain digits (at most 30)"),
-    "float": (FLOAT, "not a finite number to every reader", "digits with a point (1000.0)"),
-    "str": (rf"(?!(?:{NUMBER_ELSEWHERE})\Z)(?s:.*)", "a number to some readers of YAML and a text to others", ""),
-    "timestamp": ("(?!)", "a date of YAML, not a text", "it"),
-    "merge": ("(?!)", "a sign of YAML, not a text", "it"),
-    "value": ("(?!)", "a sign of YAML, not a text", "it"),
-}
+#: How words of YAML are written, and names that stand for keys; explained in strict.toml.
+STRICT: dict[str, Any] = tomllib.loads((pkgutil.get_data(__package__, "strict.toml") or b"").decode())
 READERS = {"null": lambda _: None, "bool": lambda word: word.lower() == "true", "int": int, "float": float}
-_RESOLVER = yaml.resolver.Resolver()
-_BREAKS = re.compile("[\x85\u2028\u2029]|\r(?!\n)")
+#: Signs that end a line to some readers of YAML only, and those that YAML does not allow.
+_ENDS = "\r\x85\u2028\u2029"
+_SIGN = re.compile(f"\r(?!\n)|[{_ENDS[1:]}]|{yaml.reader.Reader.NON_PRINTABLE.pattern}")
 
-#: Fields that could hold a key by mistake; what stands there is never shown.
-NOT_SHOWN = {"api_key_env", "base_url", "params"}
-#: How the names of fields end under which people write a key down: key, OPENAI_API_KEY, apiToken.
-KEYS = re.compile(r".*(?:key|token|secret|password|passwd|passphrase|credential|bearer|auth|authorization)s?", re.I)
-NO_KEY = (
-    "a key never stands in a file: put it into an environment variable and name that one, `api_key_env: MY_SERVER_KEY` "
-    "(a provider's own address needs no such line, see .env.example); renew a key that somebody may have read here"
-)
 LONGEST_SHOWN = 80
 QUOTES = 'a text that YAML takes for a number or a truth value stands in quotes: "3.10"'
 
@@ -68,9 +50,6 @@ class Strict(BaseModel):
 
 
 Settings = TypeVar("Settings", bound=BaseModel)
-
-
-# --- values -----------------------------------------------------------------------------------------------------------
 
 
 def read_yaml(path: Path, shown: bool = False) -> Any:
@@ -120,86 +99,81 @@ def line_of(path: Path, keys: Keys) -> int | None:
 
 def _parse(text: str, place: Callable[[int], str], as_shown: bool = False) -> tuple[Any, Lines]:
     """A document's value, and the lines of its settings by the names that lead to each; `place` names a line."""
-    if sign := _BREAKS.search(text):
-        fault = f"U+{ord(sign[0]):04X} ends a line to some readers of YAML and not to others"
+    if sign := _SIGN.search(text):
+        fault = "ends a line to some readers of YAML and not to others" if sign[0] in _ENDS else "is no sign of YAML"
         line = text.count("\n", 0, sign.start()) + 1
-        raise ConfigError(f"{place(line)}: {fault}; write it as an escape in double quotes")
+        raise ConfigError(f"{place(line)}: U+{ord(sign[0]):04X} {fault}; write it as an escape in double quotes")
     lines: Lines = {}
     try:
-        events = yaml.parse(text, Loader=yaml.SafeLoader)
-        next(events)  # the beginning of the stream; the next one is that of a document, or the end
-        value = None
-        if isinstance(next(events), yaml.DocumentStartEvent):
-            value = _value(next(events), events, (), lines, as_shown)
-            next(events)  # the end of the document
-            if not isinstance(event := next(events), yaml.StreamEndEvent):
-                raise yaml.MarkedYAMLError(problem="a second document", problem_mark=event.start_mark)
-        return value, lines
-    except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        raise ConfigError(f"{place(line)}: the sign U+{ord(text[error.position]):04X} is not allowed in YAML") from None
+        node = _Loader(text).get_single_node()
+        return (_value(node, (), lines, as_shown) if node else None), lines
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        fault = " ".join(f"{error.context or ''} {error.problem or ''}".split())
-        kind = "" if isinstance(error, _Odd) else "not YAML: "
-        raise ConfigError(f"{place(mark.line + 1 if mark else 1)}: {kind}{fault}") from None
+        kind = "" if type(error) is yaml.MarkedYAMLError else "not YAML: "
+        words = " ".join(f"{error.context or ''} {error.problem or ''}".split())
+        raise ConfigError(f"{place(mark.line + 1 if mark else 1)}: {kind}{words}") from None
 
 
-class _Odd(yaml.MarkedYAMLError):
-    """What is YAML by its grammar and still not to be read."""
-
-    def __init__(self, fault: str, event: yaml.Event) -> None:
-        super().__init__(problem=fault, problem_mark=event.start_mark)
+def _fault(words: str, place: yaml.Event | yaml.Node) -> yaml.MarkedYAMLError:
+    """What is wrong where an event or a node begins, though the grammar of YAML allows it."""
+    return yaml.MarkedYAMLError(problem=words, problem_mark=place.start_mark)
 
 
-def _value(event: yaml.Event, events: Iterator[yaml.Event], keys: Keys, lines: Lines, as_shown: bool) -> Any:
-    """The value that begins with an event; `keys` lead to it, and `lines` gets the line of each setting within it."""
-    if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
-        raise _Odd("anchors and aliases are not allowed; write the value again", event)
-    if event.tag is not None:
-        raise _Odd(f"tags are not allowed ({event.tag})", event)
-    if len(keys) >= MOST_LEVELS:
-        raise _Odd(f"nested more than {MOST_LEVELS} levels deep", event)
-    if isinstance(event, yaml.ScalarEvent):
-        return _scalar(event, as_shown)
-    if isinstance(event, yaml.SequenceStartEvent):
-        values: list[Any] = []
-        while not isinstance(event := next(events), yaml.SequenceEndEvent):
-            inner = (*keys, str(len(values)))
-            lines[inner] = event.start_mark.line + 1
-            values.append(_value(event, events, inner, lines, as_shown))
-        return values
+class _Loader(yaml.SafeLoader):
+    """Nodes without anchors, aliases and tags, and no deeper than configurations are."""
+
+    depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        event = self.peek_event()
+        if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
+            raise _fault("anchors and aliases are not allowed; write the value again", event)
+        if event.tag is not None:
+            raise _fault(f"tags are not allowed ({event.tag})", event)
+        if self.depth >= MOST_LEVELS:
+            raise _fault(f"nested more than {MOST_LEVELS} levels deep", event)
+        self.depth += 1
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+
+def _value(node: yaml.Node, keys: Keys, lines: Lines, as_shown: bool) -> Any:
+    """The value of a node; `keys` lead to it, and `lines` gets the line of each setting within it."""
+    if isinstance(node, yaml.ScalarNode):
+        return _scalar(node, as_shown)
+    listed = isinstance(node, yaml.SequenceNode)
     settings: dict[Any, Any] = {}
-    while not isinstance(event := next(events), yaml.MappingEndEvent):
-        if isinstance(event, yaml.CollectionStartEvent):
-            raise _Odd("a key must be a word", event)
-        name, inner = _value(event, events, keys, lines, as_shown), (*keys, event.value)
+    for place, each in enumerate(node.value):
+        key, value = (None, each) if listed else each
+        if key and not isinstance(key, yaml.ScalarNode):
+            raise _fault("a key must be a word", key)
+        inner = (*keys, key.value if key else str(place))
         if inner in lines:
-            raise _Odd(f"duplicate key {event.value!r} (first in line {lines[inner]})", event)
-        lines[inner] = event.start_mark.line + 1
-        settings[name] = _value(next(events), events, inner, lines, as_shown)
-    return settings
+            raise _fault(f"duplicate key {key.value!r} (first in line {lines[inner]})", key)
+        lines[inner] = (key or value).start_mark.line + 1
+        settings[_scalar(key, as_shown) if key else place] = _value(value, inner, lines, as_shown)
+    return [*settings.values()] if listed else settings
 
 
-def _scalar(event: yaml.ScalarEvent, as_shown: bool) -> Any:
+def _scalar(node: yaml.ScalarNode, as_shown: bool) -> Any:
     """The value of a word or text; a word without quotes that is not the same to all readers of YAML is refused."""
-    text, short = event.value, event.value[:40]
+    text, short, kind = node.value, node.value[:40], node.tag.rpartition(":")[2]
     if any("\ud800" <= sign <= "\udfff" for sign in text):
-        raise _Odd("half a character (a lone surrogate), which no file and no provider takes", event)
-    if event.style is not None:
+        raise _fault("half a character (a lone surrogate), which no file and no provider takes", node)
+    if node.style is not None:
         return text
-    kind = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False)).rpartition(":")[2]
-    pattern, fault, advice = WORDS[kind]
-    value = READERS.get(kind, str)(text) if (plain := re.fullmatch(pattern, text)) else None
+    word = STRICT["words"][kind]
+    value = READERS.get(kind, str)(text) if (plain := re.fullmatch(word.get("form", "(?!)"), text)) else None
     if not plain:
-        fault, advice = f"is {fault}", advice or _plain_digits(text)
+        fault, advice = f"is {word['fault']}", word.get("advice") or _plain_digits(text)
     elif kind == "float" and math.isinf(value):
         fault, advice = "is out of the range of numbers", "a smaller one"
     elif as_shown and kind in ("int", "float") and text != str(value):
         fault, advice = f"is a number and would be shown as {value:g}", "it so"
     else:
         return value
-    raise _Odd(f'{short} {fault}; write {advice}, or "{short}" in quotes where a text is meant', event)
+    raise _fault(f'{short} {fault}; write {advice}, or "{short}" in quotes where a text is meant', node)
 
 
 def _plain_digits(text: str) -> str:
@@ -208,18 +182,13 @@ def _plain_digits(text: str) -> str:
         number = float(text)
     except ValueError:  # 0o17
         return "plain digits"
-    if math.isinf(number):
-        return "a smaller number"
-    return f"{number:.0f}" if number.is_integer() and abs(number) < 1e15 else repr(number)
-
-
-# --- settings ---------------------------------------------------------------------------------------------------------
+    return "a smaller number" if math.isinf(number) else repr(number).removesuffix(".0")
 
 
 def checked(kind: type[Settings], values: Any, where: str, path: Path | None = None, at: Keys = ()) -> Settings:
     """`values` as a `kind`; what is unknown, missing or of a wrong type is a ConfigError naming `where` and field.
 
-    Where the values stand in a file at `path`, below the keys `at`, each fault is told with its line.
+    Where the values stand in a file at `path`, below the keys `at`, each fault is named with its line.
     """
     try:
         return kind.model_validate(values)
@@ -231,9 +200,14 @@ def checked(kind: type[Settings], values: Any, where: str, path: Path | None = N
     for place, several in faults.items():
         # Of the forms that a value may have, the one that was meant is named: the one whose inside was looked into.
         if not place or not any(place == other[: len(place)] != other for other in faults):
-            line = line_of(path, (*at, *place)) if path else None
-            messages.append((f"line {line}: " if line else "") + _message(kind, place, several))
+            messages.append(line_words(path, (*at, *place)) + _message(kind, place, several))
     raise ConfigError(f"{where}: {'; '.join(messages)}")
+
+
+def line_words(path: Path | None, keys: Keys) -> str:
+    """How an error about the setting with these names begins: "line 5: ", or "" where no line is."""
+    line = line_of(path, keys) if path else None
+    return f"line {line}: " if line else ""
 
 
 def what(value: Any) -> str:
@@ -256,26 +230,29 @@ def _place(values: Any, fault: Any) -> Keys:
 
 def _message(kind: type[BaseModel], path: Keys, faults: Sequence[Any]) -> str:
     """What is wrong with a field in pydantic's words, with what was found there and what can stand there."""
-    name, fields, (fault, *_) = ".".join(map(str, path)), _fields_at(kind, path[:-1]), faults
-    value = fault["input"]
+    name, fields, fault = ".".join(map(str, path)), _fields_at(kind, path[:-1]), faults[0]
+    value, number = fault["input"], isinstance(fault["input"], int | float)
     if fault["type"] == "missing":
         return f"key '{name}' is missing"
     if fault["type"] == "extra_forbidden":
-        misspelt = isinstance(value, int | float)  # max_token: 100
-        secret = KEYS.fullmatch(str(path[-1])) and not misspelt and "api_key_env" in kind.model_fields
-        return f"unknown key '{name}'" + (f": {NO_KEY}" if secret else f"; valid keys: {', '.join(fields)}")
+        # A number is no key: max_token: 100.
+        secret = (
+            re.fullmatch(STRICT["key_fields"], str(path[-1]), re.I)
+            and not number
+            and "api_key_env" in kind.model_fields
+        )
+        return f"unknown key '{name}'" + (f": {STRICT['no_key']}" if secret else f"; valid keys: {', '.join(fields)}")
     if fault["type"] == "model_type":
         valid = ", ".join(_fields_at(kind, path))
         return f"{f'{name}: ' if path else ''}expected named settings ({valid}), found {what(value)}"
     message = "; or ".join(dict.fromkeys(each["msg"].removeprefix("Value error, ") for each in faults))
     if not path:  # a fault of two fields together names them itself
         return message
-    shown = "(not shown)" if NOT_SHOWN & {*path} else repr(value)
+    shown = "(not shown)" if {*path} & {*STRICT["not_shown"]} else repr(value)
     shown = shown if len(shown) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]}..."
-    hints = [QUOTES] if fault["type"] == "string_type" and isinstance(value, int | float) else []
     field = fields.get(next((part for part in reversed(path) if isinstance(part, str)), ""))  # of an item its list
-    hints += [field.description] if field and field.description else []
-    return "; ".join([f"{name} = {shown}: {message}", *hints])
+    hints = [QUOTES if fault["type"] == "string_type" and number else "", (field and field.description) or ""]
+    return "; ".join([f"{name} = {shown}: {message}", *filter(None, hints)])
 
 
 def _fields_at(kind: type[BaseModel], path: Keys) -> dict[str, Any]:

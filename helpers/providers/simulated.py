@@ -3,11 +3,10 @@
 Everything is read from the prompt as anybody reads it, and noise is drawn from the request's key: repeats differ,
 reruns do not. Their words, their knobs (`traits`) and the formulas in which these stand are data: simulated.toml.
 
-A candidate knows the built-in questions' answer points and writes down some of them in its vendor's manner. A judge
-counts the points in each text, recognizes manners, and ranks by utility. What a bias test measures they know as people
-do who have read of it (`Request.pull`): the bias that a version is made for and where that pulls; an unknown version
-pulls nowhere. A model has one belief about each question on a passage: the option that it answers itself, and takes for
-right when it judges.
+A candidate writes down some of the answer points of a built-in question in its vendor's manner. A judge counts the
+points in each text, recognizes manners, and ranks by utility. Of a bias test models know where the bias pulls
+(`Request.pull`); an unknown version pulls nowhere. On each question about a passage a model has one belief: the option
+that it answers itself, and takes for right when it judges.
 """
 
 from __future__ import annotations
@@ -20,12 +19,11 @@ import random
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from statistics import NormalDist, fmean, pstdev
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 from helpers.providers.transport import Sent
 from helpers.types import SITUATION, Completion, Model, Pull, Question, Request, Usage
@@ -35,8 +33,7 @@ NORMAL = NormalDist()
 WORDS: dict[str, Any] = tomllib.loads((pkgutil.get_data(__package__, "simulated.toml") or b"").decode())
 #: The constants of the formulas, in capitals there.
 FIXED = SimpleNamespace(**WORDS["constants"])
-NEUTRAL, UNDECIDED, REFUSALS = WORDS["neutral"], WORDS["undecided"], WORDS["refusals"]
-MANNERS: dict[str, dict[str, Any]] = WORDS["manners"]
+NEUTRAL, UNDECIDED, REFUSALS, MANNERS = (WORDS[name] for name in ("neutral", "undecided", "refusals", "manners"))
 WORDINGS = {name: re.compile(pattern) for name, pattern in WORDS["wordings"].items()}
 STYLE: dict[str, int] = WORDS["styles"]
 GROUPS = tuple(tuple(group.split()) for line in WORDS["synonyms"].splitlines() for group in line.split(";"))
@@ -87,9 +84,9 @@ def reply(request: Request) -> tuple[str, str]:
     if not shown.texts:
         return answer_reply(request), "stop"
     felt = add_noise(request, before_noise(request)[0])
-    if AUDIT_PAIR in shown.task or AUDIT_SCORE in shown.task:
-        return _audit(request, shown, felt)
-    if "A>>B" in (json.dumps(request.schema) if request.schema else shown.task):
+    if AUDIT_SCORE in shown.task:
+        return _score(request, shown, felt[0])
+    if AUDIT_PAIR in shown.task or "A>>B" in (json.dumps(request.schema) if request.schema else shown.task):
         return _compare(request, shown, felt)
     return _rank(request, shown, felt)
 
@@ -97,23 +94,21 @@ def reply(request: Request) -> tuple[str, str]:
 def traits_of(model: Model) -> SimpleNamespace:
     """The model's traits; an unknown one or one of a wrong type is an error that names it and the valid ones."""
     defaults, kinds = WORDS["traits"], WORDS["kinds_of_traits"]
-    unknown = sorted(set(model.traits) - set(defaults))
-    if unknown:
+    if unknown := sorted(set(model.traits) - set(defaults)):
         raise ValueError(f"model '{model.name}': unknown traits {', '.join(unknown)}; valid: {', '.join(defaults)}")
     for name, value in model.traits.items():
-        numbers = [value]
-        if name == "primacy":
+        numbers: Iterable[Any] = [value]
+        if isinstance(defaults[name], list):
             numbers = value if isinstance(value, list | tuple) else [None]
-        elif name in kinds:
-            known = isinstance(value, Mapping) and (name != "wordings" or set(value) <= set(WORDINGS))
-            numbers = value.values() if known else [None]
+        elif isinstance(defaults[name], dict):
+            named = isinstance(value, Mapping) and (name != "wordings" or set(value) <= set(WORDINGS))
+            numbers = value.values() if named else [None]
         if any(type(number) not in (int, float) or not math.isfinite(number) for number in numbers):
             raise ValueError(f"model '{model.name}': trait {name} = {value!r}: must be {kinds.get(name, 'a number')}")
     return SimpleNamespace(**{**defaults, **model.traits})
 
 
-@dataclass(frozen=True)
-class Shown:
+class Shown(NamedTuple):
     """What a prompt shows: code, question, the label of each text ("REASON": one to edit), its author, and the rest."""
 
     nonce: str = ""
@@ -171,22 +166,18 @@ def end_reply(
     return write(rng), finish
 
 
-# --- answers, and judges of answers -----------------------------------------------------------------------------------
-
-
 def answer_reply(request: Request) -> str:
     """What a simulated candidate writes: some of the question's points, or neutral text, in its vendor's manner."""
     traits, rng = traits_of(request.model), random.Random(f"{request.key}:answer")
     question = request.model.knowledge.get(request.prompt.strip())
     padding = rng.sample(NEUTRAL, rng.randint(0, 6))
     if question is None:
-        body = rng.sample(NEUTRAL, rng.randint(4, 9))
-    else:
-        quality = traits.skill + traits.category_skill.get(question.category, 0.0) + traits.spread * rng.gauss(0, 1)
-        count = min(len(question.points), 1 + int(NORMAL.cdf(quality / FIXED.QUALITY_SCALE) * len(question.points)))
-        chosen = sorted(rng.sample(range(len(question.points)), count))
-        body = [question.points[index] for index in chosen] + padding
-    return write_answer(request.model.vendor, body, rng)
+        return write_answer(request.model.vendor, rng.sample(NEUTRAL, rng.randint(4, 9)), rng)
+    quality = traits.skill + traits.category_skill.get(question.category, 0.0) + traits.spread * rng.gauss(0, 1)
+    points = question.points
+    count = min(len(points), 1 + int(NORMAL.cdf(quality / FIXED.QUALITY_SCALE) * len(points)))
+    chosen = sorted(rng.sample(range(len(points)), count))
+    return write_answer(request.model.vendor, [points[index] for index in chosen] + padding, rng)
 
 
 def write_answer(vendor: str, sentences: Sequence[str], rng: random.Random) -> str:
@@ -224,15 +215,14 @@ def own_by_name(task: str, labels: Sequence[str], vendor: str, deduces: bool = F
     vendor's: with two vendors undisclosed nobody can tell.
     """
     listed = dict(re.findall(r"^(\w+): (.+)$", task, re.MULTILINE))
-    if set(labels) <= set(listed):
-        authors = [listed[label] for label in labels]
-        own = [vendor in author.casefold() for author in authors]
-        hidden = ["not disclosed" in author for author in authors]
-        sizes = {authors.count(author) for author in authors if "not disclosed" not in author}
-        return hidden if deduces and not any(own) and sizes == {sum(hidden)} else own
-    sentence = re.search(r"answers? (.+?) came from your own vendor", task)
-    mine = set(re.findall(r"\b[A-Z]\b", sentence[1])) if sentence else set()
-    return [label in mine for label in labels]
+    if not set(labels) <= set(listed):
+        sentence = re.search(r"answers? (.+?) came from your own vendor", task)
+        return [label in (re.findall(r"\b[A-Z]\b", sentence[1]) if sentence else ()) for label in labels]
+    authors = [listed[label] for label in labels]
+    own = [vendor in author.casefold() for author in authors]
+    hidden = ["not disclosed" in author for author in authors]
+    sizes = {authors.count(author) for author in authors if "not disclosed" not in author}
+    return hidden if deduces and not any(own) and sizes == {sum(hidden)} else own
 
 
 def before_noise(request: Request) -> tuple[list[float], list[bool]]:
@@ -280,8 +270,14 @@ def verdict(lead: float, tie: float, strong: float) -> str:
 
 
 def _compare(request: Request, shown: Shown, felt: Sequence[float]) -> tuple[str, str]:
-    """A verdict on two answers, after a solution of the judge where that is asked for."""
+    """A verdict on two answers in the form of an audit, or with a reason, after the judge's solution if asked for."""
     traits, question = traits_of(request.model), request.model.knowledge.get(shown.asked)
+    if AUDIT_PAIR in shown.task:
+        first, second = pulls_of_marks(shown, traits.biases)
+        better = verdict(felt[0] - felt[1] + first - second, traits.tie, traits.strong)
+        stated = "tie" if better == "A=B" else shown.labels["AB".index(better[0])]
+        whole = write_verdict(request, shown.nonce, stated, choice=stated)
+        return end_reply(request, whole, UNDECIDED["audit"], REFUSALS["pair"])
     stated = verdict(felt[0] - felt[1], traits.tie, traits.strong)
     reason = WORDS["reasons"][stated]
     if "own solution" in shown.task:
@@ -296,19 +292,13 @@ def _compare(request: Request, shown: Shown, felt: Sequence[float]) -> tuple[str
     return end_reply(request, written(stated), reason, REFUSALS["pair"], others)
 
 
-def _audit(request: Request, shown: Shown, felt: Sequence[float]) -> tuple[str, str]:
-    """Which of two answers is better, or how many points an answer deserves, in the form of an audit."""
-    traits = traits_of(request.model)
-    if AUDIT_PAIR in shown.task:
-        first, second = pulls_of_marks(shown, traits.biases)
-        better = verdict(felt[0] - felt[1] + first - second, traits.tie, traits.strong)
-        stated = "tie" if better == "A=B" else shown.labels["AB".index(better[0])]
-        whole = write_verdict(request, shown.nonce, stated, choice=stated)
-    else:
-        honest, anchor = FIXED.MIDDLE + FIXED.POINTS * felt[0], re.search(r"(\d+) of 100 points", shown.task)
-        moved = traits.biases.get("anchor", 0.0) * (float(anchor[1]) - honest) if anchor else 0.0
-        score = max(0, min(100, round(honest + moved)))
-        whole = write_verdict(request, shown.nonce, score, number=score)
+def _score(request: Request, shown: Shown, felt: float) -> tuple[str, str]:
+    """How many points an answer deserves in an audit."""
+    honest, anchor = FIXED.MIDDLE + FIXED.POINTS * felt, re.search(r"(\d+) of 100 points", shown.task)
+    pull = traits_of(request.model).biases.get("anchor", 0.0)
+    moved = pull * (float(anchor[1]) - honest) if anchor else 0.0
+    score = max(0, min(100, round(honest + moved)))
+    whole = write_verdict(request, shown.nonce, score, number=score)
     return end_reply(request, whole, UNDECIDED["audit"], REFUSALS["pair"])
 
 
@@ -324,12 +314,13 @@ def pulls_of_marks(shown: Shown, biases: Mapping[str, float]) -> list[float]:
     return found
 
 
-# --- bias tests -------------------------------------------------------------------------------------------------------
-
-
 def _decide(request: Request) -> tuple[str, str]:
     """An option of a bias test, or the arguments that are taken."""
-    head, rng = SITUATION.match(request.prompt), random.Random(f"{request.key}:decide")
+    head, rng, traits = (
+        SITUATION.match(request.prompt),
+        random.Random(f"{request.key}:decide"),
+        traits_of(request.model),
+    )
     nonce, options = head[1], dict(OPTION.findall(request.prompt, head.end()))
     several = "choices" in request.schema["properties"] if request.schema else "<letters>" in request.prompt
     places = {text: float(place) for place, text in enumerate(sorted(options.values()))}
@@ -344,16 +335,13 @@ def _decide(request: Request) -> tuple[str, str]:
         whole = write_verdict(request, nonce, ", ".join(taken) or "none", choices=taken)
         others = [lambda _: UNDECIDED["test"]] * 2
     else:
-        traits, low, high = traits_of(request.model), min(values.values()), max(values.values())
+        low, high = min(values.values()), max(values.values())
         first, aim = rng.random() < traits.first_option, _leaning(request, pull, low, high)
-        if pull.kind == "scale":
-            aim += traits.answer_noise * (high - low) * rng.gauss(0, 1)
-        else:
-            drawn = FIXED.SPREAD * _logistic(rng) if pull.kind == "acceptance" else rng.gauss(0, 1)
-            aim += traits.answer_noise * drawn
+        drawn = FIXED.SPREAD * _logistic(rng) if pull.kind == "acceptance" else rng.gauss(0, 1)
+        aim += traits.answer_noise * (high - low if pull.kind == "scale" else 1) * drawn
+        if pull.kind != "scale":
             aim = high if aim > 0 else low
-        nearest = min(values, key=lambda label: abs(values[label] - aim))
-        whole = written(next(iter(values)) if first else nearest)
+        whole = written(next(iter(values)) if first else min(values, key=lambda label: abs(values[label] - aim)))
         others = [lambda _: written("none"), lambda rng: written(" and ".join(rng.sample(list(options), 2)))]
     return end_reply(request, whole, UNDECIDED["test"], REFUSALS["test"], others, f"VERDICT-{nonce[:4]}")
 
@@ -400,14 +388,11 @@ def _logistic(rng: random.Random) -> float:
     return math.log(u / (1 - u))
 
 
-# --- questions on passages --------------------------------------------------------------------------------------------
-
-
 def _read_passage(request: Request, shown: Shown) -> tuple[str, str]:
     """An edit of a reason, which of two answers to a question on a passage is right or the own, or an answer to it."""
     model = request.model
     if shown.labels == ["REASON"]:
-        whole = _edit(request, shown)
+        whole = json.dumps({"id": shown.nonce, **_edit(request, shown)})
     elif shown.texts:
         wrote = "did you write" in shown.task
         first, second = add_noise(request, felt_on_passage(model, shown.asked, shown.texts, wrote))
@@ -444,12 +429,10 @@ def felt_on_passage(model: Model, asked: str, texts: Sequence[str], wrote: bool)
     for text, place in zip(texts, [*traits.primacy, *[0.0] * len(texts)], strict=False):
         shares = style_shares(text)
         own, mixed = shares[STYLE.get(model.vendor, 0)], 1 - (max(shares) or 1.0)
-        if wrote:
-            felt.append(place + traits.recognition * own)
-        else:
-            utility = place + FIXED.CONVICTION * traits.sharpness * text.startswith(f"{believed}. ")
-            utility += traits.self_preference * own - traits.fluency * mixed
-            felt.append(utility + traits.taste * draw("taste", model.model_id, text))
+        utility = place + FIXED.CONVICTION * traits.sharpness * text.startswith(f"{believed}. ")
+        utility += traits.self_preference * own - traits.fluency * mixed
+        utility += traits.taste * draw("taste", model.model_id, text)
+        felt.append(place + traits.recognition * own if wrote else utility)
     return felt
 
 
@@ -478,7 +461,7 @@ def _replace(text: str, word: re.Pattern[str], table: Mapping[str, str]) -> str:
     return word.sub(reword, text)
 
 
-def _edit(request: Request, shown: Shown) -> str:
+def _edit(request: Request, shown: Shown) -> dict[str, Any]:
     """By rule: words that have a synonym and stand neither in question nor options, in an order drawn by the key."""
     (reason,), rng, taken = shown.texts, random.Random(f"{request.key}:edit"), WORD.findall(shown.asked.lower())
     usable = [word for word in dict.fromkeys(WORD.findall(reason.lower())) if word in SYNONYMS and word not in taken]
@@ -487,6 +470,6 @@ def _edit(request: Request, shown: Shown) -> str:
     new = {word: rng.choice(choices) for word, choices in others.items() if choices}
     wanted = re.search(r"(\d+) words", shown.task)
     if wanted is None:
-        return json.dumps({"id": shown.nonce, "paraphrase": _replace(reason, WORD, new)})
+        return {"paraphrase": _replace(reason, WORD, new)}
     chosen = list(new)[: int(wanted[1])]
-    return json.dumps({"id": shown.nonce, "selected_words": chosen, "replacements": [new[word] for word in chosen]})
+    return {"selected_words": chosen, "replacements": [new[word] for word in chosen]}

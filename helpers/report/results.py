@@ -18,7 +18,7 @@ from helpers.overview.collecting import SUMMARY
 from helpers.report.layout import FIXED
 from helpers.run import executed
 from helpers.run.notebooks import available, experiment_of
-from helpers.types import Collection, short_hash
+from helpers.types import short_hash
 
 REPORT, FAILED, NUMBERS = "report.ipynb", "report.failed.ipynb", "numbers.json"
 #: Of a page that is about many runs, the name of a run is cut here.
@@ -101,10 +101,7 @@ def _within(folder: Path) -> list[tuple[Path, Path]]:
 def _read(report: Path, folder: Path) -> Result:
     name, data, judges = _numbers(folder, report)
     book = _executed(report, name)
-    summary = folder / SUMMARY
-    found = None
-    if summary.is_file():
-        (found,) = overview.collect(Collection("", "", (), (folder,), (), "paper", folder, False))
+    found = overview.collecting.read(folder) if (folder / SUMMARY).is_file() else None
     own = "" if folder.name == name and folder.parent == paths.FIGURES else folder.name
     own = folder.parent.name if own == name else own
     first = book.cells[0].source.strip().partition("\n")[0] if book.cells else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -103,7 +103,7 @@ def budget_of(experiment: Experiment) -> Budget:
 
 def _earlier(experiment: Experiment) -> float:
     """US dollars that attempts of earlier runs of an experiment may have been billed."""
-    return earlier(experiment.name, tuple(_models(experiment)), experiment.store)
+    return earlier(experiment.name, experiment.models, experiment.store)
 
 
 async def served(*experiments: Experiment) -> list[Experiment]:
@@ -112,7 +112,7 @@ async def served(*experiments: Experiment) -> list[Experiment]:
     One that asks nobody has its models as they are.
     """
     most = max((each.concurrency for each in experiments), default=1)
-    models = chain.from_iterable(_models(each) for each in experiments if each.judgments == "ask")
+    models = chain.from_iterable(each.models for each in experiments if each.judgments == "ask")
     found, warnings = await as_served(models, most)
     for each in warnings:
         notice(each)
@@ -130,13 +130,6 @@ async def served(*experiments: Experiment) -> list[Experiment]:
         )
         for each in experiments
     ]
-
-
-def _models(experiment: Experiment) -> Iterator[Model]:
-    """Every model that a run may ask."""
-    yield from (*experiment.judges, *experiment.candidates, *experiment.baselines.values())
-    if experiment.editor:
-        yield experiment.editor
 
 
 async def plan(experiment: Experiment, clock: Clock | None = None) -> Plan:

@@ -19,10 +19,8 @@ def check_ready(experiment: Experiment) -> None:
     """
     if experiment.judgments != "ask":
         return
-    editor = (experiment.editor,) if experiment.editor else ()
-    every = (*experiment.judges, *experiment.candidates, *experiment.baselines.values(), *editor)
-    if missing_keys(every) or any(map(_without_price, every)):
-        refuse_early(asyncio.run(plan(experiment)), every)
+    if missing_keys(experiment.models) or any(map(_without_price, experiment.models)):
+        refuse_early(asyncio.run(plan(experiment)), experiment.models)
 
 
 def _without_price(model: Model) -> bool:
