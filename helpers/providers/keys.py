@@ -45,7 +45,6 @@ CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 DEEPEST = 4
 #: What services put in the place of the middle of a key when they show which one was wrong.
 MASK = re.compile(r"\*{3,}|\.{3,}|…|•{3,}|·{3,}")
-WORD = re.compile(r"[\w-]", re.ASCII)
 
 #: (value, variable) of every secret.
 Known = tuple[tuple[str, str], ...]
@@ -116,15 +115,15 @@ def declare(names: Iterable[str]) -> None:
     _declared.update(names)
 
 
-def secrets() -> dict[str, str]:
-    """Every secret of this environment with the name of its variable."""
+def secrets() -> Known:
+    """Every secret of this environment as it is now, with the name of its variable."""
     found: dict[str, str] = {}
     for name, value in os.environ.items():
         if name in _declared or _names_secret(name):
             found |= dict.fromkeys(_parts(value), name)
         if "://" in value and (address := PASSWORD.match(value)):
             found |= {each: name for each in (address[1], unquote(address[1])) if _is_secret(each)}
-    return found
+    return tuple(found.items())
 
 
 @lru_cache(maxsize=1024)
@@ -163,18 +162,32 @@ def _table() -> dict[str, Any]:
 
 def _spans(text: str, known: Known, like: bool, deepest: int = DEEPEST) -> list[Span]:
     """Where keys stand in a text, as it is and once its escapes are undone, in order and apart from each other."""
-    spans, plain = _runs(text, known), ESCAPE.sub(_unescape, text) if deepest else text
+    spans, plain = _merged(_runs(text, known)), ESCAPE.sub(_unescape, text) if deepest else text
     if plain != text:
-        spans += _origins(text, _spans(plain, known, like, deepest - 1))
-    elif like:
-        spans += [*_masked(text, known), *_like(text)]
+        return _merged([*spans, *_origins(text, _spans(plain, known, like, deepest - 1))])
+    for find in (_masked, _like) if like else ():
+        rest = _replaced(text, spans, lambda span: "\0" * (span[1] - span[0]))
+        spans = _merged([*spans, *find(rest, known)])
+    return spans
+
+
+def _merged(spans: list[Span]) -> list[Span]:
+    """The spans in order; those that overlap as one, with the name of the first."""
     merged: list[Span] = []
     for begin, end, name in sorted(spans):
         if merged and begin < merged[-1][1]:
-            first, last, word = merged.pop()
-            begin, end, name = first, max(last, end), name if word == "key" else word
+            begin, last, name = merged.pop()
+            end = max(last, end)
         merged.append((begin, end, name))
     return merged
+
+
+def _replaced(text: str, spans: list[Span], word: Callable[[Span], str]) -> str:
+    parts, done = [], 0
+    for span in spans:
+        parts += [text[done : span[0]], word(span)]
+        done = span[1]
+    return "".join([*parts, text[done:]])
 
 
 def _unescape(escape: re.Match[str]) -> str:
@@ -244,13 +257,12 @@ def _masked(text: str, known: Known) -> Iterator[Span]:
             if last < 4 and mask[0][0] in ".…":  # which ordinary text has after anything
                 continue
             first = max(n for n in range(len(before) + 1) if value.startswith(before[len(before) - n :]))
-            ends = (first or not WORD.match(before[-1:])) and (last or not WORD.match(after))
-            if ends and first + last >= 4:
+            if first + last >= 4 and (last or not re.match(r"[\w-]", after, re.ASCII)):
                 yield mask.start() - first, mask.end() + last, name
                 break
 
 
-def _like(text: str) -> Iterator[Span]:
+def _like(text: str, known: Known) -> Iterator[Span]:
     """Where a text holds what looks like a key."""
     low = text.lower()
     for each in _table()["like"]:
@@ -261,26 +273,18 @@ def _like(text: str) -> Iterator[Span]:
 # --- text without keys ------------------------------------------------------------------------------------------------
 
 
-def known_now() -> Known:
-    """Every secret of this environment as it is now."""
-    return tuple(secrets().items())
-
-
 def strike(text: str, known: Known, like: bool = True) -> tuple[str, list[str]]:
     """The text with `[NAME]` and `[key]` for keys, and whose they were.
 
     `like`: also what shows the ends of one, and what only looks like one.
     """
-    spans, parts, done = _spans(text, known, like), [], 0
-    for begin, end, name in spans:
-        parts += [text[done:begin], f"[{name}]"]
-        done = end
-    return "".join([*parts, text[done:]]), [name for _, _, name in spans]
+    spans = _spans(text, known, like)
+    return _replaced(text, spans, lambda span: f"[{span[2]}]"), [name for _, _, name in spans]
 
 
 def redact(text: str) -> str:
     """The text with `[NAME]` for each secret of the variable NAME and `[key]` for what looks like a key."""
-    return strike(text, known_now())[0]
+    return strike(text, secrets())[0]
 
 
 def finder(like: bool = True) -> Callable[[str], list[str]]:
@@ -288,7 +292,7 @@ def finder(like: bool = True) -> Callable[[str], list[str]]:
 
     With `like` also those of which it shows the first and last characters, and "key" for what looks like one.
     """
-    known = known_now()
+    known = secrets()
     return lambda text: sorted(set(strike(text, known, like)[1]))
 
 
@@ -299,7 +303,7 @@ def found(text: str) -> list[str]:
 
 def redact_all(value: Any, known: Known | None = None) -> Any:
     """A structure of records, mappings, lists and texts without keys; what holds none is the very same object."""
-    known = known_now() if known is None else known
+    known = secrets() if known is None else known
     if isinstance(value, str):
         return strike(value, known)[0]
     if is_dataclass(value):
@@ -316,7 +320,7 @@ def redact_all(value: Any, known: Known | None = None) -> Any:
 
 def cleaner() -> Callable[[Any], Any]:
     """`redact_all` with the secrets as they are now: the environment is read once."""
-    return partial(redact_all, known=known_now())
+    return partial(redact_all, known=secrets())
 
 
 def causes(error: BaseException) -> list[BaseException]:

@@ -75,11 +75,6 @@ def tokens(raw: str) -> list[Token]:
             (each["token"], {top["token"]: top["logprob"] for top in [*(each.get("top_logprobs") or []), each]})
             for each in told["content"]
         ]
-    if told.get("tokens"):
-        chosen = zip(told["tokens"], told["token_logprobs"], strict=True)
-        tops = told.get("top_logprobs") or [{}] * len(told["tokens"])
-        return [
-            (token, {**(top or {}), **({} if at is None else {token: at})})
-            for (token, at), top in zip(chosen, tops, strict=True)
-        ]
-    return []
+    chosen, sure = told.get("tokens") or [], told.get("token_logprobs") or []
+    parallel = zip(chosen, sure, told.get("top_logprobs") or [{}] * len(chosen), strict=True)
+    return [(token, {**(top or {}), **({} if at is None else {token: at})}) for token, at, top in parallel]

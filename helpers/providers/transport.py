@@ -32,8 +32,6 @@ CHARACTER_SETS = re.compile(
 MACHINE = "x-stainless-"
 #: Half a character, which a reply that was cut in the middle of one can hold and no file or prompt can.
 LONE_SURROGATES = re.compile("[\ud800-\udfff]")
-#: What a service may say of itself: a text, or nothing.
-TEXT = (str, type(None))
 #: A number of tokens from here on is none that a store file or another program could hold.
 MOST_TOKENS = 2**53
 #: A body in which log-probabilities stand; most bodies name them and hold none.
@@ -133,8 +131,8 @@ def read(module: Any, raw: str, headers: Mapping[str, str] | None = None, wall: 
         counts = {name: count(value) for name, value in vars(reply.usage).items()}
         # No prompt and no text has 0 tokens: such a count is treated as missing, and the worst case is charged.
         counts |= {name: counts[name] or None for name in (("input", "output") if reply.text else ("input",))}
-        odd = {name: None for name in ("model", "request_id") if not isinstance(getattr(reply, name), TEXT)}
-        if not isinstance(reply.finish, TEXT):
+        odd = {name: None for name in ("model", "request_id") if not isinstance(getattr(reply, name), str | None)}
+        if not isinstance(reply.finish, str | None):
             odd["finish"] = "unknown"  # None would be a normal end
         text = LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", reply.text)
         reply = replace(reply, text=text, usage=Usage(**counts), **odd)
