@@ -15,6 +15,7 @@ import pytest
 from helpers import paths
 from helpers.providers.transport import module_of
 from helpers.services import SERVICES
+from helpers.types import Model
 
 #: A service that exists nowhere: its entry and its module, put in before anything else of the project is loaded.
 NEW = """
@@ -35,8 +36,9 @@ from helpers.check import variables
 from helpers.types import Completion, Request
 
 
-async def close(client):
-    client.append("closed")
+class Client(list):
+    async def close(self):
+        self.append("closed")
 
 
 async def send(client, request):
@@ -44,7 +46,7 @@ async def send(client, request):
 
 
 acme = types.ModuleType("helpers.providers.acme")
-acme.client, acme.close, acme.send = lambda model, key: [key], close, send
+acme.client, acme.send = lambda model, key: Client([key]), send
 acme.read = lambda raw: Completion("", "ok", text=raw, finish="stop")
 sys.modules[acme.__name__] = acme
 
@@ -93,8 +95,9 @@ def test_one_entry_and_a_module_make_a_service_known_everywhere(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_the_module_of_a_service_speaks_to_it_in_four_functions(name: str) -> None:
-    module, asked = module_of(name), {"client": 2, "close": 1, "send": 2, "read": 1}
+def test_the_module_of_a_service_speaks_to_it_in_three_functions(name: str) -> None:
+    module, asked = module_of(name), {"client": 2, "send": 2, "read": 1}
     assert {each: len(signature(getattr(module, each)).parameters) for each in asked} == asked
-    assert {each for each in asked if iscoroutinefunction(getattr(module, each))} == {"close", "send"}
+    assert {each for each in asked if iscoroutinefunction(getattr(module, each))} == {"send"}
+    assert iscoroutinefunction(module.client(Model("m", name, "m", "x"), "none").close)
     assert metadata.version(SERVICES[name].sdk)

@@ -78,7 +78,7 @@ def check(places: Iterable[Path]) -> Checked:
 
 def known() -> tuple[list[str], list[str]]:
     """The variables whose secrets are looked for, and those of `variables` that are not set here or hold none."""
-    names = set(secrets().values())
+    names = {name for _, name in secrets()}
     return sorted(names), [name for name in variables() if name not in names]
 
 

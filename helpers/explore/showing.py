@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from helpers.escaping import visible
 from helpers.explore.details import DOT, detail
 from helpers.explore.items import Item, choices, chosen, counted, items, named, siblings, table
-from helpers.providers import in_browser
+from helpers.providers.keys import in_browser
 from helpers.report.marking import KINDS
 from helpers.run.asking import Asked
 from helpers.run.showing import say

@@ -15,8 +15,7 @@ from typing import Any, TextIO
 
 from helpers.escaping import terminal
 from helpers.judge.budget import Budget
-from helpers.providers import in_browser
-from helpers.providers.keys import redact
+from helpers.providers.keys import in_browser, redact
 
 #: Models whose costs stand in the line by name, the dearest first: a line is no table.
 NAMED = 4

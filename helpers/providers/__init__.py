@@ -1,7 +1,7 @@
 """The only door to models: one async function a provider, one retry policy for all, one reader of the environment."""
 
-from helpers.providers.keys import addresses, in_browser, missing_keys
-from helpers.providers.meanings import Failure, classify
+from helpers.providers.keys import addresses, missing_keys
+from helpers.providers.meanings import Failure
 from helpers.providers.pacing import Clock, Limit, most_tokens
 from helpers.providers.serving import as_served
 from helpers.providers.session import GIVEN_UP, Session, Stopped, Tries, retirement
@@ -18,8 +18,6 @@ __all__ = [
     "Tries",
     "addresses",
     "as_served",
-    "classify",
-    "in_browser",
     "missing_keys",
     "most_tokens",
     "retirement",

@@ -6,20 +6,15 @@ from typing import Any
 
 from helpers.json_text import loads
 from helpers.providers.meanings import finish_of
-from helpers.providers.transport import Sent, fields, post, sdk_options, summed
+from helpers.providers.transport import Sent, fields, http_client, post, summed
 from helpers.types import Completion, Model, Request, Usage
 
 
 def client(model: Model, key: str | None) -> Any:
     """The SDK's client, its own retries off."""
-    from anthropic import AsyncAnthropic, omit
+    from anthropic import AsyncAnthropic
 
-    return AsyncAnthropic(**sdk_options(model, key, omit))
-
-
-async def close(client: Any) -> None:
-    """Close the connections."""
-    await client.close()
+    return AsyncAnthropic(api_key=key, base_url=model.base_url, max_retries=0, http_client=http_client())
 
 
 async def send(client: Any, request: Request) -> Sent:
@@ -41,7 +36,7 @@ async def send(client: Any, request: Request) -> Sent:
     if request.schema is not None:
         form = {"format": {"type": "json_schema", "schema": request.schema}}
         body["output_config"] = {**body.get("output_config", {}), **form}
-    return await post(client, "/v1/messages", body, "request-id")
+    return await post(client, "/v1/messages", body)
 
 
 def read(raw: str) -> Completion:

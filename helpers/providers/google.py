@@ -13,10 +13,14 @@ from helpers.types import Completion, Model, Request, Usage
 
 
 class Client(NamedTuple):
-    """The SDK's client and the connections that it was given, which it does not close."""
+    """The SDK's client, and the HTTP client that it was given and does not close."""
 
     sdk: Any
     lines: Any
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.lines.aclose()
 
 
 def client(model: Model, key: str | None) -> Client:
@@ -24,16 +28,8 @@ def client(model: Model, key: str | None) -> Client:
     from google import genai
 
     lines = http_client()
-    options = {"retry_options": {"attempts": 1}, "httpx_async_client": lines}
-    if model.base_url is not None:
-        options["base_url"] = model.base_url
+    options = {"base_url": model.base_url, "retry_options": {"attempts": 1}, "httpx_async_client": lines}
     return Client(genai.Client(api_key=key, http_options=options), lines)
-
-
-async def close(client: Client) -> None:
-    """Close the connections."""
-    await client.sdk.aio.aclose()
-    await client.lines.aclose()
 
 
 async def send(client: Client, request: Request) -> Sent:

@@ -3,7 +3,7 @@
 A secret is the value of a variable that holds a key (`declare`) or whose name says so, and the password in any
 variable that is an address. Shorter than SHORTEST it is none, nor is it where it is a plain word or two, a number or a
 path that exists: striking those out would spoil ordinary text. What looks like a key (keys.toml) is struck out wherever
-it comes from. `strike` looks into a text once all escapes in it are undone; `recuse check` finds what it would strike.
+it comes from. `strike` looks into a text as it is and each time its escapes are undone; `recuse check` finds the same.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ import os
 import pkgutil
 import re
 import tomllib
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import is_dataclass, replace
+from functools import cache, lru_cache, partial
 from typing import Any
 from urllib.parse import unquote
 
@@ -28,19 +27,24 @@ SHORTEST = 8
 #: So many consecutive characters of a key give it away; shorter keys, and texts with blanks in them, only as a whole.
 RUN = 16
 #: Wherever RUN characters of a text begin, one of its blocks of so many, counted from its beginning, is among them.
-GRAM = RUN // 2
+BLOCK = RUN // 2
 #: Values that cannot be distinguished from ordinary text: up to three words of letters; numbers, dates, versions.
 _WORD = "(?:[a-z]{1,14}|[A-Z]{1,14}|[A-Z][a-z]{1,13})"
 PLAIN = re.compile(rf"{_WORD}(?:[ ._-]{_WORD}){{0,2}}|[\d .,:_/+-]{{1,15}}")
 PASSWORD = re.compile(r"^[a-z][a-z0-9+.-]*://[^/\s:@]*:([^/\s@]+)@", re.IGNORECASE)
-#: A character as programs escape it: JSON, Python, LaTeX (any number of backslashes), addresses, HTML.
+#: A character as programs escape it: by its bytes in UTF-8 (addresses, Python) or its number or name (JSON, HTML), and
+#: by any number of backslashes.
+_HEX = "[0-9a-fA-F]"
 ESCAPE = re.compile(
-    r"\\\\*(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))?|%([0-9a-fA-F]{2})|&(#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|\w{2,8});",
+    rf"%([0-7]{_HEX}|[89a-fA-F]{_HEX}(?:%[89abAB]{_HEX})*)|&(#\d{{1,7}}|#[xX]{_HEX}{{1,6}}|\w{{2,8}});"
+    rf"|\\\\*+(?:x([0-7]{_HEX}|[89a-fA-F]{_HEX}(?:\\+x[89abAB]{_HEX})*)|u({_HEX}{{4}})|(.))?",
     re.DOTALL,
 )
 CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 #: How often a text is decoded at most: JSON in an address in HTML in JSON.
 DEEPEST = 4
+#: What services put in the place of the middle of a key when they show which one was wrong.
+MASK = re.compile(r"\*{3,}|\.{3,}|…|•{3,}|·{3,}")
 
 #: (value, variable) of every secret.
 Known = tuple[tuple[str, str], ...]
@@ -111,25 +115,21 @@ def declare(names: Iterable[str]) -> None:
     _declared.update(names)
 
 
-def secrets() -> dict[str, str]:
-    """Every secret of this environment with the name of its variable."""
+def secrets() -> Known:
+    """Every secret of this environment as it is now, with the name of its variable."""
     found: dict[str, str] = {}
     for name, value in os.environ.items():
         if name in _declared or _names_secret(name):
             found |= dict.fromkeys(_parts(value), name)
         if "://" in value and (address := PASSWORD.match(value)):
             found |= {each: name for each in (address[1], unquote(address[1])) if _is_secret(each)}
-    return found
+    return tuple(found.items())
 
 
 @lru_cache(maxsize=1024)
 def _names_secret(name: str) -> bool:
-    if name in ("PWD", "OLDPWD"):
-        return False
-    words = [word.rstrip("0123456789") for word in re.split(r"[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])", name)]
-    words, say = [word.upper() for word in words if word], _table()["names"]
-    ends = tuple(say["ends"])
-    return bool(words) and words[-1] not in say["about"] and any(w in say["words"] or w.endswith(ends) for w in words)
+    words = re.sub(r"[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])", "_", name).upper()
+    return bool(_table()["names"].search(words))
 
 
 def _is_secret(value: str) -> bool:
@@ -150,144 +150,127 @@ def _parts(value: str) -> tuple[str, ...]:
 
 # --- where secrets stand in a text ------------------------------------------------------------------------------------
 
-# Texts are bytes of UTF-8 as characters here: escapes, hex and base64 spell bytes.
-
 
 @cache
 def _table() -> dict[str, Any]:
     table = tomllib.loads((pkgutil.get_data(__package__, "keys.toml") or b"").decode())
+    table["names"] = re.compile(table["names"], re.VERBOSE)
     for each in table["like"]:
-        each["pattern"] = re.compile(_as_bytes(each["pattern"]), re.VERBOSE | re.ASCII)
+        each["pattern"] = re.compile(each["pattern"], re.VERBOSE | re.ASCII)
     return table
 
 
-def _as_bytes(text: str) -> str:
-    return text if text.isascii() else text.encode("utf-8", "surrogatepass").decode("latin-1")
+def _spans(text: str, known: Known, like: bool, deepest: int = DEEPEST) -> list[Span]:
+    """Where keys stand in a text, as it is and once its escapes are undone, in order and apart from each other."""
+    spans, plain = _merged(_runs(text, known)), ESCAPE.sub(_unescape, text) if deepest else text
+    if plain != text:
+        return _merged([*spans, *_origins(text, _spans(plain, known, like, deepest - 1))])
+    for find in (_masked, _like) if like else ():
+        rest = _replaced(text, spans, lambda span: "\0" * (span[1] - span[0]))
+        spans = _merged([*spans, *find(rest, known)])
+    return spans
 
 
-def _layers(text: str) -> list[str]:
-    """A text, and the same each time after its escapes are undone, whoever made them. Backslashes are lost."""
-    layers = [text]
-    while len(layers) <= DEEPEST and (text := ESCAPE.sub(_unescape, text)) != layers[-1]:
-        layers.append(text)
-    return layers
+def _merged(spans: list[Span]) -> list[Span]:
+    """The spans in order; those that overlap as one, with the name of the first."""
+    merged: list[Span] = []
+    for begin, end, name in sorted(spans):
+        if merged and begin < merged[-1][1]:
+            begin, last, name = merged.pop()
+            end = max(last, end)
+        merged.append((begin, end, name))
+    return merged
+
+
+def _replaced(text: str, spans: list[Span], word: Callable[[Span], str]) -> str:
+    parts, done = [], 0
+    for span in spans:
+        parts += [text[done : span[0]], word(span)]
+        done = span[1]
+    return "".join([*parts, text[done:]])
 
 
 def _unescape(escape: re.Match[str]) -> str:
-    kind = escape.lastindex
-    if kind is None:
-        return ""
-    what = escape[kind]
-    if kind == 3:
-        return CONTROLS.get(what, what)
-    if kind == 5:
-        return _as_bytes(html.unescape(f"&{what};"))
-    return _as_bytes(chr(int(what, 16))) if kind == 1 else chr(int(what, 16))
+    percent, entity, python, code, sign = escape.groups()
+    if octets := percent or python:
+        return bytes.fromhex(octets.replace("%", "").replace("\\", "").replace("x", "")).decode("utf-8", "replace")
+    if entity:
+        return html.unescape(f"&{entity};")
+    return chr(int(code, 16)) if code else CONTROLS.get(sign, sign or "")
 
 
-def _origins(text: str, places: Iterable[int]) -> dict[int, int]:
-    """Where in a text begins what stands at these places once its escapes are undone."""
-    origins: dict[int, int] = {}
-    waiting, lost = sorted(places, reverse=True), 0
-    for escape in ESCAPE.finditer(text):
+def _origins(text: str, spans: list[Span]) -> list[Span]:
+    """The same spans in the text whose escapes were undone before they were found."""
+    waiting, origins, lost = [place for span in spans[::-1] for place in (span[1], span[0])], list[int](), 0
+    for escape in ESCAPE.finditer(text) if spans else ():
         kept = len(_unescape(escape))
         while waiting and waiting[-1] + lost < escape.start() + kept:
-            place = waiting.pop()
-            origins[place] = min(place + lost, escape.start())
+            origins.append(min(waiting.pop() + lost, escape.start()))
         lost += len(escape[0]) - kept
-    return origins | {place: place + lost for place in waiting}
+    origins += [place + lost for place in waiting[::-1]]
+    return [(begin, end, span[2]) for begin, end, span in zip(origins[::2], origins[1::2], spans, strict=True)]
 
 
 @lru_cache(maxsize=8)
-def _spellings(known: Known) -> dict[str, tuple[str, int]]:
-    """Every spelling of secrets that `_layers` does not undo: the variable, and how many characters give it away.
+def _spellings(known: Known) -> tuple[dict[str, str], dict[str, str], set[str]]:
+    """What gives secrets away, with their variables: whole spellings, and RUN characters of one; the blocks of these.
 
-    As it is, decoded, in hex, and anywhere within base64 (what stands before it in the encoded bytes moves it); "+" is
-    a blank, as it is in addresses.
+    A secret is spelled as it is, decoded, in hex, and anywhere within base64 (what stands before it in the encoded
+    bytes moves it); "+" is a blank, as it is in addresses.
     """
-    spellings: dict[str, tuple[str, int]] = {}
+    whole: dict[str, str] = {}
+    runs: dict[str, str] = {}
     for value, name in known:
-        plain, raw, whole = _as_bytes(value), value.encode("utf-8", "surrogatepass"), re.search(r"\s|://", value)
-        widths = {plain: 1.0, _layers(plain)[-1]: 1.0, raw.hex(): 2.0, raw.hex().upper(): 2.0}
+        raw, plain = value.encode("utf-8", "surrogatepass"), value
+        for _ in range(DEEPEST):
+            plain = ESCAPE.sub(_unescape, plain)
+        texts = {value, plain if len(plain) >= SHORTEST else value, raw.hex(), raw.hex().upper()}
         for shift in range(3):
             coded = base64.b64encode(b"\0" * shift + raw).decode()
             inner = coded[-(-shift * 8 // 6) : (shift + len(raw)) * 8 // 6]
-            widths |= dict.fromkeys((inner, inner.replace("+", "-").replace("/", "_")), 4 / 3)
-        for text, width in widths.items():
-            run = len(text) if whole else min(len(text), int(RUN * width))
-            spellings.setdefault(text.replace("+", " "), (name, run))
-    return {text: found for text, found in spellings.items() if text}
-
-
-@lru_cache(maxsize=8)
-def _grams(known: Known) -> dict[str, list[tuple[str, int]]]:
-    """Which spelling holds GRAM characters, and where, of all spellings of which a part gives the secret away."""
-    grams: dict[str, list[tuple[str, int]]] = defaultdict(list)
-    for text, (_, run) in _spellings(known).items():
-        for at in range(len(text) - GRAM + 1) if run < len(text) else ():
-            grams[text[at : at + GRAM]].append((text, at))
-    return dict(grams)
+            texts |= {inner, inner.replace("+", "-").replace("/", "_")}
+        for text in (text.replace("+", " ") for text in texts):
+            if len(text) <= RUN or re.search(r"\s|://", value):
+                whole[text] = name
+            else:
+                runs |= {text[at : at + RUN]: name for at in range(len(text) - RUN + 1)}
+    return whole, runs, {run[at : at + BLOCK] for run in runs for at in range(BLOCK)}
 
 
 def _runs(text: str, known: Known) -> list[Span]:
-    """Where a text holds a spelling of a secret, or as long a run of one as gives it away."""
-    text, spellings, grams, spans = text.replace("+", " "), _spellings(known), _grams(known), list[Span]()
-    for spelling in [each for each, (_, run) in spellings.items() if run == len(each) and each in text]:
-        spans += [(*match.span(), spellings[spelling][0]) for match in re.finditer(re.escape(spelling), text)]
-    for begin in [begin for begin in range(0, len(text), GRAM) if text[begin : begin + GRAM] in grams]:
-        for spelling, at in grams[text[begin : begin + GRAM]]:
-            name, run = spellings[spelling]
-            left = _shared(text[max(begin - at, 0) : begin][::-1], spelling[:at][::-1])
-            right = _shared(text[begin : begin - at + len(spelling)], spelling[at:])
-            if left + right >= run:
-                spans.append((begin - left, begin + right, name))
+    """Where a text holds a whole spelling of a secret, or RUN characters of one."""
+    text, (whole, runs, blocks), spans = text.replace("+", " "), _spellings(known), list[Span]()
+    for spelling in [each for each in whole if each in text]:
+        spans += [(*match.span(), whole[spelling]) for match in re.finditer(re.escape(spelling), text)]
+    for block in [at for at in range(0, len(text), BLOCK) if text[at : at + BLOCK] in blocks]:
+        near = [at for at in range(max(block - BLOCK + 1, 0), block + 1) if text[at : at + RUN] in runs]
+        spans += [(near[0], near[-1] + RUN, runs[text[near[0] : near[0] + RUN]])] if near else []
     return spans
 
 
-def _shared(one: str, other: str) -> int:
-    """With how many characters that are the same two texts begin."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((n for n, (mine, yours) in pairs if mine != yours), min(len(one), len(other)))
-
-
-#: What services put in the place of the middle of a key when they show which one was wrong.
-MASK = re.compile(_as_bytes(r"\*\*\*+|\.\.\.+|…|••(?:•)+|··(?:·)+"))
-DOTS = ("...", _as_bytes("…"))
-IN_WORD = re.compile(r"[\w-]", re.ASCII)
-
-
-def _masked(text: str, known: Known) -> list[Span]:
+def _masked(text: str, known: Known) -> Iterator[Span]:
     """Where a text shows the first and last characters of a secret around a mask."""
-    spans: list[Span] = []
     for mask in MASK.finditer(text) if known else ():
         before, after = text[max(mask.start() - 24, 0) : mask.start()], text[mask.end() : mask.end() + 12]
-        for value, name in ((_as_bytes(value), name) for value, name in known):
-            last = next(n for n in range(min(12, len(value)), -1, -1) if after.startswith(value[len(value) - n :]))
-            if last < 4 and mask[0].startswith(DOTS):  # which ordinary text has after anything
+        for value, name in known:
+            last = max(n for n in range(len(after) + 1) if value.endswith(after[:n]))
+            if last < 4 and mask[0][0] in ".…":  # which ordinary text has after anything
                 continue
-            first = next(n for n in range(24, -1, -1) if before.endswith(value[:n]))
-            ends = (first or not IN_WORD.match(before[-1:])) and (last or not IN_WORD.match(after))
-            if ends and first + last >= 4:
-                spans.append((mask.start() - first, mask.end() + last, name))
+            first = max(n for n in range(len(before) + 1) if value.startswith(before[len(before) - n :]))
+            if first + last >= 4 and (last or not re.match(r"[\w-]", after, re.ASCII)):
+                yield mask.start() - first, mask.end() + last, name
                 break
-    return spans
 
 
-def _like(text: str, known: Known) -> list[Span]:
+def _like(text: str, known: Known) -> Iterator[Span]:
     """Where a text holds what looks like a key."""
-    low, spans = text.lower(), list[Span]()
+    low = text.lower()
     for each in _table()["like"]:
         if any(sign in low for sign in each["signs"]):
-            spans += [(*match.span("key"), "key") for match in each["pattern"].finditer(text)]
-    return spans
+            yield from ((*match.span("key"), "key") for match in each["pattern"].finditer(text))
 
 
 # --- text without keys ------------------------------------------------------------------------------------------------
-
-
-def known_now() -> Known:
-    """Every secret of this environment as it is now."""
-    return tuple(secrets().items())
 
 
 def strike(text: str, known: Known, like: bool = True) -> tuple[str, list[str]]:
@@ -295,46 +278,13 @@ def strike(text: str, known: Known, like: bool = True) -> tuple[str, list[str]]:
 
     `like`: also what shows the ends of one, and what only looks like one.
     """
-    raw, spans = _as_bytes(text), list[Span]()
-    layers = _layers(raw)
-    plain = layers[-1]
-    for find in (_runs, _masked, _like) if like else (_runs,):
-        if new := find(plain, known):  # what is struck out already is not found again as something else
-            spans += new
-            plain = _without(plain, [(begin, end, "\0" * (end - begin)) for begin, end, _ in new])
-    for layer in layers[-2::-1] if spans else ():
-        at = _origins(layer, {place for begin, end, _ in spans for place in (begin, end)})
-        spans = [(at[begin], at[end], name) for begin, end, name in spans]
-    # What holds escapes of its own may stand there as it is, and an escape before a secret may take its first sign.
-    odd = tuple(each for each in known if each[0] in text or ESCAPE.search(each[0])) if len(layers) > 1 else ()
-    spans += _runs(raw, odd) if odd else []
-    if not spans:
-        return text, []
-    clean = _without(raw, [(*_widened(raw, begin, end), f"[{name}]") for begin, end, name in spans])
-    return clean.encode("latin-1").decode("utf-8", "surrogatepass"), [name for _, _, name in spans]
-
-
-def _widened(raw: str, begin: int, end: int) -> tuple[int, int]:
-    """A place in bytes widened to whole characters."""
-    while "\x80" <= raw[begin : begin + 1] < "\xc0":
-        begin -= 1
-    while "\x80" <= raw[end : end + 1] < "\xc0":
-        end += 1
-    return begin, end
-
-
-def _without(text: str, spans: list[Span]) -> str:
-    """The text with a word in the place of each span; of spans that overlap the first counts, and the longest."""
-    kept, done = [], 0
-    for begin, end, word in sorted(spans, key=lambda span: (span[0], -span[1])):
-        kept += [text[done:begin], word] if begin >= done else []
-        done = max(done, end)
-    return "".join([*kept, text[done:]])
+    spans = _spans(text, known, like)
+    return _replaced(text, spans, lambda span: f"[{span[2]}]"), [name for _, _, name in spans]
 
 
 def redact(text: str) -> str:
     """The text with `[NAME]` for each secret of the variable NAME and `[key]` for what looks like a key."""
-    return strike(text, known_now())[0]
+    return strike(text, secrets())[0]
 
 
 def finder(like: bool = True) -> Callable[[str], list[str]]:
@@ -342,7 +292,7 @@ def finder(like: bool = True) -> Callable[[str], list[str]]:
 
     With `like` also those of which it shows the first and last characters, and "key" for what looks like one.
     """
-    known = known_now()
+    known = secrets()
     return lambda text: sorted(set(strike(text, known, like)[1]))
 
 
@@ -352,10 +302,13 @@ def found(text: str) -> list[str]:
 
 
 def redact_all(value: Any, known: Known | None = None) -> Any:
-    """A structure of mappings, lists and texts without keys; what holds none is the very same object."""
-    known = known_now() if known is None else known
+    """A structure of records, mappings, lists and texts without keys; what holds none is the very same object."""
+    known = secrets() if known is None else known
     if isinstance(value, str):
         return strike(value, known)[0]
+    if is_dataclass(value):
+        fields = redact_all(vars(value), known)
+        return value if fields is vars(value) else replace(value, **fields)
     if isinstance(value, Mapping):
         clean = {redact_all(key, known): redact_all(each, known) for key, each in value.items()}
         return value if clean == value else clean
@@ -366,14 +319,8 @@ def redact_all(value: Any, known: Known | None = None) -> Any:
 
 
 def cleaner() -> Callable[[Any], Any]:
-    """A function from frozen records to the same without keys, as they are now: the environment is read once."""
-    known = known_now()
-
-    def clean(record: Any) -> Any:
-        fields = redact_all(vars(record), known)
-        return record if fields is vars(record) else replace(record, **fields)
-
-    return clean
+    """`redact_all` with the secrets as they are now: the environment is read once."""
+    return partial(redact_all, known=secrets())
 
 
 def causes(error: BaseException) -> list[BaseException]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from helpers.json_text import loads
 from helpers.providers.meanings import Failure, finish_of
-from helpers.providers.transport import Sent, Token, fields, output_tokens, post, sdk_options
+from helpers.providers.transport import Sent, Token, fields, http_client, output_tokens, post
 from helpers.types import Completion, Model, Request, Usage
 
 #: Where a message holds what its model said beside its content; a server that broke off leaves all of them null.
@@ -16,14 +16,9 @@ SPOKEN = ("refusal", "reasoning", "reasoning_content", "tool_calls")
 
 def client(model: Model, key: str | None) -> Any:
     """The SDK's client, its own retries off."""
-    from openai import AsyncOpenAI, omit
+    from openai import AsyncOpenAI
 
-    return AsyncOpenAI(**sdk_options(model, key, omit))
-
-
-async def close(client: Any) -> None:
-    """Close the connections."""
-    await client.close()
+    return AsyncOpenAI(api_key=key, base_url=model.base_url, max_retries=0, http_client=http_client())
 
 
 async def send(client: Any, request: Request) -> Sent:
@@ -37,7 +32,7 @@ async def send(client: Any, request: Request) -> Sent:
     if request.schema is not None:
         schema = {"name": "reply", "strict": True, "schema": request.schema}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
-    return await post(client, "/chat/completions", body, "x-request-id")
+    return await post(client, "/chat/completions", body)
 
 
 def read(raw: str) -> Completion:
@@ -80,11 +75,6 @@ def tokens(raw: str) -> list[Token]:
             (each["token"], {top["token"]: top["logprob"] for top in [*(each.get("top_logprobs") or []), each]})
             for each in told["content"]
         ]
-    if told.get("tokens"):
-        chosen = zip(told["tokens"], told["token_logprobs"], strict=True)
-        tops = told.get("top_logprobs") or [{}] * len(told["tokens"])
-        return [
-            (token, {**(top or {}), **({} if at is None else {token: at})})
-            for (token, at), top in zip(chosen, tops, strict=True)
-        ]
-    return []
+    chosen, sure = told.get("tokens") or [], told.get("token_logprobs") or []
+    parallel = zip(chosen, sure, told.get("top_logprobs") or [{}] * len(chosen), strict=True)
+    return [(token, {**(top or {}), **({} if at is None else {token: at})}) for token, at, top in parallel]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from helpers.providers.keys import key_of
-from helpers.providers.transport import fields, http_client
+from helpers.providers.transport import count, fields, http_client
 from helpers.services import own_server
 from helpers.types import Model
 
@@ -35,28 +35,22 @@ async def as_served(models: Iterable[Model], concurrency: int) -> tuple[dict[str
     `context` is the smallest that is told, by the entry or by a server; `concurrency`, where the entry has none, what
     each server takes, or PLACES where it does not say, and never more than that of the run.
     """
-    asked = [
-        (model, replace(model, base_url=url))
-        for model in {model.name: model for model in models}.values()
-        for _, url in model.addresses
-        if own_server(url)
+    servers = {model.name: (model, [url for _, url in model.addresses if own_server(url)]) for model in models}
+    found = await asyncio.gather(*(_served(model, urls, concurrency) for model, urls in servers.values() if urls))
+    return {model.name: model for model, _ in found}, [text for _, warnings in found for text in warnings]
+
+
+async def _served(model: Model, urls: list[str], concurrency: int) -> tuple[Model, list[str]]:
+    servings = await asyncio.gather(*(look_at(replace(model, base_url=url)) for url in urls))
+    contexts = [each for each in (model.context, *(serving.context for serving in servings)) if each]
+    places = min(concurrency, *(serving.places or PLACES for serving in servings))
+    warnings = [
+        f"warning: {url} says that it serves {', '.join(map(repr, serving.ids[:LISTED]))}, and {model.name} asks for "
+        f"{model.model_id!r}: correct model_id (of an audit, --model) if another model is meant"
+        for url, serving in zip(urls, servings, strict=True)
+        if serving.ids and model.model_id not in serving.ids
     ]
-    found: dict[str, Model] = {}
-    warnings = []
-    told = await asyncio.gather(*(look_at(alone) for _, alone in asked))
-    for (model, alone), serving in zip(asked, told, strict=True):
-        known = found.get(model.name, model)
-        contexts = [each for each in (known.context, serving.context) if each]
-        most = min(concurrency, serving.places or PLACES, *([known.concurrency] if model.name in found else []))
-        served = {"context": min(contexts, default=None), "concurrency": model.concurrency or most}
-        found[model.name] = replace(known, **served)
-        if serving.ids and model.model_id not in serving.ids:
-            ids = ", ".join(repr(each) for each in serving.ids[:LISTED])
-            warnings.append(
-                f"warning: {alone.base_url} says that it serves {ids}, and {model.name} asks for {model.model_id!r}: "
-                "correct model_id (of an audit, --model) if another model is meant"
-            )
-    return found, warnings
+    return replace(model, context=min(contexts, default=None), concurrency=model.concurrency or places), warnings
 
 
 async def look_at(model: Model) -> Serving:
@@ -74,20 +68,10 @@ async def look_at(model: Model) -> Serving:
                 return None
 
         listed, props = await asyncio.gather(read(f"{base}/models"), read(f"{base.removesuffix('/v1')}/props"))
-    served = [each for each in _items(fields(listed).get("data")) if isinstance(each.get("id"), str)]
-    asked = [each for each in served if each["id"] == model.model_id] or served[:1]
+    data = fields(listed).get("data")
+    models = [each for each in data if isinstance(fields(each).get("id"), str)] if isinstance(data, list) else []
+    asked = [each for each in models if each["id"] == model.model_id] or models[:1]
     settings = fields(fields(props).get("default_generation_settings"))
     contexts = [settings.get("n_ctx"), *(each.get("max_model_len") for each in asked)]
-    return Serving(
-        tuple(each["id"] for each in served),
-        next(filter(_is_count, contexts), None),
-        next(filter(_is_count, [fields(props).get("total_slots")]), None),
-    )
-
-
-def _items(value: Any) -> Iterator[dict[str, Any]]:
-    yield from (each for each in value if isinstance(each, dict)) if isinstance(value, list) else ()
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+    context = next((each for each in contexts if count(each)), None)
+    return Serving(tuple(each["id"] for each in models), context, count(fields(props).get("total_slots")))

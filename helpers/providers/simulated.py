@@ -57,10 +57,6 @@ def client(model: Model, key: str | None) -> None:
     traits_of(model)
 
 
-async def close(client: None) -> None:
-    """Nothing to close."""
-
-
 async def send(client: None, request: Request) -> Sent:
     """The reply as a provider would send it: one JSON text."""
     text, finish = reply(request)

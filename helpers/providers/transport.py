@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -28,12 +28,10 @@ CHARACTER_SETS = re.compile(
     r"utf[-_]?8(?:[-_]sig)?|(?:us-)?ascii|latin[-_]?1|iso[-_]?8859-\d+|(?:cp|windows-)?125\d|koi8-[ru]|big5|gb\w+|euc-\w+|shift_jis",
     re.IGNORECASE,
 )
-#: Headers in which the SDKs tell of the machine that asks: nobody needs to know.
-MACHINE = ("Lang", "Package-Version", "OS", "Arch", "Runtime", "Runtime-Version", "Async")
+#: How headers begin in which the SDKs tell of the machine that asks: nobody needs to know.
+MACHINE = "x-stainless-"
 #: Half a character, which a reply that was cut in the middle of one can hold and no file or prompt can.
 LONE_SURROGATES = re.compile("[\ud800-\udfff]")
-#: What a service may say of itself: a text, or nothing.
-TEXT = (str, type(None))
 #: A number of tokens from here on is none that a store file or another program could hold.
 MOST_TOKENS = 2**53
 #: A body in which log-probabilities stand; most bodies name them and hold none.
@@ -60,24 +58,14 @@ def module_of(provider: str) -> Any:
 # --- calls ------------------------------------------------------------------------------------------------------------
 
 
-def sdk_options(model: Model, key: str | None, omit: Any) -> dict[str, Any]:
-    """What the clients of OpenAI and Anthropic are made with: our HTTP client, and no retries of their own.
-
-    `omit` is the SDK's word for a header that is not sent.
-    """
-    headers = {f"X-Stainless-{name}": omit for name in MACHINE}
-    lines = http_client()
-    common = {"max_retries": 0, "timeout": lines.timeout, "http_client": lines, "default_headers": headers}
-    return {"api_key": key, "base_url": model.base_url, **common}
-
-
-async def post(sdk: Any, path: str, body: Mapping[str, Any], request_id: str) -> Sent:
-    """One call with the SDK's own `post`; `request_id` is the name of its header. The body is kept as it came."""
+async def post(sdk: Any, path: str, body: Mapping[str, Any]) -> Sent:
+    """One call with the `post` of an SDK of OpenAI or Anthropic. The body is kept as it came."""
     from httpx2 import Response
 
     response = await sdk.post(path, cast_to=Response, body=body)
     headers = dict(response.headers.items())
-    return Sent(response.text, headers.get(request_id), headers)  # UTF-8 unless it names a character set
+    request_id = headers.get("x-request-id") or headers.get("request-id")
+    return Sent(response.text, request_id, headers)  # UTF-8 unless it names a character set
 
 
 def http_client() -> Any:
@@ -97,8 +85,10 @@ def http_client() -> Any:
 
     class Lines(DefaultAioHttpClient):
         async def send(self, request: Any, **options: Any) -> Any:
-            """Send a request as the SDK made it, except for timeouts and redirects, and read the whole reply."""
+            """Send a request as the SDK made it, but for timeouts, redirects and the machine; read the whole reply."""
             request.extensions["timeout"] = self.timeout.as_dict()  # google-genai bounds no wait for a connection
+            for name in [name for name in request.headers if name.startswith(MACHINE)]:
+                del request.headers[name]
             try:
                 came = await super().send(request, **{**options, "stream": True, "follow_redirects": False})
             except UnicodeError as error:  # the status line is not text
@@ -115,16 +105,12 @@ def http_client() -> Any:
 
 async def _read_bounded(came: Any) -> bytes:
     """The decoded body of a reply; Failure (`too_large`) where a success has more than MOST_BYTES."""
-    most = MOST_BYTES if came.is_success else MOST_ERROR_BYTES
-    body = bytearray()
-    try:
-        async with aclosing(came.aiter_bytes()) as parts:
-            async for part in parts:
-                body += part
-                if len(body) > most:
-                    break
-    finally:
-        await came.aclose()
+    most, body = MOST_BYTES if came.is_success else MOST_ERROR_BYTES, bytearray()
+    async with aclosing(came), aclosing(came.aiter_bytes()) as parts:
+        async for part in parts:
+            body += part
+            if len(body) > most:
+                break
     if came.is_success and len(body) > most:
         raise Failure("too_large", f"more than {most / 2**20:g} MB came for one reply; the rest was not read")
     return bytes(body[:most])
@@ -142,11 +128,11 @@ def read(module: Any, raw: str, headers: Mapping[str, str] | None = None, wall: 
         raise failure
     try:
         reply = module.read(raw)
-        counts = {name: _count(value) for name, value in vars(reply.usage).items()}
+        counts = {name: count(value) for name, value in vars(reply.usage).items()}
         # No prompt and no text has 0 tokens: such a count is treated as missing, and the worst case is charged.
         counts |= {name: counts[name] or None for name in (("input", "output") if reply.text else ("input",))}
-        odd = {name: None for name in ("model", "request_id") if not isinstance(getattr(reply, name), TEXT)}
-        if not isinstance(reply.finish, TEXT):
+        odd = {name: None for name in ("model", "request_id") if not isinstance(getattr(reply, name), str | None)}
+        if not isinstance(reply.finish, str | None):
             odd["finish"] = "unknown"  # None would be a normal end
         text = LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", reply.text)
         reply = replace(reply, text=text, usage=Usage(**counts), **odd)
@@ -175,7 +161,7 @@ def fields(value: Any) -> Mapping[str, Any]:
 def summed(*counts: Any) -> int | None:
     """The sum of the counts that are there; None where there is none, or where one is impossible."""
     there = [each for each in counts if each is not None]
-    return sum(there) if there and all(_count(each) is not None for each in there) else None
+    return sum(there) if there and all(count(each) is not None for each in there) else None
 
 
 def output_tokens(said: Any, reasoning: Any, asked: Any, total: Any) -> Any:
@@ -184,13 +170,13 @@ def output_tokens(said: Any, reasoning: Any, asked: Any, total: Any) -> Any:
     >>> output_tokens(10, 5000, 40, None), output_tokens(10, 5000, 40, 5050), output_tokens(10, 4, 40, 50)
     (5010, 5010, 10)
     """
-    if _count(said) is None:
+    if count(said) is None:
         return said
-    apart = said + reasoning if (_count(reasoning) or 0) > said else said
-    return max(apart, total - asked) if _count(total) is not None and _count(asked) is not None else apart
+    apart = said + reasoning if (count(reasoning) or 0) > said else said
+    return max(apart, total - asked) if count(total) is not None and count(asked) is not None else apart
 
 
-def _count(value: Any) -> int | None:
+def count(value: Any) -> int | None:
     """A number of tokens, or None for anything else that a server may say: the worst case is then charged."""
     return value if type(value) is int and 0 <= value < MOST_TOKENS else None
 
@@ -199,13 +185,19 @@ def _count(value: Any) -> int | None:
 
 
 def tokens_of(model: Model, completion: Completion) -> list[Token]:
-    """The tokens of a reply with the log-probabilities that its provider told; empty where it told none or nonsense."""
+    """The tokens of a reply with the log-probabilities that its provider told; empty where it told none or nonsense.
+
+    Of what cannot be, some tell a log-probability of minus infinity.
+    """
     tokens = getattr(module_of(model.provider), "tokens", None)
     if not tokens or not LOG_PROBABILITIES.search(completion.raw):
         return []
     try:
         found = tokens(completion.raw)
-        return found if _sound(found) else []
+        for word, at in ((word, at) for token, tops in found for word, at in [(token, 0.0), *tops.items()]):
+            if not isinstance(word, str) or type(at) not in (int, float) or not -inf <= float(at) < inf:
+                return []
+        return found
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError):
         return []  # the verdict is read from the text all the same
 
@@ -213,12 +205,3 @@ def tokens_of(model: Model, completion: Completion) -> list[Token]:
 def without_body(completion: Completion) -> Completion:
     """A reply without its body, unless log-probabilities stand in it."""
     return completion if LOG_PROBABILITIES.search(completion.raw) else replace(completion, raw="")
-
-
-def _sound(tokens: Sequence[Token]) -> bool:
-    """Whether all tokens are texts, and all log-probabilities numbers (of what cannot be, some tell -inf)."""
-    words = (word for token, tops in tokens for word in (token, *tops))
-    numbers = (at for _, tops in tokens for at in tops.values())
-    return all(isinstance(word, str) for word in words) and all(
-        type(at) in (int, float) and -inf <= float(at) < inf for at in numbers
-    )

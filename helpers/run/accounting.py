@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from helpers.judge import Account, NoPrice, Spending, actual, dollars, notice
-from helpers.providers import in_browser
+from helpers.providers.keys import in_browser
 from helpers.types import Judgment
 
 

@@ -33,7 +33,7 @@ def sent(kind: str | None, body: bytes) -> tuple[Sent, httpx2.Request]:
     async def call() -> Sent:
         lines = httpx2.AsyncClient(transport=httpx2.MockTransport(answer))
         sdk = AsyncOpenAI(api_key="none", base_url="http://127.0.0.1:9/v1", max_retries=0, http_client=lines)
-        return await post(sdk, "/chat/completions", {"model": "m"}, "x-request-id")
+        return await post(sdk, "/chat/completions", {"model": "m"})
 
     return asyncio.run(call()), asked[0]
 
@@ -72,7 +72,7 @@ def called(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Request], httpx2.R
             try:
                 await MODULES[kind].send(client, request)
             finally:
-                await MODULES[kind].close(client)
+                await client.close()
 
         monkeypatch.setattr(httpx2.AsyncClient, "send", send)
         asyncio.run(scene())
@@ -152,7 +152,7 @@ def test_google_is_sent_what_its_sdk_would_make_of_a_mapping(
             await google.send(client, Request(model, "Who?", system, schema))
             await client.sdk.aio.models.generate_content(model=model.model_id, contents="Who?", config=settings)
         finally:
-            await google.close(client)
+            await client.close()
 
     asyncio.run(both())
     (*ours, said), (*plain, its) = asked

@@ -54,12 +54,8 @@ def clock(seed: int = 0, begin: float = 1.7e9) -> Clock:
 @contextmanager
 def provider(service: Any) -> Iterator[None]:
     """Calls of all providers go to a service that has `send` and `read`, and `client` where it wants one."""
-
-    async def close(client: Any) -> None:
-        """Nothing to close."""
-
     client = getattr(service, "client", lambda model, key: None)
-    module = SimpleNamespace(client=client, close=close, send=service.send, read=service.read)
+    module = SimpleNamespace(client=client, send=service.send, read=service.read)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(session, "module_of", lambda name: module)
         yield
