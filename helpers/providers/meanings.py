@@ -331,9 +331,8 @@ def advice(model: Model, failure: Failure) -> str:
 
 @dataclass(frozen=True)
 class Told:
-    """One limit as a service told it: `remaining` of `limit` are left, and all of them are back in `seconds`."""
+    """One limit as a service told it: `remaining` are left, and all are back in `seconds`."""
 
-    limit: float
     remaining: float
     seconds: float
 
@@ -372,7 +371,7 @@ def told_limits(headers: Mapping[str, str], wall: float) -> dict[str, Told]:
         size, left = _number(headers.get(limit)), _number(headers.get(remaining))
         seconds = _seconds(headers.get(reset), headers, wall)
         if size is not None and size > 0 and left is not None and seconds is not None:
-            found[counted] = Told(size, min(max(left, 0.0), size), min(max(seconds, 0.0), LONGEST_PAUSE))
+            found[counted] = Told(min(max(left, 0.0), size), min(max(seconds, 0.0), LONGEST_PAUSE))
     return found
 
 

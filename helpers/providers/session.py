@@ -106,6 +106,11 @@ class Server:
         """Whether it is asked no more, or was left out and has not answered since."""
         return bool(self.gone or (self.times_out and not self.answered))
 
+    @property
+    def paused(self) -> bool:
+        """Whether a call of the model would wait for the end of a pause."""
+        return self.pace.paused(self.at.model_id) > 0
+
     def answers(self) -> None:
         """It brought a reply."""
         self.answered, self.times_out, self.out_until = True, 0, -inf
@@ -164,14 +169,14 @@ class Fleet:
         there = [each for each in there if each.at.base_url not in refused] or there
         there = [each for each in there if each.out_until <= self.clock.now()] or there
         free = [each for each in there if each.answered or not each.load or self.single]
-        return min(free, key=lambda each: (each.pace.paused() > 0, each.load), default=None)
+        return min(free, key=lambda each: (each.paused, each.load), default=None)
 
     def avoids(self, server: Server) -> bool:
         """Whether a call that waits for a server should go to another one."""
         if server.gone or (self.up and server not in self.up):
             return True
-        best = self._best() if server.pace.paused() > 0 else None
-        return best is not None and best.pace.paused() <= 0 and not best.pace.full
+        best = self._best() if server.paused else None
+        return best is not None and not best.paused and not best.pace.full
 
     def fails(self, server: Server, failure: Failure, refused: Collection[str | None] = ()) -> bool:
         """Count a failed attempt; whether the server is left out for it, so that the call can go elsewhere at once.
@@ -448,9 +453,8 @@ class Session:
         )
         reply = reply if model.simulated else self.clean(reply)
         self.record(request, reply)
-        server.pace.settle(ticket, reply.usage, refused=failure is not None and not reply.maybe_billed)
-        if headers:  # simulated models send none
-            server.pace.hear(ticket, told_limits(headers, self.clock.wall()))
+        refused = failure is not None and not reply.maybe_billed
+        server.pace.settle(ticket, reply.usage, refused, told_limits(headers, self.clock.wall()))
         if failure is not None:
             self._slow_down(server, ticket, failure)
             raise cancelled or failure
