@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import pkgutil
 import re
 import tomllib
@@ -27,18 +26,15 @@ MOST_KEPT = 2**17
 PATIENCE = 1800.0
 #: The status of a server that has too much to do; also as a body names it, whatever its own status is.
 OVERLOADED = 529
-#: What the SDKs put behind a `base_url`, at the end of the address of a call.
-CALL = re.compile(r"(?:/chat/completions|/v1/messages|/v1beta/models/[^/]+:generateContent)/*\Z")
-#: Fields that only replies have: a body without any of them that tells of something wrong is an error.
-ENVELOPE = {"choices", "candidates", "content", "usage", "usageMetadata", "promptFeedback", "stop_reason"}
 #: Nobody waits longer for a service at a time, whatever it says, in seconds: a wrong header must not stall a run.
 LONGEST_PAUSE = 120.0
 #: A service's clock may differ from ours by this much, in seconds, before its own `Date` is believed.
 CLOCK_SKEW = 2.0
 #: Google says in the body how long to wait.
 RETRY_DELAY = re.compile(r'"retryDelay"\s*:\s*"([0-9.]+)s"')
-DURATION, PART = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|[smhd]))+"), re.compile(r"([\d.]+)(ms|[smhd])")
-SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+PART = re.compile(r"(\d+(?:\.\d*)?)(ms|[smhd]|\Z)")
+DURATION = re.compile(rf"-?(?:{PART.pattern})+")
+SECONDS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 #: What is counted, and the headers of its limit: how many, how many are left, when all are back. Any service may tell
 #: any of them.
 LIMITS = [
@@ -104,7 +100,8 @@ def _table() -> dict[str, Any]:
     for name in ("certain", "refused", "every_call"):
         table["content"][name] = re.compile("|".join(table["content"][name]), re.IGNORECASE)
     table["finishes"] = {_bare(word): finish for finish, words in table["finishes"].items() for word in words}
-    table["names"] = {_bare(word): int(code) for code, words in table["names"].items() for word in words}
+    names = {_bare(word): int(code) for code, words in table["names"].items() for word in words}
+    table["names"] = {name: names[name] for name in sorted(names, key=len, reverse=True)}  # the longest says most
     return table
 
 
@@ -159,12 +156,11 @@ def _by_status(code: int, error: Exception, wall: float) -> Failure:
     headers, body = getattr(response, "headers", None) or {}, getattr(response, "text", "")
     if not 300 <= code < 400:
         return _failure(code, str(error), body, headers, wall)
-    target = "no address"
-    if "location" in headers:
-        asked, target = getattr(getattr(response, "request", None), "url", ""), headers["location"]
-        with suppress(ValueError):
-            target = urljoin(str(asked), target)
-    return _failure(code, f"HTTP {code}, a redirect to {target}", body, headers, wall, base=_base_of(target))
+    target, base = headers.get("location", ""), ""
+    with suppress(ValueError):  # of an address that is none
+        target = target and urljoin(str(getattr(getattr(response, "request", None), "url", "")), target)
+        base = _base_of(target)
+    return _failure(code, f"HTTP {code}, a redirect to {target or 'no address'}", body, headers, wall, base=base)
 
 
 def _base_of(target: str) -> str:
@@ -173,11 +169,8 @@ def _base_of(target: str) -> str:
     >>> _base_of("https://api.x.com/v2/chat/completions?from=/v1"), _base_of("https://x.com/login")
     ('https://api.x.com/v2', '')
     """
-    try:
-        parts = urlsplit(target)
-    except ValueError:
-        return ""
-    call, host = CALL.search(parts.path), parts.netloc.rpartition("@")[2]
+    parts = urlsplit(target)
+    call, host = re.search(_table()["calls"], parts.path), parts.netloc.rpartition("@")[2]
     base = f"{parts.scheme}://{host}{parts.path[: call.start()]}" if call and host else ""
     return base if parts.scheme in ("http", "https") and redact(base) == base else ""
 
@@ -223,7 +216,7 @@ def unreadable(raw: str) -> Failure:
     if body is None:
         form = next(each for each in _table()["no_json"] if re.match(each["begins"], text))
         said, hint = form["says"], form.get("hint", "")
-    elif isinstance(body, dict) and ENVELOPE & body.keys():
+    elif isinstance(body, dict) and body.keys() & set(_table()["reply_fields"]):
         empty = [name for name in ("choices", "candidates", "content") if name in body and not body[name]]
         said = f"the list of {empty[0]} in the reply is empty" if empty else "no text in the reply where it should be"
         hint = "shape"
@@ -231,10 +224,9 @@ def unreadable(raw: str) -> Failure:
 
 
 def _loads(raw: str) -> Any:
-    try:
+    with suppress(ValueError, RecursionError):
         return json.loads(raw)
-    except (ValueError, RecursionError):
-        return None
+    return None
 
 
 def _first(value: Any) -> Any:
@@ -247,27 +239,22 @@ def _error_in(body: Any) -> dict[str, Any]:
     body = _first(body)
     if not isinstance(body, dict):
         return {}
-    for place, name in ((body, "error"), (_first(body.get("choices")), "error"), (body, "errors")):
-        error = _first(place.get(name)) if isinstance(place, dict) else None
-        if error and isinstance(error, str | dict):
+    choice = _first(body.get("choices"))
+    for error in (body.get("error"), choice.get("error") if isinstance(choice, dict) else None, body.get("errors")):
+        if (error := _first(error)) and isinstance(error, str | dict):
             # Some services say the reason in a text and its code beside it.
             return error if isinstance(error, dict) else {**body, "choices": None, "message": error}
-    flat = not ENVELOPE & body.keys() and {"message", "detail", "title", "msg"} & body.keys()
+    flat = body.keys().isdisjoint(_table()["reply_fields"]) and {"message", "detail", "title", "msg"} & body.keys()
     marked = "error" in (body.get("object"), body.get("type")) or {"code", "status", "detail"} & body.keys()
     return body if flat and marked else {}
 
 
 def _code_of(error: Mapping[str, Any]) -> int | None:
-    """The HTTP status that an error in a body names, by number or by name; None where it names none."""
-    values = [error.get(name) for name in ("code", "status", "status_code", "statusCode", "type", "reason")]
-    for value in values:
-        if str(value).isdecimal() and 400 <= int(value) < 600:
-            return int(value)
-    for value in (_bare(value) for value in values if isinstance(value, str)):
-        found = [(len(name), code) for name, code in _table()["names"].items() if name in value]
-        if found:
-            return max(found)[1]
-    return None
+    """The HTTP status that an error in a body names, by number or else by name; None where it names none."""
+    values = [str(error.get(name)) for name in ("code", "status", "status_code", "statusCode", "type", "reason")]
+    numbers = [int(value) for value in values if re.fullmatch(r"[45]\d\d", value)]
+    names = [code for value in values for name, code in _table()["names"].items() if name in _bare(value)]
+    return next(iter(numbers + names), None)
 
 
 def _hint_of(error: Mapping[str, Any], said: str) -> str:
@@ -287,21 +274,21 @@ def refuses_content(body: str) -> bool:
     (False, False)
     """
     content = _table()["content"]
-    try:
-        why = "\n".join(_reasons(json.loads(body), content))
-    except (ValueError, RecursionError):
-        return False
+    why = "\n".join(_reasons(_loads(body), content))
     refused = content["refused"].search(why) and not content["every_call"].search(why)
     return bool(refused or content["certain"].search(why))
 
 
 def _reasons(error: object, content: Mapping[str, Any]) -> Iterator[str]:
     """The texts of an error's fields that give a reason, at any depth except in the request that it returns."""
-    if isinstance(error, dict):
-        yield from (text for name, text in error.items() if name in content["reasons"] and isinstance(text, str))
-        error = [below for name, below in error.items() if name not in content["echoes"]]
-    for below in error if isinstance(error, list) else ():
-        yield from _reasons(below, content)
+    parts = [error]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, dict):
+            yield from (text for name, text in part.items() if name in content["reasons"] and isinstance(text, str))
+            parts += [below for name, below in part.items() if name not in content["echoes"]]
+        elif isinstance(part, list):
+            parts += part
 
 
 def address_of(model: Model) -> str:
@@ -316,14 +303,21 @@ def advice(model: Model, failure: Failure) -> str:
         hint = "keyless"
     if failure.status == "not_found" and model.base_url:
         hint = "not_found_at_url"
+    if failure.status == "connect" and model.servers:
+        hint = "no_server"
     if failure.base and failure.base != (model.base_url or "").rstrip("/"):
         hint = "moved"
     text = _table()["hints"][hint]["advice"] if hint else failure.kind.advice
-    facts = {"address": address_of(model), "url": model.base_url, "variables": variables, "minutes": PATIENCE / 60}
-    facts |= {"place": model.base_url or f"the address of {model.provider}", "provider": model.provider}
-    facts |= {"model_id": model.model_id, "base": failure.base}
     body = " ".join(failure.raw[:200].split()) or "nothing"
-    return f"{text.format(body=body, **facts)} ({failure.error})"
+    facts = {"variables": variables, "servers": ", ".join(model.servers), "minutes": PATIENCE / 60, "body": body}
+    facts |= {"address": address_of(model), "place": model.base_url or f"the address of {model.provider}"}
+    return f"{text.format(model=model, base=failure.base, **facts)} ({failure.error})"
+
+
+def note_on(name: str, model: Model, words: str) -> str:
+    """What a note of the table says about a model's address."""
+    facts = {"address": address_of(model), "seconds": LONGEST_PAUSE, "words": words}
+    return _table()["notes"][name].format(model=model, **facts)
 
 
 # --- waits and limits -------------------------------------------------------------------------------------------------
@@ -331,9 +325,8 @@ def advice(model: Model, failure: Failure) -> str:
 
 @dataclass(frozen=True)
 class Told:
-    """One limit as a service told it: `remaining` of `limit` are left, and all of them are back in `seconds`."""
+    """One limit as a service told it: `remaining` are left, and all are back in `seconds`."""
 
-    limit: float
     remaining: float
     seconds: float
 
@@ -341,24 +334,25 @@ class Told:
 def retry_after(headers: Mapping[str, str], body: str, wall: float) -> tuple[float | None, str | None]:
     """How long a service asks us to wait, and its words where they are not followed.
 
-    Seconds, milliseconds (`retry-after-ms`), an HTTP date, or Google's `retryDelay` in the body; None where nothing
-    is said. What is longer than LONGEST_PAUSE or cannot be read is LONGEST_PAUSE, and the words are returned.
-    `wall` is our own time in seconds since 1970.
+    In seconds or as a duration or date (`retry-after`), in milliseconds (`retry-after-ms`), or Google's `retryDelay` in
+    the body; None where nothing is said. What is longer than LONGEST_PAUSE or cannot be read is LONGEST_PAUSE, and the
+    words are returned. `wall` is our own time in seconds since 1970.
 
     >>> retry_after({"retry-after": "7"}, "", 0.0), retry_after({"retry-after": "soon"}, "", 0.0)
     ((7.0, None), (120.0, 'Retry-After: soon'))
     """
-    name, words, delay = "Retry-After", headers.get("retry-after"), RETRY_DELAY.search(body)
-    if words is None and delay:
-        name, words = "retryDelay", delay[1]
-    seconds = _seconds(words, headers, wall)
-    if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
-        name, words, seconds = "retry-after-ms", f"{milliseconds:.0f}", milliseconds / 1000
-    if words is None:
-        return None, None
-    if seconds is None or seconds > LONGEST_PAUSE:
-        return LONGEST_PAUSE, f"{name}: {words.strip()[:60]}"
-    return max(seconds, 0.0), None
+    delay = RETRY_DELAY.search(body)
+    for name, words, unit in (
+        ("retry-after-ms", headers.get("retry-after-ms"), "ms"),
+        ("Retry-After", headers.get("retry-after"), ""),
+        ("retryDelay", delay and delay[1], ""),
+    ):
+        if words is not None:
+            seconds = _seconds(words.strip() + unit, headers, wall)
+            if seconds is None or seconds > LONGEST_PAUSE:
+                return LONGEST_PAUSE, f"{name}: {words.strip()[:60]}"
+            return max(seconds, 0.0), None
+    return None, None
 
 
 def told_limits(headers: Mapping[str, str], wall: float) -> dict[str, Told]:
@@ -368,21 +362,11 @@ def told_limits(headers: Mapping[str, str], wall: float) -> dict[str, Told]:
     time in seconds since 1970.
     """
     found: dict[str, Told] = {}
-    for counted, limit, remaining, reset in LIMITS:
-        size, left = _number(headers.get(limit)), _number(headers.get(remaining))
-        seconds = _seconds(headers.get(reset), headers, wall)
-        if size is not None and size > 0 and left is not None and seconds is not None:
-            found[counted] = Told(size, min(max(left, 0.0), size), min(max(seconds, 0.0), LONGEST_PAUSE))
+    for counted, *names in LIMITS:
+        limit, left, seconds = (_seconds(headers.get(name), headers, wall) for name in names)
+        if limit is not None and limit > 0 and left is not None and seconds is not None:
+            found[counted] = Told(min(max(left, 0.0), limit), min(max(seconds, 0.0), LONGEST_PAUSE))
     return found
-
-
-def _number(text: str | None) -> float | None:
-    """A finite number, else None."""
-    try:
-        value = math.nan if text is None else float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
 
 
 def _seconds(text: str | None, headers: Mapping[str, str], wall: float) -> float | None:
@@ -390,10 +374,11 @@ def _seconds(text: str | None, headers: Mapping[str, str], wall: float) -> float
 
     Dates are read against the service's own clock where that differs from ours.
     """
-    if text is None or (seconds := _number(text)) is not None:
-        return None if text is None else seconds
-    if DURATION.fullmatch(text.strip()):
-        return sum(float(value) * SECONDS[unit] for value, unit in PART.findall(text))
+    if text is None:
+        return None
+    if DURATION.fullmatch(text := text.strip()):
+        seconds = sum(float(value) * SECONDS[unit] for value, unit in PART.findall(text))
+        return -seconds if text.startswith("-") else seconds
     moment, theirs = _moment(text), _moment(headers.get("date", ""))
     if moment is None:
         return None
@@ -403,9 +388,7 @@ def _seconds(text: str | None, headers: Mapping[str, str], wall: float) -> float
 def _moment(text: str) -> float | None:
     """A date of HTTP or ISO in seconds since 1970."""
     for read in (datetime.fromisoformat, parsedate_to_datetime):
-        try:
+        with suppress(ValueError, TypeError, OverflowError):
             moment = read(text.strip())
             return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-        except (ValueError, TypeError, OverflowError):
-            continue
     return None

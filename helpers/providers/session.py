@@ -14,13 +14,13 @@ from typing import Any
 
 from helpers.providers.keys import cleaner, key_of, key_variables
 from helpers.providers.meanings import (
-    LONGEST_PAUSE,
     PATIENCE,
     Failure,
     address_of,
     advice,
     classify,
     kind_of,
+    note_on,
     told_limits,
 )
 from helpers.providers.pacing import LOOK_UP, Clock, Limit, Pace, Ticket
@@ -87,8 +87,8 @@ class Server:
     """One server of a model as this run knows it: `at` is the model at its address alone, which has its `pace`.
 
     `places` are those of the model there, which may have fewer calls at once than the address; `load` counts the calls
-    that wait for it or are in flight. Before it has `answered` it gets one call at a time. It is not asked before
-    `out_until`, and never again where `gone` says why. `failures` counts those since it last answered, by status.
+    that wait for it or are in flight. It is not asked before `out_until`, and never again where `gone` says why.
+    `failures` counts those since it last answered, by status.
     """
 
     at: Model
@@ -102,9 +102,9 @@ class Server:
     gone: str = ""
 
     @property
-    def dead(self) -> bool:
-        """Whether it is asked no more, or was left out and has not answered since."""
-        return bool(self.gone or (self.times_out and not self.answered))
+    def paused(self) -> bool:
+        """Whether a call of the model would wait for the end of a pause."""
+        return self.pace.paused(self.at.model_id) > 0
 
     def answers(self) -> None:
         """It brought a reply."""
@@ -120,12 +120,15 @@ class Server:
 class Fleet:
     """The servers of one model: the least loaded is asked. Most models have one, which is never left out.
 
-    `tell` gets a sentence once for each server that is left out.
+    `tell` gets a sentence once for each server that is left out. Where it is `careful`, a server gets one call at a
+    time before it has answered. `refused` are the keys of calls that the model has refused since its last reply.
     """
 
     servers: list[Server]
     clock: Clock
     tell: Callable[[str], None]
+    careful: bool
+    refused: set[str] = field(default_factory=set)
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -163,15 +166,15 @@ class Fleet:
             raise Stopped("; ".join(each.gone for each in self.servers))
         there = [each for each in there if each.at.base_url not in refused] or there
         there = [each for each in there if each.out_until <= self.clock.now()] or there
-        free = [each for each in there if each.answered or not each.load or self.single]
-        return min(free, key=lambda each: (each.pace.paused() > 0, each.load), default=None)
+        free = [each for each in there if each.answered or not each.load or not self.careful]
+        return min(free, key=lambda each: (each.paused, each.load), default=None)
 
     def avoids(self, server: Server) -> bool:
         """Whether a call that waits for a server should go to another one."""
         if server.gone or (self.up and server not in self.up):
             return True
-        best = self._best() if server.pace.paused() > 0 else None
-        return best is not None and best.pace.paused() <= 0 and not best.pace.full
+        best = self._best() if server.paused else None
+        return best is not None and not best.paused and not best.pace.full
 
     def fails(self, server: Server, failure: Failure, refused: Collection[str | None] = ()) -> bool:
         """Count a failed attempt; whether the server is left out for it, so that the call can go elsewhere at once.
@@ -231,8 +234,7 @@ class Session:
     is given after each must be kept. `halted(model)` is asked while calls wait: a text ends the waiting. `limits` are
     our own, by address; `tell` gets sentences for whoever started the run. `stops` says of an account, an address or
     a model by its name why it is not asked any more, `answered` when each model last did; `proven` are those with
-    stored replies of this run, `refused` the keys of calls that each has refused since; before it has answered once,
-    one that refuses gets one call at a time (`turns`).
+    stored replies of this run.
     """
 
     reserve: Callable[[Request], None]
@@ -248,9 +250,7 @@ class Session:
     fleets: dict[str, Fleet] = field(default_factory=dict)
     stops: dict[Address | Account | str, str] = field(default_factory=dict)
     answered: dict[str, float] = field(default_factory=dict)
-    refused: dict[str, set[str]] = field(default_factory=dict)
     noted: set[tuple[str, ...]] = field(default_factory=set)
-    turns: dict[str, asyncio.Lock] = field(default_factory=dict)
     #: The keys of the moment at which the session began: to read the environment for each reply would be dear.
     clean: Callable[[Completion], Completion] = field(default_factory=cleaner)
 
@@ -271,10 +271,7 @@ class Session:
         if account not in self.clients:
             variables = " or ".join(key_variables(model))
             if (model.base_url or "").startswith("http:") and variables and not own_server(model.base_url):
-                self.note(
-                    f"the key in {variables} goes to {model.base_url} unencrypted, and anybody on the way can read it; "
-                    "write https:// if the server speaks it"
-                )
+                self.note("unencrypted", model, variables)
             self.clients[account] = module_of(model.provider).client(model, key_of(model))
         return self.clients[account]
 
@@ -292,14 +289,14 @@ class Session:
             alone = [replace(model, base_url=url, servers=()) for url in model.servers] or [model]
             limit = model.concurrency or self.limit
             servers = [Server(at, self.pace(at), asyncio.Semaphore(limit)) for at in alone]
-            self.fleets[model.name] = Fleet(servers, self.clock, self.tell)
+            self.fleets[model.name] = Fleet(servers, self.clock, self.tell, careful=len(servers) > 1)
         return self.fleets[model.name]
 
-    def note(self, text: str, *what: str) -> None:
-        """Tell whoever started the run, once for the same `what` (the text itself, where nothing is given)."""
-        if (what or (text,)) not in self.noted:
-            self.noted.add(what or (text,))
-            self.tell(f"note: {text}")
+    def note(self, name: str, model: Model, what: str = "", words: str = "") -> None:
+        """Tell whoever started the run what is odd at a model's address, once for the same `what`."""
+        if (key := (name, address_of(model), what)) not in self.noted:
+            self.noted.add(key)
+            self.tell(f"note: {note_on(name, model, what or words)}")
 
     async def complete(self, request: Request, tries: Tries | None = None) -> Completion:
         """Ask until there is a reply or the retry table says stop; every attempt goes to `record`.
@@ -307,16 +304,7 @@ class Session:
         The last failure is returned as a Completion whose status is not "ok"; Stopped is raised where provider or
         model is stopped, by this call or before it. Who asks again after `reserve` raised hands in the same `tries`.
         """
-        name, tries = request.model.name, tries or Tries()
-        if self._is_new(name) and self.refused.get(name):
-            async with self.turns.setdefault(name, asyncio.Lock()):
-                if self._is_new(name):
-                    return await self._complete(request, tries)
-        return await self._complete(request, tries)
-
-    async def _complete(self, request: Request, tries: Tries) -> Completion:
-        """The same, for calls that need not wait for one another."""
-        fleet, check = self.fleet(request.model), partial(self._check, request.model)
+        fleet, check, tries = self.fleet(request.model), partial(self._check, request.model), tries or Tries()
 
         def begin() -> None:
             self.reserve(request)
@@ -381,10 +369,6 @@ class Session:
             server.pace.pause(wait)
         return True
 
-    def _is_new(self, name: str) -> bool:
-        """Whether a model has never answered, in this run or among the stored replies of it."""
-        return name not in self.answered and name not in self.proven
-
     def _stop(self, request: Request, server: Server, failure: Failure, again: bool, tries: Tries) -> None:
         """Note what is not asked any more after a failure; Stopped where this call's own model is not.
 
@@ -393,22 +377,21 @@ class Session:
         parameters.
         """
         model, status, fleet = request.model, failure.status, self.fleet(request.model)
-        why, silent, objected = advice(server.at, failure), model.name not in self.answered, failure.kind.objects
-        if objected or (status == "bad_request" and self._is_new(model.name)):
-            refused = self.refused.setdefault(model.name, set())
-            refused |= set() if again else {request.key}
-            if (objected and self._is_new(model.name)) or len(refused) >= REFUSED_IN_A_ROW:
+        why, objected = advice(model if status == "connect" else server.at, failure), failure.kind.objects
+        silent = model.name not in self.answered
+        new = silent and model.name not in self.proven
+        if objected or (status == "bad_request" and new):
+            fleet.careful |= new
+            fleet.refused |= set() if again else {request.key}
+            if (objected and new) or len(fleet.refused) >= REFUSED_IN_A_ROW:
                 self.stops.setdefault(_account(server.at) if status == "forbidden" else model.name, why)
         if status == "connect" and fleet.single:
-            at = address_of(server.at)
-            self.note(f"nobody answers at {at} ({failure.error}); it is tried again for a while", "connect", at)
+            self.note("silent", server.at, words=failure.error)
         if again:
             return
-        if status == "connect" and fleet.single and silent:
-            self.stops.setdefault((model.provider, model.base_url), why)
-        if status == "connect" and not fleet.single and all(each.dead for each in fleet.servers):
-            none = f"no server of {model.name} answers ({', '.join(model.servers)})"
-            self.stops.setdefault(model.name, f"{none}; are they running, and the network up? ({failure.error})")
+        dead = all(each.gone or (each.times_out and not each.answered) for each in fleet.servers)
+        if status == "connect" and (silent if fleet.single else dead):
+            self.stops.setdefault((model.provider, model.base_url) if fleet.single else model.name, why)
         self._check_stops(model)
         # This call is lost with what its server said. Each unreadable reply may have been billed, and where a rate
         # limit has let nothing through for so long, each further call would wait as long.
@@ -425,7 +408,10 @@ class Session:
             # of the call as a whole: limits of the SDKs start anew with every byte on this transport
             async with asyncio.timeout(model.timeout_seconds) as limit:
                 sent = await module.send(self.client(server.at), request)
-            reply = self._named_end(model, read(module, sent.raw, sent.headers, self.clock.wall()))
+            reply = read(module, sent.raw, sent.headers, self.clock.wall())
+            if reply.finish not in (None, "unknown", *FINISHES) and reply.text.strip():
+                self.note("odd_end", model, repr(reply.finish))
+                reply = replace(reply, finish="stop")
         except asyncio.CancelledError as error:
             cancelled, failure = error, Failure("maybe_billed", GIVEN_UP)
         except Exception as error:
@@ -449,42 +435,21 @@ class Session:
         )
         reply = reply if model.simulated else self.clean(reply)
         self.record(request, reply)
-        server.pace.settle(ticket, reply.usage, refused=failure is not None and not reply.maybe_billed)
-        if headers:  # simulated models send none
-            server.pace.hear(ticket, told_limits(headers, self.clock.wall()))
+        refused = failure is not None and not reply.maybe_billed
+        server.pace.settle(ticket, reply.usage, refused, told_limits(headers, self.clock.wall()))
         if failure is not None:
-            self._slow_down(server, ticket, failure)
+            if failure.slows:
+                server.pace.slow_down(ticket)
+            if failure.retry_after is not None:
+                server.pace.pause(failure.retry_after)
+            if failure.odd_wait:
+                self.note("odd_wait", server.at, words=failure.odd_wait)
             raise cancelled or failure
         server.pace.speed_up()
-        self.refused.pop(model.name, None)
+        self.fleet(model).refused.clear()
         if reply.finish != "filter":  # a filter says nothing about the parameters
             self.answered[model.name] = self.clock.now()
         return reply
-
-    def _slow_down(self, server: Server, ticket: Ticket, failure: Failure) -> None:
-        """Ask an address more slowly, or not for a while, where a failure says so."""
-        if failure.slows:
-            server.pace.slow_down(ticket)
-        if failure.retry_after is not None:
-            server.pace.pause(failure.retry_after)
-        if failure.odd_wait:
-            at = address_of(server.at)
-            self.note(
-                f"{at} asks to wait ({failure.odd_wait}); longer than {LONGEST_PAUSE:.0f} seconds at a time, or what "
-                "cannot be read, is not waited for: it is asked again after that",
-                *("wait", at),
-            )
-
-    def _named_end(self, model: Model, reply: Completion) -> Completion:
-        """The reply, of which an ending that nobody listed counts as a normal one where a text came."""
-        if reply.finish in (None, "unknown", *FINISHES) or not reply.text.strip():
-            return reply
-        self.note(
-            f"{address_of(model)} ends replies of {model.model_id!r} with {reply.finish!r}, which nobody listed: they "
-            "are read as finished ones",
-            *("end", address_of(model), reply.finish),
-        )
-        return replace(reply, finish="stop")
 
 
 def _account(model: Model) -> Account:
