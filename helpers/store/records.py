@@ -34,6 +34,8 @@ _CRC = b',"crc":"%08x"}'
 _CRC_LENGTH = len(_CRC % 0)
 _START = re.compile(rb'\{"v":\d+,"key":"')
 _END = re.compile(rb',"crc":"[0-9a-f]{8}"\}')
+#: A whole number of 64 bits or more, of a seed, say: `loads` makes a float of it.
+_LONG_NUMBER = re.compile(rb"\d{19}")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 #: The fields of a line, the columns of a table and what to do about errors of a system; read before any file can fail.
 LAYOUT: dict[str, Any] = tomllib.loads((pkgutil.get_data(__package__, "layout.toml") or b"").decode())
@@ -162,15 +164,7 @@ def decode(line: bytes, parse: Callable[[bytes], Any] = loads) -> dict[str, Any]
     version = record.get("v") if isinstance(record, dict) else None
     if version != VERSION:
         raise ValueError(_UPDATE.format(f"{version!r:.40}"))
-    return json.loads(body) if _too_large(record.get("request")) else record
-
-
-def _too_large(value: Any) -> bool:
-    """Whether there is a number in it of 64 bits or more: `loads` makes floats of whole ones, of a seed, say."""
-    if isinstance(value, float):
-        return abs(value) >= 2**63
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return any(_too_large(each) for each in inner if not isinstance(each, str))
+    return json.loads(body) if _LONG_NUMBER.search(body) else record
 
 
 def completion_of(record: Mapping[str, Any]) -> Completion:

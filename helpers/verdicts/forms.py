@@ -130,7 +130,7 @@ def _choice(form: str, stated: object, labels: Sequence[str], kinds: set[str]) -
     valid = PAIRWISE if form == "pairwise" else labels
     choice = bare_label(stated, valid, kinds)
     if form == "pairwise":
-        choice = re.sub(r"(?<=[AB])\s*(>>|>|=)\s*(?=[AB])", r"\1", choice)
+        choice = re.sub(r"(?<=[AB])\s*(>>|>|=)\s*(?=[AB])", lambda match: match[1], choice)
     if choice in valid:
         return "ok", choice
     together = named(stated, labels, kinds) if form == "choice" else None
