@@ -17,10 +17,10 @@ from helpers.analyze.held import Held
 from helpers.analyze.raw import Raw, texts
 from helpers.biases import hinting
 from helpers.biases.position.pairs import SIGNS
+from helpers.datasets.answers import maker
 from helpers.datasets.game_reading import id_of, records_of
-from helpers.datasets.game_rows import maker
 from helpers.datasets.games import LLMBAR_LABELS
-from helpers.datasets.passages import UNKNOWN
+from helpers.datasets.questions import UNKNOWN
 from helpers.datasets.reading import number_or_nan, text_field
 from helpers.datasets.votes import instructions
 

@@ -11,7 +11,7 @@ from helpers.analyze import listed
 from helpers.analyze.cells import Cells, labels
 from helpers.analyze.held import Held
 from helpers.analyze.tidy_pairs import counts
-from helpers.datasets.passages import UNKNOWN
+from helpers.datasets.questions import UNKNOWN
 
 
 def _long(cells: Cells) -> tuple[dict[str, object], np.ndarray, np.ndarray, pd.Categorical]:

@@ -9,7 +9,7 @@ from helpers.analyze import listed
 from helpers.analyze.cells import Cells, combined, labels
 from helpers.analyze.held import Held
 from helpers.biases.position.pairs import LABELS, SIGNS
-from helpers.datasets.passages import UNKNOWN
+from helpers.datasets.questions import UNKNOWN
 
 #: Who stands first, as the games frame says it.
 FIRSTS = ("baseline", "candidate")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from helpers.datasets.arena_lines import EACH, Place, Problem, games_of, id_of, name_in, places, read_lines, score_of
 from helpers.datasets.game_rows import ORDERS, Game, games_frame, normalised
-from helpers.datasets.passages import UNKNOWN
 from helpers.datasets.places import all_files
+from helpers.datasets.questions import UNKNOWN
 from helpers.types import Question
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from helpers.datasets.game_reading import blank_game, id_of, records_of, whole_number, word
 from helpers.datasets.game_rows import EVEN, FIRST, ORDERS, SECOND, games_frame
-from helpers.datasets.passages import UNKNOWN
+from helpers.datasets.questions import UNKNOWN
 from helpers.datasets.reading import show, text_field
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from helpers.datasets.game_reading import TURNED, blank_game, flat, id_of, records_of, said, whole_number, word
 from helpers.datasets.game_rows import EVEN, FIRST, ORDERS, SECOND, Game, games_frame
-from helpers.datasets.passages import UNKNOWN
+from helpers.datasets.questions import UNKNOWN
 from helpers.datasets.reading import show, text_field
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from helpers.datasets.game_rows import EVEN, FIRST, ORDERS, SECOND, Game
-from helpers.datasets.passages import UNKNOWN
+from helpers.datasets.questions import UNKNOWN
 from helpers.datasets.reading import Records, read_records, show, text_field
 
 #: A verdict with one of two answers as A, and the same verdict with the other one as A.

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from helpers.datasets.responses import vendor_of
+from helpers.datasets.answers import maker
 from helpers.types import PAIRWISE
 
 if TYPE_CHECKING:
@@ -24,18 +22,6 @@ ORDERS = ("baseline", "candidate")
 FIRST, EVEN, SECOND = "A>B", "A=B", "B>A"
 
 _REVERSED = {"A<B": "B>A", "A<<B": "B>>A", "B<A": "A>B", "B<<A": "A>>B", "B=A": "A=B"}
-#: Models whose names hold no word that tells their vendor, or that of another one; as a name begins.
-_VENDORS = {
-    "cerebras": "cerebras",
-    "gpt4all": "nomic",
-    "h2ogpt": "h2o",
-    r"gpt-?(?:j|neo)": "eleutherai",
-    r"o\d": "gpt",
-    "davinci": "gpt",
-    "gemma": "gemini",
-    "palm": "gemini",
-    "qwq": "qwen",
-}
 
 
 class Game(NamedTuple):
@@ -72,18 +58,6 @@ def normalised(score: object) -> str | None:
     label = "".join(score.split()).strip("[]").upper()
     label = _REVERSED.get(label, label)
     return label if label in PAIRWISE else None
-
-
-@lru_cache(maxsize=4096)
-def maker(model: str) -> str:
-    """Who made a model, told by its name; families that are named without their vendor are known.
-
-    >>> maker("o3-mini-2025-01-31"), maker("qwq-32b"), maker("gemma-3-27b-it"), maker("openai/o1"), maker("ensemble")
-    ('gpt', 'qwen', 'gemini', 'gpt', 'ensemble')
-    """
-    name = model.lower().rsplit("/")[-1]
-    known = [vendor for start, vendor in _VENDORS.items() if re.match(start, name)]
-    return known[0] if known else vendor_of(model)
 
 
 def games_frame(games: Iterable[Game], experiment: str = "published") -> pandas.DataFrame:

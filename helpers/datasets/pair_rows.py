@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from helpers.datasets.responses import vendor_of
+from helpers.datasets.answers import vendor_of
 from helpers.types import Answer, Question
 
 if TYPE_CHECKING:

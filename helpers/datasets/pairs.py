@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from helpers.datasets.answers import Columns, Responses, answers_in, columns, plain_question
 from helpers.datasets.pair_rows import OTHER, Item, as_frame, role_of, row_of
-from helpers.datasets.passages import UNKNOWN, article_of
 from helpers.datasets.places import all_files
+from helpers.datasets.questions import UNKNOWN, article_of
 from helpers.datasets.reading import Records, number_or_nan, read_records, show, text_field
-from helpers.datasets.responses import Columns, Responses, answers_in, columns, plain_question
 from helpers.types import Answer, Question
 
 if TYPE_CHECKING:
