@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -144,20 +144,34 @@ def load_answers(
     """
     folder = Path(source)
     if source != "hub" and folder.is_dir() and not any((folder / name).is_file() for name in ANSWER_FILES):
-        paths = _model_answers(folder)
+        files = [(read_records(path), _choices) for path in _model_answers(folder)]
     else:
-        paths = [find_set(source, hub, "answers", ANSWER_FILES)]
-    numbers = _by_number(questions)
-    answers: list[Answer] = []
-    for path in paths:
-        mappers = {"published": _published, "probe": _probe, "choices": lambda row, stem=path.stem: _choices(row, stem)}
-        records, form = read_set(source if len(paths) == 1 else path, path, mappers)
+        path = find_set(source, hub, ANSWER_FILES, "answers")
+        records, form = read_set(source, path, {"choices": _choices, "published": _published, "probe": _probe})
+        files = [(records, form.read)]
         if form.read is _published:
             ids = records.map(lambda record: text_field(record, "answer_id"), "answer_id")
             records.refuse_duplicates(ids, "answer ids")
-        found = map_records(records, form.read)
-        found = [replace(each, question_id=numbers.get(each.question_id, each.question_id)) for each in found]
-        records.refuse_duplicates([(each.question_id, each.candidate) for each in found], "answers to a question")
+    return [answer for answer, _ in _answers_in(files, _by_number(questions))]
+
+
+def _answers_in(
+    files: Iterable[tuple[Records, Callable[..., Any]]], ids: Mapping[str, str]
+) -> list[tuple[Answer, Mapping[str, Any]]]:
+    """The answers of these files, each read by its function, with how they are written; `ids` are those of numbers."""
+    answers = []
+    first: dict[tuple[str, str], Path] = {}
+    for records, read in files:
+        path = records.path
+        found = map_records(records, lambda record, stem=path.stem, read=read: read(record, stem))
+        found = [
+            (replace(each, question_id=ids.get(each.question_id, each.question_id)), style) for each, style in found
+        ]
+        keys = [(answer.question_id, answer.candidate) for answer, _ in found]
+        records.refuse_duplicates(keys, "answers to a question")
+        for key in keys:
+            if first.setdefault(key, path) != path:
+                raise ValueError(f"{path}: the answer to {key[0]} by {key[1]} is in {first[key].name} too")
         answers += found
     return answers
 
@@ -167,7 +181,7 @@ def _model_answers(folder: Path) -> list[Path]:
     there = sorted(path for path in folder.iterdir() if path.is_file())
     found = [path for path in there if path.suffix == ".jsonl" and "choices" in read_records(path).fields]
     if not found:
-        return [find_set(folder, None, "answers", (*ANSWER_FILES, EACH))]
+        return [find_set(folder, None, (*ANSWER_FILES, EACH))]
     if others := [path.name for path in there if path not in found]:
         warnings.warn(f"{folder.name}: {', '.join(others)} hold no answers and are not read", stacklevel=3)
     return found
@@ -182,7 +196,7 @@ def _by_number(questions: Iterable[Question]) -> dict[str, str]:
     return {number: found[0] for number, found in ids.items() if len(found) == 1}
 
 
-def _published(record: dict[str, Any]) -> Answer:
+def _published(record: dict[str, Any], stem: str) -> tuple[Answer, Mapping[str, Any]]:
     vendor, tier = text_field(record, "model_vendor"), text_field(record, "model_tier")
     if record.get("error") is not None:
         text, outcome = "", "error"
@@ -193,10 +207,10 @@ def _published(record: dict[str, Any]) -> Answer:
         text = "" if record["answer_text"] is None else text_field(record, "answer_text", blank=True)
         outcome = "error" if LEGACY_ERROR in text else "ok" if text.strip() else "empty"
     text, model = text if outcome == "ok" else "", text_or_none(record, "model_name")
-    return Answer(text_field(record, "prompt_id"), f"{vendor}_{tier}", vendor, tier, text, model, outcome)
+    return Answer(text_field(record, "prompt_id"), f"{vendor}_{tier}", vendor, tier, text, model, outcome), {}
 
 
-def _probe(record: dict[str, Any]) -> Answer:
+def _probe(record: dict[str, Any], stem: str) -> tuple[Answer, Mapping[str, Any]]:
     label, mode = text_field(record, "model_label"), text_field(record, "mode")
     text = "" if record.get("text") is None else text_field(record, "text", blank=True)
     debug, ok = record.get("debug"), record.get("ok")
@@ -209,14 +223,14 @@ def _probe(record: dict[str, Any]) -> Answer:
         raise ValueError(f"field 'debug': finish_reason holds {show(finish)}, expected one of {', '.join(_FINISHES)}")
     outcome = "error" if ok is not True else "empty" if not text.strip() else _FINISHES.get(finish, "ok")
     model = text_or_none(record, "model_name")
-    return Answer(text_field(record, "prompt_id"), f"{label}:{mode}", *vendor_tier(label), text, model, outcome)
+    return Answer(text_field(record, "prompt_id"), f"{label}:{mode}", *vendor_tier(label), text, model, outcome), {}
 
 
-def _choices(record: dict[str, Any], stem: str) -> Answer:
+def _choices(record: dict[str, Any], stem: str) -> tuple[Answer, Mapping[str, Any]]:
     """An answer in FastChat's or Arena-Hard's layouts, of the model that the record, else the file's name, names."""
     model = name_in(record, "model", name_in(record, "model_id", stem))
     text = text_field({"answer": _text_of(record)}, "answer", blank=True)
-    return Answer(id_of(record), model, maker(model), "", text, model, "ok" if text.strip() else "empty")
+    return Answer(id_of(record), model, maker(model), "", text, model, "ok" if text.strip() else "empty"), {}
 
 
 def _text_of(record: Mapping[str, Any]) -> Any:
@@ -257,21 +271,11 @@ def load_arena_answers(source: str | Path, hub: Mapping[str, Any] | None = None)
     """
     import pandas
 
-    answers: list[Answer] = []
-    styles: list[dict[str, Any]] = []
-    first: dict[tuple[str, str], Path] = {}
-    for path in all_files(source, hub, "answers", (EACH,)):
-        records = read_records(path)
-        found = map_records(records, lambda record, stem=path.stem: (_choices(record, stem), _style(record)))
-        keys = [(answer.question_id, answer.candidate) for answer, _ in found]
-        records.refuse_duplicates(keys, "answers to a question")
-        for key in keys:
-            if first.setdefault(key, path) != path:
-                raise ValueError(f"{path}: the answer to {key[0]} by {key[1]} is in {first[key].name} too")
-        answers += [answer for answer, _ in found]
-        styles += [{"question_id": each.question_id, "candidate": each.candidate, **style} for each, style in found]
-    table = pandas.DataFrame(styles, columns=["question_id", "candidate", *STYLE, "counted"])
-    return ArenaAnswers(tuple(answers), table.astype(dict.fromkeys(STYLE, int)))
+    paths = all_files(source, hub, "answers", (EACH,))
+    found = _answers_in(((read_records(path), _choices_and_style) for path in paths), {})
+    rows = [{"question_id": each.question_id, "candidate": each.candidate, **style} for each, style in found]
+    table = pandas.DataFrame(rows, columns=["question_id", "candidate", *STYLE, "counted"])
+    return ArenaAnswers(tuple(answer for answer, _ in found), table.astype(dict.fromkeys(STYLE, int)))
 
 
 def style_of(text: str) -> dict[str, int]:
@@ -286,14 +290,15 @@ def style_of(text: str) -> dict[str, int]:
     }
 
 
-def _style(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The style of one answer as its file holds it, else as it is counted in the text, and which of these it is."""
+def _choices_and_style(record: dict[str, Any], stem: str) -> tuple[Answer, Mapping[str, Any]]:
+    """An answer with its style as the file holds it, else as it is counted in the text, and which of these it is."""
+    answer, _ = _choices(record, stem)
     held = record.get("metadata") or record.get("conv_metadata")
     if not isinstance(held, dict | None):
         raise ValueError(f"field 'metadata' holds {show(held)}, expected an object with {', '.join(STYLE)}")
     if held is None or set(STYLE) - set(held):
-        return {**style_of(_text_of(record)), "counted": "text"}
-    return {**{name: _total(held[name], name) for name in STYLE}, "counted": "file"}
+        return answer, {**style_of(answer.text or ""), "counted": "text"}
+    return answer, {**{name: _total(held[name], name) for name in STYLE}, "counted": "file"}
 
 
 def _total(count: Any, name: str) -> int:

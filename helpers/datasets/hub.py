@@ -63,8 +63,8 @@ def from_hub(
     if path.endswith(FILE_ENDS):
         return fetch(repo, path, revision, folder=folder)
     names = names or KNOWN_FILES[what]
-    wanted = _listed(repo, revision, path, lambda file: file in names, f"none of {', '.join(names)}", folder)
-    folders = {fetch(repo, file, revision, folder=folder).parent for file in wanted}
+    found = _below(repo, revision, path, names.__contains__, f"none of {', '.join(names)}", folder)
+    folders = {file.parent for file in found}
     if len(folders) > 1:
         raise ValueError(f"{repo} at {revision} got a new commit while it was loaded; load it again")
     return folders.pop()
@@ -78,8 +78,7 @@ def fetch_below(entry: Mapping[str, Any] | None, what: str, ends: tuple[str, ...
     repo, revision, path = place(entry, what, words)
     if path.endswith(ends):
         return [fetch(repo, path, revision)]
-    lacks = f"no file that ends with {', '.join(ends)}"
-    return [fetch(repo, file, revision) for file in _listed(repo, revision, path, lambda f: f.endswith(ends), lacks)]
+    return _below(repo, revision, path, lambda name: name.endswith(ends), f"no file that ends with {', '.join(ends)}")
 
 
 def place(entry: Mapping[str, Any] | None, what: str, words: str = "") -> tuple[str, str, str]:
@@ -102,24 +101,23 @@ def place(entry: Mapping[str, Any] | None, what: str, words: str = "") -> tuple[
     return where["repo"], where.get("revision") or "main", where["path"].strip("/")
 
 
-def _listed(
+def _below(
     repo: str, revision: str, path: str, wanted: Callable[[str], bool], lacks: str, folder: Path | None = None
-) -> list[str]:
-    """The files in a folder of a repository whose names below it are wanted; none is a FileNotFoundError."""
-    from huggingface_hub import list_repo_files
-
+) -> list[Path]:
+    """The files in a folder of a repository whose names below it are wanted, fetched; none is a FileNotFoundError."""
     where = {"repo": repo, "file": path, "revision": revision}
-    there = _ask(
-        lambda: list_repo_files(repo, revision=revision, repo_type="dataset"),
-        where,
-        Path(folder or DOWNLOADS),
-        PROBE_SECONDS,
-    )
+    there = _ask(lambda: _files(repo, revision), where, Path(folder or DOWNLOADS), PROBE_SECONDS)
     start = "" if path == "." else f"{path}/"
     found = sorted(file for file in there if file.startswith(start) and wanted(file.removeprefix(start)))
     if not found:
         raise FileNotFoundError(f"{repo} at {revision} has {lacks} in {path}/; it has {', '.join(there) or 'no file'}")
-    return found
+    return [fetch(repo, file, revision, folder=folder) for file in found]
+
+
+def _files(repo: str, revision: str) -> list[str]:
+    from huggingface_hub import list_repo_files
+
+    return list_repo_files(repo, revision=revision, repo_type="dataset")
 
 
 def recorded(folder: Path | None = None) -> list[dict[str, str]]:
@@ -214,7 +212,7 @@ def _unreachable(error: Exception, where: dict[str, str], folder: Path) -> Conne
 
 def _refused(error: Any, where: dict[str, str]) -> OSError:
     """The hub's refusal in our words, by what it says is wrong."""
-    from huggingface_hub import constants, errors, list_repo_files
+    from huggingface_hub import constants, errors
 
     repo, file, revision = where["repo"], where["file"], where["revision"]
     status = error.response.status_code
@@ -230,6 +228,6 @@ def _refused(error: Any, where: dict[str, str]) -> OSError:
     if isinstance(error, errors.RevisionNotFoundError):
         return FileNotFoundError(f"{repo} has no revision {revision!r}; give a branch, a tag or a full commit hash")
     if isinstance(error, errors.EntryNotFoundError):
-        there = _within(PROBE_SECONDS, lambda: list_repo_files(repo, revision=revision, repo_type="dataset"))
+        there = _within(PROBE_SECONDS, lambda: _files(repo, revision))
         return FileNotFoundError(f"{repo} at {revision} has no file {file}; it has {', '.join(there) or 'no file'}")
     return ConnectionError(f"{constants.ENDPOINT} answered {status} for {repo}, {file} at {revision}: {error}")

@@ -1,4 +1,4 @@
-"""Questions of a benchmark, alone or on passages, in any of the layouts that people have them in (`formats.toml`)."""
+"""Questions of a benchmark, alone or on passages, in any of the layouts of `question_sets.toml`."""
 
 from __future__ import annotations
 
@@ -56,11 +56,15 @@ class Format(NamedTuple):
     read: Callable[..., Any]
 
 
-def find_set(source: str | Path, hub: Mapping[str, Any] | None, what: str, names: tuple[str, ...]) -> Path:
-    """The file that `source` means: itself, one of `names` or the validation split in a folder, or the hub's `what`."""
+def find_set(source: str | Path, hub: Mapping[str, Any] | None, names: tuple[str, ...], what: str = "") -> Path:
+    """The file that `source` means: itself, one of `names` or the validation split in a folder, or the hub's `what`.
+
+    By default that are its questions, or else its answers, which hold theirs.
+    """
     if source != "hub":
         splits = sorted(Path(source).glob(SPLIT))
         return splits[0] if len(splits) == 1 else find_file(source, names)
+    what = what or ("questions" if hub and hub.get("questions") else "answers")
     return find_file(repository.from_hub(hub, what, names=names), names)
 
 
@@ -68,7 +72,7 @@ def read_set(source: str | Path, path: Path, mappers: Mapping[str, Callable[...,
     """The records of a file of questions or answers, and which of the formats that `mappers` read it is in.
 
     `source` is what was asked for, `path` the file that it means. JSON and Parquet files of the hub, and of a folder
-    laid out as data sets are there, are read by the library `datasets`: each column has its type in `formats.toml`.
+    laid out as data sets are there, are read by the library `datasets`, each column with its type.
     """
     table = path.suffix == ".parquet"
     records = _columns(path) if table else read_rows(path)
@@ -85,7 +89,7 @@ def read_set(source: str | Path, path: Path, mappers: Mapping[str, Callable[...,
 
 @cache
 def _formats() -> dict[str, Any]:
-    return tomllib.loads((Path(__file__).parent / "formats.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((Path(__file__).parent / "question_sets.toml").read_text(encoding="utf-8"))
 
 
 def _columns(path: Path) -> Records:
@@ -127,8 +131,10 @@ def _typed(records: Records, form: Format) -> tuple[Any, ...]:
         if table:
             raise ValueError(f"{path}: {str(error).splitlines()[0]}; expected {form.words}") from None
         return records.rows
-    texts = [name for name, type in types.items() if type == "string" and not table]
-    pairs = [(old.get(name), new[name]) for old, new in zip(records.rows, rows, strict=True) for name in texts]
+    if table:
+        return rows
+    texts = [name for name, type in types.items() if type == "string"]
+    pairs = ((old.get(name), new[name]) for old, new in zip(records.rows, rows, strict=True) for name in texts)
     return rows if all(old == new for old, new in pairs if isinstance(old, str)) else records.rows
 
 
@@ -143,7 +149,8 @@ def load_questions(source: str | Path, hub: Mapping[str, Any] | None = None) -> 
     format, a missing category, an empty text, a lone surrogate, an id twice, one id with two texts.
     """
     mappers = {"own": _own, "mt_bench": _mt_bench, "answered": _answered, "judged_pair": _judged_pair}
-    records, form, questions = _questions(source, hub, QUESTION_FILES, mappers)
+    records, form = read_set(source, find_set(source, hub, QUESTION_FILES), mappers)
+    questions = map_records(records, form.read)
     if form.read is _answered:
         return _distinct(records, questions)
     questions = [replace(each, id=each.id or f"pair_{number:03d}") for number, each in enumerate(questions)]
@@ -158,8 +165,9 @@ def load_arena_questions(source: str | Path, hub: Mapping[str, Any] | None = Non
     which the first is the question). `subcategory` is the record's, in v0.1 its cluster, "" where it has neither. File
     order is kept; a defect - no category, an empty text, an id twice - is a ValueError with file, line and id.
     """
-    mappers = {"arena_prompt": _arena, "arena_turns": _arena}
-    records, _, questions = _questions(source, hub, ("question.jsonl",), mappers)
+    path = find_set(source, hub, ("question.jsonl",))
+    records, _ = read_set(source, path, {"arena_prompt": _arena, "arena_turns": _arena})
+    questions = map_records(records, _arena)
     records.refuse_duplicates([question.id for question in questions], "question ids")
     return tuple(questions)
 
@@ -176,7 +184,7 @@ def load_passages(source: str | Path, hub: Mapping[str, Any] | None = None, hard
     marked.
     """
     mappers = {"quality": _quality, "quality_rows": _quality_row, "articles": _article, "flat": read_flat}
-    path = find_set(source, hub, _what(hub), PASSAGE_FILES)
+    path = find_set(source, hub, PASSAGE_FILES)
     records, form = read_set(source, path, mappers)
     if form.read is read_flat:
         every = records
@@ -230,18 +238,6 @@ def with_gold(records: Records) -> tuple[Records, list[int]]:
         raise ValueError(f"{records.path}: none of {len(gold)} records has a gold label (field 'output_label')")
     rows, offsets = (tuple(compress(each, gold)) for each in (records.rows, records.offsets))
     return replace(records, rows=rows, offsets=offsets), [at for at, there in enumerate(gold) if not there]
-
-
-def _questions(
-    source: str | Path, hub: Mapping[str, Any] | None, names: tuple[str, ...], mappers: Mapping[str, Callable[..., Any]]
-) -> tuple[Records, Format, list[Question]]:
-    records, form = read_set(source, find_set(source, hub, _what(hub), names), mappers)
-    return records, form, map_records(records, form.read)
-
-
-def _what(hub: Mapping[str, Any] | None) -> str:
-    """What the hub has: questions, or the answers, which hold theirs."""
-    return "questions" if hub and hub.get("questions") else "answers"
 
 
 def _warn_of(left_out: list[int], records: Records) -> None:
