@@ -8,10 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from helpers.datasets.arena_lines import EACH, id_of, name_in
-from helpers.datasets.game_rows import maker
-from helpers.datasets.places import all_files, one_file
-from helpers.datasets.reading import Records, read_records, show, text_field
+from helpers.datasets.arena import EACH
+from helpers.datasets.games import maker
+from helpers.datasets.reading import (
+    Records,
+    all_files,
+    id_of,
+    name_in,
+    one_file,
+    read_records,
+    show,
+    text_field,
+)
 from helpers.types import Answer, Question
 
 if TYPE_CHECKING:

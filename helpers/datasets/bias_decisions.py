@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from helpers.datasets.arena_lines import Problem
 from helpers.datasets.bias_cells import cell, decision, score
 from helpers.datasets.bias_rows import bias_name, files, id_text, rows
+from helpers.datasets.reading import Problem
 from helpers.datasets.responses import vendor_of
 from helpers.types import Question, RatioScale, Wording
 

@@ -12,9 +12,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from helpers.datasets.arena_lines import Place, Problem, read_lines
 from helpers.datasets.hub import fetch_below
-from helpers.datasets.reading import show, text_field
+from helpers.datasets.reading import Problem, read_lines, show, text_field
 
 #: How the names of files end that can be read.
 ENDS = (".csv", ".jsonl", ".parquet")
@@ -90,7 +89,7 @@ def _csv_rows(path: Path, name: str) -> Iterator[Row]:
 
 
 def _json_rows(path: Path, name: str) -> Iterator[Row]:
-    yield from read_lines(Place(path, name, ""))
+    yield from read_lines(path, name)
 
 
 def _parquet_rows(path: Path, name: str) -> Iterator[Row]:

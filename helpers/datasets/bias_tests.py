@@ -11,9 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from helpers.datasets.arena_lines import Problem
 from helpers.datasets.bias_rows import MOST_OPTIONS, bias_name, files, id_text, literal, rows, words
-from helpers.datasets.reading import show
+from helpers.datasets.reading import Problem, show
 from helpers.types import Question, RatioScale, Version, Wording, short_hash
 
 NEEDED = ("bias", "scenario", "control", "treatment", "metric_params")

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 from helpers.datasets.files import FILE_ENDS, KNOWN_FILES
-from helpers.datasets.walking import document
+from helpers.json_text import document
 from helpers.paths import DOWNLOADS
 
 #: Seconds that the hub has to give a first sign of life; its own client would try for 23.

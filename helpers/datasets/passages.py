@@ -10,8 +10,7 @@ from typing import Any
 
 from helpers.datasets.html import stripped
 from helpers.datasets.options import LETTERS, letter, options_of, parted
-from helpers.datasets.places import one_file, read_rows
-from helpers.datasets.reading import Records, show, text_field
+from helpers.datasets.reading import Records, one_file, read_rows, show, text_field
 from helpers.types import Question
 
 #: The files that a folder is searched for; exactly one may be there.

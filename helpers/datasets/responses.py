@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from helpers.datasets.answers import LEGACY_ERROR
 from helpers.datasets.options import LETTERS, letter
 from helpers.datasets.passages import UNKNOWN, article_of, flat_questions, with_gold
-from helpers.datasets.places import all_files, read_rows
-from helpers.datasets.reading import Records, text_field
+from helpers.datasets.reading import Records, all_files, read_rows, text_field
 from helpers.types import Answer, Question
 
 #: The files that a folder is searched for; a folder without them is one of .jsonl files, one a model or pair.
