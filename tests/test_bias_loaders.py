@@ -310,10 +310,6 @@ def tests(tmp_path: Path) -> tuple[Question, ...]:
     return bias_tests.load_published_tests(write_csv(tmp_path / "tests.csv", rows))
 
 
-def test_the_columns_are_those_of_the_decisions_frame() -> None:
-    assert bias_tests.COLUMNS == DECISIONS
-
-
 def test_a_line_is_two_rows_and_its_id_tells_the_test(tmp_path: Path, tests: tuple[Question, ...]) -> None:
     read = bias_tests.load_decisions(write_csv(tmp_path / "d.csv", [line(0), line(3)]), tests=tests)
     frame = read.frame

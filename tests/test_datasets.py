@@ -12,7 +12,8 @@ import pytest
 
 from helpers import datasets
 from helpers.config import load_experiment
-from helpers.datasets.listwise import COLUMNS
+from helpers.datasets.listwise import ABSENT
+from helpers.frames import LISTWISE
 from helpers.paths import DATA
 from helpers.run.sources import questions_of
 from helpers.types import Answer, Question
@@ -401,7 +402,7 @@ def failure(question: str, judge: str, error: str, mapping: bool = True) -> dict
 def test_the_listwise_frame_has_a_row_for_each_judgment_and_candidate(tmp_path):
     rows = [judgment("writing_081", "claude_thinking", "CABDFE"), judgment("math_111", "gpt_fast")]
     frame = datasets.load_judgments(write(tmp_path / "judgments_new.json", rows))
-    assert tuple(frame.columns) == COLUMNS and len(frame) == 12
+    assert tuple(frame.columns) == tuple(name for name in LISTWISE if name not in ABSENT) and len(frame) == 12
     first = frame[frame.judge == "claude_thinking"].set_index("label")
     # claude_thinking is second of CANDIDATES, so its A is the second and its F the first of them.
     assert first.candidate.tolist() == [*CANDIDATES[1:], CANDIDATES[0]]

@@ -17,12 +17,9 @@ from helpers.analyze.held import Held
 from helpers.analyze.raw import Raw, texts
 from helpers.biases import hinting
 from helpers.biases.position.pairs import SIGNS
-from helpers.datasets.answers import maker
-from helpers.datasets.game_reading import id_of, records_of
-from helpers.datasets.games import LLMBAR_LABELS
+from helpers.datasets.games import LLMBAR_LABELS, instructions, maker, records_of
 from helpers.datasets.questions import UNKNOWN
-from helpers.datasets.reading import number_or_nan, text_field
-from helpers.datasets.votes import instructions
+from helpers.datasets.reading import id_of, number_or_nan, text_field
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -98,6 +95,12 @@ def analyzer(path: Path) -> Held:
     return games(datasets.load_letter_pairs(path), "analyzer", path.stem)
 
 
+def judgebench(path: Path) -> Held:
+    """JudgeBench's outputs, with what is right."""
+    frame = datasets.load_judgebench(path)
+    return games(frame, "judgebench", path.stem, frame["gold"].to_numpy())
+
+
 def llmbar(path: Path) -> Held:
     """LLMBar's verdicts; with an instances.jsonl beside them also what is right."""
     labels = path.with_name(LLMBAR_LABELS)
@@ -126,14 +129,14 @@ def alpaca_eval(path: Path) -> Held:
 
 def fastchat_single(path: Path) -> Held:
     """FastChat's scores of single answers; -1 and null could not be read. Turns of a question are one cluster."""
-    records, stem = records_of(path, {"question_id", "model", "score"}, "FastChat's scores")
+    records, stem = records_of(path, "fastchat-single")
 
     def read(record: dict[str, Any]) -> dict[str, Any]:
         judge = record.get("judge") or UNKNOWN
         score = number_or_nan(record["score"], "field 'score'")
         return {
             "judge": judge[0] if isinstance(judge, list) and judge else judge,
-            "question": id_of(record),
+            "question": id_of(record, "question_id"),
             "candidates": [text_field(record, "model")],
             "verdict": None if score == NO_SCORE else score,
             "repeat": int(record.get("turn") or 1) - 1,
@@ -145,8 +148,8 @@ def fastchat_single(path: Path) -> Held:
 
 def inspect(path: Path) -> Held:
     """Logs of Inspect: scores by graders, or verdicts of a judging task."""
-    rows = datasets.load_inspect(path)
-    return _tidy(path, path.stem, "inspect", rows, None)
+    rows, notes = datasets.load_inspect(path)
+    return _tidy(path, path.stem, "inspect", rows, None, notes)
 
 
 def llm_eval(path: Path) -> Held:
@@ -161,7 +164,14 @@ def llm_eval(path: Path) -> Held:
     return Held("ranking", "llm-eval", path.stem, frame, frozenset(told), counts, notes=notes, extra=extra)
 
 
-def _tidy(path: Path, name: str, format: str, rows: list[dict[str, Any]], lines: tuple[int, ...] | None) -> Held:
+def _tidy(
+    path: Path,
+    name: str,
+    format: str,
+    rows: list[dict[str, Any]],
+    lines: tuple[int, ...] | None,
+    notes: Iterable[str] = (),
+) -> Held:
     """Rows in tidy columns, checked and put into a frame as a tidy file is; vendors are told by names."""
     columns = [*REQUIRED, *(key for key in ("repeat", "gold", "category") if any(row.get(key) for row in rows))]
     table = {key: texts(row.get(key) for row in rows) for key in columns}
@@ -169,9 +179,26 @@ def _tidy(path: Path, name: str, format: str, rows: list[dict[str, Any]], lines:
     table["candidate_vendors"] = texts(_makers(row["candidates"]) for row in rows)
     found = cells(Raw(path, pd.DataFrame(table), lines))
     held = tidy.SHAPES[found.style](found, name, frozenset(table))
-    return replace(held, format=format, notes=(BY_NAMES,))
+    return replace(held, format=format, notes=(BY_NAMES, *notes))
 
 
 def _makers(candidates: Any) -> Any:
     names = candidates if isinstance(candidates, list) else str(candidates).split("|")
     return [maker(str(name).strip()) for name in names]
+
+
+#: What loads each format, by its name in `datasets/formats.toml`.
+LOADERS = {
+    "fastchat-pair": fastchat_pair,
+    "analyzer": analyzer,
+    "llmbar": llmbar,
+    "pandalm": pandalm,
+    "judgebench": judgebench,
+    "alpaca-eval": alpaca_eval,
+    "llm-eval": llm_eval,
+    "inspect": inspect,
+    "arena-hard": arena_hard,
+    "votes": votes,
+    "arena-battles": arena_battles,
+    "fastchat-single": fastchat_single,
+}

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from helpers.analyze import adapters, columns
 from helpers.analyze.held import Held
-from helpers.analyze.raw import content
 from helpers.analyze.reading import end_of
 from helpers.analyze.tidy import load_tidy
-from helpers.datasets.arena_lines import Place, Problem, read_lines
 from helpers.datasets.files import ERROR_FILES, JUDGMENT_FILES
-from helpers.datasets.reading import read_records
+from helpers.datasets.games import FORMATS as PUBLISHED
+from helpers.datasets.reading import first_fields
 
 
 @dataclass(frozen=True)
@@ -26,29 +24,11 @@ class Format:
     words: str
 
 
-def _of(load: Callable[[Path], Held], words: str, *fields: str) -> Format:
-    return Format(tuple(frozenset(each.split()) for each in fields), load, words)
-
-
 #: Formats in the order in which they are tried: whose fields hold another's comes first.
 FORMATS = {
-    "fastchat-pair": _of(adapters.fastchat_pair, "FastChat's pair judgments", "g1_winner g2_winner"),
-    "analyzer": _of(adapters.analyzer, "Position-Bias-Analyzer", "verdict_12 verdict_21"),
-    "llmbar": _of(adapters.llmbar, "LLMBar", "evaluator winner_swapped"),
-    "pandalm": _of(adapters.pandalm, "PandaLM", "cmp_key annotators"),
-    "alpaca-eval": _of(adapters.alpaca_eval, "AlpacaEval's annotations", "generator_1 generator_2 preference"),
-    "llm-eval": _of(
-        adapters.llm_eval,
-        "LLM-Eval",
-        "prompt_id judge top_answer_id",
-        "prompt_id judge_model",
-        "prompt_id judge error detail",
-    ),
-    "inspect": _of(adapters.inspect, "logs of Inspect", "eval samples", "eval plan"),
-    "arena-hard": _of(adapters.arena_hard, "Arena-Hard's judgments", "uid games", "question_id games"),
-    "votes": _of(adapters.votes, "votes on two models", "judge model_a model_b question_id winner"),
-    "arena-battles": _of(adapters.arena_battles, "Arena-Hard's battles", "question_id model_a model_b winner"),
-    "fastchat-single": _of(adapters.fastchat_single, "FastChat's scores", "question_id model score"),
+    name: Format(tuple(frozenset(fields.split()) for fields in form["known_by"]), adapters.LOADERS[name], form["words"])
+    for name, form in PUBLISHED.items()
+    if form["known_by"]
 }
 TIDY = "tidy"
 NAMES = (TIDY, *FORMATS)
@@ -109,7 +89,7 @@ def _of_file(path: Path) -> str:
         return "inspect"
     if end_of(path) not in (".json", ".jsonl"):
         return TIDY
-    found = _first(path)
+    found = first_fields(path)
     for name, format in FORMATS.items():
         if any(fields <= found for fields in format.fields):
             return name
@@ -119,15 +99,3 @@ def _of_file(path: Path) -> str:
     fields = {name: " or ".join(", ".join(sorted(each)) for each in format.fields) for name, format in FORMATS.items()}
     known = "; ".join(f"{name} ({told})" for name, told in {TIDY: ", ".join(columns.REQUIRED), **fields}.items())
     raise ValueError(f"{path}: fields {', '.join(sorted(found)[:30])} are of no known format: {known}")
-
-
-def _first(path: Path) -> frozenset[str]:
-    """The fields of the first record of a JSON file; none where it has no readable one."""
-    if path.suffix.lower() == ".gz":
-        return frozenset(columns.REQUIRED) if content(path) else frozenset()
-    if path.suffix.lower() == ".jsonl":
-        for _, record in read_lines(Place(path, path.name, path.stem)):
-            return frozenset() if isinstance(record, Problem) else frozenset(record)
-        return frozenset()
-    record: Any = read_records(path).rows[0]
-    return frozenset(record) if isinstance(record, dict) else frozenset()

@@ -9,9 +9,8 @@ from typing import Any
 import pandas as pd
 
 from helpers.analyze import columns
-from helpers.analyze.raw import Raw, content, texts
-from helpers.datasets.arena_lines import Place, Problem, read_lines, records_in
-from helpers.datasets.reading import read_records, show
+from helpers.analyze.raw import Raw, texts
+from helpers.datasets.reading import Problem, read_lines, read_records, show
 
 
 def objects(path: Path, end: str, ignore_extra: bool) -> Raw:
@@ -35,19 +34,13 @@ def objects(path: Path, end: str, ignore_extra: bool) -> Raw:
 
 def _records(path: Path, end: str) -> Iterator[tuple[int, dict[str, Any]]]:
     if end == ".json":
-        records, line, before = read_records(path), 1, 0
-        for index, row in enumerate(records.rows):
+        records = read_records(path)
+        for index, (line, row) in enumerate(zip(records.lines(), records.rows, strict=True)):
             if not isinstance(row, dict):
                 raise ValueError(f"{records.place(index)}: found {show(row)}, expected an object with named fields")
-            line += records.text.count("\n", before, records.offsets[index])
-            before = records.offsets[index]
             yield line, row
         return
-    if path.suffix.lower() == ".gz":
-        lines = records_in(content(path).split(b"\n"), str(path))
-    else:
-        lines = read_lines(Place(path, str(path), path.stem))
-    for line, record in lines:
+    for line, record in read_lines(path, str(path)):
         if isinstance(record, Problem):
             raise ValueError(str(record))
         yield line, record

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from helpers.analyze import columns
 from helpers.datasets import normalised
-from helpers.datasets.walking import no_duplicates
+from helpers.json_text import no_duplicates
 from helpers.verdicts.forms import NUMBER
 
 #: Words for whoever is shown first, for nobody, and for whoever is shown second.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import math
 from collections.abc import Iterable
@@ -12,8 +11,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-
-from helpers.analyze import columns
 
 
 @dataclass(frozen=True)
@@ -32,20 +29,6 @@ class Raw:
         if self.lines is not None:
             return f"{self.path}, line {self.lines[row]}"
         return f"{self.path}, row {row + 1}"
-
-
-def content(path: Path) -> bytes:
-    """The bytes of a file, unpacked where its name ends in .gz; never more than MOST_BYTES."""
-    if path.suffix.lower() != ".gz":
-        return path.read_bytes()
-    try:
-        with gzip.open(path) as file:
-            data = file.read(columns.MOST_BYTES + 1)
-    except (OSError, EOFError) as error:
-        raise ValueError(f"{path}: not readable as gzip: {error}") from None
-    if len(data) > columns.MOST_BYTES:
-        raise ValueError(f"{path}: more than {columns.MOST_BYTES:,} bytes when unpacked")
-    return data
 
 
 def text_of(value: Any) -> str | None:

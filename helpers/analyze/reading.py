@@ -12,7 +12,8 @@ import pandas as pd
 
 from helpers.analyze import columns
 from helpers.analyze.objects import objects
-from helpers.analyze.raw import Raw, content, merged, text_of, texts
+from helpers.analyze.raw import Raw, merged, text_of, texts
+from helpers.datasets.reading import end_of_name, read_bytes
 
 if TYPE_CHECKING:
     import pyarrow
@@ -23,10 +24,9 @@ ENDS = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
 
 def end_of(path: Path) -> str:
     """The end of a file's name that tells how it is read; another one is a ValueError that lists those known."""
-    name = path.name.lower().removesuffix(".gz")
-    for end in ENDS:
-        if name.endswith(end) and not (end == ".parquet" and path.suffix.lower() == ".gz"):
-            return end
+    end = end_of_name(path)
+    if end in ENDS and not (end == ".parquet" and path.suffix.lower() == ".gz"):
+        return end
     raise ValueError(f"{path}: files are read by the end of their name, {', '.join(ENDS)} (texts also with .gz)")
 
 
@@ -54,9 +54,7 @@ def _delimited(path: Path, separator: str, ignore_extra: bool) -> Raw:
     import pyarrow
     from pyarrow import csv
 
-    data = content(path)
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise ValueError(f"{path}: UTF-16 text; save it as UTF-8 (Excel: CSV UTF-8)")
+    data = read_bytes(path)
     header = data.split(b"\n", 1)[0].decode("utf-8-sig", "replace").strip("\r")
     separator = _separator(header, separator)
     names = next(reader([header], delimiter=separator), [])

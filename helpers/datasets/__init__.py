@@ -11,22 +11,40 @@ from helpers.datasets.answers import (
     vendor_of,
     vendor_tier,
 )
-from helpers.datasets.arena import Arena, load_arena
-from helpers.datasets.arena_lines import Problem
-from helpers.datasets.arena_texts import disagreements, label_v01, label_v2, reread
-from helpers.datasets.arena_writing import write_arena
+from helpers.datasets.arena import (
+    Arena,
+    disagreements,
+    label_v01,
+    label_v2,
+    load_arena,
+    load_games,
+    reread,
+    write_arena,
+)
 from helpers.datasets.audit import Audit, audit_places, mapping_audit
 from helpers.datasets.bias_tests import BiasTests, Decisions, load_decisions, load_published_tests, read_published_tests
-from helpers.datasets.code_pairs import CodePairs, load_code_pairs
-from helpers.datasets.game_outcomes import both_order_counts, load_battles
-from helpers.datasets.game_pairs import load_fastchat_pairs, load_letter_pairs, load_llmbar, load_pandalm
-from helpers.datasets.game_rows import normalised
-from helpers.datasets.game_votes import NO_ORDER, load_alpaca, load_vote_games, pandalm_gold
-from helpers.datasets.games import load_games
+from helpers.datasets.games import (
+    NO_ORDER,
+    both_order_counts,
+    gold_of_games,
+    gold_of_votes,
+    load_alpaca,
+    load_battles,
+    load_fastchat_pairs,
+    load_judgebench,
+    load_letter_pairs,
+    load_llmbar,
+    load_pandalm,
+    load_pandalm_votes,
+    load_vote_games,
+    load_votes,
+    normalised,
+    pandalm_gold,
+)
 from helpers.datasets.hub import fetch, from_hub, recorded
 from helpers.datasets.inspect_logs import load_inspect
 from helpers.datasets.listwise import load_judgments, load_top1
-from helpers.datasets.pairs import load_pair_judgments
+from helpers.datasets.pairs import CodePairs, load_code_pairs, load_pair_judgments
 from helpers.datasets.questions import (
     load_arena_questions,
     load_passages,
@@ -35,4 +53,4 @@ from helpers.datasets.questions import (
     near_duplicates_told,
     ranked,
 )
-from helpers.datasets.votes import gold_of_games, gold_of_votes, load_pandalm_votes, load_votes
+from helpers.datasets.reading import Problem

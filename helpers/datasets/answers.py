@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pkgutil
 import re
+import tomllib
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,9 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from helpers.datasets.arena_lines import EACH, id_of, name_in
 from helpers.datasets.files import ANSWER_FILES
-from helpers.datasets.places import all_files
 from helpers.datasets.questions import (
     LETTERS,
     UNKNOWN,
@@ -27,12 +27,14 @@ from helpers.datasets.questions import (
     text_or_none,
     with_gold,
 )
-from helpers.datasets.reading import Records, read_records, show, text_field
+from helpers.datasets.reading import Records, all_files, id_of, name_in, read_records, show, text_field
 from helpers.types import Answer, Question
 
 if TYPE_CHECKING:
     import pandas
 
+#: What files of one model's are called, as errors say it.
+EACH = "<model>.jsonl"
 #: The files of answers with letters that a folder is searched for; else its .jsonl files, one a model or pair.
 RESPONSE_FILES = ("quality_responses.json", "quality_responses.csv")
 #: How older files marked a failed call: as if it were an answer.
@@ -56,10 +58,7 @@ _FORCED = re.compile(r"(.+)_Dupe_reason_output_label_(.+)")
 
 # --- names ------------------------------------------------------------------------------------------------------------
 
-#: Words in a model's name that show its vendor; the one that comes first in the name counts.
-VENDOR_WORDS = {name: name for name in ("llama", "qwen", "deepseek", "mistral", "gpt", "gemini", "claude")} | {
-    "mixtral": "mistral"
-}
+MAKERS: dict[str, dict[str, str]] = tomllib.loads((pkgutil.get_data(__package__, "makers.toml") or b"").decode())
 
 
 def vendor_of(model: str) -> str:
@@ -71,24 +70,10 @@ def vendor_of(model: str) -> str:
     'glm'
     """
     name = model.lower()
-    found = [(name.find(word), vendor) for word, vendor in VENDOR_WORDS.items() if word in name]
+    found = [(name.find(word), vendor) for word, vendor in MAKERS["words"].items() if word in name]
     first = next(iter(re.findall("[a-z0-9]+", name)), name)
     # "ds" is how the replication's files abbreviate DeepSeek.
     return min(found)[1] if found else "deepseek" if first == "ds" else first
-
-
-#: Models whose names hold no word that shows their vendor, or that of another one; as a name begins.
-_BEGINNINGS = {
-    "cerebras": "cerebras",
-    "gpt4all": "nomic",
-    "h2ogpt": "h2o",
-    r"gpt-?(?:j|neo)": "eleutherai",
-    r"o\d": "gpt",
-    "davinci": "gpt",
-    "gemma": "gemini",
-    "palm": "gemini",
-    "qwq": "qwen",
-}
 
 
 @lru_cache(maxsize=4096)
@@ -99,7 +84,7 @@ def maker(model: str) -> str:
     ('gpt', 'qwen', 'gemini', 'gpt', 'ensemble')
     """
     name = model.lower().rsplit("/")[-1]
-    return next((vendor for start, vendor in _BEGINNINGS.items() if re.match(start, name)), vendor_of(model))
+    return next((vendor for start, vendor in MAKERS["beginnings"].items() if re.match(start, name)), vendor_of(model))
 
 
 def vendor_tier(name: str) -> tuple[str, str]:

@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from helpers.datasets.answers import vendor_of
-from helpers.datasets.arena_lines import Place, Problem, read_lines
 from helpers.datasets.hub import fetch_below
-from helpers.datasets.reading import show, text_field
+from helpers.datasets.reading import Problem, read_lines, show, text_field
 from helpers.types import Question, RatioScale, Version, Wording, short_hash
 
 if TYPE_CHECKING:
@@ -43,16 +42,10 @@ MOST_OPTIONS = 22
 NAMED = 3
 #: How a cell without a value is written by the programs that write such files.
 NOTHING = ("", "nan", "none", "null")
-#: The columns of the decisions frame that are numbers, and all of them, one row a reply.
+#: The columns of the decisions frame that are numbers.
 NUMERIC = (
     *("partner", "choice", "value", "pro", "con", "options", "low", "high", "target", "ratio", "anchor"),
     *("k", "x1", "x2", "score"),
-)
-COLUMNS = (
-    *("experiment", "source", "question_id", "category", "wording", "kind", "judge", "judge_vendor", "judge_model"),
-    *("condition", "repeat", "partner", "order", "choice", "value", "pro", "con", "options", "low", "high", "target"),
-    *("ratio", "anchor", "k", "x1", "x2", "flip_control", "flip_treatment", "values", "score", "places", "letters"),
-    "outcome",
 )
 NAN = math.nan
 _HEADING = re.compile(r"^Answer Options:[ \t]*\n", re.MULTILINE)
@@ -214,7 +207,7 @@ def load_decisions(
     """What did each model decide in these files: one, a folder of them (a folder a model, say), or the hub's?
 
     Columns DECISION_COLUMNS and, where there are, model (else the file's name), bias, <version>_option_order and
-    <version>_options (<version>: control, treatment) and individual_score. The frame (columns: COLUMNS) has two rows a
+    <version>_options (<version>: control, treatment) and individual_score. The frame (frames.DECISIONS) has two rows a
     line; decisions count the options from 0 in their natural order, `value` is that index. The id tells which of
     `tests` it is: question, wording, options, target and metric parameters are that one's. A line on no known test
     needs its bias; it counts as a question of its own, and k, x1, x2 and target are NaN ("unknown_test": since the
@@ -224,6 +217,8 @@ def load_decisions(
     readable line is a ValueError.
     """
     import pandas
+
+    from helpers.frames import DECISIONS
 
     wordings = {str(w.facts["id"]): (each, w) for each in tests for w in each.wordings if "id" in w.facts}
 
@@ -237,7 +232,7 @@ def load_decisions(
     if not found:
         raise ValueError(f"{source}: no readable decision; " + "; ".join(map(str, problems[:NAMED])))
     path = Path(source)
-    frame = pandas.DataFrame([row for rows in found for row in rows], columns=list(COLUMNS))
+    frame = pandas.DataFrame([row for rows in found for row in rows], columns=list(DECISIONS))
     frame = frame.assign(experiment=experiment, source=path.stem if path.expanduser().is_file() else path.name)
     return Decisions(frame.astype(dict.fromkeys(NUMERIC, float)), tuple(problems))
 
@@ -399,7 +394,7 @@ def _rows(path: Path, name: str, columns: tuple[str, ...]) -> Iterator[tuple[int
     """Each row of a file, called `name` in problems, with its line; a file without one of `columns` is a ValueError."""
     first = True
     if path.suffix == ".jsonl":
-        rows = read_lines(Place(path, name, ""))
+        rows = read_lines(path, name)
     else:
         rows = _csv_rows(path, name) if path.suffix == ".csv" else _parquet_rows(path)
     for line, row in rows:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import pkgutil
 import re
 import tempfile
 import tomllib
@@ -17,10 +18,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from helpers.datasets import hub as repository
-from helpers.datasets.arena_lines import id_of, name_in
 from helpers.datasets.files import QUESTION_FILES
-from helpers.datasets.places import read_rows
-from helpers.datasets.reading import Records, find_file, show, text_field
+from helpers.datasets.reading import Records, find_file, id_of, name_in, read_rows, show, text_field
 from helpers.types import Question
 
 #: The files on passages that a folder is searched for; exactly one may be there.
@@ -89,7 +88,7 @@ def read_set(source: str | Path, path: Path, mappers: Mapping[str, Callable[...,
 
 @cache
 def _formats() -> dict[str, Any]:
-    return tomllib.loads((Path(__file__).parent / "question_sets.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((pkgutil.get_data(__package__, "question_sets.toml") or b"").decode())
 
 
 def _columns(path: Path) -> Records:
