@@ -77,7 +77,11 @@ def answers_of(experiment: Experiment, questions: Sequence[Question]) -> dict[tu
     answered = {answer.question_id for answer in loaded}
     without = sorted({question.id for question in questions} - answered)
     if without:
-        raise ValueError(f"answers={source!r} has no answers to {len(without)} questions, for instance {without[0]!r}")
+        other = f"; it answers others, for instance {min(answered)!r}: `questions` must name the file of those"
+        raise ValueError(
+            f"answers={source!r} has no answers to {len(without)} questions, for instance {without[0]!r}"
+            f"{other if len(without) == len(questions) and answered else ''}"
+        )
     named = {key: answer for key, answer in found.items() if answer.candidate in names}
     return pair_sources.complete(questions, named)
 
