@@ -112,7 +112,7 @@ def _typed(records: Records, form: Format) -> tuple[Any, ...]:
     from datasets.exceptions import DatasetsError
     from pyarrow import ArrowException
 
-    path, table = records.path, records.path.suffix == ".parquet"
+    table = records.path.suffix == ".parquet"
     types = {name: form.columns.get(name) for name in records.fields if name in form.columns or not table}
     features = {
         name: List(Value(type[0])) if isinstance(type, list) else Value(type) if type else Json()
@@ -125,16 +125,19 @@ def _typed(records: Records, form: Format) -> tuple[Any, ...]:
         with tempfile.TemporaryDirectory() as folder:
             more |= {"split": "train", "streaming": True, "cache_dir": folder}
             kind = "parquet" if table else "json"
-            rows = tuple(load_dataset(kind, data_files=str(path), features=Features(features), **more))
+            rows = [*load_dataset(kind, data_files=str(records.path), features=Features(features), **more)]
+        return tuple(rows) if table else tuple(_unchanged(*pair) for pair in zip(records.rows, rows, strict=True))
     except (DatasetsError, ArrowException, TypeError, ValueError) as error:
         if table:
-            raise ValueError(f"{path}: {str(error).splitlines()[0]}; expected {form.words}") from None
+            raise ValueError(f"{records.path}: {str(error).splitlines()[0]}; expected {form.words}") from None
         return records.rows
-    if table:
-        return rows
-    texts = [name for name, type in types.items() if type == "string"]
-    pairs = ((old.get(name), new[name]) for old, new in zip(records.rows, rows, strict=True) for name in texts)
-    return rows if all(old == new for old, new in pairs if isinstance(old, str)) else records.rows
+
+
+def _unchanged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """A row as the library read it, without the fields that it added; a text that it changed is a ValueError."""
+    if any(isinstance(old[name], str) and isinstance(new[name], str) and old[name] != new[name] for name in old):
+        raise ValueError("a text was changed")
+    return {name: new[name] for name in old}
 
 
 # --- loading ----------------------------------------------------------------------------------------------------------
