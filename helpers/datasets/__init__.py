@@ -18,8 +18,6 @@ from helpers.datasets.bias_tests import BiasTests, load_published_tests, read_pu
 from helpers.datasets.games import (
     NO_ORDER,
     both_order_counts,
-    gold_of_games,
-    gold_of_votes,
     load_alpaca,
     load_battles,
     load_fastchat_pairs,
@@ -27,11 +25,8 @@ from helpers.datasets.games import (
     load_letter_pairs,
     load_llmbar,
     load_pandalm,
-    load_pandalm_votes,
     load_vote_games,
-    load_votes,
     normalised,
-    pandalm_gold,
 )
 from helpers.datasets.hub import fetch, from_hub, recorded
 from helpers.datasets.inspect_logs import load_inspect
@@ -41,6 +36,7 @@ from helpers.datasets.passages import load_passages
 from helpers.datasets.questions import load_questions, merge_near_duplicates, near_duplicates_told, ranked
 from helpers.datasets.reading import Problem
 from helpers.datasets.responses import Responses, load_responses, vendor_of
+from helpers.datasets.votes import gold_of_games, gold_of_votes, load_pandalm_votes, load_votes, pandalm_gold
 
 __all__ = [
     "NO_ORDER",
