@@ -15,7 +15,7 @@ import pytest
 from helpers import claims, datasets, paths
 from helpers.biases import accuracy as bias
 from helpers.biases.accuracy import counting
-from helpers.datasets.games import majority
+from helpers.datasets.votes import majority
 from helpers.stats.prediction_powered import Labels, contradictions, dependence
 from helpers.types import Estimate
 from tests.test_accuracy import of

@@ -33,6 +33,7 @@ def pair_numbers(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
         *first_place_share(rows, data),
         *candidate_win_rate(rows, data),
         *longer_win_rate(rows, data),
+        *scored_pairs(rows, data),
         *own_vendor.of_pairs(rows, data),
         *agreement_winners(rows, data, seed),
     ]
@@ -63,6 +64,21 @@ def longer_win_rate(rows: pd.DataFrame, data: str) -> list[Estimate]:
     lean = np.sign(2 * rows["won"].to_numpy(dtype=float) - 1)
     product = gap * lean
     return list(by("longer_win_rate", rows, np.where(product == 0, np.nan, (product + 1) / 2), ["judge"], data))
+
+
+def scored_pairs(rows: pd.DataFrame, data: str) -> list[Estimate]:
+    """Of pairs with two scores: mean scores, and how much higher the first place is scored, both orders together."""
+    if "gap" not in rows:
+        return []
+    both = [rows[["judge"]].assign(candidate=rows[side].astype(object), score=rows[f"score_{side}"],
+                                   cluster=clusters_of(rows)) for side in ("candidate", "baseline")]  # fmt: skip
+    long = pd.concat(both, ignore_index=True).astype({"candidate": "category"})
+    found = by_candidate("candidate_score_mean", long, long["score"].to_numpy(dtype=float), data, "score")
+    pair = rows.groupby([*(name for name in SAME if name != "first"), "judge", "repeat"], observed=True)
+    # Quality cancels where the same pair was scored in both orders.
+    complete = (pair["gap"].transform("count") == 2) & (pair["first"].transform("nunique") == 2)
+    gaps = rows["gap"].where(complete).to_numpy(dtype=float)
+    return [*found, *by("first_place_score_effect", rows, gaps, ["judge"], data, "score")]
 
 
 def agreement_winners(rows: pd.DataFrame, data: str, seed: int) -> list[Estimate]:

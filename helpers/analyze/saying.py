@@ -31,6 +31,7 @@ TOLD = {
     "first_place_share": "the answer shown first wins, of verdicts that name a winner (place and quality together "
     "unless orders were drawn by lot or both were asked)",
     "longer_win_rate": "the longer answer wins (length and quality together)",
+    "first_place_score_effect": "points more for the answer shown first, over both orders",
     "gold_accuracy": "right, by the gold labels",
     "score_error": "above the gold score on average",
     "agreement_winners": "agreement of judges on winners, Krippendorff's alpha",

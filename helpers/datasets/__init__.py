@@ -26,8 +26,6 @@ from helpers.datasets.bias_tests import BiasTests, Decisions, load_decisions, lo
 from helpers.datasets.games import (
     NO_ORDER,
     both_order_counts,
-    gold_of_games,
-    gold_of_votes,
     load_alpaca,
     load_battles,
     load_fastchat_pairs,
@@ -35,11 +33,8 @@ from helpers.datasets.games import (
     load_letter_pairs,
     load_llmbar,
     load_pandalm,
-    load_pandalm_votes,
     load_vote_games,
-    load_votes,
     normalised,
-    pandalm_gold,
 )
 from helpers.datasets.hub import fetch, from_hub, recorded
 from helpers.datasets.inspect_logs import load_inspect
@@ -54,3 +49,4 @@ from helpers.datasets.questions import (
     ranked,
 )
 from helpers.datasets.reading import Problem
+from helpers.datasets.votes import gold_of_games, gold_of_votes, load_pandalm_votes, load_votes, pandalm_gold

@@ -18,7 +18,7 @@ from helpers.datasets import games as pairs
 from helpers.datasets.answers import EACH
 from helpers.datasets.games import FORMATS, ORDERS, Game, games_frame, normalised
 from helpers.datasets.questions import UNKNOWN
-from helpers.datasets.reading import Problem, all_files, entries, first_fields, id_of, name_in, read_lines, show
+from helpers.datasets.reading import Problem, all_files, entries, first_record, id_of, name_in, read_lines, show
 from helpers.types import Question
 
 if TYPE_CHECKING:
@@ -90,9 +90,9 @@ def load_games(
     if source == "hub" or not path.is_file():
         return load_arena(source, hub, questions=questions, experiment=experiment)
     try:
-        fields = first_fields(path)
+        fields = {*first_record(path)}
     except ValueError:
-        fields = frozenset()
+        fields = set()
     format = next((name for name in OTHERS if {*FORMATS[name]["known_by"][0].split()} <= fields), None)
     if format == "fastchat-pair":
         categories = {question.id: question.category for question in questions}

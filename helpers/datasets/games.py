@@ -10,13 +10,24 @@ import pkgutil
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from helpers.datasets.answers import maker
 from helpers.datasets.questions import UNKNOWN
-from helpers.datasets.reading import Records, id_of, number_or_nan, read_records, show, text_field, whole_number
+from helpers.datasets.reading import (
+    LONGEST_NAME,
+    Records,
+    id_of,
+    number_or_nan,
+    read_rows,
+    short_name,
+    show,
+    text_field,
+    whole_number,
+)
 from helpers.types import PAIRWISE, short_hash
 
 if TYPE_CHECKING:
@@ -36,6 +47,8 @@ LLMBAR_LABELS = "instances.jsonl"
 INCONSISTENT = "tie (inconsistent)"
 #: How often a strong verdict is repeated in the battles of Arena-Hard.
 STRONG = 3
+#: The place of the better answer as AlpacaEval's annotators write it.
+_PLACE = re.compile(r"\s*(?:Output )?\(?([mMab])\)?\s*")
 _REVERSED = {"A<B": "B>A", "A<<B": "B>>A", "B<A": "A>B", "B<<A": "A>>B", "B=A": "A=B"}
 
 
@@ -193,7 +206,8 @@ def load_judgebench(source: str | Path, experiment: str = "published") -> pandas
         inner = next((each["judgment"] for each in told if isinstance(each.get("judgment"), dict)), {})
         model = inner.get("judge_model") or record.get("judge_name") or UNKNOWN
         gold[id_of(record, "pair_id")] = won[record["label"]]
-        return [record | {"judge": model, "game_1": told[0].get("decision"), "game_2": told[1].get("decision")}]
+        named = {"judge": record.get("judge_name") or model, "judge_model": model}
+        return [record | named | {f"game_{at}": each.get("decision") for at, each in enumerate(told, 1)}]
 
     frame = games_frame(_read(source, "judgebench", prepare), experiment)
     return frame.assign(gold=frame["question_id"].map(gold).astype(float))
@@ -205,10 +219,10 @@ def load_pandalm(source: str | Path, experiment: str = "published") -> pandas.Da
     The games frame, one row a line and judge, in the one order that was asked: the first response is the `baseline`.
     Verdicts are 1, 2, 0 or "Tie"; all else ("garbage") is invalid. The people's votes (annotators) are not read.
     """
-    return games_frame(_pandalm(source, people=False), experiment)
+    return games_frame(pandalm_games(source, people=False), experiment)
 
 
-def _pandalm(source: str | Path, people: bool) -> list[Game]:
+def pandalm_games(source: str | Path, people: bool) -> list[Game]:
     """The verdicts of each item in one order: of its three people first, if wished, then of each judge."""
     records, _ = records_of(source, "pandalm")
     judges = sorted(records.fields - {"idx", "cmp_key", "annotators"})
@@ -235,20 +249,21 @@ def _is_vote(vote: Any) -> bool:
 
 
 def load_vote_games(source: str | Path, experiment: str = "published") -> pandas.DataFrame:
-    """Whom did each judge prefer in a file of votes (judge, model_a, model_b, question_id, winner, maybe turn)?
+    """Whom did each judge prefer in a file of votes (model_a, model_b, winner; judge, question_id, turn where told)?
 
     The games frame, one row a vote; of the two models that with the first name is the `baseline`, `condition` is
-    "order_unknown". Each turn is a source of its own. A verdict of two orders that disagreed, "tie (inconsistent)", is
-    a tie whose `score` says so. Votes of one judge on one pair are told apart by `repeat`; an unknown winner is a
-    ValueError.
+    "order_unknown". Each turn is a source of its own; a vote on no named question is a question of its own. A verdict
+    of two orders that disagreed, "tie (inconsistent)", is a tie whose `score` says so. Votes of one judge on one pair
+    are told apart by `repeat`; an unknown winner is a ValueError.
     """
-    return games_frame(_votes(source), experiment)
+    return games_frame(vote_games(source), experiment)
 
 
-def _votes(source: str | Path, once: bool = False) -> list[Game]:
+def vote_games(source: str | Path, once: bool = False) -> list[Game]:
+    """The votes of a file as games, askings counted; `once`: a judge's second verdict on a pair is a ValueError."""
     seen: Counter[tuple[str, ...]] = Counter()
     games = []
-    for game in _read(source, "votes", _with_winner, once=once):
+    for game in _read(source, "votes", _vote, once=once):
         if game.baseline > game.candidate:
             # Whoever is named first stands for A, whichever order was shown.
             label = {FIRST: SECOND, SECOND: FIRST}.get(game.verdict, game.verdict)
@@ -294,13 +309,17 @@ def load_alpaca(source: str | Path, experiment: str = "published") -> pandas.Dat
     """Whom did AlpacaEval's annotators prefer (annotations.json: instruction, generator_1, generator_2, preference)?
 
     The games frame, one row an annotation, with `won`: the share of the candidate, preference - 1. The `baseline` is
-    generator_1 (the reference); `condition` is "order_unknown", for the two outputs are shown in random order and put
-    back. `question_id` is a hash of the instruction, `category` its dataset. Preferences lie from 1 to 2, weighted ones
-    between; 1.5 and (of old) 0 are ties, null could not be read. Anything else is a ValueError.
+    generator_1 (the reference). The two outputs are shown in random order and put back: who stood first is known of a
+    decided preference whose `raw_completion` is the letter of a place (m or M, a or b); elsewhere `condition` is
+    "order_unknown". `length_baseline` and `length_candidate` count letters of the outputs. `question_id` is a hash of
+    the instruction, `category` its dataset. Preferences lie from 1 to 2, weighted ones between; 1.5 and (of old) 0 are
+    ties, null could not be read. Anything else is a ValueError.
     """
     import pandas
 
     won: list[float] = []
+    firsts: list[str | None] = []
+    lengths: list[dict[str, int | None]] = []
 
     def prepare(record: Record) -> list[Record]:
         share = number_or_nan(record["preference"], "preference") - 1
@@ -309,13 +328,30 @@ def load_alpaca(source: str | Path, experiment: str = "published") -> pandas.Dat
             raise ValueError(f"field 'preference' holds {show(record['preference'])}, expected 1 to 2, 0 or null")
         won.append(share)
         better = None if share != share else "tie" if share == 0.5 else f"generator_{1 + (share > 0.5)}"
+        firsts.append(_alpaca_first(record.get("raw_completion"), share))
+        texts = {"length_baseline": record.get("output_1"), "length_candidate": record.get("output_2")}
+        lengths.append({name: len(text) if isinstance(text, str) else None for name, text in texts.items()})
         question = short_hash(text_field(record, "instruction", blank=True))
         judge = record.get("annotator") or "annotator"
         return [record | {"question_id": question, "annotator": judge, "better": better}]
 
-    games = _read(source, "alpaca-eval", prepare, name="generator_2")
-    frame = games_frame([game._replace(condition=NO_ORDER) for game in games], experiment)
-    return frame.assign(won=pandas.Series(won, dtype=float))
+    games = []
+    for game, first in zip(_read(source, "alpaca-eval", prepare, name="generator_2"), firsts, strict=True):
+        label = game.verdict if first != ORDERS[1] else {FIRST: SECOND, SECOND: FIRST}[game.verdict]
+        known = {"first": first, "score": label, "verdict": label} if first else {"condition": NO_ORDER}
+        games.append(game._replace(**known))
+    frame = games_frame(games, experiment).assign(won=pandas.Series(won, dtype=float))
+    told = pandas.DataFrame(lengths, dtype=float)
+    return frame.join(told) if told.notna().to_numpy().any() else frame
+
+
+def _alpaca_first(raw: Any, share: float) -> str | None:
+    """Who stood first, where the annotator's raw answer names the place of the answer that it preferred."""
+    text = raw.get("text") if isinstance(raw, dict) else raw
+    place = _PLACE.fullmatch(text) if isinstance(text, str) else None
+    if not place or share != share or share == 0.5:
+        return None
+    return ORDERS[(share > 0.5) != (place[1] in "Mb")]
 
 
 def both_order_counts(source: str | Path) -> pandas.DataFrame:
@@ -340,139 +376,6 @@ def both_order_counts(source: str | Path) -> pandas.DataFrame:
     return pandas.DataFrame(rows)
 
 
-# --- votes of people beside verdicts of judges ------------------------------------------------------------------------
-
-#: One row a vote or verdict. `question_id` is the cluster, `pair` the two answers judged, `kind` person or judge.
-VOTE_COLUMNS = ("source", "question_id", "pair", "condition", "voter", "kind", "verdict", "outcome")
-PERSON, JUDGE = "person", "judge"
-_WORDS = {FIRST: "first", EVEN: "tie", SECOND: "second"}
-
-
-def load_votes(people: str | Path, judges: str | Path | None = None, *, who: str = "") -> pandas.DataFrame:
-    """How did people, and judges, vote on the same two answers of MT-Bench (judge, model_a, model_b, winner, turn)?
-
-    The votes frame (columns: VOTE_COLUMNS), in file order, people first. A pair is a question's two models in a turn,
-    whichever of them was named first: "first" is the model whose name comes first in the alphabet. `condition` is the
-    turn. A verdict of both orders that contradict each other has the outcome "inconsistent" and no verdict. `who`
-    keeps the people whose name begins so ("expert" leaves the authors out). A judge's verdict twice, a vote of a model
-    against itself and an unknown winner are ValueErrors; a person's second vote on a pair is a vote of its own.
-    """
-    voted = [(game, PERSON) for game in _votes(people) if game.judge.startswith(who)]
-    if not voted:
-        raise ValueError(f"{people}: no vote of anybody whose name begins with {who!r}")
-    voted += [] if judges is None else [(game, JUDGE) for game in _votes(judges, once=True)]
-    rows = []
-    for game, kind in voted:
-        if game.baseline == game.candidate:
-            raise ValueError(f"question {game.question_id}: fields 'model_a' and 'model_b' both hold {game.baseline!r}")
-        turn = game.source.rpartition(", ")[2]
-        pair = f"{game.question_id}, {turn}: {game.baseline}, {game.candidate}"
-        word = None if game.score == INCONSISTENT else _WORDS[game.verdict]
-        rows.append(
-            ("MT-Bench", game.question_id, pair, turn, game.judge, kind, word, "ok" if word else "inconsistent")
-        )
-    return _votes_frame(rows)
-
-
-def load_pandalm_votes(source: str | Path) -> pandas.DataFrame:
-    """How did three people, and each judge, vote on the two responses of PandaLM's test set (annotators, cmp_key)?
-
-    The votes frame (columns: VOTE_COLUMNS), a row a person and a judge of each item; `pair` is the item's number and
-    "first" its first response. Verdicts are 1, 2, 0 or "Tie"; all else is "unreadable". An item without three votes, or
-    one twice, is a ValueError. Items of one instruction share their `question_id`: see `instructions`.
-    """
-    games = _pandalm(source, people=True)
-    pairs = {game.question_id: f"{game.baseline}_{game.candidate}" for game in games}
-    of = dict(zip(pairs, map(str, instructions(list(pairs.values()))), strict=True))
-    rows = []
-    for game in games:
-        kind = PERSON if game.judge.startswith("annotator ") else JUDGE
-        word = _WORDS.get(game.verdict or "")
-        item = game.question_id
-        rows.append(("PandaLM", of[item], item, "none", game.judge, kind, word, "ok" if word else "unreadable"))
-    return _votes_frame(rows)
-
-
-def instructions(pairs: Sequence[str]) -> list[int]:
-    """To which instruction each item belongs, where only its pair of models is known.
-
-    The items of an instruction stand together, sorted by pair of models: where the pairs do not rise, a new one has
-    begun (so it is in the source, whose instructions of items 0 to 12 and 563 to 580 were compared). Two instructions
-    whose pairs happen to rise are taken as one, which makes clusters larger and intervals no shorter than they should
-    be; no instruction is cut.
-
-    >>> instructions(["a_b", "a_c", "b_c", "a_b", "a_b"])
-    [0, 0, 0, 1, 2]
-    """
-    found: list[int] = []
-    for at, pair in enumerate(pairs):
-        found.append(0 if not at else found[-1] + (pair <= pairs[at - 1]))
-    return found
-
-
-def majority(votes: Iterable[str]) -> str | None:
-    """What most of the votes say; None where no verdict has more votes than each of the others.
-
-    >>> majority(["first", "first", "tie"]), majority(["first", "tie", "second"])
-    ('first', None)
-    """
-    (most, count), *others = Counter(votes).most_common()
-    return None if others and others[0][1] == count else most
-
-
-def pandalm_gold(source: str | Path) -> dict[str, float]:
-    """What most of PandaLM's annotators say of each item, by id: what the second response should win (0, 1/2, 1).
-
-    Items on which no two annotators agree are left out.
-    """
-    won = {"first": 0.0, "tie": 0.5, "second": 1.0}
-    return {item: won[word] for item, word in _gold(load_pandalm_votes(source)).dropna().items()}
-
-
-def _gold(votes: pandas.DataFrame) -> pandas.Series:
-    """What most people say of each pair."""
-    return votes[votes["kind"] == PERSON].groupby("pair", sort=False)["verdict"].agg(majority)
-
-
-def gold_of_votes(votes: pandas.DataFrame) -> pandas.DataFrame:
-    """Was each judge's verdict what most people say: the frame that `biases.accuracy.accuracy` takes.
-
-    One row a judge and pair: source, question_id, judge, correct (1, 0; NaN where the judge's verdict cannot be read),
-    outcome. A tie is a verdict, right where most people call it one. Pairs without a majority are left out.
-    """
-    judged = votes[votes["kind"] == JUDGE].assign(gold=lambda rows: rows["pair"].map(_gold(votes)))
-    judged = judged[judged["gold"].notna()].reset_index(drop=True)
-    correct = (judged["verdict"] == judged["gold"]).astype(float).where(judged["verdict"].notna())
-    return judged[["source", "question_id", "outcome"]].assign(judge=judged["voter"], correct=correct)
-
-
-def gold_of_games(games: pandas.DataFrame, better: str = "better") -> pandas.DataFrame:
-    """Did each verdict name the answer that is known to be better: the frame that `biases.accuracy.accuracy` takes.
-
-    `games` is a games frame one of whose two answers is called `better` (as `load_llmbar` makes it with labels). One
-    row a verdict: source, question_id, category, judge, condition (who stood first), correct, outcome. A tie names no
-    better answer and is wrong; what cannot be read is NaN. A game without `better` is a ValueError.
-    """
-    is_better = games["candidate"] == better
-    if not (is_better | (games["baseline"] == better)).all():
-        found = ", ".join(sorted({*games["candidate"], *games["baseline"]})[:6])
-        raise ValueError(f"every game needs {better!r} as candidate or baseline; found {found}")
-    shown_first = (games["first"] == "candidate") == is_better
-    wins = games["verdict"].where(games["verdict"].notna(), "").str.replace(">>", ">", regex=False)
-    right = (wins == FIRST).where(shown_first, wins == SECOND).astype(float).where(games["verdict"].notna())
-    condition = shown_first.map({True: "better first", False: "better second"})
-    kept = games[["source", "question_id", "category", "judge"]]
-    return kept.assign(condition=condition, correct=right, outcome=games["outcome"])
-
-
-def _votes_frame(rows: list[tuple[Any, ...]]) -> pandas.DataFrame:
-    import pandas
-
-    frame = pandas.DataFrame(rows, columns=list(VOTE_COLUMNS))
-    frame["verdict"] = frame["verdict"].astype(object).where(frame["verdict"].notna(), None)
-    return frame
-
-
 # --- one reader for all of them ---------------------------------------------------------------------------------------
 
 
@@ -481,7 +384,7 @@ def records_of(source: str | Path, format: str) -> tuple[Records, str]:
     path, words, needed = Path(source).expanduser(), FORMATS[format]["words"], FORMATS[format]["needs"].split()
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file; expected {words} ({', '.join(sorted(needed))})")
-    records = read_records(path)
+    records = read_rows(path)
     if not {*needed} <= records.fields:
         raise records.unknown(f"{words}: {', '.join(sorted(needed))}")
     return records, path.stem
@@ -501,11 +404,12 @@ def _read(
     where they have different time stamps, else a ValueError.
     """
     records, stem = records_of(source, format)
-    form = FORMATS[format]
+    form, rows = FORMATS[format], count(1)
 
     def read(record: Record) -> list[Game]:
         if missing := [each for each in form["needs"].split() if each not in record]:
             raise ValueError(f"field {missing[0]!r} is missing; found {', '.join(record)}")
+        record = {"row": next(rows), **record}
         return [game for each in prepare(record) for game in _games(each, form, stem)]
 
     found = records.map(read, name or form["question_id"].strip("{}"))
@@ -556,7 +460,8 @@ def _filled(template: str, record: Record, stem: str) -> str:
         if name == "stem":
             return stem
         if name == "turn":
-            return f", turn {whole_number(record, 'turn', 1)}" if "turn" in record else ""
+            turn = int(value) if isinstance(value, str) and value.isdecimal() else value
+            return f", turn {whole_number({name: turn}, name, 1)}" if name in record else ""
         if name == "judge" and isinstance(value, list) and value:
             return text_field({name: value[0]}, name)
         return id_of(record, name) if name in ("question_id", "idx") else text_field(record, name)
@@ -575,3 +480,12 @@ def _with_winner(record: Record, winners: Iterable[str] = FORMATS["votes"]["winn
     if record.get("winner") not in [*winners]:
         raise ValueError(f"field 'winner' holds {show(record.get('winner'))}, expected {', '.join(winners)}")
     return [record]
+
+
+def _vote(record: Record) -> list[Record]:
+    """A vote with a judge and a question, whether the file names them or not."""
+    named = (record[name] for name in ("question_id", "question", "id", "prompt") if record.get(name) is not None)
+    id = next(named, f"row {record['row']}")
+    if isinstance(id, str) and (len(id) > LONGEST_NAME or not id.isprintable()):
+        id = short_name(id)
+    return _with_winner(record | {"question_id": id, "judge": record.get("judge") or UNKNOWN})

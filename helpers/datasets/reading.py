@@ -22,6 +22,7 @@ from helpers.datasets import hub as repository
 from helpers.datasets.files import FILE_ENDS
 from helpers.escaping import UNSEEN
 from helpers.json_text import Odd, decode, document
+from helpers.types import short_hash
 
 #: More bytes than any file of verdicts holds, unpacked.
 MOST_BYTES = 4_000_000_000
@@ -173,14 +174,14 @@ def read_rows(path: Path) -> Records:
     In a CSV file a row with more or fewer cells than the header, a name twice in it, and a broken quote are ValueErrors
     with file and line.
     """
-    if path.suffix != ".csv":
+    if end_of_name(path) not in (".csv", ".tsv"):
         return read_records(path)
     text = read_text(path)
     lines = list(io.StringIO(text, newline=""))
     begins = [0]
     for line in lines:
         begins.append(begins[-1] + len(line))
-    reader = csv.reader(lines, strict=True)
+    reader = csv.reader(lines, strict=True, delimiter=max(",;\t", key="".join(lines[:1]).count))
     rows, offsets, at = [], [], 0
     try:
         names = next(reader, [])
@@ -254,13 +255,16 @@ def _skip(text: str, at: int) -> int:
 
 def read_text(path: Path) -> str:
     """The text of a file, without a byte order mark; bytes that are not UTF-8 are a ValueError with their line."""
-    data = read_bytes(path)
+    return decoded(path, read_bytes(path))
+
+
+def decoded(path: Path, data: bytes) -> str:
+    """The bytes of a file as its text."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        told = f"not UTF-8 text ({error.reason}); save it as UTF-8 (Excel: CSV UTF-8)"
-        raise ValueError(f"{path}, line {line}: {told}") from None
+        raise ValueError(f"{path}, line {line}: not UTF-8 text; save it as UTF-8 (Excel: CSV UTF-8)") from None
 
 
 def read_bytes(path: Path) -> bytes:
@@ -322,8 +326,8 @@ def end_of_name(path: Path) -> str:
     return ".jsonl" if end in (".ndjson", ".jsonlines") else end
 
 
-def first_fields(path: Path) -> frozenset[str]:
-    """The names of the fields of a JSON file's first record, by which its format is known; none where there is no such.
+def first_record(path: Path) -> dict[str, Any]:
+    """The first record of a JSON file, by whose fields its format is known; an empty one where there is no such.
 
     NaN, which logs hold, is no obstacle to that; whoever reads the records says what is wrong with them.
     """
@@ -336,8 +340,8 @@ def first_fields(path: Path) -> frozenset[str]:
             text, _skip(text, start + 1) if text.startswith("[", start) else start
         )
     except (ValueError, RecursionError):
-        return frozenset()
-    return frozenset(record) if isinstance(record, dict) else frozenset()
+        return {}
+    return record if isinstance(record, dict) else {}
 
 
 def find_file(source: str | Path, names: tuple[str, ...]) -> Path:
@@ -470,6 +474,16 @@ def id_of(record: Mapping[str, Any], *names: str) -> str:
     if name not in record and len(names) > 1:
         raise ValueError(f"neither {' nor '.join(map(repr, names))}; found {', '.join(record) or 'no field'}")
     return text_field(record, name)
+
+
+def short_name(text: str) -> str:
+    """A name for a text that is too long for one, or runs over several lines: its first words and a hash.
+
+    >>> short_name("Explain in your own words why\\nthe sky is blue and grass is green.")
+    'Explain in your own words why the sky... 6c12fcbe'
+    """
+    words = " ".join(text.split())[:40].rpartition(" ")[0] or text[:12]
+    return f"{words}... {short_hash(text)}"
 
 
 def whole_number(record: Mapping[str, Any], name: str, least: int) -> int:
