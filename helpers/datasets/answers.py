@@ -278,12 +278,12 @@ def style_of(text: str) -> dict[str, int]:
 def _choices_and_style(record: dict[str, Any], stem: str) -> tuple[Answer, Mapping[str, Any]]:
     """An answer with its style as the file holds it, else as it is counted in the text, and which of these it is."""
     answer, _ = _choices(record, stem)
-    held = record.get("metadata") or record.get("conv_metadata")
-    if not isinstance(held, dict | None):
-        raise ValueError(f"field 'metadata' holds {show(held)}, expected an object with {', '.join(STYLE)}")
-    if held is None or set(STYLE) - set(held):
+    style = record.get("metadata") or record.get("conv_metadata")
+    if not isinstance(style, dict | None):
+        raise ValueError(f"field 'metadata' holds {show(style)}, expected an object with {', '.join(STYLE)}")
+    if style is None or set(STYLE) - set(style):
         return answer, {**style_of(answer.text or ""), "counted": "text"}
-    return answer, {**{name: _total(held[name], name) for name in STYLE}, "counted": "file"}
+    return answer, {**{name: _total(style[name], name) for name in STYLE}, "counted": "file"}
 
 
 def _total(count: Any, name: str) -> int:

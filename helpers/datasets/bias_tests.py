@@ -381,12 +381,12 @@ def _read(
             found.append(value)
             strangers += [line] if ids is not None and id_text(row["id"]) not in ids else []
         if strangers:
-            told = (
+            text = (
                 f"{len(strangers)} lines on tests that are not known: each is taken as a question of its own, so the "
                 "wordings of a scenario are taken as independent and intervals are too narrow; the parameter "
                 '`questions` ("hub", or the file of these tests) would tell their scenarios'
             )
-            problems.append(Problem(name, strangers[0], "unknown_test", told))
+            problems.append(Problem(name, strangers[0], "unknown_test", text))
     return found, problems
 
 

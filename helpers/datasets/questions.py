@@ -75,15 +75,16 @@ def read_set(source: str | Path, path: Path, mappers: Mapping[str, Callable[...,
     """
     table = path.suffix == ".parquet"
     records = _columns(path) if table else read_rows(path)
-    known = [Format(**_formats()[name], read=mapper) for name, mapper in mappers.items()]
-    form = next((each for each in known if records.fields.issuperset(each.needs)), None)
+    formats = [Format(**_formats()[name], read=mapper) for name, mapper in mappers.items()]
+    form = next((each for each in formats if records.fields.issuperset(each.needs)), None)
     if form is None:
-        raise records.unknown("one of " + "; ".join(each.words for each in known))
+        raise records.unknown("one of " + "; ".join(each.words for each in formats))
     if table:
         rows = _typed(records, form)
         return Records(path, rows, tuple(range(len(rows))), "\n" * len(rows)), form
-    whole = Path(source) == path or path.suffix == ".csv"
-    return (records if whole else replace(records, rows=_typed(records, form))), form
+    if Path(source) != path and path.suffix != ".csv":
+        records = replace(records, rows=_typed(records, form))
+    return records, form
 
 
 @cache
@@ -150,7 +151,7 @@ def load_questions(source: str | Path, hub: Mapping[str, Any] | None = None) -> 
     answer. File order is kept. Every defect is a ValueError with file, line and id before anything is asked: an unknown
     format, a missing category, an empty text, a lone surrogate, an id twice, one id with two texts.
     """
-    mappers = {"own": _own, "mt_bench": _mt_bench, "answered": _answered, "judged_pair": _judged_pair}
+    mappers = {"own": _plain, "mt_bench": _mt_bench, "answered": _answered, "judged_pair": _judged_pair}
     records, form = read_set(source, find_set(source, hub, QUESTION_FILES), mappers)
     questions = map_records(records, form.read)
     if form.read is _answered:
@@ -266,7 +267,7 @@ def _distinct(records: Records, questions: Sequence[Question]) -> tuple[Question
 # --- one mapper a format ----------------------------------------------------------------------------------------------
 
 
-def _own(record: dict[str, Any]) -> Question:
+def _plain(record: dict[str, Any]) -> Question:
     points = record.get("points") or []
     if not isinstance(points, list):
         raise ValueError(f"field 'points' holds {show(points)}, expected a list of texts")
@@ -306,7 +307,7 @@ def _judged_pair(record: dict[str, Any]) -> Question:
     if type(label) is not int or label not in (1, 2):
         raise ValueError(f"field 'label' holds {show(label)}, expected 1 or 2: the better response")
     return Question(
-        id=text_field(record, "id") if "id" in record else "",
+        id=text_or_none(record, "id") or "",
         category=text_field({"category": record.get("bias")}, "category"),
         text=text_field(record, "instruction"),
         options=(text_field(record, "response1"), text_field(record, "response2")),
@@ -334,7 +335,6 @@ def _quality(record: dict[str, Any]) -> list[Question]:
 
 def _quality_row(record: dict[str, Any], instead: str | None = None) -> list[Question]:
     gold, difficult = record.get("gold_label"), record.get("difficult")
-    given = instead if record.get("question_unique_id") is None else None
     if gold is None:
         raise ValueError("no 'gold_label': the test split is published without it; take dev or train")
     if isinstance(gold, str):
@@ -343,7 +343,7 @@ def _quality_row(record: dict[str, Any], instead: str | None = None) -> list[Que
         raise ValueError(f"field 'difficult' holds {show(difficult)}, expected 0 or 1")
     return [
         Question(
-            id=given or text_field(record, "question_unique_id"),
+            id=text_or_none(record, "question_unique_id") or instead or text_field(record, "question_unique_id"),
             category=text_or_none(record, "source") or UNKNOWN,
             text=text_field(record, "question"),
             article=text_field(record, "article_id"),
@@ -421,9 +421,9 @@ def letter(value: Any, name: str) -> str:
     >>> letter("B", "gold"), letter(4, "gold"), letter("1", "gold")
     ('B', 'D', 'A')
     """
-    given = value.strip() if isinstance(value, str) else str(value) if type(value) is int else ""
-    if given and given in (*LETTERS, *"1234"):
-        return given if given in LETTERS else LETTERS[int(given) - 1]
+    mark = value.strip() if isinstance(value, str) else str(value) if type(value) is int else ""
+    if mark in (*LETTERS, *"1234"):
+        return mark if mark in LETTERS else LETTERS[int(mark) - 1]
     raise ValueError(f"field {name!r} holds {show(value)}, expected one of A, B, C, D or 1 to 4 (counted from 1)")
 
 
