@@ -11,7 +11,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -468,19 +468,25 @@ def _games(record: Record, form: Mapping[str, Any], stem: str) -> Iterator[Game]
 
 def _filled(template: str, record: Record, stem: str) -> str:
     """A text of `formats.toml` with what the record holds in place of the fields."""
+    return "".join(_held(part, record, stem) if at % 2 else part for at, part in enumerate(_parts(template)))
 
-    def held(field: re.Match[str]) -> str:
-        name, value = field[1], record.get(field[1])
-        if name == "stem":
-            return stem
-        if name == "turn":
-            turn = int(value) if isinstance(value, str) and value.isdecimal() else value
-            return f", turn {whole_number({name: turn}, name, 1)}" if name in record else ""
-        if name == "judge" and isinstance(value, list) and value:
-            return text_field({name: value[0]}, name)
-        return id_of(record, name) if name in ("question_id", "idx") else text_field(record, name)
 
-    return re.sub(r"\{(\w+)\}", held, template)
+@cache
+def _parts(template: str) -> list[str]:
+    """A template as texts and, between them, names of fields."""
+    return re.split(r"\{(\w+)\}", template)
+
+
+def _held(name: str, record: Record, stem: str) -> str:
+    value = record.get(name)
+    if name == "stem":
+        return stem
+    if name == "turn":
+        turn = int(value) if isinstance(value, str) and value.isdecimal() else value
+        return f", turn {whole_number({name: turn}, name, 1)}" if name in record else ""
+    if name == "judge" and isinstance(value, list) and value:
+        return text_field({name: value[0]}, name)
+    return id_of(record, name) if name in ("question_id", "idx") else text_field(record, name)
 
 
 def _winner(stored: Any, winners: Mapping[str, str]) -> str | None:
