@@ -59,7 +59,7 @@ def games(
     frame = frame.astype(dict.fromkeys(_CODED, "category"))
     single = format == "arena-hard" or frame["baseline"].nunique() == 1
     some = (
-        f"Of {ordered.sum():,} of {len(frame):,} verdicts the shown order is known: numbers about places are of these."
+        f"The shown order is known of {ordered.sum():,} of {len(frame):,} verdicts: numbers about places are of these."
     )
     said = [BY_NAMES, *([] if ordered.all() else [some if ordered.any() else NO_ORDER]), *notes]
     return Held("pairwise", format, name, frame, frozenset(told), counts, single, tuple(said))
@@ -115,6 +115,7 @@ def fastchat_single(path: Path) -> Held:
     """
     records, stem = records_of(path, "fastchat-single")
     seen: Counter[tuple[str, ...]] = Counter()
+    off: list[float] = []
 
     def read(record: dict[str, Any]) -> dict[str, Any]:
         judge = record.get("judge") or UNKNOWN
@@ -125,18 +126,12 @@ def fastchat_single(path: Path) -> Held:
         key = (str(judge), about["question"], *about["candidates"], str(turn))
         again = TURNS * seen[key]
         seen[key] += isinstance(record.get("tstamp"), int | float)
+        off.extend([score] if score != -1 and (score < LEAST or score > MOST) else [])
         return about | {"verdict": score if LEAST <= score <= MOST else None, "repeat": turn + again}
 
     rows = records.map(read, "question_id")
-    off = [
-        row["score"] for row in records.rows if row.get("score") not in (None, -1) and not LEAST <= row["score"] <= MOST
-    ]
-    notes = (
-        [f"{len(off):,} scores such as {off[0]:g} lie outside {LEAST} to {MOST} and count as unreadable."]
-        if off
-        else []
-    )
-    return _tidy(path, stem, "fastchat-single", rows, tuple(records.lines()), notes)
+    note = f"{len(off):,} scores such as {off[0]:g} lie outside {LEAST} to {MOST} and are unreadable." if off else ""
+    return _tidy(path, stem, "fastchat-single", rows, tuple(records.lines()), [note] if off else [])
 
 
 def inspect(path: Path) -> Held:

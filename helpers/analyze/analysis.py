@@ -47,17 +47,19 @@ def analyze(
     *,
     ignore_extra: bool = False,
     names: Mapping[str, str] | None = None,
+    positive: str = "",
     seed: int = SEED,
     margin_pp: float = MARGIN_PP,
 ) -> Analysis:
     """Every number that the verdicts of a file can carry, and of each other declared number what is missing.
 
     `source`: a tidy file (.csv, .tsv, .jsonl, .json, .parquet; columns: `columns.ALL`), or a file or folder of another
-    tool (`formats.FORMATS`); `format` where its fields do not tell; `names`: what it calls our columns. `seed`:
-    resampling and sign flips; `margin_pp`: within which a hint counts as changing nothing. A file that is not what it
-    should be is a ValueError with file, line and field, before anything is computed.
+    tool (`formats.FORMATS`); `format` where its fields do not tell; `names`: what it calls our columns; `positive`: for
+    which answer, "first" or "second", grades above 0 are. `seed`: resampling and sign flips; `margin_pp`: within which
+    a hint counts as changing nothing. A file that is not what it should be is a ValueError with file, line and field,
+    before anything is computed.
     """
-    held = formats.load(source, format, ignore_extra, names)
+    held = formats.load(source, format, ignore_extra, names, positive)
     estimates, notes = measured(held, "folder", seed, margin_pp)
     # Pairwise and score frames have a row a verdict, listwise ones a row a candidate.
     rows = frames.one_row_each(held.frame) if held.style == "ranking" else held.frame
