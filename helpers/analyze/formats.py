@@ -46,8 +46,9 @@ def load(
     """The verdicts of a file or folder in a known format; which one, its fields tell unless `format` does.
 
     Tables are tidy, or pairs of models with a winner; JSON is known by the fields of its first record, a folder by
-    what lies in it. `names` makes a file tidy: its own names by our columns; so does `positive` (see `load_tidy`). What is of
-    no known format is a ValueError with what was found and what is valid, a path that is not there a FileNotFoundError.
+    what lies in it. `names` makes a file tidy: its own names by our columns; so does `positive` (see `load_tidy`). What
+    is of no known format is a ValueError with what was found and what is valid, a path that is not there a
+    FileNotFoundError.
     """
     path = Path(source).expanduser()
     if format is not None and format not in NAMES:
