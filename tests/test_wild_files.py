@@ -326,6 +326,13 @@ def test_scores_off_the_scale_are_unreadable_and_counted(tmp_path: Path) -> None
     assert any("2 scores such as 70 lie outside 1 to 10" in note for note in held.notes)
 
 
+def test_a_second_game_that_was_never_asked_is_not_lost(tmp_path: Path) -> None:
+    games = [[{"score": "A>B"}], [{"score": "A>B"}, None], [{"score": "A>B"}, {"score": "B>A"}]]
+    rows = [{"uid": str(at), "model": "m", "judge": "j", "games": each} for at, each in enumerate(games)]
+    frame = formats.load(put(tmp_path / "arena.jsonl", lines(rows))).frame
+    assert frame["outcome"].tolist() == ["ok", "ok", "missing", "ok", "ok"]
+
+
 def test_lines_on_the_same_are_told_apart_by_their_time_stamps(tmp_path: Path) -> None:
     pair = {"question_id": 1, "model_1": "a", "model_2": "b", "judge": "j", "turn": 1, "g1_winner": "model_1"}
     rows = [pair | {"g2_winner": "model_2", "tstamp": 20.5}, pair | {"g2_winner": "tie", "tstamp": 10.5}]

@@ -68,9 +68,12 @@ def games(
 def arena_hard(path: Path) -> Held:
     """Arena-Hard's judgments: a file, a judge's folder, or a tree of judges; what is broken is told and left out."""
     found = datasets.load_arena(path)
+    # A second game that no line holds was never asked: there is nothing in it that could not be read.
+    asked = found.frame[(found.frame["outcome"] != "missing") | (found.frame["games"] > 1)]
+    frame = found.frame if asked.empty else asked.reset_index(drop=True)
     notes = [f"Not read as it stands: {problem}" for problem in found.problems[:5]]
     more = len(found.problems) - len(notes)
-    return games(found.frame, "arena-hard", path.stem, notes=[*notes, *([f"... and {more} more."] if more > 0 else [])])
+    return games(frame, "arena-hard", path.stem, notes=[*notes, *([f"... and {more} more."] if more > 0 else [])])
 
 
 def votes(path: Path) -> Held:
