@@ -142,6 +142,19 @@ def test_names_of_columns_can_be_given(tmp_path: Path) -> None:
     assert "24 judgments" in CliRunner().invoke(command.main, call, catch_exceptions=False).output
 
 
+def test_grades_around_zero_are_verdicts_where_their_direction_is_given(tmp_path: Path) -> None:
+    grades = [2, 1, 0, -1, -2, "n/a"]
+    rows = [TIDY[0] | {"question": str(at), "verdict": grade} for at, grade in enumerate(grades)]
+    path = put(tmp_path / "v.csv", table(rows))
+    for positive, labels in (("first", ["A>>B", "A>B", "A=B", "B>A", "B>>A"]), ("second", ["B>>A", "B>A", "A=B"])):
+        found = formats.load(path, positive=positive).frame["verdict"]
+        assert found.tolist()[: len(labels)] == labels and found.isna().sum() == 1
+    with pytest.raises(ValueError, match="a bare number does not tell who won"):
+        formats.load(path)
+    with pytest.raises(ValueError, match="positive 'left'; valid: first, second"):
+        formats.load(path, positive="left")
+
+
 def test_an_unknown_format_names_the_nearest_first(tmp_path: Path) -> None:
     path = put(tmp_path / "v.jsonl", lines([{"question_id": 1, "model": "m", "mark": 3}]))
     with pytest.raises(ValueError, match=r"are of no known format: fastchat-single .*tidy .*--map"):
@@ -268,7 +281,7 @@ def test_alpaca_has_lengths_and_an_order_where_its_letters_show_one(tmp_path: Pa
     assert value(found.estimates, "longer_win_rate", judge="a") == pytest.approx(3 / 5)
     assert value(found.estimates, "candidate_win_rate", candidate="mine") == pytest.approx((1 + 1 + 0.1 + 0.5 + 1) / 6)
     assert value(found.estimates, "first_place_share", judge="a") == pytest.approx(0.5)
-    assert any("Of 4 of 7 verdicts the shown order is known" in note for note in found.notes)
+    assert any("The shown order is known of 4 of 7 verdicts" in note for note in found.notes)
 
 
 def log(samples: int, status: str = "success", expected: int | None = None, **head: Any) -> dict[str, Any]:
@@ -311,6 +324,13 @@ def test_scores_off_the_scale_are_unreadable_and_counted(tmp_path: Path) -> None
     held = formats.load(put(tmp_path / "single.jsonl", lines(rows)))
     assert held.frame["score"].notna().sum() == 4 and (held.frame["outcome"] == "unparsed").sum() == 4
     assert any("2 scores such as 70 lie outside 1 to 10" in note for note in held.notes)
+
+
+def test_a_second_game_that_was_never_asked_is_not_lost(tmp_path: Path) -> None:
+    games = [[{"score": "A>B"}], [{"score": "A>B"}, None], [{"score": "A>B"}, {"score": "B>A"}]]
+    rows = [{"uid": str(at), "model": "m", "judge": "j", "games": each} for at, each in enumerate(games)]
+    frame = formats.load(put(tmp_path / "arena.jsonl", lines(rows))).frame
+    assert frame["outcome"].tolist() == ["ok", "ok", "missing", "ok", "ok"]
 
 
 def test_lines_on_the_same_are_told_apart_by_their_time_stamps(tmp_path: Path) -> None:

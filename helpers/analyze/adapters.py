@@ -60,7 +60,7 @@ def games(
     frame = frame.astype(dict.fromkeys(_CODED, "category"))
     single = format == "arena-hard" or frame["baseline"].nunique() == 1
     some = (
-        f"Of {ordered.sum():,} of {len(frame):,} verdicts the shown order is known: numbers about places are of these."
+        f"The shown order is known of {ordered.sum():,} of {len(frame):,} verdicts: numbers about places are of these."
     )
     said = [BY_NAMES, *([] if ordered.all() else [some if ordered.any() else NO_ORDER]), *notes]
     return Held("pairwise", format, name, frame, frozenset(told), counts, single, tuple(said))
@@ -69,9 +69,12 @@ def games(
 def arena_hard(path: Path) -> Held:
     """Arena-Hard's judgments: a file, a judge's folder, or a tree of judges; what is broken is told and left out."""
     found = datasets.load_arena(path)
+    # A second game that no line holds was never asked: there is nothing in it that could not be read.
+    asked = found.frame[(found.frame["outcome"] != "missing") | (found.frame["games"] > 1)]
+    frame = found.frame if asked.empty else asked.reset_index(drop=True)
     notes = [f"Not read as it stands: {problem}" for problem in found.problems[:5]]
     more = len(found.problems) - len(notes)
-    return games(found.frame, "arena-hard", path.stem, notes=[*notes, *([f"... and {more} more."] if more > 0 else [])])
+    return games(frame, "arena-hard", path.stem, notes=[*notes, *([f"... and {more} more."] if more > 0 else [])])
 
 
 def votes(path: Path) -> Held:
@@ -116,6 +119,7 @@ def fastchat_single(path: Path) -> Held:
     """
     records, stem = records_of(path, "fastchat-single")
     seen: Counter[tuple[str, ...]] = Counter()
+    off: list[float] = []
 
     def read(record: dict[str, Any]) -> dict[str, Any]:
         judge = record.get("judge") or UNKNOWN
@@ -126,18 +130,12 @@ def fastchat_single(path: Path) -> Held:
         key = (str(judge), about["question"], *about["candidates"], str(turn))
         again = TURNS * seen[key]
         seen[key] += isinstance(record.get("tstamp"), int | float)
+        off.extend([score] if score != -1 and (score < LEAST or score > MOST) else [])
         return about | {"verdict": score if LEAST <= score <= MOST else None, "repeat": turn + again}
 
     rows = records.map(read, "question_id")
-    off = [
-        row["score"] for row in records.rows if row.get("score") not in (None, -1) and not LEAST <= row["score"] <= MOST
-    ]
-    notes = (
-        [f"{len(off):,} scores such as {off[0]:g} lie outside {LEAST} to {MOST} and count as unreadable."]
-        if off
-        else []
-    )
-    return _tidy(path, stem, "fastchat-single", rows, tuple(records.lines()), notes)
+    note = f"{len(off):,} scores such as {off[0]:g} lie outside {LEAST} to {MOST} and are unreadable." if off else ""
+    return _tidy(path, stem, "fastchat-single", rows, tuple(records.lines()), [note] if off else [])
 
 
 def inspect(path: Path) -> Held:

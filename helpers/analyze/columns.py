@@ -28,8 +28,6 @@ OPTIONAL = {
     "named": "under whose vendor's name each answer was shown, in the order of `candidates`; empty: under none",
 }
 ALL = REQUIRED | OPTIONAL
-#: Columns with a value for each candidate.
-LISTED = ("candidate_vendors", "length", "named")
 #: More rows, candidates of a row, letters of a cell or of a name than any file of verdicts holds.
 MOST_ROWS = 5_000_000
 MOST_CANDIDATES = 64

@@ -37,13 +37,18 @@ MOST_TRIED = 50
 
 
 def load(
-    source: str | Path, format: str | None = None, ignore_extra: bool = False, names: Mapping[str, str] | None = None
+    source: str | Path,
+    format: str | None = None,
+    ignore_extra: bool = False,
+    names: Mapping[str, str] | None = None,
+    positive: str = "",
 ) -> Held:
     """The verdicts of a file or folder in a known format; which one, its fields tell unless `format` does.
 
-    Tables are tidy, or pairs of models with a winner; JSON is known by the fields of its first record, a folder by what
-    lies in it. `names` makes a file tidy: its own names by our columns. An unknown format is a ValueError that lists
-    what was found and what is valid; a path that is not there a FileNotFoundError.
+    Tables are tidy, or pairs of models with a winner; JSON is known by the fields of its first record, a folder by
+    what lies in it. `names` makes a file tidy: its own names by our columns; so does `positive` (see `load_tidy`). What
+    is of no known format is a ValueError with what was found and what is valid, a path that is not there a
+    FileNotFoundError.
     """
     path = Path(source).expanduser()
     if format is not None and format not in NAMES:
@@ -53,11 +58,13 @@ def load(
     unknown = [name for name in names or {} if name not in columns.ALL]
     if unknown:
         raise ValueError(f"--map {unknown[0]}: no such column. {columns.valid()}")
-    chosen = TIDY if names else format or (_of_folder(path) if path.is_dir() else _of_file(path))
+    if positive not in ("", "first", "second"):
+        raise ValueError(f"positive {positive!r}; valid: first, second (for which answer a grade above 0 is)")
+    chosen = TIDY if names or positive else format or (_of_folder(path) if path.is_dir() else _of_file(path))
     if chosen == TIDY:
         if path.is_dir():
             raise ValueError(f"{path}: tidy verdicts are one file, this is a folder")
-        held = load_tidy(path, ignore_extra, {theirs: ours for ours, theirs in (names or {}).items()})
+        held = load_tidy(path, ignore_extra, {theirs: ours for ours, theirs in (names or {}).items()}, positive)
     else:
         held = FORMATS[chosen].load(path)
         held = replace(held, name=path.name) if path.is_dir() else held

@@ -1,13 +1,21 @@
-"""What each declared number needs of a file of verdicts, in words that name the column or what else is missing."""
+"""What each declared number needs of a file of verdicts, whether it was computed, and what is missing where not."""
 
 from __future__ import annotations
 
 import pkgutil
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
 
+import pandas as pd
+
+from helpers import biases
+from helpers.analyze.estimands import ESTIMANDS
 from helpers.analyze.held import STYLES, Held
+from helpers.types import Estimand, Estimate
 
 
 @dataclass(frozen=True)
@@ -108,3 +116,54 @@ def lacking(module: str, id: str, facts: Facts) -> list[str]:
                 return [f"{words}, these are {STYLES[facts.style]}"]
             told.append(words)
     return told
+
+
+COMPUTED, MISSING = "computed", "not computed"
+#: How this room is called beside the modules of biases.
+HERE = "analyze"
+
+
+@cache
+def declared() -> Mapping[str, Mapping[str, Estimand]]:
+    """All estimands by module: those of this room, then those of each bias."""
+    found = {HERE: ESTIMANDS}
+    for each in sorted(iter_modules(biases.__path__), key=lambda each: each.name):
+        if not each.ispkg:
+            continue
+        module = import_module(f"helpers.biases.{each.name}")
+        every = module.ESTIMANDS
+        found[each.name] = every if isinstance(every, Mapping) else {one.id: one for one in every}
+    return found
+
+
+def supported(held: Held, estimates: Sequence[Estimate]) -> pd.DataFrame:
+    """One row a declared number: module, id, words, unit, status, numbers (how many were computed) and why (not).
+
+    A number of the hinting groups is one with a hint in its place; one that has no value in any place is not computed,
+    and its method says why.
+    """
+    facts = facts_of(held)
+    made: dict[tuple[bool, str], list[Estimate]] = {}
+    for each in estimates:
+        made.setdefault(("hint" in each.where, each.id), []).append(each)
+    rows = []
+    for module, estimands in declared().items():
+        for id, estimand in estimands.items():
+            found = _of(made, module, id)
+            valued = [each for each in found if each.value == each.value]
+            why = ""
+            if not valued:
+                missing = lacking(module, id, facts)
+                why = "; ".join(missing) or (found[0].method if found else "these verdicts give none")
+            rows.append((module, id, estimand.words, estimand.unit, COMPUTED if valued else MISSING, len(valued), why))
+    return pd.DataFrame(rows, columns=["module", "id", "words", "unit", "status", "numbers", "why"])
+
+
+def _of(made: Mapping[tuple[bool, str], list[Estimate]], module: str, id: str) -> list[Estimate]:
+    """The estimates of one declared number."""
+    hinted, plain = made.get((True, id), []), made.get((False, id), [])
+    if module == "hinting":
+        return hinted or (plain if id in ("change_rate_repeat", "unreadable_share") else [])
+    if module in ("self_preference", "cognitive"):
+        return []
+    return plain

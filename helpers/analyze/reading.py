@@ -79,28 +79,24 @@ def read(path: Path, ignore_extra: bool = False, names: Mapping[str, str] | None
     return raw
 
 
-def header(path: Path) -> tuple[int, list[str], str]:
+def header(path: Path, data: bytes | None = None) -> tuple[int, list[str], str]:
     """Where the header of a CSV file stands (its line, from 1), the names of columns, and what stands between them.
 
     Lines of comments (#) before it, and the line sep= that Excel reads, are no header.
     """
-    return _header(path, read_bytes(path))
-
-
-def _header(path: Path, data: bytes) -> tuple[int, list[str], str]:
-    separator = "\t" if end_of_name(path) == ".tsv" else ","
-    start, line = 0, 1
+    data = read_bytes(path) if data is None else data
+    between, start, line = "\t" if end_of_name(path) == ".tsv" else ",", 0, 0
     while True:
-        text = data[start:].split(b"\n", 1)[0].decode("utf-8-sig", "replace").strip("\r")
+        end = data.find(b"\n", start)
+        end = len(data) if end < 0 else end
+        text = data[start:end].decode("utf-8-sig", "replace").strip("\r")
         named = text.strip('"').lower().startswith("sep=") and text.strip('"')[4:5]
+        start, line, between = end + 1, line + 1, named or between
         if not named and not text.startswith("#"):
             break
-        separator = named or separator
-        start += len(data[start:].split(b"\n", 1)[0]) + 1
-        line += 1
     # As the file's name or its first line tells, or what spreadsheets of many countries write instead.
-    found = {each: _cells(path, line, text, each) for each in (separator, ";", "\t", ",")}
-    between = next((each for each, names in found.items() if {*names} & {*columns.ALL, "model_a"}), separator)
+    found = {each: _cells(path, line, text, each) for each in (between, ";", "\t", ",")}
+    between = next((each for each, names in found.items() if {*names} & {*columns.ALL, "model_a"}), between)
     return line, found[between], between
 
 
@@ -116,12 +112,12 @@ def _delimited(path: Path, ignore_extra: bool, names: Mapping[str, str]) -> Raw:
     from pyarrow import csv
 
     data = read_bytes(path)
-    line, found, separator = _header(path, data)
+    line, found, separator = header(path, data)
     found = [names.get(name, name) for name in found]
     # Columns without a name are those of commas that a spreadsheet adds, and left out where they are empty.
-    bare = [f"\0{at}" for at, name in enumerate(found) if not name.strip()]
     titles = [name if name.strip() else f"\0{at}" for at, name in enumerate(found)]
-    kept = columns.check([name for name in found if name.strip()], f"{path}, line {line}", ignore_extra)
+    bare = [title for title in titles if title.startswith("\0")]
+    kept = columns.check([title for title in titles if title not in bare], f"{path}, line {line}", ignore_extra)
     try:
         table = csv.read_csv(
             io.BytesIO(data),
@@ -135,9 +131,9 @@ def _delimited(path: Path, ignore_extra: bool, names: Mapping[str, str]) -> Raw:
         )
     except pyarrow.ArrowException as error:
         raise ValueError(_told(path, data, separator, len(found), error)) from None
-    filled = [name for name in bare if any(text.strip() for text in table.column(name).unique().to_pylist())]
+    filled = any(text.strip() for name in bare for text in table.column(name).unique().to_pylist())
     if filled and not ignore_extra:
-        columns.check([*(name for name in found if name.strip()), ""], f"{path}, line {line}", ignore_extra)
+        columns.check([*dict.fromkeys(name.strip() for name in found)], f"{path}, line {line}", ignore_extra)
     # Lines and rows are the same thing where no value runs over several lines.
     plain = data.rstrip(b"\r\n").count(b"\n") == len(table) + line - 1
     return Raw(path, _categories(table.select(kept)), range(line + 1, len(table) + line + 1) if plain else None)

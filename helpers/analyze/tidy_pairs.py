@@ -109,23 +109,33 @@ def scored(cells: Cells, name: str, told: frozenset[str]) -> Held:
     `score_baseline` and `score_candidate`; `gap` is the score of the first answer less that of the second. Askings are
     counted within each order.
     """
-    gaps = [each.value[0] - each.value[1] if each.style else np.nan for each in cells.said]
-    labels = [Said("label", "A>B" if gap > 0 else "B>A" if gap < 0 else "A=B") if gap == gap
-              else Said("", None, "unparsed") for gap in gaps]  # fmt: skip
-    gold = [Said("label", "A>B" if each.value[0] > each.value[1] else "B>A") if each.style == "scores" else each
-            for each in cells.gold]  # fmt: skip
-    held = pairwise(replace(cells, raw=_asked_within(cells), style="label", said=labels, gold=gold), name, told)
-    values = np.array([each.value if each.style else (np.nan, np.nan) for each in cells.said])[cells.said_at]
+    held = pairwise(
+        replace(cells, raw=_asked_within(cells), said=_higher(cells.said), gold=_higher(cells.gold)), name, told
+    )
+    first, second = np.array([each.value or (np.nan, np.nan) for each in cells.said])[cells.said_at].T
     turned = (held.frame["first"] == FIRSTS[1]).to_numpy()
     frame = held.frame.assign(
-        gap=np.where(held.frame["ordered"], np.array(gaps)[cells.said_at], np.nan),
-        score_baseline=np.where(turned, values[:, 1], values[:, 0]),
-        score_candidate=np.where(turned, values[:, 0], values[:, 1]),
+        gap=np.where(held.frame["ordered"], first - second, np.nan),
+        score_baseline=np.where(turned, second, first),
+        score_candidate=np.where(turned, first, second),
     )
     note = (
         "Two scores a row on pairs in both orders: the higher one wins; what the place is worth is told in scores too."
     )
     return replace(held, frame=frame, notes=(*held.notes, note))
+
+
+def _higher(said: list[Said]) -> list[Said]:
+    """The label that two scores stand for; a score that is not there makes none."""
+    found = []
+    for each in said:
+        if each.style != "scores":
+            found.append(each)
+            continue
+        gap = each.value[0] - each.value[1]
+        label = "A>B" if gap > 0 else "B>A" if gap < 0 else "A=B"
+        found.append(Said("label", label) if gap == gap else Said("", None, "unparsed"))
+    return found
 
 
 def _asked_within(cells: Cells) -> Raw:

@@ -213,12 +213,12 @@ def _lines(
                 condition="identical" if candidate == named else "none",
             )
             layout = "v2.0" if record.get("uid") is not None else "v0.1"
-            yield number, Line(blank, _held_games(record), layout)
+            yield number, Line(blank, _listed_games(record), layout)
         except ValueError as error:
             yield number, Problem(place.file, number, "broken", str(error))
 
 
-def _held_games(record: Mapping[str, Any]) -> list[dict[str, Any] | None]:
+def _listed_games(record: Mapping[str, Any]) -> list[dict[str, Any] | None]:
     """The games of one line, in order; none where `games` is null."""
     if "games" not in record:
         raise ValueError(f"field 'games' is missing; found {', '.join(record) or 'no field'}")

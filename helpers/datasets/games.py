@@ -11,6 +11,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -39,6 +40,8 @@ FORMATS: dict[str, dict[str, Any]] = tomllib.loads((pkgutil.get_data(__package__
 ORDERS = ("baseline", "candidate")
 #: A decisive or even verdict for whoever stands first, for nobody, for whoever stands second.
 FIRST, EVEN, SECOND = "A>B", "A=B", "B>A"
+#: The same winner with the answers in the other order.
+TURNED = {FIRST: SECOND, EVEN: EVEN, SECOND: FIRST}
 #: The condition of verdicts whose file does not tell who stood first.
 NO_ORDER = "order_unknown"
 #: The gold labels of LLMBar, where they lie beside its verdicts.
@@ -202,12 +205,12 @@ def load_judgebench(source: str | Path, experiment: str = "published") -> pandas
             raise ValueError(f"field 'judgments' holds {show(judgments)}, expected one judgment for each of two orders")
         if record["label"] not in won:
             raise ValueError(f"field 'label' holds {show(record['label'])}, expected {', '.join(won)}")
-        told = [each if isinstance(each, dict) else {} for each in (*judgments, None, None)[:2]]
-        inner = next((each["judgment"] for each in told if isinstance(each.get("judgment"), dict)), {})
+        both = [each if isinstance(each, dict) else {} for each in (*judgments, None, None)[:2]]
+        inner = next((each["judgment"] for each in both if isinstance(each.get("judgment"), dict)), {})
         model = inner.get("judge_model") or record.get("judge_name") or UNKNOWN
         gold[id_of(record, "pair_id")] = won[record["label"]]
         named = {"judge": record.get("judge_name") or model, "judge_model": model}
-        return [record | named | {f"game_{at}": each.get("decision") for at, each in enumerate(told, 1)}]
+        return [record | named | {f"game_{at}": each.get("decision") for at, each in enumerate(both, 1)}]
 
     frame = games_frame(_read(source, "judgebench", prepare), experiment)
     return frame.assign(gold=frame["question_id"].map(gold).astype(float))
@@ -234,8 +237,9 @@ def pandalm_games(source: str | Path, people: bool) -> list[Game]:
         votes = record.get("annotators") if people else []
         if people and not (isinstance(votes, list) and len(votes) == 3 and all(map(_is_vote, votes))):
             raise ValueError(f"field 'annotators' holds {show(votes)}, expected three votes, each 1, 2 or 0")
-        said = {f"annotator {at}": vote for at, vote in enumerate(votes, 1)} | {at: record.get(at) for at in judges}
-        for judge, verdict in said.items():
+        verdicts = {f"annotator {at}": vote for at, vote in enumerate(votes, 1)}
+        verdicts |= {judge: record.get(judge) for judge in judges}
+        for judge, verdict in verdicts.items():
             yield record | {"model_1": models[0], "model_2": models[1], "judge": judge, "verdict": verdict}
 
     return _read(source, "pandalm", prepare, name="idx")
@@ -266,8 +270,7 @@ def vote_games(source: str | Path, once: bool = False) -> list[Game]:
     for game in _read(source, "votes", _vote, once=once):
         if game.baseline > game.candidate:
             # Whoever is named first stands for A, whichever order was shown.
-            label = {FIRST: SECOND, SECOND: FIRST}.get(game.verdict, game.verdict)
-            game = game._replace(baseline=game.candidate, candidate=game.baseline, verdict=label)
+            game = game._replace(baseline=game.candidate, candidate=game.baseline, verdict=TURNED[game.verdict])
         key = (game.source, game.question_id, game.judge, game.baseline, game.candidate)
         games.append(game._replace(condition=NO_ORDER, repeat=seen[key]))
         seen[key] += 1
@@ -337,12 +340,12 @@ def load_alpaca(source: str | Path, experiment: str = "published") -> pandas.Dat
 
     games = []
     for game, first in zip(_read(source, "alpaca-eval", prepare, name="generator_2"), firsts, strict=True):
-        label = game.verdict if first != ORDERS[1] else {FIRST: SECOND, SECOND: FIRST}[game.verdict]
-        known = {"first": first, "score": label, "verdict": label} if first else {"condition": NO_ORDER}
-        games.append(game._replace(**known))
+        label = TURNED[game.verdict] if first == ORDERS[1] else game.verdict
+        order = {"first": first, "score": label, "verdict": label} if first else {"condition": NO_ORDER}
+        games.append(game._replace(**order))
     frame = games_frame(games, experiment).assign(won=pandas.Series(won, dtype=float))
-    told = pandas.DataFrame(lengths, dtype=float)
-    return frame.join(told) if told.notna().to_numpy().any() else frame
+    counted = pandas.DataFrame(lengths, dtype=float)
+    return frame.join(counted) if counted.notna().to_numpy().any() else frame
 
 
 def _alpaca_first(raw: Any, share: float) -> str | None:
@@ -454,19 +457,26 @@ def _games(record: Record, form: Mapping[str, Any], stem: str) -> Iterator[Game]
 
 def _filled(template: str, record: Record, stem: str) -> str:
     """A text of `formats.toml` with what the record holds in place of the fields."""
+    return "".join(_field_text(part, record, stem) if at % 2 else part for at, part in enumerate(_parts(template)))
 
-    def held(field: re.Match[str]) -> str:
-        name, value = field[1], record.get(field[1])
-        if name == "stem":
-            return stem
-        if name == "turn":
-            turn = int(value) if isinstance(value, str) and value.isdecimal() else value
-            return f", turn {whole_number({name: turn}, name, 1)}" if name in record else ""
-        if name == "judge" and isinstance(value, list) and value:
-            return text_field({name: value[0]}, name)
-        return id_of(record, name) if name in ("question_id", "idx") else text_field(record, name)
 
-    return re.sub(r"\{(\w+)\}", held, template)
+@cache
+def _parts(template: str) -> list[str]:
+    """A template as texts and, between them, names of fields."""
+    return re.split(r"\{(\w+)\}", template)
+
+
+def _field_text(name: str, record: Record, stem: str) -> str:
+    """What a field holds, as a text: ids may be numbers, a judge may stand beside the name of its prompt."""
+    value = record.get(name)
+    if name == "stem":
+        return stem
+    if name == "turn":
+        turn = int(value) if isinstance(value, str) and value.isdecimal() else value
+        return f", turn {whole_number({name: turn}, name, 1)}" if name in record else ""
+    if name == "judge" and isinstance(value, list) and value:
+        return text_field({name: value[0]}, name)
+    return id_of(record, name) if name in ("question_id", "idx") else text_field(record, name)
 
 
 def _winner(stored: Any, winners: Mapping[str, str]) -> str | None:

@@ -51,11 +51,11 @@ class Log:
     @property
     def note(self) -> str:
         """What a reader must know of a log that did not end well; "" of one that did."""
-        status, held = self.head.get("status") or "success", len(self.samples)
+        status, there = self.head.get("status") or "success", len(self.samples)
         failed = sum(1 for sample in self.samples if isinstance(sample, dict) and sample.get("error"))
-        if status == "success" and not failed and held >= self.expected:
+        if status == "success" and not failed and there >= self.expected:
             return ""
-        count = f"{held:,} of {self.expected:,} samples" if self.expected > held else f"{held:,} samples"
+        count = f"{there:,} of {self.expected:,} samples" if self.expected > there else f"{there:,} samples"
         errors = f", {failed:,} of them ended in an error" if failed else ""
         return f"{self.path.name}: status {status}, {count}{errors}."
 
@@ -165,8 +165,8 @@ def _rows(head: Mapping[str, Any], sample: Any, place: str) -> Iterator[dict[str
             raise ValueError(f"{place}: score {scorer!r} is {show(score)}, expected an object with a value")
         if facts.get("candidates"):
             gold = sample.get("target")
-            said = {"candidates": facts["candidates"], "gold": gold if isinstance(gold, str) and gold else None}
-            yield about | said | {"judge": _text(head.get("model")), "verdict": score.get("answer")}
+            judged = {"candidates": facts["candidates"], "gold": gold if isinstance(gold, str) and gold else None}
+            yield about | judged | {"judge": _text(head.get("model")), "verdict": score.get("answer")}
             continue
         judge, value = _grader(head, scorer), score.get("value")
         parts = {"": value} if not isinstance(value, dict | list) else value
