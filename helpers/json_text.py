@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
 
 #: Keys that an error names.
 NAMED = 3
+#: Levels of lists in lists that no record has; a thousand are more than Python reads.
+MOST_LEVELS = 200
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
 
 
 def dumps(value: Any) -> bytes:
@@ -51,3 +57,74 @@ def no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def no_constant(name: str) -> None:
     """The `parse_constant` for JSON from elsewhere: NaN and Infinity, which Python reads, are a ValueError."""
     raise ValueError(f"{name} is no number of JSON")
+
+
+class Odd(json.JSONDecodeError):
+    """Text that is JSON by its grammar, or taken for it by Python, and still not to be read."""
+
+
+def document(text: str) -> Any:
+    """The one value of a text from elsewhere, read strictly (see `decode`)."""
+    value, end = decode(text, len(text) - len(text.lstrip()))
+    if text[end:].strip():
+        raise json.JSONDecodeError("more follows the object in its line", text, end)
+    return value
+
+
+def decode(text: str, at: int = 0) -> tuple[Any, int]:
+    """The value that begins at `at`, and where it ends; what is no JSON is a JSONDecodeError with its place.
+
+    An Odd one: a key twice in an object, NaN, Infinity and 1e999 (with their field), a whole number of more than 4300
+    digits, lists in lists more than MOST_LEVELS deep.
+    """
+    try:
+        return _STRICT.raw_decode(text, at)
+    except json.JSONDecodeError:
+        raise
+    except RecursionError:
+        raise Odd("nested too deeply to be read", text, _too_deep(text, at)) from None
+    except _NoNumber:
+        field, word = next(_no_numbers(_MARKING.raw_decode(text, at)[0]))
+        what = f"{field} holds {word}, not a number that JSON knows; use null where there is none"
+        raise Odd(what, text, at) from None
+    except ValueError as error:
+        raise Odd(str(error), text, at) from None
+
+
+class _NoNumber(ValueError):
+    pass
+
+
+def _finite(digits: str) -> float:
+    if not math.isfinite(number := float(digits)):
+        raise _NoNumber
+    return number
+
+
+class _Word(str):
+    """NaN, Infinity or 1e999 as it stands in the text."""
+
+
+def _no_numbers(value: Any, field: str = "") -> Iterator[tuple[str, str]]:
+    """Every NaN or infinity in a value, with the field that holds it."""
+    if isinstance(value, _Word):
+        yield f"field {field!r}" if field else "the record", str(value)
+    elif isinstance(value, dict | list):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _no_numbers(inner, f"{field}.{key}" if field else str(key))
+
+
+def _too_deep(text: str, at: int) -> int:
+    """Where a text becomes too deep to be read."""
+    depth = 0
+    for token in _BRACKETS.finditer(text, at):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token[0], 0)
+        if depth > MOST_LEVELS:
+            return token.start()
+    return at
+
+
+_STRICT = json.JSONDecoder(object_pairs_hook=no_duplicates, parse_constant=_finite, parse_float=_finite)
+_MARKING = json.JSONDecoder(
+    parse_constant=_Word, parse_float=lambda digits: _Word(digits) if math.isinf(float(digits)) else 0
+)

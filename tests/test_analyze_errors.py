@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from helpers import __main__ as command
 from helpers.analyze import analyze, columns, summary, writing
 from helpers.analyze.parsing import verdict_of
+from helpers.datasets import reading
 from tests.verdict_files import pair_rows, written
 
 GOOD = {"judge": "j", "question": "q1", "candidates": ["x", "y"], "verdict": "A"}
@@ -165,7 +166,7 @@ def test_one_record_of_many_without_a_field_is_told_with_its_line(tmp_path: Path
 def test_a_gzip_that_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "v.csv.gz"
     path.write_bytes(gzip.compress(b"judge,question,candidates,verdict\n" + b"j,q,x|y,A\n" * 500))
-    monkeypatch.setattr(columns, "MOST_BYTES", 2000)
+    monkeypatch.setattr(reading, "MOST_BYTES", 2000)
     with pytest.raises(ValueError, match="more than 2,000 bytes when unpacked"):
         analyze(path)
 

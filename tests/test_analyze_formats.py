@@ -143,14 +143,14 @@ def test_hostile_archives_are_refused(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_fastchat_scores_count_minus_one_as_unreadable_and_turns_as_one_cluster(tmp_path: Path) -> None:
     rows = [
-        {"question_id": q, "model": "m", "turn": turn, "judge": ["gpt-4", "single-v1"], "score": -1 if q == 3 else q}
-        for q in range(1, 13) for turn in (1, 2)
+        {"question_id": q, "model": "m", "turn": turn, "judge": ["gpt-4", "v1"], "score": -1 if q == 3 else q / 2}
+        for q in range(2, 14) for turn in (1, 2)
     ]  # fmt: skip
     path = tmp_path / "gpt-4_single.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     found = analyze(path)
     each = next(each for each in found.estimates if each.id == "candidate_score_mean")
-    assert (each.n, each.clusters) == (22, 11) and each.value == pytest.approx((sum(range(1, 13)) - 3) / 11)
+    assert (each.n, each.clusters) == (22, 11) and each.value == pytest.approx((sum(range(2, 14)) - 3) / 22)
     assert value(found.estimates, "unreadable_share", judge="gpt-4") == pytest.approx(2 / 24)
 
 

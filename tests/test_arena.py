@@ -12,7 +12,6 @@ import pytest
 
 from helpers import datasets, frames
 from helpers.config import Hub
-from helpers.datasets.game_rows import COLUMNS
 from helpers.types import PAIRWISE, Answer, Question
 from tests.test_datasets import refused, write
 
@@ -47,7 +46,7 @@ def shown(loaded: datasets.Arena) -> list[tuple]:
 def test_both_layouts_give_two_rows_a_line_with_the_baseline_first_in_game_1(tmp_path):
     path = place(tmp_path, "arena-hard-v2.0", "model_judgment", JUDGE, f"{MODEL}.jsonl")
     loaded = datasets.load_arena(write(path, [new("u1", "A>>B", "B>A")]), experiment="mine")
-    assert tuple(loaded.frame.columns) == COLUMNS == frames.GAMES and loaded.problems == ()
+    assert tuple(loaded.frame.columns) == frames.GAMES and loaded.problems == ()
     one, two = loaded.frame.to_dict("records")
     common = {
         "experiment": "mine",
@@ -269,7 +268,7 @@ def test_the_hub_brings_the_files_that_its_entry_lists_and_no_others(tmp_path, m
         judge = filename.split("/")[-2]
         return write(place(tmp_path, "snapshots", "c0ffee", filename), [new("u1", "A>B", "B>A", judge=judge)])
 
-    monkeypatch.setattr("helpers.datasets.places.fetch", fetch)
+    monkeypatch.setattr("helpers.datasets.hub.fetch", fetch)
     entry = {"repo": "lmarena-ai/arena-hard-auto", "revision": "main", "judgments": files}
     frame = datasets.load_arena("hub", entry).frame
     assert asked == [("lmarena-ai/arena-hard-auto", file, "main") for file in files]
@@ -283,7 +282,7 @@ def test_a_folder_on_the_hub_is_refused_with_what_lies_in_it(monkeypatch):
     def fetch(repo: str, filename: str, revision: str = "main") -> Path:
         raise FileNotFoundError(f"{repo} has no file {filename}; it has data/b/gpt-4.1/m.jsonl")
 
-    monkeypatch.setattr("helpers.datasets.places.fetch", fetch)
+    monkeypatch.setattr("helpers.datasets.hub.fetch", fetch)
     for load, what in ((datasets.load_arena, "judgments"), (datasets.load_arena_answers, "answers")):
         with pytest.raises(FileNotFoundError) as caught:
             load("hub", {"repo": "x", what: "data/b"})

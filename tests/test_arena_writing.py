@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from helpers import datasets
-from helpers.datasets.game_rows import ORDERS, Game, games_frame
+from helpers.datasets.games import ORDERS, Game, games_frame
 from tests.test_datasets import refused, write
 
 BASE = "o3-mini-2025-01-31"

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from helpers.biases.cognitive import published_biases
-from helpers.datasets import bias_decisions, bias_rows, bias_tests
+from helpers.datasets import bias_tests
 from helpers.frames import DECISIONS
 from helpers.types import Question, RatioScale
 
@@ -259,9 +259,9 @@ def test_places_without_files_say_what_is_there(tmp_path: Path) -> None:
         bias_tests.read_published_tests("hub", {"repo": "a/b"})
     told = r"has no judgments \(no decisions of models\) for this experiment, only questions: .*file or folder"
     with pytest.raises(ValueError, match=told):
-        bias_decisions.load_decisions("hub", {"repo": "a/b", "questions": "x.csv"})
+        bias_tests.load_decisions("hub", {"repo": "a/b", "questions": "x.csv"})
     with pytest.raises(ValueError, match="the hub has no judgments"):
-        bias_decisions.load_decisions("hub", None)
+        bias_tests.load_decisions("hub", None)
 
 
 @pytest.mark.parametrize("file", ["full_dataset.csv", "train/full.parquet"])
@@ -286,8 +286,8 @@ def test_the_hub_entry_names_the_file(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_biases_are_called_as_the_table_of_their_metrics_calls_them() -> None:
     for name, row in published_biases.BIASES.items():
         for spelled in (row.title, row.title.replace("-", " "), row.title.title().replace(" ", "").replace("-", "")):
-            assert bias_rows.bias_name(spelled) == published_biases.resolve(spelled) == name
-    assert bias_rows.bias_name("Effect") == "effect" and bias_rows.bias_name("Bias Effect") == "bias"
+            assert bias_tests.bias_name(spelled) == published_biases.resolve(spelled) == name
+    assert bias_tests.bias_name("Effect") == "effect" and bias_tests.bias_name("Bias Effect") == "bias"
 
 
 # --- decisions -------------------------------------------------------------------------------------------------------
@@ -310,12 +310,8 @@ def tests(tmp_path: Path) -> tuple[Question, ...]:
     return bias_tests.load_published_tests(write_csv(tmp_path / "tests.csv", rows))
 
 
-def test_the_columns_are_those_of_the_decisions_frame() -> None:
-    assert bias_decisions.COLUMNS == DECISIONS
-
-
 def test_a_line_is_two_rows_and_its_id_tells_the_test(tmp_path: Path, tests: tuple[Question, ...]) -> None:
-    read = bias_decisions.load_decisions(write_csv(tmp_path / "d.csv", [line(0), line(3)]), tests=tests)
+    read = bias_tests.load_decisions(write_csv(tmp_path / "d.csv", [line(0), line(3)]), tests=tests)
     frame = read.frame
     assert tuple(frame.columns) == DECISIONS and len(frame) == 4 and not read.problems
     assert frame["question_id"].unique().tolist() == [tests[0].id] and frame["wording"].tolist() == ["1", "1", "4", "4"]
@@ -340,7 +336,7 @@ def test_failed_lines_and_lines_without_a_decision_are_kept_as_such(
         line(1, control_decision="-1", individual_score="nan"),
         line(2, treatment_decision="None"),
     ]
-    frame = bias_decisions.load_decisions(write_csv(tmp_path / "d.csv", rows), tests=tests).frame
+    frame = bias_tests.load_decisions(write_csv(tmp_path / "d.csv", rows), tests=tests).frame
     assert frame["outcome"].tolist() == ["error", "error", "no_option", "ok", "ok", "no_option"]
     assert frame["choice"].isna().tolist() == [True, True, True, False, False, True]
 
@@ -351,7 +347,7 @@ def test_without_tests_each_line_is_a_question_of_its_own_and_that_is_told(tmp_p
     rows = [{k: v for k, v in line(n).items() if k != "model"} for n in range(2)]
     write_csv(folder / "Llama" / "Llama-3.1-8B.csv", rows)
     write_csv(folder / "other.csv", [line(0, control_option_order="", control_options="['a', 'b', 'c']")])
-    read = bias_decisions.load_decisions(folder)
+    read = bias_tests.load_decisions(folder)
     assert set(read.frame["judge"]) == {"Llama-3.1-8B", "GPT-4o"} and set(read.frame["source"]) == {"decisions"}
     assert set(read.frame["question_id"]) == {"framing_0", "framing_1"}
     assert read.frame[["k", "x1", "x2", "target"]].isna().all(axis=None)
@@ -379,14 +375,14 @@ def test_a_broken_line_is_told_and_the_others_are_kept(tmp_path: Path, tests: tu
     path = write_csv(tmp_path / "d.csv", [line(0), line(1, **({} if field == "id" else {field: value})), line(2)])
     if field == "id":
         path = write_csv(path, [line(0), line(value), line(2)])
-    read = bias_decisions.load_decisions(path, tests=tests)
+    read = bias_tests.load_decisions(path, tests=tests)
     assert len(read.frame) == 4 and read.counts == {"broken": 1}
     assert str(read.problems[0]).startswith("d.csv, line 3: ") and told in read.problems[0].text
 
 
 def test_a_later_line_of_one_model_on_one_test_is_not_read(tmp_path: Path, tests: tuple[Question, ...]) -> None:
     rows = [line(0), line("0.0", control_decision="6"), line(0, model="Random")]
-    read = bias_decisions.load_decisions(write_csv(tmp_path / "d.csv", rows), tests=tests)
+    read = bias_tests.load_decisions(write_csv(tmp_path / "d.csv", rows), tests=tests)
     assert read.counts == {"duplicate": 1} and read.frame["judge"].tolist() == ["GPT-4o"] * 2 + ["Random"] * 2
     assert read.frame["choice"].tolist() == [2, 5, 2, 5]
 
@@ -394,6 +390,6 @@ def test_a_later_line_of_one_model_on_one_test_is_not_read(tmp_path: Path, tests
 def test_a_file_without_decisions_is_refused_by_name(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "d.csv", [line(0, status="?")])
     with pytest.raises(ValueError, match=r"d.csv: no readable decision; d.csv, line 2: field 'status' is '\?'"):
-        bias_decisions.load_decisions(path)
+        bias_tests.load_decisions(path)
     with pytest.raises(ValueError, match="no column id, control_decision, treatment_decision, status"):
-        bias_decisions.load_decisions(write_csv(tmp_path / "t.csv", [row_of_test()]))
+        bias_tests.load_decisions(write_csv(tmp_path / "t.csv", [row_of_test()]))

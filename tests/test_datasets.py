@@ -11,8 +11,11 @@ from typing import Any
 import pytest
 
 from helpers import datasets
-from helpers.datasets.listwise import COLUMNS
+from helpers.config import load_experiment
+from helpers.datasets.listwise import ABSENT
+from helpers.frames import LISTWISE
 from helpers.paths import DATA
+from helpers.run.sources import questions_of
 from helpers.types import Answer, Question
 
 LETTERS = "ABCDEF"
@@ -306,6 +309,63 @@ def test_probe_results_keep_their_modes_apart(tmp_path):
     )
 
 
+def fastchat(number: int, model: str, *turns: str) -> dict[str, Any]:
+    """A synthetic answer in the layout of FastChat's model_answer files."""
+    return {"question_id": number, "answer_id": "x7", "model_id": model, "choices": [{"index": 0, "turns": [*turns]}]}
+
+
+def test_answers_of_fastchat_belong_to_the_questions_with_their_numbers(tmp_path):
+    write(tmp_path / "gpt-4.jsonl", [fastchat(81, "gpt-4", "A river.", "Short."), fastchat(104, "gpt-4", "")])
+    write(tmp_path / "vicuna-13b.jsonl", [fastchat(81, "vicuna-13b", "Water.")])
+    write(tmp_path / "question.jsonl", MT_BENCH)
+    (tmp_path / "notes.txt").write_text("x")
+    questions = datasets.load_questions(tmp_path / "question.jsonl")
+    with pytest.warns(UserWarning, match=r"notes.txt, question.jsonl hold no answers and are not read"):
+        answers = datasets.load_answers(tmp_path, questions=questions)
+    assert answers == [
+        Answer("writing_081", "gpt-4", "gpt", "", "A river.", "gpt-4"),
+        Answer("reasoning_104", "gpt-4", "gpt", "", "", "gpt-4", "empty"),
+        Answer("writing_081", "vicuna-13b", "vicuna", "", "Water.", "vicuna-13b"),
+    ]
+    assert [one.question_id for one in datasets.load_answers(tmp_path / "gpt-4.jsonl")] == ["81", "104"]
+    write(tmp_path / "again.jsonl", [fastchat(81, "gpt-4", "Rain.")])
+    with pytest.warns(UserWarning, match="not read"):
+        assert "writing_081 by gpt-4 is in again.jsonl too" in refused(
+            datasets.load_answers, tmp_path, questions=questions
+        )
+
+
+@pytest.mark.parametrize("name", ["mt_bench_blind", "hinting_groups"])
+def test_answers_that_hold_their_questions_need_no_other_source_of_them(tmp_path, name):
+    rows = [answer(question, candidate) for question in ("writing_081", "math_111") for candidate in CANDIDATES]
+    path = write(tmp_path / "answers.json", rows)
+    questions = questions_of(load_experiment(name, answers=str(path)))
+    assert {question.text for question in questions} == {"Ask writing_081?", "Ask math_111?"}
+    built_in = questions_of(load_experiment(name))
+    path = write(tmp_path / "own.json", [answer(built_in[0].id, candidate) for candidate in CANDIDATES])
+    assert questions_of(load_experiment(name, answers=str(path))) == built_in, "these are answered"
+
+
+def test_real_reference_answers_are_those_of_their_questions(real_data):
+    folder = real_data / "mt_bench"
+    questions = datasets.load_questions(folder / "question.jsonl")
+    answers = datasets.load_answers(folder / "reference_answer_gpt-4.jsonl", questions=questions)
+    assert len(answers) == 30 and {one.question_id for one in answers} <= {question.id for question in questions}
+    assert {(one.candidate, one.vendor, one.outcome) for one in answers} == {("gpt-4", "gpt", "ok")}
+
+
+def test_a_folder_laid_out_as_on_the_hub_is_read_as_its_file_is(tmp_path):
+    rows = [answer("writing_081", candidate, more={"of": [1, "a"]}, date="2026-01-02") for candidate in CANDIDATES]
+    rows[1] |= {"answer_text": "On 2026-01-02 12:30:00", "model_name": None}
+    path = write(tmp_path / "answers_new.json", rows)
+    for load in (datasets.load_answers, datasets.load_questions):
+        assert load(tmp_path) == load(path)
+    write(path, [*rows[:1], rows[1] | {"answer_text": "half \ud83d"}])
+    assert "record 2" in refused(datasets.load_answers, tmp_path) and "lone surrogate" in refused(
+        datasets.load_answers, tmp_path
+    )
+
+
 def test_an_answer_id_is_read_from_its_end():
     assert datasets.candidate_of("ans_writing_081_gpt_thinking", "writing_081") == "gpt_thinking"
     assert datasets.candidate_of("ans_in_two_words_7_claude_very_fast", "in_two_words_7") == "claude_very_fast"
@@ -342,7 +402,7 @@ def failure(question: str, judge: str, error: str, mapping: bool = True) -> dict
 def test_the_listwise_frame_has_a_row_for_each_judgment_and_candidate(tmp_path):
     rows = [judgment("writing_081", "claude_thinking", "CABDFE"), judgment("math_111", "gpt_fast")]
     frame = datasets.load_judgments(write(tmp_path / "judgments_new.json", rows))
-    assert tuple(frame.columns) == COLUMNS and len(frame) == 12
+    assert tuple(frame.columns) == tuple(name for name in LISTWISE if name not in ABSENT) and len(frame) == 12
     first = frame[frame.judge == "claude_thinking"].set_index("label")
     # claude_thinking is second of CANDIDATES, so its A is the second and its F the first of them.
     assert first.candidate.tolist() == [*CANDIDATES[1:], CANDIDATES[0]]

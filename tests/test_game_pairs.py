@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from helpers import datasets
-from helpers.datasets.game_rows import COLUMNS
+from helpers.frames import GAMES as COLUMNS
 from tests.test_datasets import refused, write
 
 

@@ -350,7 +350,11 @@ def test_the_configs_entry_names_the_published_data_set() -> None:
     assert experiment().hub == {
         "repo": "taslimmahbub/mitigating-self-preference",
         "revision": "main",
-        "questions": None,
+        "questions": {
+            "repo": "tasksource/QuALITY",
+            "revision": "4892b065e6a40f44fa61bc406df4c35fe91e9290",
+            "path": "data/validation-00000-of-00001-c057a0698ad4d3c4.parquet",
+        },
         "answers": "quality_responses.json",
         "judgments": ".",
     }

@@ -7,6 +7,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from helpers import datasets
@@ -327,6 +328,57 @@ def test_a_folder_of_the_hub_without_such_files_says_what_there_is(hub, tmp_path
     assert error["error"] == "FileNotFoundError" and "nowhere/" in error["text"] and "flat/" in error["text"]
     error = Client(tmp_path, hub.url).run("result = datasets.load_passages('hub', None)")
     assert error["error"] == "ValueError" and "answers" in error["text"]
+
+
+def rows_of_quality() -> list[dict[str, Any]]:
+    """QuALITY as the hub has it: a row a question, numbers where its own files have texts."""
+    about = {
+        "article_id": 70001,
+        "source": "Gutenberg",
+        "article": "<p>" + STORY.replace("\n\n", "</p><p>") + "</p>",
+        "validation": [{"a": 1}],
+    }
+    return [about | asked(number, gold, difficult=number % 2) for number, gold in ((1, 1), (2, 4))]
+
+
+def test_quality_as_a_data_set_of_another_repository_and_as_its_local_copy(hub, tmp_path):
+    name = "data/validation-00000-of-00001-77.parquet"
+    path = tmp_path / "copy" / name
+    path.parent.mkdir(parents=True)
+    pd.DataFrame(rows_of_quality()).to_parquet(path)
+    questions = datasets.load_passages(tmp_path / "copy")
+    assert questions == datasets.load_passages(path)
+    assert [(q.id, q.gold, q.hard, q.article, q.passage) for q in questions] == [
+        ("70001_AB12_1", "A", True, "70001", STORY),
+        ("70001_AB12_2", "D", False, "70001", STORY),
+    ]
+    hub.repos["someone/quality"] = Repo()
+    commit = hub.repos["someone/quality"].commit({name: path.read_bytes()})
+    entry = {
+        "repo": REPO,
+        "answers": "flat",
+        "questions": {"repo": "someone/quality", "revision": commit, "path": name},
+    }
+    lines = f"""
+import sys
+hub.DOWNLOADS = folder
+before = "datasets" in sys.modules
+questions = datasets.load_passages("hub", {entry!r})
+result = [before, [q.id for q in questions], [(each["repo"], each["commit"]) for each in recorded()]]
+"""
+    found = [False, ["70001_AB12_1", "70001_AB12_2"], [["someone/quality", commit]]]
+    assert Client(tmp_path, hub.url).run(lines) == found
+    hub.behaviour = "down"
+    assert Client(tmp_path, hub.url).run(lines) == found, "what is pinned and was loaded needs no hub"
+
+
+def test_a_table_that_is_none_is_refused_by_name(tmp_path):
+    path = write(tmp_path / "x.parquet", b"PAR1 no table")
+    assert "x.parquet: not readable as Parquet" in refused(datasets.load_passages, path)
+    pd.DataFrame({"a": [1]}).to_parquet(path)
+    assert "found a" in refused(datasets.load_passages, path)
+    pd.DataFrame([row | {"gold_label": "one"} for row in rows_of_quality()]).to_parquet(path)
+    assert "x.parquet" in refused(datasets.load_passages, path)
 
 
 def test_the_real_article(real_data: Path) -> None:

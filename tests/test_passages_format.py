@@ -11,7 +11,7 @@ import pytest
 from helpers import datasets, paths
 from helpers.biases.self_preference.items import items
 from helpers.datasets.pairs import PAIR_FILES
-from helpers.datasets.passages import PASSAGE_FILES
+from helpers.datasets.questions import PASSAGE_FILES
 
 README = (paths.ROOT / "data" / "README.md").read_text(encoding="utf-8")
 SECTION = README.split("## Questions on passages, answers with reasons, judgments on pairs")[1].split("\n## ")[0]

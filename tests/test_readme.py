@@ -208,8 +208,8 @@ def test_the_models_of_the_examples_exist() -> None:
     models = read_yaml(paths.MODELS)
     named = re.findall(r"six='\[([^\]]+)\]'", README)[0].split(", ")
     assert len(named) == 6 and set(named) <= set(models)
-    four = re.findall(r"four='\[([^\]]+)\]'", README)[0].split(", ")
-    assert set(four) <= set(models) and f"`{', '.join(four)}`" in README
+    five = re.findall(r"five='\[([^\]]+)\]'", README)[0].split(", ")
+    assert len(five) == 5 and set(five) <= set(models) and f"`{', '.join(five)}`" in README
 
 
 # --- data/README.md ---------------------------------------------------------------------------------------------------

@@ -213,6 +213,12 @@ def test_vendors_are_told_by_the_names_of_models(name, vendor):
     assert datasets.vendor_of(name) == vendor
 
 
+def test_a_folder_laid_out_as_on_the_hub_is_read_as_its_file_is(tmp_path):
+    rows = [flat(1), {k: v for k, v in flat(2).items() if "perturb" not in k}, flat(3, **{f"{LLAMA}_output_label": 2})]
+    path = write(tmp_path / "quality_responses.json", rows)
+    assert datasets.load_responses(tmp_path) == datasets.load_responses(path)
+
+
 def test_records_are_read_in_time_that_grows_with_their_number(tmp_path):
     path = tmp_path / "x.json"
     path.write_text(json.dumps([flat(n) for n in range(1500)]), encoding="utf-8")

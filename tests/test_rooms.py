@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "config": {"services"},
     "prompts": {"services"},
     "verdicts": set(),
-    "datasets": {"config"},
+    "datasets": {"config", "frames"},
     "providers": {"services"},
     "store": set(),
     "judge": {"config", "services", "store", "providers", "verdicts"},

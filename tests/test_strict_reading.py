@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from helpers.datasets.arena_lines import Place, Problem, read_lines
 from helpers.datasets.inspect_logs import _log
 from helpers.datasets.listwise import load_top1
 from helpers.datasets.questions import load_questions
-from helpers.datasets.reading import LONGEST_NAME, read_records, text_field
+from helpers.datasets.reading import LONGEST_NAME, Problem, read_lines, read_records, text_field
 from helpers.json_text import no_duplicates
 from helpers.overview.collecting import _json
 from tests.payloads import PAYLOADS
@@ -47,7 +46,7 @@ def test_what_is_odd_in_a_line_of_verdicts_is_a_problem_of_that_line(tmp_path: P
     odd, words = ODD[case]
     path = tmp_path / "lines.jsonl"
     path.write_text(f'{{"a": 0.5}}\n{odd}\n{{"a": 2}}\n', encoding="utf-8")
-    first, wrong, last = (record for _, record in read_lines(Place(path, "lines.jsonl", "lines")))
+    first, wrong, last = (record for _, record in read_lines(path, "lines.jsonl"))
     assert (first, last) == ({"a": 0.5}, {"a": 2}), "the others stay readable"
     assert isinstance(wrong, Problem) and wrong.line == 2 and words in str(wrong)
 

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from helpers import datasets, paths
-from helpers.datasets.votes import COLUMNS, instructions, majority
+from helpers.datasets.votes import VOTE_COLUMNS as COLUMNS
+from helpers.datasets.votes import instructions, majority
 from tests.test_datasets import write
 
 

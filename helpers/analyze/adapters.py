@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,23 +15,22 @@ from helpers.analyze import every, tidy, tidy_pairs
 from helpers.analyze.cells import cells
 from helpers.analyze.columns import REQUIRED
 from helpers.analyze.held import Held
-from helpers.analyze.raw import Raw, texts
+from helpers.analyze.reading import Raw, texts
 from helpers.biases import hinting
 from helpers.biases.position.pairs import SIGNS
-from helpers.datasets.game_reading import id_of, records_of
-from helpers.datasets.game_rows import maker
-from helpers.datasets.games import LLMBAR_LABELS
-from helpers.datasets.passages import UNKNOWN
-from helpers.datasets.reading import number_or_nan, text_field
+from helpers.datasets.answers import maker
+from helpers.datasets.games import LLMBAR_LABELS, records_of
+from helpers.datasets.questions import UNKNOWN
+from helpers.datasets.reading import first_record, id_of, number_or_nan, text_field, whole_number
 from helpers.datasets.votes import instructions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 BY_NAMES = "Vendors are those that the names of models tell."
 NO_ORDER = "The file does not tell in which order answers were shown: no number about places is made."
-#: FastChat writes this for a score that it could not read.
-NO_SCORE = -1.0
+#: FastChat's scale, and more turns than its questions have.
+LEAST, MOST, TURNS = 1, 10, 1000
 #: Columns of the games frame that are texts of few values.
 _CODED = ("source", "question_id", "category", "judge", "judge_vendor", "candidate", "candidate_vendor", "baseline",
           "baseline_vendor", "condition", "first", "outcome")  # fmt: skip
@@ -55,24 +55,26 @@ def games(
     told |= {"gold"} if gold is not None else set()
     told |= {"repeat"} if frame["repeat"].any() else set()
     told |= {"order"} if ordered.all() else set()
+    told |= {"length"} if "length_candidate" in frame else set()
     counts = tidy_pairs.counts(frame)
     frame = frame.astype(dict.fromkeys(_CODED, "category"))
     single = format == "arena-hard" or frame["baseline"].nunique() == 1
-    said = [BY_NAMES, *([] if ordered.all() else [NO_ORDER]), *notes]
+    some = (
+        f"The shown order is known of {ordered.sum():,} of {len(frame):,} verdicts: numbers about places are of these."
+    )
+    said = [BY_NAMES, *([] if ordered.all() else [some if ordered.any() else NO_ORDER]), *notes]
     return Held("pairwise", format, name, frame, frozenset(told), counts, single, tuple(said))
 
 
 def arena_hard(path: Path) -> Held:
     """Arena-Hard's judgments: a file, a judge's folder, or a tree of judges; what is broken is told and left out."""
     found = datasets.load_arena(path)
+    # A second game that no line holds was never asked: there is nothing in it that could not be read.
+    asked = found.frame[(found.frame["outcome"] != "missing") | (found.frame["games"] > 1)]
+    frame = found.frame if asked.empty else asked.reset_index(drop=True)
     notes = [f"Not read as it stands: {problem}" for problem in found.problems[:5]]
     more = len(found.problems) - len(notes)
-    return games(found.frame, "arena-hard", path.stem, notes=[*notes, *([f"... and {more} more."] if more > 0 else [])])
-
-
-def arena_battles(path: Path) -> Held:
-    """Arena-Hard's battles."""
-    return games(datasets.load_battles(path), "arena-battles", path.stem)
+    return games(frame, "arena-hard", path.stem, notes=[*notes, *([f"... and {more} more."] if more > 0 else [])])
 
 
 def votes(path: Path) -> Held:
@@ -88,16 +90,6 @@ def votes(path: Path) -> Held:
     return replace(held, extra=(*extra, *whole))
 
 
-def fastchat_pair(path: Path) -> Held:
-    """FastChat's pair judgments."""
-    return games(datasets.load_fastchat_pairs(path), "fastchat-pair", path.stem)
-
-
-def analyzer(path: Path) -> Held:
-    """Position-Bias-Analyzer's verdicts."""
-    return games(datasets.load_letter_pairs(path), "analyzer", path.stem)
-
-
 def llmbar(path: Path) -> Held:
     """LLMBar's verdicts; with an instances.jsonl beside them also what is right."""
     labels = path.with_name(LLMBAR_LABELS)
@@ -109,8 +101,9 @@ def llmbar(path: Path) -> Held:
 
 def pandalm(path: Path) -> Held:
     """PandaLM's verdicts with what most annotators say as gold; items of one instruction are one question."""
-    frame, gold = datasets.load_pandalm(path), datasets.pandalm_gold(path)
-    right = frame["question_id"].map(gold).to_numpy(dtype=float)
+    frame = datasets.load_pandalm(path)
+    voted = "annotators" in first_record(path)
+    right = frame["question_id"].map(datasets.pandalm_gold(path)).to_numpy(dtype=float) if voted else None
     items = frame.drop_duplicates("question_id")
     items = items.assign(item=items["question_id"].astype(int)).sort_values("item")
     pair = items["baseline"].astype(str) + "_" + items["candidate"].astype(str)
@@ -119,34 +112,36 @@ def pandalm(path: Path) -> Held:
     return games(frame.assign(question_id=frame["question_id"].map(of)), "pandalm", path.stem, right, notes=[told])
 
 
-def alpaca_eval(path: Path) -> Held:
-    """AlpacaEval's annotations."""
-    return games(datasets.load_alpaca(path), "alpaca-eval", path.stem)
-
-
 def fastchat_single(path: Path) -> Held:
-    """FastChat's scores of single answers; -1 and null could not be read. Turns of a question are one cluster."""
-    records, stem = records_of(path, {"question_id", "model", "score"}, "FastChat's scores")
+    """FastChat's scores of single answers; null and what is no score of its scale, as -1, could not be read.
+
+    Turns are repeats of a question, and lines on the same answer with later time stamps further ones.
+    """
+    records, stem = records_of(path, "fastchat-single")
+    seen: Counter[tuple[str, ...]] = Counter()
+    off: list[float] = []
 
     def read(record: dict[str, Any]) -> dict[str, Any]:
         judge = record.get("judge") or UNKNOWN
-        score = number_or_nan(record["score"], "field 'score'")
-        return {
-            "judge": judge[0] if isinstance(judge, list) and judge else judge,
-            "question": id_of(record),
-            "candidates": [text_field(record, "model")],
-            "verdict": None if score == NO_SCORE else score,
-            "repeat": int(record.get("turn") or 1) - 1,
-        }
+        score = number_or_nan(record.get("score"), "field 'score'")
+        turn = whole_number({"turn": record.get("turn") or 1}, "turn", 1) - 1
+        judge = judge[0] if isinstance(judge, list) and judge else judge
+        about = {"judge": judge, "question": id_of(record, "question_id"), "candidates": [text_field(record, "model")]}
+        key = (str(judge), about["question"], *about["candidates"], str(turn))
+        again = TURNS * seen[key]
+        seen[key] += isinstance(record.get("tstamp"), int | float)
+        off.extend([score] if score != -1 and (score < LEAST or score > MOST) else [])
+        return about | {"verdict": score if LEAST <= score <= MOST else None, "repeat": turn + again}
 
     rows = records.map(read, "question_id")
-    return _tidy(path, stem, "fastchat-single", rows, tuple(records.line(at) for at in range(len(rows))))
+    note = f"{len(off):,} scores such as {off[0]:g} lie outside {LEAST} to {MOST} and are unreadable." if off else ""
+    return _tidy(path, stem, "fastchat-single", rows, tuple(records.lines()), [note] if off else [])
 
 
 def inspect(path: Path) -> Held:
     """Logs of Inspect: scores by graders, or verdicts of a judging task."""
-    rows = datasets.load_inspect(path)
-    return _tidy(path, path.stem, "inspect", rows, None)
+    rows, notes = datasets.load_inspect(path)
+    return _tidy(path, path.stem, "inspect", rows, None, notes)
 
 
 def llm_eval(path: Path) -> Held:
@@ -161,7 +156,14 @@ def llm_eval(path: Path) -> Held:
     return Held("ranking", "llm-eval", path.stem, frame, frozenset(told), counts, notes=notes, extra=extra)
 
 
-def _tidy(path: Path, name: str, format: str, rows: list[dict[str, Any]], lines: tuple[int, ...] | None) -> Held:
+def _tidy(
+    path: Path,
+    name: str,
+    format: str,
+    rows: list[dict[str, Any]],
+    lines: tuple[int, ...] | None,
+    notes: Iterable[str] = (),
+) -> Held:
     """Rows in tidy columns, checked and put into a frame as a tidy file is; vendors are told by names."""
     columns = [*REQUIRED, *(key for key in ("repeat", "gold", "category") if any(row.get(key) for row in rows))]
     table = {key: texts(row.get(key) for row in rows) for key in columns}
@@ -169,9 +171,37 @@ def _tidy(path: Path, name: str, format: str, rows: list[dict[str, Any]], lines:
     table["candidate_vendors"] = texts(_makers(row["candidates"]) for row in rows)
     found = cells(Raw(path, pd.DataFrame(table), lines))
     held = tidy.SHAPES[found.style](found, name, frozenset(table))
-    return replace(held, format=format, notes=(BY_NAMES,))
+    return replace(held, format=format, notes=(BY_NAMES, *notes))
 
 
 def _makers(candidates: Any) -> Any:
     names = candidates if isinstance(candidates, list) else str(candidates).split("|")
     return [maker(str(name).strip()) for name in names]
+
+
+def _pairs(format: str, load: Callable[[Path], pd.DataFrame]) -> Callable[[Path], Held]:
+    """What makes held verdicts of a loader's games frame; its column `gold`, if it has one, says what is right."""
+
+    def adapter(path: Path) -> Held:
+        frame = load(path)
+        return games(frame, format, path.stem, frame["gold"].to_numpy() if "gold" in frame else None)
+
+    return adapter
+
+
+#: What loads each format, by its name in `datasets/formats.toml`.
+LOADERS: dict[str, Callable[[Path], Held]] = {
+    "fastchat-pair": _pairs("fastchat-pair", datasets.load_fastchat_pairs),
+    "analyzer": _pairs("analyzer", datasets.load_letter_pairs),
+    "judgebench": _pairs("judgebench", datasets.load_judgebench),
+    "alpaca-eval": _pairs("alpaca-eval", datasets.load_alpaca),
+    "arena-battles": _pairs("arena-battles", datasets.load_battles),
+    "llmbar": llmbar,
+    "pandalm": pandalm,
+    "llm-eval": llm_eval,
+    "inspect": inspect,
+    "arena-hard": arena_hard,
+    "votes": votes,
+    "wide-pairs": votes,
+    "fastchat-single": fastchat_single,
+}

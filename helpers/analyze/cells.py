@@ -11,7 +11,7 @@ import pandas as pd
 
 from helpers.analyze import columns, parsing
 from helpers.analyze.parsing import STYLES, Said
-from helpers.analyze.raw import Raw
+from helpers.analyze.reading import Raw
 
 ORDERS = ("shown", "reversed", "unknown")
 

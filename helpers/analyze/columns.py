@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from typing import Any
 
 REQUIRED = {
     "judge": "who judged",
@@ -18,6 +19,7 @@ OPTIONAL = {
     "order": "shown (as `candidates` stand), reversed, or unknown",
     "gold": "the true verdict: a label, a candidate's name, or the true score",
     "category": "of the question",
+    "item": "what of the question was judged, where it is judged more than once: a turn, a criterion",
     "cluster": "the task above the question, where several questions are of one: what varies then",
     "question_text": "what was asked: near-duplicates count as one question (where no `cluster` is named)",
     "judge_vendor": "who made the judge",
@@ -26,11 +28,8 @@ OPTIONAL = {
     "named": "under whose vendor's name each answer was shown, in the order of `candidates`; empty: under none",
 }
 ALL = REQUIRED | OPTIONAL
-#: Columns with a value for each candidate.
-LISTED = ("candidate_vendors", "length", "named")
-#: More rows, bytes, candidates of a row, letters of a cell or of a name than any file of verdicts holds.
+#: More rows, candidates of a row, letters of a cell or of a name than any file of verdicts holds.
 MOST_ROWS = 5_000_000
-MOST_BYTES = 4_000_000_000
 MOST_CANDIDATES = 64
 LONGEST_CELL = 20_000
 LONGEST_NAME = 200
@@ -67,6 +66,22 @@ def check(found: Sequence[str], where: str, ignore_extra: bool) -> list[str]:
             f"{where}: {'; '.join(told)}. Found: {', '.join(map(repr, found)) or 'none'}. {valid()}{extra}"
         )
     return [name for name in found if name in ALL]
+
+
+def shape_of(record: Mapping[str, Any]) -> str:
+    """What a JSON object is that holds many verdicts, or none, and what to do; "" where it may be one verdict."""
+    values = [record[name] for name in REQUIRED if name in record]
+    by_column = bool(values) and all(isinstance(each, dict) for each in values)
+    if by_column or isinstance(record.get("judge"), list) or {"columns", "data"} <= {*record}:
+        return "column-wise JSON; save it with orient='records', an object a verdict"
+    inner = {f"{outer}.{name}": each for outer, value in record.items() if isinstance(value, dict)
+             for name, each in value.items()}  # fmt: skip
+    for name, value in {**record, **inner}.items():
+        if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
+            return f"one object whose list {name!r} holds the records; save that list as a file of its own"
+    named = [value for value in (*record.values(), *inner.values(), *record) if isinstance(value, str)]
+    files = [value for value in named if value.lower().endswith((".csv", ".json", ".jsonl", ".parquet", ".eval"))]
+    return f"a list of files, no verdicts; name one of them, such as {files[0][:80]!r}" if files else ""
 
 
 def valid() -> str:

@@ -75,6 +75,16 @@ PAIRS = (
         "ties, unreadable verdicts and equal lengths are left out",
     ),
     _of(
+        "first_place_score_effect",
+        "How much higher the answer shown first is scored than the one shown second, over both orders of a pair.",
+        "mean of score(first) - score(second), pairs scored in both orders",
+        "differences of the two scores of a pair",
+        "pairs that a judge scored in both orders, each order once",
+        "Quality cancels; a scale that ends (10 of 10) hides what the place is worth of the best and the worst.",
+        "pairs with a score that could not be read in either order are left out and counted",
+        unit="score",
+    ),
+    _of(
         "own_vendor_win_effect",
         "How much more often a vendor's judges let its answer win than quality, place and their sharpness explain.",
         "own_v of won - 1/2 = b_j (quality of both, question) + own_v + place_j + error, all judges in one fit",

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from helpers.analyze import adapters, columns
 from helpers.analyze.held import Held
-from helpers.analyze.raw import content
-from helpers.analyze.reading import end_of
+from helpers.analyze.reading import end_of, header
 from helpers.analyze.tidy import load_tidy
-from helpers.datasets.arena_lines import Place, Problem, read_lines
 from helpers.datasets.files import ERROR_FILES, JUDGMENT_FILES
-from helpers.datasets.reading import read_records
+from helpers.datasets.games import FORMATS as PUBLISHED
+from helpers.datasets.reading import first_record
 
 
 @dataclass(frozen=True)
@@ -26,29 +24,11 @@ class Format:
     words: str
 
 
-def _of(load: Callable[[Path], Held], words: str, *fields: str) -> Format:
-    return Format(tuple(frozenset(each.split()) for each in fields), load, words)
-
-
 #: Formats in the order in which they are tried: whose fields hold another's comes first.
 FORMATS = {
-    "fastchat-pair": _of(adapters.fastchat_pair, "FastChat's pair judgments", "g1_winner g2_winner"),
-    "analyzer": _of(adapters.analyzer, "Position-Bias-Analyzer", "verdict_12 verdict_21"),
-    "llmbar": _of(adapters.llmbar, "LLMBar", "evaluator winner_swapped"),
-    "pandalm": _of(adapters.pandalm, "PandaLM", "cmp_key annotators"),
-    "alpaca-eval": _of(adapters.alpaca_eval, "AlpacaEval's annotations", "generator_1 generator_2 preference"),
-    "llm-eval": _of(
-        adapters.llm_eval,
-        "LLM-Eval",
-        "prompt_id judge top_answer_id",
-        "prompt_id judge_model",
-        "prompt_id judge error detail",
-    ),
-    "inspect": _of(adapters.inspect, "logs of Inspect", "eval samples", "eval plan"),
-    "arena-hard": _of(adapters.arena_hard, "Arena-Hard's judgments", "uid games", "question_id games"),
-    "votes": _of(adapters.votes, "votes on two models", "judge model_a model_b question_id winner"),
-    "arena-battles": _of(adapters.arena_battles, "Arena-Hard's battles", "question_id model_a model_b winner"),
-    "fastchat-single": _of(adapters.fastchat_single, "FastChat's scores", "question_id model score"),
+    name: Format(tuple(frozenset(fields.split()) for fields in form["known_by"]), adapters.LOADERS[name], form["words"])
+    for name, form in PUBLISHED.items()
+    if form["known_by"]
 }
 TIDY = "tidy"
 NAMES = (TIDY, *FORMATS)
@@ -56,24 +36,51 @@ NAMES = (TIDY, *FORMATS)
 MOST_TRIED = 50
 
 
-def load(source: str | Path, format: str | None = None, ignore_extra: bool = False) -> Held:
+def load(
+    source: str | Path,
+    format: str | None = None,
+    ignore_extra: bool = False,
+    names: Mapping[str, str] | None = None,
+    positive: str = "",
+) -> Held:
     """The verdicts of a file or folder in a known format; which one, its fields tell unless `format` does.
 
-    CSV and Parquet are tidy; JSON is known by the fields of its first record, a folder by what lies in it. An unknown
-    format is a ValueError that lists what was found and what is valid; a path that is not there a FileNotFoundError.
+    Tables are tidy, or pairs of models with a winner; JSON is known by the fields of its first record, a folder by
+    what lies in it. `names` makes a file tidy: its own names by our columns; so does `positive` (see `load_tidy`). What
+    is of no known format is a ValueError with what was found and what is valid, a path that is not there a
+    FileNotFoundError.
     """
     path = Path(source).expanduser()
     if format is not None and format not in NAMES:
         raise ValueError(f"format {format!r}; valid: {', '.join(NAMES)}")
     if not path.exists():
         raise FileNotFoundError(f"{path}: no such file or folder")
-    chosen = format or (_of_folder(path) if path.is_dir() else _of_file(path))
+    unknown = [name for name in names or {} if name not in columns.ALL]
+    if unknown:
+        raise ValueError(f"--map {unknown[0]}: no such column. {columns.valid()}")
+    if positive not in ("", "first", "second"):
+        raise ValueError(f"positive {positive!r}; valid: first, second (for which answer a grade above 0 is)")
+    chosen = TIDY if names or positive else format or (_of_folder(path) if path.is_dir() else _of_file(path))
     if chosen == TIDY:
         if path.is_dir():
             raise ValueError(f"{path}: tidy verdicts are one file, this is a folder")
-        return load_tidy(path, ignore_extra)
-    held = FORMATS[chosen].load(path)
-    return replace(held, name=path.name) if path.is_dir() else held
+        held = load_tidy(path, ignore_extra, {theirs: ours for ours, theirs in (names or {}).items()}, positive)
+    else:
+        held = FORMATS[chosen].load(path)
+        held = replace(held, name=path.name) if path.is_dir() else held
+    return replace(held, notes=(*held.notes, *_alike(held)))
+
+
+def _alike(held: Held) -> list[str]:
+    """What is said of names that differ in nothing but capitals: they are different judges or candidates."""
+    names: dict[str, set[str]] = {}
+    for column in {"judge", "candidate", "baseline"} & {*held.frame}:
+        for name in held.frame[column].dropna().unique():
+            names.setdefault(str(name).casefold(), set()).add(str(name))
+    twins = [" and ".join(sorted(found)) for found in names.values() if len(found) > 1]
+    return (
+        [f"Names that differ in capitals alone are taken as different ones: {'; '.join(twins[:5])}."] if twins else []
+    )
 
 
 def _of_folder(path: Path) -> str:
@@ -83,9 +90,9 @@ def _of_folder(path: Path) -> str:
     if any(path.rglob("*.eval")):
         return "inspect"
     if found := sorted(path.rglob("*.jsonl")):
-        known = {each: _known(each) for each in found[:MOST_TRIED]}
-        others = [f"{each.relative_to(path)} ({format})" for each, format in known.items() if format]
-        if "arena-hard" not in known.values() and others:
+        formats = {each: _format_in(each) for each in found[:MOST_TRIED]}
+        others = [f"{each.relative_to(path)} ({format})" for each, format in formats.items() if format]
+        if "arena-hard" not in formats.values() and others:
             told = f"name one file, such as {', '.join(others[:8])}"
             raise ValueError(f"{path}: not Arena-Hard's judgments (<judge>/<model>.jsonl); {told}")
         return "arena-hard"
@@ -96,7 +103,7 @@ def _of_folder(path: Path) -> str:
     raise ValueError(f"{path}: found {told}; expected {expected}; a tidy file is named itself")
 
 
-def _known(path: Path) -> str:
+def _format_in(path: Path) -> str:
     """The format that the first record of a file tells; "" where it tells none."""
     try:
         return _of_file(path)
@@ -107,27 +114,23 @@ def _known(path: Path) -> str:
 def _of_file(path: Path) -> str:
     if path.suffix.lower() == ".eval":
         return "inspect"
-    if end_of(path) not in (".json", ".jsonl"):
-        return TIDY
-    found = _first(path)
+    end = end_of(path)
+    if end not in (".json", ".jsonl"):
+        wide = end != ".parquet" and {"model_a", "model_b", "winner"} <= {*header(path)[1]}
+        return "wide-pairs" if wide else TIDY
+    record = first_record(path)
     for name, format in FORMATS.items():
-        if any(fields <= found for fields in format.fields):
+        if any(fields <= record.keys() for fields in format.fields):
             return name
     # With two of its columns a file means to be tidy: what is wrong with it is told column by column.
-    if len(found & {*columns.REQUIRED}) >= 2 or not found:
+    if len(record.keys() & {*columns.REQUIRED}) >= 2 or not record:
         return TIDY
-    fields = {name: " or ".join(", ".join(sorted(each)) for each in format.fields) for name, format in FORMATS.items()}
-    known = "; ".join(f"{name} ({told})" for name, told in {TIDY: ", ".join(columns.REQUIRED), **fields}.items())
-    raise ValueError(f"{path}: fields {', '.join(sorted(found)[:30])} are of no known format: {known}")
-
-
-def _first(path: Path) -> frozenset[str]:
-    """The fields of the first record of a JSON file; none where it has no readable one."""
-    if path.suffix.lower() == ".gz":
-        return frozenset(columns.REQUIRED) if content(path) else frozenset()
-    if path.suffix.lower() == ".jsonl":
-        for _, record in read_lines(Place(path, path.name, path.stem)):
-            return frozenset() if isinstance(record, Problem) else frozenset(record)
-        return frozenset()
-    record: Any = read_records(path).rows[0]
-    return frozenset(record) if isinstance(record, dict) else frozenset()
+    if shape := columns.shape_of(record):
+        raise ValueError(f"{path}: {shape}")
+    fields = {TIDY: (frozenset(columns.REQUIRED),)} | {name: format.fields for name, format in FORMATS.items()}
+    nearest = sorted(fields, key=lambda name: -max(len(each & record.keys()) / len(each) for each in fields[name]))
+    told = (f"{name} ({' or '.join(', '.join(sorted(each)) for each in fields[name])})" for name in nearest)
+    raise ValueError(
+        f"{path}: fields {', '.join(sorted(record)[:30])} are of no known format: {'; '.join(told)}; "
+        "--map judge=... names the columns of a tidy file as this one has them"
+    )

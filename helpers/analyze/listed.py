@@ -11,7 +11,7 @@ import pandas as pd
 
 from helpers.analyze import columns, parsing
 from helpers.analyze.cells import Cells, combined, labels, read_each, tried
-from helpers.analyze.raw import Raw
+from helpers.analyze.reading import Raw
 
 
 def each(cells: Cells, name: str, read: Callable[[str], Any]) -> tuple[list[tuple[Any, ...]], np.ndarray] | None:

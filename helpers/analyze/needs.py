@@ -1,11 +1,21 @@
-"""What each declared number needs of a file of verdicts, in words that name the column or what else is missing."""
+"""What each declared number needs of a file of verdicts, whether it was computed, and what is missing where not."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import pkgutil
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
 
+import pandas as pd
+
+from helpers import biases
+from helpers.analyze.estimands import ESTIMANDS
 from helpers.analyze.held import STYLES, Held
+from helpers.types import Estimand, Estimate
 
 
 @dataclass(frozen=True)
@@ -79,119 +89,16 @@ TESTS: dict[str, tuple[Callable[[Facts], bool], str]] = {
     "scored": (lambda facts: facts.scored, "needs scores beside the rankings"),
     "tier": (lambda facts: False, "needs tiers of the candidates: an experiment of our own, or LLM-Eval's files, tell"),
     "model": (lambda facts: facts.own_model, "needs a judge that is a candidate too, under the same name"),
+    "two_scores": (lambda facts: False, "needs two scores a row, of the same pair in both orders"),
     "inconsistent": (lambda facts: False, "needs verdicts of both orders together, as MT-Bench publishes them"),
     "people": (lambda facts: False, "needs people's votes on the same pairs (helpers.biases.accuracy takes them)"),
     "published": (lambda facts: False, "made of published counts only"),
     "asked": (lambda facts: False, "needs a run of the experiment itself: verdicts alone do not hold what it shows"),
 }
-_VENDORS = ("ranking", "judge_vendor", "candidate_vendors", "own")
-_OWN = ("judge_vendor", "candidate_vendors", "own", "judges")
-#: What the numbers of each module need, unless they are named below.
-MODULES: dict[str, tuple[str, ...]] = {
-    "top_choice": _VENDORS,
-    "hinting": (*_VENDORS, "hint"),
-    "position": ("pairwise", "order", "both_orders"),
-    "self_preference": ("asked",),
-    "cognitive": ("asked",),
-    "verbosity": ("asked",),
-    "accuracy": ("people",),
-    "analyze": (),
-}
-#: What single numbers need, by module and id.
-NEEDS: dict[tuple[str, str], tuple[str, ...]] = {
-    **dict.fromkeys(
-        [("top_choice", id) for id in ("agreement_top1", "agreement_ranks", "raw_agreement")], ("ranking", "judges")
-    ),
-    ("top_choice", "position_effect"): ("ranking", "order"),
-    ("top_choice", "unreadable_share"): (),
-    ("top_choice", "tier_preference"): ("ranking", "candidate_vendors", "tier"),
-    ("top_choice", "score_mean"): ("ranking", "candidate_vendors", "scored"),
-    **dict.fromkeys(
-        [("top_choice", id) for id in ("top1_rate", "vendor_share", "balance")],
-        ("ranking", "judge_vendor", "candidate_vendors"),
-    ),
-    **dict.fromkeys(
-        [("top_choice", id) for id in ("category_top1_rate", "category_self_bias", "category_average_self_bias")],
-        (*_VENDORS, "category"),
-    ),
-    **dict.fromkeys(
-        [("top_choice", id) for id in ("self_preference_logit", "self_preference_effect", "family_preference_logit")],
-        (*_VENDORS, "order"),
-    ),
-    ("top_choice", "judge_sharpness_log"): ("ranking", "judge_vendor", "candidate_vendors", "order", "judges"),
-    ("top_choice", "own_model_logit"): (*_VENDORS, "order", "model"),
-    ("top_choice", "pilot_bias_difference"): ("published",),
-    **dict.fromkeys(
-        [("hinting", id) for id in ("name_effect", "name_effect_by_judge")], (*_VENDORS, "swapped", "named")
-    ),
-    **dict.fromkeys([("hinting", id) for id in ("change_rate_repeat", "excess_change")], (*_VENDORS, "hint", "repeat")),
-    **dict.fromkeys(
-        [("hinting", id) for id in ("category_hint_effect", "category_self_bias", "category_average_self_bias")],
-        (*_VENDORS, "hint", "category"),
-    ),
-    **dict.fromkeys(
-        [
-            ("hinting", id)
-            for id in (
-                "hint_change",
-                "judgments",
-                "is_lowest",
-                "is_highest",
-                "lowest_groups",
-                "self_bias_as_counted",
-                "lost_as_counted",
-            )
-        ],
-        ("published",),
-    ),
-    ("position", "excess_flip"): ("pairwise", "order", "both_orders", "baseline", "repeat"),
-    ("position", "win_rate"): ("pairwise", "order", "both_orders", "baseline"),
-    ("position", "first_position_sensitivity"): ("pairwise", "order", "both_orders", "baseline"),
-    ("position", "flip_by_gap"): ("pairwise", "order", "both_orders", "baseline", "judges"),
-    ("position", "identical_pair_effect"): ("pairwise", "identical"),
-    ("position", "quality_gap_accuracy"): ("pairwise", "quality_gap"),
-    ("position", "both_order_inconsistent"): ("inconsistent",),
-    **dict.fromkeys(
-        [
-            ("position", id)
-            for id in (
-                "leaderboard_contrast",
-                "flip_correlation",
-                "one_sided_share",
-                "published_lines",
-                "class_lines",
-                "pattern_lines",
-                "significant_bias_of_planned",
-                "consistent_answer_rate",
-                "answers_read",
-                "equal_verdicts",
-            )
-        ],
-        ("published",),
-    ),
-    **dict.fromkeys(
-        [("accuracy", id) for id in ("gold_accuracy", "gold_accuracy_of_all", "gold_unreadable_share")], ("gold",)
-    ),
-    ("accuracy", "gold_accuracy_by_category"): ("gold", "category"),
-    ("accuracy", "gold_accuracy_difference"): ("gold", "judges"),
-    ("accuracy", "gold_accuracy_as_printed"): ("published",),
-    ("analyze", "first_place_share"): ("pairwise", "order"),
-    ("analyze", "candidate_win_rate"): ("pairwise",),
-    ("analyze", "longer_win_rate"): ("pairwise", "length"),
-    **dict.fromkeys(
-        [("analyze", id) for id in ("own_vendor_win_effect", "own_vendor_win_excess")], ("pairwise", *_OWN)
-    ),
-    ("analyze", "own_vendor_win_agreed"): ("pairwise", "judge_vendor", "candidate_vendors", "own", "both_orders"),
-    ("analyze", "agreement_winners"): ("pairwise", "judges"),
-    ("analyze", "raw_agreement_winners"): ("pairwise", "judges"),
-    ("analyze", "candidate_top1_rate"): ("ranking",),
-    ("analyze", "candidate_score_mean"): ("score",),
-    **dict.fromkeys(
-        [("analyze", id) for id in ("own_vendor_score_effect", "own_vendor_score_excess")], ("score", *_OWN)
-    ),
-    ("analyze", "score_error"): ("score", "gold"),
-    ("analyze", "agreement_scores"): ("score", "judges"),
-}
+_TABLE = tomllib.loads((pkgutil.get_data(__package__, "needs.toml") or b"").decode())
+#: What the numbers of each module need, unless they are named in NEEDS: what single numbers need, by module and id.
+MODULES: dict[str, list[str]] = {module: words.split() for module, words in _TABLE["modules"].items()}
+NEEDS = {(module, id): words.split() for module, table in _TABLE["numbers"].items() for id, words in table.items()}
 
 
 def lacking(module: str, id: str, facts: Facts) -> list[str]:
@@ -200,7 +107,7 @@ def lacking(module: str, id: str, facts: Facts) -> list[str]:
     Floors and corrected values (`<id>_noise_floor`, `<id>_corrected`) need what their number needs.
     """
     bare = id.removesuffix("_noise_floor").removesuffix("_corrected")
-    wanted = NEEDS.get((module, id), NEEDS.get((module, bare), MODULES.get(module, ("asked",))))
+    wanted = NEEDS.get((module, id), NEEDS.get((module, bare), MODULES.get(module, ["asked"])))
     told = []
     for name in wanted:
         there, words = TESTS[name]
@@ -209,3 +116,54 @@ def lacking(module: str, id: str, facts: Facts) -> list[str]:
                 return [f"{words}, these are {STYLES[facts.style]}"]
             told.append(words)
     return told
+
+
+COMPUTED, MISSING = "computed", "not computed"
+#: How this room is called beside the modules of biases.
+HERE = "analyze"
+
+
+@cache
+def declared() -> Mapping[str, Mapping[str, Estimand]]:
+    """All estimands by module: those of this room, then those of each bias."""
+    found = {HERE: ESTIMANDS}
+    for each in sorted(iter_modules(biases.__path__), key=lambda each: each.name):
+        if not each.ispkg:
+            continue
+        module = import_module(f"helpers.biases.{each.name}")
+        every = module.ESTIMANDS
+        found[each.name] = every if isinstance(every, Mapping) else {one.id: one for one in every}
+    return found
+
+
+def supported(held: Held, estimates: Sequence[Estimate]) -> pd.DataFrame:
+    """One row a declared number: module, id, words, unit, status, numbers (how many were computed) and why (not).
+
+    A number of the hinting groups is one with a hint in its place; one that has no value in any place is not computed,
+    and its method says why.
+    """
+    facts = facts_of(held)
+    made: dict[tuple[bool, str], list[Estimate]] = {}
+    for each in estimates:
+        made.setdefault(("hint" in each.where, each.id), []).append(each)
+    rows = []
+    for module, estimands in declared().items():
+        for id, estimand in estimands.items():
+            found = _of(made, module, id)
+            valued = [each for each in found if each.value == each.value]
+            why = ""
+            if not valued:
+                missing = lacking(module, id, facts)
+                why = "; ".join(missing) or (found[0].method if found else "these verdicts give none")
+            rows.append((module, id, estimand.words, estimand.unit, COMPUTED if valued else MISSING, len(valued), why))
+    return pd.DataFrame(rows, columns=["module", "id", "words", "unit", "status", "numbers", "why"])
+
+
+def _of(made: Mapping[tuple[bool, str], list[Estimate]], module: str, id: str) -> list[Estimate]:
+    """The estimates of one declared number."""
+    hinted, plain = made.get((True, id), []), made.get((False, id), [])
+    if module == "hinting":
+        return hinted or (plain if id in ("change_rate_repeat", "unreadable_share") else [])
+    if module in ("self_preference", "cognitive"):
+        return []
+    return plain

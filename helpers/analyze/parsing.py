@@ -10,18 +10,19 @@ from typing import Any, NamedTuple
 
 from helpers.analyze import columns
 from helpers.datasets import normalised
-from helpers.datasets.walking import no_duplicates
+from helpers.json_text import no_duplicates
 from helpers.verdicts.forms import NUMBER
 
 #: Words for whoever is shown first, for nobody, and for whoever is shown second.
 WORDS = {
     **dict.fromkeys(("a", "model_a", "first"), "A>B"),
-    **dict.fromkeys(("c", "tie", "draw", "equal"), "A=B"),
+    **dict.fromkeys(("c", "tie", "draw", "equal", "tie (bothbad)", "tie (both bad)", "both_bad", "bothbad"), "A=B"),
     **dict.fromkeys(("b", "model_b", "second"), "B>A"),
 }
 #: Words in the place of a verdict that could not be read, with the outcome that they are counted as.
 UNREAD = {
     **dict.fromkeys(("error", "invalid", "unparsed", "unreadable", "null", "none", "nan", "n/a"), "unparsed"),
+    **dict.fromkeys(("-", "na", "<na>", "#n/a", "#na", "-nan", "#value!", "#ref!", "#name?", "#div/0!"), "unparsed"),
     **{word: word for word in ("refused", "filtered", "truncated", "empty", "missing", "conflict", "invalid_ranking")},
 }
 STYLES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from helpers import frames
-from helpers.analyze import list_numbers
+from helpers.analyze import own_numbers
 from helpers.analyze.held import Held
 from helpers.biases import hinting
 from helpers.biases.hinting.asking import CONTROL
@@ -51,7 +51,7 @@ def top(held: Held, frame: pd.DataFrame, data: str, seed: int, notes: list[str])
     if not (frame["top"] == 1.0).any():
         return []
     placed = frame.loc[frame["rank"].notna(), "slot"].notna().all()
-    found = list_numbers.candidate_top1_rate(frame, data)
+    found = own_numbers.candidate_top1_rate(frame, data)
     if placed:
         found += defended.position_effect(frame, data)
     if not frame[["repeat", "question_id", "candidate", "judge"]].duplicated().any():

@@ -11,7 +11,7 @@ from helpers.analyze import listed
 from helpers.analyze.cells import Cells, labels
 from helpers.analyze.held import Held
 from helpers.analyze.tidy_pairs import counts
-from helpers.datasets.passages import UNKNOWN
+from helpers.datasets.questions import UNKNOWN
 
 
 def _long(cells: Cells) -> tuple[dict[str, object], np.ndarray, np.ndarray, pd.Categorical]:
@@ -67,6 +67,7 @@ def rankings(cells: Cells, name: str, told: frozenset[str]) -> Held:
             ranks[number, list(each.value)] = np.arange(1, size + 1)
     rank = ranks[cells.said_at[row], slot]
     outcomes = np.array([each.outcome for each in cells.said], dtype=object)
+    own = _same(found["judge_vendor"], found["candidate_vendor"])
     frame = pd.DataFrame(found).assign(
         judge_tier="",
         judge_model=None,
@@ -79,8 +80,8 @@ def rankings(cells: Cells, name: str, told: frozenset[str]) -> Held:
         top=np.where(np.isnan(rank), np.nan, rank == 1),
         outcome=pd.Categorical(outcomes[cells.said_at[row]]),
         contradicts=False,
-        own_vendor=_own(found),
-        own_model=_own(found) & _same(found),
+        own_vendor=own,
+        own_model=own & _same(found["judge"], found["candidate"]),
         named=_named(cells, row, slot),
         gold=_gold(cells, row, candidate),
     )
@@ -119,19 +120,10 @@ def scores(cells: Cells, name: str, told: frozenset[str]) -> Held:
     return Held("score", "tidy", name, frame, told, counts(said, "written"))
 
 
-def _own(found: dict[str, object]) -> np.ndarray:
-    """Whether judge and candidate are of one vendor, where both are told."""
-    judge, candidate = found["judge_vendor"], found["candidate_vendor"]
-    known = {name: code for code, name in enumerate(candidate.categories)}
-    same = np.array([known.get(name, -2) for name in judge.categories])[judge.codes]
-    return same == candidate.codes
-
-
-def _same(found: dict[str, object]) -> np.ndarray:
-    """Whether judge and candidate go by one name: then they are taken for one model."""
-    judge, candidate = found["judge"], found["candidate"]
-    known = {name: code for code, name in enumerate(candidate.categories)}
-    return np.array([known.get(name, -2) for name in judge.categories])[judge.codes] == candidate.codes
+def _same(one: pd.Categorical, other: pd.Categorical) -> np.ndarray:
+    """Whether two columns hold the same name, row by row; a missing one is no name."""
+    codes = {name: code for code, name in enumerate(other.categories)}
+    return np.array([codes.get(name, -2) for name in one.categories])[one.codes] == other.codes
 
 
 def _named(cells: Cells, row: np.ndarray, slot: np.ndarray) -> np.ndarray:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
 from helpers.analyze import listed
 from helpers.analyze.cells import Cells, combined, labels
 from helpers.analyze.held import Held
+from helpers.analyze.parsing import Said
+from helpers.analyze.reading import Raw
 from helpers.biases.position.pairs import LABELS, SIGNS
-from helpers.datasets.passages import UNKNOWN
+from helpers.datasets.questions import UNKNOWN
 
 #: Who stands first, as the games frame says it.
 FIRSTS = ("baseline", "candidate")
@@ -89,6 +93,60 @@ def pairwise(cells: Cells, name: str, told: frozenset[str]) -> Held:
         frame["length_baseline"] = np.where(turned, both[:, 1], both[:, 0])
         frame["length_candidate"] = np.where(turned, both[:, 0], both[:, 1])
     return Held("pairwise", "tidy", name, frame, told, counts(frame), baseline)
+
+
+def both_orders(cells: Cells) -> bool:
+    """Whether these are scores of pairs alone, and some pair was judged in both orders by one judge."""
+    if any(len(pair) != 2 or pair[0] == pair[1] for pair in cells.shown):
+        return False
+    pairs = np.array([pair[::-1] in {*cells.shown} for pair in cells.shown])
+    return bool(pairs[cells.shown_at].any())
+
+
+def scored(cells: Cells, name: str, told: frozenset[str]) -> Held:
+    """Scores of both answers of each pair as the games frame: the higher one wins, and the scores stand beside it.
+
+    `score_baseline` and `score_candidate`; `gap` is the score of the first answer less that of the second. Askings are
+    counted within each order.
+    """
+    held = pairwise(
+        replace(cells, raw=_asked_within(cells), said=_higher(cells.said), gold=_higher(cells.gold)), name, told
+    )
+    first, second = np.array([each.value or (np.nan, np.nan) for each in cells.said])[cells.said_at].T
+    turned = (held.frame["first"] == FIRSTS[1]).to_numpy()
+    frame = held.frame.assign(
+        gap=np.where(held.frame["ordered"], first - second, np.nan),
+        score_baseline=np.where(turned, second, first),
+        score_candidate=np.where(turned, first, second),
+    )
+    note = (
+        "Two scores a row on pairs in both orders: the higher one wins; what the place is worth is told in scores too."
+    )
+    return replace(held, frame=frame, notes=(*held.notes, note))
+
+
+def _higher(said: list[Said]) -> list[Said]:
+    """The label that two scores stand for; a score that is not there makes none."""
+    found = []
+    for each in said:
+        if each.style != "scores":
+            found.append(each)
+            continue
+        gap = each.value[0] - each.value[1]
+        label = "A>B" if gap > 0 else "B>A" if gap < 0 else "A=B"
+        found.append(Said("label", label) if gap == gap else Said("", None, "unparsed"))
+    return found
+
+
+def _asked_within(cells: Cells) -> Raw:
+    """The file with the askings of each pair counted within each order, where its `repeat` counts both orders."""
+    raw = cells.raw
+    if "repeat" not in raw.table:
+        return raw
+    names = [each for each in ("judge", "question", "condition") if each in raw.table]
+    keys = pd.DataFrame({each: raw.table[each].cat.codes for each in names} | {"shown": cells.shown_at})
+    rank = keys.assign(repeat=listed.repeats(raw)).groupby([*keys], sort=False)["repeat"].rank(method="dense")
+    return replace(raw, table=raw.table.assign(repeat=pd.Categorical(rank.astype(int).sub(1).astype(str))))
 
 
 def counts(frame: pd.DataFrame, value: str = "score") -> pd.DataFrame:

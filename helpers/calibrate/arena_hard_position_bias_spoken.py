@@ -29,7 +29,7 @@ from helpers.calibrate.worlds.game_frames import (
 )
 from helpers.calibrate.worlds.games import BASELINE, CANDIDATE
 from helpers.config import load_experiment
-from helpers.datasets.arena_questions import style_of
+from helpers.datasets.answers import style_of
 from helpers.frames import games as tidy
 from helpers.types import Completion, Experiment, Judgment, Model, Request, Trial
 

@@ -69,6 +69,8 @@ def explain(ids: tuple[str, ...], write: bool) -> None:
 @click.option("--out", type=click.Path(), help="Folder for the results; default: <name of FILE>-recuse here.")
 @click.option("--force", is_flag=True, help="Write into a folder that holds something else.")
 @click.option("--ignore-extra", is_flag=True, help="Leave columns unread that are not known.")
+@click.option("--map", "names", multiple=True, help="What FILE calls a column: --map verdict=winner --map judge=model.")
+@click.option("--positive", type=click.Choice(["first", "second"]), help="Verdicts are grades: for whom above 0.")
 @click.option("--seed", type=int, default=42, show_default=True, help="Resampling and sign flips.")
 @click.option("--margin-pp", type=float, default=5.0, show_default=True, help="A hint that changes less is no matter.")
 @click.option("--figure-style", default="paper", show_default=True, help="paper, neurips, icml, acl or talk.")
@@ -78,6 +80,8 @@ def analyze(
     out: str | None,
     force: bool,
     ignore_extra: bool,
+    names: tuple[str, ...],
+    positive: str | None,
     seed: int,
     margin_pp: float,
     figure_style: str,
@@ -97,6 +101,9 @@ def analyze(
     style(figure_style)  # an unknown one is told before anything is computed
     folder = Path(out).expanduser() if out else Path.cwd() / writing.name_of(file)
     writing.check(folder, force)
-    found = of(file, format, ignore_extra=ignore_extra, seed=seed, margin_pp=margin_pp)
+    named = dict(each.partition("=")[::2] for each in names)
+    found = of(
+        file, format, ignore_extra=ignore_extra, names=named, positive=positive or "", seed=seed, margin_pp=margin_pp
+    )
     written = writing.write(found, folder, force, figure_style)
     echo(f"{summary(found)}\n\n{len(written)} files in {folder}")

@@ -40,6 +40,14 @@ Names = Annotated[list[str], Field(min_length=1)]
 NAMES = 'write a list of names such as ["gpt_fast"] (plain papermill reads lists only with -y), or null'
 
 
+class Elsewhere(Strict):
+    """A file or folder of another dataset repository."""
+
+    repo: str
+    revision: str = "main"
+    path: str
+
+
 class Hub(Strict):
     """Where published files lie: a dataset repository, a revision and the files' paths in it.
 
@@ -49,7 +57,7 @@ class Hub(Strict):
 
     repo: str
     revision: str = "main"
-    questions: str | None = None
+    questions: str | Elsewhere | None = None
     answers: str | list[str] | None = None
     judgments: str | list[str] | None = None
 

@@ -1,55 +1,90 @@
-"""Published answers of candidates, with the reason where there is nothing to judge."""
+"""Published answers of candidates: their texts, or their letters and reasons, and why there is nothing to judge."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import pkgutil
+import re
+import tomllib
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from helpers.datasets.files import ANSWER_FILES
-from helpers.datasets.hub import from_hub
-from helpers.datasets.reading import find_file, read_records, show, text_field
-from helpers.types import Answer
+from helpers.datasets.questions import (
+    LETTERS,
+    UNKNOWN,
+    article_of,
+    find_set,
+    letter,
+    map_records,
+    questions_on_passages,
+    read_flat,
+    read_set,
+    text_or_none,
+    with_gold,
+)
+from helpers.datasets.reading import Records, all_files, id_of, name_in, read_records, show, text_field
+from helpers.types import Answer, Question
 
+if TYPE_CHECKING:
+    import pandas
+
+#: What files of one model's are called, as errors say it.
+EACH = "<model>.jsonl"
+#: The files of answers with letters that a folder is searched for; else its .jsonl files, one a model or pair.
+RESPONSE_FILES = ("quality_responses.json", "quality_responses.csv")
 #: How older files marked a failed call: as if it were an answer.
 LEGACY_ERROR = "[ERROR: Failed to generate answer"
-
-_FINISHES = {
-    "STOP": "ok",
-    "MAX_TOKENS": "truncated",
-    "SAFETY": "filtered",
-    "RECITATION": "filtered",
-    "BLOCKLIST": "filtered",
-    "PROHIBITED_CONTENT": "filtered",
-    "SPII": "filtered",
+#: What is counted of how an answer is written: tokens, and marks of Markdown outside fenced code.
+STYLE = ("token_len", "header_count", "list_count", "bold_count")
+_FILTERED = ("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII")
+_FINISHES = {"STOP": "ok", "MAX_TOKENS": "truncated", **dict.fromkeys(_FILTERED, "filtered")}
+_FENCED = re.compile(r"^(`{3,}|~{3,}).*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL)
+_MARKS = {
+    "header_count": re.compile(r"^#{1,6}[ \t]", re.MULTILINE),
+    "list_count": re.compile(r"^[ \t]*(?:\d+\.|[-*+])[ \t]", re.MULTILINE),
+    "bold_count": re.compile(r"\*\*[^*\n]+\*\*|__[^_\n]+__"),
 }
+_TOKENS = re.compile(r"\w+|[^\w\s]")
+_LABEL = re.compile(r"(.+)_output_label")
+_SYNONYMS = re.compile(r"(.+)_reason_perturb_llm_auto")
+_PARAPHRASE = re.compile(r"(.+)_reason_paraphrased_(.+)")
+#: Reasons for a letter that a model was told to defend: no answers of its own.
+_FORCED = re.compile(r"(.+)_Dupe_reason_output_label_(.+)")
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+MAKERS: dict[str, dict[str, str]] = tomllib.loads((pkgutil.get_data(__package__, "makers.toml") or b"").decode())
 
 
-def load_answers(source: str | Path, hub: Mapping[str, Any] | None = None) -> list[Answer]:
-    """The answers in a published file, in a folder with exactly one of ANSWER_FILES, or behind the hub entry ("hub").
+def vendor_of(model: str) -> str:
+    """Who made the model of this name, as far as its name tells; else the name's first word.
 
-    `candidate` is vendor_tier. `outcome` is "ok", "error" (an `error` field, or its text as older files hold it) or
-    "empty"; the text is then "", never None, which would mean that the answer is still to be written. In the probe file
-    (one record per question, model and mode) the candidate is label:mode, null is "empty" and a text cut by the token
-    limit is "truncated" and kept. An answer id, or a candidate's answer to one question, that occurs twice is an error
-    listing the ids.
+    >>> vendor_of("Meta-Llama-3.1-8B-Instruct-Turbo"), vendor_of("DeepSeek-R1-Distill-Llama-70B"), vendor_of("ds_v3")
+    ('llama', 'deepseek', 'deepseek')
+    >>> vendor_of("GLM-4.5-Air-FP8")
+    'glm'
     """
-    if source == "hub":
-        source = from_hub(hub, "answers")
-    records = read_records(find_file(source, ANSWER_FILES))
-    if "answer_id" in records.fields:
-        ids = records.map(lambda record: text_field(record, "answer_id"), "answer_id")
-        records.refuse_duplicates(ids, "answer ids")
-        answers = records.map(_published, "answer_id")
-    elif "model_label" in records.fields:
-        answers = records.map(_probe, "prompt_id")
-    else:
-        raise records.unknown(
-            "published answers (answer_id, prompt_id, category, model_vendor, model_tier, model_name, prompt_text, "
-            "answer_text or error) or probe results (prompt_id, model_label, model_name, mode, ok, text, debug)"
-        )
-    records.refuse_duplicates([(answer.question_id, answer.candidate) for answer in answers], "answers to a question")
-    return answers
+    name = model.lower()
+    found = [(name.find(word), vendor) for word, vendor in MAKERS["words"].items() if word in name]
+    first = next(iter(re.findall("[a-z0-9]+", name)), name)
+    # "ds" is how the replication's files abbreviate DeepSeek.
+    return min(found)[1] if found else "deepseek" if first == "ds" else first
+
+
+@lru_cache(maxsize=4096)
+def maker(model: str) -> str:
+    """Who made a model, by its name; families that are named without their vendor are known.
+
+    >>> maker("o3-mini-2025-01-31"), maker("qwq-32b"), maker("gemma-3-27b-it"), maker("openai/o1"), maker("ensemble")
+    ('gpt', 'qwen', 'gemini', 'gpt', 'ensemble')
+    """
+    name = model.lower().rsplit("/")[-1]
+    return next((vendor for start, vendor in MAKERS["beginnings"].items() if re.match(start, name)), vendor_of(model))
 
 
 def vendor_tier(name: str) -> tuple[str, str]:
@@ -77,7 +112,76 @@ def candidate_of(answer_id: str, question_id: str) -> str:
     return candidate
 
 
-def _published(record: dict[str, Any]) -> Answer:
+# --- answers in full --------------------------------------------------------------------------------------------------
+
+
+def load_answers(
+    source: str | Path, hub: Mapping[str, Any] | None = None, questions: Iterable[Question] = ()
+) -> list[Answer]:
+    """The answers in a published file, in a folder with exactly one of ANSWER_FILES, or behind the hub entry ("hub").
+
+    `candidate` is vendor_tier. `outcome` is "ok", "error" (an `error` field, or its text as older files hold it) or
+    "empty"; the text is then "", never None, which would mean that the answer is still to be written. In the probe file
+    (one record per question, model and mode) the candidate is label:mode, null is "empty" and a text cut by the token
+    limit is "truncated" and kept. FastChat's model_answer files - one, or a folder of them, whose other files are named
+    in a warning - answer the one of `questions` whose id ends with their number. An answer id, or a candidate's answer
+    to one question, that occurs twice is an error listing the ids.
+    """
+    folder = Path(source)
+    if source != "hub" and folder.is_dir() and not any((folder / name).is_file() for name in ANSWER_FILES):
+        files = [(read_records(path), _choices) for path in _model_answers(folder)]
+    else:
+        path = find_set(source, hub, ANSWER_FILES, "answers")
+        records, form = read_set(source, path, {"choices": _choices, "published": _published, "probe": _probe})
+        files = [(records, form.read)]
+        if form.read is _published:
+            ids = records.map(lambda record: text_field(record, "answer_id"), "answer_id")
+            records.refuse_duplicates(ids, "answer ids")
+    return [answer for answer, _ in _answers_in(files, _by_number(questions))]
+
+
+def _answers_in(
+    files: Iterable[tuple[Records, Callable[..., Any]]], ids: Mapping[str, str]
+) -> list[tuple[Answer, Mapping[str, Any]]]:
+    """The answers of these files, each read by its function, with how they are written; `ids` are those of numbers."""
+    answers = []
+    first: dict[tuple[str, str], Path] = {}
+    for records, read in files:
+        path = records.path
+        found = map_records(records, lambda record, stem=path.stem, read=read: read(record, stem))
+        found = [
+            (replace(each, question_id=ids.get(each.question_id, each.question_id)), style) for each, style in found
+        ]
+        keys = [(answer.question_id, answer.candidate) for answer, _ in found]
+        records.refuse_duplicates(keys, "answers to a question")
+        for key in keys:
+            if first.setdefault(key, path) != path:
+                raise ValueError(f"{path}: the answer to {key[0]} by {key[1]} is in {first[key].name} too")
+        answers += found
+    return answers
+
+
+def _model_answers(folder: Path) -> list[Path]:
+    """The files of a folder that hold FastChat's answers; the others are named in a warning."""
+    there = sorted(path for path in folder.iterdir() if path.is_file())
+    found = [path for path in there if path.suffix == ".jsonl" and "choices" in read_records(path).fields]
+    if not found:
+        return [find_set(folder, None, (*ANSWER_FILES, EACH))]
+    if others := [path.name for path in there if path not in found]:
+        warnings.warn(f"{folder.name}: {', '.join(others)} hold no answers and are not read", stacklevel=3)
+    return found
+
+
+def _by_number(questions: Iterable[Question]) -> dict[str, str]:
+    """The ids of questions by the number that they end with, where it is that of one question alone."""
+    ids: dict[str, list[str]] = {}
+    for question in questions:
+        if number := re.search(r"_0*(\d+)$", question.id):
+            ids.setdefault(number[1], []).append(question.id)
+    return {number: found[0] for number, found in ids.items() if len(found) == 1}
+
+
+def _published(record: dict[str, Any], stem: str) -> tuple[Answer, Mapping[str, Any]]:
     vendor, tier = text_field(record, "model_vendor"), text_field(record, "model_tier")
     if record.get("error") is not None:
         text, outcome = "", "error"
@@ -87,20 +191,12 @@ def _published(record: dict[str, Any]) -> Answer:
     else:
         text = "" if record["answer_text"] is None else text_field(record, "answer_text", blank=True)
         outcome = "error" if LEGACY_ERROR in text else "ok" if text.strip() else "empty"
-    return Answer(
-        question_id=text_field(record, "prompt_id"),
-        candidate=f"{vendor}_{tier}",
-        vendor=vendor,
-        tier=tier,
-        text=text if outcome == "ok" else "",
-        model=None if record.get("model_name") is None else text_field(record, "model_name"),
-        outcome=outcome,
-    )
+    text, model = text if outcome == "ok" else "", text_or_none(record, "model_name")
+    return Answer(text_field(record, "prompt_id"), f"{vendor}_{tier}", vendor, tier, text, model, outcome), {}
 
 
-def _probe(record: dict[str, Any]) -> Answer:
+def _probe(record: dict[str, Any], stem: str) -> tuple[Answer, Mapping[str, Any]]:
     label, mode = text_field(record, "model_label"), text_field(record, "mode")
-    vendor, tier = vendor_tier(label)
     text = "" if record.get("text") is None else text_field(record, "text", blank=True)
     debug, ok = record.get("debug"), record.get("ok")
     if debug is not None and not isinstance(debug, dict):
@@ -111,12 +207,257 @@ def _probe(record: dict[str, Any]) -> Answer:
     if finish is not None and not (isinstance(finish, str) and finish in _FINISHES):
         raise ValueError(f"field 'debug': finish_reason holds {show(finish)}, expected one of {', '.join(_FINISHES)}")
     outcome = "error" if ok is not True else "empty" if not text.strip() else _FINISHES.get(finish, "ok")
-    return Answer(
-        question_id=text_field(record, "prompt_id"),
-        candidate=f"{label}:{mode}",
-        vendor=vendor,
-        tier=tier,
-        text=text,
-        model=None if record.get("model_name") is None else text_field(record, "model_name"),
-        outcome=outcome,
+    model = text_or_none(record, "model_name")
+    return Answer(text_field(record, "prompt_id"), f"{label}:{mode}", *vendor_tier(label), text, model, outcome), {}
+
+
+def _choices(record: dict[str, Any], stem: str) -> tuple[Answer, Mapping[str, Any]]:
+    """An answer in FastChat's or Arena-Hard's layouts, of the model that the record, else the file's name, names."""
+    model = name_in(record, "model", name_in(record, "model_id", stem))
+    text = text_field({"answer": _text_of(record)}, "answer", blank=True)
+    return Answer(id_of(record), model, maker(model), "", text, model, "ok" if text.strip() else "empty"), {}
+
+
+def _text_of(record: Mapping[str, Any]) -> Any:
+    """The text of an answer, wherever its layout keeps it; null is an empty one."""
+    try:
+        if "messages" in record:
+            text = record["messages"][-1]["content"]
+        elif "choices" in record:
+            text = record["choices"][0]["turns"][0]
+            text = text["content"] if isinstance(text, dict) and "content" in text else text
+        else:
+            raise ValueError(f"neither 'messages' nor 'choices'; found {', '.join(record) or 'no field'}")
+        text = text["answer"] if isinstance(text, dict) else text
+    except (LookupError, TypeError):
+        raise ValueError("no text where an answer stands: messages[-1].content or choices[0].turns[0]") from None
+    return "" if text is None else text
+
+
+# --- answers and how they are written ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ArenaAnswers:
+    """Answers, and a table of how each is written: question_id, candidate, the columns STYLE, and `counted`."""
+
+    answers: tuple[Answer, ...]
+    style: pandas.DataFrame
+
+
+def load_arena_answers(source: str | Path, hub: Mapping[str, Any] | None = None) -> ArenaAnswers:
+    """What did the models answer, and in which style, in a model_answer file, in a folder of them, or behind "hub"?
+
+    Both layouts: v2.0 (uid, model, messages, metadata) and v0.1 (question_id, model_id, choices[0].turns[0]). The
+    candidate is the record's model, else the file's name; an empty answer has the outcome "empty". `style` has one row
+    an answer in the same order: token_len in tokens, counts of headers, list items and bold passages, of all their
+    kinds together. What the file does not hold is counted in the text (`counted` = "text", see style_of). An answer
+    twice, and every other defect, is a ValueError with file, line and id.
+    """
+    import pandas
+
+    paths = all_files(source, hub, "answers", (EACH,))
+    found = _answers_in(((read_records(path), _choices_and_style) for path in paths), {})
+    rows = [{"question_id": each.question_id, "candidate": each.candidate, **style} for each, style in found]
+    table = pandas.DataFrame(rows, columns=["question_id", "candidate", *STYLE, "counted"])
+    return ArenaAnswers(tuple(answer for answer, _ in found), table.astype(dict.fromkeys(STYLE, int)))
+
+
+def style_of(text: str) -> dict[str, int]:
+    """How a text is written: STYLE counted in it, tokens as words and signs, as no model's tokenizer is at hand.
+
+    >>> style_of("# Title\\n\\n- one **bold** word\\n2. two\\n```\\n# code\\n```")
+    {'token_len': 21, 'header_count': 1, 'list_count': 2, 'bold_count': 1}
+    """
+    plain = _FENCED.sub("", text)
+    return {"token_len": len(_TOKENS.findall(text))} | {
+        name: sum(1 for _ in mark.finditer(plain)) for name, mark in _MARKS.items()
+    }
+
+
+def _choices_and_style(record: dict[str, Any], stem: str) -> tuple[Answer, Mapping[str, Any]]:
+    """An answer with its style as the file holds it, else as it is counted in the text, and which of these it is."""
+    answer, _ = _choices(record, stem)
+    style = record.get("metadata") or record.get("conv_metadata")
+    if not isinstance(style, dict | None):
+        raise ValueError(f"field 'metadata' holds {show(style)}, expected an object with {', '.join(STYLE)}")
+    if style is None or set(STYLE) - set(style):
+        return answer, {**style_of(answer.text or ""), "counted": "text"}
+    return answer, {**{name: _total(style[name], name) for name in STYLE}, "counted": "file"}
+
+
+def _total(count: Any, name: str) -> int:
+    """A count, or the sum of the counts of its kinds (h1 to h6, say)."""
+    parts = list(count.values()) if isinstance(count, dict) else [count]
+    if any(isinstance(part, bool) or not isinstance(part, int) or part < 0 for part in parts):
+        raise ValueError(f"field 'metadata': {name} holds {show(count)}, expected whole numbers from 0 up")
+    return sum(parts)
+
+
+# --- letters with reasons ---------------------------------------------------------------------------------------------
+
+
+Read = tuple[Sequence[Question], Sequence[Answer], Mapping[tuple[str, str, str], str]]
+
+
+class Columns(NamedTuple):
+    """The fields that hold one model's answer."""
+
+    model: str
+    label: str
+    reason: str
+    error: str
+
+
+@dataclass(frozen=True)
+class Responses:
+    """Questions, who answered them how, and edited reasons.
+
+    `edits` maps (question id, candidate, kind) to a text, kind "synonyms" or "paraphrase:<who paraphrased>". `counts`
+    says what became of answers (by outcome) and of edits: "edits" kept, "empty_edit" and "unchanged_edit" refused,
+    "edit_without_answer"; "forced_reason" and "no_gold" count what was not read. `without_gold`: the ids of questions
+    that were left out since no file tells their gold letter.
+    """
+
+    questions: tuple[Question, ...]
+    answers: tuple[Answer, ...]
+    edits: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    without_gold: frozenset[str] = frozenset()
+
+
+def load_responses(source: str | Path, hub: Mapping[str, Any] | None = None) -> Responses:
+    """The published answers in a file, in a folder or behind the hub entry ("hub").
+
+    A folder holds one of RESPONSE_FILES, or .jsonl files of one model each (its name is the candidate's) or of pairs.
+    An answer's `text` is its reason; `outcome` is "ok", or why it enters no pair: "no_label", "bad_label" (not one of
+    A to D), "no_reason", "error". The records of models and pairs hold neither passage nor options: their questions
+    have an id, an article and a gold letter alone. An id twice in a file, and one question or answer that two files
+    tell differently, are ValueErrors.
+    """
+    paths = all_files(source, hub, "answers", RESPONSE_FILES)
+    if len(paths) > 1 and paths[0].name in RESPONSE_FILES:
+        raise ValueError(f"{paths[0].parent}: holds {' and '.join(path.name for path in paths)}; name the one meant")
+    questions: dict[str, Question] = {}
+    answers: dict[tuple[str, str], Answer] = {}
+    edits: dict[tuple[str, str, str], str] = {}
+    counts = Counter[str]()
+    without: set[str] = set()
+    for path in paths:
+        records, form = read_set(source, path, {"flat": _read_flat, "labels": _read_labels})
+        found, given, edited = form.read(records, counts, without)
+        _merge(questions, {question.id: question for question in found}, path, "question")
+        _merge(answers, {(one.question_id, one.candidate): one for one in given}, path, "answer to a question")
+        edits |= edited
+    counts.update(answer.outcome for answer in answers.values())
+    counts["edits"] += len(edits)
+    counted = {name: count for name, count in counts.items() if count}
+    return Responses(
+        tuple(questions.values()), tuple(answers.values()), edits, counted, frozenset(without - questions.keys())
     )
+
+
+def columns(records: Records) -> list[Columns]:
+    """The fields that hold each model's answer, in the order in which the records name the models."""
+    names = dict.fromkeys(name for row in records.rows if isinstance(row, dict) for name in row)
+    if "output_label" in names and "pid" not in names:
+        return [Columns(records.path.stem, "output_label", "reason", "error")]
+    found = (match[1] for name in names if not _FORCED.fullmatch(name) and (match := _LABEL.fullmatch(name)))
+    reason = "reason" if "pid" in names else "output_reason"
+    models = [Columns(name, f"{name}_output_label", f"{name}_{reason}", f"{name}_error") for name in found]
+    if not models:
+        raise records.unknown("<model>_output_label and <model>_reason of each model (or output_label and reason)")
+    return models
+
+
+def plain_question(record: dict[str, Any]) -> Question:
+    """The question of a record without a passage; `gold` is None where it has no gold label."""
+    id, gold = text_field(record, "question_unique_id"), record.get("gold_label")
+    gold = None if gold is None else letter(gold, "gold_label")
+    return Question(id=id, category=UNKNOWN, text="", article=article_of(id), gold=gold)
+
+
+def answers_in(record: dict[str, Any], id: str, models: Sequence[Columns]) -> list[Answer]:
+    """The answers in one record, in the order of the models."""
+    return [_answer(record, id, *model) for model in models]
+
+
+def _read_flat(records: Records, counts: Counter[str], without: set[str]) -> Read:
+    """The questions, answers and edits of flat records; `counts` and the ids `without` gold grow by what is refused."""
+    every = records.rows
+    records, left_out = with_gold(records)
+    without |= {str(every[place].get("pid")) for place in left_out}
+    counts["no_gold"] += len(left_out)
+    models = columns(records)
+    questions = questions_on_passages(records, read_flat)
+    found = map_records(records, lambda record: answers_in(record, record["pid"], models))
+    answers = [answer for each in found for answer in each]
+    return questions, answers, _edits(records, {(one.question_id, one.candidate): one for one in answers}, counts)
+
+
+def _read_labels(records: Records, counts: Counter[str], without: set[str]) -> Read:
+    """The same of records that hold letters and reasons alone."""
+    models = columns(records)
+    questions = map_records(records, plain_question)
+    records.refuse_duplicates([question.id for question in questions], "question ids")
+    found = map_records(records, lambda record: answers_in(record, record["question_unique_id"], models))
+    without |= {question.id for question in questions if question.gold is None}
+    counts["no_gold"] += sum(question.gold is None for question in questions)
+    kept = [(question, each) for question, each in zip(questions, found, strict=True) if question.gold]
+    return [question for question, _ in kept], [answer for _, each in kept for answer in each], {}
+
+
+def _answer(record: dict[str, Any], id: str, model: str, label: str, reason: str, error: str) -> Answer:
+    text = "" if record.get(reason) is None else text_field(record, reason, blank=True)
+    mark = record.get(label)
+    mark = mark.strip() if isinstance(mark, str) else mark
+    if record.get(error) is not None or LEGACY_ERROR in text:
+        text, outcome = "", "error"
+    elif mark is None or mark == "":
+        outcome = "no_label"
+    elif mark not in tuple(LETTERS):
+        outcome = "bad_label"
+    else:
+        outcome = "ok" if text.strip() else "no_reason"
+    chosen = mark if outcome in ("ok", "no_reason") else None
+    return Answer(id, model, vendor_of(model), "", text, model, outcome, label=chosen)
+
+
+def _edits(
+    records: Records, answers: Mapping[tuple[str, str], Answer], counts: Counter[str]
+) -> dict[tuple[str, str, str], str]:
+    """The edited reasons that are texts of their own; the others are counted."""
+    kinds: dict[str, tuple[str, str]] = {}
+    for name in sorted(records.fields):
+        if match := _SYNONYMS.fullmatch(name):
+            kinds[name] = match[1], "synonyms"
+        elif match := _PARAPHRASE.fullmatch(name):
+            kinds[name] = match[1], f"paraphrase:{match[2]}"
+
+    def read(record: dict[str, Any]) -> Iterator[tuple[tuple[str, str, str], str]]:
+        for name, (model, kind) in kinds.items():
+            if name in record:
+                text = "" if record[name] is None else text_field(record, name, blank=True)
+                yield (record["pid"], model, kind), text
+
+    edits = {}
+    for key, text in (pair for found in map_records(records, lambda record: [*read(record)]) for pair in found):
+        answer = answers.get(key[:2])
+        if answer is None or answer.outcome != "ok":
+            counts["edit_without_answer"] += bool(text.strip())
+        elif not text.strip():
+            counts["empty_edit"] += 1
+        elif text.strip() == (answer.text or "").strip():
+            counts["unchanged_edit"] += 1
+        else:
+            edits[key] = text
+    forced = [name for name in records.fields if _FORCED.fullmatch(name)]
+    counts["forced_reason"] += sum(bool(row.get(name)) for row in records.rows for name in forced)
+    return edits
+
+
+def _merge(known: dict[Any, Any], more: Mapping[Any, Any], path: Path, what: str) -> None:
+    for key, value in more.items():
+        if known.setdefault(key, value) != value:
+            name = key if isinstance(key, str) else " by ".join(key)
+            raise ValueError(f"{path}: the {what}, {name}, is told differently than in an earlier file")

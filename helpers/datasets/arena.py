@@ -1,26 +1,44 @@
-"""Published Arena-Hard judgments, both layouts, as the games frame; whatever is broken is told and the rest kept."""
+"""Arena-Hard's judgments, both layouts, as the games frame, their texts read again, and our own in the same layout.
+
+Whatever is broken in a file is named with its line, and the rest is kept.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from helpers.datasets.arena_lines import EACH, Place, Problem, games_of, id_of, name_in, places, read_lines, score_of
-from helpers.datasets.game_rows import ORDERS, Game, games_frame, normalised
-from helpers.datasets.passages import UNKNOWN
-from helpers.datasets.places import all_files
+from helpers.datasets import games as pairs
+from helpers.datasets.answers import EACH
+from helpers.datasets.games import FORMATS, ORDERS, Game, games_frame, normalised
+from helpers.datasets.questions import UNKNOWN
+from helpers.datasets.reading import Problem, all_files, entries, first_record, id_of, name_in, read_lines, show
 from helpers.types import Question
 
 if TYPE_CHECKING:
     import pandas
 
+#: The folder that holds a folder for each judge.
+JUDGMENTS = "model_judgment"
 #: The baseline of each benchmark whose records do not name it; other benchmarks' is called "baseline".
 BASELINES = {"v0.1": "gpt-4-0314", "arena-hard-v0.1": "gpt-4-0314"}
 #: Ids of duplicates that a problem names before it only counts them.
 NAMED = 10
+#: A verdict's label as judges are asked to write it, and the looser form that v2.0 tries after it.
+PATTERNS = (re.compile(r"\[\[([AB<>=]+)\]\]"), re.compile(r"\[([AB<>=]+)\]"))
+#: The columns of `reread`, and the formats of `load_games` beside Arena-Hard's.
+TEXT_COLUMNS = ("source", "question_id", "judge", "candidate", "game", "score", "layout", "v0.1", "v2.0", "kind")
+OTHERS = ("fastchat-pair", "analyzer", "llmbar", "pandalm", "judgebench", "arena-battles")
+#: How the folder of a benchmark is named: with its version.
+_BENCHMARK = re.compile(r"v\d+\.\d+")
+#: How a judge's text, or the messages that it was shown, are looked up: question, judge, candidate, who stood first.
+GameKey = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True)
@@ -36,6 +54,63 @@ class Arena:
         return dict(Counter(problem.kind for problem in self.problems))
 
 
+@dataclass(frozen=True)
+class Place:
+    """A judgment file, what problems call it (`file`), and what titles call its comparison (`source`)."""
+
+    path: Path
+    file: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a judgment file: the games that it holds, and what they compare as a game without a verdict."""
+
+    blank: Game
+    games: list[dict[str, Any] | None]
+    layout: str
+
+
+def load_games(
+    source: str | Path,
+    hub: Mapping[str, Any] | None = None,
+    *,
+    questions: Iterable[Question] = (),
+    experiment: str = "published",
+) -> Arena:
+    """Which verdicts do these published judgments hold: Arena-Hard's (file, folder, tree, hub), or one file of others?
+
+    A file of FastChat's pair judgments, Position-Bias-Analyzer's verdicts, LLMBar's (with the labels of an
+    instances.jsonl beside it), PandaLM's, JudgeBench's or of Arena-Hard's battles is known by the fields of its first
+    record; anything else is read as Arena-Hard's (`load_arena`), whose errors say what is wrong with it. `questions`
+    give categories to those without.
+    """
+    path, questions = Path(source).expanduser(), tuple(questions)
+    if source == "hub" or not path.is_file():
+        return load_arena(source, hub, questions=questions, experiment=experiment)
+    try:
+        fields = {*first_record(path)}
+    except ValueError:
+        fields = set()
+    format = next((name for name in OTHERS if {*FORMATS[name]["known_by"][0].split()} <= fields), None)
+    if format == "fastchat-pair":
+        categories = {question.id: question.category for question in questions}
+        return Arena(pairs.load_fastchat_pairs(path, categories=categories, experiment=experiment))
+    if format == "llmbar":
+        labels = path.with_name(pairs.LLMBAR_LABELS)
+        return Arena(pairs.load_llmbar(path, labels if labels.is_file() else None, experiment))
+    load = {
+        "analyzer": pairs.load_letter_pairs,
+        "pandalm": pairs.load_pandalm,
+        "judgebench": pairs.load_judgebench,
+        "arena-battles": pairs.load_battles,
+    }.get(format or "")
+    if load is None:
+        return load_arena(path, questions=questions, experiment=experiment)
+    return Arena(load(path, experiment=experiment))
+
+
 def load_arena(
     source: str | Path,
     hub: Mapping[str, Any] | None = None,
@@ -47,13 +122,13 @@ def load_arena(
     """Which verdicts do these Arena-Hard judgments hold: a file, a judge's folder, a tree of judges, or "hub"?
 
     Both layouts: v2.0 (uid, category, judge, model, baseline, games[].score) and v0.1 (question_id, games[].score). The
-    frame (columns: game_rows.COLUMNS) has two rows a line: game 1 with the baseline first, game 2 with the candidate
+    frame (columns: frames.GAMES) has two rows a line: game 1 with the baseline first, game 2 with the candidate
     first; `games` is how many the line holds, a game that is null or not there is "missing", and only the first two of
     more are read. `source` is benchmark/judge/model as the folders say; judge and candidate are those of the record,
     where it has none those of the path; no two judges are ever pooled. A missing category is that of the question
     with this id, else "unknown"; a missing baseline is `baseline`, else what BASELINES says of the benchmark, else
     "baseline". A candidate that is the baseline itself makes the condition "identical". Of several lines on one
-    question by one judge of one candidate the first counts, as the original tools skip what is there. `problems` tell
+    question by one judge of one candidate the first counts, as the original tools skip what is there. `problems` name
     every line that is broken and whatever was not read. A source without any judgment is a ValueError. The hub's entry
     lists the files to fetch, for the repository is large.
     """
@@ -65,7 +140,7 @@ def load_arena(
     categories = {question.id: question.category for question in questions}
     games: list[Game] = []
     for place in found:
-        read, wrong = _read(place, categories, baseline)
+        read, wrong = _games_of(place, categories, baseline)
         games += read
         problems += wrong
     if not games:
@@ -76,77 +151,290 @@ def load_arena(
     return Arena(games_frame(games, experiment), tuple(problems))
 
 
-def _read(place: Place, categories: Mapping[str, str], baseline: str | None) -> tuple[list[Game], list[Problem]]:
+def _games_of(place: Place, categories: Mapping[str, str], baseline: str | None) -> tuple[list[Game], list[Problem]]:
     """The games of one file, and its problems."""
     games: list[Game] = []
     problems: list[Problem] = []
     seen: dict[tuple[str, str, str], int] = {}
     twice: dict[str, list[int]] = {}
-    instead = baseline or BASELINES.get(place.source.split("/")[0], "baseline")
-    for number, record in read_lines(place):
-        if isinstance(record, Problem):
-            problems.append(record)
+    for number, line in _lines(place, categories, baseline):
+        if isinstance(line, Problem):
+            problems.append(line)
             continue
-        try:
-            blank, held = _compared(record, place, categories, instead), games_of(record)
-        except ValueError as error:
-            problems.append(Problem(place.file, number, "broken", str(error)))
-            continue
-        key = (blank.judge, blank.candidate, blank.question_id)
-        if seen.setdefault(key, number) != number:
+        blank = line.blank
+        if seen.setdefault((blank.judge, blank.candidate, blank.question_id), number) != number:
             twice.setdefault(blank.question_id, []).append(number)
             continue
-        if len(held) > 2:
-            told = f"question {blank.question_id} holds {len(held)} games; the first two are read"
-            problems.append(Problem(place.file, number, "more_games", told))
-        games += _both(blank, held)
+        if len(line.games) > 2:
+            what = f"question {blank.question_id} holds {len(line.games)} games; the first two are read"
+            problems.append(Problem(place.file, number, "more_games", what))
+        for first, game in zip(ORDERS, [*line.games, None, None], strict=False):
+            score = _score(game)
+            verdict = normalised(score)
+            more = {"games": len(line.games), "missing": game is None}
+            games.append(blank._replace(first=first, score=score, verdict=verdict, **more))
     if not games:
-        told = f"; {problems[0]}" if problems else ""
-        what = f"no judgment in this file, {len(problems)} lines of something else{told}"
+        why = f"; {problems[0]}" if problems else ""
+        what = f"no judgment in this file, {len(problems)} lines of something else{why}"
         return [], [Problem(place.file, None, "skipped", what)]
-    return games, [*problems, *_duplicates(place, twice), *_mixed(place, seen)]
+    if twice:
+        lines = [number for numbers in twice.values() for number in numbers]
+        named = ", ".join(f"{id} (line {', '.join(map(str, numbers))})" for id, numbers in list(twice.items())[:NAMED])
+        more = f" and {len(twice) - NAMED} more" if len(twice) > NAMED else ""
+        what = f"{len(lines)} later lines on questions that were judged before are not read: {named}{more}"
+        problems.append(Problem(place.file, min(lines), "duplicate", what))
+    compared = sorted({key[:2] for key in seen})
+    if len(compared) > 1:
+        named = ", ".join(f"{judge} on {candidate}" for judge, candidate in compared[:NAMED])
+        what = f"{len(compared)} comparisons in one file, kept apart: {named}"
+        problems.append(Problem(place.file, None, "several", what))
+    return games, problems
 
 
-def _compared(record: Mapping[str, Any], place: Place, categories: Mapping[str, str], instead: str) -> Game:
-    """What one line compares, as a game without a verdict."""
-    record = dict(record)
-    question = id_of(record)
-    candidate, baseline = name_in(record, "model", place.path.stem), name_in(record, "baseline", instead)
-    return Game(
-        source=place.source,
-        question_id=question,
-        category=name_in(record, "category", categories.get(question, UNKNOWN)),
-        judge=name_in(record, "judge", place.path.parent.name),
-        candidate=candidate,
-        baseline=baseline,
-        first=ORDERS[0],
-        score=None,
-        verdict=None,
-        condition="identical" if candidate == baseline else "none",
-    )
+def _lines(
+    place: Place, categories: Mapping[str, str] | None = None, baseline: str | None = None
+) -> Iterator[tuple[int, Line | Problem]]:
+    """Each line of a file with its number: what it compares and its games, or what is wrong with it."""
+    instead = baseline or BASELINES.get(place.source.split("/")[0], "baseline")
+    for number, record in read_lines(place.path, place.file):
+        if isinstance(record, Problem):
+            yield number, record
+            continue
+        try:
+            question = id_of(record)
+            candidate, named = name_in(record, "model", place.path.stem), name_in(record, "baseline", instead)
+            blank = Game(
+                place.source,
+                question,
+                name_in(record, "category", (categories or {}).get(question, UNKNOWN)),
+                name_in(record, "judge", place.path.parent.name),
+                candidate,
+                named,
+                condition="identical" if candidate == named else "none",
+            )
+            layout = "v2.0" if record.get("uid") is not None else "v0.1"
+            yield number, Line(blank, _listed_games(record), layout)
+        except ValueError as error:
+            yield number, Problem(place.file, number, "broken", str(error))
 
 
-def _both(blank: Game, held: list[dict[str, Any] | None]) -> Iterable[Game]:
-    for first, game in zip(ORDERS, [*held, None, None], strict=False):
-        score = score_of(game)
-        yield blank._replace(first=first, score=score, verdict=normalised(score), games=len(held), missing=game is None)
+def _listed_games(record: Mapping[str, Any]) -> list[dict[str, Any] | None]:
+    """The games of one line, in order; none where `games` is null."""
+    if "games" not in record:
+        raise ValueError(f"field 'games' is missing; found {', '.join(record) or 'no field'}")
+    games = record["games"]
+    if not isinstance(games, list | None):
+        raise ValueError(f"field 'games' holds {show(games)}, expected a list of games")
+    for number, game in enumerate(games or (), 1):
+        if not isinstance(game, dict | None):
+            raise ValueError(f"game {number} is {show(game)}, expected an object with a score, or null")
+    return games or []
 
 
-def _duplicates(place: Place, twice: Mapping[str, list[int]]) -> list[Problem]:
-    """One problem a file: which questions have later lines, that are not read."""
-    if not twice:
-        return []
-    lines = [number for numbers in twice.values() for number in numbers]
-    named = ", ".join(f"{id} (line {', '.join(map(str, numbers))})" for id, numbers in list(twice.items())[:NAMED])
-    more = f" and {len(twice) - NAMED} more" if len(twice) > NAMED else ""
-    told = f"{len(lines)} later lines on questions that were judged before are not read: {named}{more}"
-    return [Problem(place.file, min(lines), "duplicate", told)]
+def _score(game: Mapping[str, Any] | None) -> str | None:
+    """The score of a game as it is stored; what is neither a text nor null is shown as its JSON text."""
+    value = game.get("score") if game else None
+    return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
-def _mixed(place: Place, seen: Iterable[tuple[str, str, str]]) -> list[Problem]:
-    """One problem where a file holds several comparisons; its rows are told apart by judge and candidate."""
-    pairs = sorted({key[:2] for key in seen})
-    if len(pairs) == 1:
-        return []
-    named = ", ".join(f"{judge} on {candidate}" for judge, candidate in pairs[:NAMED])
-    return [Problem(place.file, None, "several", f"{len(pairs)} comparisons in one file, kept apart: {named}")]
+# --- files ------------------------------------------------------------------------------------------------------------
+
+
+def places(source: Path) -> tuple[list[Place], list[Problem]]:
+    """The judgment files that a file, a judge's folder or a tree of judges means, and what beside them is not read.
+
+    In a tree, files lie in folders of judges: one beside those folders could mix judges and has to be named itself.
+    Hidden folders (copies that editors keep) are left out, and of a tree with folders `model_judgment` all others.
+    """
+    if source.is_file():
+        return _named([source], source.parent), []
+    if not source.is_dir():
+        raise FileNotFoundError(f"{source}: no such file or folder; expected judgments, <judge>/{EACH}")
+    inner = {path: path.relative_to(source).parts for path in sorted(source.rglob("*.jsonl")) if path.is_file()}
+    below = [path for path, parts in inner.items() if not any(part.startswith(".") for part in parts)]
+    judged = [path for path in below if JUDGMENTS in inner[path][:-1]] or below
+    found = [path for path in judged if path.parent not in (source, source / JUDGMENTS)] or judged
+    if not found:
+        raise FileNotFoundError(f"{source}: expected .jsonl files of judgments in this folder, found {entries(source)}")
+    text = "not in the folder of a judge; name the file itself to read it"
+    beside = [Problem(str(path.relative_to(source)), None, "skipped", text) for path in judged if path not in found]
+    return _named(found, source), beside
+
+
+def _named(paths: list[Path], root: Path) -> list[Place]:
+    """The files with their sources; where two sources would be equal, both are called by their places below `root`."""
+    below = [path.relative_to(root).with_suffix("") for path in paths]
+    short = [_short(path, len(inner.parts)) for path, inner in zip(paths, below, strict=True)]
+    return [
+        Place(path, str(path.relative_to(root)), name if short.count(name) == 1 else inner.as_posix())
+        for path, name, inner in zip(paths, short, below, strict=True)
+    ]
+
+
+def _short(path: Path, depth: int) -> str:
+    """benchmark/judge/model where the folders are such; else no more of the path than lies below the folder asked for.
+
+    Whose machine the files lie on must not get into titles.
+    """
+    parts = [part for part in path.with_suffix("").parts if part != JUDGMENTS]
+    depth -= JUDGMENTS in path.parts[-depth:]
+    if len(parts) > 3 and _BENCHMARK.search(parts[-3]):
+        return "/".join(parts[-3:])
+    return "/".join(parts[-max(depth, 2 if JUDGMENTS in path.parts else 1) :])
+
+
+# --- judges' texts read again -----------------------------------------------------------------------------------------
+
+
+def label_v01(text: str) -> str | None:
+    """The label in a judge's text by the rule of v0.1: all labels in it are the same one, else there is none.
+
+    >>> label_v01("At first [[A>B]]; finally [[A>B]]"), label_v01("[[A>B]], no: [[B>A]]"), label_v01("[A>B]")
+    ('A>B', None, None)
+    """
+    found = set(PATTERNS[0].findall(text))
+    return found.pop() if len(found) == 1 else None
+
+
+def label_v2(text: str) -> str | None:
+    """The label in a judge's text by the rule of v2.0: letters raised, the first pattern that occurs, its last match.
+
+    >>> label_v2("[[a>b]], no: [[B>A]]"), label_v2("[A>B]"), label_v2("as [A] said: B")
+    ('B>A', 'A>B', 'A')
+    """
+    raised = text.upper()
+    return next((found[-1] for pattern in PATTERNS if (found := pattern.findall(raised))), None)
+
+
+def reread(source: str | Path) -> pandas.DataFrame:
+    """Do the stored scores stand in the judges' texts? One row a game of Arena-Hard files (columns: TEXT_COLUMNS).
+
+    `game` counts from 1, `layout` is "v2.0" where the record has a uid, else "v0.1"; the columns of these names are
+    what the two rules read, None where they read nothing. `kind` compares the stored score with the layout's own rule:
+    "agrees", "other_label", "only_stored" (the text holds no label by this rule), "only_text" (the stored score is
+    null), "no_text". `attrs["problems"]` are the lines that could not be read.
+    """
+    import pandas
+
+    found, problems = places(Path(source).expanduser())
+    rows: list[tuple[Any, ...]] = []
+    for place in found:
+        for _, line in _lines(place):
+            if isinstance(line, Problem):
+                problems.append(line)
+                continue
+            blank = line.blank
+            about = (blank.source, blank.question_id, blank.judge, blank.candidate)
+            rows += [(*about, at, *_compared(game, line.layout)) for at, game in enumerate(line.games, 1)]
+    frame = pandas.DataFrame(rows, columns=list(TEXT_COLUMNS))
+    for name in ("score", "v0.1", "v2.0"):
+        frame[name] = frame[name].astype(object).where(frame[name].notna(), None)
+    frame.attrs["problems"] = tuple(problems)
+    return frame
+
+
+def disagreements(frame: pandas.DataFrame) -> pandas.DataFrame:
+    """Where do stored scores and texts differ? One row a layout, kind, score and label read, with its count.
+
+    `frame` is that of `reread`. Columns: layout, kind, score, v0.1, v2.0, games; None says "none". Most games first.
+    """
+    differing = frame[~frame["kind"].isin(["agrees", "no_text"])]
+    by = ["layout", "kind", "score", "v0.1", "v2.0"]
+    counts = differing[by].fillna("none").value_counts(sort=False).rename("games").reset_index()
+    return counts.sort_values(["games", *by], ascending=[False, *(True for _ in by)], ignore_index=True)
+
+
+def _compared(game: Mapping[str, Any] | None, layout: str) -> tuple[Any, ...]:
+    """Score, layout, the labels that both rules read in the judge's text (or its `answer`), and the kind."""
+    score, judgment = _score(game), (game or {}).get("judgment")
+    text = judgment.get("answer") if isinstance(judgment, dict) else judgment
+    if not isinstance(text, str) or not text.strip():
+        return score, layout, None, None, "no_text"
+    labels = {"v0.1": label_v01(text), "v2.0": label_v2(text)}
+    own = labels[layout]
+    differing = "only_text" if score is None else "only_stored" if own is None else "other_label"
+    return score, layout, labels["v0.1"], labels["v2.0"], "agrees" if own == score else differing
+
+
+# --- our own judgments in the same layout -----------------------------------------------------------------------------
+
+
+def write_arena(
+    frame: pandas.DataFrame,
+    folder: str | Path,
+    *,
+    condition: str = "none",
+    repeat: int = 0,
+    texts: Mapping[GameKey, str] | None = None,
+    prompts: Mapping[GameKey, list[dict[str, str]]] | None = None,
+) -> list[Path]:
+    """Which files hold these verdicts for the original tools? <folder>/<judge>/<candidate>.jsonl, sorted.
+
+    `frame` is a games frame, `folder` a benchmark's model_judgment; written are the rows of one `condition` and
+    `repeat`. A line a question in the frame's order: uid, category, judge, model, baseline and two games, the baseline
+    first in game 1, each with score, judgment.answer (from `texts`) and prompt (from `prompts`). A score is one of the
+    five labels or null, for the tools stop at any other; a game that is missing is null, and a question of which both
+    are is left out, so that the tools, which never ask again what stands in a file, can still ask it. Files are
+    written whole and then put in place: nobody reads half a file, and nothing is appended. Two verdicts on one
+    question in one order, and two names that would share a file, are ValueErrors before anything is written.
+    """
+    import pandas
+
+    rows = frame[(frame["condition"] == condition) & (frame["repeat"] == repeat)]
+    twice = rows[rows.duplicated(["judge", "candidate", "question_id", "first"])]
+    if len(twice):
+        named = ", ".join(f"{row.question_id} ({row.judge} on {row.candidate})" for row in twice[:3].itertuples())
+        raise ValueError(f"{len(twice)} verdicts on a question that has one in the same order already: {named}")
+    lines: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+    for row in rows.itertuples(index=False):
+        about = {"uid": row.question_id, "category": row.category, "judge": row.judge, "model": row.candidate}
+        about |= {"baseline": row.baseline, "games": [None, None]}
+        line = lines.setdefault((row.judge, row.candidate), {}).setdefault(row.question_id, about)
+        if line["baseline"] != row.baseline or line["category"] != row.category:
+            raise ValueError(f"question {row.question_id}: its two games name different baselines or categories")
+        if row.outcome != "missing":
+            at = (row.question_id, row.judge, row.candidate, row.first)
+            score = None if pandas.isna(row.verdict) else row.verdict
+            game = {"score": score, "judgment": {"answer": (texts or {}).get(at, "")}}
+            line["games"][ORDERS.index(row.first)] = game | {"prompt": (prompts or {}).get(at, [])}
+    files = _files(Path(folder), list(lines))
+    for pair, path in files.items():
+        _replace(path, [line for line in lines[pair].values() if any(line["games"])])
+    return sorted(files.values())
+
+
+def _files(folder: Path, compared: list[tuple[str, str]]) -> dict[tuple[str, str], Path]:
+    """A file for each judge and candidate; names that differ only in what no file may be called are refused."""
+    files = {pair: folder / _name(pair[0]) / f"{_name(pair[1])}.jsonl" for pair in compared}
+    # Some file systems do not tell capitals from small letters.
+    owners: dict[str, tuple[str, str]] = {}
+    for pair, path in files.items():
+        other = owners.setdefault(str(path).lower(), pair)
+        if other != pair:
+            raise ValueError(f"{' on '.join(other)} and {' on '.join(pair)} would share the file {path.name}")
+    return files
+
+
+def _name(model: str) -> str:
+    """A model's name as a file's: "/" as "__", as the benchmark's own files have it, and nothing that leaves a folder.
+
+    >>> _name("Nexusflow/Athene-V2-Chat"), _name("../x y")
+    ('Nexusflow__Athene-V2-Chat', '_.__x_y')
+    """
+    name = re.sub(r"[^\w.+@=-]", "_", model.replace("/", "__"))
+    return re.sub(r"^\.", "_", name) or "_"
+
+
+def _replace(path: Path, lines: list[dict[str, Any]]) -> None:
+    """The lines as the whole of a file, in place at once."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        with new.open("w", encoding="utf-8", newline="\n") as file:
+            # ASCII with escapes: whatever a reply holds, half a surrogate pair included, can be written.
+            file.writelines(json.dumps(line) + "\n" for line in lines)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(new, path)
+    finally:
+        new.unlink(missing_ok=True)

@@ -1,8 +1,9 @@
-"""Whether who wins and which letter wins can be told apart: an audit of what stood where, in any published file."""
+"""Whether who wins and which letter wins can be distinguished: an audit of what stood where, in any published file."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,16 +12,13 @@ from helpers.words import p_text
 if TYPE_CHECKING:
     import pandas
 
-#: What tells one judgment from another, as far as a frame has it.
+#: What identifies a judgment, as far as a frame has it.
 JUDGMENT = ("experiment", "question_id", "judge", "condition", "repeat")
 #: Within which one order may have been drawn for all judgments, coarsest first, with the words for it.
-DRAWS = (
-    (("question_id",), "question"),
-    (("judge",), "judge"),
-    (("question_id", "judge"), "question and judge"),
-)
+DRAWS = ((["question_id"], "question"), (["judge"], "judge"), (["question_id", "judge"], "question and judge"))
 #: Below this expected count a chi-square is no approximation.
 FEWEST = 5
+CONSTANT = "which model wins and which letter wins cannot be told apart."
 
 
 @dataclass(frozen=True)
@@ -36,14 +34,14 @@ class Audit:
     table: pandas.DataFrame = field(repr=False)
     judgments: int
     unknown: int
-    orders: int
-    draws: int
-    deviation: float
-    chi2: float
-    dof: int
-    p: float
-    note: str
     sentence: str
+    note: str
+    orders: int = 0
+    draws: int = 0
+    deviation: float = math.nan
+    chi2: float = math.nan
+    dof: int = 0
+    p: float = math.nan
 
     def __str__(self) -> str:
         """The sentence alone, as notebooks print it."""
@@ -54,7 +52,7 @@ def mapping_audit(frame: pandas.DataFrame) -> pandas.DataFrame:
     """How often each candidate, when ranked first, stood under each letter: candidates in rows, letters in columns.
 
     Takes the frame of `load_top1` (judgments with a known letter) or the listwise frame (valid rankings). One filled
-    column in every row means that position and candidate cannot be told apart.
+    column in every row means that position and candidate cannot be distinguished.
     """
     import pandas
 
@@ -70,88 +68,81 @@ def audit_places(frame: pandas.DataFrame) -> Audit:
 
     The chi-square is that of random permutations, (k - 1) / k of Pearson's with (k - 1)^2 degrees of freedom; it takes
     draws as independent. From first places alone no balance can be tested. Where a log names only winners,
-    `load_judgments` has completed the other places; `load_top1` tells what is on record.
+    `load_judgments` has completed the other places; `load_top1` has what is on record.
     """
     return _first_places(frame) if "pick" in frame else _all_places(frame)
 
 
 def _first_places(frame: pandas.DataFrame) -> Audit:
     table = mapping_audit(frame)
-    known = int(table.to_numpy().sum())
-    unknown = len(frame) - known
-    note = "first places only: a test of balance needs all places"
-    if not known:
+    filled = table.gt(0)
+    judgments = int(table.to_numpy().sum())
+    if not judgments:
         sentence = "No judgment tells under which letter its winner stood: nothing can be audited."
-    elif _constant(table) and known > 1:
+    elif judgments > 1 and filled.sum(axis=1).eq(1).all() and filled.sum(axis=0).le(1).all():
         sentence = (
-            f"Each of the {len(table)} models that ever came first stood under one and the same letter in all {known} "
-            "judgments that tell it: which model wins and which letter wins cannot be told apart."
+            f"Each of the {len(table)} models that ever came first stood under one and the same letter in all "
+            f"{judgments} judgments that tell it: {CONSTANT}"
         )
     else:
-        moved = int((table.gt(0).sum(axis=1) > 1).sum())
         sentence = (
-            f"Of {len(table)} models that ever came first, {moved} did so under more than one letter "
-            f"({known} judgments); where the others stood is not told, so balance cannot be tested."
+            f"Of {len(table)} models that ever came first, {filled.sum(axis=1).gt(1).sum()} did so under more than one "
+            f"letter ({judgments} judgments); where the others stood is not told, so balance cannot be tested."
         )
-    return _audit(table, known, unknown, 0, 0, math.nan, note, sentence)
+    unknown, note = len(frame) - judgments, "first places only: a test of balance needs all places"
+    return Audit(table, judgments, unknown, sentence + _further(unknown * bool(judgments)), note)
 
 
 def _all_places(frame: pandas.DataFrame) -> Audit:
     import pandas
 
-    judgment = [column for column in JUDGMENT if column in frame]
+    names = [column for column in JUDGMENT if column in frame]
     # An order is who stood under each letter; judgments with a place left open are no evidence of any.
-    full = frame.groupby(judgment, dropna=False)[["label", "candidate"]].transform("count").min(axis=1)
-    size = frame.groupby(judgment, dropna=False)["question_id"].transform("size")
-    whole = frame[full == size].sort_values("label")
-    told = whole if len(whole) else frame.dropna(subset=["label", "candidate"])
-    table = pandas.crosstab(told["candidate"], told["label"])
-    orders = whole.groupby(judgment, dropna=False)[["label", "candidate"]].agg(tuple).apply(tuple, axis=1)
-    total = len(frame[judgment].drop_duplicates())
-    unknown, different = total - len(orders), orders.nunique()
-    if not len(orders):
+    groups = frame.groupby(names, dropna=False)
+    filled = groups[["label", "candidate"]].transform("count").min(axis=1)
+    complete = frame[filled == groups["question_id"].transform("size")].sort_values("label")
+    shown = complete if len(complete) else frame.dropna(subset=["label", "candidate"])
+    table = pandas.crosstab(shown["candidate"], shown["label"])
+    orders = complete.groupby(names, dropna=False)[["label", "candidate"]].agg(tuple).apply(tuple, axis=1)
+    judgments, different = len(orders), orders.nunique()
+    unknown = len(frame[names].drop_duplicates()) - judgments
+    if not judgments:
         sentence = "No judgment tells which model stood under which letter: nothing can be audited."
-        return _audit(table, 0, unknown, 0, 0, math.nan, "no order is known", sentence)
-    share = table.div(table.sum(axis=1), axis=0)
-    deviation = float((share - 1 / table.shape[1]).abs().to_numpy().max())
+        return Audit(table, 0, unknown, sentence, "no order is known")
+    deviation = float((table.div(table.sum(axis=1), axis=0) - 1 / table.shape[1]).abs().to_numpy().max())
     if different == 1:
-        sentence = _one_order(len(table), len(orders))
+        sentence = "There is one judgment: nothing can be said about its order."
+        if judgments > 1:
+            sentence = (
+                f"Each of the {len(table)} models stood under one and the same letter in all {judgments} judgments: "
+                f"{CONSTANT}"
+            )
         note = "one order throughout: there is nothing to test"
-        return _audit(table, len(orders), unknown, 1, 1, deviation, note, sentence)
-    drawn, kept = _draws(orders)
+        return Audit(table, judgments, unknown, sentence + _further(unknown), note, 1, 1, deviation)
+    drawn, shared = _draws(orders)
     chi2, dof, p, note = _balance(drawn)
     low, high = int(table.to_numpy().min()), int(table.to_numpy().max())
-    times = f"between {low} and {high}" if low < high else f"{low}"
-    once = f", one for all judgments of a {kept}" if kept else ""
-    equal = f" (equal shares: {len(orders) / table.shape[1]:.4g})" if dof else ""
     sentence = (
-        f"{different} different orders were shown in {len(orders)} judgments{once}; each of the {len(table)} models "
-        f"stood under each letter {times} times{equal}: {_verdict(p, note)}."
+        f"{different} different orders were shown in {judgments} judgments"
+        f"{f', one for all judgments of a {shared}' if shared else ''}; each of the {len(table)} models stood under "
+        f"each letter {f'between {low} and {high}' if low < high else low} times"
+        f"{f' (equal shares: {judgments / table.shape[1]:.4g})' if dof else ''}: {_verdict(p, note)}."
     )
-    fixed = [name for name, filled in table.gt(0).sum(axis=1).items() if filled == 1]
+    fixed = [str(name) for name, letters in table.gt(0).sum(axis=1).items() if letters == 1]
     if fixed:
-        sentence += f" Of {', '.join(map(str, fixed))}, model and letter cannot be told apart."
-    return _audit(table, len(orders), unknown, different, len(drawn), deviation, note, sentence, chi2, dof, p)
+        sentence += f" Of {', '.join(fixed)}, model and letter cannot be told apart."
+    sentence += _further(unknown)
+    return Audit(table, judgments, unknown, sentence, note, different, len(drawn), deviation, chi2, dof, p)
 
 
-def _one_order(models: int, judgments: int) -> str:
-    if judgments == 1:
-        return "There is one judgment: nothing can be said about its order."
-    return (
-        f"Each of the {models} models stood under one and the same letter in all {judgments} judgments: which model "
-        "wins and which letter wins cannot be told apart."
-    )
-
-
-def _constant(table: pandas.DataFrame) -> bool:
-    filled = table.gt(0)
-    return bool((filled.sum(axis=1) == 1).all() and (filled.sum(axis=0) <= 1).all())
+def _further(unknown: int) -> str:
+    return f" Of {unknown} further judgments the places are not known." if unknown else ""
 
 
 def _draws(orders: pandas.Series) -> tuple[pandas.Series, str]:
     """One order a draw, and the words for what shares a draw; judgments of one draw say the same thing again."""
-    for by, words in DRAWS:
-        groups = orders.groupby([name for name in by if name in orders.index.names], dropna=False)
+    for names, words in DRAWS:
+        groups = orders.groupby([name for name in names if name in orders.index.names], dropna=False)
         if groups.ngroups < len(orders) and (groups.nunique() == 1).all():
             return groups.first(), words
     return orders, ""
@@ -168,10 +159,7 @@ def _balance(orders: pandas.Series) -> tuple[float, int, float, str]:
     expected, dof = len(orders) / k, (k - 1) ** 2
     if expected < FEWEST:
         return math.nan, dof, math.nan, f"{len(orders)} separate draws of an order are too few for a test"
-    counts: dict[tuple[str, str], int] = {}
-    for labels, candidates in orders:
-        for place in zip(labels, candidates, strict=True):
-            counts[place] = counts.get(place, 0) + 1
+    counts = Counter(place for order in orders for place in zip(*order, strict=True))
     squares = sum((n - expected) ** 2 for n in counts.values()) + (k * k - len(counts)) * expected**2
     # A candidate stands in one place of each order, so cells vary less than in Pearson's table.
     chi2 = squares / expected * (k - 1) / k
@@ -184,23 +172,4 @@ def _verdict(p: float, note: str) -> str:
         return f"whether that is balanced is not tested ({note})"
     if p >= 0.05:
         return f"at least as balanced as random orders would be (p {p_text(p)})"
-    told = f"less balanced than random orders would be (p {p_text(p)})"
-    return f"{told}, so some models had better places than others"
-
-
-def _audit(
-    table: pandas.DataFrame,
-    judgments: int,
-    unknown: int,
-    orders: int,
-    draws: int,
-    deviation: float,
-    note: str,
-    sentence: str,
-    chi2: float = math.nan,
-    dof: int = 0,
-    p: float = math.nan,
-) -> Audit:
-    if unknown and judgments:
-        sentence += f" Of {unknown} further judgments the places are not known."
-    return Audit(table, judgments, unknown, orders, draws, deviation, chi2, dof, p, note, sentence)
+    return f"less balanced than random orders would be (p {p_text(p)}), so some models had better places than others"

@@ -1,30 +1,58 @@
-"""The published tests of thirty biases as questions: a scenario of a bias each, with its instances as wordings."""
+"""Published tests of cognitive biases and decisions on them: CSV, JSON lines or Parquet, row by row.
+
+A row that cannot be read is a problem with its file and line (in Parquet the number of the row); the rest is kept.
+"""
 
 from __future__ import annotations
 
+import ast
+import csv
+import math
 import re
 import warnings
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from helpers.datasets.arena_lines import Problem
-from helpers.datasets.bias_rows import MOST_OPTIONS, bias_name, files, id_text, literal, rows, words
-from helpers.datasets.reading import show
+from helpers.datasets.answers import vendor_of
+from helpers.datasets.hub import fetch_below
+from helpers.datasets.reading import Problem, read_lines, show, text_field
 from helpers.types import Question, RatioScale, Version, Wording, short_hash
 
-NEEDED = ("bias", "scenario", "control", "treatment", "metric_params")
+if TYPE_CHECKING:
+    import pandas
+
+#: How the names of files end that can be read.
+ENDS = (".csv", ".jsonl", ".parquet")
+#: The columns that tests and decisions must have.
+TEST_COLUMNS = ("bias", "scenario", "control", "treatment", "metric_params")
+DECISION_COLUMNS = ("id", "control_decision", "treatment_decision", "status")
 #: The names of metric parameters; the flips may be left out.
 NUMBERS, FLIPS = ("k", "x_1", "x_2"), ("flip_control", "flip_treatment")
 #: A point is counted in options; a number beyond this is none.
 FARTHEST = 1000
-#: Problems that a warning tells before it only counts them.
-TOLD = 3
+#: The longest cell that is taken for a list or a set of parameters; the published ones have about fifty letters.
+LONGEST = 400
+#: More options have no letter (see `biases.cognitive.design.LETTERS`).
+MOST_OPTIONS = 22
+#: Problems that a message names before it only counts them.
+NAMED = 3
+#: How a cell without a value is written by the programs that write such files.
+NOTHING = ("", "nan", "none", "null")
+#: The columns of the decisions frame that are numbers.
+NUMERIC = (
+    *("partner", "choice", "value", "pro", "con", "options", "low", "high", "target", "ratio", "anchor"),
+    *("k", "x1", "x2", "score"),
+)
+NAN = math.nan
 _HEADING = re.compile(r"^Answer Options:[ \t]*\n", re.MULTILINE)
 _OPTION = re.compile(r"^Option (\d+):", re.MULTILINE)
+Row = Mapping[str, Any]
+
+# --- tests ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -41,77 +69,52 @@ class BiasTests:
 
 
 def load_published_tests(source: str | Path, entry: Mapping[str, Any] | None = None) -> tuple[Question, ...]:
-    """The tests as `read_published_tests` reads them; rows that it leaves out are told in one warning."""
+    """The tests as `read_published_tests` reads them; rows that it leaves out are reported in one warning."""
     read = read_published_tests(source, entry)
     if read.problems:
-        told = "; ".join(map(str, read.problems[:TOLD]))
-        warnings.warn(f"{len(read.problems)} rows of tests are left out, for instance {told}", stacklevel=2)
+        named = "; ".join(map(str, read.problems[:NAMED]))
+        warnings.warn(f"{len(read.problems)} rows of tests are left out, for instance {named}", stacklevel=2)
     return read.questions
 
 
 def read_published_tests(source: str | Path, entry: Mapping[str, Any] | None = None) -> BiasTests:
     """Which tests do these files hold: a CSV, JSON lines or Parquet file, a folder of them, or the hub's `questions`?
 
-    Columns NEEDED and, where there is one, id (data set tum-nlp/cognitive-biases-in-llms: 30 biases, 200 scenarios, 5
-    instances). A question is a bias and a scenario (id "<bias>_<hash of the scenario>", category = bias); instances are
-    its wordings "1", "2", ... in the order of the files, of kind "scale"; an option counts its index. `facts` hold the
-    id. The target is the option that the metric's parameters say: the point x where k is positive; of k negative the
-    end of the scale away from x, which must be the other end; counted from the other end where both answers are
-    flipped. It is None, and nothing but the published metric is defined, where only one of the two is flipped, where
-    x1 and x2 differ, where x is no option, and where the two versions have different numbers of options.
+    Columns TEST_COLUMNS and, where there is one, id (data set tum-nlp/cognitive-biases-in-llms: 30 biases, 200
+    scenarios, 5 instances). A question is a bias and a scenario (id "<bias>_<hash of the scenario>", category = bias);
+    instances are its wordings "1", "2", ... in the order of the files, of kind "scale"; an option counts its index.
+    `facts` hold the id. The target is the option that the metric's parameters say: the point x where k is positive; of
+    k negative the end of the scale away from x, which must be the other end; counted from the other end where both
+    answers are flipped. It is None, and nothing but the published metric is defined, where only one of the two is
+    flipped, where x1 and x2 differ, where x is no option, and where the two versions have different numbers of options.
     Broken rows and repeated ones are problems; files without any test, or without a column, a ValueError.
     """
-    paths = files(source, entry, "questions")
-    top = Path(source).expanduser() if source != "hub" else None
-    scenarios: dict[str, tuple[str, str]] = {}
-    held: dict[str, list[Wording]] = {}
-    problems: list[Problem] = []
-    seen: dict[tuple[str, ...], str] = {}
-    for path in paths:
-        name = str(path.relative_to(top)) if top and top.is_dir() else path.name
-        for line, row in rows(path, name, NEEDED):
-            if isinstance(row, Problem):
-                problems.append(row)
-                continue
-            try:
-                id, scenario, wording = _read(row)
-                key = (id, wording.versions["control"].text, wording.versions["treatment"].text)
-                marks = [key, *([("id", str(wording.facts["id"]))] if "id" in wording.facts else [])]
-                first = next((seen[mark] for mark in marks if mark in seen), None)
-                if first:
-                    problems.append(Problem(name, line, "duplicate", f"the same test, or id, as {first}"))
-                    continue
-                seen |= dict.fromkeys(marks, f"{name}, line {line}")
-            except ValueError as error:
-                problems.append(Problem(name, line, "broken", str(error)))
-                continue
-            scenarios.setdefault(id, scenario)
-            held.setdefault(id, []).append(wording)
-    if not held:
-        raise ValueError(f"{source}: no readable test; " + "; ".join(map(str, problems[:TOLD])))
-    return BiasTests(tuple(_question(id, *scenarios[id], held[id]) for id in held), tuple(problems))
+    found, problems = _read(source, files(source, entry, "questions"), TEST_COLUMNS, lambda row, path: _test(row))
+    if not found:
+        raise ValueError(f"{source}: no readable test; " + "; ".join(map(str, problems[:NAMED])))
+    wordings: dict[tuple[str, str], list[Wording]] = {}
+    for scenario, wording in found:
+        wordings.setdefault(scenario, []).append(wording)
+    return BiasTests(tuple(_scenario(*scenario, each) for scenario, each in wordings.items()), tuple(problems))
 
 
-def _question(id: str, bias: str, scenario: str, wordings: list[Wording]) -> Question:
-    named = (replace(wording, name=str(number)) for number, wording in enumerate(wordings, 1))
-    return Question(id=id, category=bias, text=scenario, wordings=tuple(named))
+def _scenario(bias: str, scenario: str, wordings: list[Wording]) -> Question:
+    named = tuple(replace(wording, name=str(number)) for number, wording in enumerate(wordings, 1))
+    return Question(id=f"{bias}_{short_hash(scenario)}", category=bias, text=scenario, wordings=named)
 
 
-def _read(row: Mapping[str, Any]) -> tuple[str, tuple[str, str], Wording]:
-    """The question's id, its bias and scenario, and the wording in one row."""
-    bias, scenario = bias_name(words(row, "bias")), words(row, "scenario")
-    versions = {name: _version(words(row, name), name) for name in ("control", "treatment")}
+def _test(row: Row) -> tuple[list[Any], str, Any]:
+    """The marks by which a row is known again, words for that, and its scenario with the wording."""
+    scenario = bias_name(_text(row, "bias")), _text(row, "scenario")
+    versions = {name: _version(_text(row, name), name) for name in ("control", "treatment")}
     params = row["metric_params"]
     scale = _scale_of(params) if isinstance(params, str) else _scale(params)
-    number = row.get("id")
-    facts = {} if number in (None, "") else {"id": id_text(number)}
     sizes = {len(version.options) for version in versions.values()}
     target = target_of(scale, sizes.pop()) if len(sizes) == 1 else None
-    return (
-        f"{bias}_{short_hash(scenario)}",
-        (bias, scenario),
-        Wording("", "scale", versions, target, facts=facts, scale=scale),
-    )
+    id = "" if row.get("id") is None else id_text(row["id"])
+    wording = Wording("", "scale", versions, target, facts={"id": id} if id else {}, scale=scale)
+    marks = [(scenario, *(version.text for version in versions.values())), *([id] if id else [])]
+    return marks, "the same test, or id,", (scenario, wording)
 
 
 def target_of(scale: RatioScale, options: int) -> float | None:
@@ -159,29 +162,339 @@ def _scale_of(text: str) -> RatioScale:
 
 
 def _scale(params: object) -> RatioScale:
-    """The metric's parameters: a flat set of known names, each with a finite number, of flips true or false."""
+    """The metric's parameters: a flat set of NUMBERS, each finite, and of FLIPS, each true, false or not there."""
     valid = f"{', '.join(NUMBERS)} and maybe {', '.join(FLIPS)}"
     if not isinstance(params, Mapping):
         raise ValueError(f"field 'metric_params' holds {show(str(params))}, expected {valid} with their values")
-    lost = [name for name in NUMBERS if name not in params]
-    odd = [name for name in params if name not in NUMBERS + FLIPS]
-    if lost or odd:
+    if set(NUMBERS) - set(params) or set(params) - {*NUMBERS, *FLIPS}:
         found = ", ".join(map(repr, params)) or "nothing"
         raise ValueError(f"field 'metric_params' names {found[:80]}; expected {valid}")
-    numbers = [_number(name, params[name]) for name in NUMBERS]
-    # Tables give every row every name: none is said where there is no flip.
-    flips = [_flip(name, params.get(name)) for name in FLIPS]
-    return RatioScale(*numbers, *flips)
+    for name, value in params.items():
+        if name in FLIPS:
+            right, expected = value in (None, False, True), "True or False"
+        else:
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            # NaN is not below anything.
+            right, expected = number and abs(value) <= FARTHEST, f"a number up to {FARTHEST}"
+        if not right:
+            raise ValueError(f"field 'metric_params': {name} is {str(value)[:40]}, expected {expected}")
+    return RatioScale(*(float(params[name]) for name in NUMBERS), *(bool(params.get(name)) for name in FLIPS))
 
 
-def _number(name: str, value: object) -> float:
-    # NaN is not below anything.
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= FARTHEST:
-        raise ValueError(f"field 'metric_params': {name} is {str(value)[:40]}, expected a number up to {FARTHEST}")
-    return float(value)
+# --- decisions --------------------------------------------------------------------------------------------------------
 
 
-def _flip(name: str, value: object) -> bool:
-    if value not in (None, False, True):
-        raise ValueError(f"field 'metric_params': {name} is {str(value)[:40]}, expected True or False")
-    return bool(value)
+@dataclass(frozen=True)
+class Decisions:
+    """What decision files hold: the decisions frame, and what in them could not be read as it stands."""
+
+    frame: pandas.DataFrame
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many problems of each kind there are: "broken", "duplicate", "unknown_test"."""
+        return dict(Counter(problem.kind for problem in self.problems))
+
+
+def load_decisions(
+    source: str | Path,
+    entry: Mapping[str, Any] | None = None,
+    tests: Iterable[Question] = (),
+    *,
+    experiment: str = "published",
+) -> Decisions:
+    """What did each model decide in these files: one, a folder of them (a folder a model, say), or the hub's?
+
+    Columns DECISION_COLUMNS and, where there are, model (else the file's name), bias, <version>_option_order and
+    <version>_options (<version>: control, treatment) and individual_score. The frame (frames.DECISIONS) has two rows a
+    line; decisions count the options from 0 in their natural order, `value` is that index. The id tells which of
+    `tests` it is: question, wording, options, target and metric parameters are that one's. A line on no known test
+    needs its bias; it counts as a question of its own, and k, x1, x2 and target are NaN ("unknown_test": since the
+    instances of a scenario are then taken as independent, intervals become too narrow). `score`, of the treatment's
+    row, is the individual score as published. Both rows of a line with status ERROR are "error"; no decision (-1 or
+    nothing) is "no_option". Of several lines of one model on one test the first counts. Broken lines are problems; no
+    readable line is a ValueError.
+    """
+    import pandas
+
+    from helpers.frames import DECISIONS
+
+    wordings = {str(w.facts["id"]): (each, w) for each in tests for w in each.wordings if "id" in w.facts}
+
+    def read(row: Row, path: Path) -> tuple[list[Any], str, list[dict[str, Any]]]:
+        id, judge = id_text(_cell(row, "id")), _cell(row, "model") or path.stem
+        if not id:
+            raise ValueError("field 'id' is empty")
+        return [(judge, id)], f"{judge} on test {id},", _replies(row, id, judge, *wordings.get(id, (None, None)))
+
+    found, problems = _read(source, files(source, entry, "judgments"), DECISION_COLUMNS, read, wordings)
+    if not found:
+        raise ValueError(f"{source}: no readable decision; " + "; ".join(map(str, problems[:NAMED])))
+    path = Path(source)
+    frame = pandas.DataFrame([row for rows in found for row in rows], columns=list(DECISIONS))
+    frame = frame.assign(experiment=experiment, source=path.stem if path.expanduser().is_file() else path.name)
+    return Decisions(frame.astype(dict.fromkeys(NUMERIC, float)), tuple(problems))
+
+
+def _replies(row: Row, id: str, judge: str, question: Question | None, wording: Wording | None) -> list[dict[str, Any]]:
+    """The rows of control and treatment of one line."""
+    named, status = _cell(row, "bias"), _cell(row, "status")
+    if status not in ("OK", "ERROR"):
+        raise ValueError(f"field 'status' is {status[:40]!r}, expected OK or ERROR")
+    if question is None and not named:
+        raise ValueError(f"test {id} is not among the given ones, and the line names no bias")
+    bias = question.category if question else bias_name(named)
+    if named and bias_name(named) != bias:
+        raise ValueError(f"test {id} is of {bias}, the line says {named[:40]}")
+    shared = {
+        "question_id": question.id if question else f"{bias}_{id}",
+        "category": bias,
+        "wording": wording.name if wording else "1",
+        "kind": "scale",
+        "judge": judge,
+        "judge_vendor": vendor_of(judge),
+        "judge_model": judge,
+        "repeat": 0,
+        "target": wording.target if wording else None,
+        **asdict((wording and wording.scale) or RatioScale(NAN, NAN, NAN)),
+    }
+    sizes = {name: len(version.options) for name, version in wording.versions.items()} if wording else {}
+    control, treatment = (_decision(row, name, sizes.get(name), status) for name in ("control", "treatment"))
+    return [shared | control, shared | treatment | {"partner": 0.0, "score": _score(row)}]
+
+
+def _decision(row: Row, condition: str, size: int | None, status: str) -> dict[str, Any]:
+    """What one version's cells say: the order shown, the option chosen, and the scale that it is on."""
+    name = f"{condition}_option_order"
+    text = _cell(row, name)
+    order = [] if text.lower() in NOTHING else _listed(text, f"field {name!r}")
+    if order and sorted(map(str, order)) != sorted(map(str, range(size or len(order)))):
+        raise ValueError(f"field {name!r} holds {show(text)}, expected the option numbers from 0, each once")
+    size = size or len(order) or _size(_cell(row, f"{condition}_options"))
+    choice = NAN if status == "ERROR" else _choice(_cell(row, f"{condition}_decision"), condition, size)
+    return {
+        "condition": condition,
+        "order": " ".join(map(str, order)),
+        "choice": choice,
+        "value": choice,
+        "options": size or NAN,
+        "low": 0.0 if size else NAN,
+        "high": size - 1 if size else NAN,
+        "values": " ".join(map(str, range(size))),
+        "outcome": "error" if status == "ERROR" else "no_option" if math.isnan(choice) else "ok",
+    }
+
+
+def _size(text: str) -> int:
+    """How many options a cell lists; 0 where it is no short list: texts of any length lose no decision."""
+    try:
+        options = literal(text, "options") if text else ()
+        return len(options) if isinstance(options, list | tuple) else 0
+    except ValueError:
+        return 0
+
+
+def _choice(text: str, condition: str, size: int) -> float:
+    """The option chosen, NaN where none was; not a whole number of the scale is a ValueError."""
+    plain = id_text(text)
+    if plain.lower() in (*NOTHING, "-1"):
+        return NAN
+    if not (plain.isascii() and plain.isdigit() and len(plain) < 4) or (size and int(plain) >= size):
+        valid = f"0 to {size - 1}" if size else "a whole number"
+        raise ValueError(f"field '{condition}_decision' holds {text[:40]!r}, expected {valid}, or -1 for no option")
+    return float(plain)
+
+
+def _score(row: Row) -> float:
+    """The individual score as published, NaN where there is none."""
+    text = _cell(row, "individual_score").strip("[] ")
+    if text.lower() in NOTHING:
+        return NAN
+    try:
+        score = float(text)
+    except ValueError:
+        score = math.inf
+    # Weighted metrics may go beyond 1, but none is endless.
+    if not math.isfinite(score):
+        raise ValueError(f"field 'individual_score' holds {text[:40]!r}, expected a number")
+    return score
+
+
+# --- files and rows ---------------------------------------------------------------------------------------------------
+
+
+def files(source: str | Path, entry: Mapping[str, Any] | None, what: str) -> list[Path]:
+    """The files that `source` means: itself, all below a folder that end with ENDS, or those on the hub ("hub")."""
+    if source == "hub":
+        return fetch_below(entry, what, ENDS, "judgments (no decisions of models)" if what == "judgments" else what)
+    path = Path(source).expanduser()
+    if path.is_file():
+        if path.suffix not in ENDS:
+            raise ValueError(f"{path}: ends with {path.suffix or 'nothing'}; it must be one of {', '.join(ENDS)}")
+        return [path]
+    if not path.is_dir():
+        raise FileNotFoundError(f"{path}: no such file or folder; expected files that end with {', '.join(ENDS)}")
+    if found := below(path):
+        return found
+    there = ", ".join(sorted(each.name for each in path.iterdir())) or "nothing"
+    raise FileNotFoundError(f"{path}: expected files that end with {', '.join(ENDS)}, found {there}")
+
+
+def below(folder: Path) -> list[Path]:
+    """The files anywhere in a folder that end with ENDS, in order; hidden ones are copies that editors keep."""
+    found = (each for each in sorted(folder.rglob("*")) if each.suffix in ENDS and each.is_file())
+    return [each for each in found if not any(part.startswith(".") for part in each.relative_to(folder).parts)]
+
+
+def _read(
+    source: str | Path,
+    paths: list[Path],
+    columns: tuple[str, ...],
+    read: Callable[[Row, Path], tuple[list[Any], str, Any]],
+    ids: Mapping[str, Any] | None = None,
+) -> tuple[list[Any], list[Problem]]:
+    """What `read` makes of each row: marks, words and a value; rows that it refuses or that share a mark are problems.
+
+    So are, once a file, the rows whose `id` is none of `ids`, though they are kept.
+    """
+    top = Path(source).expanduser() if source != "hub" else None
+    found: list[Any] = []
+    problems: list[Problem] = []
+    seen: dict[Any, str] = {}
+    for path in paths:
+        name = str(path.relative_to(top)) if top and top.is_dir() else path.name
+        strangers = []
+        for line, row in _rows(path, name, columns):
+            try:
+                if isinstance(row, Problem):
+                    problems.append(row)
+                    continue
+                marks, words, value = read(row, path)
+            except ValueError as error:
+                problems.append(Problem(name, line, "broken", str(error)))
+                continue
+            if first := next((seen[mark] for mark in marks if mark in seen), None):
+                problems.append(Problem(name, line, "duplicate", f"{words} as {first}"))
+                continue
+            seen |= dict.fromkeys(marks, f"{name}, line {line}")
+            found.append(value)
+            strangers += [line] if ids is not None and id_text(row["id"]) not in ids else []
+        if strangers:
+            text = (
+                f"{len(strangers)} lines on tests that are not known: each is taken as a question of its own, so the "
+                "wordings of a scenario are taken as independent and intervals are too narrow; the parameter "
+                '`questions` ("hub", or the file of these tests) would tell their scenarios'
+            )
+            problems.append(Problem(name, strangers[0], "unknown_test", text))
+    return found, problems
+
+
+def _rows(path: Path, name: str, columns: tuple[str, ...]) -> Iterator[tuple[int, Row | Problem]]:
+    """Each row of a file, called `name` in problems, with its line; a file without one of `columns` is a ValueError."""
+    first = True
+    if path.suffix == ".jsonl":
+        rows = read_lines(path, name)
+    else:
+        rows = _csv_rows(path, name) if path.suffix == ".csv" else _parquet_rows(path)
+    for line, row in rows:
+        if first and not isinstance(row, Problem):
+            first = False
+            if lost := [each for each in columns if each not in row]:
+                found = ", ".join(map(str, row)) or "none"
+                raise ValueError(
+                    f"{path}, line {line}: no column {', '.join(lost)}; found {found}, expected {', '.join(columns)}"
+                )
+        yield line, row
+
+
+def _csv_rows(path: Path, name: str) -> Iterator[tuple[int, Row | Problem]]:
+    # Bytes that are no text survive as half characters, so that one row is lost to them and not the file.
+    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+        reader = csv.reader(file, strict=True)
+        try:
+            names = [cell.strip() for cell in next(reader, [])]
+            if len(set(names)) < len(names):
+                raise ValueError(f"{path}, line 1: a column's name occurs twice")
+            line = reader.line_num + 1
+            for cells in reader:
+                if cells and len(cells) != len(names):
+                    wrong = f"{len(cells)} cells where the header has {len(names)}"
+                    yield line, Problem(name, line, "broken", wrong)
+                elif cells:
+                    yield line, dict(zip(names, cells, strict=True))
+                line = reader.line_num + 1
+        except csv.Error as error:
+            # Where quotes are broken nobody knows where the next row begins.
+            raise ValueError(f"{path}, line {reader.line_num}: not readable as CSV: {error}") from None
+
+
+def _parquet_rows(path: Path) -> Iterator[tuple[int, Row]]:
+    from pyarrow import ArrowException
+    from pyarrow.parquet import ParquetFile
+
+    try:
+        with ParquetFile(path) as file:
+            yield from enumerate((row for batch in file.iter_batches(1000) for row in batch.to_pylist()), 1)
+    except ArrowException as error:
+        raise ValueError(f"{path}: not readable as Parquet: {str(error).splitlines()[0]}") from None
+
+
+# --- cells ------------------------------------------------------------------------------------------------------------
+
+
+def bias_name(published: str) -> str:
+    """A bias by its short name in lower case, whatever the published spelling.
+
+    >>> bias_name("Framing Effect"), bias_name("InGroupBias"), bias_name("Status-Quo Bias"), bias_name("Loss Aversion")
+    ('framing', 'in_group', 'status_quo', 'loss_aversion')
+    """
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", published)
+    parts = re.findall("[a-z0-9]+", spaced.lower())
+    kept = parts[:-1] if len(parts) > 1 and parts[-1] in ("effect", "bias") else parts
+    return "_".join(kept) or published.strip().lower()
+
+
+def id_text(value: Any) -> str:
+    """The id of a test as a text: whole numbers may have become decimal ones on their way.
+
+    >>> id_text("12.0"), id_text(12), id_text(" a1 ")
+    ('12', '12', 'a1')
+    """
+    return re.sub(r"(?<=\d)\.0$", "", str(value).strip())
+
+
+def _cell(row: Row, name: str) -> str:
+    """The text of a cell, "" where there is none; one that holds bytes which were no text is a ValueError."""
+    value = row.get(name)
+    if isinstance(value, str) and not value.isascii() and re.search("[\udc80-\udcff]", value):
+        raise ValueError(f"field {name!r} holds bytes that are not UTF-8")
+    return "" if value is None else str(value).strip()
+
+
+def _text(row: Row, name: str) -> str:
+    """The text of a cell that must hold one, with plain line ends."""
+    _cell(row, name)
+    return text_field(dict(row), name).replace("\r\n", "\n").strip()
+
+
+@lru_cache(maxsize=4096)
+def _listed(text: str, what: str) -> tuple[Any, ...]:
+    found = literal(text, what)
+    return tuple(found) if isinstance(found, list | tuple) else (found,)
+
+
+def literal(text: str, what: str) -> Any:
+    """What a short text of Python's literals says, read and never run; anything else is a ValueError."""
+    if len(text) > LONGEST:
+        raise ValueError(f"{what} has {len(text)} letters, more than {LONGEST}")
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+        for table in (node for node in ast.walk(tree) if isinstance(node, ast.Dict)):
+            names = [repr(getattr(key, "value", None)) for key in table.keys]
+            if len(set(names)) < len(names):
+                raise ValueError("a name occurs twice")
+        return ast.literal_eval(tree)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
+        why = str(error) if str(error) == "a name occurs twice" else "not a plain list of names and numbers"
+        raise ValueError(f"{what} holds {show(text)}: {why}") from None

@@ -30,7 +30,7 @@ ERROR_FILES = {"exp3_full_hint_errors.jsonl": "exp3_full_hint_top1.jsonl"}
 HINTS = ("none", "self", "competitors", "full", "swapped", "false_self", "competitors_masked", "model")
 
 #: How the names of single files end; any other path on the hub is a folder, "." its top.
-FILE_ENDS = (".json", ".jsonl", ".csv", ".dev", ".train", ".test")
+FILE_ENDS = (".json", ".jsonl", ".csv", ".parquet", ".dev", ".train", ".test")
 
 #: What each entry of an experiment's `hub` may find in a folder of the repository.
 KNOWN_FILES = {

@@ -8,11 +8,11 @@ import os
 import re
 import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 from helpers.datasets.files import FILE_ENDS, KNOWN_FILES
-from helpers.datasets.walking import document
 from helpers.paths import DOWNLOADS
 
 #: Seconds that the hub has to give a first sign of life; its own client would try for 23.
@@ -39,8 +39,8 @@ def fetch(repo: str, filename: str, revision: str = "main", *, folder: Path | No
     pinned = re.fullmatch("[0-9a-f]{40}", revision)
     if not (pinned and try_to_load_from_cache(repo, filename, folder, revision, "dataset")):
         url = hf_hub_url(repo, filename, repo_type="dataset", revision=revision)
-        _asked(lambda: get_hf_file_metadata(url, timeout=PROBE_SECONDS), where, folder, PROBE_SECONDS)
-    path = _asked(
+        _ask(lambda: get_hf_file_metadata(url, timeout=PROBE_SECONDS), where, folder, PROBE_SECONDS)
+    path = _ask(
         lambda: hf_hub_download(
             repo, filename, repo_type="dataset", revision=revision, cache_dir=folder, tqdm_class=silent_tqdm
         ),
@@ -51,72 +51,73 @@ def fetch(repo: str, filename: str, revision: str = "main", *, folder: Path | No
     return Path(path)
 
 
-def from_hub(entry: Mapping[str, Any] | None, what: str, folder: Path | None = None) -> Path:
+def from_hub(
+    entry: Mapping[str, Any] | None, what: str, folder: Path | None = None, names: tuple[str, ...] = ()
+) -> Path:
     """What the hub entry of an experiment names as `what`: a fetched file, or a folder with the known files fetched.
 
-    `entry` is the `hub` of a config: {repo, revision (default main), questions | answers | judgments: path}. A path
-    that ends like no file (FILE_ENDS) is a folder of the repository, of which KNOWN_FILES[what] are fetched. An entry
-    without `what` is a ValueError.
+    A path that ends like no file (FILE_ENDS) is a folder of the repository, of which `names` are fetched, by default
+    KNOWN_FILES[what].
     """
-    from huggingface_hub import list_repo_files
-
-    if not entry or not entry.get("repo") or not entry.get(what):
-        raise ValueError(
-            f"no {what} on the hub for this experiment: its config needs hub: repo and {what}, found {entry}"
-        )
-    repo, revision, path = entry["repo"], entry.get("revision") or "main", entry[what].strip("/")
+    repo, revision, path = place(entry, what)
     if path.endswith(FILE_ENDS):
         return fetch(repo, path, revision, folder=folder)
-    where = {"repo": repo, "file": path, "revision": revision}
-    there = _asked(
-        lambda: list_repo_files(repo, revision=revision, repo_type="dataset"),
-        where,
-        Path(folder or DOWNLOADS),
-        PROBE_SECONDS,
-    )
-    wanted = [file for file in there if file in [f"{path}/{name}" for name in KNOWN_FILES[what]]]
-    if not wanted:
-        raise FileNotFoundError(
-            f"{repo} at {revision} has none of {', '.join(KNOWN_FILES[what])} in {path}/; "
-            f"it has {', '.join(there) or 'no file'}"
-        )
-    folders = {fetch(repo, file, revision, folder=folder).parent for file in wanted}
+    names = names or KNOWN_FILES[what]
+    found = _below(repo, revision, path, names.__contains__, f"none of {', '.join(names)}", folder)
+    folders = {file.parent for file in found}
     if len(folders) > 1:
         raise ValueError(f"{repo} at {revision} got a new commit while it was loaded; load it again")
     return folders.pop()
 
 
-def fetch_below(entry: Mapping[str, Any] | None, what: str, ends: tuple[str, ...]) -> list[Path]:
+def fetch_below(entry: Mapping[str, Any] | None, what: str, ends: tuple[str, ...], words: str = "") -> list[Path]:
     """The files that the hub entry of an experiment names as `what`: one that ends like these, or all in a folder.
 
-    "." is the top of the repository. An entry without `what` is a ValueError that says what to give instead, a folder
-    without such a file a FileNotFoundError that lists what there is.
+    `words` say in an error what `what` are.
     """
-    from huggingface_hub import list_repo_files
-
-    if not entry or not entry.get("repo") or not isinstance(entry.get(what), str):
-        held = [name for name in ("questions", "answers", "judgments") if (entry or {}).get(name)]
-        repo = f"the data set {entry['repo']} on the hub has" if entry and entry.get("repo") else "the hub has"
-        missing = "judgments (no decisions of models)" if what == "judgments" else what
-        only = f", only {', '.join(held)}" if held else ""
-        raise ValueError(
-            f"{repo} no {missing} for this experiment{only}: "
-            f"set the parameter `{what}` to a file or folder (or `hub: {what}` in its config.yaml to a path there)"
-        )
-    repo, revision, path = entry["repo"], entry.get("revision") or "main", entry[what].strip("/")
+    repo, revision, path = place(entry, what, words)
     if path.endswith(ends):
         return [fetch(repo, path, revision)]
-    where = {"repo": repo, "file": path, "revision": revision}
-    there = _asked(
-        lambda: list_repo_files(repo, revision=revision, repo_type="dataset"), where, Path(DOWNLOADS), PROBE_SECONDS
-    )
-    wanted = sorted(file for file in there if file.endswith(ends) and (path == "." or file.startswith(f"{path}/")))
-    if not wanted:
-        raise FileNotFoundError(
-            f"{repo} at {revision} has no file in {path} that ends with {', '.join(ends)}; "
-            f"it has {', '.join(there) or 'no file'}"
+    return _below(repo, revision, path, lambda name: name.endswith(ends), f"no file that ends with {', '.join(ends)}")
+
+
+def place(entry: Mapping[str, Any] | None, what: str, words: str = "") -> tuple[str, str, str]:
+    """Repository, revision and path that the hub entry of an experiment names as `what`; none is a ValueError.
+
+    `entry` is the `hub` of a config: {repo, revision (default main), questions | answers | judgments: path}, where in
+    place of the path a mapping {repo, revision, path} names another repository. "." is the top of a repository.
+    """
+    entry = entry or {}
+    named = entry.get(what)
+    where = named if isinstance(named, Mapping) else {**entry, "path": named}
+    if not where.get("repo") or not isinstance(where["path"], str):
+        there = [name for name in ("questions", "answers", "judgments") if entry.get(name)]
+        owner = f"the data set {entry['repo']} on the hub has" if entry.get("repo") else "the hub has"
+        only = f", only {', '.join(there)}" if there else ""
+        raise ValueError(
+            f"{owner} no {words or what} for this experiment{only}: set the parameter `{what}` to a file or folder "
+            f"(or `hub: {what}` in its config.yaml to a path there)"
         )
-    return [fetch(repo, file, revision) for file in wanted]
+    return where["repo"], where.get("revision") or "main", where["path"].strip("/")
+
+
+def _below(
+    repo: str, revision: str, path: str, wanted: Callable[[str], bool], lacks: str, folder: Path | None = None
+) -> list[Path]:
+    """The files in a folder of a repository whose names below it are wanted, fetched; none is a FileNotFoundError."""
+    where = {"repo": repo, "file": path, "revision": revision}
+    there = _ask(lambda: _files(repo, revision), where, Path(folder or DOWNLOADS), PROBE_SECONDS)
+    start = "" if path == "." else f"{path}/"
+    found = sorted(file for file in there if file.startswith(start) and wanted(file.removeprefix(start)))
+    if not found:
+        raise FileNotFoundError(f"{repo} at {revision} has {lacks} in {path}/; it has {', '.join(there) or 'no file'}")
+    return [fetch(repo, file, revision, folder=folder) for file in found]
+
+
+def _files(repo: str, revision: str) -> list[str]:
+    from huggingface_hub import list_repo_files
+
+    return list_repo_files(repo, revision=revision, repo_type="dataset")
 
 
 def recorded(folder: Path | None = None) -> list[dict[str, str]]:
@@ -125,7 +126,7 @@ def recorded(folder: Path | None = None) -> list[dict[str, str]]:
     if not path.exists():
         return []
     try:
-        return [dict(entry) for entry in document(path.read_text(encoding="utf-8"))]
+        return [dict(entry) for entry in json.loads(path.read_text(encoding="utf-8"))]
     except (ValueError, TypeError) as error:
         raise ValueError(
             f"{path}: not readable ({error}); put it right or delete it, and the next load writes it anew"
@@ -160,7 +161,7 @@ def _unchanged(path: Path, where: dict[str, str], folder: Path) -> None:
     raise ValueError(f"{where['repo']}, {where['file']} at {where['revision']} is not what it was: {both}; {todo}")
 
 
-def _asked(call: Callable[[], _T], where: dict[str, str], folder: Path, seconds: float | None = None) -> _T:
+def _ask(call: Callable[[], _T], where: dict[str, str], folder: Path, seconds: float | None = None) -> _T:
     """The result of a call to the hub, its failures said in our words; at most `seconds`, name resolution included."""
     import httpx2
     from huggingface_hub import errors
@@ -181,23 +182,19 @@ def _asked(call: Callable[[], _T], where: dict[str, str], folder: Path, seconds:
 
 def _within(seconds: float, call: Callable[[], _T]) -> _T:
     # A thread, because no timeout of a client covers the look-up of the host's name.
-    results: list[_T] = []
-    failures: list[Exception] = []
+    answer: Future[_T] = Future()
 
     def run() -> None:
         try:
-            results.append(call())
+            answer.set_result(call())
         except Exception as error:
-            failures.append(error)
+            answer.set_exception(error)
 
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if failures:
-        raise failures[0]
-    if not results:
-        raise TimeoutError(f"no answer within {seconds:g} s")
-    return results[0]
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        return answer.result(seconds)
+    except TimeoutError:
+        raise TimeoutError(f"no answer within {seconds:g} s") from None
 
 
 def _unreachable(error: Exception, where: dict[str, str], folder: Path) -> ConnectionError:
@@ -215,7 +212,7 @@ def _unreachable(error: Exception, where: dict[str, str], folder: Path) -> Conne
 
 def _refused(error: Any, where: dict[str, str]) -> OSError:
     """The hub's refusal in our words, by what it says is wrong."""
-    from huggingface_hub import constants, errors, list_repo_files
+    from huggingface_hub import constants, errors
 
     repo, file, revision = where["repo"], where["file"], where["revision"]
     status = error.response.status_code
@@ -231,6 +228,6 @@ def _refused(error: Any, where: dict[str, str]) -> OSError:
     if isinstance(error, errors.RevisionNotFoundError):
         return FileNotFoundError(f"{repo} has no revision {revision!r}; give a branch, a tag or a full commit hash")
     if isinstance(error, errors.EntryNotFoundError):
-        there = _within(PROBE_SECONDS, lambda: list_repo_files(repo, revision=revision, repo_type="dataset"))
+        there = _within(PROBE_SECONDS, lambda: _files(repo, revision))
         return FileNotFoundError(f"{repo} at {revision} has no file {file}; it has {', '.join(there) or 'no file'}")
     return ConnectionError(f"{constants.ENDPOINT} answered {status} for {repo}, {file} at {revision}: {error}")

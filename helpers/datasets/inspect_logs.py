@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import math
 import zipfile
+import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from helpers.datasets.reading import show
+from helpers.datasets.reading import read_bytes, show
 from helpers.json_text import no_duplicates
 
 #: More bytes than a log, or one sample of it, holds.
@@ -18,63 +20,111 @@ MOST_LOG = 4_000_000_000
 MOST_SAMPLE = 200_000_000
 #: Where the head of a log lies in an .eval archive, newest layout first.
 HEADS = ("header.json", "_journal/start.json", "start.json")
+#: Files that Inspect writes beside logs: lists of them.
+LISTS = ("logs.json", "eval-set.json", "listing.json")
 #: What Inspect's own scorers write for correct, partly correct, incorrect, no answer; and words of others.
 GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 #: How an explanation begins where Inspect's graders found no grade and wrote "incorrect" instead.
 NO_GRADE = "Grade not found in model output"
 
 
-def load_inspect(source: str | Path) -> list[dict[str, Any]]:
-    """One row a score of a sample in a log, or in all logs of a folder: judge, question, candidates, verdict and more.
+@dataclass(frozen=True)
+class Log:
+    """One log: `eval` is what was run, `head` all of the log but its samples."""
+
+    path: Path
+    eval: Mapping[str, Any]
+    head: Mapping[str, Any]
+    samples: Sequence[Any]
+
+    @property
+    def expected(self) -> int:
+        """How many samples the whole task has; 0 where the log does not tell."""
+        total = _inner(self.head, "results").get("total_samples")
+        if not isinstance(total, int):
+            data, epochs = _inner(self.eval, "dataset"), _inner(self.eval, "config").get("epochs")
+            ids = data.get("sample_ids")
+            total = len(ids) if isinstance(ids, list) else data.get("samples")
+            total = total * (epochs if isinstance(epochs, int) else 1) if isinstance(total, int) else 0
+        return total
+
+    @property
+    def note(self) -> str:
+        """What a reader must know of a log that did not end well; "" of one that did."""
+        status, there = self.head.get("status") or "success", len(self.samples)
+        failed = sum(1 for sample in self.samples if isinstance(sample, dict) and sample.get("error"))
+        if status == "success" and not failed and there >= self.expected:
+            return ""
+        count = f"{there:,} of {self.expected:,} samples" if self.expected > there else f"{there:,} samples"
+        errors = f", {failed:,} of them ended in an error" if failed else ""
+        return f"{self.path.name}: status {status}, {count}{errors}."
+
+
+def load_inspect(source: str | Path) -> tuple[list[dict[str, Any]], list[str]]:
+    """One row a score of a sample in a log, or in all logs of a folder, and notes on logs that are not whole.
 
     A sample whose metadata name `candidates` is a judgment by the evaluated model: its verdict is the score's `answer`,
     `gold` the target. Else the evaluated model is the candidate and the scorer the judge (a grader is called by its
     model): the verdict is the value as a number, C, P, I and N as 1, 1/2, 0 and 0, and null where there is none or the
-    grader's reply held no grade. `repeat` counts epochs, and further logs of the same. `place` says where a row is
-    from. What is no such log, and a folder without one, is a ValueError or FileNotFoundError.
+    grader's reply held no grade. `repeat` counts epochs, and further logs of the same. Of several attempts at one task
+    (as eval sets make them) the one with the most samples is read. `place` says where a row is from. What is no such
+    log, and a folder without one, is a ValueError or FileNotFoundError.
     """
     path = Path(source).expanduser()
     paths = [path] if path.is_file() else sorted(p for end in ("*.eval", "*.json") for p in path.rglob(end))
-    paths = [each for each in paths if not each.name.startswith(".") and each.name != "logs.json"]
+    paths = [each for each in paths if not each.name.startswith(".") and each.name not in LISTS]
     if not paths:
         raise FileNotFoundError(f"{path}: no log of Inspect (.eval or .json) here")
-    logs = [(each, *_log(each)) for each in paths]
-    tasks = {_text(head.get("task")) for _, head, _ in logs}
+    logs = _last_attempts([_log(each) for each in paths])
+    notes = [log.note for log in logs if log.note]
+    if len(logs) < len(paths):
+        notes.append(f"{len(paths) - len(logs):,} earlier attempts at the same tasks are not read.")
+    tasks = {_text(log.eval.get("task")) for log in logs}
     seen: Counter[tuple[str, str, str]] = Counter()
     rows = []
-    for each, head, samples in logs:
-        for number, sample in enumerate(samples, 1):
-            place = f"{each}, sample {number}"
-            for row in _rows(head, sample, place):
+    for log in logs:
+        for number, sample in enumerate(log.samples, 1):
+            for row in _rows(log.eval, sample, f"{log.path}, sample {number}"):
                 if len(tasks) > 1:
-                    row["question"] = f"{_text(head.get('task'))}/{row['question']}"
+                    row["question"] = f"{_text(log.eval.get('task'))}/{row['question']}"
                 key = (row["judge"], row["question"], json.dumps(row["candidates"]))
                 row["repeat"] = seen[key]
                 seen[key] += 1
                 rows.append(row)
     if not rows:
         raise ValueError(f"{path}: no sample in these logs has a score")
-    return rows
+    return rows, notes
 
 
-def _log(path: Path) -> tuple[dict[str, Any], Iterator[Any]]:
-    """The head of a log and its samples."""
+def _last_attempts(logs: Sequence[Log]) -> list[Log]:
+    """Of the logs of one task the one with the most samples, the last of several such; others are kept."""
+    best: dict[Any, Log] = {}
+    for at, log in enumerate(logs):
+        task, run = log.eval.get("task_id"), log.eval.get("run_id")
+        key = task if isinstance(task, str) and isinstance(run, str) and task != run else at
+        other = best.get(key)
+        if other is None or len(log.samples) >= len(other.samples):
+            best[key] = log
+    return list(best.values())
+
+
+def _log(path: Path) -> Log:
     if path.stat().st_size > MOST_LOG:
         raise ValueError(f"{path}: {path.stat().st_size:,} bytes; at most {MOST_LOG:,}")
     if path.suffix == ".eval":
         return _archive(path)
-    try:
-        log = json.loads(path.read_bytes(), object_pairs_hook=no_duplicates)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path}: not readable as JSON: {error}") from None
-    head = log.get("eval") if isinstance(log, dict) else None
-    if not isinstance(head, dict) or not isinstance(log.get("samples", []), list):
+    log = _parsed(read_bytes(path), str(path))
+    if (
+        not isinstance(log, dict)
+        or not isinstance(log.get("eval"), dict)
+        or not isinstance(log.get("samples", []), list)
+    ):
         found = ", ".join(log) if isinstance(log, dict) else show(log)
         raise ValueError(f"{path}: found {found}; expected a log of Inspect (eval, samples)")
-    return head, iter(log.get("samples") or [])
+    return Log(path, log["eval"], log, log.get("samples") or [])
 
 
-def _archive(path: Path) -> tuple[dict[str, Any], Iterator[Any]]:
+def _archive(path: Path) -> Log:
     try:
         with zipfile.ZipFile(path) as archive:
             infos = {info.filename: info for info in archive.infolist()}
@@ -82,60 +132,59 @@ def _archive(path: Path) -> tuple[dict[str, Any], Iterator[Any]]:
             head = next((name for name in HEADS if name in infos), None)
             if head is None:
                 raise ValueError(f"{path}: no {', '.join(HEADS)} in this archive; expected a log of Inspect")
-            wanted = [head, *names]
-            size = sum(infos[name].file_size for name in wanted)
-            most = max(infos[name].file_size for name in wanted)
-            if size > MOST_LOG or most > MOST_SAMPLE:
-                raise ValueError(f"{path}: {size:,} bytes when unpacked, {most:,} in one part; too large for a log")
-            parts = [_part(archive, name, path) for name in wanted]
-    except zipfile.BadZipFile as error:
+            sizes = [infos[name].file_size for name in (head, *names)]
+            if sum(sizes) > MOST_LOG or max(sizes) > MOST_SAMPLE:
+                unpacked = f"{sum(sizes):,} bytes when unpacked, {max(sizes):,} in one part"
+                raise ValueError(f"{path}: {unpacked}; too large for a log")
+            # Inspect itself writes NaN where a metric has no value; a score that is none counts as unreadable.
+            parts = [_parsed(archive.read(name), f"{path}, {name}") for name in (head, *names)]
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
         raise ValueError(f"{path}: not readable as a log of Inspect: {error}") from None
-    except NotImplementedError:
-        told = "packed in a way that is not read here; `inspect log convert --to json` makes a .json of it"
-        raise ValueError(f"{path}: {told}") from None
+    except (NotImplementedError, RuntimeError):
+        how = "packed in a way that is not read here; `inspect log convert --to json` makes a .json of it"
+        raise ValueError(f"{path}: {how}") from None
     if not isinstance(parts[0], dict) or not isinstance(parts[0].get("eval"), dict):
         raise ValueError(f"{path}: {head} has no field 'eval'")
-    return parts[0]["eval"], iter(parts[1:])
+    return Log(path, parts[0]["eval"], parts[0], parts[1:])
 
 
-def _part(archive: zipfile.ZipFile, name: str, path: Path) -> Any:
-    with archive.open(name) as file:
-        data = file.read(MOST_SAMPLE + 1)
+def _parsed(data: bytes, where: str) -> Any:
     try:
-        # Inspect itself writes NaN where a metric has no value; a score that is none counts as unreadable.
         return json.loads(data, object_pairs_hook=no_duplicates)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path}, {name}: not readable as JSON: {error}") from None
+        raise ValueError(f"{where}: not readable as JSON: {error}") from None
 
 
 def _rows(head: Mapping[str, Any], sample: Any, place: str) -> Iterator[dict[str, Any]]:
     if not isinstance(sample, dict) or not isinstance(sample.get("scores") or {}, dict):
         raise ValueError(f"{place}: found {show(sample)[:80]}, expected a sample with scores by scorer")
-    facts = sample.get("metadata") if isinstance(sample.get("metadata"), dict) else {}
-    known = {"question": str(sample.get("id")), "category": facts.get("category"), "place": place}
+    facts = _inner(sample, "metadata")
+    about = {"question": str(sample.get("id")), "category": facts.get("category"), "place": place}
     for scorer, score in (sample.get("scores") or {}).items():
         if not isinstance(score, dict):
             raise ValueError(f"{place}: score {scorer!r} is {show(score)}, expected an object with a value")
         if facts.get("candidates"):
             gold = sample.get("target")
-            told = {"candidates": facts["candidates"], "gold": gold if isinstance(gold, str) and gold else None}
-            yield known | told | {"judge": _text(head.get("model")), "verdict": score.get("answer")}
+            judged = {"candidates": facts["candidates"], "gold": gold if isinstance(gold, str) and gold else None}
+            yield about | judged | {"judge": _text(head.get("model")), "verdict": score.get("answer")}
             continue
-        judge = _grader(head, scorer)
-        value = score.get("value")
-        for name, part in value.items() if isinstance(value, dict) else [("", value)]:
-            told = {"judge": f"{judge}/{name}" if name else judge, "candidates": [_text(head.get("model"))]}
-            yield known | told | {"gold": None, "verdict": _number(part, score, place)}
+        judge, value = _grader(head, scorer), score.get("value")
+        parts = {"": value} if not isinstance(value, dict | list) else value
+        for name, part in parts.items() if isinstance(parts, dict) else enumerate(parts, 1):
+            by = {"judge": f"{judge}/{name}" if name else judge, "candidates": [_text(head.get("model"))]}
+            yield about | by | {"gold": None, "verdict": _number(part, score, place)}
 
 
 def _grader(head: Mapping[str, Any], scorer: str) -> str:
     """A scorer by its own name, and the model that grades for it, where the log tells."""
-    for each in head.get("scorers") or []:
-        if isinstance(each, dict) and each.get("name", "").rpartition("/")[2] == scorer.rpartition("/")[2]:
-            model = (each.get("options") or {}).get("model")
+    scorers = head.get("scorers")
+    for each in scorers if isinstance(scorers, list) else []:
+        name = each.get("name") if isinstance(each, dict) else None
+        if isinstance(name, str) and name.rpartition("/")[2] == scorer.rpartition("/")[2]:
+            model = _inner(each, "options").get("model")
             if isinstance(model, str):
                 return model
-    role = (head.get("model_roles") or {}).get("grader")
+    role = _inner(head, "model_roles").get("grader")
     model = role.get("model") if isinstance(role, dict) else role
     return model if isinstance(model, str) and "graded" in scorer else scorer
 
@@ -143,16 +192,20 @@ def _grader(head: Mapping[str, Any], scorer: str) -> str:
 def _number(value: Any, score: Mapping[str, Any], place: str) -> float | None:
     if str(score.get("explanation") or "").startswith(NO_GRADE) or value is None:
         return None
-    if isinstance(value, bool | int | float):
-        return None if math.isnan(value) else float(value)
-    found = GRADES.get(value, GRADES.get(value.lower())) if isinstance(value, str) else None
-    if found is None:
-        try:
-            found = float(value)
-        except (TypeError, ValueError):
-            expected = f"a number or one of {', '.join(GRADES)}"
-            raise ValueError(f"{place}: a score has the value {show(value)}, expected {expected}") from None
-    return found
+    if isinstance(value, str):
+        value = GRADES.get(value, GRADES.get(value.lower(), value))
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        expected = f"a number or one of {', '.join(GRADES)}"
+        raise ValueError(f"{place}: a score has the value {show(value)}, expected {expected}") from None
+    return None if math.isnan(number) else number
+
+
+def _inner(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """The object in a field; an empty one where there is none."""
+    found = record.get(name)
+    return found if isinstance(found, dict) else {}
 
 
 def _text(value: Any) -> str:

@@ -1,30 +1,86 @@
-"""Published listwise judgments as tidy frames: nothing repaired, nothing dropped."""
+"""Published listwise judgments as tidy frames, in any of the three formats they come in.
+
+Nothing is repaired and nothing is dropped.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from helpers.datasets.answers import vendor_tier
-from helpers.datasets.judgments import read_judgments
-from helpers.datasets.published import Published
+from helpers.datasets.answers import candidate_of, vendor_tier
+from helpers.datasets.files import ERROR_FILES, HINTS, JUDGMENT_FILES
+from helpers.datasets.hub import from_hub
+from helpers.datasets.reading import Records, checked_name, entries, number_or_nan, read_records, show, text_field
 from helpers.types import Answer
 
 if TYPE_CHECKING:
     import pandas
 
-#: The columns of the listwise frame, one row per judgment and candidate.
-COLUMNS = (
-    *("experiment", "question_id", "category", "judge", "judge_vendor", "judge_tier", "judge_model"),
-    *("candidate", "candidate_vendor", "candidate_tier", "candidate_model", "condition", "repeat", "slot", "label"),
-    *("rank", "score", "top", "outcome", "contradicts", "own_vendor", "own_model", "length", "named"),
-)
+Place = tuple[float, str | None, str | None]
 TOP1_COLUMNS = (
     *("question_id", "category", "judge", "judge_vendor", "condition"),
     *("pick", "pick_vendor", "pick_tier", "letter", "outcome"),
 )
+#: Columns of the listwise frame that published judgments do not have.
+ABSENT = frozenset(("lists", "bold", "partner"))
+#: Six candidates stood in every prompt of the logged run; the log itself keeps no mapping.
+LOG_LETTERS = tuple("ABCDEF")
+#: The fields in which a record may name the hint its judge was given.
+HINT_FIELDS = ("hint_mode", "hint", "condition")
+#: The files that a folder is searched for, with their hints.
+NAMES = JUDGMENT_FILES | {errors: JUDGMENT_FILES[log] for errors, log in ERROR_FILES.items()}
+#: Words in the names of files and folders that suggest a hint; which one is meant, only a known name says.
+HINTED = "hint|group|self(?![-_ ]?(?:bias|pref))|compet|rival|full|swap|mask|disclos|reveal|transparen"
+#: The same for a file's own name, where some words must stand alone.
+FILE_HINTED = rf"{HINTED}|self|none|blind|(?<![a-z])(?:model|own)(?![a-z])"
+#: Known names without a hint in them: such a file holds the blind group unless its folder's name suggests a hint.
+GENERIC = ("judgments.json", "judgments_new.json")
+EXPECTED = (
+    "published judgments (prompt_id, judge_model, ranking, scores, mapping, or error), a log of them (prompt_id, "
+    "judge, hint_mode, top_answer_id, ranking, scores) or a log of errors (prompt_id, judge, error, detail)"
+)
+REMEDY = (
+    f"set the parameter `condition` to the hint, as in `-p condition self` ({', '.join(HINTS)}), write it into "
+    f'each record as "hint_mode", or use a known name such as {next(iter(NAMES))} (data/README.md lists them)'
+)
+
+
+@dataclass(frozen=True)
+class Published:
+    """One published judgment: what stood under which letter, and what became of it.
+
+    `shown` maps letters to candidates in shown order: a candidate is None where the source does not tell, and all of it
+    is None where not even the letters are known. `condition` is empty until the hint is known. `pick` is the candidate
+    under the letter `first`, ranked first; it is known for some judgments whose ranking is invalid or was not kept.
+    """
+
+    question_id: str
+    category: str | None
+    judge: str
+    condition: str
+    outcome: str = "missing"
+    shown: Mapping[str, str | None] | None = None
+    ranking: tuple[str, ...] = ()
+    scores: Mapping[str, float] | None = None
+    first: str | None = None
+    pick: str | None = None
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What may occur only once among judgments: condition, question, judge."""
+        return self.condition, self.question_id, self.judge
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether the ranking is valid and an answer ranked lower has a higher score."""
+        scores = [(self.scores or {}).get(letter, math.nan) for letter in self.ranking]
+        # NaN compares as False: a score that is not there contradicts nothing.
+        return self.outcome == "ok" and any(low > high for i, high in enumerate(scores) for low in scores[i + 1 :])
 
 
 def load_judgments(
@@ -36,7 +92,7 @@ def load_judgments(
     answers: Sequence[Answer] = (),
     experiment: str = "published",
 ) -> pandas.DataFrame:
-    """The listwise frame of published judgments, one row per judgment and candidate (columns: COLUMNS).
+    """The listwise frame of published judgments, one row per judgment and candidate (frames.LISTWISE without ABSENT).
 
     A judgment without a valid ranking keeps its rows with `rank` and `top` NaN: "invalid_ranking" where letters are
     left out or named twice, "truncated" or "unparsed" after an error, "missing" where a log did not keep the ranking.
@@ -51,14 +107,17 @@ def load_judgments(
     """
     import pandas
 
+    from helpers.frames import LISTWISE
+
     final, notes = read_judgments(source, hub, condition, unlabelled)
-    places = _places(final)
+    shown = _places(final)
     written = {(answer.question_id, answer.candidate): answer for answer in answers}
-    rows = []
-    for judgment in final:
-        for slot, letter, candidate in places(judgment):
-            rows.append(_row(judgment, slot, letter, candidate, written.get((judgment.question_id, candidate or ""))))
-    frame = pandas.DataFrame(rows, columns=list(COLUMNS))
+    rows = [
+        _row(judgment, place, written.get((judgment.question_id, place[2] or "")))
+        for judgment in final
+        for place in shown(judgment)
+    ]
+    frame = pandas.DataFrame(rows, columns=[name for name in LISTWISE if name not in ABSENT])
     frame["experiment"] = experiment
     if notes:
         frame.attrs["notes"] = notes
@@ -75,35 +134,25 @@ def load_top1(
     """
     import pandas
 
-    rows = [
-        {
-            "question_id": judgment.question_id,
-            "category": judgment.category,
-            "judge": judgment.judge,
-            "judge_vendor": vendor_tier(judgment.judge)[0],
-            "condition": judgment.condition,
-            "pick": judgment.pick,
-            "pick_vendor": judgment.pick and vendor_tier(judgment.pick)[0],
-            "pick_tier": judgment.pick and vendor_tier(judgment.pick)[1],
-            "letter": judgment.first,
-            "outcome": judgment.outcome,
-        }
-        for judgment in read_judgments(source, hub, condition)[0]
-    ]
+    rows = []
+    for each in read_judgments(source, hub, condition)[0]:
+        made = vendor_tier(each.pick) if each.pick else (each.pick, each.pick)
+        about = (each.question_id, each.category, each.judge, vendor_tier(each.judge)[0], each.condition)
+        rows.append((*about, each.pick, *made, each.first, each.outcome))
     return pandas.DataFrame(rows, columns=list(TOP1_COLUMNS))
 
 
-def _places(judgments: list[Published]) -> Callable[[Published], list[tuple[float, str | None, str | None]]]:
+def _places(judgments: list[Published]) -> Callable[[Published], list[Place]]:
     """For each judgment its places: slot, letter and candidate."""
     distinct = {tuple(judgment.shown.items()) for judgment in judgments if judgment.shown is not None}
     constant = dict(distinct.pop()) if len(distinct) == 1 else None
     by_question: dict[str, set[str]] = {}
     for judgment in judgments:
-        known = {candidate for candidate in (judgment.shown or {}).values() if candidate is not None}
-        by_question.setdefault(judgment.question_id, set()).update(known)
+        named = {candidate for candidate in (judgment.shown or {}).values() if candidate is not None}
+        by_question.setdefault(judgment.question_id, set()).update(named)
     everywhere = set().union(*by_question.values())
 
-    def places(judgment: Published) -> list[tuple[float, str | None, str | None]]:
+    def places(judgment: Published) -> list[Place]:
         shown = constant if judgment.shown is None else judgment.shown
         if shown is not None:
             return [(slot, letter, candidate) for slot, (letter, candidate) in enumerate(shown.items())]
@@ -113,9 +162,8 @@ def _places(judgments: list[Published]) -> Callable[[Published], list[tuple[floa
     return places
 
 
-def _row(
-    judgment: Published, slot: float, letter: str | None, candidate: str | None, answer: Answer | None
-) -> dict[str, Any]:
+def _row(judgment: Published, place: Place, answer: Answer | None) -> dict[str, Any]:
+    slot, letter, candidate = place
     judge_vendor, judge_tier = vendor_tier(judgment.judge)
     vendor, tier = vendor_tier(candidate) if candidate else (None, None)
     valid = judgment.outcome == "ok"
@@ -144,3 +192,239 @@ def _row(
         "length": float(len(answer.text)) if answer and answer.text else math.nan,
         "named": None,
     }
+
+
+# --- which files, and under which hint --------------------------------------------------------------------------------
+
+
+def read_judgments(
+    source: str | Path,
+    hub: Mapping[str, Any] | None = None,
+    condition: str | None = None,
+    unlabelled: str | None = "none",
+) -> tuple[list[Published], tuple[str, ...]]:
+    """The final judgments in a file, in a folder or behind the hub entry ("hub"), and notes on what was read.
+
+    A record of a JSON array is final, as is a success in a log; of a judgment that never succeeded the last failed
+    try counts. A log of successes brings its log of errors with it (ERROR_FILES). The hint of a judgment comes from its
+    record (HINT_FIELDS), else from `condition` (for a single file), else from the file's name (JUDGMENT_FILES); a file
+    that suggests no hint has the condition `unlabelled` (None: an error). An unclear hint, one that contradicts another
+    source, a judgment that occurs twice, or a condition in two files of a folder is an error.
+    """
+    if condition is not None and condition not in HINTS:
+        raise ValueError(f"condition = {condition!r}: no such hint; write one of {', '.join(HINTS)}")
+    final: list[Published] = []
+    tries: dict[tuple[str, str, str], Published] = {}
+    logs: list[str] = []
+    errors: list[str] = []
+    paths = _files(Path(from_hub(hub, "judgments") if source == "hub" else source), condition)
+    for path in paths:
+        records = read_records(path)
+        if {"judge", "top_answer_id"} <= records.fields:
+            logs.append(path.name)
+            found = _with_letters(records.map(lambda record: _logged(record, condition), "prompt_id"))
+        elif {"judge", "error"} <= records.fields:
+            errors.append(path.name)
+            found = records.map(_failed, "prompt_id")
+        elif "judge_model" in records.fields:
+            found = records.map(_judged, "prompt_id")
+        else:
+            raise records.unknown(EXPECTED)
+        found = _label(records, found, condition, unlabelled, len(paths) == 1)
+        if path.name in errors:
+            tries |= {one.key: one for one in found}
+            continue
+        records.refuse_duplicates([judgment.key for judgment in found], "judgments (condition by question by judge)")
+        final += found
+    done = {one.key for one in final}
+    return [*final, *(one for key, one in tries.items() if key not in done)], _notes(logs, errors)
+
+
+def _files(source: Path, condition: str | None) -> list[Path]:
+    """The files that a source means: a log of successes brings its log of errors, a folder all its known files."""
+    if source.is_file():
+        beside = [source.with_name(errors) for errors, log in ERROR_FILES.items() if log == source.name.lower()]
+        return [source, *(path for path in beside if path.is_file())]
+    some = f"some of {', '.join(NAMES)}"
+    if not source.is_dir():
+        raise FileNotFoundError(f"{source}: no such file or folder; a folder would have to hold {some}")
+    present = [name for name in NAMES if (source / name).is_file()]
+    if not present:
+        raise FileNotFoundError(f"{source}: expected {some} in this folder, found {entries(source)}")
+    if condition and len(present) > 1:
+        raise ValueError(f"{source}: `condition` is for a single file, this folder holds {', '.join(present)}")
+    for hint in sorted(set(JUDGMENT_FILES.values())):
+        rivals = [name for name in present if JUDGMENT_FILES.get(name) == hint]
+        if len(rivals) > 1:
+            same = f"{' and '.join(rivals)} hold the same condition, {hint!r}"
+            raise ValueError(f"{source}: {same}; name the one that is meant")
+    return [source / name for name in present]
+
+
+def _label(
+    records: Records, found: list[Published], given: str | None, unlabelled: str | None, alone: bool
+) -> list[Published]:
+    """The judgments of a file, each with its hint: an array of records has one, a log may have several."""
+    named = NAMES.get(records.path.name.lower())
+    first: dict[str, int] = {}
+    for index, judgment in enumerate(found):
+        first.setdefault(judgment.condition, index)
+    hints = [hint for hint in first if hint in HINTS]
+    for hint, index in first.items():
+        if hint not in (*HINTS, "") and not given:
+            raise ValueError(f"{records.place(index)}: the hint {show(hint)} is not known; {REMEDY}")
+        if hint in HINTS and hint != (given or named or hint):
+            other = f"condition = {given!r}" if given else f"the name of the file, which means {named!r}"
+            what = f"the record names the hint {hint!r}, which contradicts {other}"
+            raise ValueError(f"{records.place(index)}: {what}; correct the one that is wrong")
+    if len(hints) > 1 and "judge_model" in records.fields:
+        raise ValueError(f"{records.path}: records of several hints ({', '.join(hints)}); write a file for each hint")
+    rest = given or named or unlabelled
+    if "" in first and not given:
+        if hints and not named:
+            what = f"the record names no hint, others name {' and '.join(hints)}"
+            raise ValueError(f"{records.place(first[''])}: {what}; {REMEDY}")
+        if not hints and (word := _hint_word(records.path, alone)):
+            what = f"{word!r} in its name or its folder's suggests a hint, but only a known name says which"
+            raise ValueError(f"{records.path}: {what}; {REMEDY}")
+        if rest is None:
+            raise ValueError(f"{records.path}: neither its name nor its records name a hint; {REMEDY}")
+    return [replace(one, condition=one.condition if one.condition in HINTS else rest) for one in found]
+
+
+def _hint_word(path: Path, alone: bool) -> str:
+    """What in the name of a file, or of the folder where it is `alone`, suggests a hint; "" where nothing does."""
+    name, folder = path.name.lower(), path.absolute().parent.name.lower()
+    found = None if name in NAMES else re.search(FILE_HINTED, name)
+    if not found and alone and (name in GENERIC or name not in NAMES):
+        found = re.search(HINTED, folder)
+    return found[0] if found else ""
+
+
+def _notes(logs: list[str], errors: list[str]) -> tuple[str, ...]:
+    """What a reader must know about the failed tries of a log."""
+    successes, failures = ", ".join(logs), ", ".join(errors)
+    if logs and errors:
+        return (f"The failed tries in {failures}, beside {successes}, were read too.",)
+    if logs:
+        alone = f"{successes} holds successes alone and no log of errors lies beside it"
+        return (f"{alone}: failed tries are not counted.",)
+    if errors:
+        return (f"{failures} holds failed tries alone; what succeeded later is read with the log of successes.",)
+    return ()
+
+
+# --- records ----------------------------------------------------------------------------------------------------------
+
+
+def _judged(record: dict[str, Any]) -> Published:
+    """One record of the published arrays: a verdict with its mapping, or an `error` with or without one."""
+    judgment = _asked(record, text_field(record, "judge_model"))
+    if record.get("error") is not None:
+        error = text_field(record, "error", blank=True)
+        shown = _shown(record, judgment.question_id) if record.get("mapping") is not None else None
+        return replace(judgment, outcome=_reason(error), shown=shown)
+    if not {"ranking", "mapping"} <= record.keys():
+        raise ValueError(f"neither 'error' nor both 'ranking' and 'mapping'; found {', '.join(record)}")
+    shown = _shown(record, judgment.question_id)
+    judgment = _with_verdict(judgment, record, tuple(shown))
+    return replace(judgment, shown=shown, pick=shown.get(judgment.first or ""))
+
+
+def _logged(record: dict[str, Any], condition: str | None) -> Published:
+    """One success of the log: always the pick; ranking and scores only where the log's text could be matched to it."""
+    judgment = _asked(record, text_field(record, "judge"))
+    hint = judgment.condition or condition or text_field(record, "hint_mode")
+    pick = _candidate(record, "top_answer_id", judgment.question_id)
+    judgment = replace(judgment, category=text_field(record, "category"), condition=hint, pick=pick)
+    return _with_verdict(judgment, record, LOG_LETTERS)
+
+
+def _failed(record: dict[str, Any]) -> Published:
+    """One failed try of the log; what was shown is not recorded."""
+    detail = "" if record.get("detail") is None else f"; {text_field(record, 'detail', blank=True)}"
+    reason = _reason(text_field(record, "error", blank=True) + detail)
+    return replace(_asked(record, text_field(record, "judge")), outcome=reason)
+
+
+def _asked(record: dict[str, Any], judge: str) -> Published:
+    """What was asked of whom; the category is that of the question's id."""
+    question = text_field(record, "prompt_id")
+    category = re.fullmatch(r"(.+)_\d+", question)
+    return Published(question, category and category[1], judge, _hint(record))
+
+
+def _hint(record: dict[str, Any]) -> str:
+    """The hint that a record names in one of HINT_FIELDS, "" where it names none.
+
+    What is no hint of HINTS is returned as it stands; fields that name different hints are a ValueError.
+    """
+    found = {name: str(record[name]).strip().casefold() for name in HINT_FIELDS if record.get(name) is not None}
+    hints = {name: hint for name, hint in found.items() if hint in HINTS}
+    if len(set(hints.values())) > 1:
+        different = " and ".join(f"{name} {hint!r}" for name, hint in hints.items())
+        raise ValueError(f"fields {different} contradict each other; correct the one that is wrong")
+    return next(iter((hints or found).values()), "")
+
+
+def _with_letters(judgments: list[Published]) -> list[Published]:
+    """Logged judgments with the candidate of each letter, where one letter always stood for one candidate.
+
+    The log tells the candidate of the first letter only. If over the whole log each letter has one candidate and each
+    candidate one letter, that is the mapping of all of them; if not, the other candidates of a judgment stay unknown.
+    """
+    pairs = {(judgment.first, judgment.pick) for judgment in judgments if judgment.first}
+    letters, candidates = {letter for letter, _ in pairs}, {candidate for _, candidate in pairs}
+    constant = dict(pairs) if len(pairs) == len(letters) == len(candidates) else {}
+    return [
+        replace(each, shown={x: constant.get(x, each.pick if x == each.first else None) for x in LOG_LETTERS})
+        for each in judgments
+    ]
+
+
+def _reason(error: str) -> str:
+    """What became of a reply that raised this error; a reply cut by its token limit is not merely unreadable."""
+    return "truncated" if "MAX_TOKENS" in error or "EOF while parsing" in error else "unparsed"
+
+
+def _shown(record: dict[str, Any], question: str) -> dict[str, str | None]:
+    mapping = record["mapping"]
+    if not isinstance(mapping, dict) or not mapping:
+        raise ValueError(f"field 'mapping' holds {show(mapping)}, expected letters with answer ids")
+    listed = record.get("anonymized_answers")
+    if listed is not None and not (isinstance(listed, list) and all(isinstance(entry, dict) for entry in listed)):
+        raise ValueError(f"field 'anonymized_answers' holds {show(listed)}, expected a list of objects with a label")
+    order = [text_field(entry, "label") for entry in listed or () if "label" in entry]
+    letters = order if sorted(order) == sorted(mapping) else sorted(mapping)
+    shown = {letter: _candidate(mapping, letter, question, "field 'mapping': ") for letter in letters}
+    if len(set(shown.values())) < len(shown):
+        raise ValueError(f"field 'mapping' shows one candidate under two letters: {mapping}")
+    return shown
+
+
+def _candidate(record: dict[str, Any], field: str, question: str, where: str = "") -> str:
+    """The candidate that the answer id in a field names; `where` stands before what is wrong with it."""
+    try:
+        text = text_field(record, field)
+    except ValueError as error:
+        raise ValueError(f"{where}{error}") from None
+    try:
+        return candidate_of(checked_name(text, "it"), question)
+    except ValueError as error:
+        raise ValueError(f"{where}field {field!r}: {error}") from None
+
+
+def _with_verdict(judgment: Published, record: dict[str, Any], letters: tuple[str, ...]) -> Published:
+    """The judgment with what the judge said; five letters of six, or a letter twice, stay an invalid ranking."""
+    ranking, scores = record.get("ranking"), record.get("scores")
+    if ranking is not None and not (isinstance(ranking, list) and all(isinstance(letter, str) for letter in ranking)):
+        raise ValueError(f"field 'ranking' holds {show(ranking)}, expected a list of letters, best first")
+    if scores is not None and not isinstance(scores, dict):
+        raise ValueError(f"field 'scores' holds {show(scores)}, expected letters with numbers")
+    return replace(
+        judgment,
+        outcome="missing" if ranking is None else "ok" if sorted(ranking) == sorted(letters) else "invalid_ranking",
+        ranking=tuple(ranking or ()),
+        scores=scores and {x: number_or_nan(value, f"field 'scores': the score of {x}") for x, value in scores.items()},
+        first=ranking[0] if ranking else None,
+    )

@@ -1,36 +1,147 @@
-"""Questions of a benchmark from any of the formats that people have them in."""
+"""Questions of a benchmark, alone or on passages, in any of the layouts of `question_sets.toml`."""
 
 from __future__ import annotations
 
 import hashlib
+import pkgutil
 import re
+import tempfile
+import tomllib
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache, lru_cache
+from html import unescape
 from itertools import compress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from helpers.datasets import hub as repository
 from helpers.datasets.files import QUESTION_FILES
-from helpers.datasets.hub import from_hub
-from helpers.datasets.reading import Records, find_file, read_records, show, text_field
+from helpers.datasets.reading import Records, find_file, id_of, name_in, read_rows, show, text_field
 from helpers.types import Question
 
+#: The files on passages that a folder is searched for; exactly one may be there.
+PASSAGE_FILES = (
+    "passages.jsonl",
+    *(f"QuALITY.v1.0.1.{kind}{split}" for kind in ("htmlstripped.", "") for split in ("dev", "train", "test")),
+    "quality_responses.json",
+    "quality_responses.csv",
+)
+#: The split that is taken of a folder laid out as data sets on the hub are.
+SPLIT = "data/validation-*.parquet"
+#: The fields that name a record in messages; the first that a file has counts.
+ID_FIELDS = ("question_unique_id", "set_unique_id", "pid", "uid", "question_id", "answer_id", "prompt_id", "id")
 #: Texts of which this many of 100 letters are the same, in the same order, are near-duplicates (rapidfuzz's `ratio`).
 NEAR = 90
 #: Of more texts than this only those that are equal but for case, spaces and punctuation are found.
 MOST_COMPARED = 10_000
+#: The category of what has none.
+UNKNOWN = "unknown"
+#: The letters of options.
+LETTERS = "ABCD"
 _WRITTEN = re.compile(r"[\W_]+")
-#: What the records of each known format hold; told where a file is in none of them.
-FORMATS = {
-    "own questions, one object a line": "id, category, text (and points, reference)",
-    "MT-Bench question.jsonl": "question_id (a whole number), category, turns (and reference)",
-    "LLM-Eval prompts.json, a list named prompts": "id, category, text",
-    "published answers, a list": "prompt_id, category, prompt_text",
-    "EvalBiasBench biasbench.json, pairs of which one text is known to be better": (
-        "bias, instruction, response1, response2, label (1 or 2: the better response), and optionally id"
-    ),
-}
+
+# --- formats and data sets --------------------------------------------------------------------------------------------
+
+
+class Format(NamedTuple):
+    """A layout of records: what messages call it, the fields that mark it, the types of its columns, and its mapper."""
+
+    words: str
+    needs: list[str]
+    columns: Mapping[str, Any]
+    read: Callable[..., Any]
+
+
+def find_set(source: str | Path, hub: Mapping[str, Any] | None, names: tuple[str, ...], what: str = "") -> Path:
+    """The file that `source` means: itself, one of `names` or the validation split in a folder, or the hub's `what`.
+
+    By default that are its questions, or else its answers, which hold theirs.
+    """
+    if source != "hub":
+        splits = sorted(Path(source).glob(SPLIT))
+        return splits[0] if len(splits) == 1 else find_file(source, names)
+    what = what or ("questions" if hub and hub.get("questions") else "answers")
+    return find_file(repository.from_hub(hub, what, names=names), names)
+
+
+def read_set(source: str | Path, path: Path, mappers: Mapping[str, Callable[..., Any]]) -> tuple[Records, Format]:
+    """The records of a file of questions or answers, and which of the formats that `mappers` read it is in.
+
+    `source` is what was asked for, `path` the file that it means. JSON and Parquet files of the hub, and of a folder
+    laid out as data sets are there, are read by the library `datasets`, each column with its type.
+    """
+    table = path.suffix == ".parquet"
+    records = _columns(path) if table else read_rows(path)
+    formats = [Format(**_formats()[name], read=mapper) for name, mapper in mappers.items()]
+    form = next((each for each in formats if records.fields.issuperset(each.needs)), None)
+    if form is None:
+        raise records.unknown("one of " + "; ".join(each.words for each in formats))
+    if table:
+        rows = _typed(records, form)
+        return Records(path, rows, tuple(range(len(rows))), "\n" * len(rows)), form
+    if Path(source) != path and path.suffix != ".csv":
+        records = replace(records, rows=_typed(records, form))
+    return records, form
+
+
+@cache
+def _formats() -> dict[str, Any]:
+    return tomllib.loads((pkgutil.get_data(__package__, "question_sets.toml") or b"").decode())
+
+
+def _columns(path: Path) -> Records:
+    """One record with the names of a Parquet file's columns, without values."""
+    from pyarrow import ArrowException
+    from pyarrow.parquet import read_schema
+
+    try:
+        return Records(path, (dict.fromkeys(read_schema(path).names),), (0,), "")
+    except ArrowException as error:
+        raise ValueError(f"{path}: not readable as Parquet: {str(error).splitlines()[0]}") from None
+
+
+def _typed(records: Records, form: Format) -> tuple[Any, ...]:
+    """The rows of a data set, its columns of the types of its format.
+
+    JSON that is not of these types, or of which the library would change a text (dates), is left as it is: where that
+    is a defect, the mapper refuses it with its line.
+    """
+    from datasets import Features, Json, List, Value, load_dataset
+    from datasets.exceptions import DatasetsError
+    from pyarrow import ArrowException
+
+    table = records.path.suffix == ".parquet"
+    types = {name: form.columns.get(name) for name in records.fields if name in form.columns or not table}
+    features = {
+        name: List(Value(type[0])) if isinstance(type, list) else Value(type) if type else Json()
+        for name, type in types.items()
+    }
+    more = {"columns": [*types]} if table else {}
+    if not table and records.text.find("{") < records.offsets[0]:
+        more = {"field": "prompts"}
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            more |= {"split": "train", "streaming": True, "cache_dir": folder}
+            kind = "parquet" if table else "json"
+            rows = [*load_dataset(kind, data_files=str(records.path), features=Features(features), **more)]
+        return tuple(rows) if table else tuple(_unchanged(*pair) for pair in zip(records.rows, rows, strict=True))
+    except (DatasetsError, ArrowException, TypeError, ValueError) as error:
+        if table:
+            raise ValueError(f"{records.path}: {str(error).splitlines()[0]}; expected {form.words}") from None
+        return records.rows
+
+
+def _unchanged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """A row as the library read it, without the fields that it added; a text that it changed is a ValueError."""
+    if any(isinstance(old[name], str) and isinstance(new[name], str) and old[name] != new[name] for name in old):
+        raise ValueError("a text was changed")
+    return {name: new[name] for name in old}
+
+
+# --- loading ----------------------------------------------------------------------------------------------------------
 
 
 def load_questions(source: str | Path, hub: Mapping[str, Any] | None = None) -> tuple[Question, ...]:
@@ -40,22 +151,344 @@ def load_questions(source: str | Path, hub: Mapping[str, Any] | None = None) -> 
     answer. File order is kept. Every defect is a ValueError with file, line and id before anything is asked: an unknown
     format, a missing category, an empty text, a lone surrogate, an id twice, one id with two texts.
     """
-    if source == "hub":
-        source = from_hub(hub, "questions" if hub and hub.get("questions") else "answers")
-    records = read_records(find_file(source, QUESTION_FILES))
-    if {"id", "text"} <= records.fields:
-        questions = records.map(_plain, "id")
-    elif {"question_id", "turns"} <= records.fields:
-        questions = records.map(_mt_bench, "question_id")
-    elif {"prompt_id", "prompt_text"} <= records.fields:
-        return _distinct(records, records.map(_answered, "prompt_id"))
-    elif {"instruction", "response1", "response2"} <= records.fields:
-        questions = records.map(_known_pair, "id")
-        questions = [replace(each, id=each.id or f"pair_{number:03d}") for number, each in enumerate(questions)]
-    else:
-        raise records.unknown("one of " + "; ".join(f"{name}: {fields}" for name, fields in FORMATS.items()))
+    mappers = {"own": _plain, "mt_bench": _mt_bench, "answered": _answered, "judged_pair": _judged_pair}
+    records, form = read_set(source, find_set(source, hub, QUESTION_FILES), mappers)
+    questions = map_records(records, form.read)
+    if form.read is _answered:
+        return _distinct(records, questions)
+    questions = [replace(each, id=each.id or f"pair_{number:03d}") for number, each in enumerate(questions)]
     records.refuse_duplicates([question.id for question in questions], "question ids")
     return tuple(questions)
+
+
+def load_arena_questions(source: str | Path, hub: Mapping[str, Any] | None = None) -> tuple[Question, ...]:
+    """Which questions does this Arena-Hard question.jsonl hold: a file, the folder that it lies in, or "hub"?
+
+    v2.0 and the v0.1 of today (uid, category, prompt) and the older v0.1 (question_id, category, turns[].content, of
+    which the first is the question). `subcategory` is the record's, in v0.1 its cluster, "" where it has neither. File
+    order is kept; a defect - no category, an empty text, an id twice - is a ValueError with file, line and id.
+    """
+    path = find_set(source, hub, ("question.jsonl",))
+    records, _ = read_set(source, path, {"arena_prompt": _arena, "arena_turns": _arena})
+    questions = map_records(records, _arena)
+    records.refuse_duplicates([question.id for question in questions], "question ids")
+    return tuple(questions)
+
+
+def load_passages(source: str | Path, hub: Mapping[str, Any] | None = None, hard: bool = False) -> tuple[Question, ...]:
+    """The questions on passages in a file, in a folder with exactly one of PASSAGE_FILES, or behind the hub entry.
+
+    QuALITY (a line for each article and writer, or a row for each question; tags of its HTML variant are stripped,
+    paragraphs kept), our own articles, whose `reasons` become points, or the flat records of published answers.
+    `category` is the source of the article ("unknown" where none is given), `gold` a letter; `hard` keeps what the data
+    set marks as difficult. File order is kept. Flat records without gold are left out with a warning; a ValueError with
+    file, line and id: no gold anywhere else (the test split), a gold that is none of the options, not exactly four
+    different options, an empty text, a lone surrogate, an id twice, an article with two texts; `hard` where nothing is
+    marked.
+    """
+    mappers = {"quality": _quality, "quality_rows": _quality_row, "articles": _article, "flat": read_flat}
+    path = find_set(source, hub, PASSAGE_FILES)
+    records, form = read_set(source, path, mappers)
+    if form.read is read_flat:
+        every = records
+        records, left_out = with_gold(every)
+        _warn_of(left_out, every)
+    questions = questions_on_passages(records, form.read)
+    if not hard:
+        return questions
+    if all(question.hard is None for question in questions):
+        raise ValueError(f"{path}: no question has the field 'difficult', so hard=True could keep none")
+    if not any(question.hard for question in questions):
+        raise ValueError(f"{path}: hard=True keeps none of {len(questions)} questions: none is marked 'difficult'")
+    return tuple(question for question in questions if question.hard)
+
+
+def questions_on_passages(records: Records, read: Callable[..., Any] | None = None) -> tuple[Question, ...]:
+    """The questions of records on passages, by default of flat ones: each id once, each article with one text."""
+    found = map_records(records, read or read_flat)
+    if read is _article:
+        records.refuse_duplicates([row["id"] for row in records.rows], "article ids")
+    placed = [(offset, one) for offset, each in zip(records.offsets, found, strict=True) for one in each]
+    records, questions = replace(records, offsets=tuple(at for at, _ in placed)), tuple(one for _, one in placed)
+    records.refuse_duplicates([question.id for question in questions], "question ids")
+    first: dict[str, int] = {}
+    for index, question in enumerate(questions):
+        one, other = questions[first.setdefault(question.article, index)].passage, question.passage
+        if one != other:
+            lines = f"lines {records.line(first[question.article])} and {records.line(index)}"
+            # A mark at the first difference: two long texts are not compared by eye.
+            equal = (a == b for a, b in zip(one, other, strict=False))
+            same = next((i for i, each in enumerate(equal) if not each), min(len(one), len(other)))
+            raise ValueError(
+                f"{records.path}, {lines}: article {question.article} has two different texts "
+                f"(from character {same + 1} on; question {question.id})"
+            )
+    return questions
+
+
+def map_records(records: Records, read: Callable[..., Any]) -> list[Any]:
+    """`read` applied to each record; a message names the record by the first of ID_FIELDS that the file has."""
+    return records.map(read, next((name for name in ID_FIELDS if name in records.fields), "id"))
+
+
+def with_gold(records: Records) -> tuple[Records, list[int]]:
+    """The flat records that have a gold label, and the places of those left out, whose field is null or empty.
+
+    A label that is neither null nor one of the options is an error later on; so is a file without any label here.
+    """
+    gold = [not isinstance(row, dict) or row.get("output_label") not in (None, "") for row in records.rows]
+    if not any(gold):
+        raise ValueError(f"{records.path}: none of {len(gold)} records has a gold label (field 'output_label')")
+    rows, offsets = (tuple(compress(each, gold)) for each in (records.rows, records.offsets))
+    return replace(records, rows=rows, offsets=offsets), [at for at, there in enumerate(gold) if not there]
+
+
+def _warn_of(left_out: list[int], records: Records) -> None:
+    # Of the file's name alone: the folders are those of one machine, and notebooks keep what is warned of.
+    if left_out:
+        example = f"record {left_out[0] + 1}, line {records.line(left_out[0])}"
+        warnings.warn(
+            f"{records.path.name}: {len(left_out)} of {len(records.rows)} records have no gold label (field "
+            f"'output_label') and are left out, for instance {example}",
+            stacklevel=3,
+        )
+
+
+def _distinct(records: Records, questions: Sequence[Question]) -> tuple[Question, ...]:
+    first: dict[str, int] = {}
+    for index, question in enumerate(questions):
+        earlier = first.setdefault(question.id, index)
+        if questions[earlier] != question:
+            lines = f"lines {records.line(earlier)} and {records.line(index)}"
+            raise ValueError(f"{records.path}, {lines}: question {question.id} with two different texts or categories")
+    return tuple(questions[index] for index in first.values())
+
+
+# --- one mapper a format ----------------------------------------------------------------------------------------------
+
+
+def _plain(record: dict[str, Any]) -> Question:
+    points = record.get("points") or []
+    if not isinstance(points, list):
+        raise ValueError(f"field 'points' holds {show(points)}, expected a list of texts")
+    return Question(
+        id=text_field(record, "id"),
+        category=text_field(record, "category"),
+        text=text_field(record, "text"),
+        points=tuple(text_field({"points": point}, "points") for point in points),
+        reference=text_or_none(record, "reference"),
+    )
+
+
+def _mt_bench(record: dict[str, Any]) -> Question:
+    number, turns, reference = record.get("question_id"), record.get("turns"), record.get("reference")
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise ValueError(f"field 'question_id' holds {show(number)}, expected a whole number")
+    if not isinstance(turns, list) or not turns:
+        raise ValueError(f"field 'turns' holds {show(turns)}, expected a list that begins with the question's text")
+    if reference is not None and not isinstance(reference, list):
+        raise ValueError(f"field 'reference' holds {show(reference)}, expected a list with a text for each turn")
+    category = text_field(record, "category")
+    return Question(
+        id=f"{category}_{number:03d}",
+        category=category,
+        text=text_field({"turns": turns[0]}, "turns"),
+        reference=text_field({"reference": reference[0]}, "reference", blank=True) if reference else None,
+    )
+
+
+def _answered(record: dict[str, Any]) -> Question:
+    return Question(*(text_field(record, name) for name in ("prompt_id", "category", "prompt_text")))
+
+
+def _judged_pair(record: dict[str, Any]) -> Question:
+    """An instruction with two responses, one of them known to be better; its category is the bias it is made for."""
+    label = record.get("label")
+    if type(label) is not int or label not in (1, 2):
+        raise ValueError(f"field 'label' holds {show(label)}, expected 1 or 2: the better response")
+    return Question(
+        id=text_or_none(record, "id") or "",
+        category=text_field({"category": record.get("bias")}, "category"),
+        text=text_field(record, "instruction"),
+        options=(text_field(record, "response1"), text_field(record, "response2")),
+        gold="AB"[label - 1],
+    )
+
+
+def _arena(record: dict[str, Any]) -> Question:
+    text, turns = record.get("prompt"), record.get("turns")
+    if text is None and isinstance(turns, list) and turns:
+        text = turns[0].get("content") if isinstance(turns[0], dict) else turns[0]
+    return Question(
+        id=id_of(record),
+        category=text_field(record, "category"),
+        text=text_field({"prompt": text}, "prompt"),
+        subcategory=name_in(record, "subcategory", name_in(record, "cluster", "")),
+    )
+
+
+def _quality(record: dict[str, Any]) -> list[Question]:
+    name = text_field(record, "set_unique_id")
+    about = {key: record[key] for key in ("article_id", "article", "source") if key in record}
+    return _each(record, lambda row, n: _quality_row(row | about, f"{name}_{n}")[0], "question_unique_id")
+
+
+def _quality_row(record: dict[str, Any], instead: str | None = None) -> list[Question]:
+    gold, difficult = record.get("gold_label"), record.get("difficult")
+    if gold is None:
+        raise ValueError("no 'gold_label': the test split is published without it; take dev or train")
+    if isinstance(gold, str):
+        raise ValueError(f"field 'gold_label' holds {show(gold)}, expected a whole number from 1 to 4")
+    if isinstance(difficult, bool) or difficult not in (None, 0, 1):
+        raise ValueError(f"field 'difficult' holds {show(difficult)}, expected 0 or 1")
+    return [
+        Question(
+            id=text_or_none(record, "question_unique_id") or instead or text_field(record, "question_unique_id"),
+            category=text_or_none(record, "source") or UNKNOWN,
+            text=text_field(record, "question"),
+            article=text_field(record, "article_id"),
+            passage=plain_text(text_field(record, "article")),
+            options=options_of(record.get("options")),
+            gold=letter(gold, "gold_label"),
+            hard=None if difficult is None else bool(difficult),
+        )
+    ]
+
+
+def _article(record: dict[str, Any]) -> list[Question]:
+    article, passage, category = (text_field(record, name) for name in ("id", "passage", "category"))
+
+    def read(row: dict[str, Any], number: int) -> Question:
+        options, gold, reasons = options_of(row.get("options")), row.get("gold"), row.get("reasons")
+        if gold not in tuple(LETTERS):
+            raise ValueError(f"field 'gold' holds {show(gold)}, expected one of A, B, C, D")
+        if reasons is not None and (not isinstance(reasons, list) or len(reasons) != len(options)):
+            raise ValueError(f"field 'reasons' holds {show(reasons)}, expected a reason for each of 4 options")
+        points = tuple(text_field({"reasons": reason}, "reasons") for reason in reasons or ())
+        id, text = text_field(row, "id"), text_field(row, "text")
+        return Question(id, category, text, points, None, -1, article, passage, options, gold)
+
+    return _each(record, read, "id")
+
+
+def read_flat(record: dict[str, Any]) -> list[Question]:
+    """The one question of a flat record, whose text holds its options and whose `output_label` is the right one."""
+    id, asked = text_field(record, "pid"), text_field(record, "questions")
+    text, options = parted(asked)
+    gold = letter(record.get("output_label"), "output_label")
+    right = " ".join((record["output"] if isinstance(record.get("output"), str) else "").split())
+    same = [option for option in options if " ".join(option.split()) == right]
+    if same and same[0] != options[LETTERS.index(gold)]:
+        raise ValueError(f"field 'output_label' says {gold}, field 'output' is the text of another option")
+    category, passage = text_or_none(record, "source") or UNKNOWN, plain_text(text_field(record, "text"))
+    return [Question(id, category, text, article=article_of(id), passage=passage, options=options, gold=gold)]
+
+
+def _each(record: dict[str, Any], read: Callable[..., Question], name: str) -> list[Question]:
+    """The questions in a record; what is wrong with one is reported with its id."""
+    rows = record.get("questions")
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
+        raise ValueError(f"field 'questions' holds {show(rows)}, expected a list of objects")
+    found = []
+    for number, row in enumerate(rows, 1):
+        try:
+            found.append(read(row, number))
+        except ValueError as error:
+            raise ValueError(f"question {row.get(name) or number}: {error}") from None
+    return found
+
+
+# --- fields -----------------------------------------------------------------------------------------------------------
+
+
+def text_or_none(record: Mapping[str, Any], name: str) -> str | None:
+    """The text in field `name`, None where it is missing or null."""
+    return None if record.get(name) is None else text_field(dict(record), name)
+
+
+def article_of(question_id: str) -> str:
+    """The article of a question: what stands before the first underscore of its id.
+
+    >>> article_of("52845_YLZPNNYD_1"), article_of("7")
+    ('52845', '7')
+    """
+    return question_id.partition("_")[0]
+
+
+def letter(value: Any, name: str) -> str:
+    """The letter of an option given as A to D or as 1 to 4; anything else is a ValueError.
+
+    >>> letter("B", "gold"), letter(4, "gold"), letter("1", "gold")
+    ('B', 'D', 'A')
+    """
+    mark = value.strip() if isinstance(value, str) else str(value) if type(value) is int else ""
+    if mark in (*LETTERS, *"1234"):
+        return mark if mark in LETTERS else LETTERS[int(mark) - 1]
+    raise ValueError(f"field {name!r} holds {show(value)}, expected one of A, B, C, D or 1 to 4 (counted from 1)")
+
+
+def parted(asked: str) -> tuple[str, tuple[str, ...]]:
+    """The question and its four options, from one text that holds both; the letters must stand in order, once each.
+
+    A fifth mark after them in the same notation is refused; "(E)" within a line is none where the marks begin lines.
+    """
+    line_start, inline = r"^[ \t]*\(?([{}])[).:][ \t]+", r"\(([{}])\)\s+"
+    for notation in (line_start, inline):
+        marks = list(re.finditer(notation.format("A-D"), asked, re.MULTILINE))
+        if [mark[1] for mark in marks] == list(LETTERS):
+            if re.compile(notation.format("E"), re.MULTILINE).search(asked, marks[-1].end()):
+                raise ValueError("field 'questions' has a fifth option, (E), expected (A) (B) (C) (D) alone")
+            ends = [*(mark.start() for mark in marks[1:]), len(asked)]
+            texts = [asked[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)]
+            text = text_field({"questions": asked[: marks[0].start()].strip()}, "questions")
+            return text, options_of(texts, "questions")
+    found = " ".join(re.findall(line_start.format("A-D"), asked, re.MULTILINE)) or "none"
+    raise ValueError(f"field 'questions' has the options {found}, expected (A) (B) (C) (D), once each and in order")
+
+
+def options_of(options: Any, name: str = "options") -> tuple[str, ...]:
+    """Four options, each a text that no other one is; anything else is a ValueError that names what is wrong."""
+    if not isinstance(options, list) or len(options) != len(LETTERS):
+        count = f"{len(options)} options" if isinstance(options, list) else show(options)
+        raise ValueError(f"field {name!r} holds {count}, expected a list of four")
+    texts = tuple(text_field({name: option}, name) for option in options)
+    seen: dict[str, str] = {}
+    for mark, text in zip(LETTERS, texts, strict=True):
+        other = seen.setdefault(" ".join(text.split()), mark)
+        if other != mark:
+            raise ValueError(f"field {name!r}: the options {other} and {mark} are identical")
+    return texts
+
+
+_HTML = re.compile(r"</?(?:html|body|div|p|br|pre|span|h[1-6]|i|em|b|strong|a|blockquote|table)(?:\s[^<>]*)?/?>", re.I)
+_UNREAD = re.compile(r"<(script|style|title)\b.*?</\1\s*>|<!.*?>", re.I | re.DOTALL)
+_BLOCK = re.compile(r"(?:p|div|pre|blockquote|h[1-6]|[uo]l|li|table|tr|hr|section|article|header|body)", re.I)
+
+
+@lru_cache(maxsize=4)
+def plain_text(page: str) -> str:
+    """The text of an article, a blank line between paragraphs where it was HTML."""
+    if not _HTML.search(page):
+        return page
+    shown, preformatted = "", False
+    for part in re.split(r"(</?[a-z][^<>]*>)", _UNREAD.sub("", page), flags=re.I):
+        tag = re.match(r"</?([a-z]\w*)", part, re.I)
+        if tag is None:
+            shown += unescape(part) if preformatted else re.sub(r"\s+", " ", unescape(part))
+        elif _BLOCK.fullmatch(tag[1]):
+            shown += "\n\n"
+        elif tag[1].lower() in ("br", "td", "th"):
+            shown += "\n" if tag[1].lower() == "br" else " "
+        if tag and tag[1].lower() == "pre":
+            preformatted = not part.startswith("</")
+    blocks = re.split(r"\n[ \t]*\n\s*", shown)
+    plain = ("\n".join(line.strip() for line in block.strip().splitlines()) for block in blocks)
+    if text := "\n\n".join(block for block in plain if block):
+        return text
+    raise ValueError("field 'article' is empty once its tags are stripped")
+
+
+# --- order and near-duplicates ----------------------------------------------------------------------------------------
 
 
 def ranked(questions: Iterable[Question], seed: int) -> tuple[Question, ...]:
@@ -145,65 +578,3 @@ def near_duplicates_told(clusters: Mapping[str, str]) -> str:
     many = f"{len(several)} groups" if len(several) > 1 else "1 group"
     texts = sum(map(len, several))
     return f"{many} of near-duplicate texts ({texts} texts) count as one question each: {listed}{more}."
-
-
-def _plain(record: dict[str, Any]) -> Question:
-    points = record.get("points") or []
-    if not isinstance(points, list):
-        raise ValueError(f"field 'points' holds {show(points)}, expected a list of texts")
-    return Question(
-        id=text_field(record, "id"),
-        category=text_field(record, "category"),
-        text=text_field(record, "text"),
-        points=tuple(text_field({"points": point}, "points") for point in points),
-        reference=None if record.get("reference") is None else text_field(record, "reference"),
-    )
-
-
-def _mt_bench(record: dict[str, Any]) -> Question:
-    number, turns, reference = record.get("question_id"), record.get("turns"), record.get("reference")
-    if isinstance(number, bool) or not isinstance(number, int):
-        raise ValueError(f"field 'question_id' holds {show(number)}, expected a whole number")
-    if not isinstance(turns, list) or not turns:
-        raise ValueError(f"field 'turns' holds {show(turns)}, expected a list that begins with the question's text")
-    if reference is not None and not isinstance(reference, list):
-        raise ValueError(f"field 'reference' holds {show(reference)}, expected a list with a text for each turn")
-    category = text_field(record, "category")
-    return Question(
-        id=f"{category}_{number:03d}",
-        category=category,
-        text=text_field({"turns": turns[0]}, "turns"),
-        reference=text_field({"reference": reference[0]}, "reference", blank=True) if reference else None,
-    )
-
-
-def _answered(record: dict[str, Any]) -> Question:
-    return Question(
-        id=text_field(record, "prompt_id"),
-        category=text_field(record, "category"),
-        text=text_field(record, "prompt_text"),
-    )
-
-
-def _known_pair(record: dict[str, Any]) -> Question:
-    """An instruction with two responses, one of them known to be better; its category is the bias it is made for."""
-    label = record.get("label")
-    if type(label) is not int or label not in (1, 2):
-        raise ValueError(f"field 'label' holds {show(label)}, expected 1 or 2: the better response")
-    return Question(
-        id=text_field(record, "id") if "id" in record else "",
-        category=text_field({"category": record.get("bias")}, "category"),
-        text=text_field(record, "instruction"),
-        options=(text_field(record, "response1"), text_field(record, "response2")),
-        gold="AB"[label - 1],
-    )
-
-
-def _distinct(records: Records, questions: list[Question]) -> tuple[Question, ...]:
-    first: dict[str, int] = {}
-    for index, question in enumerate(questions):
-        known = first.setdefault(question.id, index)
-        if questions[known] != question:
-            lines = f"lines {records.line(known)} and {records.line(index)}"
-            raise ValueError(f"{records.path}, {lines}: question {question.id} with two different texts or categories")
-    return tuple(questions[index] for index in first.values())

@@ -1,18 +1,33 @@
-"""Strict reading of JSON and JSON lines: every record keeps its line, and nothing odd is let through."""
+"""Files of others: where they lie, what they are, and strict reading of their records, each with its place."""
 
 from __future__ import annotations
 
+import csv
+import gzip
+import io
 import json
 import math
+import pkgutil
+import re
+import tomllib
 import unicodedata
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from functools import cache
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from helpers.datasets.walking import Odd, too_deep, walk
+from helpers.datasets import hub as repository
+from helpers.datasets.files import FILE_ENDS
 from helpers.escaping import UNSEEN
+from helpers.json_text import Odd, decode, document
+from helpers.types import short_hash
 
+#: More bytes than any file of verdicts holds, unpacked.
+MOST_BYTES = 4_000_000_000
+#: Bytes by which a file is known for what it is.
+HEAD = 4096
 #: Letters of a found value that an error message shows.
 LONGEST_SHOWN = 40
 #: Fields that hold a name, which sentences, figures and files will repeat: one line of letters that can be seen.
@@ -21,10 +36,14 @@ NAMES = frozenset(
         *("id", "uid", "pid", "prompt_id", "question_id", "question_unique_id", "set_unique_id", "article_id"),
         *("judge", "judge_model", "evaluator", "evaluatee", "annotator", "model", "model_a", "model_b", "model_1"),
         *("model_2", "generator_1", "generator_2", "model_name", "model_label", "model_vendor", "model_tier", "mode"),
-        *("category", "hint_mode", "label", "answer_id", "top_answer_id", "cmp_key"),
+        *("category", "hint_mode", "label", "answer_id", "top_answer_id", "cmp_key", "pair_id", "response_model"),
     )
 )
 LONGEST_NAME = 200
+_SPACE = re.compile(r"[ \t\r\n]*")
+_PROMPTS = re.compile(r'"prompts"[ \t\r\n]*:[ \t\r\n]*\[')
+
+# --- records and their places -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -40,8 +59,16 @@ class Records:
         """The line on which record `index` begins, counted from 1."""
         return self.text.count("\n", 0, self.offsets[index]) + 1
 
+    def lines(self) -> Iterator[int]:
+        """The lines on which the records begin."""
+        line, before = 1, 0
+        for offset in self.offsets:
+            line += self.text.count("\n", before, offset)
+            before = offset
+            yield line
+
     def place(self, index: int) -> str:
-        """Where record `index` stands, as errors tell it: file, line, and which record it is, both counted from 1."""
+        """Where record `index` stands in error messages: file, line, and number of the record, both counted from 1."""
         return f"{self.path}, line {self.line(index)}, record {index + 1}"
 
     @property
@@ -50,23 +77,23 @@ class Records:
         return frozenset(name for row in self.rows if isinstance(row, dict) for name in row)
 
     def unknown(self, expected: str) -> ValueError:
-        """The error for a file in none of the expected formats, told by its first record."""
+        """The error for a file in none of the expected formats; it shows the first record."""
         first = self.rows[0]
         found = ", ".join(first) if isinstance(first, dict) and first else show(first)
         return ValueError(f"{self.place(0)}: found {found}; expected {expected}")
 
     def map(self, read: Callable[[dict[str, Any]], Any], name: str) -> list[Any]:
-        """`read` applied to each record; the first it refuses is told with its place and field `name`."""
+        """`read` applied to each record; the error of the first it refuses gets its place and field `name`."""
         values = []
         for index, row in enumerate(self.rows):
-            called = row.get(name) if isinstance(row, dict) else None
+            value = row.get(name) if isinstance(row, dict) else None
             try:
                 if not isinstance(row, dict):
                     raise ValueError(f"found {show(row)}, expected an object with named fields")
                 values.append(read(row))
             except ValueError as error:
-                shown = repr(called) if isinstance(called, str) and len(called) <= LONGEST_SHOWN else show(called)
-                who = f" ({name} {shown})" if called is not None else ""
+                shown = repr(value) if isinstance(value, str) and len(value) <= LONGEST_SHOWN else show(value)
+                who = f" ({name} {shown})" if value is not None else ""
                 raise ValueError(f"{self.place(index)}{who}: {error}") from None
         return values
 
@@ -75,12 +102,28 @@ class Records:
         places: dict[Any, list[int]] = {}
         for index, key in enumerate(keys):
             places.setdefault(key, []).append(index)
-        twice = {key: [str(self.line(index)) for index in found] for key, found in places.items() if len(found) > 1}
+        twice = {key: ", ".join(str(self.line(i)) for i in found) for key, found in places.items() if len(found) > 1}
         if twice:
-            named = (
-                f"{key if isinstance(key, str) else ' by '.join(key)} (lines {', '.join(twice[key])})" for key in twice
-            )
+            named = (f"{key if isinstance(key, str) else ' by '.join(key)} (lines {twice[key]})" for key in twice)
             raise ValueError(f"{self.path}: {what} more than once: {'; '.join(named)}")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What could not be read as it stands: `file` as it lies below the folder asked for, `line` from 1 (None: all).
+
+    `kind` is "broken" (a line that holds no judgment), "duplicate" (a question's later lines), "more_games" (games
+    after the second), "several" (judges or candidates in one file), "skipped" (a file).
+    """
+
+    file: str
+    line: int | None
+    kind: str
+    text: str
+
+    def __str__(self) -> str:
+        """The problem in one line, its place first."""
+        return f"{self.file}{f', line {self.line}' if self.line else ''}: {self.text}"
 
 
 def read_records(path: Path) -> Records:
@@ -89,26 +132,216 @@ def read_records(path: Path) -> Records:
     Refused with file and line: broken JSON, a key twice in one object, NaN and Infinity, bytes that are not UTF-8, and
     a file without any record.
     """
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"{path}, line {line}: not UTF-8 text ({error.reason})") from None
+    text = read_text(path)
     found: list[tuple[int, Any]] = []
     try:
-        # One by one, so that an odd record is told by its number.
-        found.extend(walk(text, one_a_line=path.suffix == ".jsonl"))
+        # One by one, so that the number of an odd record is known.
+        found.extend(_values(text, one_a_line=end_of_name(path) == ".jsonl"))
     except json.JSONDecodeError as error:
         which = f", record {len(found) + 1}" if found or isinstance(error, Odd) else ""
         raise ValueError(f"{path}, line {error.lineno}{which}: not readable as JSON: {error.msg}") from None
-    except RecursionError:
-        raise ValueError(f"{path}, line {too_deep(text).lineno}: nested too deeply to be read") from None
-    except ValueError as error:
-        # Of Python alone, which reads no whole number of more than 4300 digits; the grammar of JSON allows it.
-        raise ValueError(f"{path}: not readable as JSON: {error}") from None
     if not found:
         raise ValueError(f"{path}, line 1: no record in this file")
     return Records(path, tuple(value for _, value in found), tuple(at for at, _ in found), text)
+
+
+def read_lines(path: Path, name: str) -> Iterator[tuple[int, dict[str, Any] | Problem]]:
+    """Each line of a file that is not blank with its number: an object with named fields, or what is wrong with it.
+
+    `name` is the file's name in problems.
+    """
+    with _opened(path) as file:
+        for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            try:
+                record = document(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+                if not isinstance(record, dict):
+                    raise ValueError(f"found {show(record)}, expected an object with named fields")
+                yield number, record
+            except UnicodeDecodeError as error:
+                yield number, Problem(name, number, "broken", f"not UTF-8 text ({error.reason})")
+            except json.JSONDecodeError as error:
+                what = f"not readable as JSON: {error.msg} at character {error.pos + 1}"
+                yield number, Problem(name, number, "broken", error.msg if isinstance(error, Odd) else what)
+            except ValueError as error:
+                yield number, Problem(name, number, "broken", str(error))
+
+
+def read_rows(path: Path) -> Records:
+    """The records of a JSON, JSON lines or CSV file; an empty cell is None, as CSV knows no null.
+
+    In a CSV file a row with more or fewer cells than the header, a name twice in it, and a broken quote are ValueErrors
+    with file and line.
+    """
+    if end_of_name(path) not in (".csv", ".tsv"):
+        return read_records(path)
+    text = read_text(path)
+    lines = list(io.StringIO(text, newline=""))
+    begins = [0]
+    for line in lines:
+        begins.append(begins[-1] + len(line))
+    reader = csv.reader(lines, strict=True, delimiter=max(",;\t", key="".join(lines[:1]).count))
+    rows, offsets, at = [], [], 0
+    try:
+        names = next(reader, [])
+        if len(set(names)) < len(names):
+            raise ValueError(f"{path}, line 1: a column's name occurs twice")
+        at = reader.line_num
+        for cells in reader:
+            at, line = reader.line_num, at + 1
+            if cells and len(cells) != len(names):
+                raise ValueError(f"{path}, line {line}: {len(cells)} cells where the header has {len(names)}")
+            if cells:
+                rows.append({name: cell or None for name, cell in zip(names, cells, strict=True)})
+                offsets.append(begins[line - 1])
+    except csv.Error as error:
+        raise ValueError(f"{path}, line {reader.line_num}: not readable as CSV: {error}") from None
+    if not rows:
+        raise ValueError(f"{path}, line 1: no record in this file")
+    return Records(path, tuple(rows), tuple(offsets), text)
+
+
+def _values(text: str, one_a_line: bool) -> Iterator[tuple[int, Any]]:
+    """Each record with the place where it begins."""
+    start = _skip(text, 0)
+    if text.startswith("[", start):
+        yield from _elements(text, start)
+        return
+    if not one_a_line:
+        listed = _PROMPTS.search(text)
+        try:
+            value, end = decode(text, start)
+        except Odd:
+            if listed:  # the place of what is odd in the list
+                yield from _elements(text, listed.end() - 1, len(text))
+            raise
+        if _skip(text, end) == len(text):
+            inside = listed and isinstance(value, dict) and isinstance(value.get("prompts"), list)
+            yield from _elements(text, listed.end() - 1, end) if inside else [(start, value)]
+            return
+    for line in re.finditer(r"[^\n]+", text):
+        if line[0].strip():
+            try:
+                yield line.start(), document(line[0])
+            except json.JSONDecodeError as error:
+                raise type(error)(error.msg, text, line.start() + error.pos) from None
+
+
+def _elements(text: str, at: int, end: int | None = None) -> Iterator[tuple[int, Any]]:
+    """The values of the array that opens at `at`; behind it there is nothing, or a text known to be well-formed."""
+    at = _skip(text, at + 1)
+    closed = text.startswith("]", at)
+    while not closed:
+        value, after = decode(text, at)
+        yield at, value
+        at = _skip(text, after)
+        closed = text.startswith("]", at)
+        if not closed and not text.startswith(",", at):
+            raise json.JSONDecodeError("Expecting ',' delimiter", text, at)
+        at = at if closed else _skip(text, at + 1)
+    if end is None and _skip(text, at + 1) < len(text):
+        raise json.JSONDecodeError("Extra data", text, at + 1)
+
+
+def _skip(text: str, at: int) -> int:
+    """The place of the next character that is not JSON's white space."""
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, without a byte order mark; bytes that are not UTF-8 are a ValueError with their line."""
+    return decoded(path, read_bytes(path))
+
+
+def decoded(path: Path, data: bytes) -> str:
+    """The bytes of a file as its text."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"{path}, line {line}: not UTF-8 text; save it as UTF-8 (Excel: CSV UTF-8)") from None
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a text file, unpacked where its name ends in .gz, lines of old Macs (CR alone) as those of others.
+
+    What is no text (`kinds.toml`), and more than MOST_BYTES, is a ValueError that says what it is and what to do.
+    """
+    with _opened(path) as file:
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise ValueError(f"{path}: more than {MOST_BYTES:,} bytes")
+    return data
+
+
+def _opened(path: Path) -> Any:
+    """A file of text, its kind checked, for reading its bytes."""
+    file: Any = path.open("rb")
+    if path.suffix.lower() == ".gz":
+        with gzip.open(file) as packed, file:
+            try:
+                file = io.BytesIO(packed.read(MOST_BYTES + 1))
+            except (OSError, EOFError, zlib.error) as error:
+                raise ValueError(f"{path}: not readable as gzip: {error}") from None
+        if file.getbuffer().nbytes > MOST_BYTES:
+            raise ValueError(f"{path}: more than {MOST_BYTES:,} bytes when unpacked")
+    head = file.read(HEAD)
+    file.seek(0)
+    if what := _no_text(head):
+        file.close()
+        raise ValueError(f"{path}: {what}")
+    if b"\r" not in head or b"\n" in head:
+        return file
+    with file:
+        return io.BytesIO(file.read(MOST_BYTES + 1).replace(b"\r", b"\n"))
+
+
+def _no_text(head: bytes) -> str:
+    """What a file is that begins so, and what to do; "" where it may be text."""
+    plain = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    for form, begin in (("bytes", head), ("text", plain)):
+        for kind in _kinds()[form]:
+            if begin.startswith(kind["starts"].encode("latin-1")):
+                return f"{kind['is']}; {kind['instead']}"
+    return ""
+
+
+@cache
+def _kinds() -> dict[str, Any]:
+    return tomllib.loads((pkgutil.get_data(__package__, "kinds.toml") or b"").decode())
+
+
+def end_of_name(path: Path) -> str:
+    """How the name of a file ends, ".gz" aside; JSON lines by any of their names.
+
+    >>> end_of_name(Path("a.CSV.gz")), end_of_name(Path("a.ndjson"))
+    ('.csv', '.jsonl')
+    """
+    end = Path(path.name.lower().removesuffix(".gz")).suffix
+    return ".jsonl" if end in (".ndjson", ".jsonlines") else end
+
+
+def first_record(path: Path) -> dict[str, Any]:
+    """The first record of a JSON file, by whose fields its format is known; an empty one where there is no such.
+
+    NaN, which logs hold, is no obstacle to that; whoever reads the records says what is wrong with them.
+    """
+    with _opened(path) as file:
+        data = next((line for line in file if line.strip()), b"") if end_of_name(path) == ".jsonl" else file.read()
+    text = data.decode("utf-8-sig", "replace")
+    start = _skip(text, 0)
+    try:
+        record, _ = json.JSONDecoder().raw_decode(
+            text, _skip(text, start + 1) if text.startswith("[", start) else start
+        )
+    except (ValueError, RecursionError):
+        return {}
+    return record if isinstance(record, dict) else {}
 
 
 def find_file(source: str | Path, names: tuple[str, ...]) -> Path:
@@ -122,12 +355,65 @@ def find_file(source: str | Path, names: tuple[str, ...]) -> Path:
     if len(present) > 1:
         raise ValueError(f"{path}: holds {' and '.join(present)}; name the one file that is meant")
     if not present:
-        there = ", ".join(sorted(entry.name for entry in path.iterdir())) or "nothing"
-        raise FileNotFoundError(f"{path}: expected {' or '.join(names)} in this folder, found {there}")
+        raise FileNotFoundError(f"{path}: expected {' or '.join(names)} in this folder, found {entries(path)}")
     return path / present[0]
 
 
-def text_field(record: dict[str, Any], name: str, *, blank: bool = False) -> str:
+def entries(folder: Path) -> str:
+    """What lies in a folder, in words."""
+    return ", ".join(sorted(entry.name for entry in folder.iterdir())) or "nothing"
+
+
+def one_file(source: str | Path, hub: Mapping[str, Any] | None, what: str, names: tuple[str, ...]) -> Path:
+    """The file that `source` means: itself, the only one of `names` in that folder, or the hub's entry `what`."""
+    if source != "hub":
+        return find_file(source, names)
+    found = _fetched(hub, what, names)
+    if len(found) > 1:
+        raise ValueError(f"hub: {what} means {' and '.join(path.name for path in found)}; name the one that is meant")
+    return found[0]
+
+
+def all_files(source: str | Path, hub: Mapping[str, Any] | None, what: str, names: tuple[str, ...]) -> list[Path]:
+    """The files that `source` means: itself, all of `names` in a folder (else all its .jsonl), or those on the hub."""
+    if source == "hub":
+        return _fetched(hub, what, names)
+    path = Path(source)
+    if not path.is_dir():
+        return [find_file(path, names)]
+    present = [path / name for name in names if (path / name).is_file()] or sorted(path.glob("*.jsonl"))
+    return present or [find_file(path, names)]
+
+
+def _fetched(hub: Mapping[str, Any] | None, what: str, names: tuple[str, ...]) -> list[Path]:
+    """The files of the hub entry: those it names, and of a folder those of `names` that are there."""
+    entry = hub or {}
+    named = entry.get(what)
+    paths = named if isinstance(named, list) else [named]
+    if not entry.get("repo") or not all(paths) or not paths:
+        return [repository.from_hub(hub, what)]  # its error says what the entry lacks
+    repo, revision = entry["repo"], entry.get("revision") or "main"
+    found = []
+    for path in (path.strip("/") for path in paths):
+        if PurePosixPath(path).suffix in FILE_ENDS:
+            found.append(repository.fetch(repo, path, revision))
+            continue
+        missing = None
+        before = len(found)
+        for name in names:
+            try:
+                found.append(repository.fetch(repo, str(PurePosixPath(path, name)), revision))
+            except FileNotFoundError as error:
+                missing = error  # lists the files that are there
+        if len(found) == before and missing:
+            raise FileNotFoundError(f"none of {', '.join(names)} in {path}/: {missing}")
+    return found
+
+
+# --- fields -----------------------------------------------------------------------------------------------------------
+
+
+def text_field(record: Mapping[str, Any], name: str, *, blank: bool = False) -> str:
     """The text in field `name`; missing, not a text, blank (unless `blank`) or not encodable is a ValueError.
 
     So is a name (a field of NAMES) that is longer than LONGEST_NAME letters or holds signs that nobody sees.
@@ -149,7 +435,7 @@ def text_field(record: dict[str, Any], name: str, *, blank: bool = False) -> str
 
 
 def checked_name(text: str, where: str) -> str:
-    """A name as sentences, figures and files can repeat it; one that is endless or holds unseen signs is a ValueError.
+    """A name as sentences and figures can repeat it; one that is endless or holds unseen signs is a ValueError.
 
     >>> checked_name("gpt\u202efast", "field 'judge'")
     Traceback (most recent call last):
@@ -162,6 +448,50 @@ def checked_name(text: str, where: str) -> str:
             told = f"holds a sign that nobody sees (U+{ord(sign):04X}) at character {at}"
             raise ValueError(f"{where} {told}; names are letters that can be seen")
     return text
+
+
+def name_in(record: Mapping[str, Any], name: str, instead: str) -> str:
+    """The text in field `name`, or `instead` where it is missing, null or blank; anything else is a ValueError.
+
+    So is a text of several lines or with signs that cannot be printed: it would break the sentences that name it.
+    """
+    value = record.get(name)
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return instead
+    text = text_field(record, name)
+    if not text.isprintable():
+        raise ValueError(f"field {name!r} holds {show(text)}, expected a name in one line")
+    return text
+
+
+def id_of(record: Mapping[str, Any], *names: str) -> str:
+    """The id in the first of these fields (`uid`, else `question_id`) that is there, as text, be it text or number."""
+    names = names or ("uid", "question_id")
+    name = next((name for name in names if record.get(name) is not None), names[-1])
+    value = record.get(name)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if name not in record and len(names) > 1:
+        raise ValueError(f"neither {' nor '.join(map(repr, names))}; found {', '.join(record) or 'no field'}")
+    return text_field(record, name)
+
+
+def short_name(text: str) -> str:
+    """A name for a text that is too long for one, or runs over several lines: its first words and a hash.
+
+    >>> short_name("Explain in your own words why\\nthe sky is blue and grass is green.")
+    'Explain in your own words why the sky... 6c12fcbe'
+    """
+    words = " ".join(text.split())[:40].rpartition(" ")[0] or text[:12]
+    return f"{words}... {short_hash(text)}"
+
+
+def whole_number(record: Mapping[str, Any], name: str, least: int) -> int:
+    """The whole number in field `name`; anything else, and one below `least`, is a ValueError."""
+    value = record.get(name)
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ValueError(f"field {name!r} holds {show(value)}, expected a whole number from {least} up")
+    return value
 
 
 def number_or_nan(value: Any, name: str) -> float:

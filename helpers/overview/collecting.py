@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 
 from helpers import paths
-from helpers.datasets.walking import document
 from helpers.export import PROTOCOL, READABLE
+from helpers.json_text import document
 from helpers.run.notebooks import available, experiment_of
 from helpers.types import Collection, Estimate
 from helpers.words import CARD_VERDICTS, CardLine

@@ -12,8 +12,8 @@ from typing import Any
 
 from helpers import paths
 from helpers.config import collection_names, experiment_names
-from helpers.datasets.walking import document
 from helpers.export import NAME, PROTOCOL, READABLE
+from helpers.json_text import document
 from helpers.overview.collecting import SUMMARY, Found, estimate, paid, read
 from helpers.run.notebooks import available, experiment_of
 from helpers.types import Estimate

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from helpers import datasets
 from helpers.biases.cognitive.building import questions
-from helpers.datasets import bias_rows
+from helpers.datasets import bias_tests
 from helpers.datasets.bias_templates import load_templates
 from helpers.types import Experiment, Question
 
@@ -34,13 +34,13 @@ def questions_from(source: Path | str, experiment: Experiment) -> tuple[Question
 
 def _of_templates(place: Path) -> bool:
     """Are templates meant, and not published tests?"""
-    kinds = f"templates (.yaml) or published tests ({', '.join(bias_rows.ENDS)})"
-    if place.is_file() and place.suffix not in (".yaml", *bias_rows.ENDS):
+    kinds = f"templates (.yaml) or published tests ({', '.join(bias_tests.ENDS)})"
+    if place.is_file() and place.suffix not in (".yaml", *bias_tests.ENDS):
         raise ValueError(f"{place}: ends with {place.suffix or 'nothing'}; `questions` are {kinds}")
     if not place.is_dir():
         return place.suffix == ".yaml"
     templates = sorted(path.name for path in place.glob("*.yaml"))
-    tests = [str(path.relative_to(place)) for path in bias_rows.below(place)]
+    tests = [str(path.relative_to(place)) for path in bias_tests.below(place)]
     if templates and tests:
         raise ValueError(
             f"{place}: holds templates ({_some(templates)}) and published tests ({_some(tests)}); "

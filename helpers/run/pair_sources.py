@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from helpers import datasets
-from helpers.datasets.code_pairs import CODE_FILES
+from helpers.datasets.pairs import CODE_FILES
 from helpers.types import Answer, Experiment, Model, Question
 
 if TYPE_CHECKING:

@@ -34,7 +34,22 @@ def questions_of(experiment: Experiment) -> tuple[Question, ...]:
         return _chosen(experiment, bias_sources.questions_from(_read_there(experiment, "questions"), experiment))
     if _in_arena(experiment) and experiment.questions != "builtin":
         return _chosen(experiment, _arena_questions(experiment))
-    return _chosen(experiment, datasets.load_questions(_source(experiment, "questions")))
+    return _chosen(experiment, _built_in_or_answered(experiment))
+
+
+def _built_in_or_answered(experiment: Experiment) -> tuple[Question, ...]:
+    """The questions that `questions` names; where they are built in, and published answers hold others, those."""
+    questions = datasets.load_questions(_read_there(experiment, "questions"), experiment.hub)
+    if experiment.questions != "builtin" or experiment.own.get("answers", "ask") == "ask":
+        return questions
+    try:
+        answered = datasets.load_questions(
+            _read_there(experiment, "answers"), (experiment.hub or {}) | {"questions": None}
+        )
+    except (FileNotFoundError, ValueError):
+        return questions  # they hold no questions, or are refused when they are read as answers
+    there = {question.id for question in questions}
+    return questions if any(question.id in there for question in answered) else answered
 
 
 def answers_of(experiment: Experiment, questions: Sequence[Question]) -> dict[tuple[str, str], Answer] | None:
@@ -52,7 +67,7 @@ def answers_of(experiment: Experiment, questions: Sequence[Question]) -> dict[tu
         return {key: prompts.without_nonce(experiment.seed, answer) for key, answer in given.items()}
     if _in_arena(experiment):
         return game_sources.answers_to(experiment, questions, _read_there(experiment, "answers"))
-    loaded = datasets.load_answers(_source(experiment, "answers"))
+    loaded = datasets.load_answers(_read_there(experiment, "answers"), experiment.hub, questions)
     makers = {answer.candidate: answer for answer in loaded}
     names = experiment.parameters.get("candidates") or sorted(makers)
     unknown = [name for name in names if name not in makers]
@@ -62,7 +77,11 @@ def answers_of(experiment: Experiment, questions: Sequence[Question]) -> dict[tu
     answered = {answer.question_id for answer in loaded}
     without = sorted({question.id for question in questions} - answered)
     if without:
-        raise ValueError(f"answers={source!r} has no answers to {len(without)} questions, for instance {without[0]!r}")
+        other = f"; it answers others, for instance {min(answered)!r}: `questions` must name the file of those"
+        raise ValueError(
+            f"answers={source!r} has no answers to {len(without)} questions, for instance {without[0]!r}"
+            f"{other if len(without) == len(questions) and answered else ''}"
+        )
     named = {key: answer for key, answer in found.items() if answer.candidate in names}
     return pair_sources.complete(questions, named)
 
@@ -93,7 +112,7 @@ def judgments_of(experiment: Experiment) -> pd.DataFrame:
             _read_there(experiment, "answers")  # `features` reads them after the verdicts: not there is told now
         frame = game_sources.judgments_from(_read_there(experiment, "judgments"), experiment, known)
     else:
-        answers = () if asking else datasets.load_answers(_source(experiment, "answers"))
+        answers = () if asking else datasets.load_answers(_read_there(experiment, "answers"), experiment.hub)
         frame = _loaded(experiment, answers)
     there = sorted(frame["judge"].unique())
     judges: Sequence[str] = there
@@ -216,8 +235,7 @@ def _source(experiment: Experiment, parameter: str) -> Path:
     if parameter == "questions" and source == "builtin":
         return experiment.builtin
     if source == "hub":
-        # Published answers hold their questions.
-        return datasets.from_hub(experiment.hub, "answers" if parameter == "questions" else parameter, paths.DOWNLOADS)
+        return datasets.from_hub(experiment.hub, parameter, paths.DOWNLOADS)
     path = Path(source).expanduser()
     if not path.exists():
         words = ", ".join(f'"{word}"' for word in WORDS[parameter])

@@ -1,4 +1,4 @@
-"""Numbers of verdicts on two answers, one by one: who wins, in which place, of which length, by whose judge."""
+"""Numbers that only a file of verdicts has: of pairs, of rankings and of scores, one verdict at a time."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ def pair_numbers(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
         *first_place_share(rows, data),
         *candidate_win_rate(rows, data),
         *longer_win_rate(rows, data),
+        *scored_pairs(rows, data),
         *own_vendor.of_pairs(rows, data),
         *agreement_winners(rows, data, seed),
     ]
@@ -65,6 +66,21 @@ def longer_win_rate(rows: pd.DataFrame, data: str) -> list[Estimate]:
     return list(by("longer_win_rate", rows, np.where(product == 0, np.nan, (product + 1) / 2), ["judge"], data))
 
 
+def scored_pairs(rows: pd.DataFrame, data: str) -> list[Estimate]:
+    """Of pairs with two scores: mean scores, and how much higher the first place is scored, both orders together."""
+    if "gap" not in rows:
+        return []
+    both = [rows[["judge"]].assign(candidate=rows[side].astype(object), score=rows[f"score_{side}"],
+                                   cluster=clusters_of(rows)) for side in ("candidate", "baseline")]  # fmt: skip
+    long = pd.concat(both, ignore_index=True).astype({"candidate": "category"})
+    found = by_candidate("candidate_score_mean", long, long["score"].to_numpy(dtype=float), data, "score")
+    pair = rows.groupby([*(name for name in SAME if name != "first"), "judge", "repeat"], observed=True)
+    # Quality cancels where the same pair was scored in both orders.
+    complete = (pair["gap"].transform("count") == 2) & (pair["first"].transform("nunique") == 2)
+    gaps = rows["gap"].where(complete).to_numpy(dtype=float)
+    return [*found, *by("first_place_score_effect", rows, gaps, ["judge"], data, "score")]
+
+
 def agreement_winners(rows: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     """How far judges agree on winners, alpha and raw: their first verdicts on the same pair in the same order."""
     first = rows[(rows["repeat"] == 0) & rows["won"].notna()]
@@ -94,3 +110,41 @@ def _raw(table: np.ndarray, questions: np.ndarray) -> Interval:
     same = sum(((table == value).sum(axis=1) * ((table == value).sum(axis=1) - 1) / 2) for value in (-1, 0, 1))
     pairs = given * (given - 1) / 2
     return clustered(np.bincount(questions, weights=same), np.bincount(questions, weights=pairs), null=None)
+
+
+#: Of more different scores the coincidences of each with each are no table any more.
+MOST_SCORES = 25
+
+
+def candidate_top1_rate(frame: pd.DataFrame, data: str) -> list[Estimate]:
+    """How often each candidate is ranked first (`where`: candidate, and judge where there are several)."""
+    return by_candidate("candidate_top1_rate", frame, frame["top"].to_numpy(dtype=float), data)
+
+
+def score_numbers(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+    """Every number of scores: means, own vendor, error against gold, agreement."""
+    values = frame["score"].to_numpy(dtype=float)
+    found = by_candidate("candidate_score_mean", frame, values, data, "score")
+    error = values - frame["gold"].to_numpy(dtype=float)
+    found += by("score_error", frame, error, ["judge"], data, "score")
+    found += [*own_vendor.own_vendor_score_effect(frame, data), *own_vendor.own_vendor_score_excess(frame, data)]
+    return [*found, *agreement_scores(frame, data, seed)]
+
+
+def agreement_scores(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+    """How far judges agree on the scores of the same answers; nothing for one judge, or for too many scores."""
+    rows = frame[(frame["repeat"] == 0) & frame["score"].notna()]
+    judges = rows["judge"].nunique()
+    if judges < 2 or rows["score"].nunique() > MOST_SCORES:
+        return []
+    units = rows.groupby(["question_id", "candidate"], observed=True).ngroup().to_numpy()
+    codes, _ = pd.factorize(rows["judge"])
+    table = np.full((units.max() + 1, judges), math.nan)
+    table[units, codes] = rows["score"].to_numpy()
+    questions = np.zeros(len(table), dtype=int)
+    questions[units] = pd.factorize(clusters_of(rows))[0]
+    several = (~np.isnan(table)).sum(axis=1) > 1
+    if not several.any():
+        return []
+    alpha = krippendorff_alpha(table[several], "ordinal", seed, questions[several])
+    return [estimate("agreement_scores", {}, alpha, data, "alpha")]
