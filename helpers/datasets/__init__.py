@@ -20,6 +20,7 @@ from helpers.datasets.inspect_logs import load_inspect
 from helpers.datasets.listwise import load_judgments, load_top1
 from helpers.datasets.pairs import load_pair_judgments
 from helpers.datasets.passages import load_passages
+from helpers.datasets.publishing import published_answers, published_judgments
 from helpers.datasets.questions import load_questions, merge_near_duplicates, near_duplicates_told, ranked
 from helpers.datasets.responses import Responses, load_responses, vendor_of
 from helpers.datasets.votes import gold_of_games, gold_of_votes, load_pandalm_votes, load_votes
@@ -73,6 +74,8 @@ __all__ = [
     "near_duplicates_told",
     "normalised",
     "pandalm_gold",
+    "published_answers",
+    "published_judgments",
     "ranked",
     "read_published_tests",
     "recorded",

@@ -1,7 +1,8 @@
 """Running experiments: what notebooks call (`ask` and what shows its results) and what the command line calls."""
 
 from helpers.run.asking import Asked, ask, budget_of, caution, pilot, plan
-from helpers.run.game_sources import features, write_arena
+from helpers.run.game_sources import features
+from helpers.run.publishing import write_arena, write_published
 from helpers.run.showing import (
     control_gap,
     controls_told,
@@ -35,4 +36,5 @@ __all__ = [
     "show",
     "summary",
     "write_arena",
+    "write_published",
 ]

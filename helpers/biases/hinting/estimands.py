@@ -136,6 +136,28 @@ HINTING = (
         _OWN,
         "pp",
     ),
+    *(
+        of(
+            f"{side}_gap{end}",
+            f"How far the {side} group of a row lies {way} the mean of all groups{told}.",
+            f"|mean over groups - {least} over groups|{formula}",
+            "see the metric",
+            "see the metric",
+            interval,
+            _OWN,
+            "sd_pp",
+        )
+        for side, way, least in (("lowest", "below", "min"), ("highest", "above", "max"))
+        for end, told, formula, interval in (
+            ("", "", "", "none; p: the share of dealings with as wide a gap (exploratory)"),
+            (
+                "_by_chance",
+                " by chance alone",
+                ", mean over dealings of the groups within each question (published counts: among all votes)",
+                "the middle 95 % of the dealings; no confidence interval",
+            ),
+        )
+    ),
     of(
         "hint_change",
         "How far a published own rate under a hint lies from the blind one: a bare number.",
