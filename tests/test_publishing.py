@@ -39,9 +39,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> run.Asked:
 
 def test_a_run_is_read_back_as_it_was(done: run.Asked) -> None:
     files = {path.name: path for path in run.write_published(done)}
-    assert [*files] == ["answers.json", "group1_self.json", "group5_swapped.json", "group4_none.json"] or {*files} == {
-        *("answers.json", "group1_self.json", "group5_swapped.json", "group4_none.json")
-    }
+    assert {*files} == {"answers.json", "group1_self.json", "group5_swapped.json", "group4_none.json"}
     assert {path.parent for path in files.values()} == {done.experiment.out / "published_simulated"}
     answers = datasets.load_answers(files.pop("answers.json"))
     given = {(each.question_id, each.vendor, each.tier): each for each in done.answers.values()}
@@ -54,18 +52,11 @@ def test_a_run_is_read_back_as_it_was(done: run.Asked) -> None:
     unread = ~first["outcome"].isin(["ok", "invalid_ranking", "truncated", "missing"])
     first["outcome"] = first["outcome"].astype(object).where(~unread, "unparsed")
     pd.testing.assert_frame_equal(kept(back, "length", "candidate_model"), kept(first, "length", "candidate_model"))
-    assert {"ok"} < {*back["outcome"]}, "some could not be read"
     records = json.loads(files["group1_self.json"].read_text())
     assert all(each["simulated"] and each["hint_mode"] == "self" for each in records)
     assert any(each.get("justification") for each in records)
-    assert (
-        datasets.load_questions(files["group1_self.json"].with_name("answers.json"))
-        == tuple(
-            replace(each, points=(), reference=None, place=-1, subcategory="")
-            for each in sorted(done.questions, key=lambda q: q.id)
-        )
-        or len(datasets.load_questions(files["group1_self.json"].with_name("answers.json"))) == 12
-    )
+    questions = datasets.load_questions(files["group1_self.json"].with_name("answers.json"))
+    assert {each.id: each.text for each in questions} == {each.id: each.text for each in done.questions}
 
 
 def test_blind_judgments_are_one_file_and_nothing_is_written_unasked() -> None:
@@ -80,12 +71,8 @@ def test_blind_judgments_are_one_file_and_nothing_is_written_unasked() -> None:
         assert {**first, "justification": ""} == {**second, "justification": "", "simulated": True} | {
             "anonymized_answers": first["anonymized_answers"]
         }
-    assert (
-        run.write_published(
-            replace(blind, experiment=replace(blind.experiment, own=again.experiment.own | {"published_files": False}))
-        )
-        == []
-    )
+    own = {**blind.experiment.own, "published_files": False}
+    assert run.write_published(replace(blind, experiment=replace(blind.experiment, own=own))) == []
 
 
 def test_a_real_log_becomes_a_file_of_records_that_reads_the_same(real_data: Path, tmp_path: Path) -> None:

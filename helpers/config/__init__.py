@@ -21,7 +21,7 @@ from helpers.types import Collection, Experiment, Model, Question, short_hash
 
 STYLES = ("paper", "neurips", "icml", "acl", "talk")
 #: Parameters with the default null whose other values are texts; those of all others are lists of names.
-TEXTS = ("condition",)
+TEXTS = ("condition", "arrays")
 #: The entry of `budget_usd` that limits all models together; no model can have this name there.
 TOTAL = "total"
 #: Sources of judgments for which no file of judgments is read.

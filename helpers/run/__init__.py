@@ -1,5 +1,6 @@
 """Running experiments: what notebooks call (`ask` and what shows its results) and what the command line calls."""
 
+from helpers.run.arrays import read_arrays
 from helpers.run.asking import Asked, ask, budget_of, caution, pilot, plan
 from helpers.run.game_sources import features
 from helpers.run.publishing import write_arena, write_published
@@ -32,6 +33,7 @@ __all__ = [
     "pilot",
     "plan",
     "provenance",
+    "read_arrays",
     "say",
     "show",
     "summary",

@@ -108,7 +108,7 @@ def gaps(
 ) -> list[Estimate]:
     """How far the lowest (of metrics also the highest) group is from the mean of all: observed (groups,), and dealt."""
     found = []
-    known = {"n": n, "clusters": clusters, "unit": "sd_pp", "data": data}
+    common = {"n": n, "clusters": clusters, "unit": "sd_pp", "data": data}
     for id, sign in _SIDES.items():
         if "category" in where and sign < 0:  # no goal asks for the highest
             continue
@@ -117,11 +117,11 @@ def gaps(
         if len(dealt_gaps):
             p = (1 + (dealt_gaps >= gap - SAME).sum()) / (1 + len(dealt_gaps))
             low, high = np.quantile(dealt_gaps, (0.025, 0.975))
-            beside = Estimate(f"{id}_by_chance", where, float(dealt_gaps.mean()), low, high, method=method, **known)
+            beside = Estimate(f"{id}_by_chance", where, float(dealt_gaps.mean()), low, high, method=method, **common)
         else:
             p, why = math.nan, f"not dealt anew below {MIN_CLUSTERS} questions"
-            beside = Estimate(f"{id}_by_chance", where, math.nan, method=why, **known)
-        found += [Estimate(id, where, float(gap), method="bare difference", p=float(p), **known), beside]
+            beside = Estimate(f"{id}_by_chance", where, math.nan, method=why, **common)
+        found += [Estimate(id, where, float(gap), method="bare difference", p=float(p), **common), beside]
     return found
 
 
@@ -134,8 +134,8 @@ def lowest(values: Mapping[str, float]) -> list[str]:
     >>> lowest({"self": 0.3, "full": 0.3, "none": 0.4})
     ['self', 'full']
     """
-    known = {group: value for group, value in values.items() if not math.isnan(value)}
-    return [group for group, value in known.items() if value <= min(known.values()) + SAME]
+    valid = {group: value for group, value in values.items() if not math.isnan(value)}
+    return [group for group, value in valid.items() if value <= min(valid.values()) + SAME]
 
 
 def highest(values: Mapping[str, float]) -> list[str]:
@@ -248,11 +248,11 @@ def goals(estimates: Sequence[Estimate]) -> pd.DataFrame:
     changes = [average[hint] - average[CONTROL] for hint in differ[:1] if hint in average and blind and differ != blind]
     against = "".join(f", {100 * change:+.2f} pp against blind" for change in changes)
     found = [
-        (VALIDITY, blind, _NO_NAMES, f"{_told(rows, [AVERAGE], blind)} remains", "", blind, ""),
+        (VALIDITY, blind, _NO_NAMES, f"{_values_text(rows, [AVERAGE], blind)} remains", "", blind, ""),
         (
             MITIGATION,
             lowest(average),
-            f"lowest {_told(rows, [AVERAGE], lowest(average))}",
+            f"lowest {_values_text(rows, [AVERAGE], lowest(average))}",
             _behind(rows, spreads, lowest(average)),
             _by_chance(estimates, "lowest_gap", [AVERAGE]),
             truthful,
@@ -261,7 +261,7 @@ def goals(estimates: Sequence[Estimate]) -> pd.DataFrame:
         (
             BALANCE,
             balanced,
-            f"lowest {_told(rows, won, balanced)}",
+            f"lowest {_values_text(rows, won, balanced)}",
             _behind(rows, [AVERAGE], balanced),
             _by_chance(estimates, "lowest_gap", spreads),
             [],
@@ -270,8 +270,8 @@ def goals(estimates: Sequence[Estimate]) -> pd.DataFrame:
         (
             DISRUPTION,
             differ,
-            f"highest {_told(rows, [consistency], differ)}: its judges differ most",
-            f"{_told(rows, [AVERAGE], differ)}{against}",
+            f"highest {_values_text(rows, [consistency], differ)}: its judges differ most",
+            f"{_values_text(rows, [AVERAGE], differ)}{against}",
             _by_chance(estimates, "highest_gap", [consistency]),
             differ,
             _not_disrupted(estimates, consistency, differ),
@@ -293,7 +293,7 @@ def _advice(hints: Sequence[str], why: str) -> tuple[str, str]:
     return (", ".join(hints), "") if hints and not why else (NO_GROUP, why)
 
 
-def _told(rows: Rows, ids: Sequence[str], groups: Sequence[str]) -> str:
+def _values_text(rows: Rows, ids: Sequence[str], groups: Sequence[str]) -> str:
     """Metrics of the first of these groups, as "balance 13.10 pp, ..."; "" without groups."""
     there = ((id, rows[id][hint]) for hint in groups[:1] for id in ids if hint in rows.get(id, {}))
     return ", ".join(f"{_NAMES[id]} {_number(id, value)}" for id, value in there)
@@ -306,7 +306,7 @@ def _behind(rows: Rows, ids: Sequence[str], groups: Sequence[str]) -> str:
         best = lowest(rows[id])
         if groups and groups[0] in rows[id] and groups[0] not in best:
             how = "highest" if groups[0] in highest(rows[id]) else "not the lowest"
-            words.append(f"{how} {_told(rows, [id], groups)} ({best[0]}: {_number(id, rows[id][best[0]])})")
+            words.append(f"{how} {_values_text(rows, [id], groups)} ({best[0]}: {_number(id, rows[id][best[0]])})")
     return "; ".join(words) or "none in the other metrics"
 
 
