@@ -24,7 +24,7 @@ from helpers.calibrate.worlds.listwise_frames import hinted
 from helpers.claims import check, load_claims, summary, unexpected
 from helpers.config import read_yaml
 from helpers.types import Estimate
-from tests.runs import value
+from tests.runs import one, value
 from tests.simulation import cr2_by_matrices
 
 FOLDER = paths.EXPERIMENTS / "hinting_groups"
@@ -169,25 +169,28 @@ def test_the_goal_table_of_the_source_comes_out_of_its_counts() -> None:
         "studying disruption": "competitors",
     }
     rationale, price = table["rationale"], table["trade-offs"]
-    assert price["benchmark validity"] == "average self-bias 42.50 % remains"
+    assert price["benchmark validity"].startswith("not the lowest average self-bias 42.50 % (self: 41.25); ")
     assert rationale["bias mitigation"] == "lowest average self-bias 41.25 %"
-    assert "balance score 15.50 pp (full: 13.10 pp)" in price["bias mitigation"]
-    assert "consistency over vendors 15.57 pp (full: 14.00 pp)" in price["bias mitigation"]
+    assert "balance score 15.50 pp (full: 13.10)" in price["bias mitigation"]
+    assert "consistency over vendors 15.57 pp (full: 14.00)" in price["bias mitigation"]
     assert rationale["balanced selection"] == (
         "lowest deviation from expected 10.63 pp, balance score 13.10 pp, consistency over vendors 14.00 pp"
     )
-    assert price["balanced selection"] == "highest average self-bias 43.96 % (self: 41.25 %)"
-    assert rationale["studying disruption"].startswith("highest consistency over vendors 16.11 pp")
+    assert price["balanced selection"] == "highest average self-bias 43.96 % (self: 41.25)"
+    assert rationale["studying disruption"] == "highest consistency over vendors 16.11 pp"
+    assert "average self-bias 43.33 %" in price["studying disruption"]
 
 
 def test_the_lowest_of_four_published_groups_is_no_lower_than_by_chance() -> None:
-    gaps = {(e.id, *e.where.values()): e for e in published() if e.id.startswith(("lowest_gap", "highest_gap"))}
+    gaps = {(e.id, *e.where.values()): e for e in published() if e.id.startswith("group_gap")}
     assert len(gaps) == 2 * (2 * 4 + 8)
     values = METRICS["average_self_bias"]
-    assert 100 * gaps["lowest_gap", "average_self_bias"].value == pytest.approx(fmean(values) - 41.25, abs=1e-3)
+    assert 100 * gaps["group_gap", "average_self_bias", "lowest"].value == pytest.approx(
+        fmean(values) - 41.25, abs=1e-3
+    )
     # The lowest of four normal numbers lies 1.029 standard deviations below their mean.
     spread = math.sqrt(sum(p * (1 - p) for p in (202 / 640, 410 / 640, 209 / 640)) / 3 / 480)
-    by_chance = gaps["lowest_gap_by_chance", "average_self_bias"]
+    by_chance = gaps["group_gap_by_chance", "average_self_bias", "lowest"]
     assert by_chance.value == pytest.approx(1.029 * spread, rel=0.03)
     assert by_chance.low < by_chance.value < by_chance.high
     assert all(each.p > 0.05 for key, each in gaps.items() if "by_chance" not in key[0])
@@ -664,7 +667,7 @@ def test_a_group_that_is_lower_than_chance_is_found_and_no_other(moved: float, f
         if condition == "self" and rng.random() < moved:
             rows[at] = question, judge, condition, repeat, others[judge.split("_")[0]]
     gaps = hinting.chance(frame_of(rows), "asked", 7)
-    (gap,) = (e for e in gaps if e.id == "lowest_gap" and dict(e.where) == {"metric": "average_self_bias"})
+    gap = one(gaps, "group_gap", metric="average_self_bias", side="lowest")
     assert (gap.p < 0.01) == found
     few = hinting.chance(frame_of([row for row in rows if row[0] < "q09"]), "asked", 7)
     assert few and all(math.isnan(e.p) and math.isnan(e.low) for e in few), "no p and no range below 10 questions"

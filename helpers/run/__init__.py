@@ -1,6 +1,6 @@
 """Running experiments: what notebooks call (`ask` and what shows its results) and what the command line calls."""
 
-from helpers.run.arrays import read_arrays
+from helpers.run.arrays import array_table, read_arrays
 from helpers.run.asking import Asked, ask, budget_of, caution, pilot, plan
 from helpers.run.game_sources import features
 from helpers.run.publishing import write_arena, write_published
@@ -19,6 +19,7 @@ from helpers.run.summing import costs, summary
 
 __all__ = [
     "Asked",
+    "array_table",
     "ask",
     "budget_of",
     "caution",

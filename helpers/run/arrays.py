@@ -8,10 +8,13 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from helpers.biases.cognitive import Arrays, from_arrays
+from helpers.biases.cognitive import Arrays, from_arrays, notebook_arrays
 from helpers.json_text import no_duplicates
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: What the tests of a kind need; `anchor` beside the first adds the two metrics of anchoring.
 KINDS = (("control", "treatment", "options"), ("answer", "lambdas"), ("answer", "pro", "con", "n_args"))
@@ -136,3 +139,22 @@ def _numbers(path: Path, place: str, column: str, value: Any) -> list[float]:
                 f"{path}, {place}, {column}: holds {what}, expected a number; leave out tests without a readable answer"
             ) from None
     return found
+
+
+def array_table(published: Mapping[str, Any], arrays: Sequence[Arrays]) -> tuple[str, pd.DataFrame, str]:
+    """The arrays of the published notebook and of a file test by test, as a table: name, frame and caption.
+
+    Columns: answers (a name), test, inputs, the value of each metric, data.
+    """
+    import pandas as pd
+
+    rows = []
+    for each, data in [*((x, "published") for x in notebook_arrays(published)), *((x, "folder") for x in arrays)]:
+        values = {id: metric(overall=False).compute(*inputs).ravel() for id, metric, inputs in each.metrics()}
+        for at in range(len(next(iter(each.columns.values())))):
+            inputs = (f"{name} {', '.join(f'{x:.10g}' for x in array[at])}" for name, array in each.columns.items())
+            row = {NAME: each.where.get(NAME, ""), "test": at + 1, "inputs": "; ".join(inputs)}
+            rows.append(row | {id: float(found[at]) for id, found in values.items()} | {"data": data})
+    frame = pd.DataFrame(rows)
+    caption = "Arrays of answers, test by test, with the published metrics of each (loss aversion: the answer itself)."
+    return "array_rows", frame[[*frame.columns.drop("data"), "data"]], caption

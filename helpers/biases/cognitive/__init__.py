@@ -13,7 +13,7 @@ from helpers.biases.cognitive.planted import planted
 from helpers.biases.cognitive.published import from_published
 from helpers.biases.cognitive.published_estimands import PUBLISHED
 from helpers.biases.cognitive.published_frame import published_frame
-from helpers.biases.cognitive.published_seed import Arrays, array_table, from_arrays, notebook_arrays
+from helpers.biases.cognitive.published_seed import Arrays, from_arrays, notebook_arrays
 from helpers.biases.cognitive.published_words import published_finding
 from helpers.biases.cognitive.saying import effect_words, noise_words, odd_words, threshold_words, weighting_words
 from helpers.biases.cognitive.seed_metrics import (
@@ -52,7 +52,6 @@ __all__ = [
     "HaloEffectMetric",
     "LossAversionMetric",
     "answers",
-    "array_table",
     "card",
     "caution",
     "check",

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from helpers.biases.cognitive import seed_forms as forms
 from helpers.biases.cognitive import seed_metrics as seed
@@ -66,27 +65,6 @@ def from_arrays(arrays: Sequence[Arrays], data: str = "folder", method: str = OW
     return found
 
 
-def array_rows(arrays: Sequence[Arrays], data: str) -> pd.DataFrame:
-    """The arrays row by row, with the value of each metric; columns: answers (a name), test, inputs, metrics, data."""
-    rows = []
-    for each in arrays:
-        values = {id: metric(overall=False).compute(*inputs).ravel() for id, metric, inputs in each.metrics()}
-        for at in range(len(next(iter(each.columns.values())))):
-            inputs = (f"{name} {', '.join(f'{x:.10g}' for x in array[at])}" for name, array in each.columns.items())
-            row = {"answers": each.where.get("answers", ""), "test": at + 1, "inputs": "; ".join(inputs)}
-            rows.append(row | {id: float(found[at]) for id, found in values.items()})
-    return pd.DataFrame(rows).assign(data=data)
-
-
-def array_table(published: Mapping[str, Any], arrays: Sequence[Arrays]) -> tuple[str, pd.DataFrame, str]:
-    """`array_rows` of the published notebook and of other arrays as a table: name, frame and caption."""
-    parts = [array_rows(notebook_arrays(published), "published")]
-    parts += [array_rows(arrays, "folder")] if arrays else []
-    caption = "Arrays of answers, test by test, with the published metrics of each (loss aversion: the answer itself)."
-    frame = pd.concat(parts, ignore_index=True)
-    return "array_rows", frame[[*frame.columns.drop("data"), "data"]], caption
-
-
 def notebook_arrays(published: Mapping[str, Any]) -> list[Arrays]:
     """The arrays that the notebook prints, in its order."""
     block = published["notebook"]
@@ -119,7 +97,7 @@ def from_notebook(published: Mapping[str, Any]) -> Iterator[Estimate]:
     arguments = [arrays[-1].columns[name] for name in _ARGUMENTS]
     for name, answer in (("all accepted", 1.0), ("all refused", 0.0)):
         every = {"answer": np.full_like(gambles["lambdas"], answer), "lambdas": gambles["lambdas"]}
-        arrays.append(Arrays(NOTEBOOK | {"answers": name}, every))
+        arrays.insert(-1, Arrays(NOTEBOOK | {"answers": name}, every))
     yield from from_arrays(arrays, "published", METHOD)
     unweighted = seed.ConfirmationBiasMetric(False).interval(*arguments)
     yield _sure("confirmation_unweighted", unweighted, NOTEBOOK, "published", METHOD)

@@ -136,27 +136,25 @@ HINTING = (
         _OWN,
         "pp",
     ),
-    *(
-        of(
-            f"{side}_gap{end}",
-            f"How far the {side} group of a row lies {way} the mean of all groups{told}.",
-            f"|mean over groups - {least} over groups|{formula}",
-            "see the metric",
-            "see the metric",
-            interval,
-            _OWN,
-            "sd_pp",
-        )
-        for side, way, least in (("lowest", "below", "min"), ("highest", "above", "max"))
-        for end, told, formula, interval in (
-            ("", "", "", "none; p: the share of dealings with as wide a gap (exploratory)"),
-            (
-                "_by_chance",
-                " by chance alone",
-                ", mean over dealings of the groups within each question (published counts: among all votes)",
-                "the middle 95 % of the dealings; no confidence interval",
-            ),
-        )
+    of(
+        "group_gap",
+        "How far the lowest (or highest) group of a metric or category lies from the mean of all groups.",
+        "|mean over groups - min (max) over groups|",
+        "see the metric",
+        "see the metric",
+        "none; p: the share of dealings of the groups with as wide a gap (exploratory)",
+        _OWN,
+        "sd_pp",
+    ),
+    of(
+        "group_gap_by_chance",
+        "How far the lowest (or highest) of as many groups lies from their mean by chance alone.",
+        "mean of group_gap over dealings of the groups within each question (published counts: among all votes)",
+        "see the metric",
+        "see the metric",
+        "the middle 95 % of the dealings; no confidence interval",
+        _OWN,
+        "sd_pp",
     ),
     of(
         "hint_change",

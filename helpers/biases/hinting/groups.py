@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from helpers import frames
 from helpers.biases.hinting.asking import CONTROL
 from helpers.biases.hinting.paired import CONFIRMATORY, LEVEL, hints_in
 from helpers.biases.top_choice import defended, rates, spread
@@ -92,47 +91,41 @@ def sums_by_group(
     Columns are vendors, those of candidates for balance, else those of judges; of consistency_judges they are judges.
     None where a vendor or judge that was asked has no valid judgment in one of the groups, or no vendor is known.
     """
-    votes = frames.picks(frame)
-    candidates = rates.vendors(frame)
-    votes = votes if metric == "balance" else votes[votes["judge_vendor"].isin(candidates)]
-    votes = votes.assign(own=votes["own_vendor"].astype(float))
-    by = "judge" if metric == "consistency_judges" else "judge_vendor"
-    tables = [
-        (votes.assign(hit=(votes["candidate_vendor"] == vendor).astype(float)), "hit", None) for vendor in candidates
-    ]
-    if metric != "balance":
-        tables = [(votes, "own", by)]
-    x, d, columns = [], [], tuple(candidates)
-    for condition in hints:
-        parts = []
-        for table, value, column in tables:
-            # Every question and column stays in all groups, so that they can be set side by side.
-            inside = table.assign(value=table[value].where(table["condition"] == condition))
-            parts.append(cluster_sums(inside, "value", "question_id", column))
-            columns = parts[-1].columns if column else columns
-        x.append(np.hstack([each.numerators for each in parts]))
-        d.append(np.hstack([each.denominators for each in parts]))
-    if metric == "balance" and not candidates:
+    votes, candidates = rates.votes_of(frame), rates.vendors(frame)
+    if metric == "balance":
+        values = {vendor: (votes["candidate_vendor"] == vendor).astype(float) for vendor in candidates}
+    else:
+        by = "judge" if metric == "consistency_judges" else "judge_vendor"
+        judges = frame.loc[frame["judge_vendor"].isin(candidates), by].unique()
+        values = {name: votes["own"].where(votes[by] == name) for name in sorted(judges)}
+    x, d = [], []
+    for value in values.values():
+        sums = cluster_sums(votes.assign(value=value), "value", "question_id", "condition")
+        if not {*hints} <= {*sums.columns}:
+            return None
+        places = [sums.columns.index(hint) for hint in hints]
+        x.append(sums.numerators[:, places])
+        d.append(sums.denominators[:, places])
+    if not x or not all((each.sum(axis=0) > 0).all() for each in d):
         return None
-    x, d = np.stack(x, axis=1), np.stack(d, axis=1)
-    asked = frame["judge_vendor"].isin(candidates)
-    whole = metric == "balance" or len(columns) == frame.loc[asked, by].nunique()
-    return (x, d, columns) if whole and (d.sum(axis=0) > 0).all() else None
+    return np.stack(x, axis=-1), np.stack(d, axis=-1), tuple(values)
 
 
-def statistic_of(metric: str, frame: pd.DataFrame, columns: Sequence[object]) -> Callable[[np.ndarray], np.ndarray]:
-    """A metric as a function of the rates (..., columns) of `sums_by_group`."""
+def statistic_of(metric: str, expected: Sequence[float]) -> Callable[[np.ndarray], np.ndarray]:
+    """A metric as a function of rates (..., columns); `expected`: the share of each column if nothing were uneven."""
     if metric == "average_self_bias":
         return lambda values: values.mean(axis=-1)
-    if metric == "deviation_from_expected":
-        # A vendor whose judges have no valid judgment has a share, but no column.
-        shares = rates.expected_shares(frame)
-        return spread.mean_absolute_deviation([shares[str(vendor)] for vendor in columns])
-    return spread.population_sd
+    return spread.mean_absolute_deviation(expected) if metric == "deviation_from_expected" else spread.population_sd
+
+
+def expected_of(frame: pd.DataFrame, metric: str, columns: Sequence[object]) -> list[float]:
+    """The expected shares of these columns, of the one metric that needs them."""
+    shares = rates.expected_shares(frame)
+    return [shares[str(vendor)] for vendor in columns] if metric == "deviation_from_expected" else []
 
 
 def _difference(both: pd.DataFrame, metric: str, columns: Sequence[object]) -> Callable[[np.ndarray], np.ndarray]:
-    statistic = statistic_of(metric, both, columns)
+    statistic = statistic_of(metric, expected_of(both, metric, columns))
 
     def difference(values: np.ndarray) -> np.ndarray:
         half = values.shape[-1] // 2

@@ -11,15 +11,15 @@ import numpy as np
 import pandas as pd
 
 from helpers.biases.hinting.asking import CONTROL
-from helpers.biases.hinting.best import deal_counts, gaps, highest, lowest, rows_of, values_of
+from helpers.biases.hinting.best import DRAWS, gaps, highest, lowest, rows_of
 from helpers.biases.hinting.concluding import smallest_shown
-from helpers.biases.hinting.groups import in_group
+from helpers.biases.hinting.groups import in_group, statistic_of
 from helpers.biases.hinting.paired import CONFIRMATORY, LEVEL
 from helpers.biases.top_choice.published import INDEPENDENT, from_top1_counts
 from helpers.biases.top_choice.rates import estimate
-from helpers.biases.top_choice.spread import mean_absolute_deviation, population_sd
 from helpers.stats.intervals import Interval, newcombe, wilson
 from helpers.stats.margins import discordance
+from helpers.stats.redealing import deal_counts
 from helpers.types import Estimate
 from helpers.words import p_text
 
@@ -53,11 +53,11 @@ def from_published(published: Mapping[str, Any], blind: Mapping[str, Any]) -> li
     rates = {hint: {vendor: count / n for vendor, count in counts.items()} for hint, counts in own.items()}
     found += [each for hint in CONFIRMATORY for each in _changes(rates[hint], rates[CONTROL], hint, n)]
     found += _chance(own, every, n, total)
-    cells = published["own_top1_by_category"]
-    for number, (category, row) in enumerate(cells["counts"].items()):
-        votes = np.array([[count, cells["judgments_per_cell"] - count] for count in row.values()])
-        shares, dealt = (each[..., 0] / cells["judgments_per_cell"] for each in (votes, deal_counts(votes, number)))
-        found += gaps({"category": category}, shares, dealt, int(votes.sum()), 0, DEALT, "published")
+    n = published["own_top1_by_category"]["judgments_per_cell"]
+    for number, (category, row) in enumerate(published["own_top1_by_category"]["counts"].items()):
+        votes = np.array([[count, n - count] for count in row.values()])
+        shares, dealt = (each[..., 0] / n for each in (votes, deal_counts(votes, number, DRAWS)))
+        found += gaps({"category": category}, shares, dealt, n * len(row), 0, DEALT, "published")
     return found + ranks(found)
 
 
@@ -67,18 +67,12 @@ def _chance(
     """`best.chance` of the metrics, from counts: votes are dealt anew to the groups, as if they were independent."""
     firsts, shares = (np.array([[*row.values()] for row in counts.values()]) for counts in (own, every))
     rates = [np.stack([column, n - column], axis=1) for column in firsts.T]
-    by_vendor = firsts / n, np.stack([deal_counts(each, i)[..., 0] for i, each in enumerate(rates)], axis=-1) / n
-    overall = shares / total, deal_counts(shares, len(rates)) / total
-    deviation = mean_absolute_deviation([1 / len(rates)] * len(rates))
-    metrics = {
-        "average_self_bias": (lambda values: values.mean(axis=-1), by_vendor),
-        "deviation_from_expected": (deviation, by_vendor),
-        "balance": (population_sd, overall),
-        "consistency_vendors": (population_sd, by_vendor),
-    }
+    by_vendor = firsts / n, np.stack([deal_counts(each, i, DRAWS)[..., 0] for i, each in enumerate(rates)], axis=-1) / n
+    overall = shares / total, deal_counts(shares, len(rates), DRAWS) / total
     found = []
-    for metric, (statistic, (counted, dealt)) in metrics.items():
-        values = statistic(counted), statistic(dealt)
+    for metric in ("average_self_bias", "deviation_from_expected", "balance", "consistency_vendors"):
+        statistic = statistic_of(metric, [1 / len(rates)] * len(rates))
+        values = map(statistic, overall if metric == "balance" else by_vendor)
         found += gaps({"metric": metric}, *values, total * len(own), 0, DEALT, "published")
     return found
 
@@ -151,9 +145,8 @@ def ranks(estimates: Sequence[Estimate]) -> list[Estimate]:
     `is_lowest`, `is_highest` (`where`: row, hint; 1 or 0) and `lowest_groups` (`where`: row); a row is a metric or a
     category. Only rows that all groups have.
     """
-    rows = {row: values_of(cells) for (_, row), cells in rows_of(estimates).items()}
     found = []
-    for row, values in rows.items():
+    for (_, row), values in rows_of(estimates).items():
         if len(values) < 1 + len(CONFIRMATORY):
             continue
         least, most = lowest(values), highest(values)

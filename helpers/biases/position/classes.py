@@ -106,43 +106,35 @@ def class_counts(table: pd.DataFrame, data: str) -> pd.DataFrame:
     """
     found = []
     for place, rows in _counted(table, data):
-        counts = {id.removesuffix("_published"): rows["published"].isin(kinds).sum() for id, kinds in PUBLISHED.items()}
-        shares = {f"{id}_share": count / len(rows) for id, count in counts.items()}
+        called = {id.removesuffix("_published"): rows["published"].isin(kinds) for id, kinds in PUBLISHED.items()}
+        counts = {id: each.sum() for id, each in called.items()}
+        shares = {f"{id}_share": each.mean() for id, each in called.items()}
         found.append({**place, "lines": len(rows), **counts, **shares})
     frame = pd.DataFrame(found)
-    return frame[[*frame.columns.drop("data"), "data"]] if found else frame.assign(data=data)
+    return frame[[*COMPARISON, *frame.columns.drop([*COMPARISON, "data"]), "data"]] if found else frame
 
 
 def count_tables(frame: pd.DataFrame, data: str) -> list[tuple[str, pd.DataFrame, str, pd.DataFrame]]:
     """`class_counts` and `patterns` of a games frame as tables: name, frame to read, caption and frame for CSV.
 
-    Patterns are read overall, a column a comparison; by category they are in the CSV.
+    Patterns are read overall, a column a comparison; shares and categories are in the CSV.
     """
     table = pairs(frame)
     counts, every = class_counts(table, data), patterns(table, data)
     if counts.empty:
         return []
-    one_source = counts["source"].nunique() == 1
-    shown = counts.drop(columns=[name for name in counts if name.endswith("_share")]).astype(object)
-    for id in (each.removesuffix("_share") for each in counts if each.endswith("_share")):
-        shown[id] = _with_share(counts[id], counts[f"{id}_share"])
-    shown = shown.drop(columns="source") if one_source else shown
     overall = every[every["category"] == ALL]
-    names = overall["judge"] + " on " + overall["candidate"] + ("" if one_source else " (" + overall["source"] + ")")
-    cells = overall.assign(comparison=names, cell=_with_share(overall["pairs"], overall["share"]))
-    wide = cells.pivot(index=["pattern", "class"], columns="comparison", values="cell")[[*dict.fromkeys(names)]]
-    order = overall.groupby(["pattern", "class"])["pairs"].sum().sort_values(ascending=False, kind="stable").index
-    wide = wide.reindex(order).fillna("0").rename_axis(columns=None).reset_index()
-    classes = "Lines of each published class, of all lines; any_bias: weak or significant, acceptable: none or weak."
-    scores = "Every pair of stored scores (None: null) with the baseline first -> with the candidate first."
-    return [
-        ("class_counts", shown, classes, counts),
-        ("patterns", wide.assign(data=data), scores, every),
-    ]
-
-
-def _with_share(counts: pd.Series, shares: pd.Series) -> list[str]:
-    return [f"{count} ({100 * share:.1f} %)" for count, share in zip(counts, shares, strict=True)]
+    names = overall["judge"] + " on " + overall["candidate"]
+    if counts["source"].nunique() > 1:
+        names += " (" + overall["source"] + ")"
+    wide = overall.pivot_table("pairs", ["pattern", "class"], names.rename(None), "sum", fill_value=0, sort=False)
+    wide = wide.loc[wide.sum(axis=1).sort_values(ascending=False, kind="stable").index].reset_index()
+    classes = (
+        "Lines of each published class, of all lines; any_bias: weak or significant, acceptable_rate: none or weak."
+    )
+    scores = "Every pair of stored scores (None: null), with the baseline first and then with the candidate first."
+    read = counts.drop(columns="source") if counts["source"].nunique() == 1 else counts
+    return [("class_counts", read.round(4), classes, counts), ("patterns", wide.assign(data=data), scores, every)]
 
 
 def _counted(table: pd.DataFrame, data: str) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
