@@ -187,7 +187,7 @@ def goals(estimates: Sequence[Estimate]) -> pd.DataFrame:
         by_chance = _by_chance(estimates, side, ids)
         advice = NO_GROUP if why else ", ".join(advised)
         group = " = ".join(groups) or "not derivable"
-        found.append((goal, group, words if ids else _NO_NAMES, price, by_chance, advice, why))
+        found.append((goal, group, _NO_NAMES if goal == VALIDITY else words, price, by_chance, advice, why))
     columns = ["goal", "group", "rationale", "trade-offs", "by chance", "recommended", "why"]
     return pd.DataFrame(found, columns=columns)
 
