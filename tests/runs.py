@@ -6,12 +6,11 @@ import asyncio
 import json
 import tempfile
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from helpers import paths, run
+from helpers import datasets, paths, run
 from helpers.biases import top_choice
 from helpers.config import load_experiment, read_yaml
 from helpers.types import Estimate, Experiment
@@ -61,23 +60,12 @@ def value(estimates: Iterable[Estimate], id: str, **where: str) -> float:
     return one(estimates, id, **where).value
 
 
-def as_published(run_: run.Asked, folder: Path, name: str = "judgments_new.json") -> Path:
-    """The judgments of a run as a file in the published format; those without a ranking become errors."""
-    records = []
-    for judgment in run_.judgments:
-        trial = judgment.trial
-        answers = {
-            label: f"ans_{trial.question_id}_{candidate.removeprefix('sim_')}"
-            for label, candidate in zip(trial.labels, trial.shown, strict=True)
-        }
-        record = {"prompt_id": trial.question_id, "judge_model": trial.judge.name.removeprefix("sim_")}
-        if judgment.verdict is None:
-            records.append({**record, "error": f"no verdict: {judgment.outcome}"})
-        else:
-            verdict = {"ranking": list(judgment.verdict.ranking), "scores": dict(judgment.verdict.scores)}
-            records.append({**record, **verdict, "mapping": answers, "justification": "It is the better one."})
+def as_published(run_: run.Asked, folder: Path, name: str = "judgments_new.json", condition: str = "none") -> Path:
+    """The judgments of a run under one condition as a file in the published format, whose name alone tells the hint."""
+    records = datasets.published_judgments(run_.frame)[condition]
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / name).write_text(json.dumps(records), encoding="utf-8")
+    unnamed = [{key: value for key, value in each.items() if key != "hint_mode"} for each in records]
+    (folder / name).write_text(json.dumps(unnamed), encoding="utf-8")
     return folder
 
 
@@ -93,6 +81,5 @@ GROUP_FILES = {
 def as_published_groups(run_: run.Asked, folder: Path) -> Path:
     """The judgments of a run of experiment 2 as group files in the published format."""
     for condition, name in GROUP_FILES.items():
-        group = tuple(each for each in run_.judgments if each.trial.condition == condition)
-        as_published(replace(run_, judgments=group), folder, name)
+        as_published(run_, folder, name, condition)
     return folder

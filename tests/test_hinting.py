@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -23,7 +24,7 @@ from helpers.calibrate.worlds.listwise_frames import hinted
 from helpers.claims import check, load_claims, summary, unexpected
 from helpers.config import read_yaml
 from helpers.types import Estimate
-from tests.runs import value
+from tests.runs import one, value
 from tests.simulation import cr2_by_matrices
 
 FOLDER = paths.EXPERIMENTS / "hinting_groups"
@@ -124,8 +125,14 @@ def test_totals_of_vendors_and_categories_agree() -> None:
     assert all(sum(cells[i] for cells in CELLS.values()) == sum(OWN[g]) for i, g in enumerate(GROUPS))
 
 
+def best(estimates: Sequence[Estimate], of: str) -> dict[str, set[str]]:
+    """The groups that a table calls lowest, by metric or category."""
+    table = {name: frame for name, frame, *_ in hinting.best_tables(estimates)}[of]
+    return {row.iloc[0]: set(row["best"].split(" = ")) for _, row in table.iterrows()}
+
+
 def test_best_groups_list_every_tie() -> None:
-    table = hinting.best_groups(published()).set_index("category")["lowest"].map(lambda told: set(told.split(" = ")))
+    table = best(published(), "best_categories")
     assert table["humanities"] == table["reasoning"] == {"self", "full", "none"}
     assert table["writing"] == {"self", "full"}
     assert table["extraction"] == table["math"] == {"self"}
@@ -133,15 +140,61 @@ def test_best_groups_list_every_tie() -> None:
 
 
 def test_margins_recommend_nothing() -> None:
-    table = hinting.recommendations(published()).set_index("metric")
-    assert table["recommended"].unique().tolist() == ["no group"]
-    assert table["lowest"].to_dict() == {
-        "average_self_bias": "self",
-        "deviation_from_expected": "full",
-        "balance": "full",
-        "consistency_judges": "none (of none, competitors alone)",
+    table = hinting.goals(published()).set_index("goal")
+    assert table["recommended"].to_dict() == {
+        "benchmark validity": "none",
+        **dict.fromkeys(("bias mitigation", "balanced selection", "studying disruption"), "no group"),
+    }
+    assert table["why"].tolist()[1:] == [
+        "nothing pairs the groups",
+        "lower is not fairer where answers differ in quality",
+        "nothing pairs the groups",
+    ]
+    assert best(published(), "best_metrics") == {
+        "average_self_bias": {"self"},
+        "deviation_from_expected": {"full"},
+        "balance": {"full"},
+        "consistency_vendors": {"full"},
+        "consistency_judges": {"none (of none, competitors alone)"},
     }
     assert hinting.recommended(published()).startswith("**No group can be recommended**")
+
+
+def test_the_goal_table_of_the_source_comes_out_of_its_counts() -> None:
+    table = hinting.goals(published()).set_index("goal")
+    assert table["group"].to_dict() == {
+        "benchmark validity": "none",
+        "bias mitigation": "self",
+        "balanced selection": "full",
+        "studying disruption": "competitors",
+    }
+    rationale, price = table["rationale"], table["trade-offs"]
+    assert price["benchmark validity"].startswith("not the lowest average self-bias 42.50 % (self: 41.25); ")
+    assert rationale["bias mitigation"] == "lowest average self-bias 41.25 %"
+    assert "balance score 15.50 pp (full: 13.10)" in price["bias mitigation"]
+    assert "consistency over vendors 15.57 pp (full: 14.00)" in price["bias mitigation"]
+    assert rationale["balanced selection"] == (
+        "lowest deviation from expected 10.63 pp, balance score 13.10 pp, consistency over vendors 14.00 pp"
+    )
+    assert price["balanced selection"] == "highest average self-bias 43.96 % (self: 41.25)"
+    assert rationale["studying disruption"] == "highest consistency over vendors 16.11 pp"
+    assert "average self-bias 43.33 %" in price["studying disruption"]
+
+
+def test_the_lowest_of_four_published_groups_is_no_lower_than_by_chance() -> None:
+    gaps = {(e.id, *e.where.values()): e for e in published() if e.id.startswith("group_gap")}
+    assert len(gaps) == 2 * (2 * 4 + 8)
+    values = METRICS["average_self_bias"]
+    assert 100 * gaps["group_gap", "average_self_bias", "lowest"].value == pytest.approx(
+        fmean(values) - 41.25, abs=1e-3
+    )
+    # The lowest of four normal numbers lies 1.029 standard deviations below their mean.
+    spread = math.sqrt(sum(p * (1 - p) for p in (202 / 640, 410 / 640, 209 / 640)) / 3 / 480)
+    by_chance = gaps["group_gap_by_chance", "average_self_bias", "lowest"]
+    assert by_chance.value == pytest.approx(1.029 * spread, rel=0.03)
+    assert by_chance.low < by_chance.value < by_chance.high
+    assert all(each.p > 0.05 for key, each in gaps.items() if "by_chance" not in key[0])
+    assert hinting.chance_words(published()).startswith("Of 12 metrics and categories none has a lowest group")
 
 
 def test_homogeneity_of_counts_is_shown_and_not_believed() -> None:
@@ -576,15 +629,15 @@ def test_a_group_is_recommended_only_with_a_proven_advantage() -> None:
             for hint, value in (("none", 0.1), ("self", 0.0))
         ),
     ]
-    proven = hinting.recommendations([*lower, *effect("self", -0.10, 0.001, 0.99)]).set_index("metric")
-    assert proven.loc["average_self_bias", "recommended"] == "self"
+    proven = hinting.goals([*lower, *effect("self", -0.10, 0.001, 0.99)]).set_index("goal")
+    assert proven.loc["bias mitigation", "recommended"] == "self"
     assert hinting.recommended([*lower, *effect("self", -0.10, 0.001, 0.99)]).startswith("lower than blind")
     deceived = [*lower, Estimate("average_self_bias", {"hint": "swapped"}, 0.2, data="asked")]
-    table = hinting.recommendations([*deceived, *effect("self", -0.1, 0.001, 1.0), *effect("swapped", -0.2, 0.0, 1.0)])
-    assert table.iloc[0][["lowest", "recommended"]].tolist() == ["swapped", "self"], "nobody is told to deceive judges"
-    doubtful = hinting.recommendations([*lower, *effect("self", -0.10, 0.2, 0.99)]).set_index("metric")
-    assert doubtful.loc["average_self_bias", "recommended"] == "no group"
-    assert doubtful.loc["average_self_bias", "why"] == "its difference to blind is not shown"
+    table = hinting.goals([*deceived, *effect("self", -0.1, 0.001, 1.0), *effect("swapped", -0.2, 0.0, 1.0)])
+    assert table.iloc[1][["group", "recommended"]].tolist() == ["swapped", "self"], "nobody is told to deceive judges"
+    doubtful = hinting.goals([*lower, *effect("self", -0.10, 0.2, 0.99)]).set_index("goal")
+    assert doubtful.loc["bias mitigation", "recommended"] == "no group"
+    assert doubtful.loc["bias mitigation", "why"] == "its difference to blind is not shown"
     proof = effect("self", -0.10, 0.001, 0.99)
 
     def why(*excess: tuple[str, float]) -> str:
@@ -592,19 +645,38 @@ def test_a_group_is_recommended_only_with_a_proven_advantage() -> None:
             Estimate("excess_self_preference", {"vendor": "gpt", "hint": hint}, at, at - 0.02, at + 0.02)
             for hint, at in excess
         ]
-        return str(hinting.recommendations([*lower[:2], *given, *proof]).iloc[0]["why"])
+        return str(hinting.goals([*lower[:2], *given, *proof]).iloc[1]["why"])
 
     assert why(("none", 0.0), ("self", -0.1)) == "blind judges are not shown to prefer their own"
     assert why(("none", 0.1), ("self", -0.1)) == "it turns judges against their own"
     assert why(("none", 0.1), ("self", 0.0)) == ""
     balance = [replace(e, id="balance") for e in lower[:2]]
-    assert hinting.recommendations([*balance, *proof]).set_index("metric").loc["balance", "recommended"] == "no group"
+    assert hinting.goals([*balance, *proof]).set_index("goal").loc["balanced selection", "recommended"] == "no group"
+    differ = [replace(e, id="consistency_judges", value=1 - e.value) for e in lower[:2]]
+    change = Estimate("spread_change", {"hint": "self", "metric": "consistency_judges"}, 0.1, 0.02, 0.2, data="asked")
+    told = hinting.recommended([*lower, *differ, change])
+    assert told == "judges differ more than blind ones by a paired interval: *self* for studying disruption."
+    assert hinting.recommended([*lower, *differ, replace(change, low=-0.01)]).startswith("**No group")
+
+
+@pytest.mark.parametrize(("moved", "found"), [(0.0, False), (0.5, True)])
+def test_a_group_that_is_lower_than_chance_is_found_and_no_other(moved: float, found: bool) -> None:
+    rng, rows = np.random.default_rng(3), random_rows(60, 11, ("none", "self", "full"))
+    others = {"claude": "gpt_b", "gpt": "claude_b"}
+    for at, (question, judge, condition, repeat, _) in enumerate(rows):
+        if condition == "self" and rng.random() < moved:
+            rows[at] = question, judge, condition, repeat, others[judge.split("_")[0]]
+    gaps = hinting.chance(frame_of(rows), "asked", 7)
+    gap = one(gaps, "group_gap", metric="average_self_bias", side="lowest")
+    assert (gap.p < 0.01) == found
+    few = hinting.chance(frame_of([row for row in rows if row[0] < "q09"]), "asked", 7)
+    assert few and all(math.isnan(e.p) and math.isnan(e.low) for e in few), "no p and no range below 10 questions"
 
 
 def test_every_number_is_of_a_declared_estimand() -> None:
     named = {"claude_a": "gpt", "claude_b": "claude", "gpt_a": "gpt", "gpt_b": "claude"}
     frame = frame_of(random_rows(30, 8, ("none", "self", "swapped")), named)
-    every = [*published(), *hinting.measure(frame, "asked", 42, 5.0)]
+    every = [*published(), *hinting.measure(frame, "asked", 42, 5.0), *hinting.chance(frame, "asked", 42)]
     ids = {each.id for each in every}
     assert ids | {"self_bias_as_counted", "lost_as_counted"} == set(hinting.ESTIMANDS)
     places = [(e.id, tuple(sorted(e.where.items())), e.data) for e in every]

@@ -27,6 +27,7 @@ NOTEBOOK = paths.NOTEBOOKS / f"{NAME}.ipynb"
 FIRST = paths.NOTEBOOKS / "01_mt_bench_blind.ipynb"
 FIGURES = ("discordance", "hint_effects", "hint_slopes", "group_metrics", "category_groups", "power")
 TABLES = ("group_metrics", "group_vendors", "group_categories", "hint_effects")
+TABLES += ("best_metrics", "best_categories", "goals")
 SMALL = {"hints": ["self"], "judges": ["sim_gemini_fast"], "question_limit": 5}
 
 

@@ -177,11 +177,17 @@ def test_grid_and_patterns_count_every_pair() -> None:
     grid = position.grid(found)
     assert grid.to_numpy().sum() == 748 and grid.loc["A>>B", "A>>B"] == 73
     assert grid.loc[INVALID].sum() + grid[INVALID].sum() - grid.loc[INVALID, INVALID] == 6
-    listed = position.patterns(found)
-    assert listed.iloc[0].tolist() == ["A>>B", "A>>B", 73] and listed["pairs"].sum() == 141
-    assert {(a, b): n for a, b, n in listed.itertuples(index=False)} == {
+    listed = position.patterns(found, "folder")
+    assert listed["pairs"].sum() == 748 and listed["share"].sum() == pytest.approx(1)
+    called = listed[listed["class"] == "significant_bias"].reset_index(drop=True)
+    assert called.loc[0, ["pattern", "pairs"]].tolist() == ["A>>B -> A>>B", 73] and called["pairs"].sum() == 141
+    assert {(a, b): n for a, b, n in called[["game_1", "game_2", "pairs"]].itertuples(index=False)} == {
         (str(a), str(b)): n for (a, b), n in PATTERNS.items()
     }
+    (row,) = position.class_counts(found, "folder").to_dict("records")
+    shown = {"no_bias": 529, "weak_bias": 78, "significant_bias": 141, "any_bias": 219, "acceptable_rate": 607}
+    assert {id: row[id] for id in shown} == shown and row["lines"] == 748 and row["category"] == "all"
+    assert all(row[f"{id}_share"] == pytest.approx(count / 748) for id, count in shown.items())
 
 
 # --- the published notebook -------------------------------------------------------------------------------------------

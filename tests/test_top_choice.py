@@ -616,7 +616,7 @@ def test_judgments_from_a_folder_can_be_narrowed_like_those_asked(folder: Path) 
 
 
 def test_of_several_hints_the_blind_judgments_are_read(tmp_path: Path) -> None:
-    few = replace(full_run(), judgments=full_run().judgments[:72])
+    few = replace(full_run(), frame=full_run().frame.head(72 * 6))
     as_published(few, tmp_path, "group1_self.json")
     as_published(few, tmp_path, "group3_full.json")
     with pytest.raises(ValueError, match=r"several hints \(full, self\), none of them blind"):

@@ -73,7 +73,8 @@ class ExperimentConfig(Strict):
     """One experiments/<name>/config.yaml.
 
     `parameters` are the experiment's own, with their defaults. Where that is null, the others are a text if it stands
-    in `file_texts` (it then says what a file of published judgments holds, and needs one), else a list of names.
+    in `texts` or in `file_texts` (it then says what a file of published judgments holds, and needs one), else a list
+    of names.
     """
 
     title: str
@@ -89,6 +90,7 @@ class ExperimentConfig(Strict):
     hub: Hub | None = None
     options: dict[str, Any] = Field({})
     parameters: dict[str, Any] = Field({})
+    texts: list[str] = Field([])
     file_texts: list[str] = Field([])
     methods: Methods = Methods()
 
@@ -150,7 +152,7 @@ def _parameters_of(config: ExperimentConfig) -> type[Parameters]:
     for name, default in config.parameters.items():
         kind, limits, words = type(default), {}, f"the default is {default!r}"
         if default is None:
-            text = name in config.file_texts
+            text = name in (*config.texts, *config.file_texts)
             kind, words = (str | None, "write a text, or null") if text else (Names | None, NAMES)
         elif kind is list:
             kind, limits = list[type((default or [""])[0])], {"min_length": 1}

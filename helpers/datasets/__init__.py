@@ -40,6 +40,7 @@ from helpers.datasets.hub import fetch, from_hub, recorded
 from helpers.datasets.inspect_logs import load_inspect
 from helpers.datasets.listwise import load_judgments, load_top1
 from helpers.datasets.pairs import CodePairs, load_code_pairs, load_pair_judgments
+from helpers.datasets.publishing import published_answers, published_judgments
 from helpers.datasets.questions import (
     load_arena_questions,
     load_passages,

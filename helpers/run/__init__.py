@@ -1,7 +1,9 @@
 """Running experiments: what notebooks call (`ask` and what shows its results) and what the command line calls."""
 
+from helpers.run.arrays import array_table, read_arrays
 from helpers.run.asking import Asked, ask, budget_of, caution, pilot, plan
-from helpers.run.game_sources import features, write_arena
+from helpers.run.game_sources import features
+from helpers.run.publishing import write_arena, write_published
 from helpers.run.showing import (
     control_gap,
     controls_told,
@@ -17,6 +19,7 @@ from helpers.run.summing import costs, summary
 
 __all__ = [
     "Asked",
+    "array_table",
     "ask",
     "budget_of",
     "caution",
@@ -31,8 +34,10 @@ __all__ = [
     "pilot",
     "plan",
     "provenance",
+    "read_arrays",
     "say",
     "show",
     "summary",
     "write_arena",
+    "write_published",
 ]

@@ -88,24 +88,3 @@ def features(asked: Asked) -> pd.DataFrame | None:
         return None
     where = source if source == "hub" else Path(source).expanduser()
     return datasets.load_arena_answers(where, experiment.hub).style.rename(columns=FEATURES)
-
-
-def write_arena(asked: Asked) -> list[Path]:
-    """Write a run's verdicts in Arena-Hard's own layout below `out`, with prompts and raw replies, if it was wished.
-
-    One file a judge and candidate, of the first asking; its original tools read them.
-    """
-    experiment = asked.experiment
-    if not experiment.own["arena_files"]:
-        return []
-    texts, shown = {}, {}
-    for each in asked.judgments:
-        trial = each.trial
-        if trial.condition == "none" and trial.request.repeat == 0:
-            key = (trial.question_id, trial.judge.name, trial.where["candidate"], trial.where["first"])
-            texts[key] = each.completion.text if each.completion else ""
-            shown[key] = [
-                {"role": "system", "content": trial.request.system},
-                {"role": "user", "content": trial.request.prompt},
-            ]
-    return datasets.write_arena(asked.frame, experiment.out / "model_judgment", texts=texts, prompts=shown)

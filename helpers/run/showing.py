@@ -30,7 +30,7 @@ LISTED = 5
 #: What published records on pairs are counted as where exactly one right answer is not known of them.
 NO_PAIR = ("both_right", "both_wrong", "unlabelled", "no_reason", "no_gold", "unknown", "other_role", "unflagged")
 #: Parameters that may name a file or folder; where it lies on this machine is no part of a result.
-SOURCES = ("questions", "answers", "judgments")
+SOURCES = ("questions", "answers", "judgments", "arrays")
 
 
 def say(*texts: str) -> None:

@@ -1,8 +1,8 @@
-"""A test that takes its chance from the design: names were dealt out at random, so they are dealt out again."""
+"""Tests that deal anew: names, which were dealt out at random, and the groups of a comparison in which none differs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -61,3 +61,38 @@ def redeal(
                 left[:, of[now]] = still - held
         hits += (np.abs(statistic) >= observed).sum(axis=0)
     return (1 + hits) / (1 + draws)
+
+
+def deal_groups(
+    x: np.ndarray, d: np.ndarray, statistic: Callable[[np.ndarray], np.ndarray], seed: int, draws: int
+) -> np.ndarray:
+    """A statistic of rates in each group, (draws, groups), where groups change places within each question.
+
+    `x`, `d`: (questions, groups, columns) numerators and denominators; `statistic` takes rates (..., columns).
+    """
+    rng, (questions, groups) = np.random.default_rng(seed), x.shape[:2]
+    places, found = np.arange(questions)[None, :, None], [np.empty((0, groups))]
+    for start in range(0, draws, BATCH):
+        shape = (min(BATCH, draws - start), questions, groups)
+        order = rng.permuted(np.broadcast_to(np.arange(groups), shape), axis=-1)
+        hits, rows = (each[places, order].sum(axis=1) for each in (x, d))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found.append(statistic(hits / rows))
+    return np.concatenate(found)
+
+
+def deal_counts(counts: np.ndarray, seed: int, draws: int) -> np.ndarray:
+    """Votes counted by (groups, labels), dealt anew to groups of the same sizes: (draws, groups, labels).
+
+    As if votes were independent: counts do not tell which vote of one group belongs to which of another.
+    """
+    rng, left = np.random.default_rng(seed), np.tile(counts.sum(axis=0), (draws, 1))
+    dealt = np.zeros((draws, *counts.shape), dtype=int)
+    for group, size in enumerate(counts.sum(axis=1)):
+        need = np.full(draws, size)
+        for label in range(counts.shape[1]):
+            others = left[:, label + 1 :].sum(axis=1)
+            dealt[:, group, label] = rng.hypergeometric(left[:, label], others, need)
+            need -= dealt[:, group, label]
+        left -= dealt[:, group]
+    return dealt

@@ -13,6 +13,7 @@ from helpers.biases.cognitive.planted import planted
 from helpers.biases.cognitive.published import from_published
 from helpers.biases.cognitive.published_estimands import PUBLISHED
 from helpers.biases.cognitive.published_frame import published_frame
+from helpers.biases.cognitive.published_seed import Arrays, from_arrays, notebook_arrays
 from helpers.biases.cognitive.published_words import published_finding
 from helpers.biases.cognitive.saying import effect_words, noise_words, odd_words, threshold_words, weighting_words
 from helpers.biases.cognitive.seed_metrics import (
@@ -46,6 +47,7 @@ __all__ = [
     "NEEDS",
     "STAGES",
     "AnchoringBiasMetric",
+    "Arrays",
     "ConfirmationBiasMetric",
     "HaloEffectMetric",
     "LossAversionMetric",
@@ -58,10 +60,12 @@ __all__ = [
     "effect_words",
     "exploratory",
     "finding",
+    "from_arrays",
     "from_published",
     "headline",
     "measure",
     "noise_words",
+    "notebook_arrays",
     "notebook_table",
     "odd_words",
     "pairs",

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from helpers.biases.cognitive.averages import LEVEL
 from helpers.biases.cognitive.families import corrected, stands
-from helpers.biases.cognitive.published_seed import METHOD
+from helpers.biases.cognitive.published_seed import METHOD, OWN_METHOD
 from helpers.types import Estimate
 
 #: In tables, of numbers that are means over the judges of the run (or hang on none of them).
@@ -72,18 +72,20 @@ def paper_tables(estimates: Sequence[Estimate]) -> list[tuple[str, str, list[Est
     return tables
 
 
-def notebook_table(published: Sequence[Estimate]) -> tuple[str, str, list[Estimate], list[str], list[str]]:
-    """The batch values of the published notebook with their rough intervals, as `paper_tables` has its tables."""
+def notebook_table(estimates: Sequence[Estimate]) -> tuple[str, str, list[Estimate], list[str], list[str]]:
+    """The batch values of the published notebook, and of arrays of one's own, with their intervals (`paper_tables`)."""
     chosen = []
-    for each in published:
-        if each.where.get("source") == "notebook" and each.clusters:
-            how = each.method.removesuffix(f"; {METHOD}")
+    for each in estimates:
+        if each.where.get("source") in ("notebook", "arrays") and "test" not in each.where and each.n:
+            how = each.method.removesuffix(f"; {METHOD}").removesuffix(f"; {OWN_METHOD}")
             named = {"metric": each.id, "answers": each.where.get("answers", ""), "variation": how}
             chosen.append(replace(each, where=named | {"number": "batch value"}))
     words = (
         "Batch values of the published notebook, computed from its own arrays of made-up answers, with BCa intervals "
         "over their rows. Of so few rows they are rough: they show how much the metric varies and carry no finding."
     )
+    if any(each.data != "published" for each in chosen):
+        words += " Rows of other data: the same of arrays that were given."
     return "notebook_metrics", words, chosen, ["metric", "answers", "variation"], ["number"]
 
 

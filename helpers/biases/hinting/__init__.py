@@ -1,11 +1,11 @@
 """Whether naming the authors changes what a judge puts first: experiment 2, built on experiment 1's top choice."""
 
 from helpers.biases.hinting.asking import CONTROL, caution, check, hints_of, trials
+from helpers.biases.hinting.best import best_tables, chance, chance_words, goals, recommended
 from helpers.biases.hinting.card import card, headline
 from helpers.biases.hinting.changes import changes_words
 from helpers.biases.hinting.concluding import conclusions, corrected
 from helpers.biases.hinting.estimands import ESTIMANDS
-from helpers.biases.hinting.groups import best_groups, recommendations
 from helpers.biases.hinting.measure import (
     confirmatory,
     few,
@@ -13,7 +13,6 @@ from helpers.biases.hinting.measure import (
     measure,
     paper_tables,
     published_frame,
-    recommended,
 )
 from helpers.biases.hinting.names import names_words
 from helpers.biases.hinting.paired import unpaired
@@ -38,9 +37,11 @@ __all__ = [
     "NEEDS",
     "STAGES",
     "answers",
-    "best_groups",
+    "best_tables",
     "card",
     "caution",
+    "chance",
+    "chance_words",
     "changes_words",
     "check",
     "conclusions",
@@ -50,6 +51,7 @@ __all__ = [
     "few",
     "finding",
     "from_published",
+    "goals",
     "headline",
     "hints_of",
     "margins_words",
@@ -59,7 +61,6 @@ __all__ = [
     "planted",
     "published_frame",
     "published_picks",
-    "recommendations",
     "recommended",
     "tidy",
     "trials",

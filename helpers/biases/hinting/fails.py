@@ -75,6 +75,12 @@ FAILS: Mapping[str, str] = {
     "is_lowest": _LOWEST,
     "is_highest": _LOWEST,
     "lowest_groups": f"{_COUNT} More than one says that the published best group is a tie.",
+    "group_gap": f"{_LOWEST} Compare it with the same by chance.",
+    "group_gap_by_chance": (
+        "Holds where no group differs at all: a hint that changes verdicts without favouring anybody widens it too. "
+        "Of published counts votes are dealt as if they were independent, which those of one judge on the same answers "
+        "are not. Not given below 10 questions."
+    ),
     "self_bias_as_counted": (
         f"Quality and preference are one number, as in self_bias. {_COUNTED} Winners of invalid rankings are in it."
     ),

@@ -153,21 +153,6 @@ def few(estimates: Sequence[Estimate]) -> str:
     )
 
 
-def recommended(estimates: Sequence[Estimate]) -> str:
-    """Which group can be recommended for which goal, and why none can where none can."""
-    table = groups.recommendations(estimates)
-    clear = table[table["recommended"] != groups.NO_GROUP]
-    simulated = "SIMULATED: " if any(each.data == "simulated" for each in estimates) else ""
-    if clear.empty:
-        by = {why: ", ".join(rows["metric"]) for why, rows in table.groupby("why", sort=False)}
-        reasons = "; ".join(f"{metrics}: {why}" for why, metrics in by.items())
-        return (
-            f"{simulated}**No group can be recommended** ({reasons}). Blind stays the protocol that gives nothing away."
-        )
-    told = "; ".join(f"*{row.recommended}* for: {row.goal} ({row.metric})" for row in clear.itertuples())
-    return f"{simulated}lower than blind by a paired interval, where blind judges prefer their own: {told}."
-
-
 def paper_tables(estimates: Sequence[Estimate]) -> list[tuple[str, str, list[Estimate], list[str], list[str]]]:
     """What goes into tables: name, caption, estimates, row keys and column keys."""
     by: Mapping[str, list[Estimate]] = {

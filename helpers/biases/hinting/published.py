@@ -7,21 +7,25 @@ from collections.abc import Mapping, Sequence
 from statistics import NormalDist, fmean, pstdev
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from helpers.biases.hinting.asking import CONTROL
+from helpers.biases.hinting.best import DRAWS, gaps, highest, lowest, rows_of
 from helpers.biases.hinting.concluding import smallest_shown
-from helpers.biases.hinting.groups import METRICS, in_group, lowest
+from helpers.biases.hinting.groups import in_group, statistic_of
 from helpers.biases.hinting.paired import CONFIRMATORY, LEVEL
 from helpers.biases.top_choice.published import INDEPENDENT, from_top1_counts
 from helpers.biases.top_choice.rates import estimate
 from helpers.stats.intervals import Interval, newcombe, wilson
 from helpers.stats.margins import discordance
+from helpers.stats.redealing import deal_counts
 from helpers.types import Estimate
 from helpers.words import p_text
 
 NO_ROWS = "no interval: a spread of rates needs the rows"
 NO_PAIRS = "no interval: the pairing of the groups is not published"
+DEALT = f"votes dealt anew among the groups; {INDEPENDENT}"
 Z = NormalDist().inv_cdf(0.975)
 
 
@@ -48,7 +52,29 @@ def from_published(published: Mapping[str, Any], blind: Mapping[str, Any]) -> li
     ]
     rates = {hint: {vendor: count / n for vendor, count in counts.items()} for hint, counts in own.items()}
     found += [each for hint in CONFIRMATORY for each in _changes(rates[hint], rates[CONTROL], hint, n)]
+    found += _chance(own, every, n, total)
+    n = published["own_top1_by_category"]["judgments_per_cell"]
+    for number, (category, row) in enumerate(published["own_top1_by_category"]["counts"].items()):
+        votes = np.array([[count, n - count] for count in row.values()])
+        shares, dealt = (each[..., 0] / n for each in (votes, deal_counts(votes, number, DRAWS)))
+        found += gaps({"category": category}, shares, dealt, n * len(row), 0, DEALT, "published")
     return found + ranks(found)
+
+
+def _chance(
+    own: Mapping[str, Mapping[str, int]], every: Mapping[str, Mapping[str, int]], n: int, total: int
+) -> list[Estimate]:
+    """`best.chance` of the metrics, from counts: votes are dealt anew to the groups, as if they were independent."""
+    firsts, shares = (np.array([[*row.values()] for row in counts.values()]) for counts in (own, every))
+    rates = [np.stack([column, n - column], axis=1) for column in firsts.T]
+    by_vendor = firsts / n, np.stack([deal_counts(each, i, DRAWS)[..., 0] for i, each in enumerate(rates)], axis=-1) / n
+    overall = shares / total, deal_counts(shares, len(rates), DRAWS) / total
+    found = []
+    for metric in ("average_self_bias", "deviation_from_expected", "balance", "consistency_vendors"):
+        statistic = statistic_of(metric, [1 / len(rates)] * len(rates))
+        values = map(statistic, overall if metric == "balance" else by_vendor)
+        found += gaps({"metric": metric}, *values, total * len(own), 0, DEALT, "published")
+    return found
 
 
 def _blind_counts(by_judge: Mapping[str, Mapping[str, int]]) -> tuple[dict[str, int], dict[str, int]]:
@@ -119,15 +145,11 @@ def ranks(estimates: Sequence[Estimate]) -> list[Estimate]:
     `is_lowest`, `is_highest` (`where`: row, hint; 1 or 0) and `lowest_groups` (`where`: row); a row is a metric or a
     category. Only rows that all groups have.
     """
-    rows: dict[str, dict[str, float]] = {}
-    for each in estimates:
-        if each.id in METRICS or each.id == "category_average_self_bias":
-            rows.setdefault(each.where.get("category", each.id), {})[each.where["hint"]] = each.value
     found = []
-    for row, values in rows.items():
+    for (_, row), values in rows_of(estimates).items():
         if len(values) < 1 + len(CONFIRMATORY):
             continue
-        least, most = lowest(values), lowest({hint: -value for hint, value in values.items()})
+        least, most = lowest(values), highest(values)
         found.append(_bare("lowest_groups", {"row": row}, len(least), len(values), "count", "counted"))
         for id, chosen in (("is_lowest", least), ("is_highest", most)):
             found += [

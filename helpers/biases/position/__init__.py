@@ -2,7 +2,7 @@
 
 from helpers.biases.position.asking import NEEDS, STAGES, answers, trials, unfit
 from helpers.biases.position.card import card, headline
-from helpers.biases.position.classes import grid, patterns
+from helpers.biases.position.classes import class_counts, count_tables, grid, patterns
 from helpers.biases.position.concluding import finding, identical_words
 from helpers.biases.position.counts import from_pairs, games_of
 from helpers.biases.position.design import caution, check
@@ -47,10 +47,12 @@ __all__ = [
     "caution",
     "check",
     "choices_of",
+    "class_counts",
     "class_words",
     "comparisons",
     "confirmatory",
     "corrected",
+    "count_tables",
     "exploratory",
     "finding",
     "from_pairs",
