@@ -94,7 +94,7 @@ def test_each_headline_number_is_tried_where_nothing_and_where_something_is_plan
 
 def test_the_truths_of_pairs_are_what_estimators_find_in_many_articles(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two ways to one number: sums of chances, and the estimators on verdicts of 6,000 articles."""
-    world = quality.WORLDS["recognised"].world
+    world = quality.WORLDS["recognised"].pairs
     made = drawn(world, np.random.default_rng([51, 4]), (quality.BEFORE, REPEAT, quality.EDIT), 6_000, 1, (REPEAT,))
     table = items(pairs.frame(made))
     found = [

@@ -30,8 +30,8 @@ from helpers.figures import style as styles
 from helpers.figures.calibration import show_calibration
 from helpers.types import Estimate
 from studies.calibration import __main__ as program
-from studies.calibration import results, running
-from studies.calibration.cases import Case, Target, exact, verdict
+from studies.calibration import results, running, speaking
+from studies.calibration.cases import SEED, Case, Target, chance, exact, verdict
 from studies.calibration.experiments import hinting_groups, mt_bench_blind, quality_self_preference
 from studies.calibration.fingerprint import FRAMES, fingerprint, stored_frames
 from studies.calibration.worlds import pairs, rankings
@@ -63,7 +63,7 @@ def test_every_case_speaks_as_it_is_drawn_and_measures_its_targets(experiment: s
     cases = running.cases_of(experiment)
     assert len({case.world for case in cases}) == len(cases)
     for case in cases:
-        running.check(case, 12)
+        speaking.check(case, 12)
     rows, seconds = running.run(cases, {20: 2}, processes=1)
     assert seconds > 0 and list(rows) == list(running.COLUMNS)
     assert set(rows["world"]) == {case.world for case in cases} and (rows["runs"] == 2).all()
@@ -176,7 +176,7 @@ def test_an_interval_without_a_p_is_held_against_what_means_nothing_there() -> N
 def test_a_replication_does_not_depend_on_its_neighbours() -> None:
     case = of_world(mt_bench_blind.CASES, "unequal")
     kept = (("self_bias", "vendor=gpt"), ("self_preference_logit", "vendor=claude"))
-    whole = running.Part("", "", 20, 0, 4, kept, running.SEED)
+    whole = running.Part("", "", 20, 0, 4, kept, SEED)
     together, _ = running.replications(case, whole)
     parts = [running.replications(case, replace(whole, start=a, stop=b))[0] for a, b in ((0, 1), (1, 4))]
     np.testing.assert_array_equal(together, np.concatenate(parts))
@@ -187,9 +187,9 @@ def test_chance_is_another_in_each_world_size_and_run() -> None:
     case = of_world(mt_bench_blind.CASES, "fair")
     elsewhere = replace(case, experiment="other"), replace(case, world="other")
     every = [(case, 80, 0), (case, 20, 0), (case, 80, 1), *((each, 80, 0) for each in elsewhere)]
-    drawn = [running.chance(*each).random() for each in every]
-    assert len(set(drawn)) == len(every) and running.chance(case, 80, 0, seed=21).random() not in drawn
-    assert running.chance(*every[0]).random() == drawn[0]
+    drawn = [chance(*each).random() for each in every]
+    assert len(set(drawn)) == len(every) and chance(case, 80, 0, seed=21).random() not in drawn
+    assert chance(*every[0]).random() == drawn[0]
 
 
 @pytest.mark.slow
@@ -266,7 +266,7 @@ def test_every_hint_is_read_from_the_prompt() -> None:
     sample = rankings.draw(WORLDS["lost"], 12, np.random.default_rng(5), arms)
     spoken = rankings.spoken(sample, hinting_groups.trials, "hinting_groups")
     direct = rankings.frame(sample)
-    assert not running.differences(direct, spoken)
+    assert not speaking.differences(direct, spoken)
     assert set(direct["outcome"]) == {"ok", "unparsed"} and set(spoken["outcome"]) > {"ok", "refused", "unparsed"}
     blind = rankings.frame(replace(sample, askings=tuple(replace(a, gain=0 * a.gain) for a in sample.askings)))
     for hint in ("self", "competitors", "full", "swapped"):
@@ -287,13 +287,13 @@ def test_two_paths_that_differ_are_told_apart(what: str, monkeypatch: pytest.Mon
     else:
         case = replace(case, frame=lambda s: rankings.frame(s).iloc[6:])
     with pytest.raises(ValueError, match=r"lost, 12 questions, replication 0: \d+ verdicts of the two paths differ"):
-        running.check(case, 12)
+        speaking.check(case, 12)
 
 
 def test_frames_without_a_verdict_in_common_are_not_equal_but_an_error() -> None:
     frame = pd.DataFrame({"question_id": ["q"], "outcome": ["ok"]})
     with pytest.raises(ValueError, match="nothing to compare"):
-        running.differences(frame, frame)
+        speaking.differences(frame, frame)
 
 
 def test_fewer_questions_than_whole_rounds_begin_at_any_category() -> None:
@@ -363,7 +363,7 @@ def test_the_test_against_one_third_fails_where_nobody_prefers_its_own() -> None
     case = of_world(mt_bench_blind.CASES, "fair")
     p = []
     for run in range(30):
-        frame = case.frame(case.draw(80, running.chance(case, 80, run)))
+        frame = case.frame(case.draw(80, chance(case, 80, run)))
         found = {each.where["vendor"]: each for each in mt_bench_blind.against_one_third(frame)}
         p.append([found[vendor].p for vendor in ("gpt", "gemini")])
     first = frame[frame["top"] == 1.0]
@@ -836,7 +836,7 @@ def test_the_program_lets_every_case_speak_first_and_keeps_the_hash_of_what_it_t
     case = replace(made([(1.0, 0.5, 1.5, 0.5)] * 3, 1.0), experiment=name, words="one world")
     monkeypatch.setattr(running, "cases_of", lambda experiment: (case,))
     monkeypatch.setattr(program, "fingerprint", lambda experiment: f"hash of {experiment}")
-    monkeypatch.setattr(running, "check", lambda case, questions, times: spoken.append((case.world, questions, times)))
+    monkeypatch.setattr(speaking, "check", lambda case, questions, times: spoken.append((case.world, questions, times)))
     rows, facts = program.measure(name, {50: 3}, 1, 2, lambda *step: steps.append(step))
     assert spoken == [("w", program.SPOKEN_QUESTIONS, 2)] and steps == [("w, spoken", 0, 5), ("w", 5, 5)]
     assert rows["runs"].tolist() == [3] and facts["hash"] == f"hash of {name}"

@@ -12,7 +12,7 @@ import pandas as pd
 from helpers import calibrate
 from helpers.commands.printing import echo
 from helpers.tables import render_text
-from studies.calibration import results, running
+from studies.calibration import results, running, speaking
 from studies.calibration.fingerprint import fingerprint
 
 #: Replications a world, and their questions, that go through prompt text and reply text.
@@ -52,7 +52,7 @@ def measure(
     total, done = len(cases) * (spoken + sum(sizes.values())), 0
     for case in cases:
         progress(f"{case.world}, spoken", done, total)
-        running.check(case, SPOKEN_QUESTIONS, spoken)
+        speaking.check(case, SPOKEN_QUESTIONS, spoken)
         done += spoken
 
     def count(world: str, replications: int) -> None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import yaml
 from scipy import stats
 
-from helpers.types import Estimate
+from helpers.types import Estimate, short_hash
 
+SEED = 20
 #: "null": nothing is there and the test may say so in one run of twenty; "planted": something is, and its value must be
 #: covered; "failure": an estimator that is known to fail here (a published one, or one in a world that breaks what it
 #: assumes), shown beside the others and not judged.
@@ -55,6 +58,22 @@ class Case:
     spoken: Callable[[Any], pd.DataFrame]
     measure: Callable[[pd.DataFrame, int], Sequence[Estimate]]
     targets: Callable[[], Sequence[Target]]
+
+
+def chance(case: Case, questions: int, run: int, seed: int = SEED) -> np.random.Generator:
+    """The chance of one replication: the same whatever else is run, in whichever process."""
+    return np.random.default_rng([seed, int(short_hash(case.experiment, case.world), 16), questions, run])
+
+
+def load_worlds(module: str) -> dict[str, Any]:
+    """Read the table of worlds that lies beside a module, by world; lists are tuples, as frozen records take them."""
+    return _frozen(yaml.safe_load(Path(module).with_suffix(".yaml").read_text(encoding="utf-8"))["worlds"])
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _frozen(each) for key, each in value.items()}
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 #: How far from its nominal rate a size or a coverage may lie: 3 to 7 % and 93 to 97 % of a 95 % interval.

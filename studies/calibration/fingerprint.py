@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from studies.calibration import running
-from studies.calibration.cases import Case
+from studies.calibration.cases import Case, chance
 
 #: Frames of verdicts on which the estimators are tried, one file an experiment.
 FOLDER = Path(__file__).parent / "frames"
@@ -60,7 +60,7 @@ def first_rows(case: Case) -> pd.DataFrame:
     """The first 1,000 rows that a world draws, replication by replication."""
     frames, rows = [], 0
     while rows < ROWS:
-        frames.append(case.frame(case.draw(QUESTIONS[0], running.chance(case, QUESTIONS[0], len(frames)))))
+        frames.append(case.frame(case.draw(QUESTIONS[0], chance(case, QUESTIONS[0], len(frames)))))
         rows += len(frames[-1])
     return pd.concat(frames, ignore_index=True).head(ROWS)
 
@@ -80,7 +80,7 @@ def draw_frames(experiment: str, folder: Path = FOLDER) -> None:
     for draw in range(FRAMES):
         case = cases[draw % len(cases)]
         questions = QUESTIONS[draw // len(cases) % 2]
-        frame = case.frame(case.draw(questions, running.chance(case, questions, FIRST + draw)))
+        frame = case.frame(case.draw(questions, chance(case, questions, FIRST + draw)))
         frames.append(frame.assign(world=case.world, draw=draw))
     every = pd.concat(frames, ignore_index=True)
     for name in every.select_dtypes(include=[np.dtype(object)]):

@@ -8,7 +8,6 @@ import multiprocessing
 import os
 import signal
 import time
-from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import closing
@@ -23,8 +22,8 @@ import numpy as np
 import pandas as pd
 
 from helpers.calibrate import COLUMNS
-from helpers.types import Estimate, short_hash
-from studies.calibration.cases import ROLES, Case, Target, verdict
+from helpers.types import Estimate
+from studies.calibration.cases import ROLES, SEED, Case, Target, chance, verdict
 
 _K = TypeVar("_K")
 _P = TypeVar("_P")
@@ -101,7 +100,6 @@ def _begin(enough: Event) -> None:
 
 #: Replications at each number of questions.
 SIZES: Mapping[int, int] = {80: 2000, 20: 500, 400: 500}
-SEED = 20
 #: Replications that a process makes before it reports.
 CHUNK = 20
 #: What the method of an estimate says where its interval stands but no test was possible.
@@ -125,11 +123,6 @@ class Part:
 def cases_of(experiment: str) -> tuple[Case, ...]:
     """The worlds that an experiment is tried in; an experiment without a module of cases is a ModuleNotFoundError."""
     return importlib.import_module(f"studies.calibration.experiments.{experiment}").CASES
-
-
-def chance(case: Case, questions: int, run: int, seed: int = SEED) -> np.random.Generator:
-    """The chance of one replication: the same whatever else is run, in whichever process."""
-    return np.random.default_rng([seed, int(short_hash(case.experiment, case.world), 16), questions, run])
 
 
 def place(where: Mapping[str, str]) -> str:
@@ -253,60 +246,3 @@ def _row(case: Case, questions: int, target: Target, values: np.ndarray) -> tupl
     shares = (covered / n if n and math.isfinite(target.truth) else math.nan, rejected / n if n else math.nan)
     names = (case.experiment, case.world, questions, target.id, place(target.where), target.role, target.truth)
     return (*names, len(values), n, bias, sd, error, *shares, said)
-
-
-#: What a judgment was asked about, in every kind of frame; columns that a frame has not are left out.
-ASKED = (
-    *("question_id", "article", "category", "wording", "kind", "task", "judge", "judge_vendor", "candidate"),
-    *("candidate_vendor", "baseline", "condition", "edit", "target", "dose", "repeat", "partner", "slot", "label"),
-    *("named", "first", "order", "right", "wrong", "right_label", "wrong_label", "own", "own_vendor", "own_model"),
-)
-#: What it said.
-SAID = ("rank", "top", "verdict", "games", "picked", "choice", "value", "pro", "con")
-
-
-def differences(direct: pd.DataFrame, spoken: pd.DataFrame) -> list[str]:
-    """Verdicts that two frames do not share, each in one line; empty where they are equal verdict for verdict.
-
-    Compared are the columns of ASKED and SAID that both frames have, and whether the outcome is ok; what a verdict
-    that was not read would have been counts nowhere. Frames without a column of SAID in common are a ValueError.
-    """
-    shared = [name for name in (*ASKED, *SAID) if name in direct and name in spoken]
-    if not set(SAID) & set(shared):
-        raise ValueError(f"nothing to compare: no column of {', '.join(SAID)} is in both frames")
-    rows = [Counter(_rows(frame, shared)) for frame in (direct, spoken)]
-    names = [*shared, "ok"]
-    return [
-        f"{source} only: " + ", ".join(f"{name} {value}" for name, value in zip(names, row, strict=True))
-        for source, row in (
-            *(("direct", row) for row in (rows[0] - rows[1]).elements()),
-            *(("spoken", row) for row in (rows[1] - rows[0]).elements()),
-        )
-    ]
-
-
-def _rows(frame: pd.DataFrame, names: Sequence[str]) -> list[tuple]:
-    columns = [[_plain(value) for value in frame[name]] for name in names]
-    return list(zip(*columns, (frame["outcome"] == "ok").tolist(), strict=True))
-
-
-def _plain(value: object) -> object:
-    """A cell as both ways of making a frame would write it."""
-    if isinstance(value, str):
-        return value
-    if value is None or value != value:
-        return ""
-    return float(f"{float(value):.9g}") if not hasattr(value, "__len__") else str(value)
-
-
-def check(case: Case, questions: int, replications: int = 1) -> None:
-    """Let the first replications of a case speak: each must equal, verdict for verdict, the direct draw that it is of.
-
-    What does not agree is a ValueError with the first differences.
-    """
-    for number in range(replications):
-        sample = case.draw(questions, chance(case, questions, number))
-        found = differences(case.frame(sample), case.spoken(sample))
-        if found:
-            at = f"{case.experiment}, world {case.world}, {questions} questions, replication {number}"
-            raise ValueError(f"{at}: {len(found)} verdicts of the two paths differ:\n" + "\n".join(found[:4]))
