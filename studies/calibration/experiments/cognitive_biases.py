@@ -1,46 +1,37 @@
-"""Samples of bias tests as models would meet them: the texts of tests, and their orders of options."""
+"""Experiment 5 on simulated models: bias tests that pull by known strengths, or not at all, and by noise alone.
+
+A model knows what it feels about a case, and looks it up by what the prompt says: case, wording, the figure or ratio,
+whether the treatment's words stand there, the side that it is said to have decided for, and which letter is which
+option. Whatever the prompt gets wrong changes its reply.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 
 import numpy as np
 import pandas as pd
 
-from helpers import verdicts
 from helpers.biases.cognitive import effects, seed_batches, slopes, thresholds
 from helpers.biases.cognitive.asking import STAGES, trials
 from helpers.biases.cognitive.averages import cells, mean_of
 from helpers.biases.cognitive.design import shown_order
 from helpers.biases.cognitive.pairs import pairs
-from helpers.biases.cognitive.seed_batches import NO_PAIR, made_for
 from helpers.config import load_experiment
 from helpers.frames import decisions as tidy
 from helpers.stats.estimates import estimate
-from helpers.types import (
-    SITUATION,
-    Completion,
-    Estimate,
-    Experiment,
-    Judgment,
-    Model,
-    Question,
-    Request,
-    Trial,
-    Version,
-    Wording,
-)
-from studies.calibration.cases import Case, Target
+from helpers.types import SITUATION, Estimate, Experiment, Judgment, Model, Question, Request, Version, Wording
+from studies.calibration import speaking
+from studies.calibration.cases import Case, Target, load_worlds
 from studies.calibration.worlds.decisions import (
     MEAN,
     OPTIONS,
     Answerer,
     Sample,
-    Truths,
     World,
     accepted,
     frame,
@@ -53,11 +44,65 @@ from studies.calibration.worlds.decisions import (
 )
 
 EXPERIMENT = "cognitive_biases"
+WORDINGS, REPEATS = 2, 2
+#: Orders of options follow from as many seeds, so that they are drawn once and not in every replication.
+SEEDS = 16
+#: What the truths are drawn by.
+TRUTH = 71
+SAMPLES = {"scale": scale_sample, "gamble": gamble_sample, "selection": selection_sample}
+#: The numbers of each kind of test, anchored or not, that have a test or an interval around 0.
+IDS = {
+    "anchor": ("anchoring_agnostic_excess", "anchoring_specific_excess", "anchor_slope"),
+    "end": ("halo_effect_excess",),
+    "gamble": ("threshold_ratio",),
+    "selection": ("confirmation_bias_excess",),
+}
+#: Numbers that conclusions on single models rest on.
+BY_JUDGE = ("bias_effect", "scale_shift", "threshold_ratio", "anchor_slope")
+#: What is added to the id of a metric whose mean is held against 0 as it stands.
+SUFFIX = "_published"
 #: What only a treatment says.
 MARK = {"scale": ", underlined twice", "acceptance": ", and the stake can be lost"}
 SIDES = {1.0: "for", -1.0: "against"}
 #: The task in which a decision is asked for.
 DECISION = "decision"
+CASE = re.compile(r"Case (\d+) of (\w+), told in way (\d+)\.")
+NUMBER = re.compile(r"the figure ([0-9.e+-]+?)(?:,|\. )|([0-9.e+-]+) times the stake")
+DECIDED = re.compile(r"You decided (for|against) it\.")
+OPTION = re.compile(r"^([A-Z])\) (.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Bias:
+    """One bias of a world: its name, how it is drawn, which of its numbers fail here, and which are not given."""
+
+    name: str
+    kind: str
+    world: World
+    broken: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The numbers that are given for it."""
+        kind = self.kind if self.kind != "scale" else "end" if self.world.target in ("end", "low") else "anchor"
+        each = ("bias_effect", "bias_placebo", "scale_shift", *IDS[kind])
+        return tuple(id for id in each if id not in self.refused)
+
+    def drawn(self, rng: np.random.Generator, scenarios: int) -> Sample:
+        """A sample of so many scenarios."""
+        return replace(SAMPLES[self.kind](self.world, rng, scenarios, REPEATS, WORDINGS), category=self.name)
+
+
+def _bias(name: str, kind: str, models: dict, broken: tuple = (), refused: tuple = (), **world: object) -> Bias:
+    answerers = tuple(Answerer(each, **fields) for each, fields in models.items())
+    return Bias(name, kind, World(answerers, **world), broken, refused)
+
+
+WORLDS: dict[str, tuple[str, tuple[Bias, ...]]] = {
+    world: (table["words"], tuple(_bias(name, **fields) for name, fields in table["biases"].items()))
+    for world, table in load_worlds(__file__).items()
+}
 
 
 @dataclass(frozen=True)
@@ -170,10 +215,64 @@ def _selecting(opening: str, listed: int) -> dict[str, Version]:
     }
 
 
-CASE = re.compile(r"Case (\d+) of (\w+), told in way (\d+)\.")
-NUMBER = re.compile(r"the figure ([0-9.e+-]+?)(?:,|\. )|([0-9.e+-]+) times the stake")
-DECIDED = re.compile(r"You decided (for|against) it\.")
-OPTION = re.compile(r"^([A-Z])\) (.+)$", re.MULTILINE)
+def draw(biases: Sequence[Bias], questions: int, rng: np.random.Generator) -> Told:
+    """As many scenarios of each bias; orders of options as the experiment draws them."""
+    seed = int(rng.integers(SEEDS))
+    parts = [each.drawn(rng, questions) for each in biases]
+    return Told(tuple(p if p.first is None else replace(p, first=first_shown(p, seed)) for p in parts), seed)
+
+
+def measure(frame: pd.DataFrame, seed: int, beside: bool = True) -> list[Estimate]:
+    """The headline numbers, by the functions that `cognitive.measure` calls, and `beside` them the published ones."""
+    table = pairs(frame)
+    others = [*published(table, "simulated")] if beside else []
+    return [
+        *effects.bias_effect(table, "simulated", seed),
+        *effects.bias_placebo(table, "simulated"),
+        *effects.scale_shift(table, "simulated"),
+        *seed_batches.excesses(table, "simulated", seed),
+        *thresholds.thresholds(table, "simulated"),
+        *slopes.anchor_slope(table, "simulated"),
+        *others,
+    ]
+
+
+def published(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """What published metrics would conclude: each with a placebo as it was reported, against 0; takes `pairs`.
+
+    `<metric>_published`, and `anchor_slope_plain`: the slope of a2 - a1 on anchor - a1 without an instrument.
+    """
+    found = []
+    for rows, batch in seed_batches.made_for(table):
+        if batch.placebo:
+            for cell in cells(rows, batch.published(rows, "treatment"), batch.weights(rows)):
+                mean = mean_of(cell, seed_batches.NO_PAIR, 0.0)
+                found.append(estimate(batch.id + SUFFIX, cell.where, mean, data, "score"))
+    # The control as its own instrument is least squares.
+    plain = slopes.anchor_slope(table.assign(a0=table["a1"]), data)
+    return found + [replace(each, id="anchor_slope_plain") for each in plain]
+
+
+@cache
+def targets(world: str) -> tuple[Target, ...]:
+    """Of each bias the means over models, and of some numbers each model's: 0 where nothing pulls, else covered."""
+    return tuple(target for bias in WORLDS[world][1] for target in _targets(bias, planted=world == "pulled"))
+
+
+def _targets(bias: Bias, planted: bool) -> list[Target]:
+    known, found = truths(bias.drawn, TRUTH) if planted else {}, []
+    for id in bias.ids:
+        for who in (MEAN, *(names(bias.world) if id in BY_JUDGE else ())):
+            where = {"bias": bias.name} | ({} if who == MEAN else {"judge": who})
+            moved = planted and id != "bias_placebo"
+            truth, error = known[id, who] if moved else (0.0, 0.0)
+            role = "failure" if id in bias.broken else "planted" if moved else "null"
+            found.append(Target(id, where, truth, role, error=error))
+    if not planted:
+        metrics = [id.replace("_excess", SUFFIX) for id in bias.ids if id.endswith("_excess")]
+        metrics += ["anchor_slope_plain"] if "anchor_slope" in bias.ids else []
+        found += [Target(id, {"bias": bias.name}, 0.0, "failure") for id in metrics]
+    return found
 
 
 def spoken(told: Told) -> pd.DataFrame:
@@ -199,14 +298,8 @@ def _judged(sample: Sample, judge: int, seed: int) -> list[Judgment]:
     said: dict[str, Judgment] = {}
     for stage in STAGES:
         asked = trials(stage, experiment, questions, said)
-        said |= {trial.request.key: _read(sample, judge, trial) for trial in asked}
+        said |= speaking.read(asked, lambda trial: reply(sample, judge, trial.request))
     return [said[trial.request.key] for trial in asked]
-
-
-def _read(sample: Sample, judge: int, trial: Trial) -> Judgment:
-    text, finish = reply(sample, judge, trial.request)
-    completion = Completion(trial.request.key, "ok", text, finish, model=trial.judge.model_id)
-    return verdicts.read(trial, completion)
 
 
 def reply(sample: Sample, judge: int, request: Request) -> tuple[str, str]:
@@ -282,195 +375,6 @@ def _unreadable(request: Request, nonce: str, several: bool, labels: Sequence[st
     if not several:
         sorts.append((_written(request, nonce, [" and ".join(labels[:2])], False), "stop"))
     return sorts[int(turn) % len(sorts)]
-
-
-#: What is added to the id of a metric whose mean is held against 0 as it stands.
-SUFFIX = "_published"
-
-
-def published(table: pd.DataFrame, data: str) -> list[Estimate]:
-    """Each published metric with a placebo as it was reported, against 0: `<metric>_published`; takes `pairs`."""
-    found = []
-    for rows, batch in made_for(table):
-        if batch.placebo:
-            for cell in cells(rows, batch.published(rows, "treatment"), batch.weights(rows)):
-                found.append(estimate(batch.id + SUFFIX, cell.where, mean_of(cell, NO_PAIR, 0.0), data, "score"))
-    return found
-
-
-def plain_slope(table: pd.DataFrame, data: str) -> list[Estimate]:
-    """The slope of a2 - a1 on anchor - a1 without an instrument: `anchor_slope_plain`; takes `pairs`."""
-    # The control as its own instrument is least squares.
-    found = slopes.anchor_slope(table.assign(a0=table["a1"]), data)
-    return [replace(each, id="anchor_slope_plain") for each in found]
-
-
-WORDINGS, REPEATS = 2, 2
-#: Orders of options follow from as many seeds, so that they are drawn once and not in every replication.
-SEEDS = 16
-#: What the truths are drawn by.
-TRUTH = 71
-#: The numbers of each kind of test, anchored or not, that have a test or an interval around 0.
-IDS = {
-    "anchor": ("anchoring_agnostic_excess", "anchoring_specific_excess", "anchor_slope"),
-    "end": ("halo_effect_excess",),
-    "acceptance": ("threshold_ratio",),
-    "selection": ("confirmation_bias_excess",),
-}
-#: Numbers that conclusions on single models rest on.
-BY_JUDGE = ("bias_effect", "scale_shift", "threshold_ratio", "anchor_slope")
-
-
-@dataclass(frozen=True)
-class Bias:
-    """One bias of a world: its name, how it is drawn, which of its numbers fail here, and which are not given."""
-
-    name: str
-    sample: Callable[..., Sample]
-    world: World
-    broken: tuple[str, ...] = ()
-    refused: tuple[str, ...] = ()
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """The numbers that are given for it."""
-        kind = {gamble_sample: "acceptance", selection_sample: "selection"}.get(self.sample)
-        kind = kind or ("end" if self.world.target in ("end", "low") else "anchor")
-        each = ("bias_effect", "bias_placebo", "scale_shift", *IDS[kind])
-        return tuple(id for id in each if id not in self.refused)
-
-    def drawn(self, rng: np.random.Generator, scenarios: int) -> Sample:
-        """A sample of so many scenarios."""
-        return replace(self.sample(self.world, rng, scenarios, REPEATS, WORDINGS), category=self.name)
-
-
-#: Models that nothing pulls, but differ in all else: noise and its shape, honest answers, habits of order, losses.
-UNPULLED = (
-    Answerer("plain"),
-    Answerer("skewed", honest=0.3, noise=0.15, skew=True, habit=0.1),
-    Answerer("lossy", honest=0.65, noise=0.2, lost=0.4),
-)
-FAIR_GAMBLERS = (
-    Answerer("cautious", threshold=0.9, slack=0.3),
-    Answerer("noisy", slack=0.6),
-    Answerer("lossy", lost=0.3),
-)
-READERS = (Answerer("merit", merit=0.6), Answerer("plain"), Answerer("lossy", merit=0.3, lost=0.3))
-PULLED = (
-    Answerer("little", strength=0.1, varying=0.1),
-    Answerer("much", noise=0.15, strength=0.5, varying=0.2, habit=0.05),
-    Answerer("lossy", noise=0.2, strength=0.3, lost=0.3, skew=True),
-)
-GAMBLERS = (
-    Answerer("cautious", threshold=0.9, slack=0.3),
-    Answerer("averse", threshold=0.5, strength=0.5, varying=0.15),
-    Answerer("lossy", threshold=0.6, slack=0.5, strength=0.2, lost=0.2),
-)
-BELIEVERS = (Answerer("merit", merit=0.6, strength=0.2), Answerer("much", strength=0.6, varying=0.2), Answerer("plain"))
-#: Scenarios pull all models in the same direction, control and treatment alike: strong effects, and none on average.
-MIXED = (
-    Answerer("mixed", strength=0.4, varying=0.3, swapped=True),
-    Answerer("skewed", noise=0.2, skew=True, strength=0.2, swapped=True),
-    Answerer("plain", strength=0.3, swapped=True, habit=0.1),
-)
-#: So little noise that no answer is cut at the ends of the scale: a cut moves the mean answer, which is a pull.
-MORE = tuple(Answerer(name, noise=0.03, scatter=3.0) for name in ("plain", "other"))
-LESS = tuple(replace(each, noise=0.09, scatter=1 / 3) for each in MORE)
-#: Near the upper end, where noise is cut on one side; pulled to the lower one.
-CUT = tuple(Answerer(name, honest=0.95, noise=0.2, scatter=1.5) for name in ("plain", "other"))
-
-WORLDS: dict[str, tuple[str, tuple[Bias, ...]]] = {
-    "nothing pulls": (
-        "unequal noise, also skewed; habits of order; unequal baselines; losses not at random; merits that decide and "
-        "select",
-        (
-            Bias("anchoring", scale_sample, World(UNPULLED)),
-            Bias("halo", scale_sample, World(UNPULLED, target="end")),
-            Bias("loss_aversion", gamble_sample, World(FAIR_GAMBLERS)),
-            Bias("confirmation", selection_sample, World(READERS)),
-        ),
-    ),
-    "pulled": (
-        "strengths small and large that vary by scenario, with unequal noise, habits of order and losses not at random",
-        (
-            Bias("anchoring", scale_sample, World(PULLED)),
-            Bias("halo", scale_sample, World(PULLED, target="end")),
-            Bias("loss_aversion", gamble_sample, World(GAMBLERS)),
-            Bias("confirmation", selection_sample, World(BELIEVERS)),
-        ),
-    ),
-    "pulled both ways": (
-        "scenarios pull all models alike, the control in one half and the treatment in the other: judges of one taste, "
-        "wordings that are near-duplicates; and controls that are the target itself",
-        (
-            # A metric of any move is right to be above 0 here; that it is taken for a bias is its failure.
-            Bias("halo", scale_sample, World(MIXED, target="end", alike=True), broken=IDS["end"]),
-            Bias("anchoring", scale_sample, World(UNPULLED, target="control"), refused=("anchor_slope",)),
-        ),
-    ),
-    "scatter alone": (
-        "the treatment moves nothing, but answers to it scatter more, or less",
-        (
-            Bias("more", scale_sample, World(MORE, spread=0.1), broken=("bias_effect", *IDS["anchor"][:2])),
-            Bias("less", scale_sample, World(LESS, spread=0.1, target="end"), broken=("bias_effect", *IDS["end"])),
-        ),
-    ),
-    "scatter near an end": (
-        "the treatment moves nothing, but scatters answers half as much again, near the end of the scale that it does "
-        "not pull to: effect and shift are taken for a move, the sign test is not",
-        (Bias("halo", scale_sample, World(CUT, target="low"), broken=("bias_effect", "scale_shift", *IDS["end"])),),
-    ),
-}
-
-
-def draw(biases: Sequence[Bias], questions: int, rng: np.random.Generator) -> Told:
-    """As many scenarios of each bias; orders of options as the experiment draws them."""
-    seed = int(rng.integers(SEEDS))
-    parts = [each.drawn(rng, questions) for each in biases]
-    return Told(tuple(p if p.first is None else replace(p, first=first_shown(p, seed)) for p in parts), seed)
-
-
-def measure(frame: pd.DataFrame, seed: int, beside: bool = True) -> list[Estimate]:
-    """The headline numbers, by the functions that `cognitive.measure` calls, and `beside` them the published ones."""
-    table = pairs(frame)
-    others = [*published(table, "simulated"), *plain_slope(table, "simulated")] if beside else []
-    return [
-        *effects.bias_effect(table, "simulated", seed),
-        *effects.bias_placebo(table, "simulated"),
-        *effects.scale_shift(table, "simulated"),
-        *seed_batches.excesses(table, "simulated", seed),
-        *thresholds.thresholds(table, "simulated"),
-        *slopes.anchor_slope(table, "simulated"),
-        *others,
-    ]
-
-
-@cache
-def known(world: str, name: str) -> Truths:
-    """What is true of one bias of a world."""
-    bias = next(each for each in WORLDS[world][1] if each.name == name)
-    return truths(bias.drawn, TRUTH)
-
-
-@cache
-def targets(world: str) -> tuple[Target, ...]:
-    """Of each bias the means over models, and of some numbers each model's: 0 where nothing pulls, else covered."""
-    return tuple(target for bias in WORLDS[world][1] for target in _targets(world, bias))
-
-
-def _targets(world: str, bias: Bias) -> list[Target]:
-    planted, found = world == "pulled", []
-    for id in bias.ids:
-        for who in (MEAN, *(names(bias.world) if id in BY_JUDGE else ())):
-            where = {"bias": bias.name} | ({} if who == MEAN else {"judge": who})
-            truth, error = known(world, bias.name)[id, who] if planted and id != "bias_placebo" else (0.0, 0.0)
-            role = "failure" if id in bias.broken else "planted" if planted and id != "bias_placebo" else "null"
-            found.append(Target(id, where, truth, role, error=error))
-    if not planted:
-        metrics = [id.replace("_excess", SUFFIX) for id in bias.ids if id.endswith("_excess")]
-        metrics += ["anchor_slope_plain"] if "anchor_slope" in bias.ids else []
-        found += [Target(id, {"bias": bias.name}, 0.0, "failure") for id in metrics]
-    return found
 
 
 CASES = tuple(
