@@ -1,15 +1,18 @@
-"""Experiment 6 the long way round: every verdict is read from a reply to the prompt that the experiment itself writes.
+"""Experiment 6 on simulated judges: likings of wordings and of length planted in judges that are unequal otherwise.
 
-The judge sees two texts and says what the sample holds for them: which question and which pair they are is read from
-the prompt. Every other judge replies in JSON, the rest in the text form.
+Questions are drawn from a pool of POOL, whose texts are made by the rules and phrases of the experiment itself, so
+that their lengths are what they are there. Of two texts a judge feels for the tried one
+
+    likes_b + wobble z_qb + (length + bend) w + taste z_qt - sharpness gap_q [poorer content] +- place + noise logistic,
+
+with w how many times longer it is, in doublings (`bend` instead: once for any difference at all); z are standard
+normal, of a question and wording, of a question and pair of texts. Beyond `tie` it wins, below -tie it loses.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import random
-import re
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
@@ -17,84 +20,21 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from helpers import verdicts
 from helpers.biases.verbosity import effects, lengths
 from helpers.biases.verbosity.asking import OTHER, TRIED, compared, trials
 from helpers.biases.verbosity.tidying import FRAME, pairs, tidy
 from helpers.biases.verbosity.wording import BIASES, CONTENT, CONTROL, CONTROLLED, LENGTH, PLAIN, REWORDED, STYLE
 from helpers.config import load_experiment
-from helpers.types import Completion, Estimate, Experiment, Model, Question, Trial
-from studies.calibration.cases import Case, Target
+from helpers.types import Estimate, Experiment, Question, Trial
+from studies.calibration import speaking
+from studies.calibration.cases import Case, Target, load_worlds
 
+NAME, DATA = "verbosity_style", "simulated"
 #: Questions that samples are drawn from, and how often wordings and their control are asked in each order.
 POOL, REPEATS = 1200, 2
 CATEGORIES = ("reasoning", "math", "coding", "stem", "humanities")
 #: In the place of a sign: a verdict that cannot be read, and one that was not asked for.
 LOST, NEVER = 8, 9
-SHOWN = re.compile(r"<<<ANSWER ([AB]) (\w+)>>>\n(.*?)\n<<<END \1 \2>>>", re.DOTALL)
-VERDICTS = {1: "A>B", 0: "A=B", -1: "B>A"}
-UNREAD = ("", "Both have their merits.", "VERDICT-beef: A>B", '{"id": "beef", "justification": "", "verdict": "A>B"}')
-
-
-@cache
-def questions() -> tuple[Question, ...]:
-    """Made-up questions with four to six answer points of different lengths."""
-    found = []
-    for number in range(POOL):
-        rng = random.Random(f"points:{number}")
-        points = tuple(
-            f"Point {j} on matter {number} is that {' '.join(['so'] * rng.randint(8, 26))}."
-            for j in range(4 + number % 3)
-        )
-        category = CATEGORIES[number % len(CATEGORIES)]
-        found.append(Question(f"matter_{number:04d}", category, f"What of matter {number}?", points, place=number))
-    return tuple(found)
-
-
-@cache
-def experiment(names: tuple[str, ...] = ()) -> Experiment:
-    """The experiment as it is by default, with judges of these names."""
-    judges = tuple(Model(name, "simulated", name, name, structured=bool(i % 2)) for i, name in enumerate(names))
-    return replace(load_experiment("verbosity_style"), judges=judges, repeats=REPEATS)
-
-
-def spoken(made: Made) -> pd.DataFrame:
-    """The frame of a sample through prompts, replies and parser."""
-    run = experiment(tuple(made.said))
-    asked = [questions()[place] for place in made.asked]
-    # Which texts are which pair, whoever stands first.
-    known = {
-        (pair.tried, pair.other): (row, column)
-        for row, question in enumerate(asked)
-        for column, pair in enumerate(compared(run, question))
-    }
-    found = []
-    for trial in trials("judging", run, asked, {}):
-        said = _verdict(trial, made, known)
-        reply = Completion(trial.request.key, "ok", said, "stop", model=trial.judge.model_id)
-        found.append(verdicts.read(trial, reply))
-    return tidy(found, {})
-
-
-def _verdict(trial: Trial, made: Made, known: dict[tuple[str, str], tuple[int, int]]) -> str:
-    """What a judge says of the two texts in its prompt."""
-    (one, nonce, first), (two, _, second) = SHOWN.findall(trial.request.prompt)
-    tried_first = (first, second) in known
-    row, column = known[(first, second) if tried_first else (second, first)]
-    if (one, two) != ("A", "B") or f"matter {made.asked[row]}?" not in trial.request.prompt:
-        raise ValueError(f"the prompt on matter {made.asked[row]} shows {one} and {two}, or asks for another matter")
-    sign = int(made.said[trial.judge.name][row, column, 0 if tried_first else 1, trial.request.repeat])
-    if sign == NEVER:
-        raise ValueError(f"{trial.question_id}, pair {column}: asked more often than the sample has it")
-    if sign == LOST:
-        return UNREAD[(row + column) % len(UNREAD)]
-    stated, reason = VERDICTS[sign if tried_first else -sign], f"First: VERDICT-{nonce} comes last."
-    if trial.request.schema is not None:
-        return json.dumps({"id": nonce, "justification": reason, "verdict": stated})
-    return f"{reason}\n\nVERDICT-{nonce}: {stated}"
-
-
-NAME, DATA = "verbosity_style", "simulated"
 #: How much poorer an answer without two of its sentences is, and how much that differs by question.
 GAP, GAP_SPREAD = 1.0, 0.5
 #: Nodes of a normal distribution for truths.
@@ -124,24 +64,9 @@ class Judge:
         return dict(self.likes).get(bias, 0.0)
 
 
-FOND = (("padded", 0.2), ("listed", 0.6), ("confident", -0.4))
 WORLDS = {
-    "fair": (
-        "Nobody likes a wording or length on average; judges differ in sharpness, noise, ties and habits of place",
-        (Judge("steady", noise=0.5, place=0.3), Judge("noisy", noise=2.0, sharpness=0.4, wobble=0.8, tie=0.8)),
-    ),
-    "length": (
-        "Nobody likes a wording, but long texts: one judge in proportion, another any text that is longer at all",
-        (Judge("long", length=0.8), Judge("longer", bend=0.5, noise=0.7, place=-0.4)),
-    ),
-    "wordings": (
-        "Lists are liked and a confident tone is not, with a liking or a dislike of length beside it",
-        (Judge("fond", FOND, length=0.4), Judge("terse", FOND, length=-0.5, noise=0.6, wobble=0.7, place=0.5)),
-    ),
-    "losses": (
-        "The same where 5 % and 15 % of verdicts are lost, whatever they say",
-        (Judge("fond", FOND, length=0.4, lost=0.05), Judge("fair", lost=0.15, place=0.3)),
-    ),
+    name: (table["words"], tuple(Judge(judge, **fields) for judge, fields in table["judges"].items()))
+    for name, table in load_worlds(__file__).items()
 }
 
 
@@ -155,6 +80,27 @@ class Made:
 
     asked: np.ndarray
     said: dict[str, np.ndarray]
+
+
+@cache
+def questions() -> tuple[Question, ...]:
+    """Made-up questions with four to six answer points of different lengths."""
+    found = []
+    for number in range(POOL):
+        rng = random.Random(f"points:{number}")
+        points = tuple(
+            f"Point {j} on matter {number} is that {' '.join(['so'] * rng.randint(8, 26))}."
+            for j in range(4 + number % 3)
+        )
+        category = CATEGORIES[number % len(CATEGORIES)]
+        found.append(Question(f"matter_{number:04d}", category, f"What of matter {number}?", points, place=number))
+    return tuple(found)
+
+
+@cache
+def experiment(names: tuple[str, ...] = ()) -> Experiment:
+    """The experiment as it is by default, with judges of these names."""
+    return replace(load_experiment(NAME), judges=speaking.models(names), repeats=REPEATS)
 
 
 @cache
@@ -235,6 +181,36 @@ def _words() -> pd.DataFrame:
     return design().astype(dict.fromkeys(("question_id", "category", "condition", "bias", "wording"), "category"))
 
 
+def spoken(made: Made) -> pd.DataFrame:
+    """The frame of a sample through prompts, replies and parser: which texts are shown is read from the prompt."""
+    run = experiment(tuple(made.said))
+    asked = [questions()[place] for place in made.asked]
+    # Which texts are which pair, whoever stands first.
+    known = {
+        (pair.tried, pair.other): (row, column)
+        for row, question in enumerate(asked)
+        for column, pair in enumerate(compared(run, question))
+    }
+    read = speaking.read(trials("judging", run, asked, {}), lambda trial: _verdict(trial, made, known))
+    return tidy(list(read.values()), {})
+
+
+def _verdict(trial: Trial, made: Made, known: dict[tuple[str, str], tuple[int, int]]) -> str:
+    """What a judge says of the two texts in its prompt."""
+    (one, nonce, first), (two, _, second) = speaking.SHOWN.findall(trial.request.prompt)
+    tried_first = (first, second) in known
+    row, column = known[(first, second) if tried_first else (second, first)]
+    if (one, two) != ("A", "B") or f"matter {made.asked[row]}?" not in trial.request.prompt:
+        raise ValueError(f"the prompt on matter {made.asked[row]} shows {one} and {two}, or asks for another matter")
+    sign = int(made.said[trial.judge.name][row, column, 0 if tried_first else 1, trial.request.repeat])
+    if sign == NEVER:
+        raise ValueError(f"{trial.question_id}, pair {column}: asked more often than the sample has it")
+    if sign == LOST:
+        return speaking.UNREAD[(row + column) % len(speaking.UNREAD)]
+    label = LABELS[1 + (sign if tried_first else -sign)]
+    return speaking.stated(trial.request, nonce, f"First: VERDICT-{nonce} comes last.", label)
+
+
 def measure(verdicts: pd.DataFrame, seed: int) -> list[Estimate]:
     """The headline numbers."""
     table = pairs(verdicts)
@@ -281,9 +257,7 @@ def _targets(world: str) -> tuple[Target, ...]:
     return tuple(found)
 
 
-def _case(world: str) -> Case:
-    words, judges = WORLDS[world]
-    return Case(NAME, world, words, partial(draw, judges), frame, spoken, measure, partial(_targets, world))
-
-
-CASES: tuple[Case, ...] = tuple(_case(world) for world in WORLDS)
+CASES = tuple(
+    Case(NAME, name, words, partial(draw, judges), frame, spoken, measure, partial(_targets, name))
+    for name, (words, judges) in WORLDS.items()
+)
