@@ -352,9 +352,9 @@ def test_truths_of_hints_by_chances_are_those_of_many_drawn_judgments(monkeypatc
 
 def test_the_utilities_of_two_worlds_give_the_effects_that_they_stand_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rankings, "MANY", 20_000)
-    world = hinting_groups.UNEQUAL_JUDGES
-    for arm, effect in ((hinting_groups.MIXED, 0.0), (hinting_groups.AT_MARGIN, hinting_groups.MARGIN)):
-        truth = rankings.hinted(world, arm)["hint_effect", "average"]
+    for name, effect in (("mixed", 0.0), ("margin", hinting_groups.MARGIN)):
+        arm = of_world(hinting_groups.CASES, name).draw.keywords["arms"][1]
+        truth = rankings.hinted(WORLDS["partial"], arm)["hint_effect", "average"]
         assert abs(truth.value - effect) < 4 * truth.se and truth.se < 2e-4
 
 

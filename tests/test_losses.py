@@ -21,8 +21,8 @@ from helpers.stats.intervals import Interval
 from helpers.stats.standing import standing
 from helpers.types import Judgment
 from helpers.words import p_text
-from studies.calibration.experiments import hinting_groups
 from studies.calibration.worlds import rankings
+from studies.calibration.worlds.listwise import WORLDS
 from studies.calibration.worlds.rankings import Arm
 from tests.rule import assert_within
 from tests.runs import full_run, settled
@@ -34,10 +34,8 @@ EXPERIMENTS = (
 
 
 def sample(seed: int, *arms: Arm, questions: int = 12, **world: float) -> pd.DataFrame:
-    drawn = rankings.draw(
-        replace(hinting_groups.UNEQUAL_JUDGES, **world), questions, np.random.default_rng(seed), (Arm(), *arms)
-    )
-    return rankings.frame(drawn)
+    judges = replace(WORLDS["partial"], **world)
+    return rankings.frame(rankings.draw(judges, questions, np.random.default_rng(seed), (Arm(), *arms)))
 
 
 def test_bounds_are_the_extremes_over_all_ways_to_fill_in_what_was_lost() -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pandas as pd
 
@@ -16,26 +17,16 @@ from helpers.biases.hinting.paired import hint_bounds, hint_effect, hints_in, pa
 from helpers.biases.losses import loss_change
 from helpers.stats.tests import mcnemar_exact
 from helpers.types import Estimate
-from studies.calibration.cases import Case, Target
+from studies.calibration.cases import Case, Target, load_worlds
 from studies.calibration.worlds import rankings
-from studies.calibration.worlds.listwise import HABITS, PLANTED, UNEQUAL, World
+from studies.calibration.worlds.listwise import WORLDS, World
 from studies.calibration.worlds.rankings import Arm, Truths
 
 NAME = "hinting_groups"
 DATA = "simulated"
 MARGIN = 0.05
-#: The sd over questions of what a hint does where it does nothing on average.
-SPREAD = 0.8
 AVERAGE = "average"
 INDEPENDENT = ("two_groups_unpaired", "mcnemar_on_votes")
-
-#: Utilities at which a hint moves the average by nothing (with SPREAD) and by MARGIN: solved for, held by a test.
-MIXED, AT_MARGIN = Arm("full", -0.0403, SPREAD), Arm("full", 0.3088)
-ONCE, TWICE = Arm(), Arm(repeats=2)
-
-UNEQUAL_JUDGES = World(sharpness=UNEQUAL, position=HABITS, self_preference=PLANTED)
-ALIKE = replace(UNEQUAL_JUDGES, sibling=0.9, sigma_taste=1.0, shared_taste=0.6)
-LOST = replace(UNEQUAL_JUDGES, lost=0.03, lost_own=0.1)
 
 
 def measure(frame: pd.DataFrame, seed: int) -> list[Estimate]:
@@ -88,35 +79,35 @@ def _effect(hint: str, role: str, truths: Truths | float, id: str = "hint_effect
     return found
 
 
-def _known(truths: Truths | float, id: str, vendor: str) -> tuple[float, float]:
+def _known(truths: Truths | float, id: str, vendor: str = "") -> tuple[float, float]:
     return (truths, 0.0) if isinstance(truths, float) else (truths[id, vendor].value, truths[id, vendor].se)
 
 
+def _both(hint: str, role: str, truths: Truths | float) -> list[Target]:
+    """The effect of a hint, and the same number with the interval of the equivalence test."""
+    covered = _effect(hint, "planted", truths, "hint_effect_90", level=0.9)
+    return [*_effect(hint, role, truths), *covered]
+
+
 def _changed(hint: str, role: str, truths: Truths | float) -> Target:
-    truth, error = _known(truths, "excess_change", "")
+    truth, error = _known(truths, "excess_change")
     return Target("excess_change", {"hint": hint}, truth, role, error=error)
 
 
-def _nothing(world: World, arms: Sequence[Arm]) -> list[Target]:
-    found = []
-    for arm in arms:
-        hint = arm.condition
-        if hint == ARM:
-            found += _effect("", "null", 0.0, "name_effect")
-        elif hint != "none":
-            found += _effect(hint, "null", 0.0)
-            found += _effect(hint, "planted", 0.0, "hint_effect_90", level=0.9)
-            found.append(Target("loss_change", {"condition": hint}, 0.0, "null"))
-            found += [each for id in INDEPENDENT for each in _effect(hint, "failure", 0.0, id)]
-            if arm.repeats > 1:
-                rate = Target("change_rate", {"hint": hint}, 0.0, "failure")
-                found += [_changed(hint, "null", 0.0), rate]
+def _nothing(world: World, arm: Arm) -> list[Target]:
+    if arm.condition == ARM:
+        return _effect("", "null", 0.0, "name_effect")
+    found = [*_both(arm.condition, "null", 0.0), Target("loss_change", {"condition": arm.condition}, 0.0, "null")]
+    found += [each for id in INDEPENDENT for each in _effect(arm.condition, "failure", 0.0, id)]
+    if arm.repeats > 1:
+        rate = Target("change_rate", {"hint": arm.condition}, 0.0, "failure")
+        found += [_changed(arm.condition, "null", 0.0), rate]
     return found
 
 
-def _unequal_losses(world: World, arms: Sequence[Arm]) -> list[Target]:
+def _losses(world: World, arm: Arm) -> list[Target]:
     """What only the hint loses is all for the own vendor: the effect is wrong, and its upper bound is the truth."""
-    hint = arms[1].condition
+    hint = arm.condition
     return [
         *_effect(hint, "failure", 0.0),
         Target("hint_effect_bound", {"hint": hint, "vendor": AVERAGE, "bound": "high"}, 0.0, "null"),
@@ -124,87 +115,40 @@ def _unequal_losses(world: World, arms: Sequence[Arm]) -> list[Target]:
     ]
 
 
-def _something(world: World, arms: Sequence[Arm]) -> list[Target]:
-    found = []
-    for arm in arms:
-        if arm.condition == ARM:
-            found += _effect("", "planted", rankings.swapped(world, arm), "name_effect")
-        elif arm.condition != "none":
-            truths = rankings.hinted(world, arm)
-            found += _effect(arm.condition, "planted", truths)
-            found += _effect(arm.condition, "planted", truths, "hint_effect_90", level=0.9)
-            found += [_changed(arm.condition, "planted", truths)] if arm.repeats > 1 else []
-    return found
+def _something(world: World, arm: Arm) -> list[Target]:
+    if arm.condition == ARM:
+        return _effect("", "planted", rankings.swapped(world, arm), "name_effect")
+    truths = rankings.hinted(world, arm)
+    found = _both(arm.condition, "planted", truths)
+    return [*found, _changed(arm.condition, "planted", truths)] if arm.repeats > 1 else found
 
 
-def _mixed(world: World, arms: Sequence[Arm]) -> list[Target]:
-    truths, hint = rankings.hinted(world, arms[1]), arms[1].condition
-    every = _effect(hint, "planted", truths)
+def _mixed(world: World, arm: Arm) -> list[Target]:
+    every = _effect(arm.condition, "planted", rankings.hinted(world, arm))
     # Only the average is nothing: a hint that pulls both ways does not leave each vendor's rate where it was.
     judged = [replace(each, role="null") if each.where["vendor"] == AVERAGE else each for each in every]
-    return [*judged, *_effect(hint, "failure", 0.0, INDEPENDENT[1])]
+    return [*judged, *_effect(arm.condition, "failure", 0.0, INDEPENDENT[1])]
 
 
-def _margin(world: World, arms: Sequence[Arm]) -> list[Target]:
+def _margin(world: World, arm: Arm) -> list[Target]:
     """At the margin itself equivalence must not be concluded in more than one run of twenty."""
-    truths, hint = rankings.hinted(world, arms[1]), arms[1].condition
-    return [
-        *_effect(hint, "planted", truths),
-        *_effect(hint, "null", truths, "hint_effect_90", level=0.9, null=MARGIN),
-    ]
+    truths = rankings.hinted(world, arm)
+    above = _effect(arm.condition, "null", truths, "hint_effect_90", level=0.9, null=MARGIN)
+    return [*_effect(arm.condition, "planted", truths), *above]
 
 
-def _case(
-    name: str,
-    words: str,
-    world: World,
-    arms: tuple[Arm, ...],
-    targets: Callable[[World, Sequence[Arm]], list[Target]],
-) -> Case:
-    return Case(
-        NAME,
-        name,
-        words,
-        partial(rankings.draw, world, arms=arms),
-        rankings.frame,
-        partial(rankings.spoken, trials=trials, name=NAME),
-        measure,
-        partial(targets, world, arms),
-    )
+#: What is true of the hint of each arm, by what a world says of it.
+TARGETS = {"nothing": _nothing, "losses": _losses, "something": _something, "mixed": _mixed, "margin": _margin}
 
 
-CASES = (
-    _case(
-        "nothing", "the hint does nothing; unequal judges", UNEQUAL_JUDGES, (TWICE, Arm("self", repeats=2)), _nothing
-    ),
-    _case(
-        "lost",
-        "neither hint nor names do anything; verdicts lost where the own vendor is first",
-        LOST,
-        (ONCE, Arm("self"), Arm(ARM)),
-        _nothing,
-    ),
-    _case(
-        "lost under the hint",
-        "the hint does nothing but lose 15 % of the verdicts that put the own vendor first",
-        UNEQUAL_JUDGES,
-        (ONCE, Arm("self", lost_own=0.15)),
-        _unequal_losses,
-    ),
-    _case(
-        "found",
-        "hint and names move verdicts to the own vendor; lost as in lost",
-        LOST,
-        (TWICE, Arm("full", 0.5, repeats=2), Arm(ARM, 0.8)),
-        _something,
-    ),
-    _case(
-        "alike",
-        "the hint moves verdicts; answers of one vendor are near-duplicates, the taste of judges is correlated",
-        ALIKE,
-        (TWICE, Arm("competitors", 1.5, repeats=2)),
-        _something,
-    ),
-    _case("mixed", "the hint does much by question, nothing on average", UNEQUAL_JUDGES, (ONCE, MIXED), _mixed),
-    _case("margin", "the hint does just what the margin allows", UNEQUAL_JUDGES, (ONCE, AT_MARGIN), _margin),
-)
+def _targets(of: str, world: World, arms: Sequence[Arm]) -> list[Target]:
+    return [target for arm in arms if arm.condition != "none" for target in TARGETS[of](world, arm)]
+
+
+def _case(name: str, words: str, judges: str, arms: tuple[Mapping[str, Any], ...], targets: str) -> Case:
+    world, each = WORLDS[judges], tuple(Arm(**fields) for fields in arms)
+    draw, spoken = partial(rankings.draw, world, arms=each), partial(rankings.spoken, trials=trials, name=NAME)
+    return Case(NAME, name, words, draw, rankings.frame, spoken, measure, partial(_targets, targets, world, each))
+
+
+CASES = tuple(_case(name, **table) for name, table in load_worlds(__file__).items())

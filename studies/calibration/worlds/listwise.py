@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
 
 from helpers.biases.top_choice.asking import williams
 from helpers.stats.panel import Panel
+from studies.calibration.cases import load_worlds
 
+LETTERS = tuple("ABCDEFGHIJKLMNOP")
 CATEGORIES = ("writing", "roleplay", "reasoning", "math", "coding", "extraction", "stem", "humanities")
 #: Category x vendor, columns centred where used.
 CATEGORY_QUALITY = (
@@ -172,37 +175,9 @@ def draw(world: World, questions: int, rng: np.random.Generator) -> Draw:
     return judged(world, latent(world, questions, rng), rng)
 
 
-#: Judge-specific habits: one likes the first place, one the last, one none, and so on.
-HABITS = (
-    (0.8, 0.3, 0.0, 0.0, 0.0, -0.3),
-    (0.4, 0.1, 0.0, 0.0, 0.0, 0.0),
-    (0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
-    (-0.3, 0.0, 0.0, 0.0, 0.2, 0.6),
-    (0.0, 0.0, 0.5, 0.5, 0.0, 0.0),
-    (0.25, 0.1, 0.0, 0.0, 0.0, -0.1),
-)
-UNEQUAL = (0.6, 1.5, 0.8)
-PLANTED = (0.0, 0.8, 1.2)
-
-WORLDS = {
-    "plain": World(),
-    "unequal": World(sharpness=UNEQUAL, position=HABITS),
-    "homogeneous": World(
-        sharpness=UNEQUAL, position=HABITS, sigma_u=0.0, sigma_taste=0.0, category_size=0.0, alpha=(0.0, 0.6, -0.9)
-    ),
-    "planted": World(sharpness=UNEQUAL, position=HABITS, self_preference=PLANTED, own_model=0.3),
-    "siblings": World(sharpness=UNEQUAL, position=HABITS, self_preference=PLANTED, sibling=0.9),
-    "shared_taste": World(
-        sharpness=UNEQUAL, position=HABITS, self_preference=PLANTED, sigma_taste=1.0, shared_taste=0.6
-    ),
-    "strong_questions": World(sharpness=UNEQUAL, position=HABITS, self_preference=PLANTED, sigma_u=2.0),
-    "siblings_null": World(sharpness=UNEQUAL, position=HABITS, sibling=0.9),
-    "others_biased": World(self_preference=(1.0, 0.0, 1.0)),
-    "no_position": World(position=((0.0,) * 6,)),
-    "length_taste": World(longer=(0.0, 1.0, 0.0), length_taste=(0.0, 0.5, 0.0)),
-    "length_planted": World(longer=(0.0, 1.0, 0.0), length_taste=(0.0, 0.5, 0.0), self_preference=(0.0, 0.5, 0.0)),
-    "lost": World(sharpness=UNEQUAL, position=HABITS, self_preference=PLANTED, lost=0.03, lost_own=0.1),
-}
+WORLDS = {name: World(**fields) for name, fields in load_worlds(__file__).items()}
+#: Judge-specific habits of place, and unequal sharpness.
+HABITS, UNEQUAL = WORLDS["unequal"].position, WORLDS["unequal"].sharpness
 
 
 def hinted(
@@ -265,38 +240,72 @@ def panel(sample: Draw) -> Panel:
 
 def frame(sample: Draw) -> pd.DataFrame:
     """The sample as the listwise frame: a row a judgment and candidate, lost judgments with NaN ranks."""
-    world = sample.world
-    questions, judges, size = sample.ranking.shape
-    rank = np.argsort(sample.ranking, axis=2) + 1.0
-    rank[~sample.valid] = np.nan
-    names, vendors = np.array(world.names), np.array(world.vendors)[world.vendor_of]
-    tiers = np.tile(world.tiers, len(world.vendors))
-    question, judge, candidate = (axis.ravel() for axis in np.indices((questions, judges, size)))
-    rank, slot = rank.ravel(), sample.slot.ravel()
+    rank = np.argsort(sample.ranking, axis=2)[None] + 1.0
+    rank[:, ~sample.valid] = np.nan
+    seen = sample.slot, sample.category, sample.length
+    found = judgments(sample.world, rank, *seen, askings=(("none", 0),)).assign(experiment="mt_bench_blind")
+    return found.drop(columns=["partner"])
+
+
+def question_ids(questions: int) -> list[str]:
+    """The ids of so many questions, in order."""
+    return [f"q{number:05d}" for number in range(questions)]
+
+
+def judgments(
+    world: World,
+    rank: np.ndarray,
+    slot: np.ndarray,
+    category: np.ndarray,
+    length: np.ndarray,
+    askings: tuple[tuple[str, int], ...],
+) -> pd.DataFrame:
+    """Ranks as the listwise frame: (A, C, J, K), NaN where a judgment is lost; askings are condition and repeat."""
+    lost = np.isnan(rank)
+    slot = np.broadcast_to(slot, rank.shape).ravel()
+    columns = {
+        "category": pd.array(CATEGORIES, dtype="str").take(
+            np.broadcast_to(category[:, None, None], rank.shape).ravel()
+        ),
+        "slot": slot,
+        "label": pd.array(LETTERS, dtype="str").take(slot),
+        "rank": rank.ravel(),
+        "length": np.broadcast_to(length[:, None, :], rank.shape).ravel(),
+        "top": np.where(lost, np.nan, rank == 1).ravel(),
+        "outcome": pd.array(["ok", "unparsed"], dtype="str").take(lost.ravel().astype(int)),
+    }
+    return _constant(world.vendors, world.tiers, len(category), askings).assign(**columns)
+
+
+@lru_cache(maxsize=8)
+def _constant(
+    vendors: tuple[str, ...], tiers: tuple[str, ...], questions: int, askings: tuple[tuple[str, int], ...]
+) -> pd.DataFrame:
+    """The columns that are the same in every sample of this shape."""
+    world = World(vendors=vendors, tiers=tiers)
+    names_, of = np.array(world.names), np.array(world.vendors)[world.vendor_of]
+    tier = np.tile(tiers, len(vendors))
+    shape = (len(askings), questions, len(names_), len(names_))
+    asked, question, judge, candidate = (axis.ravel() for axis in np.indices(shape))
+    repeat = np.array([repeat for _, repeat in askings])[asked]
     return pd.DataFrame(
         {
-            "experiment": "mt_bench_blind",
-            "question_id": np.char.mod("q%05d", question),
-            "category": np.array(CATEGORIES)[sample.category[question]],
-            "judge": names[judge],
-            "judge_vendor": vendors[judge],
-            "judge_tier": tiers[judge],
-            "judge_model": names[judge],
-            "candidate": names[candidate],
-            "candidate_vendor": vendors[candidate],
-            "candidate_tier": tiers[candidate],
-            "candidate_model": names[candidate],
-            "condition": "none",
-            "repeat": 0,
-            "slot": slot,
-            "label": np.array(list("ABCDEFGHIJKLMNOP"))[slot],
-            "rank": rank,
+            "experiment": "calibration",
+            "question_id": np.array(question_ids(questions))[question],
+            "judge": names_[judge],
+            "judge_vendor": of[judge],
+            "judge_tier": tier[judge],
+            "judge_model": names_[judge],
+            "candidate": names_[candidate],
+            "candidate_vendor": of[candidate],
+            "candidate_tier": tier[candidate],
+            "candidate_model": names_[candidate],
+            "condition": np.array([condition for condition, _ in askings])[asked],
+            "repeat": repeat,
             "score": np.nan,
-            "top": np.where(np.isnan(rank), np.nan, rank == 1),
-            "outcome": np.where(np.isnan(rank), "invalid_ranking", "ok"),
             "contradicts": False,
-            "own_vendor": vendors[judge] == vendors[candidate],
+            "own_vendor": of[judge] == of[candidate],
             "own_model": judge == candidate,
-            "length": np.broadcast_to(sample.length[:, None, :], sample.ranking.shape).ravel(),
+            "partner": repeat,
         }
     )

@@ -12,18 +12,16 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from helpers import verdicts
 from helpers.biases.hinting.hints import dealt
 from helpers.biases.top_choice.asking import order
 from helpers.config import load_experiment
 from helpers.frames import listwise
 from helpers.stats import models
 from helpers.stats.intervals import Interval, clustered, t_interval
-from helpers.types import Answer, Completion, Experiment, Model, Question, Trial, short_hash
-from studies.calibration.worlds.listwise import CATEGORIES, Latent, World, latent, panel
+from helpers.types import Answer, Experiment, Model, Question, Trial, short_hash
+from studies.calibration import speaking
+from studies.calibration.worlds.listwise import CATEGORIES, Latent, World, judgments, latent, panel, question_ids
 from studies.calibration.worlds.listwise import draw as listwise_draw
-
-LETTERS = tuple("ABCDEF")
 
 
 @dataclass(frozen=True)
@@ -67,11 +65,6 @@ class Sample:
     seed: int
     felt: Latent
     askings: tuple[Asking, ...]
-
-
-def question_ids(questions: int) -> list[str]:
-    """The ids of so many questions, in order."""
-    return [f"q{number:05d}" for number in range(questions)]
 
 
 def draw(world: World, questions: int, rng: np.random.Generator, arms: Sequence[Arm] = (Arm(),)) -> Sample:
@@ -141,57 +134,11 @@ def frame(sample: Sample) -> pd.DataFrame:
     world, felt = sample.world, sample.felt
     found = [rankings_of(sample, asking) for asking in sample.askings]
     rank = np.stack([np.argsort(ranking, axis=2) + 1.0 for ranking, _ in found])
-    valid = np.stack([valid for _, valid in found])
-    rank[~valid] = np.nan
-    slot = np.broadcast_to(felt.slot, rank.shape).ravel()
-    of_question = np.broadcast_to(felt.category[:, None, None], rank.shape)
-    named = np.stack([asking.named for asking in sample.askings]).ravel()
-    columns = {
-        "category": pd.array(CATEGORIES, dtype="str").take(of_question.ravel()),
-        "slot": slot,
-        "label": pd.array(LETTERS, dtype="str").take(slot),
-        "rank": rank.ravel(),
-        "length": np.broadcast_to(felt.length[:, None, :], rank.shape).ravel(),
-        "top": np.where(np.isnan(rank), np.nan, rank == 1).ravel(),
-        "outcome": pd.array(["unparsed", "ok"], dtype="str").take(np.repeat(valid.ravel().astype(int), rank.shape[3])),
-        "named": np.array([*world.vendors, None], dtype=object)[named] if (named >= 0).any() else None,
-    }
+    rank[~np.stack([valid for _, valid in found])] = np.nan
     askings = tuple((asking.condition, asking.repeat) for asking in sample.askings)
-    return _constant(world.vendors, world.tiers, len(felt.category), askings).assign(**columns)
-
-
-@lru_cache(maxsize=8)
-def _constant(
-    vendors: tuple[str, ...], tiers: tuple[str, ...], questions: int, askings: tuple[tuple[str, int], ...]
-) -> pd.DataFrame:
-    """The columns that are the same in every sample of this shape."""
-    world = World(vendors=vendors, tiers=tiers)
-    names_, of = np.array(world.names), np.array(world.vendors)[world.vendor_of]
-    tier = np.tile(tiers, len(vendors))
-    shape = (len(askings), questions, len(names_), len(names_))
-    asked, question, judge, candidate = (axis.ravel() for axis in np.indices(shape))
-    repeat = np.array([repeat for _, repeat in askings])[asked]
-    return pd.DataFrame(
-        {
-            "experiment": "calibration",
-            "question_id": np.array(question_ids(questions))[question],
-            "judge": names_[judge],
-            "judge_vendor": of[judge],
-            "judge_tier": tier[judge],
-            "judge_model": names_[judge],
-            "candidate": names_[candidate],
-            "candidate_vendor": of[candidate],
-            "candidate_tier": tier[candidate],
-            "candidate_model": names_[candidate],
-            "condition": np.array([condition for condition, _ in askings])[asked],
-            "repeat": repeat,
-            "score": np.nan,
-            "contradicts": False,
-            "own_vendor": of[judge] == of[candidate],
-            "own_model": judge == candidate,
-            "partner": repeat,
-        }
-    )
+    named = np.stack([asking.named for asking in sample.askings]).ravel()
+    names = np.array([*world.vendors, None], dtype=object)[named] if (named >= 0).any() else None
+    return judgments(world, rank, felt.slot, felt.category, felt.length, askings).assign(named=names)
 
 
 #: Questions of a population by chances, of one that a model is fitted to, and how many of these are averaged.
@@ -385,12 +332,15 @@ def spoken(sample: Sample, trials: Callable[..., list[Trial]], name: str) -> pd.
         {answers[id, model.name].text: number for id in ids for number, model in enumerate(models)},
     )
     askings = {(asking.condition, asking.repeat): asking for asking in sample.askings}
-    said = []
-    for trial in trials("judging", experiment, questions, {}, answers):
-        asking = askings.get((trial.condition, trial.request.repeat))
-        if asking is not None:  # an experiment repeats all its conditions, a sample only those it needs
-            said.append(verdicts.read(trial, _reply(sample, asking, known, models.index(trial.judge), trial)))
-    return listwise(said, answers)
+    # An experiment repeats all its conditions, a sample only those that it needs.
+    every = trials("judging", experiment, questions, {}, answers)
+    asked = [trial for trial in every if (trial.condition, trial.request.repeat) in askings]
+
+    def reply(trial: Trial) -> tuple[str, str]:
+        asking = askings[trial.condition, trial.request.repeat]
+        return _reply(sample, asking, known, models.index(trial.judge), trial)
+
+    return listwise(list(speaking.read(asked, reply).values()), answers)
 
 
 @lru_cache
@@ -403,8 +353,8 @@ def _text(seed: int, question: str, model: Model) -> str:
     return f"Answer {short_hash('text', seed, question, model.name, digits=12)}.\n\nIt has two paragraphs."
 
 
-def _reply(sample: Sample, asking: Asking, known: Known, judge: int, trial: Trial) -> Completion:
-    """What the judge writes to the prompt of this trial."""
+def _reply(sample: Sample, asking: Asking, known: Known, judge: int, trial: Trial) -> tuple[str, str]:
+    """What the judge writes to the prompt of this trial, and how the reply ends."""
     prompt, world = trial.request.prompt, sample.world
     nonce, text = QUESTION.search(prompt).groups()
     question = known.questions[text]
@@ -418,8 +368,7 @@ def _reply(sample: Sample, asking: Asking, known: Known, judge: int, trial: Tria
     ranking = sorted(utility, key=utility.__getitem__, reverse=True)
     own_first = bool(world.vendor_of[shown[ranking[0]]] == world.vendor_of[judge])
     gone = bool(lost(world, asking, asking.luck[question, judge], own_first))
-    text, finish = _written(ranking, nonce, trial.request.schema is not None, (question + judge) % 3 if gone else None)
-    return Completion(trial.request.key, "ok", text, finish, model=trial.judge.name)
+    return _written(ranking, nonce, trial.request.schema is not None, (question + judge) % 3 if gone else None)
 
 
 def _taken(after: str, own: str, shown: dict[str, int]) -> set[str]:
