@@ -85,7 +85,7 @@ class Bias:
     @property
     def ids(self) -> tuple[str, ...]:
         """The numbers that are given for it."""
-        kind = self.kind if self.kind != "scale" else "end" if self.world.target in ("end", "low") else "anchor"
+        kind = self.kind if self.kind != "scale" else "end" if self.world.ended else "anchor"
         each = ("bias_effect", "bias_placebo", "scale_shift", *IDS[kind])
         return tuple(id for id in each if id not in self.refused)
 
@@ -194,7 +194,7 @@ def _wording(sample: Sample, judge: int, test: int) -> Wording:
         said, asked = f"Beside it stands the figure {told!r}", "How high is it?"
         options, values = tuple(f"{i} points" for i in range(OPTIONS)), tuple(map(float, range(OPTIONS)))
         target, facts = float(np.round(told * (OPTIONS - 1))), {}
-        anchor = None if sample.world.target in ("end", "low") else told * (OPTIONS - 1)
+        anchor = None if sample.world.ended else told * (OPTIONS - 1)
     versions = {
         condition: Version(f"{opening} {said}{mark}. {asked}", options, values)
         for condition, mark in (("control", ""), ("treatment", MARK[sample.kind]))

@@ -1,4 +1,8 @@
-"""What models feel about bias tests, what they answer then, and these answers as the decisions frame."""
+"""Worlds of bias tests with planted truth: models answer controls and treatments of scenarios in several wordings.
+
+What models feel about a test, what they answer then, these answers as the decisions frame, and what is true of them in
+very many scenarios.
+"""
 
 from __future__ import annotations
 
@@ -14,176 +18,12 @@ from helpers.frames import DECISIONS
 #: Of a scale: as many options, from 0 to one less.
 OPTIONS = 11
 CONDITIONS = ("control", "treatment")
-
-
-@dataclass(frozen=True)
-class Sample:
-    """What was drawn of one bias: J models, two conditions (control, treatment), R repeats, n tests.
-
-    `scenario`, `wording`: (n,). Of each kind "scale", "acceptance", "selection": `shown` (J, n) is where the text pulls
-    as a share of the scale, the ratio of gain to loss, how many arguments a side has; `honest` (J, n) the answer that
-    nothing pulls, the log ratio at which half accept, the logits of an argument for the proposal; `strength` (J, 2, n)
-    what the version adds (see `Answerer`). `noise` (J, 2, R, n) is added to an answer on a scale and is the lot of a
-    gamble, `lot` decides on whether a reply is lost. Of scales `first` (2, R, n) is the option shown first and `habit`
-    says where it is taken; of selections `picked` (J, 2, R, 2, n) counts the arguments for and against, and `side`
-    (J, n) is what was decided.
-    """
-
-    world: World
-    kind: str
-    category: str
-    scenario: np.ndarray
-    wording: np.ndarray
-    shown: np.ndarray
-    honest: np.ndarray
-    strength: np.ndarray
-    noise: np.ndarray
-    lot: np.ndarray
-    first: np.ndarray | None = None
-    habit: np.ndarray | None = None
-    picked: np.ndarray | None = None
-    side: np.ndarray | None = None
-
-
-def on_scale(aim, honest, strength, noise, first, habit, continuous: bool = False):
-    """The answer on a scale, 0 to OPTIONS - 1: the way to the aim that is gone, noise, and a habit of order."""
-    felt = np.clip(honest + strength * (aim - honest) + noise, 0, 1)
-    answer = np.where(habit, first, felt * (OPTIONS - 1))
-    return answer if continuous else np.round(answer)
-
-
-def accepted(ratio, half, added, lot, slack: float):
-    """1 where a gamble is accepted, else 0."""
-    return (lot < expit((np.log(ratio) - half - added) / slack)).astype(float)
-
-
-def lean(pro, con):
-    """How far a selection leans, -1 to 1; NaN where nothing was selected."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return (pro - con) / (pro + con)
-
-
-def lost(kind: str, each: Answerer, answer, lot, side=0.0):
-    """Whether a reply cannot be read: not at random, but for what it says."""
-    if kind == "scale":
-        gone = np.abs(answer - (OPTIONS - 1) / 2) >= 0.3 * (OPTIONS - 1)
-    else:
-        gone = answer == 0 if kind == "acceptance" else answer * side > 0.3
-    return gone & (lot < each.lost)
-
-
-def answers(sample: Sample) -> tuple[np.ndarray, np.ndarray]:
-    """(J, 2, R, n) what each reply says, and whether it is lost."""
-    s, wide = sample, (slice(None), None, None)
-    if s.kind == "scale":
-        said = on_scale(
-            s.shown[wide], s.honest[wide], s.strength[:, :, None], s.noise, s.first, s.habit, s.world.continuous
-        )
-    elif s.kind == "acceptance":
-        slack = np.array([each.slack for each in s.world.answerers])[:, None, None, None]
-        said = accepted(s.shown[wide], s.honest[wide], s.strength[:, :, None], s.noise, slack)
-    else:
-        said = lean(s.picked[:, :, :, 0], s.picked[:, :, :, 1])
-    side = np.zeros(s.shown.shape) if s.side is None else s.side
-    each = zip(s.world.answerers, said, s.lot, side, strict=True)
-    return said, np.stack([lost(s.kind, model, *of) for model, *of in each])
-
-
-def frame(sample: Sample) -> pd.DataFrame:
-    """The replies as the decisions frame; `question_id` and `wording` are whole numbers, `order` is not told."""
-    said, gone = answers(sample)
-    judges, _, repeats, size = said.shape
-    names = np.array([each.name for each in sample.world.answerers], dtype=object)
-    value = np.where(gone, np.nan, said).ravel()
-    at = np.arange(size)
-    columns = {
-        "at": np.tile(at, said.size // size),
-        "judge": np.repeat(names, said.size // judges),
-        "condition": np.tile(np.repeat(np.array(CONDITIONS, dtype=object), repeats * size), judges),
-        "repeat": np.tile(np.repeat(np.arange(repeats), size), judges * 2),
-        "value": value,
-        "outcome": np.where(gone.ravel(), "unparsed", "ok").astype(object),
-    }
-    treated = columns["condition"] == "treatment"
-    columns |= _known(sample, columns, treated)
-    columns["partner"] = np.where(treated, columns["repeat"], np.nan)
-    if sample.kind == "selection":
-        columns = _with_decisions(sample, columns, names)
-    columns["question_id"], columns["wording"] = (each[columns["at"]] for each in (sample.scenario, sample.wording))
-    fixed = {"experiment": "cognitive_biases", "source": "asked", "kind": sample.kind, "category": sample.category}
-    columns |= fixed | {name: columns["judge"] for name in ("judge_vendor", "judge_model")}
-    rows = len(columns["value"])
-    return pd.DataFrame({name: columns.get(name, np.full(rows, np.nan)) for name in DECISIONS})
-
-
-def _known(sample: Sample, columns: dict, treated: np.ndarray) -> dict[str, object]:
-    """What the frame tells of each reply's test."""
-    shape = sample.lot.shape
-    shown = np.broadcast_to(sample.shown[:, None, None], shape).ravel()
-    if sample.kind == "selection":
-        # Who selected nothing can be read all the same.
-        readable = columns["outcome"] == "ok"
-        picked = [np.where(readable, sample.picked[:, :, :, i].ravel(), np.nan) for i in (0, 1)]
-        side = np.broadcast_to(sample.side[:, None, None], shape).ravel()
-        listed = shown.astype(int)
-        printed = {n: " ".join(["1 -1"] * n) for n in np.unique(listed)}
-        return {
-            "target": np.where(treated, side, np.nan),
-            "pro": picked[0],
-            "con": picked[1],
-            "options": 2.0 * listed,
-            "low": -1.0,
-            "high": 1.0,
-            "values": np.array([printed[n] for n in listed], dtype=object),
-            "choice": np.nan,
-        }
-    if sample.kind == "acceptance":
-        return {
-            "target": 0.0,
-            "ratio": shown,
-            "options": 2.0,
-            "low": 0.0,
-            "high": 1.0,
-            "values": "0 1",
-            "choice": columns["value"],
-        }
-    end = sample.world.target in ("end", "low")
-    return {
-        "target": np.round(shown * (OPTIONS - 1)),
-        "anchor": np.nan if end else shown * (OPTIONS - 1),
-        "options": float(OPTIONS),
-        "low": 0.0,
-        "high": OPTIONS - 1.0,
-        "values": " ".join(map(str, range(OPTIONS))),
-        "choice": columns["value"],
-    }
-
-
-def _with_decisions(sample: Sample, columns: dict, names: np.ndarray) -> dict:
-    """The selections, and before them the decisions."""
-    judges, size = sample.side.shape
-    side = sample.side.ravel()
-    decided = {
-        "at": np.tile(np.arange(size), judges),
-        "judge": np.repeat(names, size),
-        "condition": np.full(side.size, "decision", dtype=object),
-        "repeat": np.zeros(side.size, dtype=int),
-        "value": side,
-        "choice": (side > 0).astype(float),
-        "outcome": np.full(side.size, "ok", dtype=object),
-        "options": np.full(side.size, 2.0),
-        "values": np.full(side.size, "-1 1", dtype=object),
-        "low": np.full(side.size, -1.0),
-        "high": np.full(side.size, 1.0),
-    }
-    found = {}
-    for name, later in columns.items():
-        later = later if isinstance(later, np.ndarray) else np.full(columns["value"].size, later)
-        found[name] = np.concatenate([decided.get(name, np.full(side.size, np.nan)), later])
-    return found
-
-
 RATIOS = (0.8, 1.2, 1.8, 3.0, 5.0)
+#: Of each number and model: the value, and its Monte-Carlo error.
+Truths = dict[tuple[str, str], tuple[float, float]]
+MEAN = "mean"
+#: Lowest and highest answer of each kind of test.
+ENDS = {"scale": (0.0, OPTIONS - 1.0), "acceptance": (0.0, 1.0), "selection": (-1.0, 1.0)}
 
 
 @dataclass(frozen=True)
@@ -232,6 +72,11 @@ class World:
     continuous: bool = False
     alike: bool = False
 
+    @property
+    def ended(self) -> bool:
+        """Whether tests pull to an end of the scale, not to an anchor."""
+        return self.target in ("end", "low")
+
     def only(self, name: str) -> World:
         """The same world with one of its models."""
         return replace(self, answerers=tuple(each for each in self.answerers if each.name == name))
@@ -242,30 +87,38 @@ def names(world: World) -> tuple[str, ...]:
     return tuple(each.name for each in world.answerers)
 
 
+@dataclass(frozen=True)
+class Sample:
+    """What was drawn of one bias: J models, two conditions (control, treatment), R repeats, n tests.
+
+    `scenario`, `wording`: (n,). Of each kind "scale", "acceptance", "selection": `shown` (J, n) is where the text pulls
+    as a share of the scale, the ratio of gain to loss, how many arguments a side has; `honest` (J, n) the answer that
+    nothing pulls, the log ratio at which half accept, the logits of an argument for the proposal; `strength` (J, 2, n)
+    what the version adds (see `Answerer`). `noise` (J, 2, R, n) is added to an answer on a scale and is the lot of a
+    gamble, `lot` decides on whether a reply is lost. Of scales `first` (2, R, n) is the option shown first and `habit`
+    says where it is taken; of selections `picked` (J, 2, R, 2, n) counts the arguments for and against, and `side`
+    (J, n) is what was decided.
+    """
+
+    world: World
+    kind: str
+    category: str
+    scenario: np.ndarray
+    wording: np.ndarray
+    shown: np.ndarray
+    honest: np.ndarray
+    strength: np.ndarray
+    noise: np.ndarray
+    lot: np.ndarray
+    first: np.ndarray | None = None
+    habit: np.ndarray | None = None
+    picked: np.ndarray | None = None
+    side: np.ndarray | None = None
+
+
 def cells(scenarios: int, wordings: int) -> tuple[np.ndarray, np.ndarray]:
     """Scenario and wording of each test."""
     return np.repeat(np.arange(scenarios), wordings), np.tile(np.arange(wordings), scenarios)
-
-
-def scale_frame(
-    world: World, rng: np.random.Generator, scenarios: int = 24, repeats: int = 2, wordings: int = 3
-) -> pd.DataFrame:
-    """The decisions frame of a bias that is answered on a scale of eleven options, from 0 to 10."""
-    return frame(scale_sample(world, rng, scenarios, repeats, wordings))
-
-
-def gamble_frame(
-    world: World, rng: np.random.Generator, scenarios: int = 24, repeats: int = 2, wordings: int = 3
-) -> pd.DataFrame:
-    """The decisions frame of gambles, accepted (1) or declined (0)."""
-    return frame(gamble_sample(world, rng, scenarios, repeats, wordings))
-
-
-def selection_frame(
-    world: World, rng: np.random.Generator, scenarios: int = 24, repeats: int = 2, wordings: int = 3
-) -> pd.DataFrame:
-    """The decisions frame of selected arguments: decisions, and the selections that follow them."""
-    return frame(selection_sample(world, rng, scenarios, repeats, wordings))
 
 
 def scale_sample(
@@ -302,7 +155,7 @@ def scale_sample(
                 noise[at] = sd * (rng.standard_exponential(size) - 1 if each.skew else rng.standard_normal(size))
                 habit[at], lot[at] = rng.random(size) < each.habit, rng.random(size)
     return Sample(
-        *(world, "scale", "halo" if world.target in ("end", "low") else "anchoring", scenario, wording),
+        *(world, "scale", "halo" if world.ended else "anchoring", scenario, wording),
         *(np.stack(aims), np.stack(honests), np.stack(strengths), noise, lot),
         first=np.stack([turns[:-1], turns[1:]]),
         habit=habit.astype(bool),
@@ -358,40 +211,107 @@ def selection_sample(
     )
 
 
-#: Anchored or not, and the noise of control and treatment as shares of the scale: nothing pulls.
-SCATTERED = ((False, 0.05, 0.2), (True, 0.05, 0.2), (True, 0.2, 0.1))
+def on_scale(aim, honest, strength, noise, first, habit, continuous: bool = False):
+    """The answer on a scale, 0 to OPTIONS - 1: the way to the aim that is gone, noise, and a habit of order."""
+    felt = np.clip(honest + strength * (aim - honest) + noise, 0, 1)
+    answer = np.where(habit, first, felt * (OPTIONS - 1))
+    return answer if continuous else np.round(answer)
 
 
-def scattered_pairs(rng: np.random.Generator, anchored: bool, before: float, after: float) -> pd.DataFrame:
-    """Pairs of 24 scenarios x 3 wordings x 2 repeats whose treatment moves nothing and scatters more, or less."""
-    scenarios, wordings = 24, 3
-    honest = np.repeat(rng.uniform(0.3, 0.7, scenarios), wordings)
-    target = np.repeat(rng.uniform(0.1, 0.9, scenarios) if anchored else rng.integers(0, 2, scenarios), wordings)
-    control, treatment = (
-        np.clip(honest[:, None] + rng.normal(0, sd, (len(honest), 2)), 0, 1) for sd in (before, after)
-    )
-    number = np.tile(np.arange(len(honest)), 2)
-    repeat = np.repeat([0, 1], len(honest))
-    known = {"source": "asked", "judge": "j", "category": "a", "readable": True, "options": 11.0}
-    known |= {"low": 0.0, "high": 1.0}
+def accepted(ratio, half, added, lot, slack: float):
+    """1 where a gamble is accepted, else 0."""
+    return (lot < expit((np.log(ratio) - half - added) / slack)).astype(float)
+
+
+def lean(pro, con):
+    """How far a selection leans, -1 to 1; NaN where nothing was selected."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (pro - con) / (pro + con)
+
+
+def lost(kind: str, each: Answerer, answer, lot, side=0.0):
+    """Whether a reply cannot be read: not at random, but for what it says."""
+    if kind == "scale":
+        gone = np.abs(answer - (OPTIONS - 1) / 2) >= 0.3 * (OPTIONS - 1)
+    else:
+        gone = answer == 0 if kind == "acceptance" else answer * side > 0.3
+    return gone & (lot < each.lost)
+
+
+def answers(sample: Sample) -> tuple[np.ndarray, np.ndarray]:
+    """(J, 2, R, n) what each reply says, and whether it is lost."""
+    s, wide = sample, (slice(None), None, None)
+    if s.kind == "scale":
+        said = on_scale(
+            s.shown[wide], s.honest[wide], s.strength[:, :, None], s.noise, s.first, s.habit, s.world.continuous
+        )
+    elif s.kind == "acceptance":
+        slack = np.array([each.slack for each in s.world.answerers])[:, None, None, None]
+        said = accepted(s.shown[wide], s.honest[wide], s.strength[:, :, None], s.noise, slack)
+    else:
+        said = lean(s.picked[:, :, :, 0], s.picked[:, :, :, 1])
+    side = np.zeros(s.shown.shape) if s.side is None else s.side
+    each = zip(s.world.answerers, said, s.lot, side, strict=True)
+    return said, np.stack([lost(s.kind, model, *of) for model, *of in each])
+
+
+def frame(sample: Sample) -> pd.DataFrame:
+    """The replies as the decisions frame; `question_id` and `wording` are whole numbers, `order` is left out."""
+    said, gone = answers(sample)
+    judge, condition, repeat, test = (each.ravel() for each in np.indices(said.shape))
+    treated, value = condition == 1, np.where(gone, np.nan, said).ravel()
+    models = np.array(names(sample.world), dtype=object)
+    shown = sample.shown[judge, test]
+    replies = {
+        "test": test,
+        "judge": models[judge],
+        "condition": np.array(CONDITIONS, dtype=object)[condition],
+        "repeat": repeat,
+        "value": value,
+        "choice": value,
+        "outcome": np.where(gone.ravel(), "unparsed", "ok").astype(object),
+        "partner": np.where(treated, repeat, np.nan),
+    }
+    low, high = ENDS[sample.kind]
+    if sample.kind == "scale":
+        replies |= {"target": np.round(shown * high), "values": " ".join(map(str, range(OPTIONS))), "options": 11.0}
+        replies |= {} if sample.world.ended else {"anchor": shown * high}
+    elif sample.kind == "acceptance":
+        replies |= {"target": 0.0, "ratio": shown, "values": "0 1", "options": 2.0}
+    else:
+        printed = {n: " ".join(["1 -1"] * n) for n in np.unique(shown.astype(int))}
+        # Who selected nothing can be read all the same.
+        picked = [np.where(gone, np.nan, sample.picked[:, :, :, side]).ravel() for side in (0, 1)]
+        replies |= {"target": np.where(treated, sample.side[judge, test], np.nan), "pro": picked[0], "con": picked[1]}
+        replies |= {"values": np.array([printed[n] for n in shown], dtype=object), "options": 2.0 * shown}
+        replies["choice"] = np.nan
+    rows = pd.DataFrame(replies)
+    if sample.kind == "selection":
+        rows = pd.concat([_decided(sample, models), rows], ignore_index=True)
+    test = rows["test"].to_numpy()
+    return rows.assign(
+        **{"experiment": "cognitive_biases", "source": "asked", "kind": sample.kind, "category": sample.category},
+        **{"judge_vendor": rows["judge"], "judge_model": rows["judge"], "low": low, "high": high},
+        **{"question_id": sample.scenario[test], "wording": sample.wording[test]},
+    ).reindex(columns=list(DECISIONS))
+
+
+def _decided(sample: Sample, models: np.ndarray) -> pd.DataFrame:
+    """The decisions that selections follow."""
+    judge, test = (each.ravel() for each in np.indices(sample.side.shape))
+    side = sample.side.ravel()
+    decisions = {"test": test, "judge": models[judge], "value": side, "choice": (side > 0).astype(float)}
     return pd.DataFrame(
-        {
-            "question_id": number // wordings,
-            "wording": (number % wordings).astype(str),
-            "repeat": repeat,
-            "partner": repeat,
-            "next": 1 - repeat,
-            "a1": control.T.ravel(),
-            "a2": treatment.T.ravel(),
-            "a0": control[:, ::-1].T.ravel(),
-            "target": np.tile(target, 2).astype(float),
-        }
-    ).assign(**known)
+        decisions | {"condition": "decision", "repeat": 0, "outcome": "ok", "options": 2.0, "values": "-1 1"}
+    )
 
 
-#: Of each number and model: the value, and its Monte-Carlo error.
-Truths = dict[tuple[str, str], tuple[float, float]]
-MEAN = "mean"
+def _framed(sample: Callable[..., Sample]) -> Callable[..., pd.DataFrame]:
+    """As `sample`, the replies as the decisions frame."""
+    return lambda *design, **more: frame(sample(*design, **more))
+
+
+scale_frame, gamble_frame, selection_frame = map(_framed, (scale_sample, gamble_sample, selection_sample))
 
 
 def truths(
@@ -421,7 +341,7 @@ def _defined(sample: Sample, judge: int, said: np.ndarray, lost: np.ndarray) -> 
     a1, a2 = (np.where(unread, np.nan, each) for each in said)
     a0 = np.where(lost[0], np.nan, said[0])[::-1]
     t = np.broadcast_to(_target(sample, judge), a1.shape)
-    low, high = {"scale": (0.0, OPTIONS - 1.0), "acceptance": (0.0, 1.0), "selection": (-1.0, 1.0)}[sample.kind]
+    low, high = ENDS[sample.kind]
     d1, d2, d0 = (np.abs(each - t) for each in (a1, a2, a0))
     with np.errstate(invalid="ignore", divide="ignore"):
         found = {"bias_effect": float(np.nanmean((d1 - d2) / np.maximum(d1, d2)))}
@@ -452,7 +372,7 @@ def _on_scale(sample: Sample, judge: int, a1, a2, a0, distances) -> dict[str, fl
     d1, d2, d0 = distances
     far = np.maximum(a1, OPTIONS - 1 - a1)
     moved = float(np.nanmean((np.abs(a2 - a1) - np.abs(a0 - a1)) / far))
-    if sample.world.target in ("end", "low"):
+    if sample.world.ended:
         return {"halo_effect_excess": moved}
     least = np.where(d1 == 0, np.inf, d1)  # 0/0 counts 0
     specific = np.maximum(0, (d1 - d2) / least) - np.maximum(0, (d1 - d0) / least)
@@ -478,3 +398,34 @@ def _half(said: np.ndarray, ratio: np.ndarray) -> float:
     fit = sm.GLM(np.column_stack([yes, asked - yes]), sm.add_constant(np.log(kinds)), family=sm.families.Binomial())
     intercept, slope = fit.fit().params
     return float(-intercept / slope)
+
+
+#: Anchored or not, and the noise of control and treatment as shares of the scale: nothing pulls.
+SCATTERED = ((False, 0.05, 0.2), (True, 0.05, 0.2), (True, 0.2, 0.1))
+
+
+def scattered_pairs(rng: np.random.Generator, anchored: bool, before: float, after: float) -> pd.DataFrame:
+    """Pairs of 24 scenarios x 3 wordings x 2 repeats whose treatment moves nothing and scatters more, or less."""
+    scenarios, wordings = 24, 3
+    honest = np.repeat(rng.uniform(0.3, 0.7, scenarios), wordings)
+    target = np.repeat(rng.uniform(0.1, 0.9, scenarios) if anchored else rng.integers(0, 2, scenarios), wordings)
+    control, treatment = (
+        np.clip(honest[:, None] + rng.normal(0, sd, (len(honest), 2)), 0, 1) for sd in (before, after)
+    )
+    number = np.tile(np.arange(len(honest)), 2)
+    repeat = np.repeat([0, 1], len(honest))
+    known = {"source": "asked", "judge": "j", "category": "a", "readable": True, "options": 11.0}
+    known |= {"low": 0.0, "high": 1.0}
+    return pd.DataFrame(
+        {
+            "question_id": number // wordings,
+            "wording": (number % wordings).astype(str),
+            "repeat": repeat,
+            "partner": repeat,
+            "next": 1 - repeat,
+            "a1": control.T.ravel(),
+            "a2": treatment.T.ravel(),
+            "a0": control[:, ::-1].T.ravel(),
+            "target": np.tile(target, 2).astype(float),
+        }
+    ).assign(**known)
