@@ -12,7 +12,6 @@ import pandas as pd
 from scipy.special import expit, ndtri
 from scipy.stats import poisson, qmc
 
-from helpers import frames
 from helpers.biases.position.pairs import LABELS
 from helpers.biases.position.winrates import STYLE
 from helpers.frames import GAMES
@@ -21,6 +20,25 @@ from helpers.types import Question
 CANDIDATE, BASELINE = "candidate", "baseline"
 #: Who stands first, and what that does to the sign of the candidate's lead.
 ORDERS = {BASELINE: -1.0, CANDIDATE: 1.0}
+CATEGORY = "hard_prompt"
+NONE, IDENTICAL = "none", "identical"
+#: Questions of the ranked order whose answers are also compared with themselves, as the experiment has it by default.
+CONTROL_LIMIT = 250
+#: How many headers, list items and bold phrases an answer has on average.
+MARKED = (1.0, 2.0, 2.0)
+#: Words of an answer without list items and the like, and tokens of what marks it (see `text`).
+WORDS, MARKS = 40, np.array([2, 2, 5])
+SIGNED = 3
+#: What a judge was asked: its name, the condition, who stood first, which asking.
+Asking = tuple[str, str, str, int]
+SIDES = (CANDIDATE, BASELINE)
+STYLED = tuple(f"{side}_{name}" for side in SIDES for name in STYLE)
+#: Scrambled nets of so many questions (a power of 2); how much they differ tells the error of the whole.
+NETS, NET = 4, 2**12
+#: A number and its Monte-Carlo standard error.
+Known = tuple[float, float]
+#: By verdict in shown terms, from much better first to much better second: what the first won, and which are strong.
+WON, STRONG = np.array([1.0, 1.0, 0.5, 0.0, 0.0]), np.array([True, False, False, False, True])
 #: What near-duplicates leave of a lead.
 ALIKE = 0.05
 
@@ -105,7 +123,7 @@ def odds(judge: GameJudge, seen: Felt, taste: np.ndarray, wobble: np.ndarray) ->
     """The probability of each verdict, as `chances`, with tastes and wobbles of standard deviation 1 given."""
     mine = (judge.sharpness * seen.lead + judge.taste * taste + judge.length_bias * seen.longer) * seen.near
     place = judge.primacy + judge.letter + judge.wobble * wobble
-    feelings = {first: sign * mine + place for first, sign in ORDERS.items()} | {"identical": place}
+    feelings = {first: sign * mine + place for first, sign in ORDERS.items()} | {IDENTICAL: place}
     cuts = np.array([judge.strong, judge.tie, -judge.tie, -judge.strong])
     found = {}
     for name, feeling in feelings.items():
@@ -129,28 +147,31 @@ def sample_frame(
         odds = chances(judge, seen, rng)
         for repeat in range(repeats):
             for first in ORDERS:
-                parts.append(_part(judge, first, "none", repeat, drawn(odds[first], rng), rng))
+                said = _read(judge, first, drawn(odds[first], rng), rng)
+                parts.append(_part(judge, first, NONE, repeat, said))
                 if identical:
-                    same = drawn(odds["identical"][:identical], rng)
-                    parts.append(_part(judge, first, "identical", repeat, same, rng))
+                    same = _read(judge, first, drawn(odds[IDENTICAL][:identical], rng), rng)
+                    parts.append(_part(judge, first, IDENTICAL, repeat, same))
     frame = pd.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
-    known = {"experiment": "arena_hard_position_bias", "source": "asked", "category": "hard_prompt", "games": 2}
+    known = {"experiment": "arena_hard_position_bias", "source": "asked", "category": CATEGORY, "games": 2}
     known |= {"candidate": CANDIDATE, "candidate_vendor": CANDIDATE, "baseline": BASELINE, "verdict": frame["score"]}
     known |= {"judge_vendor": frame["judge"], "judge_model": frame["judge"]}
-    return frame.assign(**known)[list(frames.GAMES)], lengths(seen)
+    return frame.assign(**known)[list(GAMES)], lengths(seen)
 
 
-def _part(
-    judge: GameJudge, first: str, condition: str, repeat: int, verdict: np.ndarray, rng: np.random.Generator
-) -> dict[str, np.ndarray]:
-    labels = np.array(LABELS, dtype=object)[verdict]
-    won = ORDERS[first] * np.sign(2 - verdict)  # by the candidate
-    lost = np.select([won > 0, won < 0], [judge.lost_candidate, judge.lost_baseline], 0.0)
-    unread = rng.random(len(verdict)) < lost
-    labels[unread] = None
-    varying = {"question_id": np.arange(len(verdict)), "score": labels, "outcome": np.where(unread, "invalid", "ok")}
+def _part(judge: GameJudge, first: str, condition: str, repeat: int, verdict: np.ndarray) -> dict[str, np.ndarray]:
+    labels = np.where(verdict < 0, None, np.array(LABELS, dtype=object)[verdict])
+    varying = {"question_id": np.arange(len(verdict)), "score": labels}
+    varying["outcome"] = np.where(verdict < 0, "invalid", "ok")
     known = {"judge": judge.name, "condition": condition, "first": first, "repeat": repeat}
     return varying | {name: np.repeat(value, len(verdict)) for name, value in known.items()}
+
+
+def _read(judge: GameJudge, first: str, verdict: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The verdicts, -1 where one cannot be read, which depends on who won."""
+    won = ORDERS[first] * np.sign(2 - verdict)  # by the candidate
+    lost = np.select([won > 0, won < 0], [judge.lost_candidate, judge.lost_baseline], 0.0)
+    return np.where(rng.random(len(verdict)) < lost, -1, verdict)
 
 
 def lengths(seen: Felt) -> pd.DataFrame:
@@ -163,47 +184,9 @@ def lengths(seen: Felt) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True).assign(headers=0, lists=0, bold=0)
 
 
-@cache
-def truth(world: GameWorld, name: str, questions: int = 400_000) -> dict[str, float]:
-    """What each estimand is in a very large sample, verdicts taken as probabilities and losses at their chances."""
-    rng = np.random.default_rng([41, 1])
-    (judge,) = (each for each in world.judges if each.name == name)
-    odds = chances(judge, felt(world, rng, questions), rng)
-    # Columns: first, tie, second; and by winner: baseline, tie, candidate.
-    placed = {key: _three(each) for key, each in odds.items()}
-    kept = np.array([1 - judge.lost_baseline, 1.0, 1 - judge.lost_candidate])
-    won = {BASELINE: placed[BASELINE] * kept, CANDIDATE: placed[CANDIDATE][:, ::-1] * kept}
-    one, two = won[BASELINE], won[CANDIDATE]
-    both = one.sum(axis=1) * two.sum(axis=1)
-    agree = (one * two).sum(axis=1)
-    net = one[:, 0] * two[:, 2] - one[:, 2] * two[:, 0]
-    p, q = (each / each.sum(axis=1, keepdims=True) for each in (one, two))
-    return {
-        "first_position_effect": float(net.sum() / both.sum()),
-        "flips": float(1 - agree.sum() / both.sum()),
-        "excess_flip": float(((p - q) ** 2).sum(axis=1).mean() / 2),
-        "identical_pair_effect": float((placed["identical"][:, 0] - placed["identical"][:, 2]).mean()),
-    }
-
-
 def names(judges: Sequence[GameJudge]) -> tuple[str, ...]:
     """The judges' names."""
     return tuple(judge.name for judge in judges)
-
-
-CATEGORY = "hard_prompt"
-NONE, IDENTICAL = "none", "identical"
-#: Questions of the ranked order whose answers are also compared with themselves, as the experiment has it by default.
-CONTROL_LIMIT = 250
-#: How many headers, list items and bold phrases an answer has on average.
-MARKED = (1.0, 2.0, 2.0)
-#: Words of an answer without list items and the like, and tokens of what marks it (see `text`).
-WORDS, MARKS = 40, np.array([2, 2, 5])
-SIGNED = 3
-#: What a judge was asked: its name, the condition, who stood first, which asking.
-Asking = tuple[str, str, str, int]
-SIDES = (CANDIDATE, BASELINE)
-STYLED = tuple(f"{side}_{name}" for side in SIDES for name in STYLE)
 
 
 @dataclass(frozen=True)
@@ -234,10 +217,7 @@ def sample(world: GameWorld, questions: int, rng: np.random.Generator, repeats: 
         odds = chances(judge, seen, rng, world.shared)
         for repeat in range(repeats):
             for first in ORDERS:
-                verdict = drawn(odds[first], rng)
-                won = ORDERS[first] * np.sign(2 - verdict)  # by the candidate
-                lost = np.select([won > 0, won < 0], [judge.lost_candidate, judge.lost_baseline], 0.0)
-                said[judge.name, NONE, first, repeat] = np.where(rng.random(questions) < lost, -1, verdict)
+                said[judge.name, NONE, first, repeat] = _read(judge, first, drawn(odds[first], rng), rng)
             same = drawn(odds[IDENTICAL][:CONTROL_LIMIT], rng)
             lost = np.where(same == 2, 0.0, lost_alike(judge))
             said[judge.name, IDENTICAL, BASELINE, repeat] = np.where(rng.random(len(same)) < lost, -1, same)
@@ -329,12 +309,12 @@ def features(verdicts: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-#: Scrambled nets of so many questions (a power of 2); how much they differ tells the error of the whole.
-NETS, NET = 4, 2**12
-#: A number and its Monte-Carlo standard error.
-Known = tuple[float, float]
-#: By verdict in shown terms, from much better first to much better second: what the first won, and which are strong.
-WON, STRONG = np.array([1.0, 1.0, 0.5, 0.0, 0.0]), np.array([True, False, False, False, True])
+@cache
+def truth(world: GameWorld, name: str, questions: int = 400_000) -> dict[str, float]:
+    """What favours a place in a very large sample of one judge, by id, and `flips`: how often orders name others."""
+    rng = np.random.default_rng([41, 1])
+    (judge,) = (each for each in world.judges if each.name == name)
+    return {id: value for (id,), value in _orders(judge, chances(judge, felt(world, rng, questions), rng)).items()}
 
 
 @cache
@@ -393,6 +373,7 @@ def _orders(judge: GameJudge, chances: Mapping[str, np.ndarray]) -> dict[tuple[s
         ("first_position_effect",): float((both[0] - both[1]).sum() / (read[0] * read[1]).sum()),
         ("first_win_rate",): float(first.sum() / (first + second).sum()),
         ("excess_flip",): float((asked * ((p - q) ** 2).sum(axis=1)).sum() / asked.sum() / 2),
+        ("flips",): float(1 - (one * two).sum() / (read[0] * read[1]).sum()),
         ("identical_pair_effect",): float((same[:, 0] - same[:, 2]).sum() / same.sum()),
     }
 
