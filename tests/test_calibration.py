@@ -277,13 +277,13 @@ def test_every_hint_is_read_from_the_prompt() -> None:
 @pytest.mark.parametrize("what", ["ranking", "place", "lost", "missing"])
 def test_two_paths_that_differ_are_told_apart(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     case = of_world(mt_bench_blind.CASES, "lost")
+    written = rankings._written
     if what == "ranking":
-        written = rankings._written
         monkeypatch.setattr(rankings, "_written", lambda ranking, *rest: written(ranking[::-1], *rest))
     elif what == "place":
         case = replace(case, frame=lambda s: rankings.frame(s).assign(slot=lambda f: 5 - f["slot"]))
     elif what == "lost":
-        monkeypatch.setattr(rankings, "lost", lambda *_: False)
+        monkeypatch.setattr(rankings, "_written", lambda *said: written(*said[:-1], None))
     else:
         case = replace(case, frame=lambda s: rankings.frame(s).iloc[6:])
     with pytest.raises(ValueError, match=r"lost, 12 questions, replication 0: \d+ verdicts of the two paths differ"):

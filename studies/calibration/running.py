@@ -1,4 +1,7 @@
-"""Parts of one piece of work on fresh processes, each result as it comes; none of them outlives who asked for it."""
+"""Runs simulated judges of known truth many times, on all cores, and says what each estimator made of them.
+
+Processes are fresh, each result comes as it is made, and no process outlives whoever asked for it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Samples of judges who rank six answers, blind and under hints, with everything that decided their verdicts."""
+"""Judges who rank six answers, blind and under hints: what decided their verdicts, what they say, what is true of them.
+
+Orders and names are those that the experiments would show; the truths are of a very large population of questions, by
+chances instead of draws where they do.
+"""
 
 from __future__ import annotations
 
@@ -154,13 +158,9 @@ def chances(world: World, utility: np.ndarray) -> np.ndarray:
     return first * (1 - world.lost - world.lost_own * own)
 
 
-def population(world: World) -> Latent:
-    """The questions that all chances are averaged over."""
-    return _population(world, MANY)
-
-
 @lru_cache(maxsize=1)
 def _population(world: World, questions: int) -> Latent:
+    """The questions that all chances are averaged over."""
     return latent(world, questions, _chance(world, 0))
 
 
@@ -174,7 +174,7 @@ def first_places(world: World) -> Truths:
 
     Each with its Monte-Carlo standard error as `se`.
     """
-    felt = population(world)
+    felt = _population(world, MANY)
     first, vendor = chances(world, felt.utility), world.vendor_of
     found, rates = {}, []
     read = first.sum(axis=2)
@@ -196,7 +196,7 @@ def first_places(world: World) -> Truths:
 
 def log_odds(world: World) -> Truths:
     """third_party_log_odds by vendor, of the chances of three vendors."""
-    first, vendor = chances(world, population(world).utility), world.vendor_of
+    first, vendor = chances(world, _population(world, MANY).utility), world.vendor_of
     by = np.stack([first[:, vendor == w].sum(axis=1) for w in range(3)], axis=1)
     counts = np.stack([by[:, :, vendor == v].sum(axis=2) for v in range(3)], axis=2)
     found = models.third_party_log_odds_clustered(counts)
@@ -242,7 +242,7 @@ def hinted(world: World, arm: Arm) -> Truths:
     Judgments blind and under the hint are independent once question, answers, tastes and orders are given. A spread
     over questions is integrated (Gauss and Hermite), not drawn.
     """
-    felt, vendor = population(world), world.vendor_of
+    felt, vendor = _population(world, MANY), world.vendor_of
     own = np.broadcast_to(vendor[:, None] == vendor, felt.utility.shape)
     points, weights = np.polynomial.hermite_e.hermegauss(9 if arm.spread else 1)
     gains = zip(weights / weights.sum(), arm.utility + arm.spread * points, strict=True)
@@ -266,7 +266,7 @@ def _excess(blind: np.ndarray, told: np.ndarray) -> Interval:
 
 def swapped(world: World, arm: Arm) -> Truths:
     """name_effect (by vendor and "average") of names dealt out at random, by chances under one deal a judgment."""
-    felt, vendor = population(world), world.vendor_of
+    felt, vendor = _population(world, MANY), world.vendor_of
     named = np.random.default_rng([20, 4]).permuted(np.broadcast_to(vendor, felt.utility.shape), axis=2)
     mine = taken(world, arm.condition, named)
     first = chances(world, felt.utility + arm.utility * mine)
@@ -286,14 +286,6 @@ QUESTION = re.compile(r"<<<QUESTION (\w+)>>>\n(.*?)\n<<<END QUESTION \1>>>", re.
 ANSWER = re.compile(r"<<<ANSWER (\w) (\w+)>>>\n(.*?)\n<<<END \1 \2>>>", re.DOTALL)
 OWN = re.compile(r"Who wrote what: answers? ([\w ]+) came from your own vendor, (\w+)\.")
 AUTHOR = re.compile(r"^(\w): (.+)$", re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class Known:
-    """Whose text is whose: what a judge feels goes with the text, wherever it stands in the prompt."""
-
-    questions: dict[str, int]
-    candidates: dict[str, int]
 
 
 def spoken(sample: Sample, trials: Callable[..., list[Trial]], name: str) -> pd.DataFrame:
@@ -327,10 +319,9 @@ def spoken(sample: Sample, trials: Callable[..., list[Trial]], name: str) -> pd.
         repeats=repeats,
         own={"hints": list(dict.fromkeys(hints)), "answers": "given"},
     )
-    known = Known(
-        {question.text: number for number, question in enumerate(questions)},
-        {answers[id, model.name].text: number for id in ids for number, model in enumerate(models)},
-    )
+    # Whose text is whose: what a judge feels goes with the text, wherever it stands in the prompt.
+    known = {question.text: number for number, question in enumerate(questions)}
+    known |= {answers[id, model.name].text: number for id in ids for number, model in enumerate(models)}
     askings = {(asking.condition, asking.repeat): asking for asking in sample.askings}
     # An experiment repeats all its conditions, a sample only those that it needs.
     every = trials("judging", experiment, questions, {}, answers)
@@ -353,12 +344,12 @@ def _text(seed: int, question: str, model: Model) -> str:
     return f"Answer {short_hash('text', seed, question, model.name, digits=12)}.\n\nIt has two paragraphs."
 
 
-def _reply(sample: Sample, asking: Asking, known: Known, judge: int, trial: Trial) -> tuple[str, str]:
+def _reply(sample: Sample, asking: Asking, known: Mapping[str, int], judge: int, trial: Trial) -> tuple[str, str]:
     """What the judge writes to the prompt of this trial, and how the reply ends."""
     prompt, world = trial.request.prompt, sample.world
     nonce, text = QUESTION.search(prompt).groups()
-    question = known.questions[text]
-    shown = {label: known.candidates[text] for label, _, text in ANSWER.findall(prompt)}
+    question = known[text]
+    shown = {label: known[text] for label, _, text in ANSWER.findall(prompt)}
     mine = _taken(prompt[prompt.rindex("<<<END ") :], world.vendors[world.vendor_of[judge]].upper(), shown)
     utility = {}
     for slot, (label, candidate) in enumerate(shown.items()):
