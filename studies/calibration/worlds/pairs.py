@@ -21,6 +21,10 @@ Arm = tuple[str, int, int]
 CONTROLS = ("right_first_control", "wrong_first_control", "score_control")
 BEFORE: Arm = ("none", 0, 0)
 REPEAT: Arm = ("none", 0, 1)
+LETTERS = "ABCDEFGHIJ"[:OPTIONS]
+CATEGORY = "story"
+#: What an option says, by the number that the world knows it by; 0 is the right one.
+OPTION = "it was thing {} that question {} is about"
 
 
 @dataclass(frozen=True)
@@ -173,77 +177,6 @@ def _judged(world: PairWorld, u: np.ndarray, rng: np.random.Generator, expected:
     return found[0], found[1]
 
 
-def sample(
-    world: PairWorld,
-    rng: np.random.Generator,
-    arms: Sequence[Arm] = (BEFORE, REPEAT),
-    articles: int = 115,
-    each: int = 3,
-    recognition: bool = False,
-    expected: bool = False,
-) -> pd.DataFrame:
-    """The items of one sample (see `drawn`); with `recognition` authors are asked which they wrote in every arm."""
-    made = drawn(world, rng, arms, articles, each, arms if recognition else (), expected)
-    who, parts = _who(made), []
-    for one in made.asked:
-        verdicts = {"right_first": one.right_first.ravel(), "wrong_first": one.wrong_first.ravel()}
-        target, dose, repeat = one.arm
-        at = {"target": target, "dose": dose, "repeat": repeat, "task": one.task}
-        parts.append(pd.DataFrame(verdicts).assign(**at).join(who)[one.kept.ravel()])
-    table = pd.concat(parts, ignore_index=True)
-    # Verdicts are compared with the repeat arm, recognition with its only unedited asking.
-    partner = np.where(table["task"] == "correct", 1, 0)
-    return beside_control(scored(_with_arms(table)).assign(right_partner=partner, wrong_partner=partner))
-
-
-def _who(made: Drawn) -> pd.DataFrame:
-    size, q, r, w = len(NAMES), made.q, made.r, made.w
-    names = {key: np.repeat(code, size) for key, code in (("right", r), ("wrong", w))}
-    judge = np.tile(np.arange(size), len(q))
-    own = np.where(judge == names["wrong"], 2, np.where(judge == names["right"], 1, 0))
-    coded = {key: pd.Categorical.from_codes(code, NAMES) for key, code in (*names.items(), ("judge", judge))}
-    labels = {key: np.repeat(made.answer[q, code], size) for key, code in (("right_label", r), ("wrong_label", w))}
-    return pd.DataFrame(
-        {
-            "question_id": np.repeat(q, size),
-            "article": np.repeat(made.article[q], size),
-            **coded,
-            **{f"{key}_vendor": value for key, value in coded.items()},
-            **{key: pd.Categorical.from_codes(code, list("ABCD")) for key, code in labels.items()},
-            "own": pd.Categorical.from_codes(own, ["", "right", "wrong"]),
-        }
-    )
-
-
-def _with_arms(table: pd.DataFrame) -> pd.DataFrame:
-    edited = table["target"] != "none"
-    condition = np.where(edited, table["target"] + "_" + table["dose"].astype(str), "none")
-    edit = np.where(edited, "synonyms", "none")
-    return table.assign(condition=condition, edit=edit, category="quality", probability=np.nan)
-
-
-def rows(table: pd.DataFrame) -> pd.DataFrame:
-    """The pair frame that has these items: one row a judgment, as `frames.pairwise` gives it."""
-    parts = []
-    for first in ("right", "wrong"):
-        verdict = table[f"{first}_first"]
-        picked = np.where(verdict == 1.0, "right", "wrong").astype(object)
-        picked[verdict.isna()] = None
-        outcome = np.where(verdict.isna(), "unparsed", "ok")
-        parts.append(table.assign(first=first, picked=picked, outcome=outcome, p_right=np.nan))
-    frame = pd.concat(parts, ignore_index=True).drop(
-        columns=["right_first", "wrong_first", "score", "consistent", "probability", *CONTROLS]
-    )
-    partner = np.where(frame["task"] == "correct", 1, 0)
-    return frame.assign(experiment="quality_self_preference", judge_model=frame["judge"], partner=partner)
-
-
-LETTERS = "ABCDEFGHIJ"[:OPTIONS]
-CATEGORY = "story"
-#: What an option says, by the number that the world knows it by; 0 is the right one.
-OPTION = "it was thing {} that question {} is about"
-
-
 def letter(question: int, option: int) -> str:
     """The letter of an option; which one is right differs from question to question."""
     return LETTERS[(option + question) % OPTIONS]
@@ -278,72 +211,112 @@ def questions(made: Drawn) -> tuple[Question, ...]:
     return tuple(found)
 
 
+def sample(
+    world: PairWorld,
+    rng: np.random.Generator,
+    arms: Sequence[Arm] = (BEFORE, REPEAT),
+    articles: int = 115,
+    each: int = 3,
+    recognition: bool = False,
+    expected: bool = False,
+) -> pd.DataFrame:
+    """The items of one sample (see `drawn`); with `recognition` authors are asked which they wrote in every arm."""
+    made = drawn(world, rng, arms, articles, each, arms if recognition else (), expected)
+    pair, judge = (each.ravel() for each in np.indices((len(made.q), len(NAMES))))
+    who, parts = pd.DataFrame(_people(made, pair, judge)), []
+    for one in made.asked:
+        said = {"right_first": one.right_first.ravel(), "wrong_first": one.wrong_first.ravel()}
+        parts.append(who.assign(**said, **_arm(one))[one.kept.ravel()])
+    table = scored(pd.concat(parts, ignore_index=True).assign(category="quality", probability=np.nan))
+    # Verdicts are compared with the repeat arm, recognition with its only unedited asking.
+    partner = np.where(table["task"] == "correct", 1, 0)
+    return beside_control(table.assign(right_partner=partner, wrong_partner=partner))
+
+
+def rows(table: pd.DataFrame) -> pd.DataFrame:
+    """The pair frame that has these items: one row a judgment, as `frames.pairwise` gives it."""
+    parts = []
+    for first in ("right", "wrong"):
+        verdict = table[f"{first}_first"]
+        picked = np.where(verdict == 1.0, "right", "wrong").astype(object)
+        picked[verdict.isna()] = None
+        outcome = np.where(verdict.isna(), "unparsed", "ok")
+        parts.append(table.assign(first=first, picked=picked, outcome=outcome, p_right=np.nan))
+    frame = pd.concat(parts, ignore_index=True).drop(
+        columns=["right_first", "wrong_first", "score", "consistent", "probability", *CONTROLS]
+    )
+    partner = np.where(frame["task"] == "correct", 1, 0)
+    return frame.assign(experiment="quality_self_preference", judge_model=frame["judge"], partner=partner)
+
+
 def frame(made: Drawn) -> pd.DataFrame:
     """The pair frame of a sample (columns: PAIRWISE), as `frames.pairwise` makes it of judgments.
 
     Authors are asked which answer they wrote only where theirs is the one that is edited, or none is.
     """
-    size, parts = len(NAMES), []
-    pair, judge = (each.ravel() for each in np.indices((len(made.q), size)))
-    own = np.where(judge == made.w[pair], 2, np.where(judge == made.r[pair], 1, 0))
+    pair, judge = (each.ravel() for each in np.indices((len(made.q), len(NAMES))))
+    parts = []
     for asked in made.asked:
-        target = asked.arm[0]
         kept = asked.kept.ravel()
-        if asked.task == "wrote" and target != "none":
-            kept = kept & (own == 1 + (target == "wrong"))
+        if asked.task == "wrote" and asked.arm[0] != "none":
+            kept = kept & (judge == (made.w if asked.arm[0] == "wrong" else made.r)[pair])
         at = np.flatnonzero(kept)
         parts += [(asked, first, at, getattr(asked, f"{first}_first").ravel()[at]) for first in ("right", "wrong")]
-    at = np.concatenate([at for *_, at, _ in parts])
-    verdict = np.concatenate([said for *_, said in parts])
-    sizes = [len(said) for *_, said in parts]
-    pair, judge, own = pair[at], judge[at], own[at]
-    q, r, w = made.q[pair], made.r[pair], made.w[pair]
-    ids = [question_id(number) for number in range(len(made.article))]
-    articles = [f"a{number}" for number in range(int(made.article.max(initial=-1)) + 1)]
-    lettered = {name: (made.answer[q, who] + q) % OPTIONS for name, who in (("right", r), ("wrong", w))}
-    lost = np.isnan(verdict)
-    people = {"judge": judge, "right": r, "wrong": w}
+    at, verdict = (np.concatenate([part[i] for part in parts]) for i in (2, 3))
+    sizes, lost = [len(said) for *_, said in parts], np.isnan(verdict)
+    arms = [_arm(asked) | {"first": first} for asked, first, *_ in parts]
     columns = {
-        "experiment": _all("quality_self_preference", at),
-        "question_id": pd.Categorical.from_codes(q, ids),
-        "article": pd.Categorical.from_codes(made.article[q], articles),
-        "category": _all(CATEGORY, at),
-        **{name: pd.Categorical.from_codes(who, NAMES) for name, who in people.items()},
-        **{f"{name}_vendor": pd.Categorical.from_codes(who, NAMES) for name, who in people.items()},
-        "judge_model": pd.Categorical.from_codes(judge, NAMES),
-        **{f"{name}_label": pd.Categorical.from_codes(code, list(LETTERS)) for name, code in lettered.items()},
-        "own": pd.Categorical.from_codes(own, ["", "right", "wrong"]),
+        **_people(made, pair[at], judge[at]),
+        **{name: _repeated([arm[name] for arm in arms], sizes) for name in arms[0]},
+        "experiment": _repeated(["quality_self_preference"], [len(at)]),
+        "category": _repeated([CATEGORY], [len(at)]),
         "picked": pd.Categorical.from_codes(np.where(lost, -1, verdict == 1.0), ["wrong", "right"]),
         "outcome": pd.Categorical.from_codes(lost.astype(int), ["ok", "unparsed"]),
         "p_right": np.full(len(at), np.nan),
-        "first": _named([first for _, first, *_ in parts], sizes),
-        "task": _named([asked.task for asked, *_ in parts], sizes),
-        "condition": _named([_condition(asked.arm) for asked, *_ in parts], sizes),
-        "edit": _named(["none" if asked.arm[0] == "none" else "synonyms" for asked, *_ in parts], sizes),
-        "target": _named([asked.arm[0] for asked, *_ in parts], sizes),
-        "dose": np.repeat([asked.arm[1] for asked, *_ in parts], sizes),
-        "repeat": np.repeat([asked.arm[2] for asked, *_ in parts], sizes),
-        "partner": np.repeat([_partner(asked.arm, asked.task) for asked, *_ in parts], sizes),
     }
     return pd.DataFrame(columns)[list(PAIRWISE)]
 
 
-def _condition(arm: tuple[str, int, int]) -> str:
-    return "none" if arm[0] == "none" else f"{arm[0]}_{arm[1]}"
+def _people(made: Drawn, pair: np.ndarray, judge: np.ndarray) -> dict[str, pd.Categorical]:
+    """Question, authors, labels and judge of each of these pairs."""
+    q, right, wrong = made.q[pair], made.r[pair], made.w[pair]
+    ids = [question_id(number) for number in range(len(made.article))]
+    articles = [f"a{number}" for number in range(int(made.article.max(initial=-1)) + 1)]
+    people = {"judge": judge, "right": right, "wrong": wrong}
+    coded = {name: pd.Categorical.from_codes(who, NAMES) for name, who in people.items()}
+    labels = {f"{name}_label": (made.answer[q, people[name]] + q) % OPTIONS for name in ("right", "wrong")}
+    return {
+        "question_id": pd.Categorical.from_codes(q, ids),
+        "article": pd.Categorical.from_codes(made.article[q], articles),
+        **coded,
+        **{f"{name}_vendor": who for name, who in coded.items()},
+        "judge_model": coded["judge"],
+        **{name: pd.Categorical.from_codes(code, list(LETTERS)) for name, code in labels.items()},
+        "own": pd.Categorical.from_codes((judge == right) + 2 * (judge == wrong), ["", "right", "wrong"]),
+    }
 
 
-def _partner(arm: tuple[str, int, int], task: str) -> int:
-    """An edited text's verdict stands beside the repeat arm, and what is asked once beside that."""
-    return arm[2] if arm[0] == "none" else int(task == "correct")
+def _arm(asked: Asked) -> dict[str, str | int]:
+    """What was asked: an edited text's verdict stands beside the repeat arm, and what is asked once beside that."""
+    target, dose, repeat = asked.arm
+    edited = target != "none"
+    return {
+        "task": asked.task,
+        "condition": f"{target}_{dose}" if edited else "none",
+        "edit": "synonyms" if edited else "none",
+        "target": target,
+        "dose": dose,
+        "repeat": repeat,
+        "partner": int(asked.task == "correct") if edited else repeat,
+    }
 
 
-def _named(names: Sequence[str], sizes: Sequence[int]) -> pd.Categorical:
-    known = list(dict.fromkeys(names))
-    return pd.Categorical.from_codes(np.repeat([known.index(name) for name in names], sizes), known)
-
-
-def _all(name: str, rows: np.ndarray) -> pd.Categorical:
-    return pd.Categorical.from_codes(np.zeros(len(rows), dtype=int), [name])
+def _repeated(values: Sequence[str | int], sizes: Sequence[int]) -> pd.Categorical | np.ndarray:
+    """Each value so often; texts as categories."""
+    if not isinstance(values[0], str):
+        return np.repeat(values, sizes)
+    kinds = list(dict.fromkeys(values))
+    return pd.Categorical.from_codes(np.repeat([kinds.index(value) for value in values], sizes), kinds)
 
 
 #: Batches of articles with one question each; how much they differ tells the error of the whole.
