@@ -44,11 +44,10 @@ class PairWorld:
         + recognises_j (recognised_r [r is j's own] - recognised_w [w is j's own]).
 
     An edit of dose d takes damage[d] (1 + damage_spread * N(0, 1)), the same for every judge, from the text that is
-    edited, leaves the share fade[d] of what its author recognises, and draws a new part `retaste` of each judge's
-    taste. `scaled`: damage is felt in proportion to the judge's sharpness. `lost_wrong`, `lost_right`: the share of
-    verdicts for the wrong and the right answer that cannot be read. `siblings`: how nearly the last model's beliefs,
-    texts and what judges think of its style are those of the last but one. `kin`: the same of the tastes of the last
-    two judges.
+    edited and leaves the share fade[d] of what its author recognises. `scaled`: damage is felt in proportion to the
+    judge's sharpness. `lost_wrong`, `lost_right`: the share of verdicts for the wrong and the right answer that cannot
+    be read. `siblings`: how nearly the last model's beliefs, texts and what judges think of its style are those of the
+    last but one. `kin`: the same of the tastes of the last two judges.
     """
 
     skill: tuple[float, ...] = (2.0, 1.0, 0.6, 1.4)
@@ -64,7 +63,6 @@ class PairWorld:
     damage: Mapping[int, float] = field(default_factory=dict)
     damage_spread: float = 0.0
     fade: Mapping[int, float] = field(default_factory=lambda: {0: 1.0, 2: 0.5, 4: 0.3, 8: 0.1})
-    retaste: float = 0.0
     scaled: bool = False
     lost_wrong: float = 0.0
     lost_right: float = 0.0
@@ -147,8 +145,6 @@ def drawn(
         felt = sharp if world.scaled else np.ones(size)
         harm = world.damage.get(of_w, 0.0) * wear[q, w] - world.damage.get(of_r, 0.0) * wear[q, r]
         u = base + felt * harm[:, None] + prefers * (own_r * seen_r - own_w * seen_w)
-        if world.retaste and dose:
-            u = u + world.retaste * rng.standard_normal((n, size, size))[q, :, w if of_w else r]
         asked.append(Asked(arm, "correct", *_judged(world, u, rng, expected), np.ones(u.shape, dtype=bool)))
         if arm in wrote:
             u = world.claims * known + np.array(world.recognises) * (own_r * seen_r - own_w * seen_w)
