@@ -79,15 +79,20 @@ def models(names: Sequence[str]) -> tuple[Model, ...]:
     return tuple(Model(name, "simulated", name, name, structured=bool(i % 2)) for i, name in enumerate(names))
 
 
-def read(asked: Iterable[Trial], reply: Callable[[Trial], str | tuple[str, str]]) -> dict[str, Judgment]:
-    """What is read from `reply(trial)`, a text or a text and how it ended, by the key of its request."""
-    found = {}
+def judged(asked: Iterable[Trial], reply: Callable[[Trial], str | tuple[str, str]]) -> list[Judgment]:
+    """What is read from `reply(trial)`, a text or a text and how it ended; trials may share a request."""
+    found = []
     for trial in asked:
         said = reply(trial)
         text, finish = (said, "stop") if isinstance(said, str) else said
         done = Completion(trial.request.key, "ok", text, finish, model=trial.judge.model_id)
-        found[trial.request.key] = verdicts.read(trial, done)
+        found.append(verdicts.read(trial, done))
     return found
+
+
+def read(asked: Iterable[Trial], reply: Callable[[Trial], str | tuple[str, str]]) -> dict[str, Judgment]:
+    """As `judged`, by the key of the request."""
+    return {each.trial.request.key: each for each in judged(asked, reply)}
 
 
 def stated(request: Request, nonce: str, reason: str, verdict: str) -> str:

@@ -191,8 +191,7 @@ def spoken(made: Made) -> pd.DataFrame:
         for row, question in enumerate(asked)
         for column, pair in enumerate(compared(run, question))
     }
-    read = speaking.read(trials("judging", run, asked, {}), lambda trial: _verdict(trial, made, known))
-    return tidy(list(read.values()), {})
+    return tidy(speaking.judged(trials("judging", run, asked, {}), lambda trial: _verdict(trial, made, known)), {})
 
 
 def _verdict(trial: Trial, made: Made, known: dict[tuple[str, str], tuple[int, int]]) -> str:

@@ -331,7 +331,7 @@ def spoken(sample: Sample, trials: Callable[..., list[Trial]], name: str) -> pd.
         asking = askings[trial.condition, trial.request.repeat]
         return _reply(sample, asking, known, models.index(trial.judge), trial)
 
-    return listwise(list(speaking.read(asked, reply).values()), answers)
+    return listwise(speaking.judged(asked, reply), answers)
 
 
 @lru_cache
