@@ -137,7 +137,7 @@ def _no_names(names: tuple[str, ...]) -> None:
 
 
 RESULTS = (instruments.analyze, auditing.audit, reporting.report, papers.paper)
-AROUND = (instruments.power, stores.store, checking.check, instruments.calibrate, instruments.explain)
+AROUND = (instruments.power, stores.store, checking.check, instruments.explain)
 for command in (*RESULTS, *AROUND):
     main.add_command(command)
 

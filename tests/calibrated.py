@@ -1,4 +1,4 @@
-"""What no slow test repeats: rows of figures/overview/calibration.csv, which `recuse calibrate` renews."""
+"""What no slow test repeats: rows of figures/overview/calibration.csv, which `python -m studies.calibration` renews."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.calibrate import results
+from helpers import calibrate
 
 #: Fewest replications, by questions, that stored results are of.
 FEWEST = {80: 500, 20: 120, 400: 120}
@@ -33,8 +33,8 @@ class Held:
 
 def stored(experiment: str) -> tuple[pd.DataFrame, dict[str, Any]]:
     """The stored rows and facts of an experiment; one without any is a failure."""
-    rows, facts = results.stored()
-    assert experiment in facts, f"{experiment} has not been calibrated: `recuse calibrate {experiment}`"
+    rows, facts = calibrate.stored()
+    assert experiment in facts, f"{experiment} has not been calibrated: `python -m studies.calibration {experiment}`"
     return rows[rows["experiment"] == experiment], facts[experiment]
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from helpers.calibrate.worlds.pairs import BEFORE, PairWorld, sample
 from helpers.types import Question
+from studies.calibration.worlds.pairs import BEFORE, PairWorld, sample
 
-#: The published names of the models of `helpers.calibrate.worlds.pairs`.
+#: The published names of the models of `studies.calibration.worlds.pairs`.
 MODELS = {
     "deepseek": "DeepSeek-V3",
     "llama": "Meta-Llama-3.1-8B-Instruct-Turbo",

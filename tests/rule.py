@@ -1,10 +1,10 @@
-"""What simulations in the tests are held to: the rule of `helpers.calibrate.rule`, as assertions."""
+"""What simulations in the tests are held to: the rule of `studies.calibration.cases`, as assertions."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from helpers.calibrate.rule import MOST_ERRORS, exact
+from studies.calibration.cases import MOST_ERRORS, exact
 
 __all__ = ["assert_unbiased", "assert_within", "exact"]
 

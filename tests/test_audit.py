@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 from helpers import datasets
-from helpers.calibrate.worlds.listwise import draw
-from helpers.calibrate.worlds.listwise_frames import frame as frame_of
-from helpers.calibrate.worlds.listwise_worlds import WORLDS
+from studies.calibration.worlds.listwise import WORLDS, draw
+from studies.calibration.worlds.listwise import frame as frame_of
 
 CANNOT = "which model wins and which letter wins cannot be told apart."
 

@@ -13,12 +13,12 @@ from helpers.biases import position, self_preference
 from helpers.biases.position import effects, flips, winrates
 from helpers.biases.self_preference import baseline, obfuscation, rates, recognition
 from helpers.biases.self_preference.items import items
-from helpers.calibrate import arena_hard_position_bias as arena
-from helpers.calibrate import quality_self_preference as quality
-from helpers.calibrate.cases import ROLES, Case, Target
-from helpers.calibrate.worlds import game_frames, game_truths, pair_frames, pair_truths
-from helpers.calibrate.worlds.games import CANDIDATE
-from helpers.calibrate.worlds.pairs import NAMES, REPEAT, drawn
+from studies.calibration.cases import ROLES, Case, Target
+from studies.calibration.experiments import arena_hard_position_bias as arena
+from studies.calibration.experiments import quality_self_preference as quality
+from studies.calibration.worlds import games, pairs
+from studies.calibration.worlds.games import CANDIDATE
+from studies.calibration.worlds.pairs import NAMES, REPEAT, drawn
 from tests.runs import one
 
 CASES = [*quality.CASES, *arena.CASES]
@@ -38,9 +38,9 @@ def rows_of(frame: pd.DataFrame) -> Counter:
 @pytest.fixture(autouse=True)
 def small_populations(monkeypatch: pytest.MonkeyPatch) -> None:
     """What targets there are is known without their exact truths."""
-    monkeypatch.setattr(pair_truths, "BATCH", 500)
-    monkeypatch.setattr(game_truths, "NET", 2**9)
-    monkeypatch.setattr(arena, "truths", game_truths.truths.__wrapped__)
+    monkeypatch.setattr(pairs, "BATCH", 500)
+    monkeypatch.setattr(games, "NET", 2**9)
+    monkeypatch.setattr(arena, "truths", games.truths.__wrapped__)
 
 
 def targets(case: Case) -> Sequence[Target]:
@@ -94,9 +94,9 @@ def test_each_headline_number_is_tried_where_nothing_and_where_something_is_plan
 
 def test_the_truths_of_pairs_are_what_estimators_find_in_many_articles(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two ways to one number: sums of chances, and the estimators on verdicts of 6,000 articles."""
-    world = quality.WORLDS["recognised"].world
+    world = quality.WORLDS["recognised"].pairs
     made = drawn(world, np.random.default_rng([51, 4]), (quality.BEFORE, REPEAT, quality.EDIT), 6_000, 1, (REPEAT,))
-    table = items(pair_frames.frame(made))
+    table = items(pairs.frame(made))
     found = [
         *obfuscation.obfuscation_effect(table, "d", 1, parts=False),
         *obfuscation.against_other_author(table, "d"),
@@ -104,8 +104,8 @@ def test_the_truths_of_pairs_are_what_estimators_find_in_many_articles(monkeypat
         *recognition.recognition_balanced(table, "d"),
         *rates.accuracy_harmful(table, "d"),
     ]
-    monkeypatch.setattr(pair_truths, "BATCH", 5_000)
-    known = pair_truths.truths(world, quality.EDIT)
+    monkeypatch.setattr(pairs, "BATCH", 5_000)
+    known = pairs.truths(world, quality.EDIT)
     for (id, judge), (value, error) in known.items():
         each = one(found, id, judge=judge, **quality.PLACES[id])
         assert abs(each.value - value) < 4.5 * np.hypot(each.se, error), f"{id} of {judge}: {each.value} for {value}"
@@ -115,14 +115,14 @@ def test_the_truths_of_pairs_are_what_estimators_find_in_many_articles(monkeypat
 def test_the_truths_of_games_are_what_estimators_find_in_many_questions() -> None:
     for world, judge in (("places", "unequal"), ("losses", "primed"), ("style", "wordy_primed")):
         at = arena.WORLDS[world]
-        frame = game_frames.frame(game_frames.sample(at.world, 8_000, np.random.default_rng([51, 5])))
+        frame = games.frame(games.sample(at.world, 8_000, np.random.default_rng([51, 5])))
         frame = frame[frame["judge"] == judge]
         table = position.pairs(frame)
         found = [*effects.first_position_effect(table, "d", 1), *effects.first_win_rate(table, "d")]
         found += [*flips.excess_flip(table, "d", 1), *flips.control_arms(table, "d", 1)]
         if world != "losses":  # there win rates are biased, and the truth is that of no losses
-            found += winrates.win_rate(table, "d", game_frames.features(frame))
-        known = game_truths.truths.__wrapped__(at.world, judge)
+            found += winrates.win_rate(table, "d", games.features(frame))
+        known = games.truths.__wrapped__(at.world, judge)
         for each in found:
             value, error = known[(each.id, *(each.where[key] for key in ("style", "weight") if key in each.where))]
             assert abs(each.value - value) < 4.5 * np.hypot(each.se, error), f"{each.id} {each.where} in {world}"
@@ -133,7 +133,7 @@ def test_no_place_is_favoured_by_fair_judges() -> None:
     for world in ("fair", "losses", "twins"):
         for judge in arena.WORLDS[world].world.judges:
             if not (judge.primacy or judge.letter or judge.wobble):
-                known = game_truths.truths.__wrapped__(arena.WORLDS[world].world, judge.name)
+                known = games.truths.__wrapped__(arena.WORLDS[world].world, judge.name)
                 for id, nothing in (("first_position_effect", 0), ("first_win_rate", 0.5), ("excess_flip", 0)):
                     assert known[id,][0] == pytest.approx(nothing, abs=1e-12), f"{id} of {judge.name} in {world}"
 
@@ -141,8 +141,8 @@ def test_no_place_is_favoured_by_fair_judges() -> None:
 def test_styles_counted_in_texts_are_those_that_were_drawn() -> None:
     marks = np.array([[0, 0, 0], [3, 2, 1]])
     words = np.array([7, 41])
-    texts = [game_frames.text(n, CANDIDATE, words[n], marks[n]) for n in range(2)]
+    texts = [games.text(n, CANDIDATE, words[n], marks[n]) for n in range(2)]
     from helpers.datasets import style_of
 
     counted = [list(style_of(text).values()) for text in texts]
-    assert game_frames.style(words, marks).tolist() == counted
+    assert games.style(words, marks).tolist() == counted

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from helpers.calibrate.running import COLUMNS
+from helpers.calibrate import COLUMNS
 from tests import calibrated
 from tests.calibrated import Held, assert_calibrated
 from tests.rule import assert_within

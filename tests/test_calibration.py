@@ -25,34 +25,21 @@ from scipy import stats
 from helpers import calibrate, paths
 from helpers.biases.hinting.fails import FAILS as hinting_fails
 from helpers.biases.top_choice.fails import FAILS as top_choice_fails
-from helpers.calibrate import (
-    hinting_groups,
-    mt_bench_blind,
-    program,
-    quality_self_preference,
-    rankings,
-    rankings_spoken,
-    rankings_truth,
-    results,
-    rule,
-    running,
-    speaking,
-)
-from helpers.calibrate.cases import Case, Target
-from helpers.calibrate.fingerprint import FRAMES, fingerprint, stored_frames
-from helpers.calibrate.rankings import Arm
-from helpers.calibrate.worlds import pair_truths
-from helpers.calibrate.worlds.listwise import CATEGORIES, latent
-from helpers.calibrate.worlds.listwise_worlds import WORLDS
 from helpers.config import load_experiment
 from helpers.figures import style as styles
 from helpers.figures.calibration import show_calibration
 from helpers.types import Estimate
+from studies.calibration import __main__ as program
+from studies.calibration import results, running, speaking
+from studies.calibration.cases import SEED, Case, Target, chance, exact, verdict
+from studies.calibration.experiments import hinting_groups, mt_bench_blind, quality_self_preference
+from studies.calibration.fingerprint import FRAMES, fingerprint, stored_frames
+from studies.calibration.worlds import pairs, rankings
+from studies.calibration.worlds.listwise import CATEGORIES, WORLDS, latent
+from studies.calibration.worlds.rankings import Arm
 from tests.calibrated import FEWEST, stored
 from tests.test_figures import EACH_STYLE, texts
 from tests.test_figures_hinting import assert_readable
-
-CALIBRATED = [name for name in results.EXPERIMENTS if importlib.util.find_spec(f"helpers.calibrate.{name}")]
 
 
 def of_world(cases: tuple[Case, ...], world: str) -> Case:
@@ -62,16 +49,16 @@ def of_world(cases: tuple[Case, ...], world: str) -> Case:
 @pytest.fixture
 def small_populations(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Truths of a smoke test need not be precise; nobody else is given these."""
-    monkeypatch.setattr(rankings_truth, "MANY", 400)
-    monkeypatch.setattr(rankings_truth, "FITTED", 400)
-    monkeypatch.setattr(rankings_truth, "FITS", 2)
-    monkeypatch.setattr(pair_truths, "BATCH", 200)
+    monkeypatch.setattr(rankings, "MANY", 400)
+    monkeypatch.setattr(rankings, "FITTED", 400)
+    monkeypatch.setattr(rankings, "FITS", 2)
+    monkeypatch.setattr(pairs, "BATCH", 200)
     quality_self_preference._targets.cache_clear()
     yield
     quality_self_preference._targets.cache_clear()
 
 
-@pytest.mark.parametrize("experiment", CALIBRATED)
+@pytest.mark.parametrize("experiment", results.EXPERIMENTS)
 def test_every_case_speaks_as_it_is_drawn_and_measures_its_targets(experiment: str, small_populations: None) -> None:
     cases = running.cases_of(experiment)
     assert len({case.world for case in cases}) == len(cases)
@@ -86,7 +73,7 @@ def test_every_case_speaks_as_it_is_drawn_and_measures_its_targets(experiment: s
 NEVER = {("null", "accuracy_harmful"), ("planted", "bias_placebo")}
 
 
-@pytest.mark.parametrize("experiment", CALIBRATED)
+@pytest.mark.parametrize("experiment", results.EXPERIMENTS)
 def test_every_headline_number_has_a_world_where_nothing_is_there_and_one_where_something_is(
     experiment: str, small_populations: None
 ) -> None:
@@ -118,14 +105,14 @@ def test_every_headline_number_has_a_world_where_nothing_is_there_and_one_where_
     ],
 )
 def test_the_rule(role: str, given: int, bias: float, covered: int, rejected: int, expected: str) -> None:
-    assert rule.verdict(role, given, bias, 1.0, covered, rejected, 0.95) == expected
+    assert verdict(role, given, bias, 1.0, covered, rejected, 0.95) == expected
     if covered == 1780:
         assert stats.binomtest(1780, 2000).proportion_ci(0.999, method="exact").high < 0.93
 
 
 def test_a_coverage_is_held_against_the_level_of_its_own_interval() -> None:
-    assert rule.verdict("planted", 2000, 0.0, 1.0, 1800, 0, 0.9) == "holds"
-    assert rule.verdict("planted", 2000, 0.0, 1.0, 1900, 0, 0.9) == "conservative"
+    assert verdict("planted", 2000, 0.0, 1.0, 1800, 0, 0.9) == "holds"
+    assert verdict("planted", 2000, 0.0, 1.0, 1900, 0, 0.9) == "conservative"
 
 
 def made(values: list[tuple[float, float, float, float]], truth: float, **more: float) -> Case:
@@ -189,7 +176,7 @@ def test_an_interval_without_a_p_is_held_against_what_means_nothing_there() -> N
 def test_a_replication_does_not_depend_on_its_neighbours() -> None:
     case = of_world(mt_bench_blind.CASES, "unequal")
     kept = (("self_bias", "vendor=gpt"), ("self_preference_logit", "vendor=claude"))
-    whole = running.Part("", "", 20, 0, 4, kept, running.SEED)
+    whole = running.Part("", "", 20, 0, 4, kept, SEED)
     together, _ = running.replications(case, whole)
     parts = [running.replications(case, replace(whole, start=a, stop=b))[0] for a, b in ((0, 1), (1, 4))]
     np.testing.assert_array_equal(together, np.concatenate(parts))
@@ -200,9 +187,9 @@ def test_chance_is_another_in_each_world_size_and_run() -> None:
     case = of_world(mt_bench_blind.CASES, "fair")
     elsewhere = replace(case, experiment="other"), replace(case, world="other")
     every = [(case, 80, 0), (case, 20, 0), (case, 80, 1), *((each, 80, 0) for each in elsewhere)]
-    drawn = [running.chance(*each).random() for each in every]
-    assert len(set(drawn)) == len(every) and running.chance(case, 80, 0, seed=21).random() not in drawn
-    assert running.chance(*every[0]).random() == drawn[0]
+    drawn = [chance(*each).random() for each in every]
+    assert len(set(drawn)) == len(every) and chance(case, 80, 0, seed=21).random() not in drawn
+    assert chance(*every[0]).random() == drawn[0]
 
 
 @pytest.mark.slow
@@ -216,7 +203,10 @@ def test_results_do_not_depend_on_the_number_of_processes(small_populations: Non
 LONG = """
 import sys, time
 from concurrent.futures import _base
-from helpers.calibrate import hinting_groups, program, rankings_truth, running
+from studies.calibration import __main__ as program
+from studies.calibration import running
+from studies.calibration.experiments import hinting_groups
+from studies.calibration.worlds import rankings
 
 def progress(step, done, total):
     if not step.endswith("spoken"):
@@ -233,10 +223,10 @@ def taken(self):
 if __name__ == "__main__":
     if sys.argv[1] == "locks":
         _base._AcquireFutures.__enter__ = taken
-    rankings_truth.MANY = rankings_truth.FITTED = 200
+    rankings.MANY = rankings.FITTED = 200
     running.cases_of = lambda experiment: hinting_groups.CASES[:1]
     program.fingerprint = lambda experiment: ""  # which needs all of its cases
-    program.calibrate("hinting_groups", {20: 40_000}, processes=2, spoken=0, progress=progress)
+    program.measure("hinting_groups", {20: 40_000}, processes=2, spoken=0, progress=progress)
 """
 
 
@@ -274,7 +264,7 @@ def test_every_hint_is_read_from_the_prompt() -> None:
     """Each hint has its own strong effect, so that an answer taken for another's would rank differently."""
     arms = [Arm(repeats=2), Arm("self", 2.0, 1.0), Arm("competitors", 3.0), Arm("full", 4.0), Arm("swapped", 5.0)]
     sample = rankings.draw(WORLDS["lost"], 12, np.random.default_rng(5), arms)
-    spoken = rankings_spoken.frame(sample, hinting_groups.trials, "hinting_groups")
+    spoken = rankings.spoken(sample, hinting_groups.trials, "hinting_groups")
     direct = rankings.frame(sample)
     assert not speaking.differences(direct, spoken)
     assert set(direct["outcome"]) == {"ok", "unparsed"} and set(spoken["outcome"]) > {"ok", "refused", "unparsed"}
@@ -287,13 +277,13 @@ def test_every_hint_is_read_from_the_prompt() -> None:
 @pytest.mark.parametrize("what", ["ranking", "place", "lost", "missing"])
 def test_two_paths_that_differ_are_told_apart(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     case = of_world(mt_bench_blind.CASES, "lost")
+    written = rankings._written
     if what == "ranking":
-        written = rankings_spoken._written
-        monkeypatch.setattr(rankings_spoken, "_written", lambda ranking, *rest: written(ranking[::-1], *rest))
+        monkeypatch.setattr(rankings, "_written", lambda ranking, *rest: written(ranking[::-1], *rest))
     elif what == "place":
         case = replace(case, frame=lambda s: rankings.frame(s).assign(slot=lambda f: 5 - f["slot"]))
     elif what == "lost":
-        monkeypatch.setattr(rankings_spoken, "lost", lambda *_: False)
+        monkeypatch.setattr(rankings, "_written", lambda *said: written(*said[:-1], None))
     else:
         case = replace(case, frame=lambda s: rankings.frame(s).iloc[6:])
     with pytest.raises(ValueError, match=r"lost, 12 questions, replication 0: \d+ verdicts of the two paths differ"):
@@ -320,10 +310,10 @@ def test_fewer_questions_than_whole_rounds_begin_at_any_category() -> None:
 
 def test_the_truth_of_the_logit_is_the_mean_of_populations_that_have_nothing_in_common() -> None:
     worlds = WORLDS["planted"], WORLDS["unequal"]
-    begun = {rankings_truth._chance(world, turn).random() for world in worlds for turn in range(6)}
+    begun = {rankings._chance(world, turn).random() for world in worlds for turn in range(6)}
     assert len(begun) == 12, "two populations are the same"
-    found = rankings_truth._logit(worlds[0], 480)  # a number that no other test has kept
-    each = [rankings_truth._fitted(worlds[0], 480, turn) for turn in range(1, rankings_truth.FITS + 1)]
+    found = rankings._logit(worlds[0], 480)  # a number that no other test has kept
+    each = [rankings._fitted(worlds[0], 480, turn) for turn in range(1, rankings.FITS + 1)]
     assert len(each) == 5 and set(found) == set(each[0])
     for key, mean in found.items():
         values, errors = (np.array([getattr(fit[key], name) for fit in each]) for name in ("value", "se"))
@@ -334,11 +324,11 @@ def test_the_truth_of_the_logit_is_the_mean_of_populations_that_have_nothing_in_
 
 @pytest.mark.parametrize("world", ["planted", "lost"])
 def test_truths_by_chances_are_those_of_many_drawn_judgments(world: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rankings_truth, "MANY", 8000)
+    monkeypatch.setattr(rankings, "MANY", 8000)
     sample = rankings.draw(WORLDS[world], 3000, np.random.default_rng(11))
     frame = rankings.frame(sample)
     top = frame[frame["top"] == 1.0]
-    truths = rankings_truth.first_places(WORLDS[world])
+    truths = rankings.first_places(WORLDS[world])
     for vendor in ("claude", "gpt", "gemini"):
         own, others = (top[(top["judge_vendor"] == vendor) == mine] for mine in (True, False))
         shares = [(part["candidate_vendor"] == vendor).mean() for part in (own, others)]
@@ -349,22 +339,22 @@ def test_truths_by_chances_are_those_of_many_drawn_judgments(world: str, monkeyp
 
 
 def test_truths_of_hints_by_chances_are_those_of_many_drawn_judgments(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rankings_truth, "MANY", 8000)
+    monkeypatch.setattr(rankings, "MANY", 8000)
     world, arm, named = WORLDS["lost"], Arm("full", 2.0, repeats=2), Arm("swapped", 1.5)
     sample = rankings.draw(world, 800, np.random.default_rng(12), (Arm(repeats=2), arm, named))
     measured = hinting_groups.measure(rankings.frame(sample), 1)
     found = {(e.id, e.where.get("vendor", "")): e for e in measured if e.where.get("hint") != "swapped"}
-    truths = {**rankings_truth.hinted(world, arm), **rankings_truth.swapped(world, named)}
+    truths = {**rankings.hinted(world, arm), **rankings.swapped(world, named)}
     assert truths["hint_effect", "average"].value > 0.2 and truths["excess_change", ""].value > 0.02
     for key, truth in truths.items():
         assert abs(found[key].value - truth.value) < 4 * np.hypot(found[key].se, truth.se), key
 
 
 def test_the_utilities_of_two_worlds_give_the_effects_that_they_stand_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rankings_truth, "MANY", 20_000)
-    world = hinting_groups.UNEQUAL_JUDGES
-    for arm, effect in ((hinting_groups.MIXED, 0.0), (hinting_groups.AT_MARGIN, hinting_groups.MARGIN)):
-        truth = rankings_truth.hinted(world, arm)["hint_effect", "average"]
+    monkeypatch.setattr(rankings, "MANY", 20_000)
+    for name, effect in (("mixed", 0.0), ("margin", hinting_groups.MARGIN)):
+        arm = of_world(hinting_groups.CASES, name).draw.keywords["arms"][1]
+        truth = rankings.hinted(WORLDS["partial"], arm)["hint_effect", "average"]
         assert abs(truth.value - effect) < 4 * truth.se and truth.se < 2e-4
 
 
@@ -373,7 +363,7 @@ def test_the_test_against_one_third_fails_where_nobody_prefers_its_own() -> None
     case = of_world(mt_bench_blind.CASES, "fair")
     p = []
     for run in range(30):
-        frame = case.frame(case.draw(80, running.chance(case, 80, run)))
+        frame = case.frame(case.draw(80, chance(case, 80, run)))
         found = {each.where["vendor"]: each for each in mt_bench_blind.against_one_third(frame)}
         p.append([found[vendor].p for vendor in ("gpt", "gemini")])
     first = frame[frame["top"] == 1.0]
@@ -495,8 +485,14 @@ def test_each_slip_of_an_estimator_changes_the_hash(slip: str, monkeypatch: pyte
 
 @pytest.mark.parametrize("experiment", results.EXPERIMENTS)
 def test_the_stored_calibration_is_of_the_present_code(experiment: str) -> None:
+    _, facts = stored(experiment)
+    assert facts["hash"] == fingerprint(experiment), f"stale: `python -m studies.calibration {experiment}`"
+
+
+@pytest.mark.parametrize("experiment", results.EXPERIMENTS)
+def test_the_stored_words_are_what_the_stored_rows_say(experiment: str) -> None:
     rows, facts = stored(experiment)
-    assert facts["hash"] == fingerprint(experiment), f"stale: `recuse calibrate {experiment}`"
+    assert results.described(rows, facts).items() <= facts.items()
     cases = {case.world: case.words for case in running.cases_of(experiment)}
     assert facts["worlds"] == cases and set(rows["world"]) == set(cases)
     assert [*facts["runs"]] == [*map(str, running.SIZES)]
@@ -512,7 +508,7 @@ def test_stored_verdicts_are_those_of_the_present_rule(experiment: str) -> None:
         covered = round(row.coverage * row.given) if row.coverage == row.coverage else 0
         bias = row.bias if row.truth == row.truth else math.nan
         level = 0.9 if row.id.endswith("_90") else 0.95
-        told = rule.verdict(row.role, row.given, bias, row.mc_se, covered, rejected, level)
+        told = verdict(row.role, row.given, bias, row.mc_se, covered, rejected, level)
         assert told == row.verdict, row
 
 
@@ -601,7 +597,7 @@ def test_what_is_left_of_the_bias_in_large_samples_is_within_the_errors_of_the_r
     assert len(standard) > 40 and (standard**2).mean() < 2.2
 
 
-@pytest.mark.parametrize("experiment", CALIBRATED)
+@pytest.mark.parametrize("experiment", results.EXPERIMENTS)
 def test_no_truth_is_so_rough_that_it_would_hide_a_bias(experiment: str) -> None:
     """`mc_se` holds the error of the truth: of one estimate from 80 questions it is at most a twentieth of the sd."""
     rows, _ = stored(experiment)
@@ -681,7 +677,7 @@ def test_no_number_keeps_the_rule_by_saying_less_but_for_those_that_are_known(ex
         least = min((SELDOM[each] for each in known), default=0.99)
         least = least if row.questions == 80 or not least else 0.99
         full = row.runs >= running.SIZES[row.questions]
-        assert (row.given / row.runs if full else rule.exact(row.given, row.runs)[1]) >= least, what
+        assert (row.given / row.runs if full else exact(row.given, row.runs)[1]) >= least, what
         shown |= known if row.given < 0.99 * row.runs else set()
     assert shown == {each for each in SELDOM if each[0] == experiment}
 
@@ -709,9 +705,8 @@ def facts_of(experiment: str, **more: object) -> dict[str, dict[str, object]]:
 
 def test_words_tell_what_was_tried_what_held_and_each_miss(tmp_path: Path) -> None:
     name = "mt_bench_blind"
-    assert "have not been calibrated" in calibrate.words(name, tmp_path) and f"recuse calibrate {name}" in (
-        calibrate.words(name, tmp_path)
-    )
+    told = calibrate.words(name, tmp_path)
+    assert "have not been calibrated" in told and f"python -m studies.calibration {name}" in told
     results.store(example(name), facts_of(name), tmp_path)
     told = calibrate.words(name, tmp_path)
     for words in (
@@ -736,7 +731,7 @@ def test_words_tell_what_was_tried_what_held_and_each_miss(tmp_path: Path) -> No
     results.store(example(name), facts_of(name), tmp_path)
     line = "in 2 worlds at 80 questions 1 of 3 hold, 1 are conservative, 1 miss (self preference logit)."
     assert f"- *{name}*: {line}" in calibrate.summary(tmp_path).splitlines()
-    assert "not calibrated (`recuse calibrate hinting_groups`)" in calibrate.summary(tmp_path)
+    assert "not calibrated (`python -m studies.calibration hinting_groups`)" in calibrate.summary(tmp_path)
     rows = example(name)
     rows.loc[rows["truth"] == 0.7, "given"] = 1300
     results.store(rows, facts_of(name), tmp_path)
@@ -746,7 +741,7 @@ def test_words_tell_what_was_tried_what_held_and_each_miss(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("style", EACH_STYLE)
 def test_the_figure_of_all_says_simulated_on_its_face_and_nothing_overlaps(style: str) -> None:
-    rows = results.stored()[0]
+    rows = calibrate.stored()[0]
     rows.loc[rows.index[rows["questions"] == 80][0], "verdict"] = "too few"
     figure = show_calibration(rows, style=style)
     faces = [each.get_text() for each in texts(figure)]
@@ -778,7 +773,7 @@ def test_an_experiment_replaces_its_own_results_only(tmp_path: Path, drawn_at_on
     results.store(example("hinting_groups"), facts_of("hinting_groups"), tmp_path)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == first
     results.store(example("hinting_groups").iloc[:1], facts_of("hinting_groups", seconds=7), tmp_path)
-    rows, facts = results.stored(tmp_path)
+    rows, facts = calibrate.stored(tmp_path)
     assert list(rows["experiment"]) == ["mt_bench_blind"] * 5 + ["hinting_groups"]
     assert list(facts) == ["mt_bench_blind", "hinting_groups"] and facts["hinting_groups"]["seconds"] == 7
     pd.testing.assert_frame_equal(rows.iloc[:5], example("mt_bench_blind"), check_dtype=False)
@@ -789,10 +784,10 @@ def test_damaged_facts_are_an_error_that_names_the_file(tmp_path: Path, drawn_at
     results.store(example("hinting_groups"), facts_of("hinting_groups"), tmp_path)
     path = tmp_path / "calibration.json"
     path.write_text('{"hinting_groups": {"hash": "0"}}', encoding="utf-8")
-    with pytest.raises(ValueError, match=r"calibration\.json: missing hinting_groups: runs, .*recuse calibrate"):
-        results.stored(tmp_path)
+    with pytest.raises(ValueError, match=r"calibration\.json: missing hinting_groups: runs, .*python -m studies"):
+        calibrate.stored(tmp_path)
     path.write_text("<<<<<<< HEAD", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"calibration\.json: no JSON .*recuse calibrate"):
+    with pytest.raises(ValueError, match=r"calibration\.json: no JSON .*python -m studies.calibration"):
         calibrate.words("hinting_groups", tmp_path)
 
 
@@ -818,8 +813,6 @@ def test_results_that_cannot_be_written_leave_the_former_ones(
 def test_the_command_shows_a_look_and_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     from click.testing import CliRunner
 
-    from helpers.__main__ import main
-
     name, asked = "hinting_groups", []
 
     def calibrated(experiment: str, sizes: dict[int, int], processes: int, spoken: int, progress: object) -> tuple:
@@ -827,12 +820,12 @@ def test_the_command_shows_a_look_and_keeps_nothing(monkeypatch: pytest.MonkeyPa
         return example(experiment), facts_of(experiment)[experiment]
 
     kept: list[str] = []
-    monkeypatch.setattr(program, "calibrate", calibrated)
+    monkeypatch.setattr(program, "measure", calibrated)
     monkeypatch.setattr(results, "store", lambda rows, facts: kept.extend(facts))
-    shown = CliRunner().invoke(main, ["calibrate", name, "--runs", "3", "--processes", "2"])
+    shown = CliRunner().invoke(program.main, [name, "--runs", "3", "--processes", "2"])
     assert shown.exit_code == 0 and "misses: bias" in shown.output and kept == []
     assert asked == [(name, {80: 3, 20: 3, 400: 3}, 2, 1)]
-    assert CliRunner().invoke(main, ["calibrate", name]).exit_code == 0 and kept == [name]
+    assert CliRunner().invoke(program.main, [name]).exit_code == 0 and kept == [name]
     assert asked[1] == (name, {80: 2000, 20: 500, 400: 500}, None, 20)
 
 
@@ -844,11 +837,11 @@ def test_the_program_lets_every_case_speak_first_and_keeps_the_hash_of_what_it_t
     monkeypatch.setattr(running, "cases_of", lambda experiment: (case,))
     monkeypatch.setattr(program, "fingerprint", lambda experiment: f"hash of {experiment}")
     monkeypatch.setattr(speaking, "check", lambda case, questions, times: spoken.append((case.world, questions, times)))
-    rows, facts = program.calibrate(name, {50: 3}, 1, 2, lambda *step: steps.append(step))
+    rows, facts = program.measure(name, {50: 3}, 1, 2, lambda *step: steps.append(step))
     assert spoken == [("w", program.SPOKEN_QUESTIONS, 2)] and steps == [("w, spoken", 0, 5), ("w", 5, 5)]
     assert rows["runs"].tolist() == [3] and facts["hash"] == f"hash of {name}"
     assert (facts["runs"], facts["spoken"], facts["worlds"]) == ({"50": 3}, 2, {"w": "one world"})
-    assert set(facts) == set(results.FACTS)
+    assert {*facts, "words", "summary"} == set(calibrate.FACTS)
 
 
 def test_an_unknown_experiment_is_refused_by_name() -> None:
@@ -861,5 +854,5 @@ def test_an_unknown_experiment_is_refused_by_name() -> None:
 def test_what_is_of_the_present_code_is_not_due(monkeypatch: pytest.MonkeyPatch) -> None:
     facts = {"mt_bench_blind": {"hash": "mt_bench_blind"}, "hinting_groups": {"hash": "0" * 64}}
     monkeypatch.setattr(program, "fingerprint", lambda experiment: experiment)
-    monkeypatch.setattr(results, "stored", lambda: (pd.DataFrame(), facts))
+    monkeypatch.setattr(calibrate, "stored", lambda: (pd.DataFrame(), facts))
     assert program.due() == results.EXPERIMENTS[1:]

@@ -12,22 +12,24 @@ import pytest
 from helpers import frames
 from helpers.biases import cognitive, hinting, position, self_preference, top_choice
 from helpers.biases.position.pairs import CLASSES, codes, kinds
-from helpers.calibrate.worlds import game_frames, listwise, listwise_frames, pair_frames
-from helpers.calibrate.worlds.decision_frames import frame as decision_frame
-from helpers.calibrate.worlds.decisions import Answerer, World, gamble_sample, scale_sample, selection_sample
-from helpers.calibrate.worlds.games import GameJudge, GameWorld
-from helpers.calibrate.worlds.pairs import BEFORE, REPEAT, PairWorld, drawn
 from helpers.datasets import audit_places
 from helpers.frames import coded
-from helpers.power.worlds import FITTED
 from helpers.types import Estimate
+from studies.calibration.designs import FITTED
+from studies.calibration.worlds import games as game_worlds
+from studies.calibration.worlds import listwise
+from studies.calibration.worlds import pairs as pair_worlds
+from studies.calibration.worlds.decisions import Answerer, World, gamble_sample, scale_sample, selection_sample
+from studies.calibration.worlds.decisions import frame as decision_frame
+from studies.calibration.worlds.games import GameJudge, GameWorld
+from studies.calibration.worlds.pairs import BEFORE, REPEAT, PairWorld, drawn
 
 QUESTIONS = 16
 
 
 def ranked(rng: np.random.Generator) -> pd.DataFrame:
     # A vendor of judges only: its name is in no column of candidates.
-    frame = listwise_frames.frame(listwise.draw(FITTED, QUESTIONS, rng))
+    frame = listwise.frame(listwise.draw(FITTED, QUESTIONS, rng))
     one = frame[frame["judge"] == frame["judge"].iloc[0]]
     alien = one.assign(judge="other", judge_vendor="another", own_vendor=False, own_model=False)
     frame = pd.concat([frame, alien], ignore_index=True)
@@ -39,17 +41,17 @@ def ranked(rng: np.random.Generator) -> pd.DataFrame:
 
 
 def hinted(rng: np.random.Generator) -> pd.DataFrame:
-    return listwise_frames.hinted(FITTED, QUESTIONS, rng, {"self": 0.5}, named=0.5).assign(partner=0)
+    return listwise.hinted(FITTED, QUESTIONS, rng, {"self": 0.5}, named=0.5).assign(partner=0)
 
 
 def paired(rng: np.random.Generator) -> pd.DataFrame:
     arms = (BEFORE, REPEAT, ("wrong", 2, 0))
-    return pair_frames.frame(drawn(PairWorld(damage={2: 0.6}), rng, arms, QUESTIONS, 3, (BEFORE,)))
+    return pair_worlds.frame(drawn(PairWorld(damage={2: 0.6}), rng, arms, QUESTIONS, 3, (BEFORE,)))
 
 
 def games(rng: np.random.Generator) -> pd.DataFrame:
     judges = (GameJudge("j10", primacy=0.4, lost_candidate=0.1), GameJudge("j9", noise=0.6))
-    return game_frames.frame(game_frames.sample(GameWorld(judges), QUESTIONS, rng))
+    return game_worlds.frame(game_worlds.sample(GameWorld(judges), QUESTIONS, rng))
 
 
 def decided(rng: np.random.Generator) -> pd.DataFrame:

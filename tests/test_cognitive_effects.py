@@ -17,7 +17,8 @@ from helpers.biases.cognitive.estimands import ASKED
 from helpers.biases.cognitive.measure import measure
 from helpers.biases.cognitive.pairs import PAIRS, pairs
 from helpers.biases.cognitive.seed_metrics import AnchoringBiasMetric, ConfirmationBiasMetric, LossAversionMetric
-from helpers.calibrate.worlds.decisions import (
+from helpers.types import Estimate
+from studies.calibration.worlds.decisions import (
     SCATTERED,
     Answerer,
     World,
@@ -26,7 +27,6 @@ from helpers.calibrate.worlds.decisions import (
     scattered_pairs,
     selection_frame,
 )
-from helpers.types import Estimate
 from tests.runs import one
 
 VALUES = "0 1 2 3 4 5 6 7 8 9 10"

@@ -19,11 +19,10 @@ from helpers import datasets, paths
 from helpers.biases import hinting
 from helpers.biases.hinting import changes, concluding, groups, names, paired
 from helpers.biases.hinting.published import homogeneity, totals
-from helpers.calibrate.worlds.listwise import World
-from helpers.calibrate.worlds.listwise_frames import hinted
 from helpers.claims import check, load_claims, summary, unexpected
 from helpers.config import read_yaml
 from helpers.types import Estimate
+from studies.calibration.worlds.listwise import World, hinted
 from tests.runs import one, value
 from tests.simulation import cr2_by_matrices
 

@@ -14,8 +14,6 @@ from helpers import frames, run
 from helpers.biases import hinting
 from helpers.biases.hinting import paired
 from helpers.biases.losses import loss_change, loss_words
-from helpers.calibrate import hinting_groups, rankings
-from helpers.calibrate.rankings import Arm
 from helpers.run import asking
 from helpers.run.asking import bias_of
 from helpers.stats.estimates import estimate
@@ -23,6 +21,9 @@ from helpers.stats.intervals import Interval
 from helpers.stats.standing import standing
 from helpers.types import Judgment
 from helpers.words import p_text
+from studies.calibration.worlds import rankings
+from studies.calibration.worlds.listwise import WORLDS
+from studies.calibration.worlds.rankings import Arm
 from tests.rule import assert_within
 from tests.runs import full_run, settled
 
@@ -33,10 +34,8 @@ EXPERIMENTS = (
 
 
 def sample(seed: int, *arms: Arm, questions: int = 12, **world: float) -> pd.DataFrame:
-    drawn = rankings.draw(
-        replace(hinting_groups.UNEQUAL_JUDGES, **world), questions, np.random.default_rng(seed), (Arm(), *arms)
-    )
-    return rankings.frame(drawn)
+    judges = replace(WORLDS["partial"], **world)
+    return rankings.frame(rankings.draw(judges, questions, np.random.default_rng(seed), (Arm(), *arms)))
 
 
 def test_bounds_are_the_extremes_over_all_ways_to_fill_in_what_was_lost() -> None:

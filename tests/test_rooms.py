@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -59,6 +60,7 @@ NO_PANDAS_AT_START = (
 DISK = {"store", "config", "prompts", "datasets", "export", "run", "paths"}
 DISK |= {"calibrate", "power", "analyze", "audit", "explain", "overview", "check", "report", "paper"}
 MODULES = sorted(HELPERS.rglob("*.py"))
+STUDIES = sorted((paths.ROOT / "studies").rglob("*.py"))
 
 
 def room(path: Path) -> str:
@@ -132,9 +134,18 @@ def test_only_providers_read_the_environment_and_only_some_rooms_the_disk(path: 
             assert word not in source, f"{path.name} touches the disk: {word}"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(HELPERS)))
+@pytest.mark.parametrize("path", [*MODULES, *STUDIES], ids=lambda p: str(p.relative_to(paths.ROOT)))
 def test_a_room_is_read_in_one_sitting(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 600
+
+
+def test_neither_the_package_nor_a_notebook_imports_a_study() -> None:
+    """Only `recuse power` asks for one, by name, where it has no pilot."""
+    assert not [path for path in MODULES for _, name in imports(path) if name.split(".")[0] == "studies"]
+    for notebook in paths.NOTEBOOKS.glob("*.ipynb"):
+        assert not re.search(r"\b(import|from) studies", notebook.read_text(encoding="utf-8")), notebook
+    code = "import sys, helpers.power; print([name for name in sys.modules if name.startswith('studies')])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
 
 
 def test_store_verdicts_and_judge_need_no_more_than_they_use() -> None:

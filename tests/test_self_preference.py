@@ -17,10 +17,10 @@ from helpers.biases.self_preference.concluding import corrected, finding, of, sm
 from helpers.biases.self_preference.estimands_defended import ESTIMANDS
 from helpers.biases.self_preference.estimands_published import PUBLISHED
 from helpers.biases.self_preference.measure import measure
-from helpers.calibrate.worlds.pairs import BEFORE, REPEAT, PairWorld, rows, sample
 from helpers.stats.power import detectable_effect
 from helpers.stats.tests import holm
 from helpers.types import Estimate
+from studies.calibration.worlds.pairs import BEFORE, REPEAT, PairWorld, rows, sample
 from tests.runs import one
 
 VENDOR = {"a": "alpha", "b": "beta", "c": "gamma", "d": "delta", "a2": "alpha"}

@@ -18,10 +18,8 @@ from helpers import claims, datasets, frames, paths, run
 from helpers.biases import top_choice
 from helpers.biases.top_choice import defended, rates
 from helpers.biases.top_choice.measure import detectable, pick
-from helpers.calibrate.worlds.listwise import draw
-from helpers.calibrate.worlds.listwise_frames import frame
-from helpers.calibrate.worlds.listwise_worlds import WORLDS
 from helpers.types import Estimate
+from studies.calibration.worlds.listwise import WORLDS, draw, frame
 from tests.runs import as_published, asked, full_estimates, full_run, published_counts, settled, value
 
 VENDORS = ("claude", "gemini", "gpt")

@@ -1,4 +1,4 @@
-"""Commands around the experiments: calibrate, power, explain, analyze."""
+"""Commands around the experiments: power, explain, analyze."""
 
 from __future__ import annotations
 
@@ -8,27 +8,6 @@ import click
 
 from helpers.commands.parameters import parameter, parameters
 from helpers.commands.printing import echo
-
-
-@click.command()
-@click.argument("names", nargs=-1)
-@click.option("--runs", type=click.IntRange(1), help="So many replications at each size: a look, nothing is kept.")
-@click.option("--processes", type=click.IntRange(1), help="Processes; default: one a core.")
-def calibrate(names: tuple[str, ...], runs: int | None, processes: int | None) -> None:
-    """Try the estimators of experiments (all, or NAMES) on simulated judges whose truth is known; keep what was found.
-
-    About 35 minutes of core time an experiment. What is finished is kept, one experiment at a time; without NAMES those
-    whose estimators still give the same results are not run again.
-    """
-    from helpers.calibrate import program, results, running
-
-    sizes = running.SIZES if runs is None else dict.fromkeys(running.SIZES, runs)
-    for name in program.chosen(names) if names or runs else program.due():
-        with program.bar(name) as progress:
-            rows, facts = program.calibrate(name, sizes, processes, program.SPOKEN if runs is None else 1, progress)
-        echo(program.table(rows, facts))
-        if runs is None:
-            results.store(rows, {name: facts})
 
 
 @click.command()

@@ -40,7 +40,7 @@ def show_calibration(
 ) -> Figure:
     """Do tests and intervals keep their promise of 5 % on simulated judges of known truth?
 
-    Takes the rows of `calibrate.running.run` (one a world and number). A line an id, its points the worlds and places
+    Takes the rows of `calibrate.stored` (one a world and number). A line an id, its points the worlds and places
     at so many `questions`: on the left how often the test rejects where nothing is planted, on the right how often the
     interval leaves out the truth. Without rows of that size a ValueError.
     """

@@ -12,12 +12,12 @@ import pytest
 from helpers import power
 from helpers.biases.cognitive import effects
 from helpers.biases.cognitive.pairs import pairs
-from helpers.calibrate.worlds import listwise as listwise_world
-from helpers.calibrate.worlds.decision_truths import truths
-from helpers.calibrate.worlds.decisions import Answerer, World, scale_frame, scale_sample
+from helpers.power import worlds
 from helpers.power.precision import Precision
-from helpers.power.worlds import FITTED, WORLDS
 from helpers.stats.power import detectable_effect
+from studies.calibration.designs import FITTED, WORLDS
+from studies.calibration.worlds import listwise as listwise_world
+from studies.calibration.worlds.decisions import Answerer, World, scale_frame, scale_sample, truths
 from tests.rule import assert_within
 
 #: Smallest detectable effects at the published sizes, 80 questions and 6 judges: statistics, "Smallest detectable
@@ -118,6 +118,12 @@ def test_designs_that_a_world_cannot_have_are_refused() -> None:
         power.simulated("mt_bench_blind", 80, 7, draws=2)
     with pytest.raises(ValueError, match="9 questions"):
         power.simulated("mt_bench_blind", 9, draws=2)
+
+
+def test_without_the_repositorys_worlds_a_pilot_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worlds, "DESIGNS", "studies.nowhere.designs")
+    with pytest.raises(ValueError, match=r"no simulated worlds here: .* work in a clone .* or use a pilot"):
+        power.simulated("mt_bench_blind", 80, draws=2)
 
 
 # --- is an effect of that size found as often as promised? ------------------------------------------------------------

@@ -10,8 +10,8 @@ import pytest
 from krippendorff import alpha
 from scipy import stats
 
-from helpers.calibrate.worlds.listwise import World, draw
 from helpers.stats.agreement import alpha_of_coincidences, krippendorff_alpha, raw_agreement
+from studies.calibration.worlds.listwise import World, draw
 
 NAN = float("nan")
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from helpers.calibrate.worlds.listwise import World, draw
 from helpers.stats.bootstrap import bca, bca_bounds, bca_totals, bias_corrected, noise_floor, resampled
+from studies.calibration.worlds.listwise import World, draw
 
 
 def deviation(rates: np.ndarray) -> np.ndarray:

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from helpers.biases.cognitive import HEADLINE, asking
-from helpers.calibrate import cognitive_spoken
-from helpers.calibrate.cognitive_biases import CASES, WORLDS, draw
-from helpers.calibrate.worlds.decision_frames import frame
-from helpers.calibrate.worlds.decision_truths import MEAN, truths
 from helpers.types import Version
+from studies.calibration.experiments import cognitive_biases
+from studies.calibration.experiments.cognitive_biases import CASES, WORLDS, draw
+from studies.calibration.worlds.decisions import MEAN, frame, truths
 from tests.stats.test_cognitive_simulations import _each, defined
 
 KEY = ["category", "judge", "condition", "repeat", "question_id", "wording"]
@@ -49,9 +48,9 @@ def test_the_long_way_notices_a_prompt_that_shows_the_wrong_options_version_or_s
     with monkeypatch.context() as patched:  # another order than the one drawn
         patched.setattr(asking, "shown_order", lambda *at: right(*at[:-1], at[-1] + "x"))
         assert differing(case, told) > 50
-    question = cognitive_spoken.question
+    question = cognitive_biases.question
     with monkeypatch.context() as patched:  # a treatment that reads as another case's
-        patched.setattr(cognitive_spoken, "question", lambda *at: _unmarked(question(*at)))
+        patched.setattr(cognitive_biases, "question", lambda *at: _unmarked(question(*at)))
         assert differing(case, told) > 50
 
 

@@ -20,7 +20,8 @@ import statsmodels.api as sm
 
 from helpers.biases.cognitive import effects, families, seed_batches, slopes, thresholds
 from helpers.biases.cognitive.pairs import pairs
-from helpers.calibrate.worlds.decisions import (
+from helpers.types import Estimate
+from studies.calibration.worlds.decisions import (
     SCATTERED,
     Answerer,
     World,
@@ -30,7 +31,6 @@ from helpers.calibrate.worlds.decisions import (
     scattered_pairs,
     selection_frame,
 )
-from helpers.types import Estimate
 from tests.calibrated import Held, assert_calibrated, stored
 from tests.rule import assert_unbiased, assert_within, exact
 

@@ -20,11 +20,9 @@ from scipy.optimize import brentq
 from helpers.biases.hinting.concluding import conclusions, corrected
 from helpers.biases.hinting.names import name_effect
 from helpers.biases.hinting.paired import hint_effect
-from helpers.calibrate.worlds.listwise import World, judged, latent
-from helpers.calibrate.worlds.listwise_frames import hinted
-from helpers.calibrate.worlds.listwise_worlds import HABITS, UNEQUAL
 from helpers.stats.power import equivalence_power
 from helpers.types import Estimate
+from studies.calibration.worlds.listwise import HABITS, UNEQUAL, World, hinted, judged, latent
 from tests.calibrated import Held, assert_calibrated, stored
 from tests.rule import assert_within, exact
 

@@ -22,15 +22,13 @@ from scipy import optimize, stats
 from statsmodels.duration.hazard_regression import PHReg
 from statsmodels.stats.contingency_tables import mcnemar
 
-from helpers.calibrate.worlds.listwise import draw
-from helpers.calibrate.worlds.listwise_frames import frame
-from helpers.calibrate.worlds.listwise_worlds import WORLDS
 from helpers.stats.agreement import alpha_of_coincidences, krippendorff_alpha
 from helpers.stats.bootstrap import bca_bounds, bca_totals, resampled
 from helpers.stats.intervals import cluster_sums, clustered, newcombe, wilson
 from helpers.stats.models import rank_ordered_logit
 from helpers.stats.power import detectable_effect, detectable_mcnemar, equivalence_power
 from helpers.stats.tests import benjamini_hochberg, holm, mcnemar_exact, sign_flip
+from studies.calibration.worlds.listwise import WORLDS, draw, frame
 from tests.simulation import cr2_by_matrices
 
 NAN = float("nan")

@@ -18,8 +18,8 @@ import pytest
 
 from helpers.biases.self_preference import baseline, obfuscation, rates
 from helpers.biases.self_preference.concluding import corrected
-from helpers.calibrate.worlds.pairs import BEFORE, NAMES, REPEAT, PairWorld, sample
 from helpers.types import Estimate
+from studies.calibration.worlds.pairs import BEFORE, NAMES, REPEAT, PairWorld, sample
 from tests.calibrated import Held, assert_calibrated, stored
 from tests.rule import assert_unbiased, assert_within, exact
 

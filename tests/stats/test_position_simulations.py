@@ -19,9 +19,9 @@ import pytest
 from helpers.biases.position import effects, flips, winrates
 from helpers.biases.position.families import corrected
 from helpers.biases.position.pairs import pairs, valid
-from helpers.calibrate import running
-from helpers.calibrate.worlds.games import CANDIDATE, GameJudge, GameWorld, names, sample, truth
 from helpers.types import Estimate
+from studies.calibration import running
+from studies.calibration.worlds.games import CANDIDATE, GameJudge, GameWorld, names, sample_frame, truth
 from tests.calibrated import Held, assert_calibrated, stored
 from tests.rule import assert_unbiased, assert_within, exact
 
@@ -134,7 +134,7 @@ def test_what_is_known_to_mislead_does() -> None:
 def measured(world: str, run: int) -> list[Estimate]:
     """The estimates of one replication that its tests are about."""
     rng, data = np.random.default_rng([43, list(WORLDS).index(world), run]), "simulated"
-    frame, lengths = sample(WORLDS[world], rng, *SIZES[world])
+    frame, lengths = sample_frame(WORLDS[world], rng, *SIZES[world])
     table = pairs(frame)
     if world.startswith("style"):
         return winrates.win_rate(table, data, lengths)
@@ -173,7 +173,7 @@ def test_the_fair_worlds_are_fair_and_noisy() -> None:
     for judge in names(FAIR):
         known = truth(WORLDS["fair"], judge)
         assert abs(known["first_position_effect"]) < 1e-12 and known["excess_flip"] < 1e-12
-        rows = valid(pairs(sample(WORLDS["fair"], np.random.default_rng([42, 1]), 4_000, 1)[0]))
+        rows = valid(pairs(sample_frame(WORLDS["fair"], np.random.default_rng([42, 1]), 4_000, 1)[0]))
         flipped = 1 - rows.loc[rows["judge"] == judge, "agree"].mean()
         assert flipped == pytest.approx(known["flips"], abs=0.02) and flipped > 0.25, judge
     assert truth(WORLDS["fair"], "noisy")["flips"] > 0.5
@@ -246,7 +246,7 @@ def test_effects_of_orders_are_covered_with_repeats(judge: str) -> None:
 def styled(judge: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The verdicts of a very large sample, and how the answers differ in style."""
     (only,) = (each for each in STYLED if each.name == judge)
-    frame, lengths = sample(GameWorld((only,), lead=0.4), np.random.default_rng([45, 1]), 100_000, 1)
+    frame, lengths = sample_frame(GameWorld((only,), lead=0.4), np.random.default_rng([45, 1]), 100_000, 1)
     rows = valid(pairs(frame))
     each = effects.verdicts(rows)
     return each.assign(won=(each["for_candidate"] + 1) / 2), winrates.differences(rows, lengths)
@@ -261,7 +261,7 @@ def at_equal_style(judge: str, style: str, weight: int) -> float:
 
 def test_control_takes_away_what_length_alone_did() -> None:
     longer = GameWorld((GameJudge("wordy", length_bias=0.8),), lead=0.0)
-    frame, lengths = sample(longer, np.random.default_rng([46, 1]), 20_000, 1)
+    frame, lengths = sample_frame(longer, np.random.default_rng([46, 1]), 20_000, 1)
     more = lengths["length"].where(lengths["candidate"] != CANDIDATE, lengths["length"] * 1.5)
     # Verdicts were made at equal lengths on average; told that the candidate is longer, control must correct for it.
     table = pairs(frame)

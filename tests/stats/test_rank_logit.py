@@ -11,14 +11,12 @@ import pytest
 from scipy import linalg, optimize, stats
 from statsmodels.discrete.conditional_models import ConditionalLogit
 
-from helpers.calibrate.worlds.listwise import World, draw
-from helpers.calibrate.worlds.listwise_frames import frame, panel
-from helpers.calibrate.worlds.listwise_worlds import WORLDS
 from helpers.stats import intervals, models
 from helpers.stats.models import RankLogit, fit_panel, rank_ordered_logit
 from helpers.stats.panel import panel_of
 from helpers.stats.rank_design import chunks_of, design_of
 from helpers.stats.rank_logit import Fit, _newton, pieces_at
+from studies.calibration.worlds.listwise import WORLDS, World, draw, frame, panel
 
 
 def sample(world: str = "planted", questions: int = 80, seed: int = 1) -> pd.DataFrame:

@@ -18,15 +18,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from helpers.calibrate import running
-from helpers.calibrate.worlds.listwise import Draw, Latent, World, draw, judged, latent
-from helpers.calibrate.worlds.listwise_frames import panel
-from helpers.calibrate.worlds.listwise_worlds import WORLDS
 from helpers.stats import models
 from helpers.stats.bootstrap import bca
 from helpers.stats.intervals import Interval, clustered
 from helpers.stats.models import fit_panel, third_party_log_odds, third_party_log_odds_clustered
 from helpers.stats.panel import Panel
+from studies.calibration import running
+from studies.calibration.worlds.listwise import WORLDS, Draw, Latent, World, draw, judged, latent, panel
 from tests.calibrated import Held, assert_calibrated, stored
 from tests.rule import exact
 

@@ -14,10 +14,10 @@ from helpers.biases.cognitive import effects as pulls
 from helpers.biases.cognitive.pairs import pairs as decision_pairs
 from helpers.biases.position import effects as places
 from helpers.biases.verbosity import effects as wordings
-from helpers.calibrate import verbosity_style
-from helpers.calibrate.worlds import games
-from helpers.calibrate.worlds.decisions import Answerer, World, scale_frame
 from helpers.types import Estimate
+from studies.calibration.experiments import verbosity_style
+from studies.calibration.worlds import games
+from studies.calibration.worlds.decisions import Answerer, World, scale_frame
 from tests.rule import assert_within
 
 JUDGES, QUESTIONS = 20, 80
@@ -25,7 +25,7 @@ JUDGES, QUESTIONS = 20, 80
 
 def ordered(rng: np.random.Generator, planted: bool) -> list[Estimate]:
     who = tuple(games.GameJudge(f"j{i}", primacy=0.6 * planted) for i in range(JUDGES))
-    frame, _ = games.sample(games.GameWorld(who), rng, QUESTIONS)
+    frame, _ = games.sample_frame(games.GameWorld(who), rng, QUESTIONS)
     return places.first_position_effect(position.pairs(frame), "asked", 1)
 
 

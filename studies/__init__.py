@@ -1,0 +1,1 @@
+"""Studies of the estimators themselves, kept beside the package: nothing in notebooks needs them."""

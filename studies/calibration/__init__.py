@@ -1,0 +1,1 @@
+"""Worlds of simulated judges whose truth is known, and how the estimators fare in them."""

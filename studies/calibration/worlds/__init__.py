@@ -1,0 +1,1 @@
+"""Simulated judges of known truth: one module a form of verdict."""
