@@ -325,8 +325,9 @@ def note_on(name: str, model: Model, words: str) -> str:
 
 @dataclass(frozen=True)
 class Told:
-    """One limit as a service told it: `remaining` are left, and all are back in `seconds`."""
+    """One limit as a service told it: `remaining` of `limit` are left, and all of them are back in `seconds`."""
 
+    limit: float
     remaining: float
     seconds: float
 
@@ -365,7 +366,7 @@ def told_limits(headers: Mapping[str, str], wall: float) -> dict[str, Told]:
     for counted, *names in LIMITS:
         limit, left, seconds = (_seconds(headers.get(name), headers, wall) for name in names)
         if limit is not None and limit > 0 and left is not None and seconds is not None:
-            found[counted] = Told(min(max(left, 0.0), limit), min(max(seconds, 0.0), LONGEST_PAUSE))
+            found[counted] = Told(limit, min(max(left, 0.0), limit), min(max(seconds, 0.0), LONGEST_PAUSE))
     return found
 
 

@@ -1,4 +1,4 @@
-"""How fast an endpoint is called: pauses that its replies ask for, limits of our own, one pace for all calls."""
+"""How fast an address is asked: as its replies say, within limits of our own, at one pace for all calls."""
 
 from __future__ import annotations
 
@@ -6,29 +6,34 @@ import asyncio
 import math
 import random
 import time
-from collections import Counter
+from bisect import bisect_right
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 from helpers.providers.meanings import LONGEST_PAUSE, Told
 from helpers.types import Request, Usage
 
+#: What a limit counts.
+COUNTED = ("requests", "tokens", "input", "output")
 #: Calls that a limit of our own lets through at once, as seconds of its rate: what a late sleeper may catch up with.
 CATCH_UP = 0.25
+#: Where nothing is left and the service said that all is back in no time, its next reply is waited for, in seconds.
+NEXT_LOOK = 0.05
 #: Before a model's usage is known, a token is taken for so many bytes of a prompt.
 BYTES_PER_TOKEN = 4
-#: After a pause calls begin again within so many seconds, each at a moment of its own.
+#: After a pause the crowd comes back within so many seconds, each at a moment of its own.
 SPREAD = 1.0
 #: Who says that no time has to pass is not asked again in the same breath, in seconds.
 SHORTEST_PAUSE = 0.05
-#: Nobody sleeps longer than this without looking up, so that a stop is noticed in time.
+#: Nobody sleeps longer than this without looking up: a stop, or a reply that says more is left, is heard in time.
 LOOK_UP = 1.0
 
 
 @dataclass(frozen=True)
 class Clock:
-    """Time as the retry policy sees it; tests pass their own, so that no test waits."""
+    """Time as the retry policy sees it; tests hand in their own, so that no test waits."""
 
     now: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -36,12 +41,19 @@ class Clock:
     jitter: Callable[[], float] = random.random
 
     async def wait(self, seconds: float, check: Callable[[], None]) -> None:
-        """Sleep for so long, in steps of at most LOOK_UP, unless `check` raises, which is called before each."""
+        """Sleep for so long, unless `check` raises, which is called on the way."""
         until = self.now() + seconds
-        while (left := until - self.now()) > 0:
-            check()
-            await self.sleep(min(left, LOOK_UP))
+        await self.wait_until(lambda: until - self.now(), check)
         check()
+
+    async def wait_until(self, left: Callable[[], float], check: Callable[[], None]) -> None:
+        """Sleep while seconds are `left`; look at them, and call `check`, before each step of at most LOOK_UP."""
+        while (seconds := left()) > 0:
+            check()
+            await self.sleep(min(seconds, LOOK_UP))
+
+
+# --- how much an address may be asked ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -56,25 +68,90 @@ class Limit:
 class Spacing:
     """A limit of our own, kept by the distance between calls: no minute holds more than `per_minute`.
 
-    A call may come `slack` units too early, for which the rate is so much lower. (Calls of several tokens each are
+    A call may come `slack` calls too early, for which the rate is so much lower. (Calls of several tokens each are
     counted when they begin: a minute then holds at most one call more.)
     """
 
     per_minute: float
+    slack: int = 0
     due: float = -math.inf
 
-    def __post_init__(self) -> None:
-        """`rate` is in units a second."""
-        self.slack = int(self.per_minute / 60 * CATCH_UP)
-        self.rate = (self.per_minute - self.slack) / 60
+    @property
+    def rate(self) -> float:
+        """Units a second."""
+        return (self.per_minute - self.slack) / 60
 
     def wait(self, now: float) -> float:
-        """Seconds until the next call may begin; 0 or less: now."""
+        """Seconds until the next call may begin."""
         return self.due - self.slack / self.rate - now
 
     def take(self, amount: float, now: float = -math.inf) -> None:
         """Count a call that begins `now`; without a time, so much more or less for one that was counted."""
         self.due = max(self.due, now) + amount / self.rate
+
+
+@dataclass
+class Log:
+    """What was sent to an address of one kind: when, and how much by then; no further back than LONGEST_PAUSE."""
+
+    sent: list[tuple[float, float]] = field(default_factory=lambda: [(-math.inf, 0.0)])
+
+    @property
+    def total(self) -> float:
+        """All that was ever sent."""
+        return self.sent[-1][1]
+
+    def add(self, amount: float, now: float) -> float:
+        """Count a call that begins; all that was sent with it."""
+        self.sent.append((now, self.total + amount))
+        if self.sent[1][0] < now - 2 * LONGEST_PAUSE:
+            del self.sent[: self._place(now - LONGEST_PAUSE)]
+        return self.total
+
+    def until(self, moment: float) -> float:
+        """All that was sent until a moment."""
+        return self.sent[self._place(moment)][1]
+
+    def _place(self, moment: float) -> int:
+        return max(bisect_right(self.sent, (moment, math.inf)) - 1, 0)
+
+
+@dataclass
+class Gauge:
+    """One limit of one model as the service last told it; what was sent since counts against it.
+
+    The first half of the limit is free; the second is spread over the time until all is back. A service that refills
+    bit by bit is then asked at its very rate (from a half, what is left over the time to the full is that rate), and
+    one that refills at once is asked until all is used. When all should be back and no reply has said so, a call
+    counts for `refill` seconds, in which the whole limit comes back bit by bit: no such time holds more than the limit.
+    """
+
+    limit: float = math.inf
+    remaining: float = math.inf
+    full_at: float = -math.inf
+    period: float = 0.0
+    refill: float = LONGEST_PAUSE
+    mark: float = 0.0
+
+    def hear(self, told: Told, sent: float, now: float) -> None:
+        """Take over what a reply said, whose call had `sent` as all that was sent; of older calls no word counts."""
+        if sent > self.mark:
+            self.limit, self.remaining, self.mark = told.limit, told.remaining, sent
+            self.full_at, self.period = now + told.seconds, max(self.period, told.seconds)
+            used = told.limit - told.remaining
+            if used and told.seconds:  # what is full, or back in no time, does not tell how fast
+                self.refill = min(told.seconds * told.limit / used, LONGEST_PAUSE)
+
+    def wait(self, cost: float, log: Log, now: float) -> float:
+        """Seconds until a call of this cost may begin; 0 or less: now."""
+        if now >= self.full_at:
+            self.remaining, self.full_at = self.limit, now + self.period
+            self.mark = max(self.mark, log.until(now - self.refill))
+        left = self.remaining - (log.total - self.mark)
+        if left < min(cost, self.limit):
+            return max(self.full_at - now, NEXT_LOOK)
+        last = log.sent[-1][0]
+        return 0.0 if left > self.limit / 2 else last + cost * (self.full_at - last) / left - now
 
 
 def most_tokens(request: Request) -> tuple[int, int]:
@@ -85,23 +162,25 @@ def most_tokens(request: Request) -> tuple[int, int]:
     return math.ceil(request.measured.size / BYTES_PER_TOKEN), request.model.max_tokens
 
 
+# --- the pace of an address -------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Ticket:
     """One attempt as its address counted it: what it was taken to cost, and all that had been sent with it."""
 
-    request: Request
+    model: str
     costs: Mapping[str, float]
     sent: Mapping[str, float]
 
 
 @dataclass
 class Pace:
-    """The calls to one address: at most `allowed` in flight, none during a pause, none beyond a limit of our `own`.
+    """The calls to one address: at most `allowed` in flight, none before `paused_until`, none beyond a limit.
 
     Refusals and time-outs halve what is allowed at once, each full round of successes adds one (additive increase,
-    multiplicative decrease); those of one crowd count as one. A pause is of all calls ("" in `paused_until`) or of one
-    model's: where a reply says that less is left of a limit than its model's next call takes, after all calls that
-    began since, the model pauses until all is back.
+    multiplicative decrease); those of one crowd count as one. Limits of our `own` hold for all calls. What the service
+    tells holds for the model that was asked, and every call counts against it: whether models share it is not told.
     """
 
     limit: int
@@ -109,13 +188,11 @@ class Pace:
     own: Limit = Limit()
     allowed: float = 0.0
     in_flight: int = 0
-    paused_until: dict[str, float] = field(default_factory=dict)
-    #: How many calls had begun when the pace was last halved, and, by model, when its limit was last used up: what
-    #: becomes of these calls after that says nothing new.
+    paused_until: float = 0.0
     slowed_at: float = 0.0
-    used_up_at: dict[str, float] = field(default_factory=dict)
-    #: All that was sent, by what limits count: requests, tokens, input and output tokens.
-    sent: Counter[str] = field(default_factory=Counter)
+    spacings: dict[str, Spacing] = field(default_factory=dict)
+    logs: dict[str, Log] = field(default_factory=lambda: {counted: Log() for counted in COUNTED})
+    gauges: dict[str, dict[str, Gauge]] = field(default_factory=dict)
     #: By model, how many replies had how many tokens.
     outputs: dict[str, tuple[int, float]] = field(default_factory=dict)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -125,65 +202,72 @@ class Pace:
     def __post_init__(self) -> None:
         """Start at full speed: most runs never meet a limit."""
         self.allowed = float(self.limit)
-        limits = {"requests": self.own.requests_per_minute, "tokens": self.own.tokens_per_minute}
-        self.spacings = {counted: Spacing(limit) for counted, limit in limits.items() if limit is not None}
+        if (calls := self.own.requests_per_minute) is not None:
+            self.spacings["requests"] = Spacing(calls, int(calls / 60 * CATCH_UP))
+        if (tokens := self.own.tokens_per_minute) is not None:
+            self.spacings["tokens"] = Spacing(tokens)
 
     @property
     def full(self) -> bool:
         """Whether a call would wait for the end of another one."""
         return self.in_flight >= int(self.allowed)
 
-    def paused(self, model_id: str = "") -> float:
-        """Seconds until the end of a pause of all calls, or of one model's; 0 or less where there is none."""
-        return max(self.paused_until.get(each, 0.0) for each in ("", model_id)) - self.clock.now()
-
-    def pause(self, seconds: float, model_id: str = "") -> None:
-        """Begin no call, or none of one model, for so long (at most LONGEST_PAUSE)."""
-        until = self.clock.now() + min(max(seconds, SHORTEST_PAUSE), LONGEST_PAUSE)
-        self.paused_until[model_id] = max(self.paused_until.get(model_id, 0.0), until)
+    def paused(self) -> float:
+        """Seconds until the end of a pause; 0 or less where there is none."""
+        return self.paused_until - self.clock.now()
 
     @asynccontextmanager
     async def slot(
         self, request: Request, check: Callable[[], None], begin: Callable[[], None] = lambda: None
     ) -> AsyncIterator[Ticket]:
-        """Wait for the end of a pause, a free place and what our limits allow; then hold the place.
+        """Wait for the end of a pause, a free place and what the address allows; then hold the place.
 
         First come, first served among the calls to one model; the first ones of several models take turns. `check` is
         called while it waits, `begin` when nothing is left to wait for; what they raise is raised here, and no call has
         begun.
         """
-        model_id, ticket = request.model.model_id, None
-        while ticket is None:
-            while (wait := self.paused(model_id)) > 0:
-                await self.clock.wait(wait, check)
-                await self.clock.wait(self.clock.jitter() * SPREAD, check)
-            async with self._turns.setdefault(model_id, asyncio.Lock()), self._turn:
-                ticket = await self._begin(request, check, begin)
+        while (ticket := await self._turn_of(request, check, begin)) is None:
+            pass
         try:
             yield ticket
         finally:
             self.in_flight -= 1
             self._free.set()
 
-    async def _begin(self, request: Request, check: Callable[[], None], begin: Callable[[], None]) -> Ticket | None:
-        """Count the call whose turn it is, as soon as it may begin; None where a pause comes before that."""
-        while self.paused(request.model.model_id) <= 0:
+    async def _turn_of(self, request: Request, check: Callable[[], None], begin: Callable[[], None]) -> Ticket | None:
+        """The place of a call; None where the address asked for a pause meanwhile."""
+        while (wait := self.paused()) > 0:
+            await self.clock.wait(wait, check)
+            await self.clock.wait(self.clock.jitter() * SPREAD, check)
+        async with self._turns.setdefault(request.model.model_id, asyncio.Lock()):
             check()
-            now = self.clock.now()
-            if self.full:
-                self._free.clear()
-                await self._free.wait()
-            elif (wait := max((each.wait(now) for each in self.spacings.values()), default=0.0)) > 0:
-                await self.clock.sleep(min(wait, LOOK_UP))
-            else:
-                begin()
-                self.in_flight += 1
-                costs = self._costs(request)
-                self.sent.update(costs)
-                for counted, spacing in self.spacings.items():
-                    spacing.take(costs[counted], now)
-                return Ticket(request, costs, dict(self.sent))
+            while self.paused() <= 0:
+                # What only this model waits for is waited for before its turn among the models.
+                await self.clock.wait_until(partial(self._told_wait, request), check)
+                async with self._turn:
+                    check()
+                    if self.full:
+                        self._free.clear()
+                        await self._free.wait()
+                    await self.clock.wait_until(self._own_wait, check)
+                    if not self.full and self.paused() <= 0 and self._told_wait(request) <= 0:
+                        check()  # what waited for a place may have been refused meanwhile
+                        begin()
+                        return self._take(request, self.clock.now())
         return None
+
+    def _own_wait(self) -> float:
+        """Seconds until our own limits let the next call begin; 0 or less: now, or a pause has begun meanwhile."""
+        waits = [spacing.wait(self.clock.now()) for spacing in self.spacings.values()]
+        return 0.0 if self.paused() > 0 else max(waits, default=0.0)
+
+    def _told_wait(self, request: Request) -> float:
+        """The same by what replies said of the limits of a request's model."""
+        gauges, now = self.gauges.get(request.model.model_id), self.clock.now()
+        if not gauges or self.paused() > 0:
+            return 0.0
+        costs = self._costs(request)
+        return max(gauge.wait(costs[counted], self.logs[counted], now) for counted, gauge in gauges.items())
 
     def _costs(self, request: Request) -> dict[str, float]:
         """What a call is taken to cost; its output as the model's were so far, before the first as its limit."""
@@ -192,32 +276,40 @@ class Pace:
         written = total / calls if calls else float(most)
         return {"requests": 1.0, "tokens": read + written, "input": float(read), "output": written}
 
-    def settle(self, ticket: Ticket, usage: Usage, refused: bool, limits: Mapping[str, Told]) -> None:
-        """Count an attempt's tokens as they came: what was counted; none where it was refused; else as was taken.
+    def _take(self, request: Request, now: float) -> Ticket:
+        """Count an attempt that begins."""
+        self.in_flight += 1
+        costs = self._costs(request)
+        for counted, spacing in self.spacings.items():
+            spacing.take(costs[counted], now)
+        sent = {counted: log.add(costs[counted], now) for counted, log in self.logs.items()}
+        return Ticket(request.model.model_id, costs, sent)
 
-        `limits` are those of which its reply says what is left, by what they count.
-        """
-        model_id, tokens = ticket.request.model.model_id, 0
+    def settle(self, ticket: Ticket, usage: Usage, refused: bool) -> None:
+        """Count an attempt's tokens as they came: what was counted; none where it was refused; else as was taken."""
         counted = usage.input is not None and usage.output is not None
         if counted:
-            calls, total = self.outputs.get(model_id, (0, 0.0))
-            self.outputs[model_id] = (calls + 1, total + usage.output)
-            tokens = usage.input + usage.output
+            calls, total = self.outputs.get(ticket.model, (0, 0.0))
+            self.outputs[ticket.model] = (calls + 1, total + usage.output)
         if "tokens" in self.spacings and (counted or refused):
+            tokens = usage.input + usage.output if counted else 0
             self.spacings["tokens"].take(tokens - ticket.costs["tokens"])
-        if limits and ticket.sent["requests"] > self.used_up_at.get(model_id, 0.0):
-            # What is left has to cover the calls that have begun since, and the next one.
-            costs = self._costs(ticket.request)
-            needed = {name: self.sent[name] - ticket.sent[name] + costs[name] for name in limits}
-            waits = [limit.seconds for name, limit in limits.items() if limit.remaining < needed[name]]
-            if any(waits):
-                self.used_up_at[model_id] = self.sent["requests"]
-                self.pause(max(waits), model_id)
+
+    def hear(self, ticket: Ticket, told: Mapping[str, Told]) -> None:
+        """What the reply to an attempt told of the address's limits."""
+        for counted, each in told.items():
+            gauge = self.gauges.setdefault(ticket.model, {}).setdefault(counted, Gauge())
+            gauge.hear(each, ticket.sent[counted], self.clock.now())
+
+    def pause(self, seconds: float) -> None:
+        """Nobody asks this address for so long (at most LONGEST_PAUSE)."""
+        seconds = min(max(seconds, SHORTEST_PAUSE), LONGEST_PAUSE)
+        self.paused_until = max(self.paused_until, self.clock.now() + seconds)
 
     def slow_down(self, ticket: Ticket) -> None:
         """Halve what is allowed at once, unless the call began before the last time that was done."""
         if ticket.sent["requests"] > self.slowed_at:
-            self.slowed_at = self.sent["requests"]
+            self.slowed_at = self.logs["requests"].total
             self.allowed = max(1.0, self.allowed / 2)
 
     def speed_up(self) -> None:

@@ -101,11 +101,6 @@ class Server:
     out_until: float = -inf
     gone: str = ""
 
-    @property
-    def paused(self) -> bool:
-        """Whether a call of the model would wait for the end of a pause."""
-        return self.pace.paused(self.at.model_id) > 0
-
     def answers(self) -> None:
         """It brought a reply."""
         self.answered, self.times_out, self.out_until = True, 0, -inf
@@ -167,14 +162,14 @@ class Fleet:
         there = [each for each in there if each.at.base_url not in refused] or there
         there = [each for each in there if each.out_until <= self.clock.now()] or there
         free = [each for each in there if each.answered or not each.load or not self.careful]
-        return min(free, key=lambda each: (each.paused, each.load), default=None)
+        return min(free, key=lambda each: (each.pace.paused() > 0, each.load), default=None)
 
     def avoids(self, server: Server) -> bool:
         """Whether a call that waits for a server should go to another one."""
         if server.gone or (self.up and server not in self.up):
             return True
-        best = self._best() if server.paused else None
-        return best is not None and not best.paused and not best.pace.full
+        best = self._best() if server.pace.paused() > 0 else None
+        return best is not None and best.pace.paused() <= 0 and not best.pace.full
 
     def fails(self, server: Server, failure: Failure, refused: Collection[str | None] = ()) -> bool:
         """Count a failed attempt; whether the server is left out for it, so that the call can go elsewhere at once.
@@ -293,7 +288,7 @@ class Session:
         return self.fleets[model.name]
 
     def note(self, name: str, model: Model, what: str = "", words: str = "") -> None:
-        """Tell whoever started the run what is odd at a model's address, once for the same `what`."""
+        """Warn of what is odd at a model's address, once for the same `what`."""
         if (key := (name, address_of(model), what)) not in self.noted:
             self.noted.add(key)
             self.tell(f"note: {note_on(name, model, what or words)}")
@@ -435,8 +430,9 @@ class Session:
         )
         reply = reply if model.simulated else self.clean(reply)
         self.record(request, reply)
-        refused = failure is not None and not reply.maybe_billed
-        server.pace.settle(ticket, reply.usage, refused, told_limits(headers, self.clock.wall()))
+        server.pace.settle(ticket, reply.usage, refused=failure is not None and not reply.maybe_billed)
+        if headers:  # simulated models send none
+            server.pace.hear(ticket, told_limits(headers, self.clock.wall()))
         if failure is not None:
             if failure.slows:
                 server.pace.slow_down(ticket)

@@ -211,7 +211,7 @@ def test_an_overload_halves_what_is_allowed_at_once_as_a_rate_limit_does(serve: 
 
     async def scene() -> float:
         async with Session(lambda request: None, lambda request, reply: None, 8, FakeClock().clock()) as session:
-            session.halted = lambda asked: "enough" if session.pace(asked).sent else None
+            session.halted = lambda asked: "enough" if session.pace(asked).logs["requests"].total else None
             await asyncio.gather(*map(session.complete, requests_to(model, 1)), return_exceptions=True)
             return session.pace(model).allowed
 

@@ -278,7 +278,7 @@ def test_a_reply_or_failure_that_says_nothing_is_left_is_heard(
     model = at(serve(timed(came, clock, behave)).url, kind)
     count = 2 if status == "ok" else 1
     assert len(ask(requests_to(model, count), tmp_path, clock)) == count
-    assert gaps(came) == [pytest.approx(30.5, abs=1e-6 if (kind, status) in EXACT else 2.0)]
+    assert gaps(came) == [pytest.approx(30.0, abs=1e-6 if (kind, status) in EXACT else 2.0)]
 
 
 # --- how it ends ------------------------------------------------------------------------------------------------------
