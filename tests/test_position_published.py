@@ -18,6 +18,7 @@ from helpers import datasets, paths
 from helpers.biases import position
 from helpers.biases.position import published_sources
 from helpers.claims import check, load_claims, summary, unexpected
+from helpers.config.numbers import load_numbers
 from helpers.figures import show_position_effects
 from helpers.types import Estimate
 from tests.simulation import cr2_by_matrices
@@ -256,8 +257,9 @@ def test_no_two_judges_and_no_two_sources_are_pooled(estimates: list[Estimate], 
 
 
 def test_every_number_is_declared_once(estimates: list[Estimate]) -> None:
-    assert {each.id for each in estimates} <= set(position.ESTIMANDS)
-    assert all(position.ESTIMANDS[each.id].unit == each.unit for each in estimates)
+    declared = load_numbers("position").estimands
+    assert {each.id for each in estimates} <= set(declared)
+    assert all(declared[each.id].unit == each.unit for each in estimates)
     places = [(each.id, *sorted(each.where.items())) for each in estimates]
     assert len(places) == len(set(places))
     marked = ("counts, independence assumed", "counts by question", "counted", "prediction interval")

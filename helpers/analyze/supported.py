@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
 
 import pandas as pd
 
-from helpers import biases
 from helpers.analyze.estimands import ESTIMANDS
 from helpers.analyze.held import Held
 from helpers.analyze.needs import facts_of, lacking
+from helpers.config.numbers import load_numbers, number_files
 from helpers.types import Estimand, Estimate
 
 COMPUTED, MISSING = "computed", "not computed"
@@ -23,14 +21,7 @@ HERE = "analyze"
 @cache
 def declared() -> Mapping[str, Mapping[str, Estimand]]:
     """All estimands by module: those of this room, then those of each bias."""
-    found = {HERE: ESTIMANDS}
-    for each in sorted(iter_modules(biases.__path__), key=lambda each: each.name):
-        if not each.ispkg:
-            continue
-        module = import_module(f"helpers.biases.{each.name}")
-        every = module.ESTIMANDS
-        found[each.name] = every if isinstance(every, Mapping) else {one.id: one for one in every}
-    return found
+    return {HERE: ESTIMANDS} | {module: load_numbers(module).estimands for module in sorted(number_files())}
 
 
 def supported(held: Held, estimates: Sequence[Estimate]) -> pd.DataFrame:

@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from helpers.biases.cognitive import HEADLINE
 from helpers.biases.hinting import names as hint_names
 from helpers.biases.hinting import paired
 from helpers.biases.position import effects, flips
@@ -28,6 +27,7 @@ from helpers.calibrate.worlds.decision_frames import frame as decision_frame
 from helpers.calibrate.worlds.decisions import Answerer, gamble_sample, scale_sample, selection_sample
 from helpers.calibrate.worlds.decisions import World as Decisions
 from helpers.config import load_config
+from helpers.config.numbers import load_numbers
 from helpers.power.precision import enough
 from helpers.types import Estimate
 
@@ -177,7 +177,7 @@ def _cognitive(questions: int, judges: int, repeats: int, rng: np.random.Generat
         for bias, (draw, target) in BIASES.items()
     ]
     frame = pd.concat(parts, ignore_index=True)
-    return {HEADLINE: lambda: bias_tests.measure(frame, 1, beside=False)}
+    return {load_numbers("cognitive").headline: lambda: bias_tests.measure(frame, 1, beside=False)}
 
 
 #: How a bias module's numbers are drawn, with how many judges by default and at most.
