@@ -18,9 +18,9 @@ from helpers import datasets, paths
 from helpers.biases import position
 from helpers.biases.position import published_sources
 from helpers.claims import check, load_claims, summary, unexpected
-from helpers.config.numbers import load_numbers
 from helpers.figures import show_position_effects
 from helpers.types import Estimate
+from tests.runs import declared_ids
 from tests.simulation import cr2_by_matrices
 
 FOLDER = paths.EXPERIMENTS / "arena_hard_position_bias"
@@ -257,11 +257,7 @@ def test_no_two_judges_and_no_two_sources_are_pooled(estimates: list[Estimate], 
 
 
 def test_every_number_is_declared_once(estimates: list[Estimate]) -> None:
-    declared = load_numbers("position").estimands
-    assert {each.id for each in estimates} <= set(declared)
-    assert all(declared[each.id].unit == each.unit for each in estimates)
-    places = [(each.id, *sorted(each.where.items())) for each in estimates]
-    assert len(places) == len(set(places))
+    assert {each.id for each in estimates} <= declared_ids("position", estimates)
     marked = ("counts, independence assumed", "counts by question", "counted", "prediction interval")
     over = {"flip_correlation", "one_sided_share"}  # over comparisons, not over their verdicts
     assert all(each.method.startswith(marked) for each in estimates if each.id not in over)

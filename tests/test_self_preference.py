@@ -20,7 +20,7 @@ from helpers.config.numbers import load_numbers
 from helpers.stats.power import detectable_effect
 from helpers.stats.tests import holm
 from helpers.types import Estimate
-from tests.runs import one
+from tests.runs import declared_ids, one
 
 VENDOR = {"a": "alpha", "b": "beta", "c": "gamma", "d": "delta", "a2": "alpha"}
 LABELS = {"a": "B", "b": "A", "c": "B", "d": "C", "a2": "B"}
@@ -372,10 +372,8 @@ def everything() -> list[Estimate]:
 def test_every_number_is_declared_once_and_in_its_unit(everything: list[Estimate]) -> None:
     declared = load_numbers("self_preference").estimands
     published = {id for id, each in declared.items() if each.source.startswith("replication: ")}
-    assert {each.id for each in everything} | {"own_wrong_probability"} | published == set(declared)
-    assert all(each.unit == declared[each.id].unit for each in everything)
-    places = [(each.id, tuple(each.where.items())) for each in everything]
-    assert len(set(places)) == len(places)
+    ids = {each.id for each in everything} | {"own_wrong_probability"}
+    assert ids | published == declared_ids("self_preference", everything)
 
 
 def test_the_family_is_one_contrast_a_judge_at_the_first_dose(everything: list[Estimate]) -> None:

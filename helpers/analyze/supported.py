@@ -7,7 +7,6 @@ from functools import cache
 
 import pandas as pd
 
-from helpers.analyze.estimands import ESTIMANDS
 from helpers.analyze.held import Held
 from helpers.analyze.needs import facts_of, lacking
 from helpers.config.numbers import load_numbers, number_files
@@ -21,7 +20,8 @@ HERE = "analyze"
 @cache
 def declared() -> Mapping[str, Mapping[str, Estimand]]:
     """All estimands by module: those of this room, then those of each bias."""
-    return {HERE: ESTIMANDS} | {module: load_numbers(module).estimands for module in sorted(number_files())}
+    modules = dict.fromkeys([HERE, *sorted(number_files())])
+    return {module: load_numbers(module).estimands for module in modules}
 
 
 def supported(held: Held, estimates: Sequence[Estimate]) -> pd.DataFrame:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from helpers.analyze import estimands as analyze
 from helpers.audit import estimands as audit
 from helpers.config import experiment_names, load_config
 from helpers.config.numbers import UNITS, load_numbers, number_files
@@ -14,6 +13,9 @@ from helpers.run.notebooks import available, experiment_of
 from helpers.types import Estimand
 
 __all__ = ["UNITS", "Section", "sections"]
+
+#: Whose numbers verdicts of one's own have.
+OWN = "analyze"
 
 
 @dataclass(frozen=True)
@@ -48,12 +50,10 @@ def sections() -> tuple[Section, ...]:
     for name in names:
         measuring.setdefault(load_config(name).bias, []).append(name)
     declared = sorted(number_files())
-    modules = [each for each in dict.fromkeys([*measuring, *declared]) if each in declared]
+    modules = [each for each in dict.fromkeys([*measuring, *declared]) if each in declared and each != OWN]
     found = [_section(each, measuring.get(each, [])) for each in modules]
-    # What no experiment measures is declared where it is measured.
     audited = Section("audit", "One judge and a battery (`recuse audit`).", (), audit.ESTIMANDS, audit.HEADLINE)
-    own = Section("analyze", "Verdicts of your own (`recuse analyze`).", (), analyze.ESTIMANDS, ())
-    return (*found, audited, own)
+    return (*found, audited, _section(OWN, []))
 
 
 def _section(module: str, experiments: list[str]) -> Section:
