@@ -16,6 +16,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from helpers import paths
+from helpers.config.numbers import number_files
 from tests.kernels import recuse
 
 #: What a declared package is built on and always brings: pandas, JupyterLab and papermill, the extra for clusters.
@@ -30,7 +31,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     python = folder / "env" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
     pip = [python, "-m", "pip", "--quiet", "--disable-pip-version-check"]
     source = folder / "source"  # a build writes beside what it builds
-    shutil.copytree(paths.ROOT / "helpers", source / "helpers", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("helpers", "experiments"):
+        shutil.copytree(paths.ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
     for name in ("pyproject.toml", "requirements.txt", "README.md", "LICENSE"):
         shutil.copy(paths.ROOT / name, source)
     subprocess.run([*pip, "wheel", "--no-deps", "-w", folder, source], check=True)
@@ -44,6 +46,7 @@ def test_every_file_of_the_package_is_packed() -> None:
     held = {file for room, globs in packed["package-data"].items()
             for glob in globs for file in paths.ROOT.joinpath(*room.split(".")).glob(glob)}  # fmt: skip
     files = {path for path in (paths.ROOT / "helpers").rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    files |= {*paths.EXPERIMENTS.glob("*/config.yaml"), *number_files().values()}
     assert files - held == {path for path in files if path.suffix == ".py"} and held <= files
     rooms = {path.parent for path in files if path.suffix == ".py"}
     assert all((room / "__init__.py").is_file() for room in rooms), "setuptools packs folders with an __init__ only"
