@@ -12,9 +12,9 @@ from pathlib import Path
 import click
 
 from helpers import paths
-from helpers.commands import auditing, checking, instruments, papers, reporting, stores
-from helpers.commands.parameters import concurrency, matrix, parameter, parameters, timeout_seconds
-from helpers.commands.printing import echo
+from helpers.commands import results as commands_results
+from helpers.commands import stores
+from helpers.commands.printing import concurrency, echo, matrix, parameter, parameters, timeout_seconds
 from helpers.config import ConfigError
 
 
@@ -99,7 +99,7 @@ def plan(
     Without a budget_usd it is told what to give. A pilot needs one; its replies are stored, the run goes on from there,
     and the plan says what the rest is expected to cost.
     """
-    from helpers.commands.spending import afforded
+    from helpers.commands.printing import afforded
     from helpers.config import load_experiment
     from helpers.run import budget_of, caution, pilot
     from helpers.run import plan as plan_of
@@ -136,8 +136,8 @@ def _no_names(names: tuple[str, ...]) -> None:
         raise click.UsageError(f"a grid names its notebooks itself (`notebooks:`); leave out {', '.join(names)}")
 
 
-RESULTS = (instruments.analyze, auditing.audit, reporting.report, papers.paper)
-AROUND = (instruments.power, stores.store, checking.check, instruments.explain)
+RESULTS = (commands_results.analyze, commands_results.audit, commands_results.report, commands_results.paper)
+AROUND = (commands_results.power, stores.store, commands_results.check, commands_results.explain)
 for command in (*RESULTS, *AROUND):
     main.add_command(command)
 

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 
 from helpers import frames, verdicts
-from helpers.audit import asking, battery, concluding, measuring
+from helpers.audit import asking, measuring
 from helpers.providers import simulated
 from helpers.types import Completion, Model, Request
 from tests.servers.behaviours import Behaviour, Call, Reply
 
-BATTERY = battery.load()
+BATTERY = asking.load()
 
 
 def model(traits: Mapping[str, Any], structured: bool = True, id: str = "sim") -> Model:
@@ -31,11 +31,11 @@ def judged(traits: Mapping[str, Any], structured: bool = True, id: str = "sim") 
     return measuring.table(read)
 
 
-def findings(table: pd.DataFrame) -> dict[str, concluding.Finding]:
+def findings(table: pd.DataFrame) -> dict[str, measuring.Finding]:
     """What is concluded from a table, by probe."""
     seed = BATTERY.seed
     estimates, beside = measuring.measure(table, "j", "asked", seed), measuring.described(table, "j", "asked", seed)
-    return {each.probe: each for each in concluding.conclude(table, estimates, beside)}
+    return {each.probe: each for each in measuring.conclude(table, estimates, beside)}
 
 
 def served(traits: Mapping[str, Any]) -> Behaviour:

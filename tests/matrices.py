@@ -14,8 +14,7 @@ from typing import Any
 from helpers import run
 from helpers.config import load_experiment
 from helpers.run import matrix
-from helpers.run.cells import Outcome, run_cell
-from helpers.run.grid import Cell, read_grid
+from helpers.run.cells import Cell, Outcome, read_grid, run_cell
 from helpers.run.notebooks import Result, experiment_of
 
 

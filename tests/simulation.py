@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from helpers import frames, verdicts
-from helpers.biases.top_choice import asking
+from helpers.biases.top_choice import asked as top_choice_asked
 from helpers.providers import simulated
 from helpers.types import Answer, Completion, Experiment, Judgment, Model, Question, Request
 from tests.runs import settled
@@ -68,9 +68,13 @@ def judgments(
     experiment: Experiment, asked: Sequence[Question]
 ) -> tuple[list[Judgment], dict[tuple[str, str], Answer]]:
     """All judgments of a run, and the answers judged."""
-    written = {t.request.key: verdicts.read(t, said(t.request)) for t in asking.answer_trials(experiment, asked)}
-    answers = asking.answers(experiment, asked, written)
-    return [verdicts.read(t, said(t.request)) for t in asking.judge_trials(experiment, asked, answers)], answers
+    written = {
+        t.request.key: verdicts.read(t, said(t.request)) for t in top_choice_asked.answer_trials(experiment, asked)
+    }
+    answers = top_choice_asked.answers(experiment, asked, written)
+    return [
+        verdicts.read(t, said(t.request)) for t in top_choice_asked.judge_trials(experiment, asked, answers)
+    ], answers
 
 
 def frame(count: int, **traits: Any) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from krippendorff import alpha
 from scipy import stats
 
 from helpers.biases import accuracy as bias
-from helpers.biases.accuracy.tables import SAID, VERDICTS
+from helpers.biases.accuracy.agreement import SAID, VERDICTS
 from helpers.stats.agreement import krippendorff_alpha
 from helpers.types import Estimate
 from tests.rule import assert_unbiased, assert_within

@@ -14,7 +14,7 @@ import pytest
 
 from helpers import claims, datasets, paths
 from helpers.biases import accuracy as bias
-from helpers.biases.accuracy import counting
+from helpers.biases.accuracy import published
 from helpers.datasets.votes import majority
 from helpers.stats.prediction_powered import Labels, contradictions, dependence
 from helpers.types import Estimate
@@ -144,12 +144,12 @@ def llmbar_of(folder: Path) -> pd.DataFrame:
 
 def test_the_counts_are_those_of_the_files(counts: dict[str, Any], real_data: Path) -> None:
     gold, block = llmbar_of(real_data), counts["llmbar"]
-    assert counting.both_orders(gold) == block["both_orders"]
-    assert counting.joint(gold, [tuple(names.split()) for names in block["joint"]]) == block["joint"]
+    assert published.both_orders(gold) == block["both_orders"]
+    assert published.joint(gold, [tuple(names.split()) for names in block["joint"]]) == block["joint"]
     panda = datasets.load_pandalm_votes(real_data / "pairwise" / "pandalm" / "testset_verdicts.jsonl")
     items = {name: counts["pandalm"]["items"][name] for name in ("items", "judges")}
-    assert counting.by_question(datasets.gold_of_votes(panda)) == items
-    assert counting.votes_of(panda) == counts["pandalm"]["votes"]["none"]
+    assert published.by_question(datasets.gold_of_votes(panda)) == items
+    assert published.votes_of(panda) == counts["pandalm"]["votes"]["none"]
     gold = panda[panda["kind"] == "person"].groupby("pair")["verdict"].agg(majority)
     for judge, rows in panda[panda["kind"] == "judge"].groupby("voter"):
         right = rows["verdict"].fillna("tie") == rows["pair"].map(gold)
@@ -158,8 +158,8 @@ def test_the_counts_are_those_of_the_files(counts: dict[str, Any], real_data: Pa
         )
     votes = votes_of(real_data)
     for condition, rows in votes.groupby("condition"):
-        assert counting.votes_of(rows) == counts["mt_bench"]["votes"][condition]
-    assert counting.labelled(votes) == counts["mt_bench"]["labelled"]
+        assert published.votes_of(rows) == counts["mt_bench"]["votes"][condition]
+    assert published.labelled(votes) == counts["mt_bench"]["labelled"]
 
 
 def test_all_cells_of_llmbar_have_its_own_statistics(counts: dict[str, Any], real_data: Path) -> None:

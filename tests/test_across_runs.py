@@ -17,9 +17,9 @@ from helpers import figures
 from helpers.commands import matrices
 from helpers.figures import panels, show_across_runs
 from helpers.figures.across_runs import MOST, Run
-from helpers.figures.judge_forest import REAL, SIMULATED
-from helpers.run import tabulating
-from helpers.run.grid import Cell
+from helpers.figures.cards import REAL, SIMULATED
+from helpers.run import cells as run_cells
+from helpers.run.cells import Cell
 from helpers.run.notebooks import Result, experiment_of
 from helpers.words import CardLine
 from tests.cells import texts
@@ -212,7 +212,7 @@ def done(folder: Path, grid: str, **given: Any) -> list[Cell]:
 
 def test_the_table_says_what_each_card_said(tmp_path: Path) -> None:
     cells = done(tmp_path, SEEDS)
-    frame = tabulating.results(cells, tmp_path)
+    frame = run_cells.results(cells, tmp_path)
     biased = frame[frame["measure"] == "profile"]
     assert biased["judge"].tolist() == ["sim_gpt_decider", "sim_gpt_decider", "sim_claude_decider"]
     assert biased["cell"].tolist() == [cell.id for cell in cells[:3]], "what failed left results that do not count"
@@ -229,27 +229,27 @@ def test_the_table_says_what_each_card_said(tmp_path: Path) -> None:
 
 
 def test_runs_hold_all_lines_of_their_cells_and_are_told_by_what_varies(tmp_path: Path) -> None:
-    runs = tabulating.runs(cells := done(tmp_path, SEEDS), tmp_path)
-    assert [run.settings for run in runs] == ["seed 1", "seed 2", "seed 1"] and tabulating.varied(cells) == ["seed"]
+    runs = run_cells.runs(cells := done(tmp_path, SEEDS), tmp_path)
+    assert [run.settings for run in runs] == ["seed 1", "seed 2", "seed 1"] and run_cells.varied(cells) == ["seed"]
     assert [[each.measure for each in run.lines] for run in runs] == [["profile", "unreadable"]] * 3
 
 
 def test_a_judge_of_two_cells_with_the_same_settings_is_told_apart(tmp_path: Path) -> None:
     cells = done(tmp_path, OVERLAP, seed=1)
-    settings = [run.settings for run in tabulating.runs(cells, tmp_path)]
+    settings = [run.settings for run in run_cells.runs(cells, tmp_path)]
     assert settings == [cell.id for cell in cells], "lists of names are too long for a label"
 
 
 def test_cells_that_vary_in_different_things_are_told_by_names(tmp_path: Path) -> None:
-    settings = [run.settings for run in tabulating.runs(done(tmp_path, INCLUDED), tmp_path)]
+    settings = [run.settings for run in run_cells.runs(done(tmp_path, INCLUDED), tmp_path)]
     assert settings[:2] == ["seed 1", "repeats 1"] and len(set(settings)) == 3
 
 
 def test_cells_that_were_not_run_leave_empty_tables(tmp_path: Path) -> None:
     cells = cells_of(tmp_path, SEEDS)
-    frame = tabulating.results(cells, tmp_path)
+    frame = run_cells.results(cells, tmp_path)
     assert frame.empty and list(frame.columns[:5]) == ["cell", "judges", "seed", "experiment", "data"]
-    assert tabulating.runs(cells, tmp_path) == []
+    assert run_cells.runs(cells, tmp_path) == []
 
 
 # Files.
@@ -267,7 +267,7 @@ def test_a_matrix_leaves_tables_and_a_figure_in_the_style_that_was_given(tmp_pat
     }
     assert names <= {path.name for path in tmp_path.iterdir()}
     assert count == len(pd.read_csv(tmp_path / "matrix.csv"))
-    drawn = show_across_runs(tabulating.runs(cells, tmp_path), ["seed"], "icml")
+    drawn = show_across_runs(run_cells.runs(cells, tmp_path), ["seed"], "icml")
     assert (tmp_path / "across_runs.svg").read_bytes() == drawn.render("svg")
     assert "SIMULATED" not in (tmp_path / "captions.md").read_text(), "these results say that they were asked"
 

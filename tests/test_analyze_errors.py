@@ -11,8 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from helpers import __main__ as command
-from helpers.analyze import analyze, columns, summary, writing
-from helpers.analyze.parsing import verdict_of
+from helpers.analyze import analyze, saying, summary
+from helpers.analyze import reading as analyze_reading
+from helpers.analyze.cells import verdict_of
 from helpers.datasets import reading
 from tests.verdict_files import pair_rows, written
 
@@ -42,7 +43,10 @@ def file_of(tmp_path: Path, *changes: dict[str, Any]) -> Path:
         ({"candidates": ["x"]}, r"line 2: verdict 'A' on one candidate is no number"),
         ({"candidates": ["x", ""]}, r"line 2: a candidate's name is empty"),
         ({"candidates": None}, r"line 2: candidates is empty"),
-        ({"candidates": [f"m{n}" for n in range(columns.MOST_CANDIDATES + 1)]}, r"line 2: 65 candidates; at most 64"),
+        (
+            {"candidates": [f"m{n}" for n in range(analyze_reading.MOST_CANDIDATES + 1)]},
+            r"line 2: 65 candidates; at most 64",
+        ),
         ({"judge": None}, r"line 2: judge is empty"),
         ({"question": " "}, r"line 2: question is empty"),
         ({"judge": "gpt\u202efast"}, r"line 2: judge 'gpt\\u202efast' holds signs that cannot be printed"),
@@ -197,7 +201,7 @@ def test_two_scores_of_one_candidate_are_refused(tmp_path: Path) -> None:
 
 
 def test_too_many_rows_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(columns, "MOST_ROWS", 10)
+    monkeypatch.setattr(analyze_reading, "MOST_ROWS", 10)
     for end in ("csv", "jsonl", "parquet"):
         with pytest.raises(ValueError, match=r"more than 10 rows|rows; at most 10"):
             analyze(written(pair_rows(questions=3), tmp_path / f"v.{end}"))
@@ -226,8 +230,8 @@ def test_a_wrong_path_or_format_lists_what_is_valid(tmp_path: Path) -> None:
 def test_a_folder_nobody_may_write_into_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.access", lambda path, mode: Path(path) != tmp_path)
     with pytest.raises(ValueError, match=r"nothing can be written into .*--out names another folder"):
-        writing.check(tmp_path / "new" / "out")
-    writing.check(tmp_path.parent / "elsewhere")
+        saying.check(tmp_path / "new" / "out")
+    saying.check(tmp_path.parent / "elsewhere")
 
 
 def test_the_command_prints_one_line_and_leaves_with_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

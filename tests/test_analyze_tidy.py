@@ -15,8 +15,8 @@ from nbconvert.filters import markdown2html
 from helpers import figures
 from helpers.__main__ import main
 from helpers.analyze import analyze, summary, write
-from helpers.analyze.needs import MODULES, NEEDS, TESTS, declared
-from helpers.analyze.writing import check
+from helpers.analyze.analysis import MODULES, NEEDS, TESTS, declared
+from helpers.analyze.saying import check
 from helpers.types import Estimate
 from tests.payloads import alive
 from tests.verdict_files import pair_rows, ranking_rows, score_rows, written

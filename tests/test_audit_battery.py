@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from helpers.audit import asking, battery
+from helpers.audit import asking
 from helpers.config import ConfigError
 from helpers.types import Trial
 from tests.audits import BATTERY, model
@@ -30,48 +30,48 @@ def texts(trial: Trial) -> list[str]:
 def test_the_texts_are_those_of_the_version_that_is_written_down() -> None:
     found = hashlib.sha256()
     for name in ("battery.yaml", "pair.txt", "score.txt"):
-        content = (battery.FOLDER / name).read_bytes()
+        content = (asking.FOLDER / name).read_bytes()
         found.update(f"{name}:{len(content)}\n".encode() + content)
-    assert f'"{BATTERY.version}": "{found.hexdigest()}"' in (battery.FOLDER / "versions.yaml").read_text()
+    assert f'"{BATTERY.version}": "{found.hexdigest()}"' in (asking.FOLDER / "versions.yaml").read_text()
 
 
 @pytest.mark.parametrize("name", ["battery.yaml", "pair.txt", "score.txt"])
 def test_a_changed_letter_is_another_battery(tmp_path, name: str) -> None:
-    shutil.copytree(battery.FOLDER, tmp_path / "audit")
+    shutil.copytree(asking.FOLDER, tmp_path / "audit")
     path = tmp_path / "audit" / name
     path.write_text(path.read_text().replace("question", "questions", 1))
     with pytest.raises(ConfigError, match=r"not those of version 1\.0"):
-        battery.load(tmp_path / "audit")
+        asking.load(tmp_path / "audit")
 
 
 def test_a_battery_of_ones_own_needs_a_version_and_whole_items(tmp_path) -> None:
     folder = tmp_path / "audit"
-    shutil.copytree(battery.FOLDER, folder)
+    shutil.copytree(asking.FOLDER, folder)
     path = folder / "battery.yaml"
     own = path.read_text().replace('version: "1.0"', 'version: "mine"').replace("id: wool", "id: woollen")
     path.write_text(own)
-    (folder / "versions.yaml").write_text(f'"mine": "{battery.digest(folder)}"\n')
-    assert battery.load(folder).version == "mine"
+    (folder / "versions.yaml").write_text(f'"mine": "{asking.digest(folder)}"\n')
+    assert asking.load(folder).version == "mine"
     path.write_text(own.replace("id: woollen", "id: kettle"))
-    (folder / "versions.yaml").write_text(f'"mine": "{battery.digest(folder)}"\n')
+    (folder / "versions.yaml").write_text(f'"mine": "{asking.digest(folder)}"\n')
     with pytest.raises(ConfigError, match="more than one with the id kettle"):
-        battery.load(folder)
+        asking.load(folder)
     path.write_text(own.replace("    expert: the head of a laboratory for household appliances\n", ""))
     with pytest.raises(ConfigError, match=r"battery.yaml.*expert"):
-        battery.load(folder)
+        asking.load(folder)
 
 
 def test_the_answers_are_alike_and_padding_adds_words_only() -> None:
     assert len(BATTERY.items) >= 24 and len({item.question for item in BATTERY.items}) == len(BATTERY.items)
     for item in BATTERY.items:
-        for side in battery.SIDES:
+        for side in asking.SIDES:
             plain, padded = item.text(side), item.text(side, padded=True)
             rest = padded
             for sentence in getattr(item, side):  # each stands in it, in the same order
                 before, found, rest = rest.partition(sentence)
                 assert found and before.strip() in item.filler
             assert rest.strip() == item.filler[-1] and 2 <= len(padded) / len(plain) <= 3.5
-        one, two = (len(item.text(side)) for side in battery.SIDES)
+        one, two = (len(item.text(side)) for side in asking.SIDES)
         assert 0.75 < one / two < 1.34, item.id  # in the probes on other things length must not decide
 
 
@@ -141,8 +141,8 @@ def test_controls_are_what_they_are_called() -> None:
     good_first = 0
     for trial in of("gap"):
         item, shown = by_id[trial.question_id], dict(zip(trial.shown, texts(trial), strict=True))
-        own = [item.text(side) for side in battery.SIDES]
-        others = [o.text(s) for o in BATTERY.items if o.category != item.category for s in battery.SIDES]
+        own = [item.text(side) for side in asking.SIDES]
+        others = [o.text(s) for o in BATTERY.items if o.category != item.category for s in asking.SIDES]
         assert shown["good"] in own and shown["off_topic"] in others
         good_first += trial.shown[0] == "good"
     assert good_first == len(BATTERY.items) // 2  # a judge that always names one place is right half of the time

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from helpers import audit as room
-from helpers.audit.card import facts as facts_of
-from helpers.audit.concluding import SAID
+from helpers.audit.asking import PROBES
 from helpers.audit.estimands import ESTIMANDS, HEADLINE
-from helpers.audit.probes import PROBES
-from helpers.audit.telling import told as told_of
+from helpers.audit.measuring import SAID
+from helpers.audit.running import facts as facts_of
+from helpers.audit.running import told as told_of
 from helpers.figures import show_audit_card
 from helpers.providers import simulated
 from helpers.types import Estimate

@@ -9,8 +9,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from helpers.audit import concluding, measuring
-from helpers.audit.probes import PROBES
+from helpers.audit import measuring
+from helpers.audit.asking import PROBES
 from helpers.types import Estimate
 from tests.audits import BATTERY, DESIGN, drawn, findings, judged, net, wins
 
@@ -33,7 +33,7 @@ CASES = [(name, structured) for name in PLANTED for structured in (True, False)]
 
 
 @cache
-def planted(name: str, structured: bool) -> dict[str, concluding.Finding]:
+def planted(name: str, structured: bool) -> dict[str, measuring.Finding]:
     return findings(judged(PLANTED[name][0], structured, id=f"sim-{name}"))
 
 
@@ -200,19 +200,19 @@ def test_effects_are_those_of_a_small_table_by_hand() -> None:
 
 def test_the_bottom_line_names_all_probes_once_and_says_simulated() -> None:
     found = list(findings(judged({"primacy": [3.0, 0.0], "noise": 0.5})).values())
-    said = concluding.bottom_line(found, "j", "simulated")
+    said = measuring.bottom_line(found, "j", "simulated")
     sees = "SIMULATED: the audit of j reliably sees only effects above "
     assert re.match(rf"{sees}\d+ to \d+ pp \(by probe\)[^:]*: biased in 2 of 8 probes \(", said)
-    asked = concluding.bottom_line(found, "my_llama", "asked")
+    asked = measuring.bottom_line(found, "my_llama", "asked")
     assert asked.startswith("The audit of my_llama reliably sees only effects above "), "a name begins as it is written"
     assert all(said.count(each.title) >= 1 for each in PROBES.values())
-    order = [each.verdict for each in concluding.worst_first(found)]
+    order = [each.verdict for each in measuring.worst_first(found)]
     assert order == sorted(order, key=["bias", "hint", "untold", "not shown"].index)
 
 
-def finding(probe: str, verdict: str, smallest: float = math.nan, moved: float = math.nan) -> concluding.Finding:
+def finding(probe: str, verdict: str, smallest: float = math.nan, moved: float = math.nan) -> measuring.Finding:
     number = Estimate(PROBES[probe].id, {"judge": "j"}, 0.1, unit="pp", n=48, clusters=24, data="asked")
-    return concluding.Finding(probe, number, verdict, "", math.nan, smallest, moved, 48, 48)
+    return measuring.Finding(probe, number, verdict, "", math.nan, smallest, moved, 48, 48)
 
 
 #: What was found of the first probes, (verdict, smallest effect, least share of questions that move), and the headline.
@@ -253,10 +253,10 @@ MIXES = {
 def test_the_headline_begins_with_what_the_audit_can_see(name: str) -> None:
     mix, told = MIXES[name]
     found = [finding(probe, *each) for probe, each in zip(PROBES, mix, strict=False)]
-    said = concluding.bottom_line(found, "my_llama", "asked")
+    said = measuring.bottom_line(found, "my_llama", "asked")
     sees = "reliably sees" if told.startswith("only") else "sees"
     assert said.startswith(f"The audit of my_llama {sees} {told}"), said
-    assert concluding.bottom_line(found, "my_llama", "simulated") == f"SIMULATED: t{said[1:]}"
+    assert measuring.bottom_line(found, "my_llama", "simulated") == f"SIMULATED: t{said[1:]}"
 
 
 def test_the_headline_of_a_partial_audit_is_that_of_what_was_read() -> None:
@@ -266,6 +266,6 @@ def test_the_headline_of_a_partial_audit_is_that_of_what_was_read() -> None:
     lost = table.assign(
         sign=table["sign"].mask(gone), points=table["points"].mask(gone), outcome=np.where(gone, "missing", "ok")
     )
-    assert concluding.bottom_line(whole, "j", "asked").startswith("The audit of j reliably sees only effects above ")
-    said = concluding.bottom_line(list(findings(lost).values()), "j", "asked")
+    assert measuring.bottom_line(whole, "j", "asked").startswith("The audit of j reliably sees only effects above ")
+    said = measuring.bottom_line(list(findings(lost).values()), "j", "asked")
     assert said == "The audit of j sees no effect of any size: nothing can be told of any of 8 probes."

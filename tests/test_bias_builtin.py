@@ -10,7 +10,7 @@ import pytest
 
 from helpers import paths
 from helpers.biases import cognitive
-from helpers.biases.cognitive.design import LETTERS
+from helpers.biases.cognitive.asked import LETTERS
 from helpers.config import load_config
 from helpers.datasets.bias_templates import BiasTemplate, MetricLine, load_templates
 from helpers.types import Question, Wording

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from helpers import paths
-from helpers.biases.cognitive import published, published_biases, published_words
+from helpers.biases.cognitive import published
 from helpers.claims import check, load_claims, unexpected
 from helpers.config.numbers import load_numbers
 from helpers.types import Estimate
@@ -61,7 +61,7 @@ def test_the_numbers_are_the_printed_ones_and_no_interval_is_made_up(
         bias: (mean / 100, size / 100) for bias, (mean, size) in HEATMAP.items()
     }
     assert [round(100 * value) for value in counts["by_model"]["counts"].values()] == MODELS
-    assert set(grid) == set(published_biases.BIASES) and len(MODELS) == counts["heatmap"]["models"] == 20
+    assert set(grid) == set(published.BIASES) and len(MODELS) == counts["heatmap"]["models"] == 20
     assert value(estimates, "ratio_scale", bias="framing") == 0.41
     assert value(estimates, "ratio_scale_absolute", judge="Random") == 0.54
     assert value(estimates, "ratio_scale", bias="disposition", judge="Llama 3.1 70B", run="early run") == -0.83
@@ -170,7 +170,7 @@ def test_estimands_of_published_numbers_are_declared_once(estimates: list[Estima
 
 
 def test_the_finding_says_what_the_numbers_say(counts: dict[str, Any], estimates: list[Estimate]) -> None:
-    said = published_words.published_finding(counts, estimates)
+    said = published.published_finding(counts, estimates)
     assert "Of all 20 models the one that answers at random has the largest published mean |B|" in said
     assert "(0.54; answers at random are expected to have 0.541; the other 19: 0.32 to 0.41)" in said
     assert "printed average of 0.36, which is 0.352 without it" in said
@@ -188,7 +188,7 @@ def test_the_finding_changes_with_the_numbers(counts: dict[str, Any]) -> None:
     other["heatmap"] |= {"invalid": [], "missing_models": []}
     for row in other["heatmap"]["counts"].values():
         row |= {"mean": 0.3, "mean_absolute": 0.31}
-    said = published_words.published_finding(other, published.from_published(other))
+    said = published.published_finding(other, published.from_published(other))
     assert "2 of 19 models have at least the mean |B| of the one that answers at random" in said
     assert "GPT-4o, Phi-3.5" in said and "largest published" not in said
     assert "On 30 of 30 biases" in said and "not below are" not in said

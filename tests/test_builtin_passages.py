@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from helpers.biases.self_preference.edits import apply_edits
+from helpers.biases.self_preference.edited import apply_edits
 from helpers.datasets.questions import load_passages
 from helpers.paths import DATA
 from helpers.providers.simulated import GROUPS, STYLE, SYNONYMS, style_shares, styled

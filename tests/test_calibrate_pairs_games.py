@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 
 from helpers.biases import position
-from helpers.biases.position import effects, flips, winrates
-from helpers.biases.self_preference import baseline, obfuscation, rates, recognition
+from helpers.biases.position import both_orders, measured
+from helpers.biases.self_preference import items as self_preference_items
+from helpers.biases.self_preference import measured as self_preference_measured
 from helpers.biases.self_preference.items import items
 from helpers.config.numbers import load_numbers
 from studies.calibration.cases import ROLES, Case, Target
@@ -99,11 +100,11 @@ def test_the_truths_of_pairs_are_what_estimators_find_in_many_articles(monkeypat
     made = drawn(world, np.random.default_rng([51, 4]), (quality.BEFORE, REPEAT, quality.EDIT), 6_000, 1, (REPEAT,))
     table = items(pairs.frame(made))
     found = [
-        *obfuscation.obfuscation_effect(table, "d", 1, parts=False),
-        *obfuscation.against_other_author(table, "d"),
-        *baseline.evaluator_quality_gap(table, "d", 1, (baseline.PRIMARY,)),
-        *recognition.recognition_balanced(table, "d"),
-        *rates.accuracy_harmful(table, "d"),
+        *self_preference_measured.obfuscation_effect(table, "d", 1, parts=False),
+        *self_preference_measured.against_other_author(table, "d"),
+        *self_preference_measured.evaluator_quality_gap(table, "d", 1, (self_preference_measured.PRIMARY,)),
+        *self_preference_measured.recognition_balanced(table, "d"),
+        *self_preference_items.accuracy_harmful(table, "d"),
     ]
     monkeypatch.setattr(pairs, "BATCH", 5_000)
     known = pairs.truths(world, quality.EDIT)
@@ -119,10 +120,10 @@ def test_the_truths_of_games_are_what_estimators_find_in_many_questions() -> Non
         frame = games.frame(games.sample(at.world, 8_000, np.random.default_rng([51, 5])))
         frame = frame[frame["judge"] == judge]
         table = position.pairs(frame)
-        found = [*effects.first_position_effect(table, "d", 1), *effects.first_win_rate(table, "d")]
-        found += [*flips.excess_flip(table, "d", 1), *flips.control_arms(table, "d", 1)]
+        found = [*both_orders.first_position_effect(table, "d", 1), *both_orders.first_win_rate(table, "d")]
+        found += [*measured.excess_flip(table, "d", 1), *measured.control_arms(table, "d", 1)]
         if world != "losses":  # there win rates are biased, and the truth is that of no losses
-            found += winrates.win_rate(table, "d", games.features(frame))
+            found += measured.win_rate(table, "d", games.features(frame))
         known = games.truths.__wrapped__(at.world, judge)
         for each in found:
             value, error = known[(each.id, *(each.where[key] for key in ("style", "weight") if key in each.where))]

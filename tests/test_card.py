@@ -119,7 +119,7 @@ def test_asked_self_preference_stands_by_holm_over_the_vendors():
 
 
 def test_a_judge_whose_name_tells_two_vendors_has_none() -> None:
-    from helpers.biases.top_choice.card import vendor_of
+    from helpers.biases.top_choice.measured import vendor_of
 
     known = {"gpt": 1, "claude": 2}
     assert vendor_of("gpt_or_claude", known, None) == "" == vendor_of("x", known, None)

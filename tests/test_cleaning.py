@@ -17,7 +17,7 @@ from helpers import paths
 from helpers.__main__ import entry
 from helpers.config import ConfigError, load_models
 from helpers.run import notebooks
-from helpers.run.cleaning import clean
+from helpers.run.notebooks import clean
 from tests.leaks import PLANTED, leaks
 
 OPENAI = PLANTED["OPENAI_API_KEY"]

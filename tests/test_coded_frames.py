@@ -11,7 +11,7 @@ import pytest
 
 from helpers import frames
 from helpers.biases import cognitive, hinting, position, self_preference, top_choice
-from helpers.biases.position.pairs import CLASSES, codes, kinds
+from helpers.biases.position.both_orders import CLASSES, codes, kinds
 from helpers.datasets import audit_places
 from helpers.frames import coded
 from helpers.types import Estimate

@@ -20,8 +20,8 @@ from click.testing import CliRunner
 from helpers import frames, paths, run, verdicts
 from helpers.__main__ import main
 from helpers.biases import cognitive
-from helpers.biases.cognitive import asking
-from helpers.biases.cognitive.pairs import habits
+from helpers.biases.cognitive import asked as cognitive_asked
+from helpers.biases.cognitive.averages import habits
 from helpers.config import ConfigError, experiment_names, load_experiment
 from helpers.figures.bias_effects import show_bias_effects
 from helpers.judge import OverBudget
@@ -68,8 +68,8 @@ def letter(trial: Trial, natural: int) -> str:
 
 def asked_of(settled_: Experiment, questions: tuple[Question, ...], side: int = 1) -> list[Trial]:
     """The trials of the judging stage, every decision being for (1) or against (0) the proposal."""
-    first = asking.trials("deciding", settled_, questions, {})
-    return asking.trials("judging", settled_, questions, said(first, lambda t: letter(t, side)))
+    first = cognitive_asked.trials("deciding", settled_, questions, {})
+    return cognitive_asked.trials("judging", settled_, questions, said(first, lambda t: letter(t, side)))
 
 
 def groups(trials: Iterable[Trial]) -> dict[tuple[str, str, str], list[Trial]]:
@@ -141,7 +141,7 @@ def test_options_can_be_left_in_order_or_reversed_as_published(way: str) -> None
 
 
 def test_a_decision_has_an_order_of_its_own() -> None:
-    first = asking.trials("deciding", experiment(), some("confirmation", count=24), {})
+    first = cognitive_asked.trials("deciding", experiment(), some("confirmation", count=24), {})
     against_first = sum(trial.shown == ("0", "1") for trial in first)
     assert len(first) == 72 and 19 <= against_first <= 53
 
@@ -299,7 +299,7 @@ def test_a_text_or_an_option_that_holds_the_nonce_of_its_prompt_is_refused() -> 
     ):
         hostile = replace(wording, versions={**wording.versions, "control": changed})
         with pytest.raises(ValueError, match=f"scenario {question.id} contains the nonce"):
-            asking.trials("judging", experiment(), [replace(question, wordings=(hostile, *rest))], {})
+            cognitive_asked.trials("judging", experiment(), [replace(question, wordings=(hostile, *rest))], {})
 
 
 # Decisions before treatments.
@@ -315,7 +315,7 @@ def test_treatments_tell_what_was_decided() -> None:
 
 
 def test_before_a_decision_the_longer_treatment_stands_for_it_in_the_plan_and_cannot_be_sent() -> None:
-    trials = asking.trials("judging", experiment(), some("confirmation"), {})
+    trials = cognitive_asked.trials("judging", experiment(), some("confirmation"), {})
     treated = [t for t in trials if t.condition == "treatment"]
     assert len(treated) == 18 and all(t.request.unwritten for t in treated)
     assert all("against" in t.where["version"] and t.where["decided"] == "" for t in treated)
@@ -324,11 +324,11 @@ def test_before_a_decision_the_longer_treatment_stands_for_it_in_the_plan_and_ca
 
 def test_a_decision_that_cannot_be_read_leaves_no_treatment_and_is_counted() -> None:
     asked, questions = experiment(), some("confirmation")
-    first = asking.trials("deciding", asked, questions, {})
+    first = cognitive_asked.trials("deciding", asked, questions, {})
     odd = {t.request.key for t in first[:4]}
     prose = "It depends on the children."
     decided = said(first, lambda t: prose if t.request.key in odd else letter(t, 1))
-    trials = asking.trials("judging", asked, questions, decided)
+    trials = cognitive_asked.trials("judging", asked, questions, decided)
     treated = {(t.question_id, t.wording.name) for t in trials if t.condition == "treatment"}
     lost = {(t.question_id, t.wording.name) for t in first[:4]}
     assert len(treated) == 9 - 4 and not treated & lost

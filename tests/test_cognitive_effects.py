@@ -12,10 +12,10 @@ import pytest
 from scipy import stats
 
 from helpers import frames
-from helpers.biases.cognitive import concluding, effects, families, saying, seed_batches, showing, slopes, thresholds
-from helpers.biases.cognitive.measure import measure
-from helpers.biases.cognitive.pairs import PAIRS, pairs
-from helpers.biases.cognitive.seed_metrics import AnchoringBiasMetric, ConfirmationBiasMetric, LossAversionMetric
+from helpers.biases.cognitive import averages, effects, findings, measured
+from helpers.biases.cognitive.averages import PAIRS, pairs
+from helpers.biases.cognitive.measured import measure
+from helpers.biases.cognitive.metrics import AnchoringBiasMetric, ConfirmationBiasMetric, LossAversionMetric
 from helpers.config.numbers import load_numbers
 from helpers.types import Estimate
 from studies.calibration.worlds.decisions import (
@@ -208,7 +208,7 @@ def test_published_metrics_are_those_of_the_metric_classes() -> None:
     known, options = table[table["readable"]], np.arange(11.0)
     answers = known["a1"].to_numpy()[:, None], known["a2"].to_numpy()[:, None]
     given = np.tile(options, (len(known), 1)), known["anchor"].to_numpy()[:, None]
-    found = seed_batches.batches(table, "simulated", 1)
+    found = measured.batches(table, "simulated", 1)
     for id, agnostic in (("anchoring_agnostic", True), ("anchoring_specific", False)):
         metric = AnchoringBiasMetric(anchor_agnostic=agnostic)
         assert one(found, id, bias="anchoring", judge="a").value == pytest.approx(metric.compute(*answers, *given))
@@ -221,12 +221,12 @@ def test_published_metrics_are_those_of_the_metric_classes() -> None:
     gambles.loc[few, "ratio"] = 0.8  # refusing these is no bias, and they do not count
     known = gambles[gambles["readable"] & (gambles["ratio"] > 1)]
     batch = LossAversionMetric().compute(known["a2"].to_numpy()[:, None], known["ratio"].to_numpy()[:, None])
-    each = one(seed_batches.batches(gambles, "simulated", 1), "loss_aversion", bias="loss_aversion", judge="a")
+    each = one(measured.batches(gambles, "simulated", 1), "loss_aversion", bias="loss_aversion", judge="a")
     assert each.value == pytest.approx(batch) and each.low < batch < each.high
 
     selected = pairs(selection_frame(World((Answerer("a", merit=0.5, strength=0.3),)), rng))
     columns = [selected[name].to_numpy(dtype=float)[:, None] for name in ("decided", "pro", "con", "n_args")]
-    found = seed_batches.batches(selected, "simulated", 1)
+    found = measured.batches(selected, "simulated", 1)
     weighted = one(found, "confirmation_bias", bias="confirmation", judge="a").value
     plain = one(found, "confirmation_unweighted", bias="confirmation", judge="a").value
     assert weighted == pytest.approx(ConfirmationBiasMetric().compute(*columns))
@@ -253,7 +253,7 @@ def test_the_notebook_of_the_metrics_comes_out_of_pairs() -> None:
 def test_confirmation_takes_off_what_the_control_selects_and_weighs_by_arguments() -> None:
     """Decided for, N 8: B of (3, 1) is 1/2, of the control (2, 2) 0; against, N 4: of (4, 0) 0, of (1, 3) 1/2."""
     table = pairs(frame(chosen("s", 1.0, (2, 2), (3, 1), 8), chosen("t", -1.0, (1, 3), (4, 0), 4)))
-    found = [*seed_batches.batches(table, "asked", 1), *seed_batches.excesses(table, "asked", 1)]
+    found = [*measured.batches(table, "asked", 1), *measured.excesses(table, "asked", 1)]
     where = {"bias": "confirmation", "judge": "j"}
     values = {id: one(found, f"confirmation_{id}", **where).value for id in ("bias", "unweighted")}
     assert values == {"bias": pytest.approx(0.5 * 8 / 12), "unweighted": 0.25}
@@ -271,7 +271,7 @@ def test_noise_alone_reads_as_bias_in_the_published_metrics() -> None:
     """
     world = World((Answerer("a", noise=0.1),), spread=0.15, reworded=0.0)
     table = pairs(scale_frame(world, np.random.default_rng(7), 2_000))
-    found = [*seed_batches.batches(table, "simulated", 1), *seed_batches.excesses(table, "simulated", 1)]
+    found = [*measured.batches(table, "simulated", 1), *measured.excesses(table, "simulated", 1)]
     agnostic, specific = _published_by_hand(*(table[name].to_numpy() for name in ("a1", "a2", "target")))
     for id, by_hand, low, high in (("agnostic", agnostic, 0.165, 0.195), ("specific", specific, 0.16, 0.21)):
         read = one(found, f"anchoring_{id}", bias="anchoring", judge="a")
@@ -336,7 +336,7 @@ def test_a_threshold_by_hand() -> None:
     table["answer"] = table["question_id"].map(answers)
     for condition, half in (("control", 4), ("treatment", 8)):
         part = table[table["question_id"].str.endswith(condition)]
-        assert thresholds.threshold(part, "answer", 80).value == pytest.approx(math.log(half))
+        assert effects.threshold(part, "answer", 80).value == pytest.approx(math.log(half))
 
 
 def curve(chances: dict[float, float], scenarios: int = 24) -> pd.DataFrame:
@@ -355,7 +355,7 @@ def test_the_fit_and_its_sandwich_are_those_of_statsmodels() -> None:
 
     table = pairs(curve({1.2: 0.1, 2.0: 0.4, 3.0: 0.7, 5.0: 0.9}))
     each = one(
-        thresholds.thresholds(table, "d"), "acceptance_threshold", bias="loss_aversion", judge="j", condition="control"
+        effects.thresholds(table, "d"), "acceptance_threshold", bias="loss_aversion", judge="j", condition="control"
     )
     design = sm.add_constant(np.log(table["ratio"].to_numpy()))
     model = sm.GLM(table["a1"].to_numpy(), design, family=sm.families.Binomial())
@@ -369,7 +369,7 @@ def test_the_fit_and_its_sandwich_are_those_of_statsmodels() -> None:
 
 def test_control_and_treatment_share_their_scenarios_in_the_difference() -> None:
     """The same answers with and without a loss: the difference is 0 and does not vary, though each threshold does."""
-    found = thresholds.thresholds(pairs(curve({1.2: 0.1, 2.0: 0.4, 3.0: 0.7, 5.0: 0.9})), "d")
+    found = effects.thresholds(pairs(curve({1.2: 0.1, 2.0: 0.4, 3.0: 0.7, 5.0: 0.9})), "d")
     same = one(found, "threshold_ratio", bias="loss_aversion")
     assert same.value == pytest.approx(0, abs=1e-9) and "nothing varies" in same.method
     assert one(found, "acceptance_threshold", bias="loss_aversion", condition="control").se > 0.01
@@ -377,7 +377,7 @@ def test_control_and_treatment_share_their_scenarios_in_the_difference() -> None
 
 def test_a_mean_over_judges_has_no_threshold_where_one_judge_has_none_and_names_it() -> None:
     both_ = pd.concat([curve({1.2: 0.1, 5.0: 0.9}), curve({1.2: 1.0, 5.0: 1.0}).assign(judge="yes")])
-    mean = one(thresholds.thresholds(pairs(both_), "d"), "threshold_ratio", bias="loss_aversion")
+    mean = one(effects.thresholds(pairs(both_), "d"), "threshold_ratio", bias="loss_aversion")
     assert math.isnan(mean.value) and mean.method.startswith("yes: ") and "every gamble was accepted" in mean.method
 
 
@@ -394,14 +394,14 @@ def test_a_mean_over_judges_has_no_threshold_where_one_judge_has_none_and_names_
     ],
 )
 def test_a_curve_without_a_crossing_says_why(chances: dict[float, float], why: str) -> None:
-    found = thresholds.thresholds(pairs(curve(chances)), "d")
+    found = effects.thresholds(pairs(curve(chances)), "d")
     for each in found:
         assert math.isnan(each.value) and why in each.method and "loss" in each.method
-    assert "no threshold to compare" in saying.threshold_words(found)
+    assert "no threshold to compare" in findings.threshold_words(found)
 
 
 def test_acceptance_is_told_by_ratio_and_condition() -> None:
-    found = thresholds.acceptance_rate(pairs(curve({1.2: 0.0, 2.0: 0.5})), "d")
+    found = effects.acceptance_rate(pairs(curve({1.2: 0.0, 2.0: 0.5})), "d")
     each = one(found, "acceptance_rate", bias="loss_aversion", judge="j", ratio="2", condition="treatment")
     assert each.value == pytest.approx(0.5, abs=0.05) and each.n == 24
     assert one(found, "acceptance_rate", bias="loss_aversion", ratio="1.2", condition="control").value == 0
@@ -417,18 +417,18 @@ def test_the_slope_is_the_share_of_the_way_to_the_anchor_and_noise_alone_gives_n
             rows += [reply(number, "control", honest, **known, repeat=repeat)]
             rows += [reply(number, "treatment", 1 + honest + 0.25 * (anchor - honest), **known, repeat=repeat)]
     table = pairs(frame(rows)).assign(scenario=lambda t: pd.factorize(t["question_id"])[0])
-    assert slopes.slope(table, 30).value == pytest.approx(0.25)
-    once = slopes.anchor_slope(pairs(frame([row for row in rows if row["repeat"] == 0])), "d")
+    assert effects.slope(table, 30).value == pytest.approx(0.25)
+    once = effects.anchor_slope(pairs(frame([row for row in rows if row["repeat"] == 0])), "d")
     assert all(math.isnan(each.value) and "asked twice" in each.method for each in once)
     noisy = pairs(scale_frame(World((Answerer("a", noise=0.15),)), rng, 3_000))
     noisy = noisy.assign(scenario=pd.factorize(noisy["question_id"])[0])
     plain = np.polyfit(noisy["anchor"] - noisy["a1"], noisy["a2"] - noisy["a1"], 1)[0]
-    assert plain > 0.1 and abs(slopes.slope(noisy, 3_000).value) < 0.02
+    assert plain > 0.1 and abs(effects.slope(noisy, 3_000).value) < 0.02
 
 
 def test_a_slope_is_refused_where_the_anchors_are_the_honest_answers() -> None:
     table = pairs(scale_frame(World((Answerer("a"),), target="control"), np.random.default_rng(10)))
-    assert all("do not differ from the answers" in each.method for each in slopes.anchor_slope(table, "d"))
+    assert all("do not differ from the answers" in each.method for each in effects.anchor_slope(table, "d"))
 
 
 # --- families and sentences -------------------------------------------------------------------------------------------
@@ -443,19 +443,19 @@ def effect(bias: str, p: float, value: float = 0.2, judge: str | None = None, **
 
 def test_holm_is_over_biases_and_judges_together() -> None:
     found = [effect("a", 0.01), effect("b", 0.04), effect("a", 0.01, judge="x"), effect("b", 0.04, judge="x")]
-    p = families.corrected([*found, effect("a", 0.02, judge="y"), effect("b", math.nan, judge="y")])
+    p = averages.corrected([*found, effect("a", 0.02, judge="y"), effect("b", math.nan, judge="y")])
     # Of five: 5 * 0.01 twice, 3 * 0.02, 2 * 0.04 twice; what was not tested does not count.
     assert [p["a",], p["a", "x"], p["a", "y"]] == pytest.approx([0.05, 0.05, 0.06])
     assert [p["b",], p["b", "x"]] == pytest.approx([0.08, 0.08]) and math.isnan(p["b", "y"])
     # One judge is its own mean, and counts once.
-    assert families.corrected(found) == pytest.approx({(*"a",): 0.02, (*"b",): 0.04, (*"ax",): 0.02, (*"bx",): 0.04})
+    assert averages.corrected(found) == pytest.approx({(*"a",): 0.02, (*"b",): 0.04, (*"ax",): 0.02, (*"bx",): 0.04})
 
 
 def test_how_many_scenarios_sign_flips_need() -> None:
     """Seven biases: 2^(1 - 8) = 0.0078 is above 0.05 / 7 = 0.0071, 2^(1 - 9) is below; one bias: 6, 2^-5 = 0.031."""
     seven = [effect(str(number), 0.5) for number in range(7)]
-    assert families.scenarios_needed(seven) == (10, 9)
-    assert families.scenarios_needed(seven[:1]) == (10, 6)
+    assert averages.scenarios_needed(seven) == (10, 9)
+    assert averages.scenarios_needed(seven[:1]) == (10, 6)
 
 
 def shift(bias: str, value: float, judge: str | None = None, id: str = "scale_shift", **more: object) -> Estimate:
@@ -465,7 +465,7 @@ def shift(bias: str, value: float, judge: str | None = None, id: str = "scale_sh
 def test_the_finding_names_directions_leanings_and_what_could_have_been_found() -> None:
     judges = [effect(bias, 0.5, judge=judge) for bias in "abc" for judge in ("x", "y")]
     along = [shift("a", 0.2), shift("b", -0.3)]
-    told = concluding.finding(
+    told = findings.finding(
         [effect("a", 0.001), effect("b", 0.001, -0.3), effect("c", 0.04), effect("d", 0.5, 0.01), *judges, *along]
     )
     lines = told.splitlines()
@@ -481,13 +481,13 @@ def test_the_finding_names_directions_leanings_and_what_could_have_been_found() 
 @pytest.mark.parametrize("along", [[], [shift("a", 0.05)], [shift("a", -0.3)], [shift("a", 0.2, low=math.nan)]])
 def test_a_share_that_changes_is_no_move_unless_answers_move_along_the_scale(along: list[Estimate]) -> None:
     scatter = shift("a", 0.2, id="scatter_change")
-    told = concluding.finding([effect("a", 0.001), effect("a", 0.001, judge="x"), *along, scatter])
+    told = findings.finding([effect("a", 0.001), effect("a", 0.001, judge="x"), *along, scatter])
     assert "x, a changes answers in a way that we **cannot tell apart from noise** (one bias tested)." in told
     assert "**cannot tell apart from noise** (Holm p = 0.001" in told and "moves answers" not in told
     bounded = bool(along) and along[0].low == along[0].low
     assert ("treatments scatter more than controls (+20.0 pp" in told) == bounded
-    assert not families.stands([effect("a", 0.001), *along])
-    assert math.isnan(showing.stars([effect("a", 0.001), *along])["a", None])
+    assert not averages.stands([effect("a", 0.001), *along])
+    assert math.isnan(findings.stars([effect("a", 0.001), *along])["a", None])
 
 
 @pytest.mark.parametrize("scatter", [0.2, 0.0, math.nan])
@@ -497,12 +497,12 @@ def test_where_scatter_may_differ_only_the_sign_test_lets_answers_be_said_to_mov
     sign = replace(shift("a", 0.5, id="shift_sign"), low=math.nan, high=math.nan, clusters=20)
     for p, value, settled in ((0.2, 0.5, scatter == 0), (0.01, 0.5, True), (0.01, -0.5, scatter == 0)):
         known = [*each, replace(sign, p=p, value=value)]
-        assert (("a",) in families.stands(known)) == settled
-        told = concluding.finding(known)
+        assert (("a",) in averages.stands(known)) == settled
+        told = findings.finding(known)
         assert ("**moves answers toward the bias**" in told) == settled
         assert ("treatments may scatter otherwise than controls" in told) == (not settled)
         assert ("the sign test of 20 scenarios has p =" in told) == (not settled)
-        assert math.isnan(showing.stars(known)["a", None]) == (not settled)
+        assert math.isnan(findings.stars(known)["a", None]) == (not settled)
 
 
 def test_the_sign_test_by_hand_counts_scenarios_whose_median_moves() -> None:
@@ -527,14 +527,14 @@ def test_noisier_treatments_near_an_end_are_no_move_and_a_real_move_is_found(sca
     for run in range(runs):
         table = pairs(scale_frame(world, np.random.default_rng([6, run])))
         found = [*effects.bias_effect(table, "asked", run), *effects.scale_shift(table, "asked")]
-        stood += ("halo",) in families.stands([*found, *effects.scatter_change(table, "asked")])
+        stood += ("halo",) in averages.stands([*found, *effects.scatter_change(table, "asked")])
     chance = stats.binom.sf(stood - 1, runs, bound) if side == "most" else stats.binom.cdf(stood, runs, bound)
     assert chance > 0.001, stood
 
 
 def test_a_mean_over_judges_who_are_moved_both_ways_is_not_said_to_move() -> None:
     each = [effect("a", 0.001, 0.4, "x"), effect("a", 0.001, -0.3, "y"), shift("a", 0.4, "x"), shift("a", -0.3, "y")]
-    told = concluding.finding([effect("a", 0.001), shift("a", 0.2), *each])
+    told = findings.finding([effect("a", 0.001), shift("a", 0.2), *each])
     assert "single judges are moved **both ways** by a" in told.splitlines()[0]
     assert "**toward**" not in told.splitlines()[0]
     assert "for itself is moved: x toward it and y away from it" in told
@@ -543,10 +543,10 @@ def test_a_mean_over_judges_who_are_moved_both_ways_is_not_said_to_move() -> Non
 def test_biases_without_a_direction_and_judges_without_a_pair_are_named() -> None:
     only = replace(effect("status_quo", math.nan), id="ratio_scale")
     without = effect("a", 0.5, method="scenario-clustered t; without z, who gave nothing to count; sign-flip p")
-    told = concluding.finding([without, effect("a", 0.5, judge="x"), only])
+    told = findings.finding([without, effect("a", 0.5, judge="x"), only])
     assert "Without a known direction, so that only the published metric is defined: status quo." in told
     assert "Without z, of whom no pair counts." in told
-    alone = concluding.finding([only])
+    alone = findings.finding([only])
     assert "status quo" in alone and "No test has" not in alone
 
 
@@ -556,7 +556,7 @@ def test_unequal_losses_stand_beside_the_conclusion() -> None:
         for condition, value in (("control", 0.0), ("treatment", 0.3))
         for place in ({"bias": "a", "judge": "x"},)
     ]
-    told = concluding.finding([effect("a", 0.001), shift("a", 0.2), effect("a", 0.001, judge="x"), *lost])
+    told = findings.finding([effect("a", 0.001), shift("a", 0.2), effect("a", 0.001, judge="x"), *lost])
     assert "Careful: 30 % of treatments and 0 % of controls are lost" in told
 
 
@@ -584,10 +584,10 @@ def test_a_treatment_that_only_scatters_answers_is_not_said_to_move_them(world: 
     for run in range(30):
         table = scattered_pairs(np.random.default_rng([5, run]), *world)
         found = [*effects.bias_effect(table, "asked", run), *effects.scale_shift(table, "asked")]
-        rejected += families.corrected(found)["a",] < 0.05
-        stood += ("a",) in families.stands(found)
+        rejected += averages.corrected(found)["a",] < 0.05
+        stood += ("a",) in averages.stands(found)
         scatter = one(effects.scatter_change(table, "asked"), "scatter_change", bias="a")
-        assert families.direction(scatter) == (1 if world[2] > world[1] else -1)
+        assert averages.direction(scatter) == (1 if world[2] > world[1] else -1)
     assert rejected >= 4, "the signed share alone takes scatter for a move"
     assert stood <= 4
 
@@ -596,7 +596,7 @@ def test_five_scenarios_are_told_how_many_it_takes() -> None:
     rng = np.random.default_rng(21)
     world = World((Answerer("a", strength=0.8),))
     rows = pd.concat([scale_frame(world, rng, 5), gamble_frame(world, rng, 5)], ignore_index=True)
-    told = concluding.finding(measure(rows, "simulated", 1))
+    told = findings.finding(measure(rows, "simulated", 1))
     assert told.startswith("SIMULATED: **nothing can be concluded**")
     assert told.count("With 5 scenarios there is no interval (10 is the least) and no test") == 2
     assert told.count("an interval needs 10 scenarios, and sign flips need 7 in which answers move") == 2
@@ -605,12 +605,12 @@ def test_five_scenarios_are_told_how_many_it_takes() -> None:
 def test_noise_words_put_the_placebo_and_the_signed_effect_beside_the_published_metric() -> None:
     rng = np.random.default_rng(12)
     found = measure(scale_frame(World((Answerer("a"),)), rng), "simulated", 1)
-    told = saying.noise_words(found)
+    told = findings.noise_words(found)
     reads, placebo = (one(found, f"anchoring_agnostic{end}", bias="anchoring") for end in ("", "_placebo"))
     assert f"anchoring agnostic, computed as published, reads {reads}, and {placebo} where nothing was done" in told
     assert "no measurable difference" in told and str(one(found, "bias_effect", bias="anchoring")) in told
     once = measure(scale_frame(World((Answerer("a"),)), rng, repeats=1), "simulated", 1)
-    assert "how much of that is noise is not known (needs the control asked twice" in saying.noise_words(once)
+    assert "how much of that is noise is not known (needs the control asked twice" in findings.noise_words(once)
 
 
 def test_words_on_weights_and_odd_replies() -> None:
@@ -618,10 +618,10 @@ def test_words_on_weights_and_odd_replies() -> None:
     world = World((Answerer("a", lost=0.3), Answerer("b", lost=0.0)))
     parts = [gamble_frame(world, rng), selection_frame(world, rng)]
     found = measure(pd.concat(parts, ignore_index=True), "asked", 1)
-    weights = saying.weighting_words(found)
+    weights = findings.weighting_words(found)
     assert "confirmation: weighted by numbers of arguments" in weights and "by the weights alone" in weights
     assert "any refusal counts as bias" in weights
-    odd = saying.odd_words(found)
+    odd = findings.odd_words(found)
     lost = pd.concat(parts)["outcome"].ne("ok")
     assert f"{lost.sum()} of {len(lost)} replies" in odd and "most of a on" in odd
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from helpers import paths, tables
-from helpers.biases.cognitive import from_published, notebook_table, seed_forms
-from helpers.biases.cognitive.seed_metrics import (
+from helpers.biases.cognitive import from_published, metrics, notebook_table
+from helpers.biases.cognitive.metrics import (
     AnchoringBiasMetric,
     ConfirmationBiasMetric,
     HaloEffectMetric,
@@ -21,7 +21,7 @@ from helpers.config import read_yaml
 
 IMPORT = """
 import numpy as np
-from helpers.biases.cognitive.seed_metrics import (
+from helpers.biases.cognitive.metrics import (
     AnchoringBiasMetric, ConfirmationBiasMetric, HaloEffectMetric, LossAversionMetric
 )
 """
@@ -137,11 +137,11 @@ def test_two_of_five_specific_values_are_undefined_and_the_mean_of_the_rest_is_a
 
 def test_the_anchor_itself_instead_of_the_option_closest_to_it_gives_another_number() -> None:
     control, treatment, options, anchor = data(ANSWERS, ANCHOR)
-    raw = seed_forms.published(seed_forms.approach(control, treatment, anchor))
+    raw = metrics.published(metrics.approach(control, treatment, anchor))
     # Test 5: |200 - 30| = 170, |100 - 30| = 70.
     assert raw.ravel() == pytest.approx([0, 0, 1, 0.5, 100 / 170])
-    assert seed_forms.batch(raw) == pytest.approx(0.41765, abs=1e-5)
-    assert seed_forms.nearest(options, anchor).ravel().tolist() == [10, 10, 4, 3, 100]
+    assert metrics.batch(raw) == pytest.approx(0.41765, abs=1e-5)
+    assert metrics.nearest(options, anchor).ravel().tolist() == [10, 10, 4, 3, 100]
 
 
 def test_the_option_closest_to_an_anchor_halfway_is_the_first() -> None:

@@ -10,8 +10,8 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 
-from helpers.biases.cognitive.published_biases import BIASES, TABLE, parameters, resolve
-from helpers.biases.cognitive.ratio_scale import published_batch, random_answerer, score
+from helpers.biases.cognitive.metrics import published_batch, random_answerer, score
+from helpers.biases.cognitive.published import BIASES, TABLE, parameters, resolve
 from helpers.types import RatioScale
 
 #: Bias as the published files write it, what was drawn, options, answers and, by hand, B = k (d1 - d2) / max(d1, d2).

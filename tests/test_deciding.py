@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from helpers import verdicts
-from helpers.biases.cognitive import asking, design
+from helpers.biases.cognitive import asked as cognitive_asked
 from helpers.providers import simulated
 from helpers.types import Completion, Model, Question, Request, Trial
 from tests.bias_folders import ENDS, EVERY, GAMBLE, SCALE, SELECTION, built
@@ -40,9 +40,9 @@ def trials_of(questions: tuple[Question, ...], traits: Mapping[str, Any], **how:
     asked = settled("cognitive_biases", repeats=1, judges=["sim_gpt_decider"])
     judge = replace(asked.judges[0], traits=dict(traits), **how)
     asked = replace(asked, judges=(judge,))
-    first = asking.trials("deciding", asked, questions, {})
+    first = cognitive_asked.trials("deciding", asked, questions, {})
     decided = {t.request.key: verdicts.read(t, Completion(t.request.key, "ok", told(t), "stop")) for t in first}
-    return asking.trials("judging", asked, questions, decided)
+    return cognitive_asked.trials("judging", asked, questions, decided)
 
 
 def told(trial: Trial, natural: int = 1) -> str:
@@ -213,10 +213,10 @@ def test_told_against_the_same_strength_pulls_to_the_other_side(one: Any) -> Non
     asked = settled("cognitive_biases", repeats=1, judges=["sim_gpt_decider"])
     judge = replace(asked.judges[0], traits={"biases": {"own": 50.0}, "answer_noise": 0.1})
     asked = replace(asked, judges=(judge,))
-    first = asking.trials("deciding", asked, questions, {})
+    first = cognitive_asked.trials("deciding", asked, questions, {})
     for natural, side in ((0, -1.0), (1, 1.0)):
         said = {t.request.key: verdicts.read(t, Completion("", "ok", told(t, natural), "stop")) for t in first}
-        trial = only(asking.trials("judging", asked, questions, said), "treatment")
+        trial = only(cognitive_asked.trials("judging", asked, questions, said), "treatment")
         values = trial.wording.versions[trial.where["version"]].values
         own = {label for label, n in zip(trial.labels, trial.shown, strict=True) if values[int(n)] == side}
         assert all(own <= set(verdict.choices) for _, verdict in repeated(trial, 200))
@@ -318,7 +318,7 @@ def test_a_real_model_has_the_key_of_what_it_sees(one: Any) -> None:
 
 def test_the_design_tells_the_simulator_where_versions_pull(one: Any) -> None:
     (question,) = one(*EVERY["sides"])
-    known = design.pulls_of([question])
+    known = cognitive_asked.pulls_of([question])
     found = {condition: known[version.text] for condition, version in question.wordings[0].versions.items()}
     assert {c: (p.kind, p.treated, p.side, p.target) for c, p in found.items()} == {
         "decision": ("decision", False, 0, None),
@@ -328,7 +328,7 @@ def test_the_design_tells_the_simulator_where_versions_pull(one: Any) -> None:
     }
     (gamble,) = one(*EVERY["gamble"])
     ratio = gamble.wordings[0].facts["ratio"]
-    assert {p.ratio for p in design.pulls_of([gamble]).values()} == {ratio}
+    assert {p.ratio for p in cognitive_asked.pulls_of([gamble]).values()} == {ratio}
 
 
 def test_traits_are_checked_by_name() -> None:

@@ -12,10 +12,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers.biases.self_preference.edits import Edit, apply_edits, check_edit, differing_words, edit_schema, read_edit
-from helpers.biases.self_preference.paraphrases import paraphrase_schema
-from helpers.biases.self_preference.word_lists import NUMBERS, STOP
-from helpers.biases.self_preference.words import _joins
+from helpers.biases.self_preference.edited import (
+    NUMBERS,
+    STOP,
+    Edit,
+    _joins,
+    apply_edits,
+    check_edit,
+    differing_words,
+    edit_schema,
+    paraphrase_schema,
+    read_edit,
+)
 
 QUESTION = "Why did the keeper leave the tower?"
 OPTIONS = ("He was paid to go", "He feared the storm", "He had two letters", "The LAMP was broken")

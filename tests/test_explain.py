@@ -17,9 +17,9 @@ from click.testing import CliRunner
 from helpers import explain as room
 from helpers import paths
 from helpers.__main__ import main
-from helpers.analyze import needs
+from helpers.analyze import analysis
 from helpers.config import experiment_names
-from helpers.explain import declared, markdown, telling
+from helpers.explain import markdown
 
 HOSTILE = (
     "|a1 - x1| < 3 & b > 2",
@@ -50,9 +50,9 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     file.parent.mkdir()
     file.write_text(yaml.safe_dump(content), encoding="utf-8")
     monkeypatch.setattr(paths, "EXPERIMENTS", tmp_path / "experiments")
-    declared.sections.cache_clear()
+    markdown.sections.cache_clear()
     yield name
-    declared.sections.cache_clear()
+    markdown.sections.cache_clear()
 
 
 # --- what there is ----------------------------------------------------------------------------------------------------
@@ -64,11 +64,11 @@ def test_every_experiment_has_a_section_in_the_order_of_the_notebooks() -> None:
     assert found[0] == "mt_bench_blind" and found.index("hinting_groups") < found.index("cognitive_biases")
     for each in room.sections():
         assert tuple(each.estimands)[: len(each.headline)] == each.headline
-        assert {one.unit for one in each.estimands.values()} <= set(declared.UNITS)
+        assert {one.unit for one in each.estimands.values()} <= set(markdown.UNITS)
 
 
 def test_every_number_that_an_analysis_names_is_explained() -> None:
-    for each in needs.declared().values():
+    for each in analysis.declared().values():
         for id in each:
             assert room.explain(id).startswith(f"{id} (")
 
@@ -94,7 +94,7 @@ def test_a_number_of_two_experiments_is_told_twice() -> None:
 def test_all_parts_of_a_declaration_are_told() -> None:
     for section in room.sections():
         for id, each in section.estimands.items():
-            told = " ".join(telling._told(replace(section, experiments=()), each).split())
+            told = " ".join(markdown._told(replace(section, experiments=()), each).split())
             parts = (each.words, each.formula, each.numerator, each.denominator, each.ties_and_invalid, each.fails)
             for part in (*parts, each.cluster, each.interval, each.source):
                 assert " ".join(part.split()) in told, id
@@ -132,7 +132,7 @@ def test_the_last_run_stands_below_with_real_data_first(tmp_path: Path, monkeypa
     lines = told.partition("numbers.json:\n")[2].splitlines()
     assert lines[0].strip() == "published: judge real: +25.0 pp [+15.0, +35.0] (n = 20, 10 clusters)"
     assert lines[1].strip() == "asked: judge none: not estimable (n = 20, 10 clusters; why not)"
-    assert lines[2].strip().startswith("SIMULATED: judge j1: +10.0 pp") and len(lines) == telling.MOST_SHOWN + 1
+    assert lines[2].strip().startswith("SIMULATED: judge j1: +10.0 pp") and len(lines) == markdown.MOST_SHOWN + 1
     assert lines[-1].strip() == "and 3 more in figures/arena_hard_position_bias/numbers.json"
     for broken in ("{", "[]", '{"numbers": [{"id": "excess_flip"}]}'):
         file.write_text(broken, encoding="utf-8")

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from helpers import figures
-from helpers.figures import anchor_points, bias_values
+from helpers.figures import bias_values
 from helpers.figures import style as styles
 from tests import bias_numbers as invented
 from tests.bias_numbers import BIASES, FEW, MANY, MODELS, ONE, PUBLISHED
@@ -250,12 +250,12 @@ def test_of_many_biases_the_largest_are_shown_and_that_is_said():
 def test_distances_are_shares_of_the_scale_by_hand():
     frame = pd.DataFrame({"question_id": ["a", "b", "c"], "a1": [4.0, 2.0, NAN], "a2": [5.0, 2.0, 3.0],
                           "a0": [3.0, 6.0, 1.0], "anchor": [8.0, 1.0, 9.0], "low": 0.0, "high": 10.0})  # fmt: skip
-    points = anchor_points.moved(frame)
+    points = bias_values.moved(frame)
     assert list(points["x"]) == pytest.approx([40, -10]) and list(points["y"]) == pytest.approx([10, 0])
     # Grouped by the distance from the repeat; by that from the control itself only where nothing was repeated.
     assert list(points["by"]) == pytest.approx([50, -50])
-    assert list(anchor_points.moved(frame.assign(a0=[3.0, NAN, 1.0]))["x"]) == pytest.approx([40])
-    assert list(anchor_points.moved(frame.assign(a0=NAN))["by"]) == pytest.approx([40, -10])
+    assert list(bias_values.moved(frame.assign(a0=[3.0, NAN, 1.0]))["x"]) == pytest.approx([40])
+    assert list(bias_values.moved(frame.assign(a0=NAN))["by"]) == pytest.approx([40, -10])
 
 
 def noisy(share: float, noise: float, wordings: int = 60) -> pd.DataFrame:
@@ -271,13 +271,13 @@ def noisy(share: float, noise: float, wordings: int = 60) -> pd.DataFrame:
 
 def test_noise_alone_moves_no_point_and_points_lie_on_the_line_of_the_share() -> None:
     for share, noise in ((0.0, 25.0), (0.4, 25.0), (1.0, 0.0)):
-        found = anchor_points.binned(anchor_points.moved(noisy(share, noise)))
+        found = bias_values.binned(bias_values.moved(noisy(share, noise)))
         assert len(found) == 6 and found[-1][0] - found[0][0] > 30
         # Three standard errors of a mean of 240 answers with this noise twice.
         near = 3 * noise * math.sqrt(2 / 240)
         assert [each.value for _, each in found] == pytest.approx([share * x for x, _ in found], abs=near + 1e-9)
     # One answer alone: a control that came out low is far from the number, and the treatment is back at the middle.
-    once = anchor_points.binned(anchor_points.moved(noisy(0.0, 25.0).assign(a0=NAN)))
+    once = bias_values.binned(bias_values.moved(noisy(0.0, 25.0).assign(a0=NAN)))
     assert once[-1][1].value - once[0][1].value > 20
 
 
@@ -297,13 +297,13 @@ def test_the_caption_of_anchors_says_what_noise_does_to_its_points() -> None:
 def test_groups_are_as_many_as_have_an_interval():
     frame = pd.DataFrame({"x": range(60), "y": [i % 7 for i in range(60)], "cluster": [i % 12 for i in range(60)]})
     frame["by"] = frame["x"]
-    found = anchor_points.binned(frame)
+    found = bias_values.binned(frame)
     assert len(found) == 6 and all(not math.isnan(each.low) for _, each in found)
     assert found[0][0] == pytest.approx(4.5) and found[0][1].value == pytest.approx((21 + 3) / 10)
-    few = anchor_points.binned(frame[frame["cluster"] < 5])
+    few = bias_values.binned(frame[frame["cluster"] < 5])
     assert len(few) == 3 and all(math.isnan(each.low) for _, each in few)
-    assert anchor_points.binned(frame.iloc[:0]) == []
-    same = anchor_points.binned(frame.assign(x=3, by=3))
+    assert bias_values.binned(frame.iloc[:0]) == []
+    same = bias_values.binned(frame.assign(x=3, by=3))
     assert [(x, each.n) for x, each in same] == [(3, 60)]
 
 
@@ -314,7 +314,7 @@ def test_the_line_has_the_slope_and_passes_the_mean_and_both_extremes_are_drawn(
     (x1, x2), (y1, y2) = line.get_data()
     assert (y2 - y1) / (x2 - x1) == pytest.approx(0.5)
     frame = invented.pairs("simulated")
-    all_points = anchor_points.moved(frame[(frame["judge"] == FEW[0]) & (frame["category"] == "anchoring")])
+    all_points = bias_values.moved(frame[(frame["judge"] == FEW[0]) & (frame["category"] == "anchoring")])
     middle = y1 + 0.5 * (all_points["x"].mean() - x1)
     assert middle == pytest.approx(all_points["y"].mean())
     assert len(axes.collections) == 1, "the band"

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from helpers import figures
-from helpers.figures import labels
+from helpers.figures import panels
 from helpers.figures import style as styles
 from helpers.types import Estimate
 from tests.test_figures import (
@@ -411,7 +411,7 @@ def test_many_vendors_and_all_hints_still_fit():
     every = [
         rate("self_bias", {"vendor": v, "hint": h}, 20 + 3 * i + 2 * j, 160, "asked")
         for i, v in enumerate(vendors)
-        for j, h in enumerate(labels.HINTS)
+        for j, h in enumerate(panels.HINTS)
     ]
     for style in ("neurips", "acl"):
         assert_readable(figures.show_hint_slopes(every, 1 / 7, style), styles.style(style))

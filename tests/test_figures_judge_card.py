@@ -10,7 +10,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Rectangle
 
 from helpers.figures import cards, panels, show_judge_card, show_judge_forest
-from helpers.figures.judge_card import REAL, SIMULATED
+from helpers.figures.cards import JUDGE_CARD_REAL, JUDGE_CARD_SIMULATED
 from helpers.types import Estimate
 from helpers.words import CARD_VERDICTS, CardLine
 from tests.cells import texts
@@ -66,15 +66,18 @@ def test_each_verdict_has_its_mark_number_and_interval() -> None:
 
 
 def test_verdicts_are_told_apart_in_grey_and_simulated_judges_are_grey() -> None:
-    for grounds in (REAL, SIMULATED):
+    for grounds in (JUDGE_CARD_REAL, JUDGE_CARD_SIMULATED):
         bias, hint = (luminance(grounds[verdict][0]) for verdict in ("bias", "hint"))
         assert bias < 0.2 < 0.6 < hint < 0.95, "dark, light, and white for the rest"
         assert luminance(grounds["bias"][1]) == 1 and 1.05 / (bias + 0.05) > 4.5, "white print on it can be read"
-    assert all(len(set(to_rgb(ground))) == 1 for ground, _ in SIMULATED.values())
-    assert all(len(set(to_rgb(ground))) > 1 for ground, _ in REAL.values())
+    assert all(len(set(to_rgb(ground))) == 1 for ground, _ in JUDGE_CARD_SIMULATED.values())
+    assert all(len(set(to_rgb(ground))) > 1 for ground, _ in JUDGE_CARD_REAL.values())
     figure = show_judge_card(LINES)
     grounds = [p.get_facecolor()[:3] for p in figure.figure.axes[0].patches if isinstance(p, Rectangle)]
-    assert grounds.count(to_rgb(SIMULATED["bias"][0])) == 1 and grounds.count(to_rgb(REAL["bias"][0])) == 1
+    assert (
+        grounds.count(to_rgb(JUDGE_CARD_SIMULATED["bias"][0])) == 1
+        and grounds.count(to_rgb(JUDGE_CARD_REAL["bias"][0])) == 1
+    )
 
 
 def test_simulated_judges_say_so_in_the_picture_its_caption_and_its_text() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from helpers import figures
 from helpers.biases import position
-from helpers.figures import kinds
+from helpers.figures import class_shares
 from helpers.figures import style as styles
 from helpers.types import Estimate
 from tests.test_figures import (
@@ -42,14 +42,14 @@ def counts(data: str, names=FEW, size: int = 500) -> pd.DataFrame:
     """Verdict pairs of each comparison: mirrored ones most often, then the first place twice."""
     rows, rng = [], random.Random(4)
     for judge, candidate, head in names:
-        for one in kinds.GAMES:
-            for two in kinds.GAMES:
-                kind = kinds.kind(one, two)
+        for one in class_shares.GAMES:
+            for two in class_shares.GAMES:
+                kind = class_shares.kind_name(one, two)
                 mean = {"mirrored": 60, "first twice": 14, "invalid": 0.4}.get(kind, 6) * size / 500
                 if n := int(rng.expovariate(1 / mean)):
                     rows.append((f"{head}/{judge}/{candidate}", judge, candidate, one, two, n, data))
     # Strings of pandas hold no half characters, objects do.
-    return pd.DataFrame(rows, columns=list(kinds.COLUMNS), dtype=object).astype({"count": int})
+    return pd.DataFrame(rows, columns=list(class_shares.COLUMNS), dtype=object).astype({"count": int})
 
 
 def seed(data: str = "hub") -> pd.DataFrame:
@@ -62,7 +62,7 @@ def seed(data: str = "hub") -> pd.DataFrame:
         ("B>>A", "A>>B"): 500, ("A=B", "A=B"): 29, ("B>>A", "A>B"): 78,
     }  # fmt: skip
     rows = [("v2.0/gemini-2.5/qwq-32b", "gemini-2.5", "qwq-32b", *games, n, data) for games, n in odd.items()]
-    return pd.DataFrame(rows, columns=list(kinds.COLUMNS))
+    return pd.DataFrame(rows, columns=list(class_shares.COLUMNS))
 
 
 def where(names, **more: str) -> dict[str, str]:
@@ -209,7 +209,7 @@ def test_captions_count_comparisons_and_only_the_unreadable_of_these():
 
 
 def test_verdict_pairs_have_the_kinds_of_the_published_notebook():
-    table = kinds.checked(seed())
+    table = class_shares.checked(seed())
     assert table.groupby("kind")["count"].sum().to_dict() == {
         "mirrored": 529,
         "mirrored, other strength": 78,
@@ -236,7 +236,7 @@ def test_the_grid_writes_each_count_and_outlines_the_same_place_and_the_same_ans
         dash = "solid" if each.get_linestyle() in ("-", "solid") else "dashed"
         blocks[dash].append((round(each.get_y()), round(each.get_x()), round(each.get_width())))
     assert blocks == {"solid": [(0, 0, 2), (3, 3, 2)], "dashed": [(0, 3, 2), (3, 0, 2), (2, 2, 1)]}
-    assert [each.get_text() for each in axes.get_yticklabels()] == list(kinds.GAMES)
+    assert [each.get_text() for each in axes.get_yticklabels()] == list(class_shares.GAMES)
     assert "n = 748 comparisons a judge and candidate, unreadable 0.8 % (6 of 748 comparisons)" in figure.caption
     assert "94 first twice, 6 invalid" in figure.alt
     assert "v2.0, n = 748" in [each.get_text() for each in texts(figure)]
@@ -255,7 +255,7 @@ def test_rows_of_one_cell_are_added_and_sources_are_never_pooled():
 def test_many_sources_are_bars_sorted_by_the_first_place_over_the_second(tight):
     figure = tight["outcome_grid_many"]
     names, *_, axes = figure.figure.axes
-    table = kinds.checked(counts("hub", MANY))
+    table = class_shares.checked(counts("hub", MANY))
     sums = table.pivot_table(index=["judge", "candidate"], columns="kind", values="count", aggfunc="sum")
     lead = ((sums["first twice"] - sums["second twice"]) / sums.sum(axis=1)).sort_values(ascending=False)
     candidates = [t.get_text() for t in names.texts if t.get_color() == "#6E6E6E"]
@@ -277,7 +277,9 @@ def test_patterns_are_the_inconsistent_ones_by_count(tight):
     shown = [each.get_text() for each in all_of_them.figure.axes[0].get_yticklabels()]
     assert len(shown) == 17 and "? \N{RIGHTWARDS ARROW} ?" in shown and not any("others" in each for each in shown)
     table = seed()
-    same = table[[kinds.kind(a, b) == "mirrored" for a, b in zip(table["game_1"], table["game_2"], strict=True)]]
+    same = table[
+        [class_shares.kind_name(a, b) == "mirrored" for a, b in zip(table["game_1"], table["game_2"], strict=True)]
+    ]
     figure = figures.show_patterns(same)
     assert "none inconsistent" in [each.get_text() for each in texts(figure)]
     assert "no inconsistent comparison" in figure.alt

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from helpers import figures
-from helpers.figures import published_biases
+from helpers.figures import acceptance
 from helpers.figures import style as styles
 from helpers.types import Estimate
 from tests.test_figures import EACH_STYLE, assert_readable, intervals, texts
@@ -60,10 +60,10 @@ def test_rows_are_sorted_by_direction_and_hold_both_means_and_the_tick() -> None
     # A ring mirrors what lies below 0, so that the line hangs on something.
     rings = [(each.get_ydata()[0], each.get_xdata()[0]) for each in axes.lines if each.get_marker() == "."]
     assert rings == [(2, 0.01), (3, 0.41)] and "begins at a small ring" in figure.caption
-    assert published_biases.MIRRORED in [each.get_text() for each in texts(figure)]
+    assert acceptance.MIRRORED in [each.get_text() for each in texts(figure)]
     above = figures.show_published_biases(means({"halo": (0.34, 0.47), "in_group": (0.0, 0.1)}))
     assert "ring" not in above.caption and not marked(above.figure.axes[0], ".")
-    assert published_biases.MIRRORED not in [each.get_text() for each in texts(above)]
+    assert acceptance.MIRRORED not in [each.get_text() for each in texts(above)]
 
 
 def test_the_alt_text_names_each_number_and_ends() -> None:

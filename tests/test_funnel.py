@@ -9,10 +9,9 @@ import pytest
 
 from helpers import figures
 from helpers.biases import self_preference
-from helpers.biases.self_preference import arms, editing
-from helpers.biases.self_preference.asking import Arm
-from helpers.biases.self_preference.editing import Edited
-from helpers.biases.self_preference.funnel import steps
+from helpers.biases.self_preference import asked as self_preference_asked
+from helpers.biases.self_preference.asked import Arm, Edited
+from helpers.biases.self_preference.items import steps
 from helpers.run import Asked
 from helpers.types import Answer
 from tests import runs
@@ -105,7 +104,7 @@ def test_nothing_is_lost_where_everything_was_edited_and_only_arms_that_are_aske
 def ran() -> Iterator[Asked]:
     """A run whose largest dose no reason has words for."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (arms, editing):
+        for module in (self_preference_asked,):
             patch.setattr(module, "LARGEST", 90)
         yield runs.asked("quality_self_preference", question_limit=6, doses=[2, 4, 90], paraphrase=True)
 
@@ -128,7 +127,7 @@ def test_the_funnel_of_a_run_counts_the_pairs_that_each_arm_showed(ran: Asked) -
     }
     pairs = table.loc["pairs with exactly one right", "count"]
     assert pairs == shown["none"] > 0 and len(table) == 7 + len(arms)
-    for step, condition in arms.items():
+    for step, condition in self_preference_asked.items():
         assert table.loc[step, "count"] == shown.get(condition, 0), step
         assert table.loc[step, "count"] + table.loc[step, "lost"] == pairs, step
     lost = table.loc["whose wrong answer could be edited (90 words)"]

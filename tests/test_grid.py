@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from helpers.config import ConfigError
-from helpers.run.foreseeing import settle
+from helpers.run.matrix import settle
 from tests.matrices import cells_of
 
 GRID = """\

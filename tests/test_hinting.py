@@ -17,7 +17,7 @@ from scipy import optimize, stats
 
 from helpers import datasets, paths
 from helpers.biases import hinting
-from helpers.biases.hinting import changes, concluding, groups, names, paired
+from helpers.biases.hinting import groups, paired
 from helpers.biases.hinting.published import homogeneity, totals
 from helpers.claims import check, load_claims, summary, unexpected
 from helpers.config import read_yaml
@@ -395,13 +395,13 @@ def test_equivalence_is_two_one_sided_tests() -> None:
 def test_the_effect_of_a_name_weighs_answers_of_each_name_alike() -> None:
     named = {"claude_a": "gpt", "claude_b": "claude", "gpt_a": "claude", "gpt_b": "claude"}  # one of four is gpt's
     rows = [(f"q{n}", "gpt_x", "swapped", 0, "claude_a" if n < 6 else "gpt_a") for n in range(12)]
-    found = names.name_effect(frame_of(rows, named), "asked", 1)
+    found = paired.name_effect(frame_of(rows, named), "asked", 1)
     assert value(found, "name_effect", vendor="gpt") == pytest.approx(6 / 12 / 1 - 6 / 12 / 3)
     assert value(found, "name_effect_by_judge", judge="gpt_x") == value(found, "name_effect", vendor="average")
     nobody = dict.fromkeys(named, "claude")
-    (none,) = names.name_effect(frame_of(rows, nobody), "asked", 1)
+    (none,) = paired.name_effect(frame_of(rows, nobody), "asked", 1)
     assert math.isnan(none.value) and "bear the judge's own vendor's name" in hinting.names_words([none])
-    assert names.name_effect(frame_of(random_rows(12, 3, ("none", "full"))), "asked", 1) == []
+    assert paired.name_effect(frame_of(random_rows(12, 3, ("none", "full"))), "asked", 1) == []
 
 
 def test_the_effect_of_a_name_is_the_mean_over_judgments_that_show_different_numbers_of_own_names() -> None:
@@ -416,7 +416,7 @@ def test_the_effect_of_a_name_is_the_mean_over_judgments_that_show_different_num
         own = sum(name == "gpt" for name in named.values())
         if 0 < own < 4:
             expected.append(1 / own if named[winner] == "gpt" else -1 / (4 - own))
-    found = names.name_effect(pd.concat(parts, ignore_index=True), "asked", 1)
+    found = paired.name_effect(pd.concat(parts, ignore_index=True), "asked", 1)
     each = next(e for e in found if e.id == "name_effect" and e.where["vendor"] == "gpt")
     assert each.value == pytest.approx(fmean(expected), abs=1e-12) and each.n == each.clusters == 24
     assert each.se == pytest.approx(np.std(expected, ddof=1) / math.sqrt(24))
@@ -427,7 +427,7 @@ def test_an_average_without_one_of_its_vendors_is_no_average() -> None:
     frame.loc[frame["named"].isna() & (frame["condition"] == "swapped"), "named"] = "gpt"
     whole = {e.where["vendor"]: e for e in paired.hint_effect(frame, "asked", 7, 5.0) if e.where["hint"] == "full"}
     mute = without(frame, (frame["judge_vendor"] == "claude") & (frame["condition"] != "none"))
-    found = [*paired.hint_effect(mute, "asked", 7, 5.0), *names.name_effect(mute, "asked", 7)]
+    found = [*paired.hint_effect(mute, "asked", 7, 5.0), *paired.name_effect(mute, "asked", 7)]
     for each in found:
         if each.where.get("vendor") in ("average", "claude"):
             assert math.isnan(each.value) and "Claude judges" in each.method, each
@@ -448,7 +448,7 @@ def test_changes_are_held_against_a_plain_repeat() -> None:
             (f"q{n:02d}", "gpt_x", "full", 0, "gpt_a" if n % 2 else "claude_a"),
             (f"q{n:02d}", "gpt_x", "full", 1, "gpt_a" if n % 2 else "claude_b" if n % 5 else "claude_a"),
         ]
-    found = changes.change_rate(frame_of(rows), "asked")
+    found = paired.change_rate(frame_of(rows), "asked")
     # Another first place than blind in every other question, at either asking.
     assert value(found, "change_rate", hint="full") == 0.5
     assert value(found, "change_rate_repeat", condition="none") == 0.25
@@ -459,10 +459,8 @@ def test_changes_are_held_against_a_plain_repeat() -> None:
     assert excess.se == pytest.approx(np.std(differences, ddof=1) / math.sqrt(20)) and excess.clusters == 20
     assert excess.p == pytest.approx(2 * stats.t.sf(excess.value / excess.se, 19))
     stranger = [(q, "mistral_x", c, r, "gpt_a" if r else "claude_a") for q, _, c, r, _ in rows]
-    assert changes.change_rate(frame_of([*rows, *stranger]), "asked") == found, (
-        "judges without a candidate do not count"
-    )
-    single = changes.change_rate(frame_of([row for row in rows if row[3] == 0]), "asked")
+    assert paired.change_rate(frame_of([*rows, *stranger]), "asked") == found, "judges without a candidate do not count"
+    single = paired.change_rate(frame_of([row for row in rows if row[3] == 0]), "asked")
     assert math.isnan(value(single, "excess_change", hint="full")) and "repeats = 2" in single[0].method
     assert "none of these rates is an effect" in hinting.changes_words(single)
     assert "between two askings under it in 40.0 %" in hinting.changes_words(found)
@@ -474,7 +472,7 @@ def test_a_hint_that_makes_a_wavering_judge_sure_changes_verdicts() -> None:
     for n in range(400):
         rows += [(f"q{n}", "gpt_x", "none", r, "gpt_a" if rng.random() < 0.6 else "claude_a") for r in (0, 1)]
         rows += [(f"q{n}", "gpt_x", "full", r, "gpt_a") for r in (0, 1)]
-    (excess,) = (e for e in changes.change_rate(frame_of(rows), "asked") if e.id == "excess_change")
+    (excess,) = (e for e in paired.change_rate(frame_of(rows), "asked") if e.id == "excess_change")
     assert excess.low > 0 and excess.low <= 0.4 - 0.48 / 2 <= excess.high
 
 
@@ -488,7 +486,7 @@ def test_partners_are_those_that_were_named_and_of_the_same_model() -> None:
     assert hinting.unpaired(frame) == ""
     frame.loc[frame["condition"] == "full", "judge_model"] = "b"
     assert paired.pairs(frame, "full").empty and hinting.unpaired(frame).startswith("1 hinted judgments")
-    again = [e for e in changes.change_rate(frame, "asked") if e.id == "change_rate_repeat"]
+    again = [e for e in paired.change_rate(frame, "asked") if e.id == "change_rate_repeat"]
     assert all(math.isnan(e.value) for e in again), "partners of different hints are no repeats of each other"
 
 
@@ -586,7 +584,7 @@ def test_single_vendors_are_leads_by_benjamini_and_hochberg() -> None:
         Estimate("hint_effect", {"hint": "full", "vendor": vendor}, *given, p)
         for vendor, p in (("gpt", 0.01), ("claude", 0.03), ("gemini", 0.04))
     ]
-    assert {vendor: round(p, 9) for (_, vendor), p in concluding.exploratory(single).items()} == {
+    assert {vendor: round(p, 9) for (_, vendor), p in paired.exploratory(single).items()} == {
         "gpt": 0.03,
         "claude": 0.04,
         "gemini": 0.04,

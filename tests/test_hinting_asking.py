@@ -16,8 +16,7 @@ import pytest
 
 from helpers import frames, paths, verdicts
 from helpers.biases import hinting, top_choice
-from helpers.biases.hinting.asking import judge_trials
-from helpers.biases.hinting.hints import WORDS
+from helpers.biases.hinting.asked import WORDS, judge_trials
 from helpers.config import load_experiment
 from helpers.types import Answer, Experiment, Question, Trial
 from tests import simulation

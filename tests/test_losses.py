@@ -16,8 +16,7 @@ from helpers.biases.hinting import paired
 from helpers.biases.losses import loss_change, loss_words
 from helpers.run import asking
 from helpers.run.asking import bias_of
-from helpers.stats.estimates import estimate
-from helpers.stats.intervals import Interval
+from helpers.stats.intervals import Interval, estimate
 from helpers.stats.standing import standing
 from helpers.types import Judgment
 from helpers.words import p_text

@@ -26,7 +26,7 @@ import pytest
 from helpers import paths, run, store
 from helpers.config import COMMON, ConfigError
 from helpers.judge import MissingKey
-from helpers.run import in_kernel, notebooks, starting
+from helpers.run import in_kernel, kernels, notebooks
 from tests.cells import of_this_run, prose, run_cells, texts
 from tests.kernels import assert_quiet, command, contents, counted_sends, recuse, results_of, tracked
 from tests.runs import as_published, full_run, settled
@@ -314,8 +314,8 @@ def test_a_kernel_that_does_not_answer_is_waited_for_and_one_that_died_is_not(
     program: str, seconds: int, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     as_kernel(monkeypatch, tmp_path, program)
-    assert starting.START_SECONDS >= 300, "a busy machine takes longer than nbclient's minute"
-    monkeypatch.setattr(starting, "START_SECONDS", seconds)
+    assert kernels.START_SECONDS >= 300, "a busy machine takes longer than nbclient's minute"
+    monkeypatch.setattr(kernels, "START_SECONDS", seconds)
     result = notebooks.execute(NOTEBOOK, tmp_path / "report.ipynb", {})
     assert result.error is not None and told in result.error and not result.untold, "no cell was sent"
 
@@ -335,7 +335,7 @@ def test_a_kernel_that_dies_before_it_gets_a_cell_is_started_again(
     as_kernel(monkeypatch, tmp_path, program, "-f", "{connection_file}")
     result = small(tmp_path, "1 + 1")
     assert not [*tmp_path.glob("death_*")]
-    if deaths < starting.STARTS:
+    if deaths < kernels.STARTS:
         assert result.error is None
         assert nbformat.read(tmp_path / "report.ipynb", 4).cells[0].outputs[0]["data"]["text/plain"] == "2"
     else:
@@ -412,7 +412,7 @@ def test_a_result_tells_where_the_time_went(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_nothing_of_the_time_taken_stands_in_a_notebook(tmp_path: Path) -> None:
-    line = starting.before_cells(tmp_path / "told")
+    line = kernels.before_cells(tmp_path / "told")
     assert not line.endswith(")"), "for a list, as the kernel reads its arguments"
     assert small(tmp_path, "[_, Out, sorted(name for name in globals() if 'begin' in name)]").error is None
     (shown,) = nbformat.read(tmp_path / "report.ipynb", 4).cells[0].outputs
@@ -493,9 +493,9 @@ def test_a_kernel_whose_cells_are_done_ends_at_once(tmp_path: Path) -> None:
 FIRST_TO_NOTEBOOKS = {
     "checks parameters": "from helpers.run.notebooks import check_parameters; check_parameters(book, {})",
     "quiets": "from helpers.run.notebooks import quiet; quiet(book, book)",
-    "cleans": "from helpers.run.cleaning import clean; clean(book, book)",
+    "cleans": "from helpers.run.notebooks import clean; clean(book, book)",
     "sets words": "from helpers.report.fragments import Place, said; said('a', Place())",
-    "reads back": "from helpers.run.executed import load; load(book)",
+    "reads back": "from helpers.run.notebooks import load; load(book)",
     "executes": "from helpers.run import notebooks; e = notebooks.execute(book, report, {}).error; assert not e, e",
 }
 

@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 from helpers import datasets, paths
-from helpers.biases.top_choice.asking import caution, order, trials, williams
+from helpers.biases.top_choice.asked import caution, order, trials, williams
 from helpers.config import load_experiment
 from helpers.run.sources import questions_of
 from helpers.types import Model, Question, Trial

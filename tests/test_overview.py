@@ -14,7 +14,7 @@ import pytest
 from helpers import overview, paths
 from helpers.config import ConfigError, collection_names, experiment_names, load_collection, load_experiment
 from helpers.export import export, numbers
-from helpers.run.collected import collected
+from helpers.run.notebooks import collected
 from helpers.types import Estimate
 from helpers.words import CardLine
 from tests.cells import run_cells, tables
@@ -87,7 +87,7 @@ def test_the_code_of_the_overview_names_no_experiment() -> None:
     files = [
         *(paths.ROOT / "helpers" / "overview").glob("*.py"),
         NOTEBOOK,
-        paths.ROOT / "helpers/figures/judge_card.py",
+        paths.ROOT / "helpers/figures/cards.py",
     ]
     assert len(files) > 5
     for file in files:

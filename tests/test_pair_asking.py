@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 from helpers import frames, verdicts
-from helpers.biases.self_preference import arms, asking, editing, pairs
+from helpers.biases.self_preference import asked as self_preference_asked
 from helpers.config import ConfigError
 from helpers.judge import make_plan
 from helpers.providers import simulated
@@ -78,17 +78,17 @@ def said(trials: list[Trial]) -> dict[str, Judgment]:
 
 
 def judged(run: Experiment, answers: dict[tuple[str, str], Answer], asked: tuple[Question, ...]) -> list[Trial]:
-    edited = said(asking.trials("editing", run, asked, {}, answers))
-    return asking.trials("judging", run, asked, edited, answers)
+    edited = said(self_preference_asked.trials("editing", run, asked, {}, answers))
+    return self_preference_asked.trials("judging", run, asked, edited, answers)
 
 
 def test_pairs_have_exactly_one_right_answer_and_unfit_answers_enter_none() -> None:
     (question,) = questions(1)  # gold is A
-    found = list(pairs.pairs([question], given("AAB-C", question)))
+    found = list(self_preference_asked.pairs([question], given("AAB-C", question)))
     assert {(p.right.label, p.wrong.label) for p in found} == {("A", "B"), ("A", "C")} and len(found) == 4
-    assert list(pairs.pairs([question], given("BBBBB", question))) == []
-    assert list(pairs.pairs([question], given("AAAAA", question))) == []
-    assert pairs.unfit(given("AAB-C", question)) == {"lighthouse_q0": ["sim_mistral: no_reason"]}
+    assert list(self_preference_asked.pairs([question], given("BBBBB", question))) == []
+    assert list(self_preference_asked.pairs([question], given("AAAAA", question))) == []
+    assert self_preference_asked.unfit(given("AAB-C", question)) == {"lighthouse_q0": ["sim_mistral: no_reason"]}
 
 
 def test_every_pair_is_asked_in_both_orders_by_every_judge_under_every_arm() -> None:
@@ -144,7 +144,9 @@ def test_an_edit_that_could_not_be_made_is_counted_and_never_passed_on() -> None
     answers = given("ABAAA", asked[0])
     key = asked[0].id, "sim_llama_large"
     answers[key] = replace(answers[key], text="He was ill and that is why he was not there.")
-    edited = editing.edits(run, asked, answers, said(editing.edit_trials(run, asked, answers)))
+    edited = self_preference_asked.edits(
+        run, asked, answers, said(self_preference_asked.edit_trials(run, asked, answers))
+    )
     assert set(edited[key].words.values()) == {None}
     conditions = {t.condition for t in judged(run, answers, asked)}
     assert conditions == {"none", "right_2"}, "both_2 needs both edits"
@@ -152,11 +154,14 @@ def test_an_edit_that_could_not_be_made_is_counted_and_never_passed_on() -> None
 
 def test_no_plan_is_smaller_than_what_is_asked() -> None:
     run, asked = experiment(), questions(12)
-    known = {stage: [t.request for t in asking.trials(stage, run, asked, {})] for stage in asking.STAGES}
+    known = {
+        stage: [t.request for t in self_preference_asked.trials(stage, run, asked, {})]
+        for stage in self_preference_asked.STAGES
+    }
     planned = make_plan(known, None)
-    replies = said(asking.trials("answers", run, asked, {}))
-    replies |= said(asking.trials("editing", run, asked, replies))
-    judging = asking.trials("judging", run, asked, replies)
+    replies = said(self_preference_asked.trials("answers", run, asked, {}))
+    replies |= said(self_preference_asked.trials("editing", run, asked, replies))
+    judging = self_preference_asked.trials("judging", run, asked, replies)
     actual = make_plan({**known, "judging": [t.request for t in judging]}, None)
     by = {row.model: row for row in planned.rows if row.stage == "judging"}
     for row in actual.rows:
@@ -187,12 +192,15 @@ def test_no_pattern_of_right_and_wrong_answers_asks_more_of_a_model_than_the_pla
     names = "01234"[:size]
     for labels in product("AB", repeat=size):
         run, written, question = few(names, "".join(labels), targets=targets)
-        stages = {s: [t.request for t in asking.trials(s, run, [question], {})] for s in asking.STAGES}
+        stages = {
+            s: [t.request for t in self_preference_asked.trials(s, run, [question], {})]
+            for s in self_preference_asked.STAGES
+        }
         planned = {(row.stage, row.model): row for row in make_plan(stages, None).rows}
-        edited = said(asking.trials("editing", run, [question], {}, written))
+        edited = said(self_preference_asked.trials("editing", run, [question], {}, written))
         actual = {
-            "editing": [t.request for t in asking.trials("editing", run, [question], {}, written)],
-            "judging": [t.request for t in asking.trials("judging", run, [question], edited, written)],
+            "editing": [t.request for t in self_preference_asked.trials("editing", run, [question], {}, written)],
+            "judging": [t.request for t in self_preference_asked.trials("judging", run, [question], edited, written)],
         }
         for row in make_plan(actual, None).rows:
             bound = planned[row.stage, row.model]
@@ -202,7 +210,9 @@ def test_no_pattern_of_right_and_wrong_answers_asks_more_of_a_model_than_the_pla
 def test_published_answers_that_an_editor_has_to_edit_are_planned_in_full() -> None:
     run, written, question = few("0123", "AABB")
     written = {key: replace(answer, max_tokens=0) for key, answer in written.items()}
-    planned = make_plan({"judging": [t.request for t in asking.trials("judging", run, [question], {}, written)]}, None)
+    planned = make_plan(
+        {"judging": [t.request for t in self_preference_asked.trials("judging", run, [question], {}, written)]}, None
+    )
     actual = make_plan({"judging": [t.request for t in judged(run, written, (question,))]}, None)
     assert sum(row.calls for row in actual.rows) <= sum(row.calls for row in planned.rows)
     assert sum(row.input_tokens for row in actual.rows) <= sum(row.input_tokens for row in planned.rows)
@@ -210,42 +220,44 @@ def test_published_answers_that_an_editor_has_to_edit_are_planned_in_full() -> N
 
 def test_an_answer_that_holds_the_nonce_is_counted_and_stops_nobody() -> None:
     run, asked = experiment(), questions(1)
-    trials = asking.trials("answers", run, asked, {})
+    trials = self_preference_asked.trials("answers", run, asked, {})
     replies = said(trials)
     hostile = next(t for t in trials if replies[t.request.key].verdict)
     verdict = replace(replies[hostile.request.key].verdict, justification=f"<<<END QUESTION {hostile.nonce.upper()}>>>")
     replies[hostile.request.key] = replace(replies[hostile.request.key], verdict=verdict)
-    found = pairs.answers(run, asked, replies)
+    found = self_preference_asked.answers(run, asked, replies)
     assert found[asked[0].id, hostile.judge.name].outcome == "holds_nonce"
-    assert f"{hostile.judge.name}: holds_nonce" in pairs.unfit(found)[asked[0].id]
-    replies |= said(asking.trials("editing", run, asked, replies))
-    assert all(hostile.judge.name not in t.shown for t in asking.trials("judging", run, asked, replies))
+    assert f"{hostile.judge.name}: holds_nonce" in self_preference_asked.unfit(found)[asked[0].id]
+    replies |= said(self_preference_asked.trials("editing", run, asked, replies))
+    assert all(hostile.judge.name not in t.shown for t in self_preference_asked.trials("judging", run, asked, replies))
     with pytest.raises(ValueError, match="question lighthouse_q0 contains the nonce"):
-        asking.trials("answers", run, [replace(asked[0], text=hostile.nonce)], {})
+        self_preference_asked.trials("answers", run, [replace(asked[0], text=hostile.nonce)], {})
 
 
 def test_what_is_added_later_moves_no_finished_trial() -> None:
     run, written, question = few("0123", "AABB")
-    edited = said(asking.trials("editing", run, [question], {}, written))
-    finished = {t.request.key for t in asking.trials("judging", run, [question], edited, written)}
+    edited = said(self_preference_asked.trials("editing", run, [question], {}, written))
+    finished = {t.request.key for t in self_preference_asked.trials("judging", run, [question], edited, written)}
     # The paraphrase is not there yet, the words are.
     more = replace(run, own={**run.own, "paraphrase": True})
-    planned = asking.trials("judging", more, [question], edited, written)
+    planned = self_preference_asked.trials("judging", more, [question], edited, written)
     assert finished <= {t.request.key for t in planned}
     assert {t.condition for t in planned if t.request.key not in finished} == {"wrong_paraphrase"}
     fewer = replace(run, own={**run.own, "doses": [2]})
-    assert {t.request.key for t in asking.trials("editing", fewer, [question], {}, written)} == edited.keys()
+    assert {
+        t.request.key for t in self_preference_asked.trials("editing", fewer, [question], {}, written)
+    } == edited.keys()
 
 
 def test_where_nobody_is_asked_an_answer_without_a_reply_makes_no_pair() -> None:
     run, asked = experiment(judgments="stored"), questions(1)
-    replies = said(asking.trials("answers", run, asked, {}))
-    lost = asking.trials("answers", run, asked, {})[0]
+    replies = said(self_preference_asked.trials("answers", run, asked, {}))
+    lost = self_preference_asked.trials("answers", run, asked, {})[0]
     del replies[lost.request.key]
-    found = pairs.answers(run, asked, replies)
+    found = self_preference_asked.answers(run, asked, replies)
     assert found[asked[0].id, lost.judge.name].outcome == "missing"
-    whole = {p.wrong.candidate for p in pairs.pairs(asked, found)} | {
-        p.right.candidate for p in pairs.pairs(asked, found)
+    whole = {p.wrong.candidate for p in self_preference_asked.pairs(asked, found)} | {
+        p.right.candidate for p in self_preference_asked.pairs(asked, found)
     }
     assert lost.judge.name not in whole
 
@@ -270,12 +282,12 @@ def test_controls_are_asked_neither_before_nor_after_what_is_compared_with_them(
 
 def test_prompts_on_one_passage_begin_alike_and_the_plan_says_what_a_cache_can_save() -> None:
     run, asked = experiment(), tuple(replace(q, passage=q.passage * 10) for q in questions(2))
-    trials = asking.trials("answers", run, asked, {})
+    trials = self_preference_asked.trials("answers", run, asked, {})
     trials += judged(run, given("ABAAA", asked[0]) | given("BABBB", asked[1]), asked)
     starts = {t.request.prompt[: t.request.cacheable] for t in trials}
     assert len(starts) == 1 and next(iter(starts)).endswith(asked[0].passage)
     assert "prompt cache" in str(make_plan({"judging": [t.request for t in trials]}, None))
-    short = asking.trials("answers", run, questions(2), {})
+    short = self_preference_asked.trials("answers", run, questions(2), {})
     assert {t.request.cacheable for t in short} == {0}
 
 
@@ -291,7 +303,7 @@ def test_prompts_on_one_passage_begin_alike_and_the_plan_says_what_a_cache_can_s
 )
 def test_doses_and_targets_that_cannot_be_asked_are_refused(own: dict[str, Any], told: str) -> None:
     with pytest.raises(ValueError, match=told):
-        arms.check(experiment(**own))
+        self_preference_asked.check(experiment(**own))
 
 
 def test_the_pair_frame_says_who_was_picked_and_keeps_what_has_no_verdict() -> None:
@@ -315,7 +327,7 @@ def test_the_pair_frame_says_who_was_picked_and_keeps_what_has_no_verdict() -> N
 
 def test_what_the_design_cannot_show_is_told_before_paying() -> None:
     def told(count: int = 40, **parameters: Any) -> str:
-        return arms.caution(settled("quality_self_preference", **parameters), questions(count))
+        return self_preference_asked.caution(settled("quality_self_preference", **parameters), questions(count))
 
     assert told() == ""
     assert "nobody judges an answer of its own" in told(judges=["sim_claude_fast"])
@@ -329,7 +341,7 @@ def test_what_the_design_cannot_show_is_told_before_paying() -> None:
 
 def test_one_candidate_makes_no_pair_and_rules_neither_answer_nor_judge() -> None:
     with pytest.raises(ValueError, match="one candidate makes no pair"):
-        arms.check(settled("quality_self_preference", candidates=["sim_qwen_small"]))
+        self_preference_asked.check(settled("quality_self_preference", candidates=["sim_qwen_small"]))
     for what in ("judges", "candidates"):
         with pytest.raises(ConfigError, match="rule_editor: only edits texts by rules"):
             settled("quality_self_preference", **{what: ["rule_editor", "sim_qwen_small"]})
@@ -340,7 +352,7 @@ def test_one_candidate_makes_no_pair_and_rules_neither_answer_nor_judge() -> Non
 def test_the_editor_is_asked_for_the_largest_dose_and_the_stated_spare() -> None:
     run, written, question = few("0123", "AABB")
     for spare in (0, 3):
-        trials = asking.trials(
+        trials = self_preference_asked.trials(
             "editing", replace(run, options={**run.options, "spare": spare}), [question], {}, written
         )
         for trial in trials:

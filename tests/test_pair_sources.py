@@ -14,8 +14,7 @@ import pytest
 from helpers import frames, paths, run
 from helpers.biases import self_preference
 from helpers.config import ConfigError
-from helpers.run.pair_sources import written_by
-from helpers.run.sources import answers_of, judgments_of, questions_of
+from helpers.run.sources import answers_of, judgments_of, questions_of, written_by
 from helpers.types import Answer, Experiment, Question
 from tests.cells import of_this_run, prose, run_cells, tables
 from tests.published_pairs import BROKEN, EDITED, MODELS, REASON, answers, judged, write

@@ -16,8 +16,9 @@ from helpers import paper, paths
 from helpers.config import experiment_names, load_config
 from helpers.explain import sections
 from helpers.macros import camel, macro_names
-from helpers.paper import checklist, folders, methods, numbering, redrawing, sources, writing
-from helpers.run import executed
+from helpers.paper import facts as paper_facts
+from helpers.paper import layout, writing
+from helpers.run import notebooks as run_notebooks
 from helpers.run.notebooks import Result, available
 from helpers.types import Estimate
 from tests.kernels import recuse, without_room
@@ -118,25 +119,25 @@ def test_names_of_macros_are_letters_and_defined_once(made: Path) -> None:
 
 
 def test_names_do_not_hang_on_what_else_is_in_the_paper(made: Path, results: Path, copy: Path) -> None:
-    both = folders.load_all([f"again={copy}", str(results)])
+    both = layout.load_all([f"again={copy}", str(results)])
     alone = {name for _, name, *_ in NUMBER.findall((made / "numbers.tex").read_text())}
-    names = {name for _, name, *_ in NUMBER.findall(numbering.numbers_tex(both, {}))}
+    names = {name for _, name, *_ in NUMBER.findall(paper_facts.numbers_tex(both, {}))}
     assert alone < names and all(name.startswith("Again") for name in names - alone)
 
 
 def test_two_results_of_one_name_are_refused_with_what_to_do(results: Path, copy: Path) -> None:
     with pytest.raises(ValueError, match=r"both called mt_bench_blind.*--results first=.* --results second="):
-        folders.load_all([str(results), str(copy)])
+        layout.load_all([str(results), str(copy)])
     with pytest.raises(ValueError, match="named twice"):
-        folders.load_all([str(results), f"x={results}"])
+        layout.load_all([str(results), f"x={results}"])
     with pytest.raises(ValueError, match="'1x' is no name"):
-        folders.load_all([f"1x={results}"])
+        layout.load_all([f"1x={results}"])
 
 
 def test_names_that_become_one_in_letters_are_refused(results: Path, copy: Path) -> None:
-    both = folders.load_all([f"a_b={results}", f"a-b={copy}"])
+    both = layout.load_all([f"a_b={results}", f"a-b={copy}"])
     with pytest.raises(ValueError, match=r"two numbers would both be called \\AB.*--results NAME=FOLDER"):
-        numbering.numbers_tex(both, {})
+        paper_facts.numbers_tex(both, {})
 
 
 # --- prose ------------------------------------------------------------------------------------------------------------
@@ -174,39 +175,39 @@ def test_the_methods_paragraph_says_what_was_done(made: Path) -> None:
 
 
 def test_ids_that_a_provider_returned_stand_beside_the_judge(results: Path) -> None:
-    mine = folders.load(results)
+    mine = layout.load(results)
     told = {**mine.provenance, "data": "asked", "judges": {"gpt_x": ["gpt-x-2026-01-01", "gpt-x-2026-02-02"]}}
-    text = numbering.numbers_tex([replace(mine, provenance=told)], {})
+    text = paper_facts.numbers_tex([replace(mine, provenance=told)], {})
     named = re.search(r"RunJudgeNames\}\{(.*)\}", text)[1]
     assert "gpt-x-2026-01-01 and gpt-x-2026-02-02" in named and "model ids that they returned" in named
 
 
 def test_what_nobody_wrote_down_is_left_out_of_the_methods_and_told_in_the_checklist(results: Path) -> None:
-    mine = replace(folders.load(results), run={})
-    text = methods.methods_tex([mine])
+    mine = replace(layout.load(results), run={})
+    text = paper_facts.methods_tex([mine])
     assert "Budget" not in text and "Commit" not in text and "Spent" not in text
-    rows = dict(checklist.checklist([mine]).rows)
+    rows = dict(paper_facts.checklist([mine]).rows)
     assert "Not recorded: spent, calls, budget." in rows["What did it cost?"]
 
 
 def test_a_commit_that_files_differed_from_is_not_said_to_be_the_code_that_ran(results: Path) -> None:
-    mine, commit = folders.load(results), "0123456789abcdef0123456789abcdef01234567"
+    mine, commit = layout.load(results), "0123456789abcdef0123456789abcdef01234567"
     for suffix, told in (
         ("", r"\texttt{0123456789ab}"),
         ("-dirty", r"\texttt{0123456789ab} with changes that no commit holds"),
     ):
-        named = numbering.numbers_tex([replace(mine, run={**mine.run, "commit": commit + suffix})], {})
+        named = paper_facts.numbers_tex([replace(mine, run={**mine.run, "commit": commit + suffix})], {})
         assert rf"\newcommand{{\MtBenchBlindRunCommit}}{{{told}}}" in named
 
 
 def test_a_judge_of_whom_no_effect_would_be_found_is_not_said_to_have_a_smallest_one(results: Path) -> None:
-    mine = folders.load(results)
+    mine = layout.load(results)
     known = next(each for each in mine.found.lines if each.estimate.data == mine.provenance["data"])
     known = replace(known, measure="self-preference", verdict="not shown")
 
     def told(*sizes: float) -> str:
         lines = tuple(replace(known, judge=f"j{at}", smallest=size) for at, size in enumerate(sizes))
-        done = checklist.checklist([replace(mine, found=replace(mine.found, lines=lines))])
+        done = paper_facts.checklist([replace(mine, found=replace(mine.found, lines=lines))])
         return dict(done.rows)["Do judges prefer their own vendor or model?"]
 
     assert "not shown, effects from" in told(0.1, 0.2)
@@ -215,22 +216,22 @@ def test_a_judge_of_whom_no_effect_would_be_found_is_not_said_to_have_a_smallest
 
 
 def test_what_answers_cost_is_not_said_to_be_what_judgments_cost(results: Path) -> None:
-    mine = folders.load(results)
+    mine = layout.load(results)
     judgments, calls = mine.provenance["n"], sum(each["calls"] for each in mine.run["models"])
     assert calls > judgments  # candidates were asked, too
-    assert "All replies that were read, not verdicts alone, cost" in methods.methods_tex([mine])
+    assert "All replies that were read, not verdicts alone, cost" in paper_facts.methods_tex([mine])
 
 
 def test_published_verdicts_are_not_said_to_stand_in_our_orders(results: Path) -> None:
-    mine = folders.load(results)
-    text = methods.methods_tex([replace(mine, provenance={**mine.provenance, "data": "hub"})])
+    mine = layout.load(results)
+    text = paper_facts.methods_tex([replace(mine, provenance={**mine.provenance, "data": "hub"})])
     assert "RunOrders" not in text and "RunRepeats" not in text and "RunQuestions" in text
 
 
 def test_the_checklist_answers_every_item_with_a_number_or_why_not(made: Path, results: Path) -> None:
-    done = checklist.checklist([folders.load(results)])
+    done = paper_facts.checklist([layout.load(results)])
     rows = dict(done.rows)
-    assert len(rows) == len(checklist.ITEMS) + 1
+    assert len(rows) == len(paper_facts.ITEMS) + 1
     measured = rows["Do judges prefer their own vendor or model?"]
     assert r"\MtBenchBlindSelfPreferenceEffect" in measured and measured.startswith(r"\RecuseAllSimulated{")
     assert re.search(r"arena\\_hard\\_position\\_bias", rows["Does the place of an answer move verdicts?"])
@@ -241,15 +242,15 @@ def test_the_checklist_answers_every_item_with_a_number_or_why_not(made: Path, r
 
 
 def test_experiments_that_items_name_are_there() -> None:
-    assert {item.by for item in checklist.ITEMS if item.by} <= set(experiment_names())
+    assert {item.by for item in paper_facts.ITEMS if item.by} <= set(experiment_names())
 
 
 def test_a_measure_that_no_item_asks_for_gets_a_row_of_its_own(results: Path) -> None:
-    mine = folders.load(results)
+    mine = layout.load(results)
     line = next(each for each in mine.found.lines if each.verdict == "bias" or each.verdict == "not shown")
     line = replace(line, measure="moon phase", estimate=replace(line.estimate, data="simulated"))
     found = replace(mine.found, lines=(*mine.found.lines, line))
-    rows = dict(checklist.checklist([replace(mine, found=found)]).rows)
+    rows = dict(paper_facts.checklist([replace(mine, found=found)]).rows)
     assert "moon phase?" in rows and r"\ChecklistMoonPhase" in rows["moon phase?"]
 
 
@@ -258,7 +259,7 @@ def test_a_measure_that_no_item_asks_for_gets_a_row_of_its_own(results: Path) ->
 
 def test_every_declared_source_is_in_the_bibliography() -> None:
     declared = {each.source for section in sections() for each in section.estimands.values()}
-    silent = [text for text in declared if not sources.cited([text]) and not any(words in text for words in NOBODY)]
+    silent = [text for text in declared if not paper_facts.cited([text]) and not any(words in text for words in NOBODY)]
     assert declared and not silent, "experiments/sources.bib has no entry whose `named` stands in these"
 
 
@@ -269,11 +270,11 @@ def test_planned_tests_and_orders_of_every_experiment_are_told() -> None:
 
 
 def test_entries_say_who_what_and_when_and_are_cited_by_what_they_are_named() -> None:
-    every = sources.known()
-    assert sources.SELF in every and len(every) > 25
+    every = paper_facts.known()
+    assert paper_facts.SELF in every and len(every) > 25
     for key, each in every.items():
         assert "author = {" in each.bibtex and "title = {" in each.bibtex and "named" not in each.bibtex, key
-        assert all(key in sources.cited([f"as in {word} ({word})"]) for word in each.named), key
+        assert all(key in paper_facts.cited([f"as in {word} ({word})"]) for word in each.named), key
 
 
 def test_the_bibliography_holds_what_the_results_use_and_no_more(made: Path) -> None:
@@ -290,9 +291,9 @@ def test_the_bibliography_holds_what_the_results_use_and_no_more(made: Path) -> 
 
 def test_a_folder_without_numbers_says_which_folders_in_it_have_some(results: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"holds no numbers\.json; these folders in it do: mt_bench_blind"):
-        folders.load(results.parent)
+        layout.load(results.parent)
     with pytest.raises(ValueError, match=r"holds no numbers\.json; `recuse run`"):
-        folders.load(tmp_path)
+        layout.load(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -320,14 +321,14 @@ def test_what_is_wrong_in_a_file_is_told_with_its_name(
     content = json.loads((copy / file).read_text(encoding="utf-8"))
     (copy / file).write_text(json.dumps({**content, **change}), encoding="utf-8")
     with pytest.raises(ValueError, match=re.escape(told)):
-        folders.load(copy)
+        layout.load(copy)
 
 
 def test_claims_that_are_no_table_of_claims_are_named(copy: Path) -> None:
     for content, told in (("", "no table of claims"), ("a,b\n1,2\n", "no column 'status'")):
         (copy / "claims.csv").write_text(content)
         with pytest.raises(ValueError, match=rf"claims\.csv: {told}"):
-            folders.load(copy)
+            layout.load(copy)
 
 
 def test_the_same_results_give_the_same_bytes(made: Path, results: Path, tmp_path: Path) -> None:
@@ -450,7 +451,7 @@ def test_figures_of_another_style_are_drawn_again_and_the_numbers_stay(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_all, seen = _runs()
-    monkeypatch.setattr(redrawing, "run_all", run_all)
+    monkeypatch.setattr(writing, "run_all", run_all)
     told: list[str] = []
     paper.write("acl", tmp_path / "x", [str(results)], tell=told.append)
     assert told == ["mt_bench_blind: running its notebook again for figures of acl (1 of 1)"]
@@ -462,14 +463,14 @@ def test_figures_of_another_style_are_drawn_again_and_the_numbers_stay(
 
 def test_replies_that_were_paid_are_only_read(results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_all, seen = _runs()
-    monkeypatch.setattr(redrawing, "run_all", run_all)
-    mine = folders.load(results)
-    redrawing.redrawn(replace(mine, provenance={**mine.provenance, "data": "asked"}), paper.PAGES["acl"], tmp_path)
+    monkeypatch.setattr(writing, "run_all", run_all)
+    mine = layout.load(results)
+    writing.redrawn(replace(mine, provenance={**mine.provenance, "data": "asked"}), paper.PAGES["acl"], tmp_path)
     assert seen[0]["judgments"] == "stored" and seen[0]["budget_usd"] == 0.0
 
 
 def test_a_run_that_gives_other_numbers_is_refused(results: Path, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(redrawing, "run_all", _runs(change=0.01)[0])
+    monkeypatch.setattr(writing, "run_all", _runs(change=0.01)[0])
     with pytest.raises(
         ValueError, match=r"gives other numbers \(1 of \d+, the first: .* was .*, is .*-p figure_style acl"
     ):
@@ -477,7 +478,7 @@ def test_a_run_that_gives_other_numbers_is_refused(results: Path, tmp_path: Path
 
 
 def test_a_notebook_that_fails_is_told(results: Path, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(redrawing, "run_all", lambda *given: [Result("01", tmp_path, 0.0, "cell [3] failed")])
+    monkeypatch.setattr(writing, "run_all", lambda *given: [Result("01", tmp_path, 0.0, "cell [3] failed")])
     with pytest.raises(ValueError, match=r"cannot be drawn again: cell \[3\] failed; run 01_mt_bench_blind yourself"):
         paper.write("acl", tmp_path / "x", [str(results)], tell=lambda told: None)
 
@@ -489,21 +490,21 @@ def test_parameters_of_a_report_are_literals_and_nothing_in_it_runs(tmp_path: Pa
     book.cells = [nbformat.v4.new_code_cell("seed = 7"), cell]
     nbformat.write(book, tmp_path / "report.ipynb")
     expected = {"judges": ["a", "b"], "questions": "path/to/x", "question_limit": 5, "repeats": None}
-    tags = (executed.INJECTED,)
-    assert executed.parameters(executed.load(tmp_path / "report.ipynb"), tags) == expected
+    tags = (run_notebooks.INJECTED,)
+    assert run_notebooks.parameters(run_notebooks.load(tmp_path / "report.ipynb"), tags) == expected
     cell.source = "seed = __import__('os').abort()\nrepeats = 3"
-    assert executed.parameters(book, tags) == {"repeats": 3}
+    assert run_notebooks.parameters(book, tags) == {"repeats": 3}
     for source in ("seed = (", "seed = '\x00'"):
         cell.source = source
-        assert executed.parameters(book, tags) == {}
+        assert run_notebooks.parameters(book, tags) == {}
 
 
 def test_the_last_digit_of_another_machine_is_no_difference() -> None:
     one = Estimate("x", {"judge": "a"}, 0.123456, 0.1, 0.2, n=10, data="asked")
-    assert redrawing.differences([one], [replace(one, value=0.123457)]) == ""
-    assert "1 of 1, the first: x (judge a)" in redrawing.differences([one], [replace(one, value=0.1244)])
-    assert "1 are in one of them only" not in redrawing.differences([one], [replace(one, n=11)]) != ""
-    assert "2 are in one of them only" in redrawing.differences([one], [replace(one, id="y")])
+    assert writing.differences([one], [replace(one, value=0.123457)]) == ""
+    assert "1 of 1, the first: x (judge a)" in writing.differences([one], [replace(one, value=0.1244)])
+    assert "1 are in one of them only" not in writing.differences([one], [replace(one, n=11)]) != ""
+    assert "2 are in one of them only" in writing.differences([one], [replace(one, id="y")])
 
 
 def test_results_that_no_notebook_makes_keep_their_numbers_and_say_what_is_left_out(copy: Path, tmp_path: Path) -> None:
@@ -531,5 +532,5 @@ def test_the_command_draws_a_run_again_with_its_own_notebook(tmp_path: Path, mon
 def test_names_of_macros_are_those_of_the_results_own_numbers_tex(made: Path, results: Path) -> None:
     own = set(re.findall(r"\\newcommand\{\\(\w+)\}", (results / "numbers.tex").read_text(encoding="utf-8")))
     assert own and own <= {name for _, name, *_ in NUMBER.findall((made / "numbers.tex").read_text(encoding="utf-8"))}
-    mine = folders.load(results)
+    mine = layout.load(results)
     assert set(macro_names("mt_bench_blind", list(mine.estimates))) == own

@@ -14,8 +14,8 @@ import pytest
 from helpers import paper
 from helpers.figures.style import style as style_of
 from helpers.macros import MARK
-from helpers.paper import folders, layout, numbering, setting
-from helpers.paper.example import PREAMBLE
+from helpers.paper import facts, layout, writing
+from helpers.paper.writing import PREAMBLE
 from tests.paper_results import HOSTILE, blind, hostile
 from tests.payloads import faults_of_latex
 
@@ -139,21 +139,21 @@ def test_letters_in_figures_are_as_high_as_those_of_the_caption(made: dict[str, 
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 CELL = "+12.3 pp [-45.6, +78.9]"
-WIDE = folders.Sheet(
+WIDE = layout.Sheet(
     "wide",
     "All of it.",
     ("judge", "data", *(f"first_position_effect_{i}" for i in range(14))),
     tuple((f"sim_judge_number_{row}", "asked", *([CELL] * 14)) for row in range(70)),
     frozenset({(0, 2)}),
 )
-PROSE = folders.Sheet(
+PROSE = layout.Sheet(
     "prose",
     "Words.",
     ("judge", "words", "n"),
     tuple((f"judge_{row}", "a finding in many words, of which each says little " * 6, row) for row in range(160)),
     frozenset(),
 )
-NARROW = folders.Sheet("narrow", "Few.", ("judge", "rate"), (("a", "50.0 % [40.0, 60.0]"),), frozenset())
+NARROW = layout.Sheet("narrow", "Few.", ("judge", "rate"), (("a", "50.0 % [40.0, 60.0]"),), frozenset())
 ROOT = r"""\documentclass[%s]{article}
 \usepackage[textwidth=%gin,textheight=%gin,columnsep=%gin]{geometry}
 %s
@@ -178,8 +178,8 @@ def written(name: str, folder: Path, text: str) -> None:
 @pytest.mark.parametrize("name", STYLES)
 def test_a_table_too_wide_or_too_long_is_set_in_parts_that_fit(tmp_path: Path, name: str) -> None:
     page = paper.PAGES[name]
-    results = folders.Results("x", "x", tmp_path, {}, (), None, {}, (), ())
-    texts = {sheet.name: setting.table_tex(results, sheet, page) for sheet in (WIDE, PROSE, NARROW)}
+    results = layout.Results("x", "x", tmp_path, {}, (), None, {}, (), ())
+    texts = {sheet.name: writing.table_tex(results, sheet, page) for sheet in (WIDE, PROSE, NARROW)}
     written(name, tmp_path, "\\clearpage\n".join(texts.values()))
     log = compiled(tmp_path)
     assert "is shrunk to" not in log and "Float too large" not in log
@@ -244,7 +244,7 @@ def test_no_file_of_a_paper_of_hostile_results_commands_tex(evil: Path) -> None:
     for file in evil.rglob("*.tex"):
         if file.name in ("recuse.tex", "example.tex", "appendix.tex"):
             continue  # ours from beginning to end but for labels and file names, which hold no text
-        text = file.read_text(encoding="utf-8").replace(numbering.HEAD, "").replace(MARK, "")
+        text = file.read_text(encoding="utf-8").replace(facts.HEAD, "").replace(MARK, "")
         text = re.sub(r"(?m)^% .*$|\\includegraphics\{\\RecuseFolder [a-z0-9_/-]+\}", "", text)
         assert faults_of_latex(text, own) == [], file
 

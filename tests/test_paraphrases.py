@@ -9,8 +9,13 @@ from pathlib import Path
 import pytest
 
 from helpers import paths, prompts
-from helpers.biases.self_preference.edits import edit_schema
-from helpers.biases.self_preference.paraphrases import check_paraphrase, named, paraphrase_schema, read_paraphrase
+from helpers.biases.self_preference.edited import (
+    check_paraphrase,
+    edit_schema,
+    named,
+    paraphrase_schema,
+    read_paraphrase,
+)
 
 QUESTION = "Why did the keeper leave the tower?"
 OPTIONS = ("He was paid to go", "He feared the storm", "He had two letters", "The LAMP was broken")

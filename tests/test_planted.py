@@ -16,12 +16,12 @@ from scipy import stats
 
 from helpers import run, verdicts
 from helpers.biases import cognitive, hinting, position, self_preference, top_choice, verbosity
-from helpers.biases.cognitive.planted import _truths as truths_of_tests
-from helpers.biases.hinting.planted import _truths as truths_of_hints
+from helpers.biases.cognitive.measured import _truths as truths_of_tests
+from helpers.biases.hinting.measured import _truths as truths_of_hints
 from helpers.biases.planted import NONE, Planted, planted_table, top_chances
-from helpers.biases.position.planted import _lasting
-from helpers.biases.self_preference.planted import _chances, _turned
-from helpers.biases.top_choice.checks import _planted_rows
+from helpers.biases.position.findings import _lasting
+from helpers.biases.self_preference.findings import _chances, _turned
+from helpers.biases.top_choice.defended import _planted_rows
 from helpers.providers import simulated
 from helpers.types import Estimate, Model, Trial
 from tests.rule import exact

@@ -16,9 +16,9 @@ from scipy import linalg
 
 from helpers import frames
 from helpers.biases import position
-from helpers.biases.position import classes, effects, flips, leaderboard, sensitivity, winrates
-from helpers.biases.position.concluding import family, of
-from helpers.biases.position.pairs import INVALID, LABELS, MIRRORED
+from helpers.biases.position import both_orders, measured, published_counts
+from helpers.biases.position.both_orders import INVALID, LABELS, MIRRORED
+from helpers.biases.position.findings import family, of
 from helpers.stats.power import detectable_effect
 from helpers.stats.tests import mcnemar_exact
 from helpers.types import Estimate
@@ -136,7 +136,7 @@ def test_a_line_without_two_games_is_in_the_published_total_alone() -> None:
     found = table(rows).set_index("question_id")
     assert found.loc["1", "published"] == "no_bias"
     assert found.loc[["2", "3"], "published"].isna().all() and (found.loc[["2", "3"], "kind"] == INVALID).all()
-    rates = classes.class_rates(found.reset_index(), "d")
+    rates = both_orders.class_rates(found.reset_index(), "d")
     assert one(rates, "no_bias").value == 1 and one(rates, "no_bias").n == 1
     assert one(rates, "no_bias_published").value == pytest.approx(1 / 3)
     assert one(rates, "significant_bias_published").value == 0
@@ -158,7 +158,7 @@ def test_how_many_games_a_line_holds_is_said_by_either_row() -> None:
 
 def test_judges_and_files_are_never_pooled() -> None:
     rows = [both(1, "A>B", "A>B"), both(1, "A>B", "B>A", source="other"), both(1, "A=B", "A=B", judge="k")]
-    found = classes.class_rates(table(*rows), "d")
+    found = both_orders.class_rates(table(*rows), "d")
     places = [dict(each.where) for each in found if each.id == "no_bias"]
     named = [{**WHERE, "source": "other"}, {**WHERE, "source": "s"}, {"judge": "k", "candidate": "c"}]
     assert sorted(map(str, places)) == sorted(map(str, named)), "the source is told where it must be"
@@ -167,7 +167,7 @@ def test_judges_and_files_are_never_pooled() -> None:
 
 
 def test_categories_have_rates_of_their_own_where_there_are_several() -> None:
-    found = classes.class_rates(table(both(1, "A>B", "A>B"), both(2, "A>B", "B>A", category="creative")), "d")
+    found = both_orders.class_rates(table(both(1, "A>B", "A>B"), both(2, "A>B", "B>A", category="creative")), "d")
     assert one(found, "no_bias").value == 0.5
     assert one(found, "no_bias", **WHERE, category="creative").value == 1
     assert one(found, "no_bias", **WHERE, category="hard").value == 0
@@ -277,7 +277,7 @@ def test_signed_rates_by_hand() -> None:
         both(4, "A>B", "B>A"),
         both(5, "A=B", "A=B"),
     ]
-    found = effects.signed_rates(table(*rows, both(6, "A>B", None)), "d")
+    found = both_orders.signed_rates(table(*rows, both(6, "A>B", None)), "d")
     assert one(found, "position_consistency").value == 0.4
     assert one(found, "primacy_share").value == one(found, "recency_share").value == 0.2
     assert one(found, "first_win_rate").value == pytest.approx(4 / 7), "first of 1, 1, 2 and 4; three seconds"
@@ -288,9 +288,9 @@ def test_signed_rates_by_hand() -> None:
 
 def test_two_repeats_of_a_question_are_one_question() -> None:
     rows = [both(q, "A>B", "A>B" if q < 12 else "B>A", repeat=r) for q in range(20) for r in range(2)]
-    (each,) = effects.first_position_effect(table(*rows), "d", 1)
+    (each,) = both_orders.first_position_effect(table(*rows), "d", 1)
     assert (each.value, each.n, each.clusters) == (0.6, 40, 20) and "sign-flip" in each.method
-    single = effects.first_position_effect(table(*rows[::2]), "d", 1)[0]
+    single = both_orders.first_position_effect(table(*rows[::2]), "d", 1)[0]
     assert (each.low, each.high) == pytest.approx((single.low, single.high)), "asking again adds no question"
     assert single.p == mcnemar_exact(12, 0) and each.p == pytest.approx(single.p, abs=0.002)
 
@@ -299,9 +299,9 @@ def test_no_test_is_made_that_could_never_reach_the_corrected_level() -> None:
     def leaning(firsts: int, judge: str) -> list[list[dict[str, object]]]:
         return [both(q, "A>B", "A>B" if q < firsts else "B>A", judge=judge) for q in range(30)]
 
-    alone = effects.first_position_effect(table(*leaning(6, "j")), "d", 1)[0]
+    alone = both_orders.first_position_effect(table(*leaning(6, "j")), "d", 1)[0]
     assert alone.p == mcnemar_exact(6, 0)
-    two = effects.first_position_effect(table(*leaning(6, "j"), *leaning(20, "k")), "d", 1)
+    two = both_orders.first_position_effect(table(*leaning(6, "j"), *leaning(20, "k")), "d", 1)
     assert (
         math.isnan(two[0].p)
         and "no test: 6 questions lean to a place, whose smallest p, 0.031, is above 0.025" in two[0].method
@@ -323,14 +323,14 @@ def test_a_judge_that_always_names_one_place_is_tested_though_it_has_no_interval
     always, fair = ([both(q, *said) for q in range(30)] for said in (("A>B", "A>B"), ("A>B", "B>A")))
     for repeats in (1, 2):
         rows = [{**game, "repeat": r} for pair in always for game in pair for r in range(repeats)]
-        (each,) = effects.first_position_effect(table(rows), "d", 1)
+        (each,) = both_orders.first_position_effect(table(rows), "d", 1)
         assert each.value == 1.0 and math.isnan(each.low) and "nothing varies between questions" in each.method
         assert each.p == (mcnemar_exact(30, 0) if repeats == 1 else 1e-4)
     found = position.measure(frame(*always), "d", 1)
     assert "**favours the answer shown first**: it wins both orders in 100.0 %" in position.finding(found)
     (line,) = (line for line in position.card(found) if line.measure == "first position")
     assert line.verdict == "bias"
-    (none,) = effects.first_position_effect(table(*fair), "d", 1)
+    (none,) = both_orders.first_position_effect(table(*fair), "d", 1)
     assert none.value == 0 and math.isnan(none.p), "where no question leans there is nothing to flip"
 
 
@@ -342,8 +342,8 @@ def test_excess_of_a_question_by_all_pairs_of_its_verdicts() -> None:
     first, second = ["b", "b", "c"], ["b", "t"]
     crossed = np.mean([a != b for a in first for b in second])
     within = np.mean([np.mean([a != b for a, b in permutations(order, 2)]) for order in (first, second)])
-    assert flips.excess(np.array([[2, 0, 1]]), np.array([[1, 1, 0]]))[0] == pytest.approx(crossed - within)
-    assert math.isnan(flips.excess(np.array([[2, 0, 0]]), np.array([[1, 0, 0]]))[0]), "an order asked once"
+    assert measured.excess(np.array([[2, 0, 1]]), np.array([[1, 1, 0]]))[0] == pytest.approx(crossed - within)
+    assert math.isnan(measured.excess(np.array([[2, 0, 0]]), np.array([[1, 0, 0]]))[0]), "an order asked once"
 
 
 def test_excess_is_unbiased_and_half_the_squared_distance_of_the_orders() -> None:
@@ -351,7 +351,7 @@ def test_excess_is_unbiased_and_half_the_squared_distance_of_the_orders() -> Non
     p, q = np.array([0.5, 0.2, 0.3]), np.array([0.1, 0.3, 0.6])
     eye, total = np.eye(3), {"same": 0.0, "other": 0.0}
     for a, b, c, d in np.ndindex(3, 3, 3, 3):
-        value = flips.excess(eye[[a]] + eye[[b]], eye[[c]] + eye[[d]])[0]
+        value = measured.excess(eye[[a]] + eye[[b]], eye[[c]] + eye[[d]])[0]
         total["same"] += value * p[a] * p[b] * p[c] * p[d]
         total["other"] += value * p[a] * p[b] * q[c] * q[d]
     assert total["same"] == pytest.approx(0, abs=1e-12)
@@ -370,28 +370,28 @@ def test_excess_flip_reads_winners_and_all_repeats() -> None:
         # The first place always wins: the orders disagree always, repeats never. Strength is no winner.
         rows += [both(q, "A>>B", "A>B", repeat=0), both(q, "A>B", "A>>B", repeat=1)]
     rows += [both("once", "A>B", "B>A"), both("lost", "A>B", None), both("lost", "A>B", "B>A", repeat=1)]
-    (each,) = flips.excess_flip(table(*rows), "d", 1)
+    (each,) = measured.excess_flip(table(*rows), "d", 1)
     assert (each.value, each.clusters, each.n) == (1.0, 12, 48)
     mixed = [both(q, "A>B", "B>A" if q % 2 else "A>B", repeat=r) for q in range(20) for r in range(2)]
-    (each,) = flips.excess_flip(table(*mixed), "d", 1)
+    (each,) = measured.excess_flip(table(*mixed), "d", 1)
     assert each.value == 0.5 and each.p < 0.001 and "dealing" in each.method
-    (none,) = flips.excess_flip(table(*(both(q, "A>B", "A>B") for q in range(20))), "d", 1)
+    (none,) = measured.excess_flip(table(*(both(q, "A>B", "A>B") for q in range(20))), "d", 1)
     assert math.isnan(none.value) and "needs each order asked twice" in none.method
 
 
 def test_dealing_verdicts_anew_is_exact() -> None:
     """Against all relabellings of two questions, one by one."""
     one, two = np.array([[2, 0, 0], [1, 1, 0]]), np.array([[0, 0, 2], [2, 0, 0]])
-    observed = flips.excess(one, two).sum()
+    observed = measured.excess(one, two).sum()
     hits = total = 0
     verdicts = [list(np.repeat([0, 1, 2], (a + b))) for a, b in zip(one, two, strict=True)]
     eye = np.eye(3, dtype=int)
     for left in permutations(verdicts[0]):
         for right in permutations(verdicts[1]):
             dealt = [eye[list(part)].sum(axis=0) for part in (left[:2], left[2:], right[:2], right[2:])]
-            value = flips.excess(np.array([dealt[0], dealt[2]]), np.array([dealt[1], dealt[3]])).sum()
+            value = measured.excess(np.array([dealt[0], dealt[2]]), np.array([dealt[1], dealt[3]])).sum()
             hits, total = hits + (abs(value) >= abs(observed) - 1e-9), total + 1
-    assert flips.relabelled(one, two, 5, 20_000) == pytest.approx(hits / total, abs=0.015)
+    assert measured.relabelled(one, two, 5, 20_000) == pytest.approx(hits / total, abs=0.015)
 
 
 # --- control arms and gaps --------------------------------------------------------------------------------------------
@@ -401,11 +401,11 @@ def test_identical_texts_and_gross_quality_by_hand() -> None:
     same = [both(q, "A>B", "A=B" if q < 6 else "B>>A", condition="identical") for q in range(10)]
     gross = [both(q, "B>A", "A>B" if q < 8 else "A=B", condition="quality_gap") for q in range(10)]
     lost = [both(11, "A>B", None, condition="identical"), both(11, None, "B>A", condition="quality_gap")]
-    found = flips.control_arms(table(*same, *gross, *lost), "d", 1)
+    found = measured.control_arms(table(*same, *gross, *lost), "d", 1)
     effect = one(found, "identical_pair_effect")
     assert effect.value == pytest.approx((11 - 4) / 21) and effect.n == 21
     assert one(found, "quality_gap_accuracy").value == pytest.approx((10 + 8) / 21)
-    assert flips.control_arms(table(both(1, "A>B", "B>A")), "d", 1) == []
+    assert measured.control_arms(table(both(1, "A>B", "B>A")), "d", 1) == []
     assert "two identical texts +33.3 pp" in position.identical_words(found)
 
 
@@ -414,14 +414,14 @@ def test_the_gap_is_what_others_say_never_the_pair_itself() -> None:
     for q in range(30):
         others = ("B>>A", "A>>B") if q < 10 else ("B>A", "A>B") if q < 20 else ("A=B", "A=B")
         rows += [both(q, "A>B", "A>B" if q >= 20 else "B>A"), both(q, *others, judge="k")]
-    found = flips.flip_by_gap(table(*rows), "d")
+    found = measured.flip_by_gap(table(*rows), "d")
     rates = [one(found, "flip_by_gap", **WHERE, gap=gap).value for gap in ("small", "middle", "large")]
     assert rates == [1, 0, 0] and "gap by other judges" in found[0].method
     alone = [both(q, "A>B", "A>B", repeat=r) for q in range(12) for r in range(2)]
-    own = flips.flip_by_gap(table(*alone), "d")
+    own = measured.flip_by_gap(table(*alone), "d")
     assert "the judge's other repeats" in own[0].method and own[0].value == 1
     assert math.isnan(own[2].value) and "too few different gaps" in own[2].method
-    assert flips.flip_by_gap(table(*alone[::2]), "d") == []
+    assert measured.flip_by_gap(table(*alone[::2]), "d") == []
 
 
 # --- win rates --------------------------------------------------------------------------------------------------------
@@ -438,7 +438,7 @@ def features(lengths: Mapping[str, tuple[float, float]], **more: float) -> pd.Da
 
 
 def test_raw_win_rates_count_strong_verdicts_once_or_three_times() -> None:
-    found = winrates.win_rate(table(both(1, "B>>A", "A>B"), both(2, "A=B", "B>A")), "d")
+    found = measured.win_rate(table(both(1, "B>>A", "A>B"), both(2, "A=B", "B>A")), "d")
     assert one(found, "win_rate", **WHERE, style="raw", weight="1").value == pytest.approx((1 + 1 + 0.5 + 0) / 4)
     assert one(found, "win_rate", **WHERE, style="raw", weight="3").value == pytest.approx((3 + 1 + 0.5 + 0) / 6)
     assert one(found, "win_rate", **WHERE, style="raw", weight="3").n == 4, "no row is repeated"
@@ -451,11 +451,11 @@ def test_controlled_win_rates_are_those_of_a_logistic_regression_clustered_by_qu
         lengths[str(q)] = (100.0, float(rng.integers(50, 200)))
         verdicts = [LABELS[i] for i in rng.integers(0, 5, 2)]
         pairs.append(both(q, *verdicts))
-    found = winrates.win_rate(table(*pairs), "d", features(lengths))
+    found = measured.win_rate(table(*pairs), "d", features(lengths))
     each = one(found, "win_rate", **WHERE, style="controlled", weight="3")
     assert "no answer has headers or lists or bold" in each.method
     rows = table(*pairs)
-    said = effects.verdicts(rows)
+    said = both_orders.verdicts(rows)
     length = np.array([lengths[q] for q in said["question_id"]])
     x = (length[:, 0] - length[:, 1]) / length.sum(axis=1)
     design = sm.add_constant(x / x.std())
@@ -477,7 +477,7 @@ def test_controlled_win_rates_are_those_of_a_logistic_regression_clustered_by_qu
 
 def test_a_fit_that_has_no_answer_is_said_and_not_shown() -> None:
     def controlled(pairs: list[list[dict[str, object]]], lengths: Mapping[str, tuple[float, float]]) -> Estimate:
-        found = winrates.win_rate(table(*pairs), "d", features(lengths))
+        found = measured.win_rate(table(*pairs), "d", features(lengths))
         return one(found, "win_rate", **WHERE, style="controlled", weight="1")
 
     longer_wins = [both(q, "B>A" if q % 2 else "A>B", "A>B" if q % 2 else "B>A") for q in range(50)]
@@ -489,20 +489,20 @@ def test_a_fit_that_has_no_answer_is_said_and_not_shown() -> None:
     assert math.isnan(unknown.value) and "are not known" in unknown.method
     both_at_once = features({str(q): (100.0 + q, 110.0) for q in range(50)})
     both_at_once["headers"] = both_at_once["length"]
-    deficient = winrates.win_rate(table(*longer_wins), "d", both_at_once)
+    deficient = measured.win_rate(table(*longer_wins), "d", both_at_once)
     assert "cannot be told apart" in one(deficient, "win_rate", **WHERE, style="controlled", weight="1").method
     mixed = [both(q, LABELS[q % 5], LABELS[q % 3]) for q in range(30)]
     few = controlled(mixed, {str(q): (100.0 + q % 7, 103.0) for q in range(30)})
     assert few.value == few.value and math.isnan(few.low) and "below 40 questions" in few.method
     with pytest.raises(ValueError, match="has no headers, lists, bold"):
-        winrates.win_rate(table(*mixed), "d", pd.DataFrame(columns=["question_id", "candidate", "length"]))
+        measured.win_rate(table(*mixed), "d", pd.DataFrame(columns=["question_id", "candidate", "length"]))
 
 
 def test_separation_is_found_where_ties_would_have_to_move() -> None:
     x = np.column_stack([np.ones(5), [-2.0, -1.0, 0.0, 1.0, 2.0]])
-    assert winrates.fault(x, [0, 0, 0.5, 1, 1]), "a tie at the border stays where it is"
-    assert not winrates.fault(x, [0, 0.5, 0, 1, 1])
-    assert winrates.fault(x, [0, 0, 0, 0, 0]), "all lost"
+    assert measured.fault(x, [0, 0, 0.5, 1, 1]), "a tie at the border stays where it is"
+    assert not measured.fault(x, [0, 0.5, 0, 1, 1])
+    assert measured.fault(x, [0, 0, 0, 0, 0]), "all lost"
 
 
 # --- two leaderboards -------------------------------------------------------------------------------------------------
@@ -575,12 +575,12 @@ def test_the_prediction_interval_is_that_of_one_more_observation() -> None:
 
 def test_leaderboards_without_logits_or_third_parties_are_told() -> None:
     with pytest.raises(ValueError, match="o3: a logit needs win rates between 0 and 1"):
-        leaderboard.leaderboard_contrast(
+        published_counts.leaderboard_contrast(
             board().assign(gpt_4_1=lambda t: t["gpt_4_1"].where(t["model"] != "o3", 1.0)), "gemini_2_5", "gpt_4_1"
         )
     with pytest.raises(ValueError, match="the leaderboard has no other"):
-        leaderboard.leaderboard_contrast(board(), "gemini_2_5", "other")
-    few = leaderboard.leaderboard_contrast(board().iloc[[0, 1, 2, 14]], "gemini_2_5", "gpt_4_1")
+        published_counts.leaderboard_contrast(board(), "gemini_2_5", "other")
+    few = published_counts.leaderboard_contrast(board().iloc[[0, 1, 2, 14]], "gemini_2_5", "gpt_4_1")
     assert few[0].value == few[0].value and math.isnan(few[0].low) and "below 10 third-party" in few[0].method
 
 
@@ -741,7 +741,7 @@ def test_pairs_without_both_orders_are_an_error_and_unreadable_ones_a_result() -
         position.measure(frame(both(1, "A>B", "A>B")[:1]), "d", 1)
     found = position.measure(frame(both(1, None, "junk")), "d", 1)
     assert "nothing can be concluded" in position.finding(found)
-    assert sensitivity.sensitivity_words(found).startswith("No pair")
+    assert measured.sensitivity_words(found).startswith("No pair")
     assert of([], "no_bias", AT) is None
     assert "nothing can be concluded" in position.finding([])
-    assert sensitivity.sensitivity_words([]).startswith("No pair")
+    assert measured.sensitivity_words([]).startswith("No pair")

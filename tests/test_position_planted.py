@@ -14,7 +14,7 @@ import pytest
 
 from helpers import frames, paths, prompts, verdicts
 from helpers.biases import position
-from helpers.biases.position.planted import DEFAULTS, implied
+from helpers.biases.position.findings import DEFAULTS, implied
 from helpers.config import builtin_knowledge, load_models
 from helpers.providers.simulated import WORDS, answer_reply
 from helpers.types import Estimate, Model, Question, Request, Trial

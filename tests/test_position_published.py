@@ -16,7 +16,7 @@ from scipy import stats
 
 from helpers import datasets, paths
 from helpers.biases import position
-from helpers.biases.position import published_sources
+from helpers.biases.position import published_counts
 from helpers.claims import check, load_claims, summary, unexpected
 from helpers.figures import show_position_effects
 from helpers.types import Estimate
@@ -38,8 +38,8 @@ def estimates(counts: dict[str, Any]) -> list[Estimate]:
 
 
 @pytest.fixture(scope="module")
-def sources(counts: dict[str, Any]) -> dict[tuple[str, str], published_sources.Source]:
-    return {(each.name, each.judge): each for each in published_sources.sources(counts)}
+def sources(counts: dict[str, Any]) -> dict[tuple[str, str], published_counts.Source]:
+    return {(each.name, each.judge): each for each in published_counts.sources(counts)}
 
 
 def one(estimates: list[Estimate], id: str, **where: str) -> Estimate:
@@ -186,7 +186,7 @@ def test_what_the_notebook_did_not_print_is_not_told(counts: dict[str, Any], mon
     assert not told & {"first_win_rate", "graded_position_effect", "strong count 3"} and "headline" in told
     # Wherever the pairs stand that were not printed, the numbers that are told stay the same.
     moved = {"no_bias": ("A>>B", "B>>A"), "weak_bias": ("B>>A", "A>B")}
-    monkeypatch.setattr(published_sources, "_STAND_IN", moved)
+    monkeypatch.setattr(published_counts, "_STAND_IN", moved)
     after = numbers()
     assert set(before) == set(after) and len(before) > 40
     for at, number in before.items():
@@ -373,7 +373,7 @@ def test_the_points_of_the_leaderboards_lie_about_their_line(counts: dict[str, A
 
 
 def test_a_flip_rate_bounds_a_direction_and_says_half_of_it(
-    sources: dict[tuple[str, str], published_sources.Source], estimates: list[Estimate]
+    sources: dict[tuple[str, str], published_counts.Source], estimates: list[Estimate]
 ) -> None:
     """From the counts alone: in shown terms, a place wins both orders where both verdicts have one sign."""
     signs = {"A>>B": 1, "A>B": 1, "A=B": 0, "B>A": -1, "B>>A": -1}

@@ -15,7 +15,7 @@ import pytest
 from scipy.stats import binom
 
 from helpers import frames, verdicts
-from helpers.biases.self_preference import asking, editing, pairs
+from helpers.biases.self_preference import asked as self_preference_asked
 from helpers.providers import simulated
 from helpers.providers.simulated import STYLE, SYNONYMS, WORD, styled
 from helpers.types import Answer, Completion, Experiment, Judgment, Model, Question, Trial
@@ -99,13 +99,13 @@ def judged(
     wrong: str = styled(PLAIN, "llama"),
     right: str = styled(PLAIN, "qwen"),
     author: str = "reader",
-    edited: Mapping[tuple[str, str], editing.Edited] | None = None,
+    edited: Mapping[tuple[str, str], self_preference_asked.Edited] | None = None,
     asked: Sequence[Question] = QUESTIONS,
 ) -> pd.DataFrame:
     """The pair frame of a judge that is asked about all questions in both orders, by the experiment's own prompts."""
     answers = {key: answer for question in asked for key, answer in pair(question, wrong, right, author).items()}
-    none = {key: editing.Edited({2: None, 8: None}) for key in answers}
-    trials = asking.judge_trials(experiment(judge), asked, answers, edited or none)
+    none = {key: self_preference_asked.Edited({2: None, 8: None}) for key in answers}
+    trials = self_preference_asked.judge_trials(experiment(judge), asked, answers, edited or none)
     frame = frames.pairwise([reply(trial) for trial in trials], answers)
     assert set(frame["outcome"]) == {"ok"} and set(frame["judge"]) == {"reader"}
     return frame
@@ -217,7 +217,7 @@ def test_recognition_falls_with_the_words_that_were_replaced() -> None:
 
 
 @cache
-def edited() -> dict[tuple[str, str], editing.Edited]:
+def edited() -> dict[tuple[str, str], self_preference_asked.Edited]:
     """What the simulated editor makes of a reader's own wrong answers."""
     answers = {
         key: answer
@@ -225,8 +225,8 @@ def edited() -> dict[tuple[str, str], editing.Edited]:
         for key, answer in pair(question, styled(PLAIN, "llama"), styled(PLAIN, "qwen")).items()
     }
     asked = experiment(reader())
-    said = {trial.request.key: reply(trial) for trial in editing.edit_trials(asked, QUESTIONS, answers)}
-    return editing.edits(asked, QUESTIONS, answers, said)
+    said = {trial.request.key: reply(trial) for trial in self_preference_asked.edit_trials(asked, QUESTIONS, answers)}
+    return self_preference_asked.edits(asked, QUESTIONS, answers, said)
 
 
 def test_the_editor_replaces_as_many_words_as_it_is_told_each_by_a_synonym() -> None:
@@ -247,8 +247,8 @@ def test_the_editor_replaces_as_many_words_as_it_is_told_each_by_a_synonym() -> 
 def test_a_reader_answers_what_it_believes_in_the_words_of_its_vendor(structured: bool) -> None:
     judge, some = reader(skill=0.3, structured=structured), QUESTIONS[:60]
     asked = experiment(judge)
-    said = {trial.request.key: reply(trial) for trial in pairs.answer_trials(asked, some)}
-    given = pairs.answers(asked, some, said)
+    said = {trial.request.key: reply(trial) for trial in self_preference_asked.answer_trials(asked, some)}
+    given = self_preference_asked.answers(asked, some, said)
     believed = {known.id: simulated.belief(judge, text, 0.3) for text, known in KNOWN.items()}
     assert len(given) == 60 and {answer.outcome for answer in given.values()} == {"ok"}
     for (id, _), answer in given.items():
@@ -261,7 +261,7 @@ def test_a_reader_answers_what_it_believes_in_the_words_of_its_vendor(structured
 
 
 def test_prompts_of_other_kinds_are_left_to_others() -> None:
-    trial = pairs.answer_trials(experiment(reader()), QUESTIONS[:1])[0]
+    trial = self_preference_asked.answer_trials(experiment(reader()), QUESTIONS[:1])[0]
     assert '"choice"' in simulated.reply(trial.request)[0]
     for prompt in ("Why did the keeper leave?", "Passage:\nThe keeper left.", "<<<QUESTION 5eed0001>>>\nWhy?\nx"):
         other = replace(trial.request, source=prompt, shared="")

@@ -13,7 +13,7 @@ from scipy.stats import binomtest
 from helpers import claims, paths
 from helpers.__main__ import main
 from helpers.biases import position, top_choice
-from helpers.biases.hinting.hints import WORDS
+from helpers.biases.hinting.asked import WORDS
 from helpers.config import COMMON, STYLES, experiment_names, load_config, read_yaml
 from helpers.datasets.files import ANSWER_FILES, ERROR_FILES, JUDGMENT_FILES
 from helpers.run.notebooks import available, collects, experiment_of

@@ -12,11 +12,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from helpers import paths
-from helpers.report import drawings, formulas, fragments, pages, results
+from helpers.report import fragments, layout, pages
 from helpers.report.fragments import Place
-from helpers.report.marking import KINDS
-from helpers.report.shelves import Shelf, leads
-from helpers.report.verdicts import Row, Verdicts
+from helpers.report.verdicts import KINDS, Row, Shelf, Verdicts, leads
 from tests.payloads import PAYLOADS, alive, unseen
 from tests.report_pages import ATTACKS, DRAWINGS, hostile_book, html_pages, write_results
 
@@ -26,7 +24,7 @@ blockquote span ul ol li thead tbody details summary h1 h2 h3 h4 figcaption tabl
 SET = frozenset(("display", "stretchy", "width"))
 KNOWN: dict[str, Collection[str]] = {
     **{name: set() for name in PLAIN.split()},
-    **dict.fromkeys(formulas.PARTS, SET),
+    **dict.fromkeys(fragments.FORMULAS_PARTS, SET),
     "meta": {"charset", "content", "http-equiv", "name"},
     "link": {"rel", "href"},
     "a": {"href", "rel", "download", "aria-current"},
@@ -53,7 +51,7 @@ def hostile_rows() -> Verdicts:
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     folder = tmp_path_factory.mktemp("hostile") / "mt_bench_blind-<img src=x onerror=alert(1)>"
-    return pages.files(results([write_results(folder, hostile_book())]), [hostile_rows()])
+    return pages.files(layout([write_results(folder, hostile_book())]), [hostile_rows()])
 
 
 def test_a_page_of_hostile_results_is_made_of_known_elements_only(files: dict[str, bytes]) -> None:
@@ -109,13 +107,13 @@ def test_drawings_of_ours_only_draw_and_the_heads_of_others_are_not_enough(tmp_p
     found = [Estimate("position_effect", {"slot": str(at)}, 0.1, 0.0, 0.2, n=80, clusters=40, unit="pp", data="asked")
              for at in (1, 2, 3)]  # fmt: skip
     ours = figures.show_positions(found).render("svg")
-    assert drawings.only_draws(ours)
-    assert not drawings.only_draws(ours.replace(b"</svg>", b"<script>alert(1)</script></svg>"))
-    assert not drawings.only_draws(
+    assert fragments.only_draws(ours)
+    assert not fragments.only_draws(ours.replace(b"</svg>", b"<script>alert(1)</script></svg>"))
+    assert not fragments.only_draws(
         ours.replace(b"<metadata>", b"<?xml-stylesheet href='http://127.0.0.1/'?><metadata>")
     )
-    assert not drawings.only_draws(ours.replace(b"utf-8", b"utf-16", 1))
-    assert [text for text in DRAWINGS if drawings.only_draws(text.encode())] == []
+    assert not fragments.only_draws(ours.replace(b"utf-8", b"utf-16", 1))
+    assert [text for text in DRAWINGS if fragments.only_draws(text.encode())] == []
 
 
 def test_only_results_are_handed_on(files: dict[str, bytes]) -> None:

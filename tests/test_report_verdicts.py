@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from helpers.report import pages, verdicts
-from helpers.report.marking import TIE, marked, picks
-from helpers.report.results import results
-from helpers.run import control
+from helpers.report.layout import results
+from helpers.report.verdicts import TIE, marked, picks
+from helpers.run import control as run_control
 from helpers.run.control import Control
 from helpers.types import Answer, Completion, Judgment, Model, Request, Trial, Verdict
 from tests.report_pages import html_pages, small_verdicts
@@ -103,7 +103,7 @@ def test_where_the_control_was_asked_again_a_verdict_is_compared_with_that_askin
     pairs = (("other", "third"), ("third", "other"))
     judgments = [pair("A>B", pairs[0], "none", 2), pair("A>B", pairs[1], "none", 1)]
     judgments += [pair("B>A", pairs[0], "self"), pair("A>B", pairs[1], "self")]
-    places = [control.place_of(each.trial) for each in judgments[:2]]
+    places = [run_control.place_of(each.trial) for each in judgments[:2]]
     served = Control({(places[0], "self", 0): 2, (places[1], "self", 0): 1})
     found = marked(judgments, ANSWERS, "none", {JUDGE.name: served})
     assert [each.kinds for each in found] == [("flipped",), ("flipped",), ("changed",)]
@@ -117,7 +117,7 @@ def test_where_the_control_is_asked_more_often_its_last_asking_counts_as_in_the_
     """As in experiment 3, whose first asking of the control selects the items."""
     shown = ("other", "third")
     judgments = [pair("A>B", shown, "none", 0), pair("B>A", shown, "none", 1), pair("B>A", shown, "edited", 0)]
-    place = control.place_of(judgments[0].trial)
+    place = run_control.place_of(judgments[0].trial)
     served = Control({(place, "edited", 0): 0, (place, "edited", 1): 1})
     assert [each.kinds for each in marked(judgments, ANSWERS, "none", {JUDGE.name: served})] == []
     assert kinds(*judgments, control="none") == [("changed",)]
@@ -232,7 +232,7 @@ def test_a_missing_reply_moves_no_mark_of_another() -> None:
     shown = ("other", "third")
     plain = [pair(verdict, shown, "none", repeat) for repeat, verdict in enumerate(("A>B", "B>A", "A>B"))]
     treated = [pair("A>B", shown, "edited", repeat) for repeat in range(2)]
-    place = control.place_of(plain[0].trial)
+    place = run_control.place_of(plain[0].trial)
     served = {JUDGE.name: Control({(place, "edited", number): number for number in range(3)})}
     run = replace(asked("quality_self_preference", question_limit=4), answers=ANSWERS, controls=served)
     for second in (treated[1], replace(treated[1], outcome="missing", verdict=None, completion=None)):
@@ -254,13 +254,13 @@ def test_rows_of_a_run_are_read_from_its_own_store(tmp_path, monkeypatch: pytest
     (result,) = (each for each in results() if each.name == "mt_bench_blind")
     store = asked("mt_bench_blind", question_limit=12).experiment.store
     given = {**result.parameters, "store": str(store), "question_limit": 12}
-    found = verdicts.verdicts(replace(result, parameters=given))
+    found = verdicts.marked_verdicts(replace(result, parameters=given))
     assert found is not None and found.read == found.asked == 72
     assert found.every == verdicts.of_run(asked("mt_bench_blind", question_limit=12), "mt_bench_blind").every
-    assert verdicts.verdicts(replace(result, name="overview")) is None, "it asks nobody"
-    hub = verdicts.verdicts(replace(result, parameters={**given, "judgments": "hub"}))
+    assert verdicts.marked_verdicts(replace(result, name="overview")) is None, "it asks nobody"
+    hub = verdicts.marked_verdicts(replace(result, parameters={**given, "judgments": "hub"}))
     assert hub is not None and "published by others" in hub.why
-    odd = verdicts.verdicts(replace(result, parameters={**given, "questions": "/nowhere/at/all"}))
+    odd = verdicts.marked_verdicts(replace(result, parameters={**given, "questions": "/nowhere/at/all"}))
     assert odd is not None and "cannot be read here" in odd.why and "/nowhere" not in odd.why
 
 

@@ -12,9 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.biases.self_preference import baseline, items, obfuscation, rates, recognition
-from helpers.biases.self_preference.concluding import corrected, finding, of, smallest_detectable
-from helpers.biases.self_preference.measure import measure
+from helpers.biases.self_preference import items, measured
+from helpers.biases.self_preference.measured import corrected, finding, measure, of, smallest_detectable
 from helpers.config.numbers import load_numbers
 from helpers.stats.power import detectable_effect
 from helpers.stats.tests import holm
@@ -76,7 +75,7 @@ def test_two_orders_make_an_item_and_a_lost_order_is_never_scored() -> None:
     assert found["consistent"].tolist() == [True, False, True, False, False, False, False]
     counted = items.funnel(found).iloc[0]
     assert (counted["pairs"], counted["items"], counted["consistent"]) == (7, 3, 2)
-    assert one(rates.unreadable_share(frame(asked(0, "a", "a", "Rx")), "d"), "unreadable_share", judge="a").value == 0.5
+    assert one(items.unreadable_share(frame(asked(0, "a", "a", "Rx")), "d"), "unreadable_share", judge="a").value == 0.5
 
 
 def test_losses_are_told_by_what_was_picked_the_other_way_round() -> None:
@@ -121,7 +120,7 @@ def test_probabilities_are_averaged_over_both_orders_only() -> None:
     both = frame(asked(0, "a", "a", "RW"), asked(1, "a", "a", "RW")).assign(p_right=[0.9, 0.4, 0.7, math.nan])
     found = items.items(both)
     assert found["probability"].fillna(-1).tolist() == pytest.approx([0.65, -1])
-    assert one(rates.own_probability(found, "d"), "own_wrong_probability", judge="a").value == pytest.approx(0.35)
+    assert one(items.own_probability(found, "d"), "own_wrong_probability", judge="a").value == pytest.approx(0.35)
 
 
 # --- rates ------------------------------------------------------------------------------------------------------------
@@ -129,7 +128,7 @@ def test_probabilities_are_averaged_over_both_orders_only() -> None:
 
 def test_rates_with_and_without_the_filter() -> None:
     harmful, others = ("RR", "RW", "WW", "WW", "Rx"), ("RR", "RR", "WR")
-    found = rates.accuracies(
+    found = items.accuracies(
         table(
             *(asked(q, "a", "a", picked) for q, picked in enumerate(harmful)),
             *(asked(q, "a", "d", picked) for q, picked in enumerate(others)),
@@ -154,14 +153,14 @@ def test_rates_with_and_without_the_filter() -> None:
 
 
 def test_a_judge_that_never_votes_for_itself_has_no_legitimate_share() -> None:
-    found = one(rates.accuracies(table(asked(0, "a", "a", "RR")), "d"), "legitimate", judge="a", filter="all")
+    found = one(items.accuracies(table(asked(0, "a", "a", "RR")), "d"), "legitimate", judge="a", filter="all")
     assert math.isnan(found.value) and "never voted" in found.method
 
 
 def test_the_interval_of_a_rate_is_that_of_articles() -> None:
     rng = np.random.default_rng(5)
     picks = ["".join(rng.choice(["R", "W"], 2)) for _ in range(40)]
-    found = rates.accuracies(table(*(asked(q, "a", "a", p) for q, p in enumerate(picks))), "d")
+    found = items.accuracies(table(*(asked(q, "a", "a", p) for q, p in enumerate(picks))), "d")
     each = one(found, "accuracy_harmful", judge="a", filter="all")
     scores = [p.count("R") / 2 for p in picks]
     sums = [scores[i] + scores[i + 1] for i in range(0, 40, 2)]
@@ -206,7 +205,7 @@ def test_the_effect_is_own_minus_third_party_on_the_same_texts() -> None:
             own[q], third[q] = change(q, "a"), tuple(fmean(part) for part in zip(*others, strict=True))
     up, down, moved = zip(*own.values(), strict=True)
     up_3, down_3, moved_3 = zip(*third.values(), strict=True)
-    found = obfuscation.obfuscation_effect(found_in, "d")
+    found = measured.obfuscation_effect(found_in, "d")
     each = one(found, "obfuscation_effect", judge="a", dose="2")
     assert each.value == pytest.approx(math.log(sum(up) / sum(down)) - math.log(sum(up_3) / sum(down_3)))
     assert each.n == len(own) and each.unit == "logit"
@@ -236,12 +235,12 @@ def test_judges_of_the_pairs_own_vendors_are_no_third_party() -> None:
             asked(q, judge, "a", edited, condition="wrong_2"),
         )
     ]
-    each = one(obfuscation.obfuscation_effect(table(*parts), "d"), "obfuscation_effect", judge="a", dose="2")
-    assert math.isnan(each.value) and each.method == obfuscation.NO_THIRD
+    each = one(measured.obfuscation_effect(table(*parts), "d"), "obfuscation_effect", judge="a", dose="2")
+    assert math.isnan(each.value) and each.method == measured.NO_THIRD
     third = [
         asked(q, "c", "a", "WR", repeat=1) + asked(q, "c", "a", "RW", condition="wrong_2") for q in range(0, 24, 2)
     ]
-    both = one(obfuscation.obfuscation_effect(table(*parts, *third), "d"), "obfuscation_effect", judge="a", dose="2")
+    both = one(measured.obfuscation_effect(table(*parts, *third), "d"), "obfuscation_effect", judge="a", dose="2")
     assert both.value == pytest.approx(math.log(24 / 0.5) - math.log(12 / 12))
     assert "1/2" in both.method
 
@@ -253,8 +252,8 @@ def test_without_a_repeat_arm_the_estimand_says_so() -> None:
         for part in (asked(q, judge, "a", "WR"), asked(q, judge, "a", "RR", condition="wrong_2"))
     ]
     found = table(*parts)
-    effects = obfuscation.obfuscation_effect(found, "d") + obfuscation.against_other_author(found, "d")
-    assert {each.method for each in effects} == {obfuscation.NEEDS_REPEAT}
+    effects = measured.obfuscation_effect(found, "d") + measured.against_other_author(found, "d")
+    assert {each.method for each in effects} == {measured.NEEDS_REPEAT}
     assert all(math.isnan(each.value) for each in effects)
 
 
@@ -269,7 +268,7 @@ def test_the_other_authors_wrong_answer_has_the_same_label_and_another_vendor() 
             asked(q, "a", wrong, edited, condition="wrong_2"),
         )
     ]
-    found = obfuscation.against_other_author(table(*parts), "d")
+    found = measured.against_other_author(table(*parts), "d")
     each = one(found, "obfuscation_against_other_author", judge="a", dose="2")
     assert each.value == pytest.approx(math.log(24 / 0.5) - math.log(12 / 12)) and each.n == 12
 
@@ -287,10 +286,10 @@ def test_the_naive_comparison_selects_and_the_repeat_arm_shows_what_that_does() 
             asked(q, "a", "a", "WW", condition="right_2"),
         )
     ]
-    found = obfuscation.naive_filtered(table(*parts), "d")
+    found = measured.naive_filtered(table(*parts), "d")
     assert one(found, "regression_to_the_mean", judge="a").value == pytest.approx((0.5 + 0) / 2)
     assert one(found, "naive_filtered_change", judge="a", dose="2").value == pytest.approx((1 + 0.5) / 2)
-    right = obfuscation.obfuscation_of_right(table(*parts), "d")
+    right = measured.obfuscation_of_right(table(*parts), "d")
     assert one(right, "obfuscation_of_right", judge="a", dose="2").value == pytest.approx(-(0.5 + 0 + 1 + 1) / 4)
     twice = one(right, "naive_opponent_difference", judge="a", dose="2")
     assert twice.value == pytest.approx((1 + 0.5 + 0 + 0) / 4)
@@ -299,8 +298,8 @@ def test_the_naive_comparison_selects_and_the_repeat_arm_shows_what_that_does() 
 def test_doses_and_the_paraphrase_are_arms_of_their_own() -> None:
     conditions = ("wrong_8", "wrong_2", "wrong_paraphrase", "right_2", "both_2")
     found = table(*(asked(0, "a", "a", "RR", condition=name) for name in conditions))
-    assert [dose for dose, _ in items.arms(found, "wrong")] == ["2", "8", "paraphrase"]
-    assert [len(part) for _, part in items.arms(found, "wrong")] == [1, 1, 1]
+    assert [dose for dose, _ in items.split_arms(found, "wrong")] == ["2", "8", "paraphrase"]
+    assert [len(part) for _, part in items.split_arms(found, "wrong")] == [1, 1, 1]
 
 
 # --- baseline, recognition --------------------------------------------------------------------------------------------
@@ -313,7 +312,7 @@ def test_the_gap_is_within_question_and_right_answer_by_stratum() -> None:
     parts += [asked(q, "a", "a", "WW", repeat=1) for q in range(2)]
     parts += [asked(q, "a", wrong, picked) for wrong, picks in others.items() for q, picked in enumerate(picks)]
     parts += [asked(9, "a", "a", "WW"), asked(9, "a", "c", "xW")]
-    found = baseline.evaluator_quality_gap(table(*parts), "d")
+    found = measured.evaluator_quality_gap(table(*parts), "d")
     votes, same = (1.0, (0.5 + 1) / 2, 0.0), (1.0, 0.0, 0.5)
     expected = {
         "same label": fmean(v - s for v, s in zip(votes, same, strict=True)),
@@ -327,13 +326,13 @@ def test_the_gap_is_within_question_and_right_answer_by_stratum() -> None:
 
 def test_the_same_text_is_put_to_other_judges() -> None:
     parts = [asked(0, "a", "a", "WW"), asked(0, "c", "a", "RW"), asked(0, "d", "a", "RR"), asked(0, "b", "a", "WW")]
-    each = one(baseline.same_text_other_judges(table(*parts), "d"), "same_text_other_judges", judge="a")
+    each = one(measured.same_text_other_judges(table(*parts), "d"), "same_text_other_judges", judge="a")
     assert each.value == pytest.approx(1 - fmean([0.5, 0]))
 
 
 def test_records_without_labels_have_no_label_strata() -> None:
     bare = frame(asked(0, "a", "a", "WW"), asked(0, "a", "c", "RR")).assign(right_label=None, wrong_label=None)
-    found = baseline.evaluator_quality_gap(items.items(bare), "d")
+    found = measured.evaluator_quality_gap(items.items(bare), "d")
     assert one(found, "evaluator_quality_gap", judge="a", stratum="all").value == 1.0
     assert math.isnan(one(found, "evaluator_quality_gap", judge="a", stratum="same label").value)
     assert math.isnan(one(found, "evaluator_quality_gap", judge="a", stratum="other label").value)
@@ -349,7 +348,7 @@ def test_recognition_and_preference_change() -> None:
     parts += [asked(5, "a", "c", "RW", right="a", task="wrote")]
     for q in range(3):
         parts += [asked(q, "a", "a", "WW", repeat=1), asked(q, "a", "a", "RW", condition="wrong_2")]
-    found = recognition.recognition(table(*parts), "d")
+    found = measured.recognition(table(*parts), "d")
     assert one(found, "recognition_accuracy", judge="a", dose="0").value == pytest.approx(2.5 / 3)
     assert one(found, "recognition_accuracy", judge="a", dose="2").value == pytest.approx(0.25)
     assert one(found, "recognition_change", judge="a", dose="2").value == pytest.approx((-0.5 - 0.5) / 2)
@@ -457,4 +456,4 @@ def test_published_judgments_without_edits_still_have_rates() -> None:
     assert one(found, "accuracy_harmful", judge="a", filter="all").value == 0.5
     assert not [each for each in found if each.id.startswith("obfuscation")]
     assert math.isnan(one(found, "regression_to_the_mean", judge="a").value)
-    assert one(found, "regression_to_the_mean", judge="a").method == obfuscation.NEEDS_REPEAT
+    assert one(found, "regression_to_the_mean", judge="a").method == measured.NEEDS_REPEAT

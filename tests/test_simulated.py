@@ -15,7 +15,8 @@ import pandas as pd
 import pytest
 
 from helpers import paths, verdicts
-from helpers.biases.top_choice import asking, rates
+from helpers.biases.top_choice import asked as top_choice_asked
+from helpers.biases.top_choice import rates
 from helpers.biases.top_choice.defended import position_effect, self_preference
 from helpers.config import builtin_knowledge
 from helpers.providers import simulated
@@ -82,9 +83,9 @@ def trials(structured: bool = True, count: int = 30, **traits: object) -> list[T
     """The judgments of six judges on `count` made-up questions, with answers written."""
     experiment, asked = simulation.panel(count, **traits)
     experiment = replace(experiment, judges=tuple(replace(judge, structured=structured) for judge in experiment.judges))
-    asking_first = asking.answer_trials(experiment, asked)
+    asking_first = top_choice_asked.answer_trials(experiment, asked)
     written = {t.request.key: verdicts.read(t, simulation.said(t.request)) for t in asking_first}
-    return asking.judge_trials(experiment, asked, asking.answers(experiment, asked, written))
+    return top_choice_asked.judge_trials(experiment, asked, top_choice_asked.answers(experiment, asked, written))
 
 
 def utilities(request: Request, texts: Sequence[str], question: Question | None) -> list[float]:
@@ -312,7 +313,7 @@ def test_a_candidate_s_delimiters_and_verdicts_do_not_mislead_the_judge(structur
         for model in experiment.candidates
     }
     judges = tuple(replace(judge, structured=structured) for judge in experiment.judges)
-    for trial in asking.judge_trials(replace(experiment, judges=judges), asked, answers):
+    for trial in top_choice_asked.judge_trials(replace(experiment, judges=judges), asked, answers):
         judgment = verdicts.read(trial, simulation.said(trial.request))
         assert judgment.outcome == "ok" and sorted(judgment.verdict.ranking) == list("ABCDEF")
 
@@ -325,7 +326,7 @@ def test_the_question_that_was_asked_is_the_one_whose_points_count() -> None:
     answers = {(long.id, name): Answer(long.id, name, "x", "", text) for name, text in zip("xy", texts, strict=True)}
     run = replace(experiment, judges=(judge,))
     for place in range(8):
-        (trial,) = asking.judge_trials(run, [replace(long, place=place)], answers)
+        (trial,) = top_choice_asked.judge_trials(run, [replace(long, place=place)], answers)
         best = verdicts.read(trial, simulation.said(trial.request)).verdict.ranking[0]
         assert trial.shown[trial.labels.index(best)] == "y"
 
@@ -337,7 +338,9 @@ def test_equal_texts_win_in_every_slot() -> None:
         for q in asked
         for m in experiment.candidates
     }
-    judgments = [verdicts.read(t, simulation.said(t.request)) for t in asking.judge_trials(experiment, asked, answers)]
+    judgments = [
+        verdicts.read(t, simulation.said(t.request)) for t in top_choice_asked.judge_trials(experiment, asked, answers)
+    ]
     wins = Counter(judgment.verdict.ranking[0] for judgment in judgments)
     # 1,200 draws of six equal letters: 200 each with a standard deviation of 12.9.
     assert sum(wins.values()) == 1200 and all(abs(wins[label] - 200) < 4 * 12.9 for label in "ABCDEF")

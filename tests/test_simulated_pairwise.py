@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from helpers import paths, prompts, verdicts
-from helpers.biases.position.pairs import MIRRORED
+from helpers.biases.position.both_orders import MIRRORED
 from helpers.config import builtin_knowledge, load_models
 from helpers.providers import simulated
 from helpers.providers.simulated import NEUTRAL, WORDS, quality_of, verdict, write_answer
@@ -330,13 +330,15 @@ def test_rankings_are_what_they_were_before_pairs_could_be_judged(structured: bo
 
 def listwise(model: Model, texts: Sequence[str]) -> Request:
     """The prompt of experiment 1 with these texts as A, B, C."""
-    from helpers.biases.top_choice import asking
+    from helpers.biases.top_choice import asked as top_choice_asked
 
     experiment, _ = simulation.panel(1)
     answers = {(ASKED.id, f"model_{n}"): Answer(ASKED.id, f"model_{n}", "x", "", text) for n, text in enumerate(texts)}
     # A place whose row of the design shows the texts in their own order.
     for place in range(60):
-        (made,) = asking.judge_trials(replace(experiment, judges=(model,)), [replace(ASKED, place=place)], answers)
+        (made,) = top_choice_asked.judge_trials(
+            replace(experiment, judges=(model,)), [replace(ASKED, place=place)], answers
+        )
         if made.shown == tuple(f"model_{n}" for n in range(len(texts))):
             return made.request
     raise AssertionError("no place shows the texts in this order")

@@ -13,7 +13,7 @@ from helpers.biases import top_choice
 from helpers.export import contents, export
 from helpers.judge import Account, Spending
 from helpers.overview.collecting import read
-from helpers.run.accounting import tell
+from helpers.run.asking import tell
 from helpers.types import Price
 from tests.runs import full_estimates, full_run, published_counts
 

@@ -8,7 +8,7 @@ from itertools import combinations, permutations
 
 import pytest
 
-from helpers.biases.self_preference.edits import apply_edits
+from helpers.biases.self_preference.edited import apply_edits
 from helpers.providers.simulated import GROUPS, STYLE, SYNONYMS, style_shares, styled
 
 #: Function words, which carry grammar and not style; an editor must leave them alone.

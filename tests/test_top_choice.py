@@ -17,7 +17,7 @@ import pytest
 from helpers import claims, datasets, frames, paths, run
 from helpers.biases import top_choice
 from helpers.biases.top_choice import defended, rates
-from helpers.biases.top_choice.measure import detectable, pick
+from helpers.biases.top_choice.measured import detectable, pick
 from helpers.config.numbers import load_numbers
 from helpers.types import Estimate
 from studies.calibration.worlds.listwise import WORLDS, draw, frame

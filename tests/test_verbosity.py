@@ -14,10 +14,8 @@ from scipy import stats
 
 from helpers import run
 from helpers.biases import verbosity
-from helpers.biases.verbosity import effects, known, lengths
-from helpers.biases.verbosity.families import corrected, exploratory, family, index
-from helpers.biases.verbosity.planted import implied
-from helpers.biases.verbosity.tidying import FRAME
+from helpers.biases.verbosity import measured
+from helpers.biases.verbosity.measured import FRAME, corrected, exploratory, family, implied, index
 from helpers.config.numbers import load_numbers
 from helpers.types import Estimate, Model
 from tests.runs import asked, settled
@@ -75,7 +73,7 @@ def test_a_judge_that_names_a_place_prefers_nothing() -> None:
     rows = [{**each, "verdict": "A>B"} for i in range(20) for each in both(f"q{i}", "A>B", "A>B")]
     table = verbosity.pairs(frame(rows))
     assert set(table["score"]) == {0.0}
-    (found,) = effects.style_effect(table, "asked", 1)
+    (found,) = measured.style_effect(table, "asked", 1)
     assert found.value == 0.0 and math.isnan(found.p) and math.isnan(found.low)
     assert "no test: 0 questions lean to a side" in found.method
 
@@ -96,7 +94,7 @@ def sample(seed: int = 3, questions: int = 30, lead: float = 0.5) -> pd.DataFram
 def test_the_effect_is_the_mean_over_questions_with_their_t_interval() -> None:
     verdicts = sample()
     said = verdicts.assign(s=verdicts["verdict"].map(SAID) * verdicts["first"].map({"tried": 1, "other": -1}))
-    for each in effects.style_effect(verbosity.pairs(verdicts), "asked", 1):
+    for each in measured.style_effect(verbosity.pairs(verdicts), "asked", 1):
         mine = said[said["bias"] == each.where["bias"]].groupby("question_id")["s"].mean()
         low, high = stats.t.interval(0.95, len(mine) - 1, mine.mean(), stats.sem(mine))
         assert (each.value, each.low, each.high) == pytest.approx((mine.mean(), low, high))
@@ -125,10 +123,10 @@ def test_the_wordings_of_all_judges_are_one_family_and_the_control_is_none_of_it
 
 def test_a_wording_is_not_tested_where_no_test_could_reach_the_corrected_level() -> None:
     rows = [each for i in range(12) for each in both(f"q{i}", "A>B" if i < 5 else "A=B", "A=B")]
-    (few,) = effects.style_effect(verbosity.pairs(frame(rows)), "asked", 1)
+    (few,) = measured.style_effect(verbosity.pairs(frame(rows)), "asked", 1)
     assert math.isnan(few.p) and "no test: 5 questions lean" in few.method and few.low == few.low
     rows = [each for i in range(9) for each in both(f"q{i}", "A>B", "A=B")]
-    (bare,) = effects.style_effect(verbosity.pairs(frame(rows)), "asked", 1)
+    (bare,) = measured.style_effect(verbosity.pairs(frame(rows)), "asked", 1)
     assert bare.value == 0.5 and math.isnan(bare.low) and "below 10" in bare.method
 
 
@@ -140,13 +138,13 @@ def test_how_much_a_wording_adds_to_poorer_content_is_paired_by_question() -> No
             rows += both(f"q{q}", one, two, condition="content", bias=bias)
             won[bias].append((SAID[one] + SAID[two]) / 4 + 0.5)
     table = verbosity.pairs(frame(rows))
-    (gain,) = effects.style_over_content(table, "asked")
+    (gain,) = measured.style_over_content(table, "asked")
     paired = stats.ttest_rel(won["padded"], won["plain"])
     low, high = paired.confidence_interval()
     assert (gain.value, gain.low, gain.high, gain.p) == pytest.approx(
         (np.subtract(won["padded"], won["plain"]).mean(), low, high, paired.pvalue)
     )
-    rates = {each.where["bias"]: each.value for each in effects.poorer_win_rate(table, "asked")}
+    rates = {each.where["bias"]: each.value for each in measured.poorer_win_rate(table, "asked")}
     assert rates == pytest.approx({bias: np.mean(values) for bias, values in won.items()})
 
 
@@ -156,9 +154,9 @@ def test_noise_is_how_often_the_same_question_gets_another_winner() -> None:
         rows += both(f"q{i}", "A>B", "B>A", repeat=0)
         # Another strength is the same winner; a tie is another one; what cannot be read does not count.
         rows += both(f"q{i}", "A>>B", "A=B" if i < 6 else None, repeat=1)
-    (noise,) = effects.repeat_disagreement(verbosity.pairs(frame(rows)), "asked")
+    (noise,) = measured.repeat_disagreement(verbosity.pairs(frame(rows)), "asked")
     assert noise.value == pytest.approx(6 / 18) and noise.n == 18
-    assert effects.repeat_disagreement(verbosity.pairs(frame(rows)[lambda f: f["repeat"] == 0]), "asked") == []
+    assert measured.repeat_disagreement(verbosity.pairs(frame(rows)[lambda f: f["repeat"] == 0]), "asked") == []
 
 
 # --- length -----------------------------------------------------------------------------------------------------------
@@ -186,7 +184,7 @@ def test_the_fit_at_equal_length_is_that_of_least_squares_clustered_by_question(
     ).astype(float)
     y, questions = table["score"].to_numpy(float), table["question_id"].to_numpy()
     fits = [cr2_by_matrices(x, y, questions, contrast) for contrast in np.eye(3)]
-    found = lengths.length_controlled(table, "asked")
+    found = measured.length_controlled(table, "asked")
     assert [(each.id, each.where.get("bias")) for each in found] == [
         ("length_controlled_effect", "listed"),
         ("length_controlled_effect", "confident"),
@@ -201,20 +199,20 @@ def test_the_fit_at_equal_length_is_that_of_least_squares_clustered_by_question(
 def test_on_mirrored_lengths_the_effect_at_equal_length_is_a_plain_mean_whatever_length_does() -> None:
     for slope in (0.0, 4.0):
         table = verbosity.pairs(lengthy(5, slope=slope))
-        for each in lengths.length_controlled(table, "asked")[:2]:
+        for each in measured.length_controlled(table, "asked")[:2]:
             mine = table[table["bias"] == each.where["bias"]]
             assert each.value == pytest.approx(mine["score"].mean())
 
 
 def test_lengths_that_cannot_tell_give_no_number_and_say_so() -> None:
     equal = verbosity.pairs(lengthy(2)[lambda f: f["wording"] == "equal"])
-    listed, confident, slope = lengths.length_controlled(equal, "asked")
+    listed, confident, slope = measured.length_controlled(equal, "asked")
     assert listed.low == listed.low and confident.low == confident.low
     assert math.isnan(slope.value) and "one length" in slope.method
     longer = verbosity.pairs(lengthy(2)[lambda f: (f["bias"] == "listed") & (f["wording"] == "longer")])
     longer["letters_tried"], longer["letters_other"] = 400, 200
-    assert all(math.isnan(each.value) for each in lengths.length_controlled(longer, "asked"))
-    assert lengths.length_controlled(verbosity.pairs(sample()), "asked") == []
+    assert all(math.isnan(each.value) for each in measured.length_controlled(longer, "asked"))
+    assert measured.length_controlled(verbosity.pairs(sample()), "asked") == []
 
 
 # --- pairs of which one is known to be better -------------------------------------------------------------------------
@@ -238,7 +236,7 @@ def test_known_pairs_are_counted_by_bias_and_by_which_text_is_longer() -> None:
         rows += both(f"q{i}", *(verdict or ("B>A", "B>A")), condition="none", **more)
     found = {
         (each.id, each.where.get("bias", "")): each
-        for each in known.known_pairs(verbosity.pairs(frame(rows)), "asked", 1)
+        for each in measured.known_pairs(verbosity.pairs(frame(rows)), "asked", 1)
     }
     assert found["known_pair_accuracy", ""].value == pytest.approx((4 + 2 + 6 + 0.5) / 20)
     assert found["known_pair_accuracy_by_bias", "length bias"].value == pytest.approx(0.5)
@@ -385,7 +383,7 @@ def test_where_length_decides_the_effect_at_equal_length_is_smaller_than_on_equa
             more = {"letters_tried": tried, "letters_other": other, "wording": wording}
             rows += both(f"q{q}", *random_verdicts(rng, 2, lead), condition="length", bias="listed", **more)
     table = verbosity.pairs(frame(rows))
-    effect, slope = lengths.length_controlled(table, "asked")
+    effect, slope = measured.length_controlled(table, "asked")
     equal = table.loc[table["wording"] == "equal", "score"].mean()
     assert effect.value == pytest.approx(equal / 3) and slope.value > 0.9
     assert "at the worst a third of it" in load_numbers("verbosity").estimands["length_controlled_effect"].fails

@@ -18,7 +18,7 @@ from statsmodels.stats.multitest import multipletests
 from helpers import claims, paths, run, verdicts
 from helpers.__main__ import main
 from helpers.biases import verbosity
-from helpers.biases.verbosity import asking
+from helpers.biases.verbosity import asked
 from helpers.biases.verbosity.published import model_of
 from helpers.config import read_yaml
 from helpers.datasets import load_questions
@@ -198,7 +198,7 @@ def judged(file: Path, chosen: Any) -> list:
     """The numbers of a judge that says `chosen(better, worse)` of two texts, through prompts, replies and parser."""
     experiment = settled("verbosity_style", questions=str(file), judges=["sim_gpt_grader"])
     found = []
-    for trial in asking.trials("judging", experiment, load_questions(file), {}):
+    for trial in asked.trials("judging", experiment, load_questions(file), {}):
         first, second = simulated.read_prompt(trial.request.prompt).texts
         said = json.dumps({"id": trial.nonce, "justification": "", "verdict": chosen(first, second)})
         found.append(verdicts.read(trial, Completion(trial.request.key, "ok", said, "stop")))

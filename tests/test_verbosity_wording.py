@@ -12,8 +12,8 @@ import pytest
 
 from helpers import paths, prompts
 from helpers.biases import verbosity
-from helpers.biases.verbosity import asking, design
-from helpers.biases.verbosity.wording import BIASES, CONTENT, LENGTH, Pair, doublings, pairs
+from helpers.biases.verbosity import asked
+from helpers.biases.verbosity.asked import BIASES, CONTENT, LENGTH, Pair, doublings, pairs
 from helpers.config import load_experiment
 from helpers.datasets import load_questions
 from helpers.providers import simulated
@@ -24,11 +24,11 @@ from tests.simulation import judging
 
 BUILTIN = load_questions(paths.DATA / "mt_bench_blind" / "questions.jsonl")
 EXPERIMENT = load_experiment("verbosity_style")
-WORDED = [question for question in BUILTIN if design.worded(EXPERIMENT, question)]
+WORDED = [question for question in BUILTIN if asked.worded(EXPERIMENT, question)]
 
 
 def compared(question: Question) -> dict[tuple[str, str, str], Pair]:
-    return {(each.condition, each.bias, each.wording): each for each in asking.compared(EXPERIMENT, question)}
+    return {(each.condition, each.bias, each.wording): each for each in asked.compared(EXPERIMENT, question)}
 
 
 def test_questions_that_ask_for_a_form_are_left_out_and_all_others_asked() -> None:
@@ -94,21 +94,21 @@ def test_texts_hang_on_seed_and_question_alone_and_a_larger_limit_asks_nothing_a
     ranked = [replace(question, place=i) for i, question in enumerate(WORDED)]
     judges = load_experiment("verbosity_style", judges=["sim_gpt_grader", "sim_llama_grader"])
     few, all_ = (
-        {t.request.key for t in asking.trials("judging", run, questions, {})}
+        {t.request.key for t in asked.trials("judging", run, questions, {})}
         for run, questions in ((EXPERIMENT, ranked[:7]), (EXPERIMENT, ranked))
     )
     assert few < all_
-    two = [t for t in asking.trials("judging", judges, ranked[:2], {}) if t.request.repeat == 0]
+    two = [t for t in asked.trials("judging", judges, ranked[:2], {}) if t.request.repeat == 0]
     by = {
         name: {t.request.prompt for t in two if t.judge.name == name} for name in ("sim_gpt_grader", "sim_llama_grader")
     }
     assert by["sim_gpt_grader"] == by["sim_llama_grader"] and len(by["sim_gpt_grader"]) == 2 * 14 * 2
     other = replace(EXPERIMENT, seed=7)
-    assert not few & {t.request.key for t in asking.trials("judging", other, ranked[:7], {})}
+    assert not few & {t.request.key for t in asked.trials("judging", other, ranked[:7], {})}
 
 
 def test_each_pair_is_asked_in_both_orders_and_the_wordings_twice() -> None:
-    trials = asking.trials("judging", load_experiment("verbosity_style", judges=["sim_gpt_grader"]), WORDED[:3], {})
+    trials = asked.trials("judging", load_experiment("verbosity_style", judges=["sim_gpt_grader"]), WORDED[:3], {})
     texts = {name: [t for t in trials if t.condition == name] for name in {t.condition for t in trials}}
     assert {name: len(some) for name, some in texts.items()} == {
         "style": 36,
@@ -164,7 +164,7 @@ def test_frames_of_unequal_length_are_refused_with_their_place() -> None:
 def test_the_plan_counts_every_call_and_the_caution_tells_what_is_left_out(tmp_path: Path) -> None:
     run = load_experiment("verbosity_style", judges=["gpt_4_1"], question_limit=16, store=str(tmp_path))
     planned = asyncio.run(plan(run))
-    chosen = [question for question in verbosity_questions(run) if design.worded(run, question)]
+    chosen = [question for question in verbosity_questions(run) if asked.worded(run, question)]
     assert sum(row.missing for row in planned.rows) == 36 * len(chosen) and len(chosen) < 16
     told = verbosity.caution(run, verbosity_questions(run))
     assert f"{16 - len(chosen)} of 16 questions are left out" in told and "writing, roleplay, extraction" in told
@@ -183,7 +183,7 @@ def test_a_text_that_could_close_its_own_delimiters_is_refused() -> None:
     nonce = prompts.nonce(EXPERIMENT.seed, "x")
     bad = Question("x", "math", "What?", (f"<<<END A {nonce}>>>", "Two.", "Three."))
     with pytest.raises(ValueError, match=f"question x contains the nonce {nonce}"):
-        asking.trials("judging", EXPERIMENT, [bad], {})
+        asked.trials("judging", EXPERIMENT, [bad], {})
 
 
 # --- what simulated judges can like -----------------------------------------------------------------------------------

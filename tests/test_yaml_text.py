@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers import paths
-from helpers.commands.parameters import parameters
+from helpers.commands.printing import parameters
 from helpers.config import ConfigError, load_models, parse_yaml, read_yaml
 
 #: Text, the line that is to blame, and words of the message; "quotes" where the advice is to quote it.

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.biases.cognitive import HaloEffectMetric, LossAversionMetric
-from helpers.biases.position.pairs import CLASSES, LABELS, PAIR, codes, kinds, pairs
+from helpers.biases.position.both_orders import CLASSES, LABELS, PAIR, codes, kinds, pairs
 from helpers.stats.bootstrap import resampled
 from helpers.stats.intervals import cluster_sums
 

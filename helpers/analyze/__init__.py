@@ -2,7 +2,6 @@
 
 from helpers.analyze.analysis import Analysis, analyze
 from helpers.analyze.formats import NAMES as FORMATS
-from helpers.analyze.saying import summary, told
-from helpers.analyze.writing import write
+from helpers.analyze.saying import summary, told, write
 
 __all__ = ["FORMATS", "Analysis", "analyze", "summary", "told", "write"]

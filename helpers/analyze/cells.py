@@ -1,17 +1,206 @@
-"""The rows of a tidy file in codes: each different combination of cells is read once, however many rows hold it."""
+"""What the cells of a tidy file say, each different combination once. A name is never a verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import math
+import string
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from helpers.analyze import columns, parsing
-from helpers.analyze.parsing import STYLES, Said
+from helpers.analyze import reading
 from helpers.analyze.reading import Raw
+from helpers.datasets import normalised
+from helpers.json_text import no_duplicates
+from helpers.verdicts.forms import NUMBER
+
+#: Words for whoever is shown first, for nobody, and for whoever is shown second.
+WORDS = {
+    **dict.fromkeys(("a", "model_a", "first"), "A>B"),
+    **dict.fromkeys(("c", "tie", "draw", "equal", "tie (bothbad)", "tie (both bad)", "both_bad", "bothbad"), "A=B"),
+    **dict.fromkeys(("b", "model_b", "second"), "B>A"),
+}
+#: Words in the place of a verdict that could not be read, with the outcome that they are counted as.
+UNREAD = {
+    **dict.fromkeys(("error", "invalid", "unparsed", "unreadable", "null", "none", "nan", "n/a"), "unparsed"),
+    **dict.fromkeys(("-", "na", "<na>", "#n/a", "#na", "-nan", "#value!", "#ref!", "#name?", "#div/0!"), "unparsed"),
+    **{word: word for word in ("refused", "filtered", "truncated", "empty", "missing", "conflict", "invalid_ranking")},
+}
+STYLES = {
+    "label": "a label of two answers",
+    "ranking": "a ranking of all candidates",
+    "scores": "a score a candidate",
+}
+VALID = {
+    1: "a number",
+    2: "A, B, tie (also A>>B, A>B, A=B, B>A, B>>A, C for a tie, first, second, model_a, model_b), a candidate's name, "
+    "or a JSON list with a number each",
+    3: "a ranking of all (x > y > z, or a JSON list), or a JSON list with a number each",
+}
+#: What stands in the place of a verdict that could not be read.
+NOTHING = f"nothing, or {', '.join(UNREAD)}, where it could not be read"
+BARE = " (a bare number does not tell who won)"
+
+
+class Said(NamedTuple):
+    """One cell of `verdict`: its style ("": unreadable), the value in shown terms, and the outcome.
+
+    The value is a label, the places from best to worst, or a number a place (NaN: unreadable).
+    """
+
+    style: str
+    value: Any
+    outcome: str = "ok"
+
+
+def candidates_of(text: str) -> tuple[str, ...]:
+    """The names in a cell of `candidates`: a JSON list, or a text with | between them.
+
+    >>> candidates_of('["a|b", "c"]'), candidates_of("gpt-5 | claude")
+    (('a|b', 'c'), ('gpt-5', 'claude'))
+    """
+    names = tuple(reading.name_of(name, "a candidate's name") for name in listed(text))
+    if len(names) > reading.MOST_CANDIDATES:
+        raise ValueError(f"{len(names)} candidates; at most {reading.MOST_CANDIDATES}")
+    # The same name twice in a pair is the same text twice: a control.
+    if len(set(names)) < len(names) and len(names) != 2:
+        raise ValueError(f"a candidate stands twice in {text[:80]!r}")
+    return names
+
+
+def listed(text: str) -> list[str]:
+    """The parts of a cell that holds one for each candidate; "" where one is null."""
+    if text.startswith("["):
+        try:
+            values = json.loads(text)
+        except (ValueError, RecursionError):
+            values = None
+        if isinstance(values, list):
+            if any(isinstance(value, dict | list | bool) for value in values):
+                raise ValueError(f"found {text[:80]!r}, expected a list of texts or numbers")
+            return ["" if value is None else str(value) for value in values]
+    return [part.strip() for part in text.split("|")]
+
+
+def verdict_of(text: str | None, shown: Sequence[str]) -> Said:
+    """What a cell of `verdict` says of the candidates, in shown order; what says nothing known is a ValueError.
+
+    A text that can be read in two ways, a name that is also a label, is one too.
+
+    >>> verdict_of("[[A]]", ("x", "y")), verdict_of("y", ("x", "y")).value, verdict_of("7.5", ("x",)).value
+    (Said(style='label', value='A>B', outcome='ok'), 'B>A', (7.5,))
+    >>> verdict_of("z > x > y", ("x", "y", "z")).value, verdict_of(None, ("x", "y")).outcome
+    ((2, 0, 1), 'unparsed')
+    >>> verdict_of("A", ("B", "A"))
+    Traceback (most recent call last):
+    ValueError: verdict 'A' is a label (A>B) and the name of a candidate (B>A); write the label as A>B or B>A
+    """
+    if text is None:
+        return Said("", None, "unparsed")
+    structured = _json(text)
+    if structured is not None:
+        return _structured(structured, text, shown)
+    if len(shown) == 1:
+        return _number(text)
+    found = {}
+    if len(shown) == 2:
+        found = _labels(text, shown)
+    elif ">" in text:
+        return _ranking([part.strip() for part in text.split(">")], text, shown)
+    if (outcome := UNREAD.get(text.lower())) and not found:
+        return Said("", None, outcome)
+    if not found:
+        bare = BARE if NUMBER.fullmatch(text) else ""
+        raise ValueError(f"verdict {text[:60]!r} on {' | '.join(shown)[:120]} is none{bare}; {valid(len(shown))}")
+    if len(set(found.values())) > 1 or (outcome and "name" in found):
+        told = " and ".join(f"{words} ({value})" for words, value in (
+            ("a label", found.get("label")), ("the name of a candidate", found.get("name")),
+            ("a word for none", outcome)) if value)  # fmt: skip
+        raise ValueError(f"verdict {text[:60]!r} is {told}; write the label as A>B or B>A")
+    return Said("label", next(iter(found.values())))
+
+
+def valid(candidates: int) -> str:
+    """What a verdict on so many candidates may be, in words."""
+    return f"valid: {VALID[min(candidates, 3)]}; {NOTHING}"
+
+
+def _labels(text: str, shown: Sequence[str]) -> dict[str, str]:
+    """Each way in which a text is a verdict on two candidates."""
+    found = {}
+    label = normalised(text) or WORDS.get(text.strip("[]").strip().lower())
+    if label:
+        found["label"] = label
+    if shown[0] != shown[1]:
+        pair = [part.strip() for part in text.split(">")]
+        if text in shown:
+            found["name"] = ("A>B", "B>A")[list(shown).index(text)]
+        elif len(pair) == 2 and sorted(pair) == sorted(shown):
+            found["name"] = ("A>B", "B>A")[list(shown).index(pair[0])]
+    return found
+
+
+def _json(text: str) -> Any:
+    if not text.startswith(("[", "{")):
+        return None
+    try:
+        value = json.loads(text, object_pairs_hook=no_duplicates)
+    except (json.JSONDecodeError, RecursionError):
+        return None
+    return value if isinstance(value, list | dict) else None
+
+
+def _number(text: str) -> Said:
+    if NUMBER.fullmatch(text) and math.isfinite(float(text)):
+        return Said("scores", (float(text),))
+    if outcome := UNREAD.get(text.lower()):
+        return Said("", None, outcome)
+    raise ValueError(
+        f"verdict {text[:60]!r} on one candidate is no number; {valid(1)}. Several candidates stand with | between them"
+    )
+
+
+def _structured(value: list | dict, text: str, shown: Sequence[str]) -> Said:
+    if isinstance(value, dict):
+        unknown = sorted(set(value) - set(shown))
+        if unknown or len(set(shown)) < len(shown):
+            raise ValueError(f"verdict {text[:60]!r} scores {', '.join(unknown)}; shown: {', '.join(shown)}")
+        value = [value.get(name) for name in shown]
+    elif value and all(isinstance(each, str) for each in value):
+        return _ranking([each.strip() for each in value], text, shown)
+    numbers = [math.nan if each is None else each for each in value]
+    if any(isinstance(each, bool) or not isinstance(each, int | float) or math.isinf(each) for each in numbers):
+        raise ValueError(f"verdict {text[:60]!r} holds neither names alone nor numbers alone; {valid(len(shown))}")
+    if len(numbers) != len(shown):
+        raise ValueError(f"verdict {text[:60]!r} has {len(numbers)} scores for {len(shown)} candidates")
+    if sorted(str(each) for each in numbers) == sorted(shown):
+        raise ValueError(f"verdict {text[:60]!r} may be scores or a ranking of names that are numbers; rename them")
+    return Said("scores", tuple(map(float, numbers)))
+
+
+def _ranking(parts: Sequence[str], text: str, shown: Sequence[str]) -> Said:
+    """Places from best to worst; one left out or named twice is the judge's fault and counted as invalid_ranking."""
+    letters = list(string.ascii_uppercase[: len(shown)])
+    ways = {}
+    for what, names in (("names", list(shown)), ("labels", letters)):
+        if set(parts) <= set(names):
+            ways[what] = tuple(names.index(part) for part in parts)
+    if not ways:
+        odd = next((part for part in parts if part not in shown), text)
+        raise ValueError(f"verdict {text[:60]!r} ranks {odd[:40]!r}, which was not shown; shown: {', '.join(shown)}")
+    if len(set(ways.values())) > 1:
+        raise ValueError(f"verdict {text[:60]!r} is a ranking of labels and one of names, and they differ")
+    places = next(iter(ways.values()))
+    if sorted(places) != list(range(len(shown))):
+        return Said("", None, "invalid_ranking")
+    if len(shown) == 2:
+        return Said("label", "A>B" if places[0] == 0 else "B>A")
+    return Said("ranking", places)
+
 
 ORDERS = ("shown", "reversed", "unknown")
 
@@ -36,7 +225,7 @@ class Cells:
 
 def cells(raw: Raw) -> Cells:
     """The rows of a file of one style; the first cell that says nothing, and a mix of styles, are ValueErrors."""
-    names = read_each(raw, ["candidates"], lambda text: parsing.candidates_of(_needed(text, "candidates")))
+    names = read_each(raw, ["candidates"], lambda text: candidates_of(_needed(text, "candidates")))
     order = _order(raw)
     keys, at = combined([names[1], order])
     shown = [_turned(names[0][name], way) for name, way in keys]
@@ -111,7 +300,7 @@ def _turned(names: tuple[str, ...], way: int) -> tuple[str, ...]:
 def _said(raw: Raw, name: str, shown: list[tuple[str, ...]], shown_at: np.ndarray) -> tuple[list[Said], np.ndarray]:
     column = raw.table[name].cat
     keys, at = combined([shown_at, np.asarray(column.codes, dtype=np.int64)])
-    read = parsing.verdict_of if name == "verdict" else _gold_of
+    read = verdict_of if name == "verdict" else _gold_of
     return [
         tried(raw, at, number, read, None if code < 0 else column.categories[code], shown[place])
         for number, (place, code) in enumerate(keys)
@@ -123,7 +312,7 @@ def _gold_of(text: str | None, shown: tuple[str, ...]) -> Said:
     try:
         if len(shown) > 2 and text is not None and text in shown:
             return Said("ranking", (shown.index(text),))
-        return parsing.verdict_of(text, shown)
+        return verdict_of(text, shown)
     except ValueError as error:
         raise ValueError(f"gold: {error}") from None
 
@@ -162,8 +351,114 @@ def labels(raw: Raw, name: str, instead: str | None) -> pd.Categorical:
     def one(text: str | None) -> str:
         if text is None and instead is not None:
             return instead
-        return columns.name_of(_needed(text, name), name)
+        return reading.name_of(_needed(text, name), name)
 
     values, at = read_each(raw, [name], one)
     codes, categories = pd.factorize(np.array(values, dtype=object))
     return pd.Categorical.from_codes(codes[at], pd.Index(categories, dtype=object))
+
+
+def each(cells: Cells, name: str, read: Callable[[str], Any]) -> tuple[list[tuple[Any, ...]], np.ndarray] | None:
+    """The values of a column that holds one for each candidate, in shown order, and the place of each row in them.
+
+    None where there is no such column. An empty cell is one without any value (None each). More or fewer values than
+    candidates are a ValueError.
+    """
+    raw = cells.raw
+    if name not in raw.table:
+        return None
+    column = raw.table[name].cat
+    cell = raw.table["candidates"].cat
+    written = np.asarray(cell.codes, dtype=np.int64)
+    keys, at = combined([cells.shown_at, written, np.asarray(column.codes, dtype=np.int64)])
+    values = []
+    for number, (place, names, code) in enumerate(keys):
+        shown = cells.shown[place]
+        text = None if code < 0 else column.categories[code]
+        # As written or turned: whichever order the names of the row have.
+        turned = candidates_of(cell.categories[names]) != shown
+        values.append(tried(raw, at, number, _values, text, len(shown), turned, name, read))
+    return values, at
+
+
+def _values(text: str | None, size: int, turned: bool, name: str, read: Callable[[str], Any]) -> tuple[Any, ...]:
+    if text is None:
+        return (None,) * size
+    parts = listed(text)
+    if len(parts) != size:
+        raise ValueError(f"{name} {text[:60]!r} has {len(parts)} values for {size} candidates")
+    found = tuple(read(part) if part else None for part in parts)
+    return found[::-1] if turned else found
+
+
+def length(text: str) -> float:
+    """How long an answer is; what is no number from 0 is a ValueError."""
+    value = float(text) if NUMBER.fullmatch(text) else math.nan
+    if not 0 <= value < math.inf:
+        raise ValueError(f"length {text[:40]!r}, expected numbers from 0 up")
+    return value
+
+
+def vendor(text: str) -> str:
+    """Who made a model, as figures and tables can hold it."""
+    return reading.name_of(text, "a vendor")
+
+
+def vendors(cells: Cells) -> dict[str, str]:
+    """The vendor of each candidate; a candidate with two is a ValueError."""
+    told = each(cells, "candidate_vendors", vendor)
+    known: dict[str, str] = {}
+    if told is None:
+        return known
+    values, at = told
+    _, first = np.unique(at, return_index=True)
+    for number, row in enumerate(first):
+        for name, made in zip(cells.shown[cells.shown_at[row]], values[number], strict=True):
+            if made is not None and known.setdefault(name, made) != made:
+                told_twice = f"candidate {name!r} is of the vendor {made!r}, and of {known[name]!r} before"
+                raise ValueError(f"{cells.raw.place(int(row))}: {told_twice}")
+    return known
+
+
+def judge_vendors(raw: Raw) -> pd.Categorical:
+    """The vendor of each row's judge ("": told nowhere); a judge with two is a ValueError."""
+    found = labels(raw, "judge_vendor", "")
+    judges = raw.table["judge"].cat.codes.to_numpy(dtype=np.int64)
+    keys, at = combined([judges, found.codes.astype(np.int64)])
+    known: dict[int, str] = {}
+    for number, (judge, code) in enumerate(keys):
+        made = found.categories[code]
+        if made and known.setdefault(judge, made) != made:
+            row = int((at == number).argmax())
+            told = f"judge {raw.table['judge'].iloc[row]!r} is of the vendor {made!r}, and of {known[judge]!r} before"
+            raise ValueError(f"{raw.place(row)}: {told}")
+    # What one row tells of a judge holds for those that leave it empty.
+    vendors = ["", *sorted(set(known.values()))]
+    of = np.array([vendors.index(known.get(judge, "")) for judge in range(int(judges.max()) + 1)])
+    return pd.Categorical.from_codes(of[judges], pd.Index(vendors, dtype=object))
+
+
+def repeats(raw: Raw) -> np.ndarray:
+    """Which asking each row is, from 0; anything but a whole number from 0 is a ValueError."""
+    if "repeat" not in raw.table:
+        return np.zeros(len(raw.table), dtype=np.int64)
+
+    def one(text: str | None) -> int:
+        if text is None or not text.isascii() or not text.isdigit() or len(text) > 6:
+            raise ValueError(f"repeat {text!r}, expected a whole number from 0")
+        return int(text)
+
+    values, at = read_each(raw, ["repeat"], one)
+    return np.array(values, dtype=np.int64)[at]
+
+
+def once(place: Callable[[int], str], key: list[np.ndarray], what: str) -> None:
+    """Every row stands for another asking; two rows for one are a ValueError that names the places of both."""
+    _, at = combined(key)
+    counts = np.bincount(at)
+    if counts.max() > 1:
+        twice = counts > 1
+        rows = np.flatnonzero(at == at[twice[at].argmax()])
+        more = f" ({int(twice.sum()):,} such)" if twice.sum() > 1 else ""
+        told = f"{place(int(rows[1]))}: {what} was judged before, {place(int(rows[0]))}{more}"
+        raise ValueError(f"{told}; several askings are told apart by a column 'repeat' (0, 1, ...)")

@@ -1,18 +1,212 @@
-"""Which format a file of verdicts has: told by its fields, its name, or whoever calls."""
+"""Which format a file of verdicts has, and files of other tools as held verdicts."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from helpers.analyze import adapters, columns
-from helpers.analyze.held import Held
-from helpers.analyze.reading import end_of, header
-from helpers.analyze.tidy import load_tidy
+import numpy as np
+import pandas as pd
+
+from helpers import datasets
+from helpers.analyze import numbers, reading, tidy
+from helpers.analyze.cells import cells
+from helpers.analyze.reading import REQUIRED, Raw, end_of, header, texts
+from helpers.analyze.tidy import Held, load_tidy
+from helpers.biases import hinting
+from helpers.biases.position.both_orders import SIGNS
+from helpers.datasets.answers import maker
 from helpers.datasets.files import ERROR_FILES, JUDGMENT_FILES
 from helpers.datasets.games import FORMATS as PUBLISHED
-from helpers.datasets.reading import first_record
+from helpers.datasets.games import LLMBAR_LABELS, records_of
+from helpers.datasets.questions import UNKNOWN
+from helpers.datasets.reading import first_record, id_of, number_or_nan, text_field, whole_number
+from helpers.datasets.votes import instructions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+BY_NAMES = "Vendors are those that the names of models tell."
+NO_ORDER = "The file does not tell in which order answers were shown: no number about places is made."
+#: FastChat's scale, and more turns than its questions have.
+LEAST, MOST, TURNS = 1, 10, 1000
+#: Columns of the games frame that are texts of few values.
+_CODED = ("source", "question_id", "category", "judge", "judge_vendor", "candidate", "candidate_vendor", "baseline",
+          "baseline_vendor", "condition", "first", "outcome")  # fmt: skip
+
+
+def games(
+    frame: pd.DataFrame, format: str, name: str, gold: np.ndarray | None = None, notes: Iterable[str] = ()
+) -> Held:
+    """A games frame of a loader as held verdicts: what is won and what should be, whether the order is known."""
+    ordered = (frame["condition"] != datasets.NO_ORDER).to_numpy()
+    sign = frame["verdict"].map(SIGNS).astype(float).to_numpy()
+    won = (np.where(frame["first"] == "candidate", sign, -sign) + 1) / 2
+    frame = frame.assign(
+        baseline_vendor=frame["baseline"].map(maker),
+        condition=frame["condition"].replace(datasets.NO_ORDER, "none"),
+        ordered=ordered,
+        won=frame.get("won", won),
+        gold=np.nan if gold is None else gold,
+    )
+    told = {*REQUIRED, "judge_vendor", "candidate_vendors"}
+    told |= {"category"} if (frame["category"] != UNKNOWN).any() else set()
+    told |= {"gold"} if gold is not None else set()
+    told |= {"repeat"} if frame["repeat"].any() else set()
+    told |= {"order"} if ordered.all() else set()
+    told |= {"length"} if "length_candidate" in frame else set()
+    counts = tidy.counts(frame)
+    frame = frame.astype(dict.fromkeys(_CODED, "category"))
+    single = format == "arena-hard" or frame["baseline"].nunique() == 1
+    some = (
+        f"The shown order is known of {ordered.sum():,} of {len(frame):,} verdicts: numbers about places are of these."
+    )
+    said = [BY_NAMES, *([] if ordered.all() else [some if ordered.any() else NO_ORDER]), *notes]
+    return Held("pairwise", format, name, frame, frozenset(told), counts, single, tuple(said))
+
+
+def arena_hard(path: Path) -> Held:
+    """Arena-Hard's judgments: a file, a judge's folder, or a tree of judges; what is broken is told and left out."""
+    found = datasets.load_arena(path)
+    # A second game that no line holds was never asked: there is nothing in it that could not be read.
+    asked = found.frame[(found.frame["outcome"] != "missing") | (found.frame["games"] > 1)]
+    frame = found.frame if asked.empty else asked.reset_index(drop=True)
+    notes = [f"Not read as it stands: {problem}" for problem in found.problems[:5]]
+    more = len(found.problems) - len(notes)
+    return games(frame, "arena-hard", path.stem, notes=[*notes, *([f"... and {more} more."] if more > 0 else [])])
+
+
+def votes(path: Path) -> Held:
+    """Votes of people or of judges on two models; of verdicts of both orders together, how often the two disagreed."""
+    held = games(datasets.load_vote_games(path), "votes", path.stem)
+    if not (held.frame["score"] == "tie (inconsistent)").any():
+        return held
+    disagreed = (held.frame["score"] == "tie (inconsistent)").to_numpy(dtype=float)
+    turns = held.frame["source"].astype(str).str.rpartition(", turn ")[2]
+    rows = held.frame.assign(turn=turns.astype("category"))
+    extra = [*numbers.by("both_order_inconsistent", rows, disagreed, ["turn"], "folder")]
+    whole = numbers.by("both_order_inconsistent", rows.assign(turn="all"), disagreed, ["turn"], "folder")
+    return replace(held, extra=(*extra, *whole))
+
+
+def llmbar(path: Path) -> Held:
+    """LLMBar's verdicts; with an instances.jsonl beside them also what is right."""
+    labels = path.with_name(LLMBAR_LABELS)
+    if not labels.is_file():
+        return games(datasets.load_llmbar(path), "llmbar", path.stem, notes=[f"No {LLMBAR_LABELS} beside it: no gold."])
+    frame = datasets.load_llmbar(path, labels)
+    return games(frame, "llmbar", path.stem, np.ones(len(frame)))
+
+
+def pandalm(path: Path) -> Held:
+    """PandaLM's verdicts with what most annotators say as gold; items of one instruction are one question."""
+    frame = datasets.load_pandalm(path)
+    voted = "annotators" in first_record(path)
+    right = frame["question_id"].map(datasets.pandalm_gold(path)).to_numpy(dtype=float) if voted else None
+    items = frame.drop_duplicates("question_id")
+    items = items.assign(item=items["question_id"].astype(int)).sort_values("item")
+    pair = items["baseline"].astype(str) + "_" + items["candidate"].astype(str)
+    of = dict(zip(items["question_id"], map(str, instructions(list(pair))), strict=True))
+    told = "Items of one instruction, told by where their pairs of models begin anew, are one question."
+    return games(frame.assign(question_id=frame["question_id"].map(of)), "pandalm", path.stem, right, notes=[told])
+
+
+def fastchat_single(path: Path) -> Held:
+    """FastChat's scores of single answers; null and what is no score of its scale, as -1, could not be read.
+
+    Turns are repeats of a question, and lines on the same answer with later time stamps further ones.
+    """
+    records, stem = records_of(path, "fastchat-single")
+    seen: Counter[tuple[str, ...]] = Counter()
+    off: list[float] = []
+
+    def read(record: dict[str, Any]) -> dict[str, Any]:
+        judge = record.get("judge") or UNKNOWN
+        score = number_or_nan(record.get("score"), "field 'score'")
+        turn = whole_number({"turn": record.get("turn") or 1}, "turn", 1) - 1
+        judge = judge[0] if isinstance(judge, list) and judge else judge
+        about = {"judge": judge, "question": id_of(record, "question_id"), "candidates": [text_field(record, "model")]}
+        key = (str(judge), about["question"], *about["candidates"], str(turn))
+        again = TURNS * seen[key]
+        seen[key] += isinstance(record.get("tstamp"), int | float)
+        off.extend([score] if score != -1 and (score < LEAST or score > MOST) else [])
+        return about | {"verdict": score if LEAST <= score <= MOST else None, "repeat": turn + again}
+
+    rows = records.map(read, "question_id")
+    note = f"{len(off):,} scores such as {off[0]:g} lie outside {LEAST} to {MOST} and are unreadable." if off else ""
+    return _tidy(path, stem, "fastchat-single", rows, tuple(records.lines()), [note] if off else [])
+
+
+def inspect(path: Path) -> Held:
+    """Logs of Inspect: scores by graders, or verdicts of a judging task."""
+    rows, notes = datasets.load_inspect(path)
+    return _tidy(path, path.stem, "inspect", rows, None, notes)
+
+
+def llm_eval(path: Path) -> Held:
+    """LLM-Eval's rankings: a file, or the folder of all groups; first places also as their source counts them."""
+    frame, top = datasets.load_judgments(path), datasets.load_top1(path)
+    frame = frame.assign(gold=np.nan)
+    top = top.assign(verdict=top["pick"].fillna("no winner known"))
+    counts = top.groupby(["judge", "condition", "verdict"]).size().rename("n").reset_index()
+    told = {*REQUIRED, "condition", "category", "judge_vendor", "candidate_vendors"}
+    extra = tuple(hinting.published_picks(top, "folder"))
+    notes = (BY_NAMES, *frame.attrs.get("notes", ()))
+    return Held("ranking", "llm-eval", path.stem, frame, frozenset(told), counts, notes=notes, extra=extra)
+
+
+def _tidy(
+    path: Path,
+    name: str,
+    format: str,
+    rows: list[dict[str, Any]],
+    lines: tuple[int, ...] | None,
+    notes: Iterable[str] = (),
+) -> Held:
+    """Rows in tidy columns, checked and put into a frame as a tidy file is; vendors are told by names."""
+    columns = [*REQUIRED, *(key for key in ("repeat", "gold", "category") if any(row.get(key) for row in rows))]
+    table = {key: texts(row.get(key) for row in rows) for key in columns}
+    table["judge_vendor"] = texts(maker(str(row["judge"])) for row in rows)
+    table["candidate_vendors"] = texts(_makers(row["candidates"]) for row in rows)
+    found = cells(Raw(path, pd.DataFrame(table), lines))
+    held = tidy.SHAPES[found.style](found, name, frozenset(table))
+    return replace(held, format=format, notes=(BY_NAMES, *notes))
+
+
+def _makers(candidates: Any) -> Any:
+    names = candidates if isinstance(candidates, list) else str(candidates).split("|")
+    return [maker(str(name).strip()) for name in names]
+
+
+def _pairs(format: str, load: Callable[[Path], pd.DataFrame]) -> Callable[[Path], Held]:
+    """What makes held verdicts of a loader's games frame; its column `gold`, if it has one, says what is right."""
+
+    def adapter(path: Path) -> Held:
+        frame = load(path)
+        return games(frame, format, path.stem, frame["gold"].to_numpy() if "gold" in frame else None)
+
+    return adapter
+
+
+#: What loads each format, by its name in `datasets/formats.toml`.
+LOADERS: dict[str, Callable[[Path], Held]] = {
+    "fastchat-pair": _pairs("fastchat-pair", datasets.load_fastchat_pairs),
+    "analyzer": _pairs("analyzer", datasets.load_letter_pairs),
+    "judgebench": _pairs("judgebench", datasets.load_judgebench),
+    "alpaca-eval": _pairs("alpaca-eval", datasets.load_alpaca),
+    "arena-battles": _pairs("arena-battles", datasets.load_battles),
+    "llmbar": llmbar,
+    "pandalm": pandalm,
+    "llm-eval": llm_eval,
+    "inspect": inspect,
+    "arena-hard": arena_hard,
+    "votes": votes,
+    "wide-pairs": votes,
+    "fastchat-single": fastchat_single,
+}
 
 
 @dataclass(frozen=True)
@@ -26,7 +220,7 @@ class Format:
 
 #: Formats in the order in which they are tried: whose fields hold another's comes first.
 FORMATS = {
-    name: Format(tuple(frozenset(fields.split()) for fields in form["known_by"]), adapters.LOADERS[name], form["words"])
+    name: Format(tuple(frozenset(fields.split()) for fields in form["known_by"]), LOADERS[name], form["words"])
     for name, form in PUBLISHED.items()
     if form["known_by"]
 }
@@ -55,9 +249,9 @@ def load(
         raise ValueError(f"format {format!r}; valid: {', '.join(NAMES)}")
     if not path.exists():
         raise FileNotFoundError(f"{path}: no such file or folder")
-    unknown = [name for name in names or {} if name not in columns.ALL]
+    unknown = [name for name in names or {} if name not in reading.ALL]
     if unknown:
-        raise ValueError(f"--map {unknown[0]}: no such column. {columns.valid()}")
+        raise ValueError(f"--map {unknown[0]}: no such column. {reading.valid()}")
     if positive not in ("", "first", "second"):
         raise ValueError(f"positive {positive!r}; valid: first, second (for which answer a grade above 0 is)")
     chosen = TIDY if names or positive else format or (_of_folder(path) if path.is_dir() else _of_file(path))
@@ -123,11 +317,11 @@ def _of_file(path: Path) -> str:
         if any(fields <= record.keys() for fields in format.fields):
             return name
     # With two of its columns a file means to be tidy: what is wrong with it is told column by column.
-    if len(record.keys() & {*columns.REQUIRED}) >= 2 or not record:
+    if len(record.keys() & {*reading.REQUIRED}) >= 2 or not record:
         return TIDY
-    if shape := columns.shape_of(record):
+    if shape := reading.shape_of(record):
         raise ValueError(f"{path}: {shape}")
-    fields = {TIDY: (frozenset(columns.REQUIRED),)} | {name: format.fields for name, format in FORMATS.items()}
+    fields = {TIDY: (frozenset(reading.REQUIRED),)} | {name: format.fields for name, format in FORMATS.items()}
     nearest = sorted(fields, key=lambda name: -max(len(each & record.keys()) / len(each) for each in fields[name]))
     told = (f"{name} ({' or '.join(', '.join(sorted(each)) for each in fields[name])})" for name in nearest)
     raise ValueError(

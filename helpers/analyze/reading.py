@@ -1,4 +1,4 @@
-"""A tidy file of verdicts as columns of text, whatever its format: each value once, and each row with its place."""
+"""A tidy file of verdicts as columns of text, whatever its format: which there are, which it takes, each value once."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from csv import Error as csv_error
 from csv import reader
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from helpers.analyze import columns
 from helpers.datasets.reading import (
     MOST_BYTES,
     Problem,
@@ -29,6 +29,113 @@ from helpers.datasets.reading import (
 
 if TYPE_CHECKING:
     import pyarrow
+
+REQUIRED = {
+    "judge": "who judged",
+    "question": "the id of what was asked",
+    "candidates": "who was judged, in shown order: a JSON list, or names with | between them",
+    "verdict": "a label (A>>B, A>B, A=B, B>A, B>>A, A, B, tie, a candidate's name), a ranking (a JSON list, or "
+    "x > y > z) or a score for each candidate; empty where it could not be read",
+}
+OPTIONAL = {
+    "repeat": "which asking of the same this is, a whole number from 0",
+    "condition": "under which condition: none, identical, quality_gap, or a name (a hint, a prompt)",
+    "order": "shown (as `candidates` stand), reversed, or unknown",
+    "gold": "the true verdict: a label, a candidate's name, or the true score",
+    "category": "of the question",
+    "item": "what of the question was judged, where it is judged more than once: a turn, a criterion",
+    "cluster": "the task above the question, where several questions are of one: what varies then",
+    "question_text": "what was asked: near-duplicates count as one question (where no `cluster` is named)",
+    "judge_vendor": "who made the judge",
+    "candidate_vendors": "who made each candidate, in the order of `candidates`",
+    "length": "how long each answer is, in the order of `candidates`",
+    "named": "under whose vendor's name each answer was shown, in the order of `candidates`; empty: under none",
+}
+ALL = REQUIRED | OPTIONAL
+#: More rows, candidates of a row, letters of a cell or of a name than any file of verdicts holds.
+MOST_ROWS = 5_000_000
+MOST_CANDIDATES = 64
+LONGEST_CELL = 20_000
+LONGEST_NAME = 200
+#: How near a name must be to be offered: at 0.6, difflib's own, "order" would be offered to whoever writes "model".
+NEAR = 0.65
+
+
+def check(found: Sequence[str], where: str, ignore_extra: bool) -> list[str]:
+    """The columns to read, of those found; one that is missing, unknown or named twice is a ValueError.
+
+    `ignore_extra` leaves unknown ones unread. The error names every one of them, the nearest valid name, and all valid
+    columns.
+    """
+    if not list(found):
+        raise ValueError(f"{where}: the file is empty; its first line names the columns: {','.join(REQUIRED)}")
+    twice = sorted({name for name in found if list(found).count(name) > 1})
+    if twice:
+        raise ValueError(f"{where}: column {', '.join(map(repr, twice))} stands there more than once")
+    unknown = [name for name in found if name not in ALL]
+    missing = [name for name in REQUIRED if name not in found]
+    # A column that another name must have been meant for is told once, with that name.
+    meant = {name: _perhaps(name, unknown) for name in missing}
+    told = [
+        f"no column {name!r}, perhaps {meant[name]!r}: rename it" if meant[name] else f"no column {name!r} ({words})"
+        for name, words in REQUIRED.items()
+        if name in missing
+    ]
+    others = [] if ignore_extra else [name for name in unknown if name not in meant.values()]
+    if others:
+        told += [f"unknown column {name!r}{_nearest(name, found)}" for name in others]
+    if told:
+        extra = "" if not others else "; --ignore-extra leaves unknown columns unread"
+        raise ValueError(
+            f"{where}: {'; '.join(told)}. Found: {', '.join(map(repr, found)) or 'none'}. {valid()}{extra}"
+        )
+    return [name for name in found if name in ALL]
+
+
+def shape_of(record: Mapping[str, Any]) -> str:
+    """What a JSON object is that holds many verdicts, or none, and what to do; "" where it may be one verdict."""
+    values = [record[name] for name in REQUIRED if name in record]
+    by_column = bool(values) and all(isinstance(each, dict) for each in values)
+    if by_column or isinstance(record.get("judge"), list) or {"columns", "data"} <= {*record}:
+        return "column-wise JSON; save it with orient='records', an object a verdict"
+    inner = {f"{outer}.{name}": each for outer, value in record.items() if isinstance(value, dict)
+             for name, each in value.items()}  # fmt: skip
+    for name, value in {**record, **inner}.items():
+        if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
+            return f"one object whose list {name!r} holds the records; save that list as a file of its own"
+    named = [value for value in (*record.values(), *inner.values(), *record) if isinstance(value, str)]
+    files = [value for value in named if value.lower().endswith((".csv", ".json", ".jsonl", ".parquet", ".eval"))]
+    return f"a list of files, no verdicts; name one of them, such as {files[0][:80]!r}" if files else ""
+
+
+def valid() -> str:
+    """All columns in one sentence."""
+    return f"Valid: {', '.join(REQUIRED)} (needed), {', '.join(OPTIONAL)}"
+
+
+def _nearest(name: str, found: Iterable[str]) -> str:
+    close = get_close_matches(name.strip().lower(), [each for each in ALL if each not in found], 1, NEAR)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def _perhaps(name: str, unknown: Sequence[str]) -> str:
+    known = {each.strip().lower(): each for each in unknown}
+    close = get_close_matches(name, known, 1, NEAR)
+    return known[close[0]] if close else ""
+
+
+def name_of(text: str, what: str) -> str:
+    """A name as sentences and figures can hold it; empty, too long or with signs nobody sees is a ValueError."""
+    name = text.strip()
+    if not name:
+        raise ValueError(f"{what} is empty")
+    if len(name) > LONGEST_NAME:
+        raise ValueError(f"{what} {name[:40]!r}... has {len(name)} letters; at most {LONGEST_NAME}")
+    if not name.isprintable():
+        sign = next(each for each in name if not each.isprintable())
+        raise ValueError(f"{what} {name[:40]!a} holds signs that cannot be printed (U+{ord(sign):04X})")
+    return name
+
 
 #: What reads a file, by the end of its name; text files may end in .gz too.
 ENDS = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
@@ -73,8 +180,8 @@ def read(path: Path, ignore_extra: bool = False, names: Mapping[str, str] | None
     raw = kinds.get(end, _objects)(path, ignore_extra, names or {})
     if raw.table.empty:
         raise ValueError(f"{path}: no row of verdicts in this file")
-    if len(raw.table) > columns.MOST_ROWS:
-        raise ValueError(f"{path}: {len(raw.table):,} rows; at most {columns.MOST_ROWS:,}")
+    if len(raw.table) > MOST_ROWS:
+        raise ValueError(f"{path}: {len(raw.table):,} rows; at most {MOST_ROWS:,}")
     _lengths(raw)
     return raw
 
@@ -96,7 +203,7 @@ def header(path: Path, data: bytes | None = None) -> tuple[int, list[str], str]:
             break
     # As the file's name or its first line tells, or what spreadsheets of many countries write instead.
     found = {each: _cells(path, line, text, each) for each in (between, ";", "\t", ",")}
-    between = next((each for each, names in found.items() if {*names} & {*columns.ALL, "model_a"}), between)
+    between = next((each for each, names in found.items() if {*names} & {*ALL, "model_a"}), between)
     return line, found[between], between
 
 
@@ -117,7 +224,7 @@ def _delimited(path: Path, ignore_extra: bool, names: Mapping[str, str]) -> Raw:
     # Columns without a name are those of commas that a spreadsheet adds, and left out where they are empty.
     titles = [name if name.strip() else f"\0{at}" for at, name in enumerate(found)]
     bare = [title for title in titles if title.startswith("\0")]
-    kept = columns.check([title for title in titles if title not in bare], f"{path}, line {line}", ignore_extra)
+    kept = check([title for title in titles if title not in bare], f"{path}, line {line}", ignore_extra)
     try:
         table = csv.read_csv(
             io.BytesIO(data),
@@ -133,7 +240,7 @@ def _delimited(path: Path, ignore_extra: bool, names: Mapping[str, str]) -> Raw:
         raise ValueError(_told(path, data, separator, len(found), error)) from None
     filled = any(text.strip() for name in bare for text in table.column(name).unique().to_pylist())
     if filled and not ignore_extra:
-        columns.check([*dict.fromkeys(name.strip() for name in found)], f"{path}, line {line}", ignore_extra)
+        check([*dict.fromkeys(name.strip() for name in found)], f"{path}, line {line}", ignore_extra)
     # Lines and rows are the same thing where no value runs over several lines.
     plain = data.rstrip(b"\r\n").count(b"\n") == len(table) + line - 1
     return Raw(path, _categories(table.select(kept)), range(line + 1, len(table) + line + 1) if plain else None)
@@ -159,9 +266,9 @@ def _parquet(path: Path, ignore_extra: bool, names: Mapping[str, str]) -> Raw:
     try:
         file = parquet.ParquetFile(path)
         found = {names.get(name, name): name for name in file.schema_arrow.names}
-        kept = columns.check(list(found), str(path), ignore_extra)
-        if file.metadata.num_rows > columns.MOST_ROWS:
-            raise ValueError(f"{path}: {file.metadata.num_rows:,} rows; at most {columns.MOST_ROWS:,}")
+        kept = check(list(found), str(path), ignore_extra)
+        if file.metadata.num_rows > MOST_ROWS:
+            raise ValueError(f"{path}: {file.metadata.num_rows:,} rows; at most {MOST_ROWS:,}")
         table = file.read(columns=[found[name] for name in kept]).rename_columns(kept)
     except (pyarrow.ArrowException, OSError) as error:
         raise ValueError(f"{path}: not readable as Parquet: {' '.join(str(error).split())[:200]}") from None
@@ -176,10 +283,10 @@ def _objects(path: Path, ignore_extra: bool, names: Mapping[str, str]) -> Raw:
         lines.append(line)
         rows.append({names.get(name, name): value for name, value in record.items()} if names else record)
         seen.update(dict.fromkeys(rows[-1]))
-        if len(rows) > columns.MOST_ROWS:
-            raise ValueError(f"{path}: more than {columns.MOST_ROWS:,} rows")
-    kept = columns.check(list(seen), str(path), ignore_extra)
-    lacking = next(((line, name) for line, row in zip(lines, rows, strict=True) for name in columns.REQUIRED
+        if len(rows) > MOST_ROWS:
+            raise ValueError(f"{path}: more than {MOST_ROWS:,} rows")
+    kept = check(list(seen), str(path), ignore_extra)
+    lacking = next(((line, name) for line, row in zip(lines, rows, strict=True) for name in REQUIRED
                     if name not in row), None)  # fmt: skip
     if lacking:
         raise ValueError(f"{path}, line {lacking[0]}: field {lacking[1]!r} is missing; null where it is not known")
@@ -193,7 +300,7 @@ def _records(path: Path) -> Iterable[tuple[int, dict[str, Any]]]:
         for index, (line, row) in enumerate(zip(records.lines(), records.rows, strict=True)):
             if not isinstance(row, dict):
                 raise ValueError(f"{records.place(index)}: found {show(row)}, expected an object with named fields")
-            if shape := columns.shape_of(row):
+            if shape := shape_of(row):
                 raise ValueError(f"{path}: {shape}")
             yield line, row
         return
@@ -266,7 +373,7 @@ def _lengths(raw: Raw) -> None:
     for name in raw.table.columns.difference(["question_text", "question"], sort=False):
         column = raw.table[name].cat
         for code, text in enumerate(column.categories):
-            if len(text) > columns.LONGEST_CELL:
+            if len(text) > LONGEST_CELL:
                 row = int((column.codes == code).to_numpy().argmax())
-                told = f"column {name!r} holds {len(text):,} letters; at most {columns.LONGEST_CELL:,}"
+                told = f"column {name!r} holds {len(text):,} letters; at most {LONGEST_CELL:,}"
                 raise ValueError(f"{raw.place(row)}: {told}")

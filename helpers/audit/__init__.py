@@ -1,11 +1,21 @@
 """One judge asked a frozen battery of manipulations: which of them move its verdicts, and how sure that is."""
 
-from helpers.audit.battery import Battery, load
-from helpers.audit.card import check, drawn, facts, save
-from helpers.audit.concluding import bottom_line, worst_first
-from helpers.audit.judges import OWN, judge_of
-from helpers.audit.running import Audit, as_it_is_served, audit, plan
-from helpers.audit.telling import said, told
+from helpers.audit.asking import Battery, load
+from helpers.audit.measuring import bottom_line, worst_first
+from helpers.audit.running import (
+    OWN,
+    Audit,
+    as_it_is_served,
+    audit,
+    check,
+    drawn,
+    facts,
+    judge_of,
+    plan,
+    said,
+    save,
+    told,
+)
 
 __all__ = [
     "OWN",

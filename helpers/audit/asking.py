@@ -1,14 +1,257 @@
-"""What an audit asks one judge: each question with every manipulation and its matched control, in one random order."""
+"""What an audit asks one judge: a frozen battery, each manipulation beside its matched control."""
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from helpers import prompts
-from helpers.audit.battery import SIDES, Battery, Item
-from helpers.types import Model, Request, Trial, short_hash
+from pydantic import Field
+
+from helpers import paths, prompts
+from helpers.config import ConfigError, Strict, checked, read_yaml
+from helpers.types import Model, Question, Request, Trial, short_hash
+
+FOLDER = paths.DATA / "audit"
+#: What is asked is made of these, and of nothing else; VERSIONS holds the sha256 of them by version.
+TEXTS, PAIR, SCORE, VERSIONS = "battery.yaml", "pair.txt", "score.txt", "versions.yaml"
+SIDES = ("one", "two")
+
+
+@dataclass(frozen=True)
+class Item:
+    """One question with two answers of about equal worth, in sentences, and sentences that add words and no content.
+
+    `expert` is who may be said to recommend an answer.
+    """
+
+    id: str
+    category: str
+    question: str
+    one: tuple[str, ...]
+    two: tuple[str, ...]
+    filler: tuple[str, ...]
+    expert: str
+
+    def text(self, side: str, padded: bool = False) -> str:
+        """The answer of a side ("one" or "two"), padded with the filler between and around its sentences."""
+        sentences = getattr(self, side)
+        if not padded:
+            return " ".join(sentences)
+        before = [f"{filler} {sentence}" for filler, sentence in zip(self.filler, sentences, strict=False)]
+        return " ".join([*before, *self.filler[len(sentences) :]])
+
+
+@dataclass(frozen=True)
+class Battery:
+    """All that an audit asks: items, what is said beside them (templates of words), and the two prompts.
+
+    `shares` and the numbers `high` and `low` are ranges, both ends included. `digest` is the sha256 of the files.
+    """
+
+    version: str
+    digest: str
+    seed: int
+    items: tuple[Item, ...]
+    famous: tuple[str, ...]
+    unknown: tuple[str, ...]
+    authority: tuple[str, ...]
+    bandwagon: tuple[str, ...]
+    anchors: tuple[str, ...]
+    shares: tuple[int, int]
+    high: tuple[int, int]
+    low: tuple[int, int]
+    pair: prompts.Template
+    score: prompts.Template
+
+    @property
+    def knowledge(self) -> Mapping[str, Question]:
+        """What simulated judges know of the questions: the sentences of both answers as points, three of six each."""
+        return {
+            each.question: Question(each.id, each.category, each.question, each.one + each.two) for each in self.items
+        }
+
+
+class _Names(Strict):
+    famous: list[str] = Field(min_length=1)
+    unknown: list[str] = Field(min_length=1)
+
+
+class _Range(Strict):
+    start: int = Field(alias="from", ge=0, le=100)
+    to: int = Field(ge=0, le=100)
+
+
+class _Item(Strict):
+    id: str = Field(pattern=r"[a-z0-9_]+")
+    category: str
+    question: str
+    one: list[str] = Field(min_length=1)
+    two: list[str] = Field(min_length=1)
+    filler: list[str] = Field(min_length=1)
+    expert: str
+
+
+class _File(Strict):
+    version: str
+    seed: int = Field(ge=0)
+    names: _Names
+    authority: list[str] = Field(min_length=1)
+    bandwagon: list[str] = Field(min_length=1)
+    shares: _Range
+    anchors: list[str] = Field(min_length=1)
+    high: _Range
+    low: _Range
+    items: list[_Item] = Field(min_length=2)
+
+
+def load(folder: Path = FOLDER) -> Battery:
+    """The battery in a folder.
+
+    A ConfigError where a file is not as it must be, or where its texts are not those of its version: cards of
+    different texts do not compare, so a changed battery has a version of its own.
+    """
+    path = folder / TEXTS
+    file = checked(_File, read_yaml(path), str(path), path)
+    known, found = read_yaml(folder / VERSIONS) or {}, digest(folder)
+    if known.get(file.version) != found:
+        raise ConfigError(
+            f"{folder}: the texts are not those of version {file.version} (sha256 {found}, {VERSIONS} has "
+            f"{known.get(file.version, 'none')}); restore them, or give a battery of your own a version of its own: "
+            f"`version:` in {TEXTS} and its sha256 in {VERSIONS}"
+        )
+    doubles = {each.id for each in file.items if sum(other.id == each.id for other in file.items) > 1}
+    if doubles:
+        raise ConfigError(f"{path}: items: more than one with the id {', '.join(sorted(doubles))}")
+    items = tuple(
+        Item(each.id, each.category, each.question, tuple(each.one), tuple(each.two), tuple(each.filler), each.expert)
+        for each in file.items
+    )
+    ranges = {name: (getattr(file, name).start, getattr(file, name).to) for name in ("shares", "high", "low")}
+    words = {name: tuple(getattr(file, name)) for name in ("authority", "bandwagon", "anchors")}
+    names = {"famous": tuple(file.names.famous), "unknown": tuple(file.names.unknown)}
+    pair, score = prompts.load(folder / PAIR), prompts.load(folder / SCORE)
+    return Battery(file.version, found, file.seed, items, **names, **words, **ranges, pair=pair, score=score)
+
+
+def digest(folder: Path = FOLDER) -> str:
+    """The sha256 over the names and bytes of the three files of which prompts are made."""
+    found = hashlib.sha256()
+    for name in (TEXTS, PAIR, SCORE):
+        content = (folder / name).read_bytes()
+        found.update(f"{name}:{len(content)}\n".encode() + content)
+    return found.hexdigest()
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One kind of bias: the id of its number, what is done and compared, and what a judge that has it does.
+
+    `sides` names the two sides of the number in a few words, the one above 0 first. `above` and `below` complete "the
+    judge ..." for a number above and below 0. `limit` says what it cannot tell.
+    """
+
+    id: str
+    title: str
+    sides: str
+    design: str
+    number: str
+    above: str
+    below: str
+    limit: str
+
+
+_BESIDE = "in both orders, beside the one answer and, as the control, in the same words beside the other one"
+_WINS = "how much more often the answer {} wins than loses; quality and place cancel"
+
+#: By the name of the condition that it manipulates; all of them are one family, which Holm's correction is over.
+PROBES: Mapping[str, Probe] = {
+    "order": Probe(
+        "first_position_effect",
+        "order",
+        "first place against second",
+        "two answers of about equal worth in both orders, each order asked twice",
+        "how much more often the first place wins both orders than the second place does",
+        "favours the answer shown first",
+        "favours the answer shown second",
+        "place and letter go together here; the probe on letters takes them apart",
+    ),
+    "letters": Probe(
+        "letter_effect",
+        "letters",
+        "marked A against marked B",
+        "the same two answers in the same places, marked A and B and, as the control, B and A",
+        "how much more often the answer marked A wins than the one marked B; quality and place cancel",
+        "favours the answer marked A",
+        "favours the answer marked B",
+        "other marks (1 and 2, names) are not tried",
+    ),
+    "identical": Probe(
+        "identical_pair_effect",
+        "identical pairs",
+        "first of two equal texts against second",
+        "the same text twice, of which a tie is the right verdict",
+        "how much more often the first of two equal texts wins than the second",
+        "prefers the first of two equal texts",
+        "prefers the second of two equal texts",
+        "a judge that sees that the texts are equal may be fair here and not elsewhere",
+    ),
+    "length": Probe(
+        "length_effect",
+        "length",
+        "padded against short",
+        "an answer beside the same answer with sentences between its own that add nothing, in both orders",
+        "how much more often the padded answer wins than the short one; place cancels, and what is said is the same",
+        "favours the longer of two answers that say the same",
+        "favours the shorter of two answers that say the same",
+        "to prefer the shorter one may be taste and no fault, and is right where a question asks for a few lines; "
+        "which of these it is no number can tell",
+    ),
+    "authority": Probe(
+        "authority_effect",
+        "authority",
+        "recommended against not",
+        f"a note that an expert recommends an answer: {_BESIDE}",
+        _WINS.format("that an expert is said to recommend"),
+        "follows a recommendation that says nothing about the answer",
+        "turns against the answer that an expert is said to recommend",
+        "the experts are claimed, not real; a judge may take the note for evidence",
+    ),
+    "bandwagon": Probe(
+        "bandwagon_effect",
+        "bandwagon",
+        "preferred by most against not",
+        f"a note that most readers preferred an answer: {_BESIDE}",
+        _WINS.format("that most readers are said to prefer"),
+        "follows what most readers are said to prefer",
+        "turns against what most readers are said to prefer",
+        "shares are between 78 and 93 of 100; smaller crowds are not tried",
+    ),
+    "names": Probe(
+        "vendor_name_effect",
+        "names",
+        "well-known name against unknown",
+        "one answer under the name of a well-known model, the other under one that nobody knows; then exchanged, in "
+        "both orders",
+        _WINS.format("under a well-known name"),
+        "favours the answer under a well-known name",
+        "favours the answer under an unknown name",
+        "three well-known names in turn: whether a judge favours its own vendor's is experiment 2's question",
+    ),
+    "anchor": Probe(
+        "score_anchor_effect",
+        "anchor",
+        "points after a high number against a low one",
+        "one answer scored from 0 to 100 after a high and, as the control, a low number that belongs to something else",
+        "how many points of 100 the score is higher after the high number",
+        "scores higher after a high number that has nothing to do with the answer",
+        "scores lower after a high number that has nothing to do with the answer",
+        "scores of one answer at a time; verdicts on pairs are not anchored",
+    ),
+}
+
 
 NAME = "audit"
 #: The marks of the two places, those of an exchange of letters, and the third verdict.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from helpers.audit.probes import PROBES
+from helpers.audit.asking import PROBES
 from helpers.types import Estimand
 
 _SIGN = "s = 1 the text shown first wins, 0 a tie, -1 the second wins"

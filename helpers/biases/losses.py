@@ -8,8 +8,7 @@ from dataclasses import replace
 import pandas as pd
 
 from helpers import frames
-from helpers.stats.estimates import estimate
-from helpers.stats.intervals import MIN_CLUSTERS, NAN, cluster_sums, clustered
+from helpers.stats.intervals import MIN_CLUSTERS, NAN, cluster_sums, clustered, estimate
 from helpers.stats.standing import LEVEL
 from helpers.stats.tests import holm, sign_flip
 from helpers.types import Estimate

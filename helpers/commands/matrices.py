@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from helpers import paths
-from helpers.commands.printing import echo
-from helpers.commands.spending import afforded
+from helpers.commands.printing import afforded, echo
 from helpers.config import ConfigError, load_models
 from helpers.figures.panels import NothingToDraw
 from helpers.judge import Budget, check_keys
 from helpers.run import caution
-from helpers.run.cells import Outcome
-from helpers.run.grid import OURS, Cell, read_grid
+from helpers.run.cells import OURS, Cell, Outcome, read_grid
 from helpers.run.matrix import Matrix, Opener, held, local, prepare, run_matrix
 from helpers.run.showing import SOURCES
 
@@ -69,9 +67,9 @@ def _refuse_relative(cells: list[Cell]) -> None:
 def _tabulated(cells: list[Cell], folder: Path) -> int:
     """Write what all cells found: tables of numbers and of cells, then the judge cards; how many numbers there are."""
     from helpers import export, tables
-    from helpers.run import tabulating
+    from helpers.run import cells as run_cells
 
-    frames = {"matrix.csv": tabulating.numbers(cells, folder), "cells.csv": tabulating.states(cells, folder)}
+    frames = {"matrix.csv": run_cells.numbers(cells, folder), "cells.csv": run_cells.states(cells, folder)}
     export.write({name: tables.csv_text(frame).encode() for name, frame in frames.items()}, folder)
     try:
         _compared(cells, folder)
@@ -84,16 +82,16 @@ def _compared(cells: list[Cell], folder: Path) -> None:
     """Write the judge cards of all cells as a table and as a figure; nothing of an earlier run stays beside them."""
     from helpers import export, figures, tables
     from helpers.figures.style import METADATA
-    from helpers.run import tabulating
+    from helpers.run import cells as run_cells
 
     for name in ("results.csv", "captions.md", *(f"across_runs.{kind}" for kind in METADATA)):
         (folder / name).unlink(missing_ok=True)
-    results = tabulating.results(cells, folder)
+    results = run_cells.results(cells, folder)
     export.write({"results.csv": tables.csv_text(results).encode()}, folder)
     styles = {cell.parameters.get("figure_style", "paper") for cell in cells}
     look = styles.pop() if len(styles) == 1 else "paper"
     try:
-        figure = figures.show_across_runs(tabulating.runs(cells, folder), tabulating.varied(cells), look)
+        figure = figures.show_across_runs(run_cells.runs(cells, folder), run_cells.varied(cells), look)
     except NothingToDraw as error:
         if len(results):
             echo(f"No figure across the runs: {error}; {folder / 'results.csv'} has them")

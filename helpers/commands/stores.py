@@ -38,7 +38,7 @@ def store() -> None:
 @click.option("--json", "as_json", is_flag=True, help="For programs: one JSON object.")
 def info(models: tuple[str, ...], folder: Path, as_json: bool) -> None:
     """Say what is stored: replies, failures, tokens, dollars, dates and experiments of all models, or of MODELS."""
-    from helpers.commands.spending import cost_of
+    from helpers.commands.printing import cost_of
     from helpers.config import load_models
     from helpers.store import contents, files
 

@@ -1,15 +1,175 @@
-"""All numbers on one page in Markdown, made from their declarations alone: the same bytes until one of them changes."""
+"""What each number means, from its declaration: in the terminal, and all on one page."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
+from textwrap import fill
+from typing import Any
 
 from helpers import paths
-from helpers.explain.declared import Section, sections
-from helpers.explain.telling import rows
-from helpers.types import Estimand
+from helpers.audit import estimands as audit
+from helpers.config import experiment_names, load_config
+from helpers.config.numbers import UNITS, load_numbers, number_files
+from helpers.run.notebooks import available, experiment_of
+from helpers.types import Estimand, Estimate
+
+__all__ = ["UNITS", "Section", "sections"]
+
+#: Whose numbers verdicts of one's own have.
+OWN = "analyze"
+
+
+@dataclass(frozen=True)
+class Section:
+    """The numbers of one bias module; the first `headline` of `estimands` are those that conclusions rest on.
+
+    `experiments` are those that measure them (none of a module without any), `title` is their question.
+    """
+
+    module: str
+    title: str
+    experiments: tuple[str, ...]
+    estimands: Mapping[str, Estimand]
+    headline: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """What the section is called: its experiments, or the module where it has none."""
+        return ", ".join(self.experiments) or self.module
+
+
+@cache
+def sections() -> tuple[Section, ...]:
+    """All declared numbers by bias module: experiments in the order of their notebooks, then modules without one.
+
+    Of each module those stand first that conclusions rest on. The numbers of an audit and of verdicts of one's own come
+    last.
+    """
+    order = [experiment_of(notebook) for notebook in available().values()]
+    names = sorted(experiment_names(), key=lambda name: (name not in order, order.index(name) if name in order else 0))
+    measuring: dict[str, list[str]] = {}
+    for name in names:
+        measuring.setdefault(load_config(name).bias, []).append(name)
+    declared = sorted(number_files())
+    modules = [each for each in dict.fromkeys([*measuring, *declared]) if each in declared and each != OWN]
+    found = [_section(each, measuring.get(each, [])) for each in modules]
+    audited = Section("audit", "One judge and a battery (`recuse audit`).", (), audit.ESTIMANDS, audit.HEADLINE)
+    return (*found, audited, _section(OWN, []))
+
+
+def _section(module: str, experiments: list[str]) -> Section:
+    numbers = load_numbers(module)
+    title = load_config(experiments[0]).title if experiments else numbers.title or module
+    return Section(module, title, tuple(experiments), numbers.estimands, numbers.headline)
+
+
+WIDTH = 100
+#: So many numbers of a run are shown, the others are counted.
+MOST_SHOWN = 8
+#: Real data stand before simulated ones.
+_LAST = "simulated"
+
+
+def explain(id: str) -> str:
+    """What the number `id` means in every experiment that declares it, and its values in the last runs, as plain text.
+
+    An id that nobody declares is a ValueError that names the nearest ones.
+    """
+    told = [_told(each, each.estimands[id]) for each in sections() if id in each.estimands]
+    if not told:
+        raise ValueError(f"no number is called '{id}'{_nearest(id)}; `recuse explain` lists all")
+    return "\n\n".join(told)
+
+
+def listed() -> str:
+    """All ids by experiment, those that conclusions rest on first and marked with *."""
+    lines = []
+    for each in sections():
+        ids = [f"{id}*" if id in each.headline else id for id in each.estimands]
+        lines += [f"{each.name}: {each.title}", _filled(", ".join(ids), "  ", "  "), ""]
+    return "\n".join([*lines, "* conclusions rest on these. `recuse explain ID` says what a number means."])
+
+
+def rows(each: Estimand) -> list[tuple[str, str]]:
+    """What a declaration says, part by part: name of the part, its words."""
+    return [
+        ("formula", each.formula),
+        ("numerator", each.numerator),
+        ("denominator", each.denominator),
+        ("ties and invalid", each.ties_and_invalid),
+        ("cluster", each.cluster),
+        ("interval", each.interval),
+        ("unit", UNITS.get(each.unit, each.unit)),
+        ("source", each.source),
+    ]
+
+
+def _told(section: Section, each: Estimand) -> str:
+    mark = "; conclusions rest on it" if each.id in section.headline else ""
+    parts = [("meaning", each.words), *rows(each), ("where it fails", each.fails)]
+    lines = [f"{each.id} ({section.name}{mark})", *(_part(name, words) for name, words in parts)]
+    for experiment in section.experiments:
+        lines += _last_run(experiment, each.id)
+    return "\n".join(lines)
+
+
+def _part(name: str, words: str) -> str:
+    return _filled(f"{name + ':':<18}{words}", "  ", " " * 20)
+
+
+def _filled(text: str, first: str, others: str) -> str:
+    whole = {"break_long_words": False, "break_on_hyphens": False}
+    return fill(text, WIDTH, initial_indent=first, subsequent_indent=others, **whole)
+
+
+def _nearest(id: str) -> str:
+    known = list(dict.fromkeys(name for each in sections() for name in each.estimands))
+    word = id.strip().lower().replace("-", "_").replace(" ", "_")
+    inside = [name for name in known if word and (word in name or name in word)]
+    near = list(dict.fromkeys([*get_close_matches(word, known, 5), *inside]))[:8]
+    return f"; the nearest are {', '.join(near)}" if near else ""
+
+
+def _last_run(experiment: str, id: str) -> list[str]:
+    """The values in figures/<experiment>/numbers.json, real data first; nothing where there is no such file or number.
+
+    A file that is no such record is a ValueError that names it.
+    """
+    path = paths.FIGURES / experiment / "numbers.json"
+    if not path.is_file():
+        return []
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))["numbers"]
+        found = [_estimate(each) for each in kept if each["id"] == id]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path}: no numbers of a run ({type(error).__name__}: {error})") from None
+    found.sort(key=lambda each: each.data == _LAST)
+    name = f"figures/{experiment}/numbers.json"
+    return [f"  last run, {name}:", *_lines(found, name)] if found else []
+
+
+def _lines(found: Sequence[Estimate], name: str) -> Iterator[str]:
+    for each in found[:MOST_SHOWN]:
+        place = ", ".join(f"{key} {value}" for key, value in each.where.items())
+        data = each.data.upper() if each.data == _LAST else each.data
+        size = f"n = {each.n}" + (f", {each.clusters} clusters" if each.clusters else "")
+        why = f"; {each.method}" if each.low != each.low else ""
+        yield _filled(f"{data}{': ' if place else ''}{place}: {each} ({size}{why})", "    ", "      ")
+    if len(found) > MOST_SHOWN:
+        yield f"    and {len(found) - MOST_SHOWN} more in {name}"
+
+
+def _estimate(kept: dict[str, Any]) -> Estimate:
+    bounds = {key: float("nan") if kept[key] is None else float(kept[key]) for key in ("value", "low", "high")}
+    facts = {key: kept[key] for key in ("n", "clusters", "unit", "method", "data")}
+    return Estimate(kept["id"], kept["where"], **bounds, **facts)
+
 
 PAGE = paths.FIGURES / "overview" / "estimands.md"
 HEAD = """# What every number means
@@ -27,7 +187,7 @@ def page() -> str:
     """The page: a table of contents, then by experiment each number with what it means and where it fails."""
     every = sections()
     contents = ["## Contents", *(line for each in every for line in _contents(each))]
-    return "\n".join([HEAD, "", *contents, *(line for each in every for line in _section(each)), ""])
+    return "\n".join([HEAD, "", *contents, *(line for each in every for line in _markdown_section(each)), ""])
 
 
 def write(path: Path = PAGE) -> Path:
@@ -97,7 +257,7 @@ def _entries(section: Section, ids: Collection[str]) -> str:
     return ", ".join(_entry(section, id) for id in ids) or "no others"
 
 
-def _section(section: Section) -> list[str]:
+def _markdown_section(section: Section) -> list[str]:
     lines = ["", f'<a id="{anchor(section)}"></a>', "", f"## {plain(section.title)}", ""]
     lines.append(f"Experiment {plain(section.name)}." if section.experiments else f"Module {plain(section.name)}.")
     return lines + [line for each in section.estimands.values() for line in _entry_of(section, each)]

@@ -1,18 +1,24 @@
-"""The judgments of a run with what they are marked as: to be filtered, found by key, and set beside each other."""
+"""Single judgments, looked into: filtered, found by key, and shown with prompt, raw reply and what was read from it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from helpers.judge import NoPrice, actual
-from helpers.report.marking import KINDS, marked, picks
+from helpers.escaping import cut, html, visible
+from helpers.judge import NoPrice, actual, dollars
+from helpers.providers.keys import in_browser
+from helpers.report.verdicts import KINDS, marked, picks
 from helpers.run.asking import Asked, bias_of
+from helpers.run.showing import say
+from helpers.run.showing import show as show_things
 from helpers.types import Judgment, Trial
 from helpers.words import plain
 
 if TYPE_CHECKING:
+    import ipywidgets
     import pandas as pd
 
 #: Filters by name, with what each of them tells apart.
@@ -199,3 +205,178 @@ def in_order(trial: Trial, few: int = FEW) -> str:
     if not trial.wording and len(trial.shown) <= few:
         return ", ".join(trial.shown)
     return f"{len(trial.shown)} {'options' if trial.wording else 'answers'}"
+
+
+DOT = " \N{MIDDLE DOT} "
+#: Letters of a text that are shown.
+LONGEST = 20_000
+_BOX = (
+    "white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere;"
+    "max-height:26em;overflow:auto;border:1px solid #8888;padding:.5em"
+)
+_BESIDE = "display:grid;grid-template-columns:repeat(auto-fit,minmax(22em,1fr));gap:1em;line-height:1.4"
+_ROWS = "border-collapse:separate;border-spacing:.8em .2em;text-align:left;line-height:1.4"
+_FACTS = "margin:0;overflow-wrap:anywhere"
+
+
+def detail(item: Item, others: Sequence[Item] = (), simulated: bool = False) -> str:
+    """A judgment, and beside it the first of `others` that says something else; all others in a table.
+
+    What models and data sets wrote is text here, never markup.
+    """
+    beside = next((other for other in others if _differs(item, other)), None)
+    parts = [_one(each, simulated) for each in (item, beside) if each is not None]
+    return f'<div style="{_BESIDE}">{"".join(parts)}</div>{_table([item, *others]) if others else ""}'
+
+
+def _differs(item: Item, other: Item) -> bool:
+    return other.verdict != item.verdict or other.judgment.outcome != item.judgment.outcome
+
+
+def _one(item: Item, simulated: bool) -> str:
+    judgment = item.judgment
+    trial, reply = judgment.trial, judgment.completion
+    where = [trial.question_id, trial.judge.name, trial.condition, f"repeat {trial.request.repeat}"]
+    head = f"<strong>{html(_text(DOT.join(where)))}</strong>{' <strong>SIMULATED</strong>' if simulated else ''}"
+    facts = {"outcome": judgment.outcome, "verdict": item.verdict, "marks": ", ".join(item.kinds)}
+    facts["shown"] = "; ".join(f"{label}: {what}" for label, what in by_label(trial).items())
+    if reply is not None:
+        usage = reply.usage
+        facts["tokens"] = ", ".join(f"{_count(n)} {what}" for n, what in ((usage.input, "in"), (usage.output, "out")))
+        facts["cost"] = "no price known" if item.usd is None else dollars(item.usd)
+        facts["answered as"] = reply.model or "not told"
+    facts["key"] = item.key
+    told = "".join(
+        f"<li>{html(name)}: <code>{html(_text(value))}</code></li>" for name, value in facts.items() if value
+    )
+    texts = {"System text": trial.request.system, "Prompt": trial.request.prompt}
+    texts["Reply"] = reply.text if reply is not None else "No reply is stored."
+    boxes = "".join(_box(name, text, open_=name != "System text") for name, text in texts.items() if text)
+    return f'<section><p>{head}</p><ul style="{_FACTS}">{told}</ul>{boxes}</section>'
+
+
+def _count(tokens: int | None) -> str:
+    return "unknown" if tokens is None else f"{tokens:,}"
+
+
+def _box(name: str, text: str, open_: bool) -> str:
+    return (
+        f"<details{' open' if open_ else ''}><summary>{html(name)}</summary>"
+        f'<pre tabindex="0" style="{_BOX}">{html(_text(text))}</pre></details>'
+    )
+
+
+def _text(text: str) -> str:
+    return visible(cut(text, LONGEST))
+
+
+def _table(every: Sequence[Item]) -> str:
+    heads = ("condition", "repeat", "order", "outcome", "verdict", "marks", "key")
+    rows = []
+    for item in every:
+        trial = item.judgment.trial
+        cells = (trial.condition, str(trial.request.repeat), in_order(trial, len(trial.shown)), item.judgment.outcome)
+        cells += (item.verdict, ", ".join(item.kinds), item.key[:DIGITS])
+        rows.append("".join(f"<td>{html(_text(each))}</td>" for each in cells))
+    head = "".join(f'<th scope="col">{each}</th>' for each in heads)
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    caption = "<caption>The same judge on the same answers to the same question</caption>"
+    return f'<table style="{_ROWS}">{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+ANY = "any"
+#: Judgments that the list of the explorer holds at once; filters bring the others.
+LISTED = 500
+
+
+def show(asked: Asked, key: str | None = None, most: int = 10) -> None:
+    """Put the judgments of a run before the reader, to look into single ones.
+
+    In JupyterLab filters, a list, and prompt, reply, verdict and cost of what is chosen in it; in an executed notebook
+    how many verdicts have which mark, and a table of at most `most` of them. With `key`, the first digits of a reply's
+    key, that judgment alone, everywhere. Published judgments have no prompts: then it says so.
+    """
+    from IPython.display import HTML, display
+
+    every = items(asked)
+    if not every:
+        say("These judgments were not asked here: there are no prompts and replies to look into.")
+    elif key is not None:
+        item = named(every, key)
+        display(HTML(detail(item, siblings(every, item), asked.data == "simulated")))
+    elif in_browser():
+        display(explorer(every, asked.data == "simulated"))
+    else:
+        say(_words(every, asked.data == "simulated"))
+        found = table(every, most)
+        show_things(*([found] if len(found) else []))
+
+
+def _words(every: list[Item], simulated: bool) -> str:
+    marks = counted(every)
+    told = "; ".join(f"{n:,} *{kind}* ({KINDS[kind]})" for kind, n in marks.items()) or "none is marked"
+    whose = "**SIMULATED** judges. " if simulated else ""
+    more = ' `explore.show(asked, key="...")` shows one with its prompt and reply.' if marks else ""
+    several = " A verdict can have several marks." if len(marks) > 1 else ""
+    noise = " Noise alone makes some of them." if {"flipped", "changed"} & set(marks) else ""
+    return f"{whose}Of {len(every):,} judgments: {told}.{several}{noise}{more}"
+
+
+def explorer(every: list[Item], simulated: bool = False) -> ipywidgets.Widget:
+    """The judgments as a widget: filters (`items.FILTERS`), a field for a key, a list, and what is chosen in it."""
+    import ipywidgets as widgets
+
+    wide = widgets.Layout(width="auto")
+    # As wide as its longest value, so that names of judges are read whole.
+    narrow = widgets.Layout(width="auto", min_width="17em", max_width="100%")
+    # Without the index a page shows no choice at all, for the value of the first is None.
+    filters = {
+        name: widgets.Dropdown(options=_offered(offered), index=0, description=name, layout=narrow)
+        for name, offered in choices(every).items()
+    }
+    key = widgets.Text(description="key", placeholder="first digits", continuous_update=False)
+    told = widgets.HTML()
+    found = widgets.Select(options=[], rows=8, description="judgments", layout=wide)
+    shown = widgets.HTML(layout=wide)
+    parts = {"filters": filters, "key": key, "told": told, "found": found, "shown": shown}
+    refill, look = partial(_refill, every, simulated, parts), partial(_look, every, simulated, parts)
+    for each in (*filters.values(), key):
+        each.observe(refill, names="value")
+    found.observe(look, names="value")
+    refill()
+    return widgets.VBox([widgets.Box([*filters.values(), key], layout=_wrapped(widgets)), told, found, shown])
+
+
+def _offered(values: list[str]) -> list[tuple[str, str | None]]:
+    """A filter's values with their words, which a page can hold; None: any."""
+    return [(ANY, None), *((visible(value), value) for value in values)]
+
+
+def _wrapped(widgets: Any) -> Any:
+    return widgets.Layout(flex_flow="row wrap")
+
+
+def _refill(every: list[Item], simulated: bool, parts: dict[str, Any], _: Any = None) -> None:
+    """The list anew, as the filters and the key say."""
+    passed = chosen(every, **{name: box.value for name, box in parts["filters"].items()})
+    digits = parts["key"].value.strip().lower()
+    passed = [item for item in passed if item.key.startswith(digits)]
+    more = f" (the first {LISTED} are listed)" if len(passed) > LISTED else ""
+    whose = "<strong>SIMULATED</strong>: " if simulated else ""
+    parts["told"].value = f"{whose}{len(passed):,} of {len(every):,} judgments{more}"
+    places = {id(item): at for at, item in enumerate(every)}
+    parts["found"].options = [(_line(item), places[id(item)]) for item in passed[:LISTED]]
+    parts["found"].index = 0 if passed else None
+    _look(every, simulated, parts)
+
+
+def _look(every: list[Item], simulated: bool, parts: dict[str, Any], _: Any = None) -> None:
+    """The judgment that is chosen in the list."""
+    at = parts["found"].value
+    parts["shown"].value = "" if at is None else detail(every[at], siblings(every, every[at]), simulated)
+
+
+def _line(item: Item) -> str:
+    trial = item.judgment.trial
+    parts = (trial.question_id, trial.judge.name, trial.condition, item.short, ", ".join(item.kinds))
+    return visible(DOT.join(part for part in parts if part))

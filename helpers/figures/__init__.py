@@ -1,38 +1,39 @@
 """Figures: one look for all, an interval on every point, and a caption that says n and what could not be read."""
 
-from helpers.figures.acceptance import show_acceptance
-from helpers.figures.accuracy import show_accuracy, show_agreement
+from helpers.figures.acceptance import show_acceptance, show_published_biases, show_published_models
+from helpers.figures.accuracy import show_accuracy, show_agreement, show_sorted
 from helpers.figures.across_runs import show_across_runs
-from helpers.figures.anchor_response import show_anchor_response
-from helpers.figures.audit_card import show_audit_card
-from helpers.figures.baseline import show_baseline_gap
 from helpers.figures.bias_effects import show_bias_effects
-from helpers.figures.bias_values import show_bias_values
-from helpers.figures.class_shares import show_class_shares
-from helpers.figures.discordance import show_discordance
-from helpers.figures.doses import show_dose_curve
-from helpers.figures.heatmap import show_judge_vendor_heatmap
-from helpers.figures.hinting import show_hint_effects, show_hint_slopes
-from helpers.figures.hinting_groups import show_category_groups, show_group_metrics
-from helpers.figures.judge_card import show_judge_card
-from helpers.figures.judge_forest import show_judge_forest
+from helpers.figures.bias_values import show_anchor_response, show_bias_values, show_noise_metrics
+from helpers.figures.cards import show_audit_card, show_judge_card, show_judge_forest
+from helpers.figures.class_shares import show_class_shares, show_outcome_grid
+from helpers.figures.hinting import (
+    show_category_groups,
+    show_discordance,
+    show_group_metrics,
+    show_hint_effects,
+    show_hint_slopes,
+)
 from helpers.figures.leaderboard import show_leaderboard_contrast
-from helpers.figures.noise_metrics import show_noise_metrics
-from helpers.figures.obfuscation import show_obfuscation_slopes
-from helpers.figures.outcome_grid import show_outcome_grid
-from helpers.figures.pairs import show_funnel, show_outcomes
+from helpers.figures.obfuscation import (
+    show_baseline_gap,
+    show_dose_curve,
+    show_funnel,
+    show_obfuscation_slopes,
+    show_outcomes,
+)
 from helpers.figures.panels import if_any
-from helpers.figures.patterns import show_patterns
-from helpers.figures.position import show_category_effects, show_position_effects
+from helpers.figures.position import show_category_effects, show_patterns, show_position_effects, show_sensitivity
 from helpers.figures.power import show_power
-from helpers.figures.published_biases import show_published_biases, show_published_models
-from helpers.figures.ranked import show_sorted
-from helpers.figures.recognition import show_recognition_against_preference
-from helpers.figures.replication import show_replication
-from helpers.figures.sensitivity import show_sensitivity
+from helpers.figures.recognition import show_recognition_against_preference, show_replication
 from helpers.figures.style import Figure, Style
-from helpers.figures.tiers import show_tiers
-from helpers.figures.top_choice import show_categories, show_positions, show_self_preference
+from helpers.figures.top_choice import (
+    show_categories,
+    show_judge_vendor_heatmap,
+    show_positions,
+    show_self_preference,
+    show_tiers,
+)
 
 __all__ = [
     "Figure",

@@ -1,17 +1,17 @@
-"""Figures of accuracy: how often judges are right, and how often they say what people say, people beside them."""
+"""Figures of accuracy and of one number in many places."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from helpers.figures import comparisons, judges, labels, panels
+from helpers.figures import comparisons, judges, panels
 from helpers.figures import style as styles
 from helpers.figures.style import Figure, Look, Style, canvas, finished, settings
 from helpers.types import Estimate
-from helpers.words import plain
+from helpers.words import display_name, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 RIGHT, BY_CATEGORY = "gold_accuracy", "gold_accuracy_by_category"
 VOTES = {"all": "all votes", "decisive": "nobody said tie"}
-PEOPLE = Look(labels.SOFT, "D")
+PEOPLE = Look(panels.SOFT, "D")
 #: Letters of a judge's name beside its row; names end in what tells them apart.
 LONGEST = 28
 #: Data and source of the numbers that stand in one block of rows.
@@ -43,7 +43,7 @@ def show_accuracy(
     estimates = list(estimates)
     every = panels.pick(estimates, [RIGHT], ["judge"], ["source", "judge"])
     parts = [each for each in estimates if each.id == BY_CATEGORY and each.where["category"] in categories]
-    with settings(labels.at_file_resolution(look)):
+    with settings(panels.at_file_resolution(look)):
         columns = ["all", *(each for each in categories if any(e.where["category"] == each for e in parts))]
         at = {(_block(e), e.where["judge"], e.where.get("category", "all")): e for e in (*every, *parts)}
         rows: dict[Block, list[str]] = {}
@@ -56,7 +56,7 @@ def show_accuracy(
         for (block, names), line in zip(rows.items(), table, strict=True):
             for axes, column in zip(line, columns, strict=True):
                 if not any((block, judge, column) in at for judge in names):
-                    labels.note(axes, (len(names) - 1) / 2, "not split")
+                    panels.note(axes, (len(names) - 1) / 2, "not split")
                     continue
                 if tested and any(at[key].p == at[key].p for key in at if key[0] == block):
                     panels.reference(axes, 50)
@@ -92,7 +92,7 @@ def show_agreement(
     people = {(_place(e), e.where["votes"]): e for e in estimates if e.id == "human_human_agreement"}
     several = {(_block(e)) for e in every if e.where.get("condition") not in (None, "all", "none")}
     every = [e for e in every if e.where.get("condition") != "all" or _block(e) not in several]
-    with settings(labels.at_file_resolution(look)):
+    with settings(panels.at_file_resolution(look)):
         at = {(_place(each), each.where["judge"], each.where["votes"]): each for each in every}
         rows: dict[Block, list[tuple[tuple[str, ...], str]]] = {}
         for each in sorted((e for e in every if e.where["votes"] == "all"), key=_key):
@@ -137,7 +137,7 @@ def _key(each: Estimate) -> tuple[bool, float, str, str]:
 def _row(place: tuple[str, ...], judge: str) -> str:
     condition = place[2] if place[2] not in ("", "none", "all") else ""
     shown = comparisons.named(judge, LONGEST)
-    return f"{shown}\n{labels.short(condition, LONGEST)}" if condition else shown
+    return f"{shown}\n{panels.short(condition, LONGEST)}" if condition else shown
 
 
 def _ordered(rows: Mapping[Block, list]) -> dict[Block, list]:
@@ -163,10 +163,10 @@ def _forest(
             panels.rows(axes, shown if i == 0 else [""] * len(shown))
             axes.locator_params(axis="x", nbins=5)
             if axes.get_subplotspec().is_first_row():
-                axes.set_title(labels.short(title, 18), loc="left")
+                axes.set_title(panels.short(title, 18), loc="left")
         bold = "bold" if block[0] == "simulated" else "normal"
         upright = {"transform": panel_row[-1].transAxes, "rotation": 270, "va": "center", "fontweight": bold}
-        panel_row[-1].text(1.03, 0.5, words, fontsize="small", color=labels.SOFT, **upright)
+        panel_row[-1].text(1.03, 0.5, words, fontsize="small", color=panels.SOFT, **upright)
     return figure, [list(row) for row in table]
 
 
@@ -174,7 +174,7 @@ def _beside(block: Block) -> str:
     """What stands beside a block of rows: its source, and that its judges are simulated."""
     data, source = block
     told = [panels.SOURCES.get(data, data)] if data == "simulated" or not source else []
-    return "\n".join([*told, *([labels.short(plain(source), 28)] if source else [])])
+    return "\n".join([*told, *([panels.short(plain(source), 28)] if source else [])])
 
 
 def _small(axes: Axes, look: Style) -> None:
@@ -205,3 +205,52 @@ def _caption(words: str, shown: Sequence[Estimate], estimates: Sequence[Estimate
     said = panels.caption(words, shown, shares).replace("judgments a point", "verdicts a point")
     spans = sorted({each.clusters for each in shown if each.data == "published" and each.clusters})
     return f"{said} Counts by question: {spans[0]} to {spans[-1]} questions a point." if spans else said
+
+
+#: Letters of a row's name.
+RANKED_LONGEST = 44
+
+
+def show_sorted(
+    estimates: Sequence[Estimate],
+    id: str,
+    line: float | None = None,
+    given: Iterable[Estimate] = (),
+    style: str | Style = "paper",
+    name: str | None = None,
+) -> Figure:
+    """Which of many is highest, and how sure is it: one number of each place, from the largest to the smallest?
+
+    Takes estimates of one `id` with equal keys in `where`, of one unit and data source. `line`: the stored value of no
+    bias, dashed. `given` may hold `unreadable_share`, for the caption. No estimate, or several units, is a ValueError.
+    """
+    look = styles.style(style)
+    shown = panels.pick(estimates, [id], *({tuple(each.where) for each in estimates}))
+    units = sorted({each.unit for each in shown})
+    if len(units) > 1 or len({tuple(sorted(each.where)) for each in shown}) > 1:
+        raise ValueError(f"{id}: units {', '.join(units)}, keys differ; give one unit and one set of keys")
+    factor, unit = panels.scale(units[0])
+    rows = sorted(shown, key=lambda each: (math.isnan(each.value), -each.value, _named(each)))
+    with settings(panels.at_file_resolution(look)):
+        figure = canvas(look, look.text, (1.5 * len(rows) + 5) * look.size / 72)
+        axes = figure.subplots()
+        panels.rows(axes, [panels.short(_named(each), RANKED_LONGEST) for each in rows])
+        if line is not None:
+            panels.reference(axes, factor * line)
+        for at, each in enumerate(rows):
+            panels.dot(axes, at, each, panels.PLAIN)
+        panels.title(axes, rows[0].data, False)
+        words = plain(id).replace("_", " ")
+        axes.set_xlabel(f"{words} ({unit})")
+        beside = f" Dashed: {factor * line:g} {unit}." if line is not None else ""
+        told = f"The {words} of each {', '.join(rows[0].where) or 'file'}, sorted.{beside}"
+        text = panels.alt(f"Forest plot of {words}", rows, most=72)
+        return finished(name or id, figure, panels.caption(told, rows, given), text, look)
+
+
+def _named(each: Estimate) -> str:
+    """A row's name: what was judged, by whom."""
+    places = [(key, display_name(value) if "vendor" in key else plain(value)) for key, value in each.where.items()]
+    told = ", ".join(value for key, value in places if key != "judge")
+    by = next((value for key, value in places if key == "judge"), "")
+    return f"{told} by {by}" if told and by else told or by

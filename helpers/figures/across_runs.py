@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from helpers.figures import cards, comparisons, judge_forest, labels, panels
+from helpers.figures import cards, comparisons, panels
 from helpers.figures import style as styles
 from helpers.figures.style import INK, Figure, Style, canvas, finished, settings
 from helpers.words import CardLine, plain
@@ -60,11 +60,11 @@ def show_across_runs(
     if not measures:
         raise panels.NothingToDraw("no run has a line of a judge card with a verdict and a number")
     tall = {measure: _height(points) + BESIDE for measure, points in measures.items()}
-    columns = judge_forest.packed(tall)
+    columns = cards.packed(tall)
     high = max(sum(tall[measure] for measure in column) for column in columns)
     if high > HIGHEST:
         raise panels.NothingToDraw(f"{len(runs)} runs of these judges are more than one figure holds")
-    with settings(labels.at_file_resolution(look)):
+    with settings(panels.at_file_resolution(look)):
         figure = canvas(look, look.text if len(columns) > 1 else look.column, (high + 2) * look.size / 72)
         outer = figure.add_gridspec(1, len(columns))
         for place, column in zip(outer, columns, strict=False):
@@ -137,13 +137,13 @@ def _panel(axes: Axes, measure: str, points: Sequence[_Point], look: Style) -> N
         first = top + (tall - step * (len(group) - 1)) / 2 if many else top + 1.5 * LINE
         ticks.append((top + tall / 2 if many else top + LINE / 2, judge, True))
         for number, x in enumerate(group):
-            judge_forest.point(axes, first + step * number, x.line, look, size=0.6 if many else 1.0)
+            cards.point(axes, first + step * number, x.line, look, size=0.6 if many else 1.0)
             ticks += [] if many else [(first + step * number, _label(x), False)]
         top += tall
         axes.axhline(top, color="0.85", linewidth=look.size / 18)
     axes.set_yticks([place for place, _, _ in ticks], [words for _, words, _ in ticks], fontsize=small)
     for label, (_, _, judge) in zip(axes.get_yticklabels(), ticks, strict=True):
-        label.set(color=INK if judge else labels.SOFT, fontweight="bold" if judge else "normal")
+        label.set(color=INK if judge else panels.SOFT, fontweight="bold" if judge else "normal")
     axes.set_ylim(top, 0)
     axes.tick_params(axis="y", length=0)
     axes.tick_params(axis="x", labelsize=small)
@@ -163,7 +163,7 @@ def _label(x: _Point) -> str:
 
 
 def _simulated(axes: Axes, sources: set[str], small: float) -> None:
-    how = {"fontsize": small, "fontweight": "bold", "color": labels.SOFT}
+    how = {"fontsize": small, "fontweight": "bold", "color": panels.SOFT}
     if sources == {"simulated"}:
         axes.text(1.03, 0.5, "SIMULATED", transform=axes.transAxes, rotation=270, ha="left", va="center", **how)
     elif "simulated" in sources:
@@ -176,7 +176,7 @@ def _caption(runs: Sequence[Run], measures: dict[str, list[_Point]], varied: Seq
     told = ", ".join(f"{len(group)} of {panels.SOURCES.get(data, data)}" for data, group in sources.items())
     by = f" ({', '.join(varied)})" if varied else ""
     whole = "one run" if len(runs) == 1 else f"{len(runs)} runs"
-    parts = [f"What each judge shows in {whole}{by}, measure by measure. {judge_forest.KEY}"]
+    parts = [f"What each judge shows in {whole}{by}, measure by measure. {cards.KEY}"]
     if any(x.own for x in shown):
         parts.append(
             "Of several numbers of a measure the gravest of each run is drawn, so that runs can differ in which."

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from helpers.figures import labels, panels
+from helpers.figures import panels
 from helpers.figures.style import Style, canvas
 from helpers.types import Estimate
 from helpers.words import plain
@@ -63,7 +63,7 @@ def named(name: str, most: int) -> str:
 def source(axes: Axes, data: str, several: bool, left: float, up: float) -> None:
     """The data source above names, so many points from the corner of the panel, where `panels.title` would write it."""
     if several or data == "simulated":
-        how = {"color": labels.SOFT, "fontsize": "small", "fontweight": "bold" if data == "simulated" else "normal"}
+        how = {"color": panels.SOFT, "fontsize": "small", "fontweight": "bold" if data == "simulated" else "normal"}
         words = panels.SOURCES.get(data, plain(data))
         axes.annotate(words, (0, 1), (left, up), "axes fraction", "offset points", ha="left", va="bottom", **how)
 
@@ -85,7 +85,7 @@ def grid(
     figure = canvas(look, width, height * look.size / 72)
     table = figure.subplots(sum(lines.values()), columns, squeeze=False, **shape)
     own = not shape.get("sharey")
-    letters = int((width * 72 / look.size / labels.LETTER - 3 - (0 if own else 0.9 * beside)) / columns) - 1
+    letters = int((width * 72 / look.size / panels.LETTER - 3 - (0 if own else 0.9 * beside)) / columns) - 1
     found: dict[tuple[str, Names], Axes] = {}
     start = 0
     for data, block in places.items():
@@ -108,7 +108,7 @@ def grid(
 
 def _names(axes: Axes, names: Names, letters: int, left: float, look: Style) -> None:
     """The judge in bold, its candidate and what else tells it apart, above a panel."""
-    looks = ({"fontweight": "bold"}, {}, {"color": labels.SOFT, "fontsize": "small"})
+    looks = ({"fontweight": "bold"}, {}, {"color": panels.SOFT, "fontsize": "small"})
     lines = [(name, how) for name, how in zip(names, looks, strict=False) if name]
     for i, (name, how) in enumerate(reversed(lines)):
         # Bold letters are wider.

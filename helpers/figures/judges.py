@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from helpers.figures import labels, panels
+from helpers.figures import panels
 from helpers.figures import style as styles
 from helpers.figures.style import Figure, Look, Style, canvas, finished
 from helpers.types import Estimate
@@ -77,7 +77,7 @@ def blank(shown: str, words: str, source: str, look: Style, name: str) -> Figure
     figure = canvas(look, look.column, 7 * look.size / 72)
     axes = figure.subplots()
     axes.set_axis_off()
-    axes.text(0.5, 0.5, shown, ha="center", va="center", color=labels.SOFT)
+    axes.text(0.5, 0.5, shown, ha="center", va="center", color=panels.SOFT)
     panels.title(axes, source, False)
     words = f"{words}. Data: {panels.SOURCES.get(source, source)}."
     return finished(name, figure, words, words, look)
@@ -120,7 +120,7 @@ def grid(
                 continue
             found[source, names[i]] = axes
             # Bold letters are wider.
-            title = labels.wrapped(plain(names[i]), max(int(room / 0.75), 8), 2)
+            title = panels.wrapped(plain(names[i]), max(int(room / 0.75), 8), 2)
             axes.set_title(title, loc="left", fontweight="bold")
             if i == min(columns, len(names)) - 1:
                 panels.title(axes, source, len(judges) > 1, beside=True)
@@ -152,7 +152,7 @@ def forest(
     table = figure.subplots(len(heights), len(titles), **shape)
     for row, (source, names) in zip(table, judges.items(), strict=True):
         for axes, title in zip(row, titles, strict=True):
-            panels.rows(axes, [labels.short(judge, LONGEST) for judge in names])
+            panels.rows(axes, [panels.short(judge, LONGEST) for judge in names])
             axes.locator_params(axis="x", nbins=3)
             if axes.get_subplotspec().is_first_row():
                 axes.set_title(title, loc="left")
@@ -179,14 +179,14 @@ def footnotes(notes: Mapping[Axes, str]) -> None:
     low, high = first.get_ylim()
     first.set_ylim(low - 0.16 * lines * (high - low), high)
     for axes, words in notes.items():
-        axes.text(0.5, 0.02, words, transform=axes.transAxes, ha="center", va="bottom", color=labels.SOFT, size="small")
+        axes.text(0.5, 0.02, words, transform=axes.transAxes, ha="center", va="bottom", color=panels.SOFT, size="small")
 
 
 def legend(figure: Canvas, look: Style, handles: Sequence[Artist], title: str = "") -> None:
     """A legend above the panels, in one line where that fits, under its title."""
     names = [str(each.get_label()) for each in handles]
     # A sign and its gaps take about eight letters.
-    room = figure.get_figwidth() * 72 / look.size / labels.LETTER
+    room = figure.get_figwidth() * 72 / look.size / panels.LETTER
     fits = sum(len(each) + 8 for each in names) <= room
     columns = len(names) if fits else max(1, min(int(room / (max(map(len, names)) + 8)), len(names)))
     figure.legend(

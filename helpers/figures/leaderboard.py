@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from helpers.figures import comparisons, judges, labels, panels
+from helpers.figures import comparisons, judges, panels
 from helpers.figures import style as styles
 from helpers.figures.style import COLOURS, GREY, INK, Figure, Style, canvas, finished, settings
 from helpers.words import plain
@@ -41,7 +41,7 @@ def show_leaderboard_contrast(
     known = table.dropna(subset=["x", "y"])
     there = set(table["data"])
     sources = [*(each for each in panels.SOURCES if each in there), *sorted(there - {*panels.SOURCES})]
-    with settings(labels.at_file_resolution(look)):
+    with settings(panels.at_file_resolution(look)):
         figure = canvas(look, look.text, (30 * len(sources) + 5) * look.size / 72)
         row = figure.subplots(len(sources), 2, squeeze=False, width_ratios=(1.5, 1), sharey="row")
         for (axes, beside), data in zip(row, sources, strict=True):
@@ -91,7 +91,7 @@ def _panel(axes: Axes, here: pd.DataFrame, pair: Sequence[str], look: Style) -> 
         some = here[here["family"] == family]
         axes.plot(some["x"], some["y"], linestyle="", zorder=3, **{"markeredgecolor": "white", **drawn})
     if band.empty:
-        note = {"transform": axes.transAxes, "ha": "right", "va": "bottom", "color": labels.SOFT, "fontsize": "small"}
+        note = {"transform": axes.transAxes, "ha": "right", "va": "bottom", "color": panels.SOFT, "fontsize": "small"}
         axes.text(0.98, 0.02, "no third-party line", **note)
     axes.margins(0.06)
     axes.grid()

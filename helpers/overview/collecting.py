@@ -1,21 +1,27 @@
-"""The results of other notebooks, read back from their folders: nothing is computed anew, nothing is known by name."""
+"""The overview: what all experiments found, collected from their folders; nothing is computed anew."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from helpers import paths
+from helpers.claims import COLUMNS as CLAIM_COLUMNS
+from helpers.claims import count_claims, kind_words
+from helpers.claims import exceptions as odd
 from helpers.export import PROTOCOL, READABLE
+from helpers.figures import cards, panels
 from helpers.json_text import document
 from helpers.run.notebooks import available, experiment_of
+from helpers.tables import Table
 from helpers.types import Collection, Estimate
-from helpers.words import CARD_VERDICTS, CardLine
+from helpers.words import CARD_VERDICTS, CardLine, listed, p_text
 
 SUMMARY = "summary.json"
 
@@ -157,3 +163,284 @@ def _line(record: Mapping[str, Any]) -> CardLine:
     words = {key: _text(record[key]) for key in ("judge", "measure", "verdict", "words")}
     numbers = {key: _number(record[key]) for key in ("p", "smallest")}
     return CardLine(estimate=estimate(record["estimate"]), **words, **numbers)
+
+
+#: Statuses of claims in the order of the table.
+STATUSES = ("reproduced", "within interval", "differs", "not comparable", "not derivable")
+UNKNOWN = "not known"
+COLUMNS = ("experiment", "data", "finding", "estimate", "n", "clusters", "unreadable", "usd")
+
+
+def rows(found: Sequence[Found], absent: Mapping[str, str] | None = None) -> pd.DataFrame:
+    """One row an experiment and source of data, published first; then the experiments without results, and why.
+
+    Columns: experiment, data, finding, estimate (with its interval), n, clusters, unreadable (a share as text), usd
+    (what the replies that the run reads cost; published data and simulated judges cost nothing).
+    """
+    table = []
+    for each in found:
+        for row in each.rows:
+            estimate = row.estimate
+            if estimate.data == "published" and not first(found, each):
+                continue
+            free = estimate.data in ("published", "hub", "folder")
+            table.append(
+                {
+                    "experiment": _titled(found, each),
+                    "data": estimate.data,
+                    "finding": row.sentence,
+                    "estimate": f"{estimate}" + {"logit": " logits"}.get(estimate.unit, ""),
+                    "n": estimate.n or "",
+                    "clusters": estimate.clusters or "",
+                    "unreadable": "" if math.isnan(row.unreadable) else f"{row.unreadable:.1%}",
+                    "usd": "" if free else "0.00" if estimate.data == "simulated" else _usd(each),
+                }
+            )
+    for name, why in (absent or {}).items():
+        table.append(dict.fromkeys(COLUMNS, "") | {"experiment": name, "data": "none", "finding": f"{why}."})
+    return pd.DataFrame(table, columns=list(COLUMNS))
+
+
+def _titled(found: Sequence[Found], each: Found) -> str:
+    """The experiment, and its run where there are several."""
+    return f"{each.name} ({each.run})" if each.run and sum(x.name == each.name for x in found) > 1 else each.name
+
+
+def _usd(each: Found) -> str:
+    paid = math.fsum(model["usd"] for model in each.models)
+    return UNKNOWN if math.isnan(paid) else f"{paid:.2f}"
+
+
+def lines(found: Sequence[Found]) -> list[CardLine]:
+    """All lines of all cards, in the order of the experiments.
+
+    Of several runs of one experiment each judge has a row a run, "judge (run)"; published data, which these runs share,
+    have one.
+    """
+    several = {name for name, n in Counter(each.name for each in found).items() if n > 1}
+    return [
+        line if line.estimate.data == "published" or each.name not in several else _of(line, each.run or each.name)
+        for each in found
+        for line in each.lines
+        if line.estimate.data != "published" or first(found, each)
+    ]
+
+
+def _of(line: CardLine, run: str) -> CardLine:
+    return replace(line, judge=f"{line.judge} ({run})")
+
+
+def first(found: Sequence[Found], each: Found) -> bool:
+    """Whether this is the first of all runs of its experiment."""
+    return next(other for other in found if other.name == each.name) is each
+
+
+def card(found: Sequence[Found]) -> pd.DataFrame:
+    """Judges x measures as text ("mark value [low, high]"), all judges, strongest evidence first.
+
+    Columns: judge, data, then the measures, those that only describe last. A cell that was not measured is "".
+    """
+    every = lines(found)
+    cells = cards.cells(every)
+    table = []
+    for data, judges in cards.ranked(every).items():
+        for judge in judges:
+            known = {m: cells.get(((data, judge), m)) for m in cards.measures(every)}
+            table.append({"judge": judge, "data": data, **{m: _cell(line) for m, line in known.items()}})
+    return pd.DataFrame(table, columns=["judge", "data", *cards.measures(every)])
+
+
+def _cell(line: CardLine | None) -> str:
+    return "" if line is None else f"{cards.MARKS[line.verdict]} {line.estimate}".strip()
+
+
+def words(found: Sequence[Found], judged: bool = False) -> pd.DataFrame:
+    """Every line of the card with its words: judge, data, measure, verdict, estimate, p, smallest, n, clusters, words.
+
+    `judged`: without the lines that only describe. `p` is what the correction left of it, `smallest` the smallest
+    effect found in 80 % of such runs, both "" where there was no test. Sorted as the card; of several experiments each
+    has its line.
+    """
+    every = lines(found)
+    ranked = [(data, judge) for data, judges in cards.ranked(every).items() for judge in judges]
+    place = {who: i for i, who in enumerate(ranked)}
+    measures = cards.measures(every)
+    shown = [line for line in every if line.verdict != "described" or not judged]
+    ordered = sorted(shown, key=lambda line: (place[cards.judge(line)], measures.index(line.measure)))
+    columns = ["judge", "data", "measure", "verdict", "estimate", "p", "smallest", "n", "clusters", "words"]
+    return pd.DataFrame([_worded(line) for line in ordered], columns=columns)
+
+
+def _worded(line: CardLine) -> dict[str, object]:
+    each = line.estimate
+    smallest = Estimate(each.id, {}, line.smallest, unit=each.unit) if not math.isnan(line.smallest) else ""
+    return {
+        "judge": line.judge,
+        "data": each.data,
+        "measure": line.measure,
+        "verdict": line.verdict,
+        "estimate": str(each),
+        "p": "" if math.isnan(line.p) else p_text(line.p).removeprefix("= "),
+        "smallest": str(smallest),
+        "n": each.n,
+        "clusters": each.clusters,
+        "words": line.words,
+    }
+
+
+def claims(found: Sequence[Found], own: Mapping[str, pd.DataFrame] | None = None) -> pd.DataFrame:
+    """All published numbers of all experiments with status and reason: the columns of claims.csv after `experiment`.
+
+    Claims are about published data, so that of several runs of one experiment the first speaks. `own`: claims that were
+    checked beside the experiments, by what stands for the experiment.
+    """
+    some = [each for each in found if each.claims is not None and first(found, each)]
+    parts = [each.claims.assign(experiment=each.name) for each in some]
+    parts += [table.assign(experiment=name) for name, table in (own or {}).items()]
+    columns = ["experiment", *CLAIM_COLUMNS]
+    return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+
+
+def statuses(table: pd.DataFrame) -> pd.DataFrame:
+    """How many claims that can fail have which status, and how many cannot fail, by experiment; a last row for all.
+
+    Takes `claims`; columns: experiment, STATUSES, claims (that can fail), cannot fail.
+    """
+    printed = table["kind"] == "printed"
+    counts = pd.crosstab(table["experiment"], table["status"].where(printed, "cannot fail"))
+    counts = counts.reindex(list(dict.fromkeys(table["experiment"])), columns=[*STATUSES, "cannot fail"], fill_value=0)
+    counts.insert(len(STATUSES), "claims", counts[list(STATUSES)].sum(axis=1))
+    return pd.concat([counts, counts.sum().to_frame("all").T]).rename_axis("experiment").reset_index()
+
+
+def exceptions(table: pd.DataFrame) -> pd.DataFrame:
+    """The claims that do not simply come out, with their experiment and the reason; many of one reason are one row."""
+    parts = [odd(group).assign(experiment=name) for name, group in table.groupby("experiment", sort=False)]
+    columns = ["experiment", "quantity", "published", "recomputed", "unit", "status", "reason"]
+    return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+
+
+def costs(found: Sequence[Found]) -> pd.DataFrame:
+    """Calls, tokens and dollars by experiment and model, and a last row for all.
+
+    Replies that two experiments share count in both.
+    Columns: experiment, model, calls, input, output, usd (what these replies cost; NaN where no price is known).
+    """
+    table = [{"experiment": _titled(found, each), **model} for each in found for model in each.models]
+    columns = ["experiment", "model", "calls", "input", "output", "usd"]
+    frame = pd.DataFrame(table, columns=columns)
+    if frame.empty:
+        return frame
+    frame["usd"] = frame["usd"].astype(float)
+    total = {column: int(frame[column].sum()) for column in ("calls", "input", "output")}
+    total["usd"] = frame["usd"].sum(skipna=False)
+    return pd.concat([frame, pd.DataFrame([{"experiment": "all", "model": "all", **total}])], ignore_index=True)
+
+
+def tables(found: Sequence[Found]) -> list[Table]:
+    """The experiments' findings and every line of the judge card, for paper and spreadsheet; none where nothing is."""
+    made = [
+        ("experiments", "What each experiment found.", rows(found).drop(columns="usd")),
+        ("judge_card", "What stands of each judge in each measure.", words(found)),
+    ]
+    return [Table(name, frame, caption) for name, caption, frame in made if not frame.empty]
+
+
+def estimates(found: Sequence[Found]) -> list[Estimate]:
+    """The number of each row for numbers.json; `where` names the experiment (and its run) too.
+
+    Published data, which several runs of one experiment share, have one.
+
+    The numbers of the card stand in the table judge_card and, with all others, in the numbers.json of their experiment.
+    """
+    return [
+        replace(
+            row.estimate, where={"experiment": each.name, **({"run": each.run} if each.run else {}), **_files_text(row)}
+        )
+        for each in found
+        for row in each.rows
+        if row.estimate.data != "published" or first(found, each)
+    ]
+
+
+def _files_text(row: Row) -> dict[str, str]:
+    return {key: str(value) for key, value in row.estimate.where.items()}
+
+
+def provenance(collection: Collection, found: Sequence[Found]) -> dict[str, Any]:
+    """For numbers.json: what was collected, from which sources of data, and what is missing; no folder's place."""
+    return {
+        "experiment": collection.name,
+        "data": sorted({line.estimate.data for line in lines(found)}),
+        "collected": [{"experiment": each.name, "run": each.run} for each in found],
+        "absent": absent(collection, found),
+    }
+
+
+#: Judges of one verdict that a sentence names before it only counts them.
+NAMED = 8
+
+
+def bottom_line(
+    found: Sequence[Found], absent: Mapping[str, str] | None = None, checked: pd.DataFrame | None = None
+) -> str:
+    """Which judge to distrust for what, a sentence a source of data, real judges first; claims; what is missing.
+
+    `checked` are the claims to count (`claims`), by default those of the experiments.
+    """
+    every = lines(found)
+    told = [_source(every, data, judges) for data, judges in cards.ranked(every).items()]
+    told = told or ["- No experiment has results here: `recuse run` makes them."]
+    table = claims(found) if checked is None else checked
+    if len(table):
+        every, out, differ = count_claims(table)
+        told.append(f"- **Published numbers**: of {every:,} that can fail {out:,} come out, {differ:,} differ.")
+    if absent:
+        told.append(f"- **Not here**: {'; '.join(f'{name} ({why})' for name, why in absent.items())}.")
+    return "\n".join(told)
+
+
+def _source(every: Sequence[CardLine], data: str, judges: Sequence[str]) -> str:
+    """One sentence on one source of data: which of its judges are biased, and of which that is hinted at."""
+    mine = [line for (who, _), line in cards.cells(every).items() if who[0] == data]
+    said = []
+    for verdict, words in (("bias", "bias **shown**"), ("hint", "**hinted at**")):
+        named = {m: [x for x in mine if x.measure == m and x.verdict == verdict] for m in cards.measures(every)}
+        parts = [f"*{measure}*: {_names(some, judges)}" for measure, some in named.items() if some]
+        if parts:
+            said.append(f"{words} in {'; '.join(parts)}")
+    rest = len(judges) - len({line.judge for line in mine if line.verdict in ("bias", "hint", "not shown")})
+    counted = f"{len(judges)} judge{'' if len(judges) == 1 else 's'}"
+    counted += f", {rest} of them without a verdict" if rest else ""
+    source = panels.SOURCES.get(data, data)
+    about = " This says nothing of real models." if data == "simulated" else ""
+    none = "no bias is shown" if rest < len(judges) else "of no bias anything can be told"
+    return f"- **{source[0].upper()}{source[1:]}** ({counted}): {'. '.join(said) or none}.{about}"
+
+
+def _names(some: Sequence[CardLine], order: Sequence[str]) -> str:
+    ordered = sorted(some, key=lambda line: order.index(line.judge))
+    names = [f"{line.judge} {cards.number(line.estimate)}" for line in ordered]
+    return listed([*names[:NAMED], f"{len(names) - NAMED} more"]) if len(names) > NAMED + 1 else listed(names)
+
+
+def claims_words(table: pd.DataFrame) -> str:
+    """How many published numbers come out, and apart from these how many cannot fail. Takes `claims`."""
+    if table.empty:
+        return "No published number was checked."
+    every, out, differ = count_claims(table)
+    told = f"Of {every} published numbers that can fail {out} come out, {differ} differ. Of {len(table)} checked:"
+    return "\n".join([told, "", *kind_words(table)])
+
+
+def costs_words(found: Sequence[Found]) -> str:
+    """Tokens and dollars of everything that these results read."""
+    table = costs(found)
+    if table.empty:
+        return "Nothing was asked."
+    total = table.iloc[-1]
+    usd = "at a price that is not known for all models" if math.isnan(total["usd"]) else f"for ${total['usd']:.2f}"
+    return (
+        f"{total['calls']:,} replies, {total['input']:,} tokens in and {total['output']:,} out, {usd}, whenever "
+        "they were asked; replies that two experiments share count in both. Simulated judges cost nothing."
+    )

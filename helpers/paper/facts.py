@@ -1,19 +1,28 @@
-"""What a run was, as macros: judges, questions, orders, losses, intervals and cost, so that prose holds no number."""
+"""What runs were, as macros, methods paragraphs, sources and the judge-bias reporting checklist."""
 
 from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Iterator, Mapping
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+import pandas as pd
+
+from helpers import paths
+from helpers.claims import count_claims
 from helpers.config import experiment_names, load_config
-from helpers.escaping import cut, latex
-from helpers.macros import camel, marked, signs
-from helpers.paper.folders import Results
-from helpers.paper.sources import declared, headline
+from helpers.escaping import cut, latex, visible
+from helpers.explain.markdown import sections
+from helpers.figures import cards
+from helpers.macros import FORMS, MARK, camel, interval, macro_names, marked, ordered, place, shown, signs
+from helpers.paper.layout import Results
 from helpers.stats import intervals, power
-from helpers.words import listed
+from helpers.types import Estimand, Estimate
+from helpers.words import CardLine, listed
 
 #: So many judges are named with the ids that they answered as; of more only the first.
 MOST_NAMED = 24
@@ -159,3 +168,402 @@ def _money(run: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _dollars(amount: float) -> str:
     # The sign of a dollar is a bitmap in TeX's own fonts.
     return rf"{amount:,.2f}\,US dollars"
+
+
+BIBLIOGRAPHY = paths.EXPERIMENTS / "sources.bib"
+#: The entry that every paper cites.
+SELF = "recuse"
+_ENTRY = re.compile(r"^@\w+\{(?P<key>[\w-]+),\n(?P<body>.*?)^\}$", re.DOTALL | re.MULTILINE)
+_NAMED = re.compile(r",\n  named = \{(?P<named>.*)\}\n", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Source:
+    """One entry: its key, the words by which results name it, and its BibTeX without them."""
+
+    key: str
+    named: tuple[str, ...]
+    bibtex: str
+
+
+def known() -> dict[str, Source]:
+    """All entries by key; one without `named` as its last field, or a key twice, is a ValueError."""
+    text, found = BIBLIOGRAPHY.read_text(encoding="utf-8"), {}
+    for entry in _ENTRY.finditer(text):
+        named = _NAMED.search(entry["body"])
+        if not named or entry["key"] in found:
+            raise ValueError(
+                f"{BIBLIOGRAPHY.name}: {entry['key']}: expected once, with `named = {{...}}` as its last field"
+            )
+        words = tuple(word.strip() for word in named["named"].split(";") if word.strip())
+        found[entry["key"]] = Source(entry["key"], words, _NAMED.sub("\n", entry[0]))
+    if len(found) != text.count("\n@"):
+        raise ValueError(f"{BIBLIOGRAPHY.name}: an entry that does not end in a line `}}` of its own")
+    return found
+
+
+def cited(texts: Iterable[str]) -> list[str]:
+    """The keys of the sources that these texts name, in order."""
+    whole = "\n".join(texts)
+    return [source.key for source in known().values() if any(word in whole for word in source.named)]
+
+
+def of_results(results: Results) -> list[str]:
+    """The keys of what the numbers of these results rest on: declared sources, methods used, and planned tests."""
+    ids = {each.id for each in results.estimates}
+    used = [each for each in declared(results.experiment).values() if each.id in ids]
+    texts = [each.source for each in used] + [each.method for each in results.estimates]
+    # What intervals of published counts rest on is told by the methods of those that are there.
+    texts += [re.sub(r"\(published counts:[^)]*\)", "", each.interval) for each in used]
+    if results.experiment in experiment_names():
+        config = load_config(results.experiment)
+        texts += [config.methods.orders, config.methods.tests]
+    return cited(texts)
+
+
+def declared(experiment: str) -> Mapping[str, Estimand]:
+    """What the numbers of an experiment mean; those of one's own verdicts can be any."""
+    mine = [each for each in sections() if experiment in each.experiments or each.module == experiment]
+    if experiment == "analyze":
+        mine = list(reversed(sections()))
+    return {id: estimand for each in mine for id, estimand in each.estimands.items()}
+
+
+def headline(experiment: str) -> set[str]:
+    """The ids of the numbers that conclusions of an experiment rest on."""
+    return {id for each in sections() if experiment in each.experiments for id in each.headline}
+
+
+def bibliography(keys: Iterable[str]) -> str:
+    """references.bib: Recuse itself and the sources with these keys."""
+    every, wanted = known(), {SELF, *keys}
+    return "\n\n".join(source.bibtex for key, source in every.items() if key in wanted) + "\n"
+
+
+HEAD = r"""% Every number of the results as a macro; made by `recuse paper`, anew with the results. Of a number \Name:
+%   \Name  its value       \NameInterval  its interval       \NameFull  both
+%   \NameN  judgments      \NameClusters  what they are clustered by: questions, articles, scenarios
+% A name is: the results' name, the number's id, its place in alphabetical order of the keys, its source of data.
+% Digits are spelled; names that LaTeX cannot tell apart end in a hash of what they name. Simulated numbers say so.
+\makeatletter
+\providecommand{\RecuseNumber}[5]{%
+  \expandafter\newcommand\csname #1\endcsname{#2}%
+  \expandafter\newcommand\csname #1Interval\endcsname{#3}%
+  \expandafter\newcommand\csname #1Full\endcsname{#2 #3}%
+  \expandafter\newcommand\csname #1N\endcsname{#4}%
+  \expandafter\newcommand\csname #1Clusters\endcsname{#5}}
+\providecommand{\RecuseSimulatedNumber}[5]{%
+  \expandafter\newcommand\csname #1\endcsname{\RecuseSimulated{#2}}%
+  \expandafter\newcommand\csname #1Interval\endcsname{\RecuseSimulated{#3}}%
+  \expandafter\newcommand\csname #1Full\endcsname{\RecuseSimulated{#2 #3}}%
+  \expandafter\newcommand\csname #1N\endcsname{\RecuseSimulated{#4}}%
+  \expandafter\newcommand\csname #1Clusters\endcsname{\RecuseSimulated{#5}}}
+\makeatother"""
+
+
+def numbers_tex(every: Sequence[Results], checked: Mapping[str, str]) -> str:
+    """The file: what holds for all runs, then of each run its facts and its numbers, then what the checklist counts.
+
+    Two macros of one name are a ValueError: one of the results then needs another name.
+    """
+    lines, known = [HEAD, MARK], Counter(common().keys())
+    lines += ["", "% What holds for every run.", *_texts(common())]
+    for results in every:
+        told = names(results, facts(results))
+        lines += ["", f"% {visible(results.label)}: what was asked.", *_texts(told)]
+        lines += ["", f"% {visible(results.label)}: what was found.", *_numbers(results)]
+        known.update(told.keys())
+        known.update(name + end for name in macro_of(results).values() for end in ("", *FORMS))
+    lines += ["", "% What the checklist counts.", *_texts(checked)]
+    known.update(checked.keys())
+    if double := sorted(name for name, count in known.items() if count > 1):
+        raise ValueError(
+            f"two numbers would both be called \\{double[0]}; give one of the results another name, as in "
+            "--results NAME=FOLDER"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def macro_of(results: Results) -> dict[tuple[str, str, str], str]:
+    """The name of the macro of each number, by what names the number (see `macros.place`)."""
+    every = carried(results)
+    return {place(each): name for name, each in zip(macro_names(results.label, every), every, strict=True)}
+
+
+def carried(results: Results) -> list[Estimate]:
+    """All numbers of some results: those of numbers.json, and those that only judge card and findings hold."""
+    known = {place(each): each for each in results.estimates}
+    found = results.found
+    also = [*(line.estimate for line in found.lines), *(row.estimate for row in found.rows)] if found else []
+    return ordered({**{place(each): each for each in also}, **known}.values())
+
+
+def smallest(each: Estimate, effect: float) -> str:
+    """The smallest effect that such a run finds, as LaTeX, in the unit of the number."""
+    bare = replace(each, value=effect, low=math.nan, high=math.nan)
+    return marked(shown(bare).removeprefix(r"\ensuremath{+}"), each.data)
+
+
+def _texts(told: Mapping[str, str]) -> Iterable[str]:
+    # What was read from files is one line, whatever it holds: a comment would swallow the next.
+    return (f"\\newcommand{{\\{name}}}{{{' '.join(text.split())}}}" for name, text in told.items())
+
+
+def _numbers(results: Results) -> Iterable[str]:
+    named = macro_of(results)
+    for each in carried(results):
+        command = r"\RecuseSimulatedNumber" if each.data == "simulated" else r"\RecuseNumber"
+        parts = (named[place(each)], shown(each), interval(each), f"{each.n:,}", f"{each.clusters:,}")
+        note = " ".join(visible(f"{each.data}: {each.method}").split())
+        yield "".join([command, *(f"{{{part}}}" for part in parts), f" % {note}"])
+
+
+INTRO = r"""% What was done, written from the runs by `recuse paper`. Copy it into your paper and change the words:
+% the macros of numbers.tex bring the numbers, and new ones when the results are made anew. \citep is natbib's."""
+#: The sentences of a paragraph and the facts that each needs; of a sentence without one of them nothing is said.
+SENTENCES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (r"Data: <Data>.", ("Data",)),
+    (r"We put <Questions> questions to <Judges> judges (<JudgeNames>), <Judgments> judgments in all.",
+     ("Questions", "Judges", "JudgeNames", "Judgments")),
+    (r"<Orders>", ("Orders",)),
+    (r"<Repeats>", ("Repeats",)),
+    (r"Parameters other than the default: <Parameters>.", ("Parameters",)),
+    (r"<LeftOut> questions could not be judged, because an answer to them was missing, cut, empty or refused.",
+     ("LeftOut",)),
+    (r"<Unreadable> judgments (<UnreadableShare>) hold no readable verdict: they are counted, and neither scored nor "
+     r"dropped from the counts.", ("Unreadable", "UnreadableShare")),
+    (r"Intervals are of <*Level>, clustered by <Cluster> (<Intervals>); below <*LeastClusters> clusters none is given.",
+     ("Cluster", "Intervals")),
+    (r"<Tests>", ("Tests",)),
+    (r"Where no effect is shown, we give the smallest one that is found in <*Power> of such runs.", ("Tests",)),
+    (r"All replies that were read, not verdicts alone, cost <Spent> at list prices (<Calls> calls, <TokensIn> tokens "
+     r"in, <TokensOut> out).",
+     ("Spent", "Calls", "TokensIn", "TokensOut")),
+    (r"The budget was <Budget>: no call is sent that could exceed it.", ("Budget",)),
+    (r"Draws of orders and resamples use seed <Seed>.", ("Seed",)),
+    (r"The hash of what was asked and read is <Inputs>.", ("Inputs",)),
+    (r"The code is Recuse at commit <Commit>, run on <Date>.", ("Commit", "Date")),
+)  # fmt: skip
+
+
+def methods_tex(every: Sequence[Results]) -> str:
+    """The file: one paragraph for each of the results that asked or read judges, in their order."""
+    return "\n\n".join([INTRO, *(paragraph(each) for each in every if "judges" in each.provenance)]) + "\n"
+
+
+def paragraph(results: Results) -> str:
+    """One run in sentences, with its title in front and its sources at the end."""
+    known = facts(results)
+    told = [filled(words, results, known) for words, needed in SENTENCES if all(name in known for name in needed)]
+    keys = ",".join(dict.fromkeys([SELF, *of_results(results)]))
+    title = filled("<Title>", results, known)
+    return "\n".join([rf"\paragraph{{{title}}}", *told, rf"Estimators, intervals and data: \citep{{{keys}}}."])
+
+
+def filled(words: str, results: Results, known: Mapping[str, str]) -> str:
+    r"""A sentence with a macro for each <Fact> of the run, and for each <*Fact> of all runs.
+
+    A macro that ends a sentence is followed by {}, so that TeX keeps the space after it.
+    """
+    for name in known:
+        words = words.replace(f"<{name}>", rf"\{camel(results.label, 'run')}{name}{{}}")
+    for name in ("Level", "LeastClusters", "Power"):
+        words = words.replace(f"<*{name}>", rf"\Recuse{name}{{}}")
+    return words
+
+
+#: Letters of a judge's name, and of a reason, that the one page has room for.
+LONGEST_NAME, LONGEST_WHY = 40, 120
+
+
+@dataclass(frozen=True)
+class Item:
+    """One question of the checklist.
+
+    `needs` is a sentence of facts, told of each run; or `measures` is a pattern of measures of the judge card, and
+    `by` the experiment that measures it.
+    """
+
+    question: str
+    needs: str = ""
+    measures: str = ""
+    by: str = ""
+
+
+CODE = "Commit <Commit>, seed <Seed>, inputs <Inputs>."
+#: What is described of every judge is no bias: it answers the first group of questions.
+ITEMS = (
+    Item("Who judged? (Names and returned model ids stand in the methods.)", "<Judges> judges, <Source>."),
+    Item("On how much?", "<Questions> questions, <Judgments> judgments."),
+    Item("Asked how often?", "<Repeats>"),
+    Item("In which order did answers stand?", "<Orders>"),
+    Item("What could not be read? (It is counted, and never scored.)", "<Unreadable> verdicts, <UnreadableShare>."),
+    Item("Does the place of an answer move verdicts?", measures="position|place|order effect",
+         by="arena_hard_position_bias"),
+    Item("Do both orders give one winner?", measures="both orders", by="arena_hard_position_bias"),
+    Item("Do judges prefer their own vendor or model?", measures="^self-preference", by="mt_bench_blind"),
+    Item("Do they defend their own wrong answers?", measures="harmful|evaluator-quality", by="quality_self_preference"),
+    Item("Does hiding the authorship change that?", measures="hidden authorship", by="quality_self_preference"),
+    Item("Does naming an author move verdicts?", measures="name effect|hint", by="hinting_groups"),
+    Item("Does length or style move verdicts?", measures="length|style|verbos|wording|format|tone|padd",
+         by="verbosity_style"),
+    Item("Do anchors, crowds and authority move judges?", measures="cognitive|anchor|bandwagon|authority",
+         by="cognitive_biases"),
+    Item("Do judges agree with people, or with what is right?", measures="accuracy|human|gold|agreement with"),
+    Item("How were intervals made?", "<*Level>, clustered by <Cluster>; none below <*LeastClusters> clusters."),
+    Item("Which tests were planned?", "<Tests>"),
+    Item("What did it cost?", "<Spent> for <Calls> calls; budget <Budget>."),
+    Item("Which code, draws and inputs?", CODE),
+)  # fmt: skip
+#: What is too long for the page where several runs differ in it.
+CHECKLIST_SENTENCES = ("<Orders>", "<Tests>", CODE)
+VERDICTS = {"bias": "shown in", "hint": "hinted at in", "not shown": "not shown in", "untold": "not testable in"}
+
+
+@dataclass(frozen=True)
+class Checklist:
+    """The finished checklist: its rows (question, answer) as LaTeX, and the macros of what it counts."""
+
+    rows: tuple[tuple[str, str], ...]
+    macros: dict[str, str]
+
+
+def checklist(every: Sequence[Results]) -> Checklist:
+    """Every item answered from these results; a measure that no item asks for gets a row of its own."""
+    macros: dict[str, str] = {}
+    asked = [each for each in every if "judges" in each.provenance]
+    lines = [(each, line) for each in asked if each.found for line in each.found.lines if _mine(each, line)]
+    rows, taken = [], {"unreadable"}
+    for item in ITEMS:
+        if item.needs:
+            rows.append((latex(item.question), _told(item.needs, asked)))
+            continue
+        found = [m for m in cards.measures(line for _, line in lines) if re.search(item.measures, m) and m not in taken]
+        taken |= set(found)
+        answers = [_measured(m, [pair for pair in lines if pair[1].measure == m], macros) for m in found]
+        rows.append((latex(item.question), " ".join(answers) or _absent(item)))
+    rest = [m for m in cards.measures(line for _, line in lines) if m not in taken]
+    rows += [(latex(f"{m}?"), _measured(m, [p for p in lines if p[1].measure == m], macros)) for m in rest]
+    rows.append((latex("Do published numbers come out?"), _claims(asked, macros)))
+    return Checklist(tuple(rows), macros)
+
+
+def _mine(results: Results, line: CardLine) -> bool:
+    return line.estimate.data == results.provenance.get("data")
+
+
+def _absent(item: Item) -> str:
+    why = f"no results of {item.by} are among these" if item.by else "no results here measure it"
+    return latex(f"Not measured: {why}.")
+
+
+def _told(words: str, asked: Sequence[Results]) -> str:
+    """One sentence a run; runs that would say the same say it once, and those that cannot say it say so."""
+    said: dict[tuple[str, ...], list[Results]] = {}
+    for results in asked:
+        known = facts(results)
+        needed = re.findall(r"<(\w+)>", words)
+        absent = [_spelled(name) for name in needed if name not in known]
+        told = f"Not recorded: {', '.join(absent)}." if absent else words
+        said.setdefault((told, *(known.get(name, "") for name in needed if not absent)), []).append(results)
+    if len(said) > 1 and words in CHECKLIST_SENTENCES:
+        return latex("Said of each run in the methods.")
+    parts = []
+    for (told, *_), several in said.items():
+        whose = ", ".join(latex(results.label) for results in several)
+        text = filled(told, several[0], facts(several[0]))
+        parts.append(text if len(said) == 1 else rf"\emph{{{whose}:}} {text}")
+    if not parts:
+        return latex("Not measured: nobody judged.")
+    simulated = all(results.provenance.get("data") == "simulated" for results in asked)
+    # A row that says so once need not say it of each number.
+    return rf"\RecuseAllSimulated{{{' '.join(parts)}}}" if simulated and "<Unreadable>" in words else " ".join(parts)
+
+
+def _spelled(name: str) -> str:
+    return re.sub("(?<=[a-z])(?=[A-Z])", " ", name).lower()
+
+
+def _measured(measure: str, pairs: Sequence[tuple[Results, CardLine]], macros: dict[str, str]) -> str:
+    """What a measure says of the judges, the gravest in numbers; each count and number is a macro."""
+    stem, whole = f"Checklist{camel(measure)}", rf"\emph{{{latex(measure)}:}} "
+    data = {line.estimate.data for _, line in pairs}
+    macros[f"{stem}Judges"] = _counted([line for _, line in pairs])
+    gravest = min(pairs, key=lambda pair: _rank(pair[1]))
+    if gravest[1].verdict == "described":
+        ends = [pick(pairs, key=lambda pair: pair[1].estimate.value) for pick in (min, max)]
+        text = rf"{' to '.join(map(_number, ends))}, of \{stem}Judges{{}} judges."
+    else:
+        told = []
+        for verdict, words in VERDICTS.items():
+            if some := [line for _, line in pairs if line.verdict == verdict]:
+                macros[f"{stem}{camel(verdict)}"] = _counted(some)
+                told.append(rf"{words} \{stem}{camel(verdict)}{{}}")
+        text = rf"{', '.join(told)} of \{stem}Judges{{}} judges; gravest {_number(gravest)}"
+        if gravest[1].verdict == "untold":
+            text += f", which {latex(cut(gravest[1].words, LONGEST_WHY))}"
+        text = f"{text}{_smallest(stem, pairs, macros)}."
+    # A row that says so once need not say it of each number.
+    return rf"\RecuseAllSimulated{{{whole}{text}}}" if data == {"simulated"} else whole + text
+
+
+def _counted(lines: Sequence[CardLine]) -> str:
+    return marked(f"{len({line.judge for line in lines}):,}", lines[0].estimate.data)
+
+
+def _number(pair: tuple[Results, CardLine]) -> str:
+    results, line = pair
+    return rf"\{macro_of(results)[place(line.estimate)]}Full{{}} ({latex(cut(line.judge, LONGEST_NAME))})"
+
+
+def _smallest(stem: str, pairs: Sequence[tuple[Results, CardLine]], macros: dict[str, str]) -> str:
+    """Of the judges of whom nothing is shown, the effect from which on it would have been, for the least sure one."""
+    silent = [line for _, line in pairs if line.verdict == "not shown"]
+    mute = [line for line in silent if line.smallest == line.smallest]
+    if not mute:
+        return ""
+    some = "" if len(mute) == len(silent) else " and such a size exists"
+    widest = max(mute, key=lambda line: line.smallest)
+    macros[f"{stem}Smallest"] = smallest(widest.estimate, widest.smallest)
+    found = r"would have been found in \RecusePower{} of such runs"
+    return rf"; where it is not shown{some}, effects from \{stem}Smallest{{}} on {found}"
+
+
+def _rank(line: CardLine) -> tuple[int, float]:
+    order = ("bias", "hint", "not shown", "untold", "described")
+    value = line.estimate.value
+    return order.index(line.verdict), 0.0 if value != value else -abs(value)
+
+
+def _claims(asked: Sequence[Results], macros: dict[str, str]) -> str:
+    """How many published numbers were recomputed, and how many came out."""
+    tables = [each.found.claims for each in asked if each.found and each.found.claims is not None]
+    if not any(map(len, tables)):
+        return latex("Not measured: nothing published was claimed of what was asked.")
+    counts = zip(("Claims", "ClaimsOut", "ClaimsDiffer"), count_claims(pd.concat(tables)), strict=True)
+    macros.update({f"Checklist{name}": f"{n:,}" for name, n in counts})
+    return (
+        r"Of \ChecklistClaims{} that can fail \ChecklistClaimsOut{} come out, \ChecklistClaimsDiffer{} differ; others "
+        r"follow from nothing that was published, or cannot be compared."
+    )
+
+
+def checklist_tex(done: Checklist) -> str:
+    """checklist.tex: one page, as a float of its own that spans both columns where there are two."""
+    return "\n".join([TOP, *(rf"\RecuseItem{{{question}}}{{{answer}}}" for question, answer in done.rows), BOTTOM, ""])
+
+
+TOP = r"""% The judge-bias reporting checklist, filled from the runs by `recuse paper`; every number in it is a macro.
+\begin{table*}[p]
+\centering
+\caption{Judge-bias reporting checklist, filled from the runs. Verdicts are those of the judge card: a bias is
+\emph{shown} where it stands after the correction for its family of tests, \emph{hinted at} where its interval leaves
+out zero and no more.}
+\label{tab:recuse-checklist}
+\RecuseSmall
+\setlength{\tabcolsep}{3pt}\setcounter{RecuseItem}{0}%
+\begin{tabular}{@{}r p{0.24\textwidth} p{0.69\textwidth}@{}}
+\toprule"""
+BOTTOM = r"""\bottomrule
+\end{tabular}
+\end{table*}"""

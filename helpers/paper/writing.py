@@ -1,26 +1,402 @@
-"""The folder of a paper: all its files at once, and none that somebody has changed by hand is replaced."""
+"""The folder of a paper: figures and tables as LaTeX floats, redrawn where they must, and an example that uses them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from helpers import export
+from helpers.config import collection_names, experiment_names
+from helpers.escaping import LONGEST_CAPTION, LONGEST_CELL, cut, latex, visible
 from helpers.export import PROTOCOL
-from helpers.paper.checklist import checklist, checklist_tex
-from helpers.paper.example import appendix, example, preamble
-from helpers.paper.folders import Results, load_all
-from helpers.paper.methods import methods_tex
-from helpers.paper.numbering import numbers_tex
-from helpers.paper.pages import Page, page
-from helpers.paper.redrawing import drawn_for, fits, redrawable, redrawn
-from helpers.paper.setting import figure_tex, share, stem, table_tex
-from helpers.paper.sources import bibliography, of_results
+from helpers.macros import MARK, camel, place, signs
+from helpers.paper.facts import (
+    bibliography,
+    checklist,
+    checklist_tex,
+    facts,
+    filled,
+    macro_of,
+    methods_tex,
+    numbers_tex,
+    of_results,
+)
+from helpers.paper.layout import (
+    ESTIMATE,
+    POINTS,
+    SMALLEST,
+    Layout,
+    Page,
+    Picture,
+    Results,
+    Sheet,
+    head_lines,
+    layouts,
+    load,
+    load_all,
+    natural_width,
+    page,
+    row_height,
+    written,
+)
+from helpers.run import notebooks
+from helpers.run.notebooks import available, collects, experiment_of, run_all
+from helpers.types import Estimate
+
+#: A table of more pages than this is cut: its CSV file, beside the results, holds all.
+MOST_PAGES = 3
+#: What rules, head and space take of a page besides the rows, in points.
+AROUND = 90
+#: Space around a figure and its caption, in points.
+SPACE = 30
+
+
+def stem(results: Results, name: str) -> str:
+    """The name of the files of one figure or table."""
+    return f"{results.label}-{name}"
+
+
+def figure_tex(results: Results, picture: Picture, page: Page) -> str:
+    """A figure in its own size, so that its letters are as large as they were drawn; wide ones over both columns.
+
+    Only one that is higher than the page is made smaller (`share`).
+    """
+    star = "*" if page.columns == 2 and picture.width > page.column + 0.01 else ""
+    height = picture.height * share(picture, page)
+    options = "" if height == picture.height else f"[height={height:.3f}in]"
+    alt = " ".join(visible(picture.alt).split())
+    return "\n".join(
+        [
+            f"% In other words: {alt}",
+            rf"\begin{{figure{star}}}[tp]",
+            r"\centering",
+            rf"\includegraphics{options}{{\RecuseFolder figures/{stem(results, picture.name)}}}",
+            rf"\caption{{{_caption(picture.caption)}}}",
+            rf"\label{{fig:{stem(results, picture.name)}}}",
+            rf"\end{{figure{star}}}",
+            "",
+        ]
+    )
+
+
+def share(picture: Picture, page: Page) -> float:
+    """The share of its own size that a figure has on the page: 1, or less where it and its caption are too high."""
+    wide = picture.width > page.column + 0.01
+    room = page.height - (_caption_height(picture.caption, page, wide) + SPACE) / POINTS
+    return min(1.0, room / picture.height)
+
+
+def table_tex(results: Results, sheet: Sheet, page: Page) -> str:
+    """A table with booktabs rules that fits its column, in as many parts as it needs."""
+    label = f"tab:{stem(results, sheet.name)}"
+    if not sheet.rows or not sheet.columns:
+        return f"% {visible(sheet.name)}: a table without rows.\n"
+    floats: list[str] = []
+    for layout in layouts(sheet, page):
+        parts, cut_at = _parts(sheet, layout, page)
+        for rows in parts:
+            words = sheet.caption if not floats else "Continued."
+            if cut_at and not floats:
+                words += f" The first {cut_at:,} of {len(sheet.rows):,} rows; {sheet.name}.csv holds all."
+            floats.append(_float(sheet, layout, rows, words, label if not floats else f"{label}-{len(floats) + 1}"))
+    return "\n".join(floats)
+
+
+def _caption(words: str) -> str:
+    return signs(latex(cut(words, LONGEST_CAPTION)))
+
+
+def _parts(sheet: Sheet, layout: Layout, page: Page) -> tuple[list[list[int]], int]:
+    """The rows of each page, and how many rows there are when some are left out, else 0."""
+    room = page.height * POINTS - AROUND - _caption_height(sheet.caption, page, layout.wide)
+    parts: list[list[int]] = [[]]
+    used = 0.0
+    for row in range(len(sheet.rows)):
+        height = row_height(sheet, layout, row)
+        if parts[-1] and used + height > room:
+            parts.append([])
+            used = 0.0
+        parts[-1].append(row)
+        used += height
+    if len(parts) <= MOST_PAGES:
+        return parts, 0
+    return parts[:MOST_PAGES], sum(map(len, parts[:MOST_PAGES]))
+
+
+def _caption_height(words: str, page: Page, wide: bool) -> float:
+    room = (page.text if wide or page.columns == 1 else page.column) * POINTS
+    return (1 + len(words) * 0.5 * page.caption / room) * page.caption * 1.2
+
+
+def _float(sheet: Sheet, layout: Layout, rows: Sequence[int], words: str, label: str) -> str:
+    star = "*" if layout.wide else ""
+    size = r"\RecuseSmall" if layout.size == SMALLEST else r"\RecuseMedium"
+    head = " & ".join(_head(sheet, layout, at) for at in layout.columns)
+    # Rows of several lines are told apart by the space between them.
+    end = r" \\[2pt]" if layout.stacked or layout.wrapped else r" \\"
+    body = [" & ".join(_cell(sheet, layout, row, at) for at in layout.columns) + end for row in rows]
+    kinds = "".join(_kind(sheet, layout, at) for at in layout.columns)
+    return "\n".join(
+        [
+            rf"\begin{{table{star}}}[tp]",
+            r"\centering",
+            rf"\caption{{{_caption(words)}}}",
+            rf"\label{{{re.sub('[^A-Za-z0-9:._-]', '-', label)}}}",
+            rf"{size}\setlength{{\tabcolsep}}{{4pt}}%",
+            rf"\RecuseFit{{\begin{{tabular}}{{@{{}}{kinds}@{{}}}}",
+            r"\toprule",
+            head + r" \\",
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}}",
+            rf"\end{{table{star}}}",
+            "",
+        ]
+    )
+
+
+def _kind(sheet: Sheet, layout: Layout, at: int) -> str:
+    if at in layout.wrapped:
+        return rf">{{\raggedright\arraybackslash}}p{{{layout.wrapped[at]:.0f}pt}}"
+    numeric = all(isinstance(row[at], int | float) or row[at] is None for row in sheet.rows)
+    return "r" if numeric else "l"
+
+
+def _head(sheet: Sheet, layout: Layout, at: int) -> str:
+    name = cut(sheet.columns[at], LONGEST_CELL)
+    if at in layout.wrapped or not layout.stacked:
+        return latex(name)
+    alone = replace(sheet, columns=tuple("" for _ in sheet.columns))
+    lines = head_lines(name, natural_width(alone, at, layout.size, True), layout.size)
+    return _stacked([latex(line) for line in lines], "b")
+
+
+def _cell(sheet: Sheet, layout: Layout, row: int, at: int) -> str:
+    text = cut(written(sheet.rows[row][at]), LONGEST_CELL)
+    bold = r"\textbf{{{}}}" if (row, at) in sheet.best else "{}"
+    found = ESTIMATE.fullmatch(text) if layout.stacked and at not in layout.wrapped else None
+    if not found:
+        return bold.format(signs(latex(text)) if text != "--" else text)
+    return _stacked([bold.format(signs(latex(found[each]))) for each in ("value", "interval")], "t")
+
+
+def _stacked(lines: Sequence[str], side: str) -> str:
+    if len(lines) == 1:
+        return lines[0]
+    inner = r" \\ ".join(lines)
+    return rf"\begin{{tabular}}[{side}]{{@{{}}l@{{}}}}{inner}\end{{tabular}}"
+
+
+REPORT = "report.ipynb"
+#: Numbers are written with six digits; another machine may differ in the last of them.
+SAME = 1e-4
+
+
+def drawn_for(results: Results, page: Page) -> bool:
+    """Whether all figures of these results are drawn in that style, and their files are there."""
+    return results.pictures is not None and all(fits(each, page) for each in results.pictures)
+
+
+def fits(picture: Picture, page: Page) -> bool:
+    """Whether a figure is drawn in that style, is no wider than the page, and its file is there."""
+    return picture.style == page.name and picture.width <= page.text + 0.01 and picture.pdf.is_file()
+
+
+def redrawable(results: Results) -> bool:
+    """Whether a notebook of this repository makes such results."""
+    return results.experiment in {*experiment_names(), *collection_names()}
+
+
+def redrawn(results: Results, page: Page, workshop: Path) -> Results:
+    """The same results with figures in that style, made in `workshop` by running their notebook again.
+
+    Nobody but simulated judges is asked: replies of others come from the store. What comes out must be the numbers that
+    were there, else ValueError; so it is where the notebook does not run through.
+    """
+    notebook = next(each for each in available().values() if experiment_of(each) == results.experiment)
+    out = workshop / results.label
+    given = {**parameters(results), "figure_style": page.name, "out": str(out)}
+    if not collects(notebook):
+        given["budget_usd"] = 0.0
+        if results.provenance.get("data") == "asked":
+            given["judgments"] = "stored"
+    remedy = f"run {notebook.stem} yourself with -p figure_style {page.name}, and name its folder with --results"
+    try:
+        (done,) = run_all([notebook], given, 1)
+    except ValueError as error:
+        raise ValueError(f"{results.folder}: its figures cannot be drawn again ({error}); {remedy}") from None
+    if done.error:
+        raise ValueError(f"{results.folder}: its figures cannot be drawn again: {done.error}; {remedy}")
+    fresh = load(out, results.label)
+    if told := differences(results.estimates, fresh.estimates):
+        raise ValueError(
+            f"{results.folder}: running {notebook.stem} again gives other numbers ({told}): code, versions or replies "
+            f"have changed since; {remedy}"
+        )
+    return replace(fresh, folder=results.folder, provenance=results.provenance, run=results.run or fresh.run)
+
+
+def parameters(results: Results) -> dict[str, Any]:
+    """The parameters of a run: as its own report holds them, else as its numbers tell them.
+
+    These name files without their folders, because a result says nothing of the machine that made it.
+    """
+    report = results.folder / REPORT
+    if report.is_file():
+        return notebooks.parameters(notebooks.load(report), (notebooks.INJECTED,))
+    return dict(results.provenance["parameters"])
+
+
+def differences(before: Sequence[Estimate], after: Sequence[Estimate]) -> str:
+    """Where two runs differ in what they found, in a few words; "" where they do not."""
+    known, fresh = _by_place(before), _by_place(after)
+    if known.keys() != fresh.keys():
+        return f"{len(known.keys() ^ fresh.keys())} are in one of them only"
+    other = [at for at, one in known.items() if not _same(one, fresh[at])]
+    if not other:
+        return ""
+    first = known[other[0]]
+    place = ", ".join(f"{key} {value}" for key, value in first.where.items())
+    return f"{len(other)} of {len(known)}, the first: {first.id} ({place}) was {first}, is {fresh[other[0]]}"
+
+
+def _by_place(estimates: Sequence[Estimate]) -> dict[tuple[object, ...], Estimate]:
+    return {(each.id, each.data, *sorted(each.where.items())): each for each in estimates}
+
+
+def _same(one: Estimate, other: Estimate) -> bool:
+    pairs = ((one.value, other.value), (one.low, other.low), (one.high, other.high))
+    return one.n == other.n and all(
+        math.isnan(a) == math.isnan(b) and (math.isnan(a) or math.isclose(a, b, rel_tol=SAME, abs_tol=SAME / 100))
+        for a, b in pairs
+    )
+
+
+PREAMBLE = r"""% What figures, tables, numbers and checklist need: \input{recuse} in the preamble. By `recuse paper`.
+\usepackage{graphicx,booktabs,array}
+% Where this folder lies, seen from your paper: \newcommand{\RecuseFolder}{recuse/} before you read this file.
+\providecommand{\RecuseFolder}{}
+% A simulated number prints this word beside it; a text that says it once, in front, need not repeat it.
+MARK
+\providecommand{\RecuseAllSimulated}[1]{{\renewcommand{\RecuseSimulated}[1]{##1}SIMULATED, #1}}
+% Sizes of letters in tables; nothing is set smaller.
+\providecommand{\RecuseMedium}{\fontsize{9}{10.8}\selectfont}
+\providecommand{\RecuseSmall}{\fontsize{8}{9.6}\selectfont}
+% A table that is still too wide, in wider letters than those it was measured with, is shrunk, and TeX says by how much.
+\newsavebox{\RecuseBox}
+\newcommand{\RecuseFit}[1]{\sbox{\RecuseBox}{#1}%
+  \ifdim\wd\RecuseBox>\linewidth
+    \typeout{Recuse: a table of \the\wd\RecuseBox\space is shrunk to \the\linewidth}%
+    \resizebox{\linewidth}{!}{\usebox{\RecuseBox}}%
+  \else\usebox{\RecuseBox}\fi}
+\newcounter{RecuseItem}
+\newcommand{\RecuseItem}[2]{\stepcounter{RecuseItem}\arabic{RecuseItem} &
+  \raggedright #1 & \raggedright\arraybackslash #2 \\[1.5pt]}
+\input{\RecuseFolder numbers}
+"""
+
+
+def preamble() -> str:
+    """recuse.tex."""
+    return PREAMBLE.replace("MARK", MARK)
+
+
+def example(every: Sequence[Results], page: Page) -> str:
+    """example.tex: for each of the results its findings, first figure and first table, then methods and checklist."""
+    asked = [each for each in every if each.found]
+    return "\n".join(
+        [
+            *_class(page),
+            r"\begin{document}",
+            r"\title{An Example: How Biased Are These Judges?}",
+            r"\author{Made by \texttt{recuse paper}}",
+            r"\date{}",
+            r"\maketitle",
+            r"\suppressfloats[t]",
+            r"\begin{abstract}",
+            r"Every number below is a macro of \texttt{numbers.tex}: when the results are made anew, so is this paper.",
+            rf"The columns are those of {latex(page.name.upper())}; its own style file belongs to it, and goes here.",
+            r"\end{abstract}",
+            r"\section{Results}",
+            *(line for each in asked for line in _findings(each)),
+            r"\section{Methods}",
+            r"\input{\RecuseFolder methods}",
+            r"\input{\RecuseFolder checklist}",
+            r"\bibliographystyle{plainnat}",
+            r"\bibliography{\RecuseFolder references}",
+            r"\appendix",
+            r"\section{All figures and tables}",
+            # Floats come on the pages after it: a heading that began a page would be alone there.
+            r"What the text above does not show follows, one experiment after the other.",
+            r"\input{\RecuseFolder appendix}",
+            r"\end{document}",
+            "",
+        ]
+    )
+
+
+def appendix(every: Sequence[Results]) -> str:
+    """appendix.tex: all figures and tables that example.tex does not show."""
+    head = "% All other figures and tables; a page is begun anew so that no more floats wait than TeX can hold."
+    return "\n".join([head, *(line for each in every for line in _rest(each, shown=each.found is not None)), ""])
+
+
+def _class(page: Page) -> list[str]:
+    """The page of the style in plain LaTeX: text block, columns, size of letters and captions."""
+    options = [f"{page.base:g}pt", page.paper, *(["twocolumn"] if page.columns == 2 else [])]
+    sizes = {(10, 10): "normalsize", (10, 9): "small", (11, 10): "small"}
+    return [
+        "% A paper that uses everything in this folder: pdflatex, bibtex, pdflatex, pdflatex.",
+        rf"\documentclass[{','.join(options)}]{{article}}",
+        rf"\usepackage[textwidth={page.text:g}in,textheight={page.height:g}in,columnsep={page.gap:.4g}in,centering]{{geometry}}",
+        rf"\usepackage[font={sizes[int(page.base), int(page.caption)]}]{{caption}}",
+        r"\usepackage[round]{natbib}",
+        r"\usepackage{url}",
+        r"\input{recuse}",
+        r"\sloppy  % as the styles have it",
+    ]
+
+
+def _findings(results: Results) -> list[str]:
+    """What some results found, a sentence for each source of data with its number, and where to look."""
+    known = facts(results)
+    told = [filled(r"\paragraph{<Title>}", results, known)]
+    for row in results.found.rows:
+        name = macro_of(results)[place(row.estimate)]
+        size = rf", $n = {{}}$\{name}N{{}}" if row.estimate.n else ""
+        told.append(
+            filled(
+                rf"<Finding{camel(row.estimate.data)}> The number that carries it: \{name}Full{{}}{size}.",
+                results,
+                known,
+            )
+        )
+    refs = [rf"Figure~\ref{{fig:{stem(results, each.name)}}}" for each in (results.pictures or ())[:1]]
+    refs += [rf"Table~\ref{{tab:{stem(results, each.name)}}}" for each in (results.sheets or ())[:1] if each.rows]
+    if refs:
+        told.append(f"See {' and '.join(refs)}.")
+    told += [rf"\input{{\RecuseFolder figures/{stem(results, each.name)}}}" for each in (results.pictures or ())[:1]]
+    told += [rf"\input{{\RecuseFolder tables/{stem(results, each.name)}}}" for each in (results.sheets or ())[:1]]
+    return [*told, ""]
+
+
+def _rest(results: Results, shown: bool) -> list[str]:
+    """The figures and tables of some results but for those that the example shows."""
+    first = 1 if shown else 0
+    named = [
+        rf"\input{{\RecuseFolder figures/{stem(results, each.name)}}}" for each in (results.pictures or ())[first:]
+    ]
+    named += [rf"\input{{\RecuseFolder tables/{stem(results, each.name)}}}" for each in (results.sheets or ())[first:]]
+    return [*named, r"\clearpage"]
+
 
 #: What was written last, with its hash: by this a file that somebody changed is known.
 RECORD = "paper.json"

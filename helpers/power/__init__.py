@@ -1,11 +1,17 @@
 """What so many questions, judges and repeats can show, how many an effect takes, and what that costs."""
 
-from helpers.power.cost import Cost, cost
-from helpers.power.families import of_run, precisions
-from helpers.power.pilot import read_pilot
-from helpers.power.precision import Precision, chance, curve, questions_for, smallest_detectable
-from helpers.power.showing import curves, sentence, summary, table, wanted
-from helpers.power.worlds import simulated
+from helpers.power.planning import Cost, cost, curves, sentence, summary, table, wanted
+from helpers.power.precision import (
+    Precision,
+    chance,
+    curve,
+    of_run,
+    precisions,
+    questions_for,
+    read_pilot,
+    simulated,
+    smallest_detectable,
+)
 
 __all__ = [
     "Cost",

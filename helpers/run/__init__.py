@@ -2,11 +2,11 @@
 
 from helpers.run.arrays import array_table, read_arrays
 from helpers.run.asking import Asked, ask, budget_of, caution, pilot, plan
-from helpers.run.game_sources import features
 from helpers.run.publishing import write_arena, write_published
 from helpers.run.showing import (
     control_gap,
     controls_told,
+    costs,
     example,
     losses,
     losses_words,
@@ -14,8 +14,9 @@ from helpers.run.showing import (
     provenance,
     say,
     show,
+    summary,
 )
-from helpers.run.summing import costs, summary
+from helpers.run.sources import features
 
 __all__ = [
     "Asked",

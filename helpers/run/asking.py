@@ -1,10 +1,12 @@
-"""One experiment from questions to a tidy frame: plan, budget, ask what is missing, read."""
+"""One experiment from questions to a tidy frame: plan, budget, ask what is missing, read, account."""
 
 from __future__ import annotations
 
+import asyncio
 import importlib
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from types import ModuleType, SimpleNamespace
@@ -14,26 +16,126 @@ from helpers.config import limits_of
 from helpers.judge import (
     Account,
     Budget,
+    Interrupted,
     NoPrice,
     Plan,
+    Spending,
+    actual,
     check_fit,
     check_keys,
+    dollars,
     earlier,
     judge_all,
     labels_of,
     make_plan,
     notice,
 )
-from helpers.providers import Clock, as_served, simulated
-from helpers.run.accounting import tell
-from helpers.run.control import Control, controls, partnered, serving
-from helpers.run.resuming import resumable
-from helpers.run.settling import judged, notes
+from helpers.judge.budget import cost
+from helpers.providers import Clock, as_served, missing_keys, simulated
+from helpers.providers.keys import in_browser
+from helpers.run.control import Control, controls, judged, notes, partnered, serving
 from helpers.run.sources import answers_of, judgments_of, questions_of, with_clusters
 from helpers.types import Answer, Experiment, Judgment, Model, Question, Trial
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def costs(account: Account, judgments: Iterable[Judgment]) -> dict[str, Any]:
+    """For run.json: the dollars spent in this run, of each model calls, tokens and what its replies cost, the account.
+
+    `models` counts all replies that the run reads, `stored` those of them that were asked before it; replies that two
+    experiments share count in both. `usd` is at today's price, None where none is known. Published judgments have no
+    models. `account` holds what this run sent, failed attempts too, as `Spending` tells it, and the sums.
+    """
+    every: dict[str, dict[str, Any]] = {}
+    before: dict[str, dict[str, Any]] = {}
+    for each in _replied(judgments):
+        for found in (every,) if each.trial.request.key in account.replies else (every, before):
+            _count(found, each)
+    return {
+        "spent_usd": account.total.usd,
+        "models": [every[name] for name in sorted(every)],
+        "stored": [before[name] for name in sorted(before)],
+        "account": {
+            "budget_usd": account.limit,
+            "models": [_told(row) for row in account.rows],
+            "total": _told(account.total),
+        },
+    }
+
+
+def tell(name: str, account: Account, judgments: Iterable[Judgment]) -> None:
+    """The account of a run as a short table, where anybody but simulated models was asked.
+
+    It goes where progress goes, and under the cell of a notebook that somebody looks at: what a run cost is no result,
+    and a rerun, which asks nothing, must give the same report.
+    """
+    if all(row.simulated for row in account.rows):
+        return
+    text = f"{name}: the account of this run, in US dollars\n{account}"
+    before = costs(account, judgments)["stored"]
+    if before:
+        calls, usd = sum(row["calls"] for row in before), math.fsum(row["usd"] for row in before)
+        price = "at a price that is not known of all" if math.isnan(usd) else f"which cost {dollars(usd)}"
+        text += f"\nNot in it: {calls} replies that were asked before, {price}."
+    if not in_browser():
+        notice(text)
+        return
+    from IPython.display import Markdown, display
+
+    display(Markdown(f"```text\n{text}\n```"))
+
+
+def _count(found: dict[str, dict[str, Any]], each: Judgment) -> None:
+    request, reply = each.trial.request, each.completion
+    name = request.model.name
+    row = found.setdefault(name, {"model": name, "calls": 0, "input": 0, "output": 0, "usd": 0.0})
+    row["calls"] += 1
+    row["input"] += reply.usage.input or 0
+    row["output"] += reply.usage.output or 0
+    try:
+        row["usd"] += actual(request, reply)
+    except NoPrice:
+        row["usd"] = math.nan
+
+
+def _told(row: Spending) -> dict[str, Any]:
+    return {
+        "model": row.model,
+        "attempts": row.attempts,
+        "spent_usd": row.usd,
+        "reserved_usd": row.reserved,
+        "remaining_usd": row.remaining,
+        "budget_usd": row.limit,
+        "maybe_billed": row.maybe_billed,
+        "maybe_billed_usd": row.maybe_billed_usd,
+        "input": row.input,
+        "output": row.output,
+        "cached": row.cached,
+    }
+
+
+def _replied(judgments: Iterable[Judgment]) -> Iterable[Judgment]:
+    """One judgment a reply: trials that share a request share its reply."""
+    known: Mapping[str, Judgment] = {each.trial.request.key: each for each in judgments if each.completion is not None}
+    return known.values()
+
+
+@contextmanager
+def resumable(budget: Budget, ahead: Mapping[str, int]) -> Iterator[None]:
+    """Let an interrupt say so too where it comes before or between the calls, and name those that are `ahead`.
+
+    `ahead` counts the missing calls of each stage that has not begun when the interrupt comes.
+    """
+    try:
+        yield
+    except (KeyboardInterrupt, asyncio.CancelledError) as interrupt:
+        words = str(interrupt) or ("what came is stored" if budget.rows else "nothing was asked")
+        to_come = ", ".join(f"{calls} calls of {stage}" for stage, calls in ahead.items() if calls)
+        kind = KeyboardInterrupt if isinstance(interrupt, KeyboardInterrupt) else Interrupted
+        raise kind(f"{words}; still to come: {to_come}" if to_come else words) from None
+
 
 __all__ = ["Asked", "answers_of", "ask", "bias_of", "pilot", "plan", "questions_of"]
 
@@ -246,7 +348,7 @@ async def _asked(
     for stage in bias.STAGES[:-1]:
         trials = before[stage] if settled else bias.trials(stage, experiment, questions, said, given)
         ahead.pop(stage, None)
-        said |= _replied(await judge_all(trials, stage=stage, **options))
+        said |= _asking_replied(await judge_all(trials, stage=stage, **options))
     judging = bias.STAGES[-1]
     trials = before[judging] if settled else bias.trials(judging, experiment, questions, said, given)
     answers = given if given is not None else bias.answers(experiment, questions, said)
@@ -285,7 +387,7 @@ def _unasked(
     return ValueError(f"none of {len(questions)} questions has {bias.NEEDS}{why}")
 
 
-def _replied(judgments: Sequence[Judgment]) -> dict[str, Judgment]:
+def _asking_replied(judgments: Sequence[Judgment]) -> dict[str, Judgment]:
     """The judgments that have a reply, by its key."""
     return {each.trial.request.key: each for each in judgments if each.completion is not None}
 
@@ -331,7 +433,7 @@ async def _known(
     for stage in bias.STAGES:
         known[stage] = bias.trials(stage, experiment, questions, said, given)
         if stage != bias.STAGES[-1]:
-            said |= _replied(await judge_all(known[stage], folder=experiment.store, ask=False))
+            said |= _asking_replied(await judge_all(known[stage], folder=experiment.store, ask=False))
     return known
 
 
@@ -347,3 +449,23 @@ def _loaded(experiment: Experiment) -> Asked:
     frame = bias_of(experiment).published_frame(judgments_of(experiment))
     data = "hub" if experiment.judgments == "hub" else "folder"
     return Asked(experiment, (), {}, (), frame, data, {}, None)
+
+
+def check_ready(experiment: Experiment) -> None:
+    """Raise MissingKey or NoPrice where a call that is missing needs a key that is not set or has no known price.
+
+    What is stored needs neither. So where one of the models lacks something, all is planned: only then it shows
+    whether that one will be asked.
+    """
+    if experiment.judgments != "ask":
+        return
+    if missing_keys(experiment.models) or any(map(_without_price, experiment.models)):
+        refuse_early(asyncio.run(plan(experiment)), experiment.models)
+
+
+def _without_price(model: Model) -> bool:
+    try:
+        cost(model, 0, 0)
+    except NoPrice:
+        return True
+    return False

@@ -1,23 +1,208 @@
-"""One cell of a matrix: run in a folder of its own, on any machine, and what it leaves there."""
+"""The cells of a matrix: each run in a folder of its own, what comes home, and what was found."""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import os
+import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from itertools import product
+from math import prod
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from helpers import export, paths, store
-from helpers.commands.spending import cost_of
-from helpers.config import load_config, load_models
-from helpers.run.grid import Cell
-from helpers.run.notebooks import Result, available, execute, experiment_of, quiet
+from helpers.commands.printing import cost_of
+from helpers.config import ConfigError, line_of, load_config, load_models, read_yaml
+from helpers.judge import notice, wait_for_lock
+from helpers.providers import Clock
+from helpers.run.notebooks import Result, available, chosen, collects, execute, experiment_of, quiet
 from helpers.run.showing import SOURCES
+from helpers.types import short_hash
+from helpers.words import CardLine
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from helpers.figures.across_runs import Run
+
+#: What each cell gets from the matrix itself.
+OURS = ("out", "store", "budget_usd", "budget_total_usd")
+#: More cells than this are a slip of the pen.
+MOST_CELLS = 10_000
+KEYS = ("notebooks", "parameters", "include", "exclude")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The parameters with which the notebooks run once: `varied` come from the grid, `given` hold in all cells."""
+
+    notebooks: tuple[str, ...]
+    varied: Mapping[str, Any]
+    given: Mapping[str, Any]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """All of them, by name."""
+        return {**self.given, **self.varied}
+
+    @property
+    def id(self) -> str:
+        """The name of the cell and of its folder: the same whatever other cells the grid has."""
+        return short_hash(json.dumps([self.notebooks, sorted(self.parameters.items())]), digits=10)
+
+    def __str__(self) -> str:
+        """The cell by what varies, in one line."""
+        return ", ".join(f"{name}={_shown(value)}" for name, value in self.varied.items()) or "no parameter varied"
+
+
+def read_grid(path: Path, given: Mapping[str, Any]) -> list[Cell]:
+    """The cells of a grid file, in order: the product of its lists (the last varies fastest), then those of `include`.
+
+    `given` are parameters that hold in all cells. Everything wrong is a ConfigError that names file and line.
+    """
+    grid = read_yaml(path)
+    if not isinstance(grid, dict):
+        raise ConfigError(f"{path}: expected {', '.join(KEYS)}; found {type(grid).__name__}")
+    for key in grid:
+        if key not in KEYS:
+            raise ConfigError(f"{_at(path, key)}: unknown key '{key}'; valid keys: {', '.join(KEYS)}")
+    notebooks = _notebooks(path, grid)
+    lists = _lists(path, grid, given)
+    excluded = _excluded(path, grid, lists)
+    varied = [dict(zip(lists, values, strict=True)) for values in product(*lists.values())] if lists else []
+    if excluded:
+        held = [(each, _texts(each).items()) for each in varied]
+        varied = [each for each, has in held if not any(wanted <= has for wanted in excluded)]
+    cells = {cell.id: cell for cell in (Cell(notebooks, each, given) for each in varied)}
+    included = _mappings(path, grid, "include")
+    _refuse_many(path, "include", len(cells) + len(included))
+    for number, more in enumerate(included):
+        _refuse_taken(path, more, given, "include", number)
+        cell = Cell(notebooks, more, given)
+        if cell.id in cells:
+            raise ConfigError(f"{_at(path, 'include', number)}: the cell {cell} is there already")
+        cells[cell.id] = cell
+    if not cells:
+        raise ConfigError(f"{path}: no cell is left; `parameters:` holds lists, `include:` single cells")
+    return [*cells.values()]
+
+
+def _notebooks(path: Path, grid: Mapping[str, Any]) -> tuple[str, ...]:
+    """The notebooks of each cell, those first that others come `after:`."""
+    named = grid.get("notebooks")
+    where = _at(path, "notebooks")
+    asking = [name for name, book in available().items() if not collects(book)]
+    if not isinstance(named, list) or not named or not all(isinstance(each, str) for each in named):
+        raise ConfigError(f"{where}: notebooks must be a list of names, not empty; there are: {', '.join(asking)}")
+    try:
+        books = {experiment_of(book): book.stem for book in chosen(tuple(named))}
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from None
+    if len(books) < len(named):
+        raise ConfigError(f"{where}: a notebook is named twice")
+    collecting = [stem for stem in books.values() if stem not in asking]
+    if collecting:
+        raise ConfigError(
+            f"{where}: {', '.join(collecting)} collects what others found and cannot be part of a matrix; afterwards "
+            "`recuse run` it with -p results and a folder of cells"
+        )
+    try:
+        order = TopologicalSorter({name: [a for a in load_config(name).after if a in books] for name in books})
+        return tuple(books[name] for name in order.static_order())
+    except CycleError:
+        raise ConfigError(f"{where}: by their `after:` these wait for each other: {', '.join(books)}") from None
+
+
+def _lists(path: Path, grid: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, list[Any]]:
+    lists = grid.get("parameters", {})
+    if not isinstance(lists, dict):
+        raise ConfigError(f"{_at(path, 'parameters')}: parameters must be a list a name, such as seed: [1, 2]")
+    _refuse_taken(path, lists, given, "parameters")
+    for name, values in lists.items():
+        if not isinstance(values, list) or not values:
+            told = f"{name} = {_shown(values)}: must be a list of values, such as [1, 2]"
+            raise ConfigError(f"{_at(path, 'parameters', name)}: {told}")
+        text, times = Counter(map(_text, values)).most_common(1)[0]
+        if times > 1:
+            raise ConfigError(f"{_at(path, 'parameters', name)}: {name} lists {_shown(json.loads(text))} twice")
+    _refuse_many(path, "parameters", prod(map(len, lists.values())))
+    return lists
+
+
+def _refuse_many(path: Path, key: str, cells: int) -> None:
+    if cells > MOST_CELLS:
+        raise ConfigError(f"{_at(path, key)}: {cells} cells; at most {MOST_CELLS} are run at once")
+
+
+def _excluded(path: Path, grid: Mapping[str, Any], lists: Mapping[str, list[Any]]) -> list[ItemsView[str, str]]:
+    found = []
+    for number, wanted in enumerate(_mappings(path, grid, "exclude")):
+        for name, value in wanted.items():
+            told = ""
+            if name not in lists:
+                told = f"'{name}' is not varied; `parameters:` has: {', '.join(lists)}"
+            elif _text(value) not in map(_text, lists[name]):
+                told = f"{name} = {_shown(value)} is in no cell; it is one of: {', '.join(map(_shown, lists[name]))}"
+            if told:
+                raise ConfigError(f"{_at(path, 'exclude', number, name)}: {told}")
+        found.append(_texts(wanted).items())
+    return found
+
+
+def _mappings(path: Path, grid: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+    listed = grid.get(key, [])
+    if not isinstance(listed, list):
+        raise ConfigError(f"{_at(path, key)}: {key} must be a list of parameters with values, one entry a cell")
+    for number, each in enumerate(listed):
+        if not isinstance(each, dict) or not each:
+            raise ConfigError(f"{_at(path, key, number)}: {_shown(each)}: an entry of {key} is like {{seed: 1}}")
+    return listed
+
+
+def _refuse_taken(path: Path, named: Mapping[str, Any], given: Mapping[str, Any], *keys: str | int) -> None:
+    for name in named:
+        told = ""
+        if not isinstance(name, str):
+            told = f"{name!r} is no name of a parameter"
+        elif name in OURS:
+            ours = "budget_usd" if name == "budget_total_usd" else name
+            told = f"{name} is one for the whole matrix; give it with -p {ours}"
+        elif name in given:
+            told = f"{name} is also given with -p; leave one of them out"
+        if told:
+            raise ConfigError(f"{_at(path, *keys, name)}: {told}")
+
+
+def _at(path: Path, *keys: str | int) -> str:
+    """File and line of what stands under these keys, or of what is around it."""
+    line = line_of(path, keys)
+    return f"{path}, line {line}" if line else str(path)
+
+
+def _texts(values: Mapping[str, Any]) -> dict[str, str]:
+    """Values that can be compared: 1, 1.0 and true are three."""
+    return {name: _text(value) for name, value in values.items()}
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value)
+
+
+def _shown(value: Any) -> str:
+    """A value as it is written in a grid, in one line."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_shown, value))}]"
+    return value if isinstance(value, str) else json.dumps(value)
+
 
 #: In the folder of a cell: its replies until they are in the main store, and what became of it.
 REPLIES, STATE = "replies", "cell.json"
@@ -205,3 +390,153 @@ def code_now() -> str:
             digest.update(path.relative_to(paths.ROOT).as_posix().encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def take_in(lines: Path, replies: Path) -> None:
+    """Move the replies of a cell into the main store: what is there already is not doubled, the first counts.
+
+    Who still writes to one of their files is waited for (a run of the main store, a process of a run that was killed),
+    and nobody else writes to them until this is done. Lines that no run can use are named, and kept beside the file.
+    """
+    with ExitStack() as stack:
+        here = sorted(lines.glob("*.jsonl")) if lines.is_dir() else []
+        for path in here:
+            stack.callback(_locked(path).release)
+        for each in store.bring_home(lines, replies, _locked) if here else ():
+            if each.left:
+                numbers = ", ".join(str(line.number) for line in each.left)
+                path = store.file_of(replies, each.model)
+                notice(f"warning: {lines / path.name}: line {numbers} could not be read and lies in {path}.damaged")
+        shutil.rmtree(lines, ignore_errors=True)
+
+
+def _locked(path: Path) -> Any:
+    return asyncio.run(wait_for_lock(path, Clock()))
+
+
+#: The fields of a number in numbers.json that become columns, besides `id` and what is in `where`.
+FIELDS = ("value", "low", "high", "n", "clusters", "unit", "method", "data")
+
+#: What rows of judges say by themselves.
+JUDGES = ("judges",)
+#: Letters of settings up to which they have names: a label of a figure holds no more.
+SHORT = 28
+#: A cell in which nothing is changed, beside cells in which something is.
+DEFAULT = "default"
+
+
+def numbers(cells: Sequence[Cell], folder: Path) -> pd.DataFrame:
+    """A row a cell, experiment and number of the cells that are done.
+
+    Columns: cell, what varies, experiment, id, `where.<...>` for what each number is of, and FIELDS.
+    """
+    import pandas as pd
+
+    rows = [row for cell in cells if done(cell, place := folder / "cells" / cell.id) for row in _rows(cell, place)]
+    wheres = sorted({name for row in rows for name in row if name.startswith("where.")})
+    return pd.DataFrame(rows, columns=["cell", *_varied(cells), "experiment", "id", *wheres, *FIELDS])
+
+
+def _rows(cell: Cell, folder: Path) -> Iterator[dict[str, Any]]:
+    for experiment in (experiment_of(available()[name]) for name in cell.notebooks):
+        found = json.loads((folder / experiment / "numbers.json").read_text(encoding="utf-8"))["numbers"]
+        for number in found:
+            where = {f"where.{name}": value for name, value in number["where"].items()}
+            fields = {name: number.get(name) for name in ("id", *FIELDS)}
+            yield {"cell": cell.id, **_values(cell), "experiment": experiment, **where, **fields}
+
+
+def results(cells: Sequence[Cell], folder: Path) -> pd.DataFrame:
+    """A row a cell, experiment and line of its judge card, that is a judge and measure.
+
+    Published data, which all cells share, are left out. Columns: cell, what varies, experiment, data, judge, measure,
+    id and where (which number it is; as JSON), verdict, value, low, high, unit, n, clusters, p (after the experiment's
+    correction, which holds within the cell), smallest (the smallest effect found in 80 % of such runs), words. NaN
+    where there is no interval or no test.
+    """
+    import pandas as pd
+
+    told, held = ("judge", "measure", "verdict", "p", "smallest", "words"), ("value", "low", "high", "unit", "n")
+    held = ("id", *held, "clusters")
+    rows = [
+        {
+            **{"cell": cell.id, **_values(cell), "experiment": experiment, "data": line.estimate.data},
+            **{name: getattr(line, name) for name in told},
+            **{name: getattr(line.estimate, name) for name in held},
+            "where": json.dumps(line.estimate.where),
+        }
+        for cell, experiment, line in _lines(cells, folder)
+    ]
+    columns = ["experiment", "data", "judge", "measure", "id", "where", "verdict", *held[1:], "p", "smallest", "words"]
+    return pd.DataFrame(rows, columns=["cell", *_varied(cells), *columns])
+
+
+def runs(cells: Sequence[Cell], folder: Path) -> list[Run]:
+    """The judge cards of the cells that are done, in their order, with the settings of each cell in words.
+
+    Who judges stands beside the lines and is no setting where no judge is in two cells of the same other settings.
+    Values have the names of their parameters where these are short or not all cells have them. Where words would be too
+    long to be told apart, a cell is named by its id, as in the tables.
+    """
+    from helpers.figures.across_runs import Run
+
+    found: dict[str, list[CardLine]] = {}
+    for cell, _, line in _lines(cells, folder):
+        found.setdefault(cell.id, []).append(line)
+    there = [cell for cell in cells if cell.id in found]
+    judged = [(_settings(cell, JUDGES), judge) for cell in there for judge in {x.judge for x in found[cell.id]}]
+    left_out = JUDGES if len(set(judged)) == len(judged) else ()
+    names = len({tuple(cell.varied) for cell in there}) > 1
+    words = {cell.id: _settings(cell, left_out, names=True) for cell in there}
+    if not names and max(map(len, words.values()), default=0) > SHORT:
+        words = {cell.id: _settings(cell, left_out) for cell in there}
+    if max(map(len, words.values()), default=0) > SHORT:
+        words = {cell.id: cell.id for cell in there}
+    none = DEFAULT if any(words.values()) else ""
+    return [Run(words[cell.id] or none, found[cell.id]) for cell in there]
+
+
+def varied(cells: Iterable[Cell]) -> list[str]:
+    """The names of the parameters that vary, apart from who judges, in the order of the grid."""
+    return [name for name in _varied(cells) if name not in JUDGES]
+
+
+def _lines(cells: Sequence[Cell], folder: Path) -> Iterator[tuple[Cell, str, CardLine]]:
+    from helpers.overview.collecting import SUMMARY, read
+
+    for cell in cells:
+        if not done(cell, place := folder / "cells" / cell.id):
+            continue
+        for experiment in (experiment_of(available()[name]) for name in cell.notebooks):
+            if (place / experiment / SUMMARY).is_file():  # a notebook that asks nobody has none
+                lines = read(place / experiment).lines
+                yield from ((cell, experiment, line) for line in lines if line.estimate.data != "published")
+
+
+def _settings(cell: Cell, left_out: Sequence[str], names: bool = False) -> str:
+    told = {name: value for name, value in _values(cell).items() if name not in left_out}
+    return ", ".join(f"{name} {value}" if names else str(value) for name, value in told.items())
+
+
+def states(cells: Sequence[Cell], folder: Path) -> pd.DataFrame:
+    """A row a cell: what varies, whether it is done, failed or not run, seconds, dollars at most, errors."""
+    import pandas as pd
+
+    rows = []
+    for cell in cells:
+        found = kept(folder / "cells" / cell.id)
+        state = "done" if done(cell, folder / "cells" / cell.id) else "failed" if found.get("errors") else "not run"
+        errors = "; ".join(f"{name}: {text}" for name, text in found.get("errors", {}).items())
+        spent = {name: found.get(name) for name in ("seconds", "spent_usd")}
+        rows.append({"cell": cell.id, **_values(cell), "state": state, **spent, "errors": errors})
+    return pd.DataFrame(rows, columns=["cell", *_varied(cells), "state", "seconds", "spent_usd", "errors"])
+
+
+def _varied(cells: Iterable[Cell]) -> list[str]:
+    return list(dict.fromkeys(name for cell in cells for name in cell.varied))
+
+
+def _values(cell: Cell) -> dict[str, Any]:
+    """What varies, lists as JSON."""
+    plain = {name: value for name, value in cell.varied.items() if not isinstance(value, list | dict)}
+    return {name: plain.get(name, json.dumps(value)) for name, value in cell.varied.items()}

@@ -1,40 +1,214 @@
-"""Notebooks run from top to bottom, in parallel processes; a bad run never replaces a good result."""
+"""Notebooks run from top to bottom, in parallel processes; a bad run never replaces a good report."""
 
 from __future__ import annotations
 
+import ast
+import base64
+import binascii
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from helpers import paths
 from helpers.check import variables
+from helpers.check.reading import binary
 from helpers.config import ConfigError, collection_names, load_collection, load_config, load_experiment
-from helpers.judge import UNWRITTEN
-from helpers.providers.keys import declare, leave_browser, redact, refuse
-from helpers.run.asking import check
-from helpers.run.cleaning import clean
-from helpers.run.collected import collected
-from helpers.run.drafts import drafting
-from helpers.run.interrupting import (
+from helpers.judge import UNWRITTEN, notice
+from helpers.providers.keys import declare, found, leave_browser, redact, redact_all, refuse
+from helpers.run.asking import check, check_ready
+from helpers.run.kernels import (
     Ended,
     asked_to_end,
     begin_notebook,
     begin_process,
     cells_begun,
+    drafting,
     first_cell,
+    run_cells,
     stopping,
 )
 from helpers.run.quick import without_grammar
-from helpers.run.ready import check_ready
-from helpers.run.result import Result
-from helpers.run.starting import run_cells
 from helpers.store import StoreError
+
+#: Colours in a traceback, which could stand within a key.
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def clean(draft: Path, final: Path) -> None:
+    """Strike keys out of an executed notebook: sources, outputs, tracebacks, pictures, metadata.
+
+    Whoever runs it is told which cell of `final` held which variable's value. A notebook without keys keeps its bytes,
+    and one that cannot be read as a notebook is cleaned as text.
+    """
+    with without_grammar():
+        import nbformat
+
+    try:
+        book = nbformat.read(draft, as_version=4)
+    except Exception:  # cut off, or no notebook: text all the same
+        text = draft.read_text(encoding="utf-8", errors="surrogateescape")
+        if redact(text) != text:
+            draft.write_text(redact(text), encoding="utf-8", errors="surrogateescape")
+        return
+    removed: dict[str, set[str]] = {}
+    for number, cell in enumerate(book.cells, 1):
+        outputs = _cleaned(_joined(cell.get("outputs", [])))
+        rest = {name: value for name, value in cell.items() if name != "outputs"}
+        if outputs != cell.get("outputs", []) or redact_all(rest) is not rest:
+            names = {name for part in (rest, cell.get("outputs", [])) for name in _names(part)}
+            shown = cell.get("execution_count")
+            removed[f"cell [{shown}]" if shown else f"text {number}"] = names
+            book.cells[number - 1] = {**redact_all(rest), **({"outputs": outputs} if "outputs" in cell else {})}
+    if redact_all(book.metadata) is not book.metadata:
+        removed["its metadata"] = _names(book.metadata)
+        book.metadata = redact_all(book.metadata)
+    if removed:
+        nbformat.write(nbformat.from_dict(book), draft)
+        held = "; ".join(f"{place} ({', '.join(sorted(names))})" for place, names in removed.items())
+        notice(f"warning: {final.name} showed keys, which were struck out: {held}")
+
+
+def _joined(outputs: list[Any]) -> list[Any]:
+    """The outputs, with texts of one stream that follow each other as one where they hold a key: it may span them."""
+    joined: list[Any] = []
+    for stream, group in groupby(outputs, lambda each: each.get("name")):
+        texts = list(group)
+        whole = "".join(each["text"] for each in texts) if stream else ""
+        joined += [{**texts[0], "text": whole}] if found(whole) else texts
+    return joined
+
+
+def _cleaned(value: Any) -> Any:
+    """An output without keys; a picture that holds one is left out, and a text may lose its colours with it."""
+    if isinstance(value, str):
+        text, bare = redact(value), redact(COLOUR.sub("", value))
+        return text if COLOUR.sub("", text) == bare else bare
+    if isinstance(value, Mapping):
+        pictures = {name: held for name, each in value.items() if (held := _pictured(name, each))}
+        kept = {redact(name): _cleaned(each) for name, each in value.items() if name not in pictures}
+        words = [f"[a picture that held {', '.join(held)} was left out]" for held in pictures.values()]
+        return {**kept, "text/plain": words[0]} if words else kept
+    if isinstance(value, list):
+        return [_cleaned(each) for each in value]
+    return value
+
+
+def _pictured(kind: str, value: Any) -> list[str]:
+    """The keys in a picture of an output, which are bytes in base64."""
+    if not kind.startswith("image/") or kind.startswith("image/svg") or not isinstance(value, str):
+        return []
+    try:
+        return sorted({name for _, text in binary(base64.b64decode(value)) for name in found(text)})
+    except binascii.Error:
+        return []
+
+
+def _names(part: Any) -> set[str]:
+    return {name for text in _texts(part) for name in found(COLOUR.sub("", text))}
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, each in value.items():
+            yield key
+            yield from _texts(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+
+
+def collected(parameters: Mapping[str, Any], asked: Sequence[str], failed: Sequence[str]) -> dict[str, Any]:
+    """The parameters with which it collects what the experiments `asked` made of `parameters`.
+
+    None where all of them ran with their defaults and none failed: then it collects the default folders and replaces
+    the tracked overview. Else it names the folders of those that ran through and the names of those that `failed`,
+    whose former results must not pass for new ones, and goes where runs with parameters go.
+    """
+    if not parameters and not failed:
+        return {}
+    ran = [name for name in asked if name not in failed]
+    folders = dict.fromkeys(str(load_experiment(name, **parameters).out) for name in ran)
+    given: dict[str, Any] = {"results": list(folders)}
+    if failed:
+        given["failed"] = list(failed)
+    if "figure_style" in parameters:
+        given["figure_style"] = parameters["figure_style"]
+    return given
+
+
+#: The tag of the cell of defaults, and that of the cell which papermill puts after it.
+DEFAULTS, INJECTED = "parameters", "injected-parameters"
+
+
+def load(report: Path) -> Any:
+    """The notebook in a file; anything else is a ValueError that names the file."""
+    with without_grammar():
+        from nbformat import convert, reader, validate
+
+    try:
+        book = convert(reader.reads(report.read_text(encoding="utf-8")), 4)
+        validate(book)
+    except OSError:
+        raise
+    except Exception as error:  # nbformat, its schemas and json raise many kinds
+        what = str(error).partition("\n")[0][:200]
+        raise ValueError(f"{report}: no notebook ({type(error).__name__}: {what})") from None
+    return book
+
+
+def parameters(book: Any, tags: Collection[str] = (DEFAULTS, INJECTED)) -> dict[str, Any]:
+    """What the cells with these tags assign, the later one last; what is no literal is left out."""
+    found: dict[str, Any] = {}
+    for cell in book.cells:
+        if set(tags) & set(cell.metadata.get("tags", ())):
+            found |= dict(_literals(cell.source))
+    return found
+
+
+def _literals(source: str) -> Iterator[tuple[str, Any]]:
+    try:
+        body = ast.parse(source).body
+    except (SyntaxError, ValueError):  # a NUL in it is a ValueError
+        return
+    for node in body:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            try:
+                yield node.targets[0].id, ast.literal_eval(node.value)
+            except ValueError:
+                continue
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of one notebook; `error` is None when it ran through.
+
+    `untold`: calls may have been sent of which the store holds nothing. Its kernel died, or could not write them down.
+    Of its `seconds`, `start` passed before its first cell, and `imports` with what its cells import.
+    """
+
+    name: str
+    report: Path
+    seconds: float
+    error: str | None = None
+    untold: bool = False
+    start: float = 0.0
+    imports: float = 0.0
+
+    def __str__(self) -> str:
+        """The line of a run's summary: where the time went and the report, or what went wrong."""
+        own = self.seconds - self.start - self.imports
+        parts = f"start {self.start:.1f}, imports {self.imports:.1f}, own {own:.1f}  {self.report}"
+        return f"{'FAILED' if self.error else 'ok':<8}{self.name:<36}{self.seconds:>7.1f} s  {self.error or parts}"
+
 
 #: Per-run traces that papermill and the kernel leave in a notebook; without them a rerun gives the same bytes.
 NOISE = {"papermill", "execution"}

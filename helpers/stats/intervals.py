@@ -3,14 +3,139 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from helpers.stats.numbering import BLOCK, clusters_of, numbered
 from helpers.stats.sandwich import Pieces, combine_pieces, pieces_of_rates
+from helpers.types import Estimate
+
+#: Rows that are worked on together: what is made of them stays in the processor's cache, and an array of ten million
+#: would get new pages from the system each time, which take longer than the work.
+BLOCK = 2**16
+
+
+def clusters_of(rows: pd.DataFrame, id: str = "question_id") -> pd.Series:
+    """The unit that varies, of each row: its `cluster` (near-duplicates, a task) where there is one, else its `id`."""
+    return rows["cluster"] if "cluster" in rows else rows[id]
+
+
+def numbered(labels: pd.Series) -> tuple[np.ndarray, pd.Index]:
+    """The number of each row's label (-1: none), and the labels in their order (categories: in theirs).
+
+    Numbers can be the codes of a categorical themselves: of few bits, and not to be written into.
+    """
+    if isinstance(labels.dtype, pd.CategoricalDtype):
+        codes, categories = labels.array.codes, labels.array.categories
+        if (codes >= 0).all():
+            numbers, used = renumbered(codes, len(categories))
+            return numbers, categories if len(used) == len(categories) else categories.take(used)
+    return pd.factorize(labels, sort=True)
+
+
+def renumbered(numbers: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers below `size` in their order without gaps, and which of the old ones there are.
+
+    Of any type of integers; where there are no gaps it is the very array that was given.
+    """
+    if size > 8 * len(numbers):  # few of many are used: sorting is cheaper than a list of all
+        used, new = np.unique(numbers, return_inverse=True)
+        return new, used
+    # Each block makes a list of `size` counts: it has no fewer rows than that.
+    there, step = np.zeros(size, dtype=bool), max(BLOCK, size)
+    for start in range(0, len(numbers), step):
+        there |= np.bincount(numbers[start : start + step], minlength=size) > 0
+    used = np.flatnonzero(there)
+    if len(used) == size:
+        return numbers, used
+    place = np.empty(size, dtype=np.int64)
+    place[used] = np.arange(len(used))
+    return place[numbers], used
+
+
+def combined(columns: Iterable[tuple[np.ndarray, int]], rows: int) -> tuple[np.ndarray, int]:
+    """The number of each row's combination of numbers, in order and without gaps, and how many combinations there are.
+
+    A column is its numbers from 0 (`rows` of them) and a bound above the largest; the first column orders first.
+    """
+    number, size = np.zeros(rows, dtype=np.int64), 1
+    for codes, bound in columns:
+        if bound == 1:
+            continue
+        number, size = number * bound + codes, size * bound
+        if size > rows:  # also keeps products within 64 bits
+            number, used = renumbered(number, size)
+            size = len(used)
+    number, used = renumbered(number, size)
+    return number, len(used)
+
+
+def codes_of(labels: pd.Series) -> tuple[np.ndarray, int]:
+    """A column as `combined` takes it: labels in their order (categories: in theirs), a missing one last."""
+    if isinstance(labels.dtype, pd.CategoricalDtype):
+        codes, size = labels.array.codes, len(labels.array.categories)
+    else:
+        codes, names = pd.factorize(labels, sort=True)
+        size = len(names)
+    lost = codes < 0
+    return (np.where(lost, size, codes.astype(np.int64)), size + 1) if lost.any() else (codes, size)
+
+
+#: Fewer clusters are drawn one by one: looking for their kinds would gain nothing.
+MANY = 1000
+#: Above this number of kinds drawing how many there are of each takes longer than drawing clusters in blocks.
+FEW = 10_000
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """The distinct rows of cluster sums, `sums` (U, M), and how many clusters have each, `counts` (U,)."""
+
+    sums: np.ndarray
+    counts: np.ndarray
+
+
+def each_its_own(sums: np.ndarray) -> Kinds:
+    """Every cluster as a kind of its own, in the order given."""
+    return Kinds(sums, np.ones(len(sums)))
+
+
+def to_draw(sums: np.ndarray) -> Kinds:
+    """What is drawn for clusters with these sums (C, M): their kinds, or each itself where that costs little more."""
+    sums = np.ascontiguousarray(sums, dtype=float)
+    if len(sums) >= MANY:
+        kinds = kinds_of(sums)
+        if len(kinds.counts) <= min(len(sums) // 2, FEW):
+            return kinds
+    return each_its_own(sums)
+
+
+def kinds_of(sums: np.ndarray) -> Kinds:
+    """The kinds of clusters in sorted order: sums (C, M), U <= C; one pass a column where sums are small whole numbers.
+
+    C draws with replacement from the clusters hold each kind as often as one draw of multinomial(C, counts / C) does:
+    exactly, not nearly, so whatever is computed of resampled totals may take kinds for clusters.
+    """
+    number, size = combined(map(_codes, np.ascontiguousarray(sums.T)), len(sums))
+    first = np.empty(size, dtype=np.int64)
+    first[number[::-1]] = np.arange(len(sums))[::-1]
+    return Kinds(sums[first], np.bincount(number, minlength=size).astype(float))
+
+
+def _codes(column: np.ndarray) -> tuple[np.ndarray, int]:
+    """Numbers from 0 in the order of the values, equal where these are, and a bound above the largest."""
+    if not len(column):
+        return np.zeros(0, dtype=np.int64), 1
+    low, high = column.min(), column.max()
+    if high - low < len(column):  # false of NaN
+        whole = (column - low).astype(np.int64)
+        if (low + whole == column).all():  # so that equal numbers mean equal values, to the last bit
+            return whole, int(high - low) + 1
+    values, codes = np.unique(column, return_inverse=True)
+    return codes, len(values)
+
 
 MIN_CLUSTERS = 10
 #: Where the rows are spread so unevenly that they weigh as fewer clusters than this, no t interval is honest.
@@ -289,3 +414,25 @@ def clustered_mean(
         frame["stratum"] = np.asarray(strata)
     sums = cluster_sums(frame, "value", "cluster", strata=None if strata is None else "stratum")
     return clustered(sums.numerators, sums.denominators, strata=sums.strata, level=level, null=null)
+
+
+Span = tuple[float, float] | None
+#: What numbers of a unit can be, where t intervals can reach beyond.
+RANGES = {"rate": (0.0, 1.0), "pp": (-1.0, 1.0), "alpha": (-1.0, 1.0)}
+
+
+def estimate(
+    id: str,
+    where: Mapping[str, str],
+    interval: Interval,
+    data: str,
+    unit: str = "rate",
+    span: Span = None,
+) -> Estimate:
+    """An interval with its name and place, cut to what such a number can be: `span`, else that of its unit in RANGES.
+
+    An unbiased value can lie outside; it stays, or the mean of many would be off.
+    """
+    i, (lower, upper) = interval, span or RANGES.get(unit, (-math.inf, math.inf))
+    low, high = (min(max(bound, lower), upper) if bound == bound else bound for bound in (i.low, i.high))
+    return Estimate(id, dict(where), i.value, low, high, i.n, i.clusters, unit, i.se, i.method, data, i.p, i.effective)

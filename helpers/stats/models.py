@@ -10,9 +10,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.stats.intervals import MIN_CLUSTERS, NAN, Interval, no_interval, t_interval
-from helpers.stats.panel import Panel, panel_of
-from helpers.stats.rank_design import Design, chunks_of, design_of, utilities
-from helpers.stats.rank_logit import blocks_at, climb
+from helpers.stats.rank_logit import Design, Panel, blocks_at, chunks_of, climb, design_of, panel_of, utilities
 from helpers.stats.sandwich import (
     Adjusted,
     Spread,

@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pandas as pd
 
-from helpers.biases.hinting import names as hint_names
 from helpers.biases.hinting import paired
-from helpers.biases.position import effects, flips
-from helpers.biases.position.pairs import pairs as game_pairs
-from helpers.biases.self_preference import baseline, obfuscation
-from helpers.biases.self_preference import rates as accuracy
+from helpers.biases.hinting import paired as hint_names
+from helpers.biases.position import both_orders, measured
+from helpers.biases.position.both_orders import pairs as game_pairs
+from helpers.biases.self_preference import items as accuracy
+from helpers.biases.self_preference import measured as self_preference_measured
 from helpers.biases.top_choice import defended, rates
 from helpers.config.numbers import load_numbers
 from helpers.types import Estimate
@@ -83,9 +83,11 @@ def _self_preference(questions: int, judges: int, repeats: int, rng: np.random.G
     table = pairs.sample(READERS, rng, arms, articles=questions)
     table = table[table["judge"].isin(pairs.NAMES[:judges])]
     return {
-        ("obfuscation_effect", "obfuscation_effect_pp"): lambda: obfuscation.obfuscation_effect(table, DATA, 1),
-        ("obfuscation_against_other_author",): lambda: obfuscation.against_other_author(table, DATA),
-        ("evaluator_quality_gap",): lambda: baseline.evaluator_quality_gap(table, DATA, 1),
+        ("obfuscation_effect", "obfuscation_effect_pp"): lambda: self_preference_measured.obfuscation_effect(
+            table, DATA, 1
+        ),
+        ("obfuscation_against_other_author",): lambda: self_preference_measured.against_other_author(table, DATA),
+        ("evaluator_quality_gap",): lambda: self_preference_measured.evaluator_quality_gap(table, DATA, 1),
         ("accuracy_harmful",): lambda: accuracy.accuracies(table, DATA),
     }
 
@@ -95,11 +97,11 @@ def _position(questions: int, judges: int, repeats: int, rng: np.random.Generato
     frame, _ = games.sample_frame(games.GameWorld(who), rng, questions, repeats, identical=questions)
     table = game_pairs(frame)
     return {
-        ("first_position_effect",): lambda: effects.first_position_effect(table, DATA, 1),
+        ("first_position_effect",): lambda: both_orders.first_position_effect(table, DATA, 1),
         # The exact McNemar test needs the shares of both places.
-        ("first_position_effect", "first_win_rate"): lambda: effects.signed_rates(table, DATA),
-        ("excess_flip",): lambda: flips.excess_flip(table, DATA, 1),
-        ("identical_pair_effect",): lambda: flips.control_arms(table, DATA, 1),
+        ("first_position_effect", "first_win_rate"): lambda: both_orders.signed_rates(table, DATA),
+        ("excess_flip",): lambda: measured.excess_flip(table, DATA, 1),
+        ("identical_pair_effect",): lambda: measured.control_arms(table, DATA, 1),
     }
 
 

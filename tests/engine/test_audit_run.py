@@ -226,12 +226,12 @@ def test_another_address_without_a_revision_is_another_judge_and_with_one_the_sa
 def test_limits_of_other_addresses_than_the_judge_s_are_no_fault(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from helpers.audit import judges
+    from helpers.audit import running
     from helpers.config import load_limits
 
     limits = tmp_path / "limits.yaml"
     limits.write_text("http://127.0.0.1:8000/v1: {requests_per_minute: 120}\n")  # that of local_llama in models.yaml
-    monkeypatch.setattr(judges, "load_limits", lambda models: load_limits(models, limits))
+    monkeypatch.setattr(running, "load_limits", lambda models: load_limits(models, limits))
     assert room.judge_of("m", "http://127.0.0.1:9000/v1").base_url == "http://127.0.0.1:9000/v1"
     limits.write_text("http://127.0.0.1:8765/v1: {requests_per_minute: 120}\n")
     with pytest.raises(ConfigError, match="no base_url of models"):

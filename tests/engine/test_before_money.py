@@ -12,7 +12,7 @@ import pytest
 
 from helpers import paths, run
 from helpers.config import load_experiment
-from helpers.run import notebooks
+from helpers.run import notebooks as run_notebooks
 from tests.kernels import recuse
 
 NAME = "05_cognitive_biases"
@@ -34,8 +34,8 @@ def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], t
 @pytest.fixture
 def no_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     """No notebook may be started."""
-    monkeypatch.setattr(notebooks, "execute", lambda *_: pytest.fail("a notebook was started"))
-    monkeypatch.setattr(notebooks, "_submit", lambda *_: pytest.fail("a notebook was started"))
+    monkeypatch.setattr(run_notebooks, "execute", lambda *_: pytest.fail("a notebook was started"))
+    monkeypatch.setattr(run_notebooks, "_submit", lambda *_: pytest.fail("a notebook was started"))
 
 
 def priced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, entry: str) -> None:
@@ -109,8 +109,8 @@ def test_options_of_a_call_are_parameters_that_every_model_gets(
     command: str, typed: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = []
-    monkeypatch.setattr(notebooks, "_submit", lambda *given: seen.append(given[-1]) or Future())
-    monkeypatch.setattr(notebooks, "wait", lambda running, **_: pytest.fail("enough was seen"))
+    monkeypatch.setattr(run_notebooks, "_submit", lambda *given: seen.append(given[-1]) or Future())
+    monkeypatch.setattr(run_notebooks, "wait", lambda running, **_: pytest.fail("enough was seen"))
     monkeypatch.setattr(run, "plan", lambda experiment: pytest.fail(f"{experiment.parameters}"))
     with pytest.raises(pytest.fail.Exception) as ended:
         typed(command, "--concurrency", "3", "--timeout-seconds", "90", judges="[sim_gpt_fast]")
@@ -171,9 +171,11 @@ def test_every_notebook_is_looked_at_before_the_first_is_run(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], no_kernel: None, tmp_path: Path
 ) -> None:
     priced(monkeypatch, tmp_path, "{provider: anthropic, model_id: claude-haiku-4-5, vendor: x}")
-    load = notebooks.load_experiment
+    load = run_notebooks.load_experiment
     last = {"cognitive_biases": {"judges": ["mine"]}}
-    monkeypatch.setattr(notebooks, "load_experiment", lambda name, **given: load(name, **given, **last.get(name, {})))
+    monkeypatch.setattr(
+        run_notebooks, "load_experiment", lambda name, **given: load(name, **given, **last.get(name, {}))
+    )
     words = ("-p", "store", str(tmp_path / "s"), "-p", "out", str(tmp_path / "out"), "-p", "budget_usd", "9.0")
     code, _, told = recuse(monkeypatch, capsys, "run", "01_mt_bench_blind", NAME, *words)
     assert code == 2 and "ANTHROPIC_API_KEY (needed by mine)" in told

@@ -27,9 +27,9 @@ import pytest
 from helpers import cluster, paths, store
 from helpers.cluster import workers
 from helpers.config import ConfigError
-from helpers.run import matrix, tabulating
-from helpers.run.cells import Task, code
-from helpers.run.grid import Cell
+from helpers.run import cells as run_cells
+from helpers.run import matrix
+from helpers.run.cells import Cell, Task, code
 from helpers.run.notebooks import Result
 from tests.kernels import command
 from tests.matrices import cells_of, counted, ran
@@ -51,7 +51,7 @@ def threads() -> Iterator[str]:
 
 
 def numbers(cells: list[Cell], folder: Path) -> list[Any]:
-    frame = tabulating.numbers(cells, folder)
+    frame = run_cells.numbers(cells, folder)
     return [list(frame.columns), *frame.astype(object).where(frame.notna(), None).to_numpy().tolist()]
 
 
@@ -91,7 +91,7 @@ def test_a_lost_cell_is_begun_again_three_times_at_most_and_counts_as_paid(
         given = matrix.prepare(cells, folder, folder / "replies", 3.0)
         (outcome,) = matrix.run_matrix(given, cluster.dask(threads, run=counted), lambda *_: None).values()
         assert outcome.error == error and not left
-        (state,) = tabulating.states(cells, folder)["spent_usd"]
+        (state,) = run_cells.states(cells, folder)["spent_usd"]
         assert outcome.spent_usd == given.spent and state == pytest.approx(given.spent, abs=1e-6), "it says so"
         # Nobody knows what the lost ones spent: at most what they were given. Money for another is kept.
         assert given.spent >= losses * given.plan.usd * (1 - 1e-9) and given.spent <= 3.0

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from helpers import frames, run
-from helpers.biases.cognitive.design import pulls_of
+from helpers.biases.cognitive.asked import pulls_of
 from helpers.config import load_experiment
 from helpers.judge import OverBudget
 from helpers.providers import simulated

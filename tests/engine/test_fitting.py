@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from helpers import prompts
-from helpers.biases.top_choice.asking import judge_trials
+from helpers.biases.top_choice.asked import judge_trials
 from helpers.config import ConfigError, load_experiment, load_models
 from helpers.judge import Budget, TooLong, check_fit, labels_of
 from helpers.judge.checking import context_of, tokens_at_least, too_long

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from helpers import paths, store
-from helpers.run.interrupting import begin_process
+from helpers.run.kernels import begin_process
 from tests.servers.behaviours import Fault, polite
 from tests.servers.providers import JudgeServer
 

@@ -16,9 +16,9 @@ import pytest
 from helpers import paths, store
 from helpers.judge import NoPrice, OverBudget
 from helpers.run import cells as run_cells
-from helpers.run import matrix, tabulating
+from helpers.run import matrix
 from helpers.run.cells import unpack
-from helpers.run.interrupting import undisturbed
+from helpers.run.kernels import undisturbed
 from helpers.run.notebooks import Result
 from tests.kernels import command, recuse
 from tests.matrices import cells_of, counted, ran, threads
@@ -52,7 +52,7 @@ def test_a_reply_of_several_cells_is_asked_once_and_a_larger_grid_asks_only_for_
     larger = cells_of(tmp_path, NESTED.replace("[2, 3]", "[2, 3, 4]"), repeats=1)
     more = ran(larger, tmp_path, budget_usd=50.0)
     assert set(more) == {cell.id for cell in larger} - set(outcomes) and server.duplicates() == 0
-    frame = tabulating.numbers(larger, tmp_path)
+    frame = run_cells.numbers(larger, tmp_path)
     assert frame.groupby(["judges", "question_limit"])["n"].first().tolist() == sorted(frame["n"].unique().tolist()) * 2
     assert list(frame.columns[:3]) == ["cell", "judges", "question_limit"] and "where.judge" in frame
 
@@ -77,14 +77,14 @@ def test_a_cell_that_failed_is_named_and_run_alone(serve: Any, tmp_path: Path) -
     outcomes = ran(cells, tmp_path, budget_usd=50.0)
     gpt, claude = (outcomes[cell.id].error for cell in cells)
     assert gpt is None and "05_cognitive_biases: Incomplete" in claude
-    states = tabulating.states(cells, tmp_path)
+    states = run_cells.states(cells, tmp_path)
     assert states["state"].tolist() == ["done", "failed"] and "Incomplete" in states["errors"][1]
-    assert set(tabulating.numbers(cells, tmp_path)["where.judge"]) == {"gpt_fast"}
+    assert set(run_cells.numbers(cells, tmp_path)["where.judge"]) == {"gpt_fast"}
     server.behaviour = polite
     paid = server.count("openai")
     again = ran(cells, tmp_path, budget_usd=50.0)
     assert list(again) == [cells[1].id] and again[cells[1].id].error is None
-    assert server.count("openai") == paid and tabulating.states(cells, tmp_path)["state"].tolist() == ["done", "done"]
+    assert server.count("openai") == paid and run_cells.states(cells, tmp_path)["state"].tolist() == ["done", "done"]
 
 
 def test_the_budget_is_one_for_all_cells(serve: Any, tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_a_process_that_dies_takes_no_cell_that_still_waits_and_no_reply_with_it
     ran(cells, tmp_path / "sequence")
     assert stored(tmp_path) == stored(tmp_path / "sequence")
     assert list(ran(cells, tmp_path, matrix.local(1, killed))) == [cells[1].id]
-    assert tabulating.states(cells, tmp_path)["state"].tolist() == ["done"] * 4
+    assert run_cells.states(cells, tmp_path)["state"].tolist() == ["done"] * 4
 
 
 def test_a_cell_that_nothing_is_left_to_judge_in_falls_alone(serve: Any, tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_a_cell_that_nothing_is_left_to_judge_in_falls_alone(serve: Any, tmp_pat
     for cell in cells:
         refused = "claude_fast" in cell.varied["candidates"]
         assert ("none of 1 questions has" in (outcomes[cell.id].error or "")) is refused
-    assert tabulating.states(cells, tmp_path)["state"].tolist() == ["failed", "done", "failed"]
+    assert run_cells.states(cells, tmp_path)["state"].tolist() == ["failed", "done", "failed"]
 
 
 def test_what_a_judge_said_of_answers_that_are_to_be_written_again_is_not_asked_again(

@@ -16,9 +16,9 @@ import nbformat
 import pytest
 
 from helpers import judge, store
-from helpers.run import homing, matrix
-from helpers.run.cells import spent_on
-from helpers.run.homing import take_in
+from helpers.run import cells as run_cells
+from helpers.run import matrix
+from helpers.run.cells import spent_on, take_in
 from helpers.run.notebooks import Result, execute
 from tests.engine.test_store import MODEL
 from tests.engine.test_store_share import ok, put, texts
@@ -156,7 +156,7 @@ def test_nobody_writes_to_a_file_while_it_comes_home(tmp_path: Path, monkeypatch
         whole.append(store.try_lock(store.file_of(left, MODEL.name)))
 
     monkeypatch.setattr(store.Writer, "append_line", watched)
-    monkeypatch.setattr(homing.shutil, "rmtree", removed)
+    monkeypatch.setattr(run_cells.shutil, "rmtree", removed)
     take_in(left, main)
     assert texts(main) == ["a"] and free == [] and whole == [None], "not before the folder is gone"
     files = [store.file_of(each, MODEL.name) for each in (left, main)]

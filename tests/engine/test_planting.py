@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from helpers import prompts
-from helpers.biases.top_choice.asking import judge_trials
+from helpers.biases.top_choice.asked import judge_trials
 from helpers.config import load_experiment
 from helpers.judge import Budget, judge_all
 from helpers.types import Answer, Experiment, Judgment, Question, Trial

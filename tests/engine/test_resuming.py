@@ -16,8 +16,8 @@ from helpers import run
 from helpers.config import load_experiment
 from helpers.judge import Budget, Interrupted
 from helpers.run import notebooks
-from helpers.run.drafts import clear, drafting
-from helpers.run.resuming import resumable
+from helpers.run.asking import resumable
+from helpers.run.kernels import clear, drafting
 from tests.engine.asking import MODELS, requests_to
 
 # --- what is to come --------------------------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ def test_a_kernel_without_work_is_shut_down_and_not_interrupted(
 WRITES = """
 import sys
 from pathlib import Path
-from helpers.run.drafts import drafting
+from helpers.run.kernels import drafting
 with drafting(Path(sys.argv[1])) as draft:
     draft.write_text("{}")
     print(draft, flush=True)

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from helpers import store
 from helpers.__main__ import main
-from helpers.commands.spending import cost_of
+from helpers.commands.printing import cost_of
 from helpers.types import Completion, Model, Price, Request, Usage
 from tests.engine import test_store
 from tests.engine.test_store import LABELS, reply_to

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from helpers import power
-from helpers.power.families import NoStandardError, standard_error
-from helpers.power.precision import Precision
+from helpers.power.precision import NoStandardError, Precision, standard_error
 from helpers.stats.power import detectable_mcnemar, power_of, provable_margin, questions_for_mcnemar
 from helpers.types import Estimate
 

@@ -14,7 +14,7 @@ from helpers import figures, paths, power
 from helpers.__main__ import main
 from helpers.config import ConfigError, load_experiment
 from helpers.figures.panels import NothingToDraw
-from helpers.power.cost import Cost, units
+from helpers.power.planning import Cost, units
 from helpers.power.precision import Precision
 from helpers.run.sources import questions_of
 

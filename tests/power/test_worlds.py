@@ -11,8 +11,8 @@ import pytest
 
 from helpers import power
 from helpers.biases.cognitive import effects
-from helpers.biases.cognitive.pairs import pairs
-from helpers.power import worlds
+from helpers.biases.cognitive.averages import pairs
+from helpers.power import precision
 from helpers.power.precision import Precision
 from helpers.stats.power import detectable_effect
 from studies.calibration.designs import FITTED, WORLDS
@@ -121,7 +121,7 @@ def test_designs_that_a_world_cannot_have_are_refused() -> None:
 
 
 def test_without_the_repositorys_worlds_a_pilot_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worlds, "DESIGNS", "studies.nowhere.designs")
+    monkeypatch.setattr(precision, "DESIGNS", "studies.nowhere.designs")
     with pytest.raises(ValueError, match=r"no simulated worlds here: .* work in a clone .* or use a pilot"):
         power.simulated("mt_bench_blind", 80, draws=2)
 

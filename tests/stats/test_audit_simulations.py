@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binomtest
 
 from helpers.audit import measuring
-from helpers.audit.probes import PROBES
+from helpers.audit.asking import PROBES
 from helpers.stats.power import detectable_effect
 from helpers.stats.tests import holm
 from helpers.types import Estimate

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from helpers.biases.cognitive import asking
+from helpers.biases.cognitive import asked
 from helpers.config.numbers import load_numbers
 from helpers.types import Version
 from studies.calibration.experiments import cognitive_biases
@@ -42,12 +42,12 @@ def test_the_long_way_notices_a_prompt_that_shows_the_wrong_options_version_or_s
 ) -> None:
     case = CASES[1]
     told = case.draw(6, np.random.default_rng(82))
-    right = asking.shown_order
+    right = asked.shown_order
     with monkeypatch.context() as patched:  # letters that stand for other options than the trial says
-        patched.setattr(asking.prompts, "late", _swapped_letters(asking.prompts.late))
+        patched.setattr(asked.prompts, "late", _swapped_letters(asked.prompts.late))
         assert differing(case, told) > 50
     with monkeypatch.context() as patched:  # another order than the one drawn
-        patched.setattr(asking, "shown_order", lambda *at: right(*at[:-1], at[-1] + "x"))
+        patched.setattr(asked, "shown_order", lambda *at: right(*at[:-1], at[-1] + "x"))
         assert differing(case, told) > 50
     question = cognitive_biases.question
     with monkeypatch.context() as patched:  # a treatment that reads as another case's

@@ -18,8 +18,9 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 
-from helpers.biases.cognitive import effects, families, seed_batches, slopes, thresholds
-from helpers.biases.cognitive.pairs import pairs
+from helpers.biases.cognitive import averages, effects
+from helpers.biases.cognitive import measured as cognitive_measured
+from helpers.biases.cognitive.averages import pairs
 from helpers.types import Estimate
 from studies.calibration.worlds.decisions import (
     SCATTERED,
@@ -167,9 +168,9 @@ def measured(table: pd.DataFrame, seed: int) -> list[Estimate]:
         *effects.bias_effect(table, "simulated", seed),
         *effects.bias_placebo(table, "simulated"),
         *effects.scale_shift(table, "simulated"),
-        *seed_batches.excesses(table, "simulated", seed),
-        *thresholds.thresholds(table, "simulated"),
-        *slopes.anchor_slope(table, "simulated"),
+        *cognitive_measured.excesses(table, "simulated", seed),
+        *effects.thresholds(table, "simulated"),
+        *effects.anchor_slope(table, "simulated"),
     ]
 
 
@@ -319,7 +320,7 @@ def test_the_placebo_is_0_whatever_pulls(world: str, who: str, runs: int) -> Non
 def test_a_common_merit_reads_as_confirmation_in_the_published_metric_and_not_in_the_signed_effect() -> None:
     """Decision and selection follow the merit of a proposal; that a decision was made changes nothing."""
     table = pairs(selection_frame(WORLDS["merit"][1].only("merit"), np.random.default_rng(63), 4_000))
-    (reads, *_) = (each for each in seed_batches.batches(table, "d", 1) if each.id == "confirmation_bias")
+    (reads, *_) = (each for each in cognitive_measured.batches(table, "d", 1) if each.id == "confirmation_bias")
     known = defined(table)
     assert reads.value > 0.2 and reads.low > 0.2
     assert abs(known["bias_effect"]) < 0.01 and abs(known["confirmation_bias_excess"]) < 0.01
@@ -360,7 +361,7 @@ def test_scatter_alone_is_not_said_to_move_answers(world: tuple[bool, float, flo
     for run in range(runs):
         table = scattered_pairs(np.random.default_rng([66, run]), *world)
         found = [*effects.bias_effect(table, "simulated", run), *effects.scale_shift(table, "simulated")]
-        stood += ("a",) in families.stands(found)
+        stood += ("a",) in averages.stands(found)
         shifts.append(next((e.value, e.low, e.high) for e in found if e.id == "scale_shift"))
     assert exact(stood, runs)[0] <= 0.07, f"{stood} of {runs} stand"
     each = np.array(shifts)

@@ -17,9 +17,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import brentq
 
-from helpers.biases.hinting.concluding import conclusions, corrected
-from helpers.biases.hinting.names import name_effect
-from helpers.biases.hinting.paired import hint_effect
+from helpers.biases.hinting.paired import conclusions, corrected, hint_effect, name_effect
 from helpers.stats.power import equivalence_power
 from helpers.types import Estimate
 from studies.calibration.worlds.listwise import HABITS, UNEQUAL, World, hinted, judged, latent

@@ -14,7 +14,7 @@ from scipy import stats
 
 from helpers.stats import bootstrap
 from helpers.stats.bootstrap import bca, bca_bounds, drawn, resampled
-from helpers.stats.kinds import FEW, MANY, Kinds, each_its_own, kinds_of, to_draw
+from helpers.stats.intervals import FEW, MANY, Kinds, each_its_own, kinds_of, to_draw
 from helpers.stats.tests import _sums_of_kinds, sign_flip
 
 #: Four questions with hits and verdicts, of which two have the same.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scipy import stats
 
-from helpers.stats.margins import discordance
+from helpers.stats.tests import discordance
 
 
 def test_discordance_is_the_exact_mcnemar_test() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.stats import numbering
-from helpers.stats.numbering import codes_of, combined, numbered, renumbered
+from helpers.stats import intervals
+from helpers.stats.intervals import codes_of, combined, numbered, renumbered
 
 FORMS = ["str", object, "category", pd.CategoricalDtype(["a", "b", "c", "unused"])]
 
@@ -41,7 +41,7 @@ def test_numbers_without_gaps_keep_their_order(size: int) -> None:
 
 @pytest.mark.parametrize("block", [1, 50, 1000])
 def test_numbers_are_the_same_wherever_the_rows_are_divided(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(numbering, "BLOCK", block)
+    monkeypatch.setattr(intervals, "BLOCK", block)
     # In order, so that no block of 20 rows holds all of them.
     old = np.sort(np.random.default_rng(block).choice([0, 2, 3, 11], 200)).astype(np.int8)
     expected = np.unique(old, return_inverse=True)

@@ -16,8 +16,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.biases.self_preference import baseline, obfuscation, rates
-from helpers.biases.self_preference.concluding import corrected
+from helpers.biases.self_preference import items
+from helpers.biases.self_preference import measured as self_preference_measured
+from helpers.biases.self_preference.measured import corrected
 from helpers.types import Estimate
 from studies.calibration.worlds.pairs import BEFORE, NAMES, REPEAT, PairWorld, sample
 from tests.calibrated import Held, assert_calibrated, stored
@@ -111,14 +112,20 @@ def measured(world: str, run: int) -> list[Estimate]:
     rng, data = np.random.default_rng([31, list(WORLDS).index(world), run]), "simulated"
     if world == "weak":
         table = sample(WORLDS[world], rng)
-        gap = baseline.evaluator_quality_gap(table, data, run)
-        naive = [e for e in rates.accuracies(table[table["own"] == "wrong"], data) if e.id == "naive_harmful_rate"]
+        gap = self_preference_measured.evaluator_quality_gap(table, data, run)
+        naive = [e for e in items.accuracies(table[table["own"] == "wrong"], data) if e.id == "naive_harmful_rate"]
         return gap + naive
     table = sample(WORLDS[world], rng, DOSES if world == "recognition" else ARMS)
-    found = obfuscation.obfuscation_effect(table, data, run) + obfuscation.against_other_author(table, data)
+    found = self_preference_measured.obfuscation_effect(
+        table, data, run
+    ) + self_preference_measured.against_other_author(table, data)
     if world != "plain":
         return found
-    return found + obfuscation.naive_filtered(table, data) + obfuscation.obfuscation_of_right(table, data, run)
+    return (
+        found
+        + self_preference_measured.naive_filtered(table, data)
+        + self_preference_measured.obfuscation_of_right(table, data, run)
+    )
 
 
 @cache
@@ -159,7 +166,7 @@ def truth(world: str, judge: str, dose: str) -> float:
     """The obfuscation effect of a very large sample."""
     table = population(world, dose)
     own = table[table["wrong"] == judge]
-    found = obfuscation.obfuscation_effect(own, "simulated")
+    found = self_preference_measured.obfuscation_effect(own, "simulated")
     return next(e.value for e in found if e.id == "obfuscation_effect" and e.where["judge"] == judge)
 
 

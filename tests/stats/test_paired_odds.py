@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from helpers.stats.paired_odds import paired_log_odds
+from helpers.stats.own_vendor import paired_log_odds
 from tests.simulation import cr2_by_matrices
 
 

@@ -16,9 +16,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.biases.position import effects, flips, winrates
-from helpers.biases.position.families import corrected
-from helpers.biases.position.pairs import pairs, valid
+from helpers.biases.position import both_orders
+from helpers.biases.position import measured as position_measured
+from helpers.biases.position.both_orders import pairs, valid
+from helpers.biases.position.measured import corrected
 from helpers.types import Estimate
 from studies.calibration import running
 from studies.calibration.worlds.games import CANDIDATE, GameJudge, GameWorld, names, sample_frame, truth
@@ -137,11 +138,11 @@ def measured(world: str, run: int) -> list[Estimate]:
     frame, lengths = sample_frame(WORLDS[world], rng, *SIZES[world])
     table = pairs(frame)
     if world.startswith("style"):
-        return winrates.win_rate(table, data, lengths)
-    found = effects.first_position_effect(table, data, run)
+        return position_measured.win_rate(table, data, lengths)
+    found = both_orders.first_position_effect(table, data, run)
     if world == "once":
         return found
-    return [*found, *flips.excess_flip(table, data, run), *flips.control_arms(table, data, run)]
+    return [*found, *position_measured.excess_flip(table, data, run), *position_measured.control_arms(table, data, run)]
 
 
 @cache
@@ -248,15 +249,19 @@ def styled(judge: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     (only,) = (each for each in STYLED if each.name == judge)
     frame, lengths = sample_frame(GameWorld((only,), lead=0.4), np.random.default_rng([45, 1]), 100_000, 1)
     rows = valid(pairs(frame))
-    each = effects.verdicts(rows)
-    return each.assign(won=(each["for_candidate"] + 1) / 2), winrates.differences(rows, lengths)
+    each = both_orders.verdicts(rows)
+    return each.assign(won=(each["for_candidate"] + 1) / 2), position_measured.differences(rows, lengths)
 
 
 @cache
 def at_equal_style(judge: str, style: str, weight: int) -> float:
     """The win rate of a very large sample."""
     each, differences = styled(judge)
-    return winrates.raw(each, weight).value if style == "raw" else winrates.controlled(each, differences, weight).value
+    return (
+        position_measured.raw(each, weight).value
+        if style == "raw"
+        else position_measured.controlled(each, differences, weight).value
+    )
 
 
 def test_control_takes_away_what_length_alone_did() -> None:
@@ -265,7 +270,9 @@ def test_control_takes_away_what_length_alone_did() -> None:
     more = lengths["length"].where(lengths["candidate"] != CANDIDATE, lengths["length"] * 1.5)
     # Verdicts were made at equal lengths on average; told that the candidate is longer, control must correct for it.
     table = pairs(frame)
-    plain, told = (winrates.win_rate(table, "d", lengths.assign(length=each)) for each in (lengths["length"], more))
+    plain, told = (
+        position_measured.win_rate(table, "d", lengths.assign(length=each)) for each in (lengths["length"], more)
+    )
     rate = {id(each): next(e.value for e in each if e.where["style"] == "controlled") for each in (plain, told)}
     assert rate[id(plain)] == pytest.approx(0.5, abs=0.01) and rate[id(told)] < 0.45
 

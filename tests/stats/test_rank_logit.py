@@ -13,9 +13,7 @@ from statsmodels.discrete.conditional_models import ConditionalLogit
 
 from helpers.stats import intervals, models
 from helpers.stats.models import RankLogit, fit_panel, rank_ordered_logit
-from helpers.stats.panel import panel_of
-from helpers.stats.rank_design import chunks_of, design_of
-from helpers.stats.rank_logit import Fit, _newton, pieces_at
+from helpers.stats.rank_logit import Fit, _newton, chunks_of, design_of, panel_of, pieces_at
 from studies.calibration.worlds.listwise import WORLDS, World, draw, frame, panel
 
 
@@ -327,7 +325,7 @@ def test_frame_and_arrays_give_the_same_fit_whatever_the_row_order() -> None:
 
 def test_a_large_panel_in_chunks_is_the_same_as_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = fit_panel(panel(draw(WORLDS["planted"], 60, np.random.default_rng(6))))
-    monkeypatch.setattr("helpers.stats.rank_design.CHUNK", 14_000)
+    monkeypatch.setattr("helpers.stats.rank_logit.CHUNK", 14_000)
     parts = fit_panel(panel(draw(WORLDS["planted"], 60, np.random.default_rng(6))))
     assert parts.values == pytest.approx(whole.values, abs=1e-9)
     assert parts.covariance == pytest.approx(whole.covariance, abs=1e-9)

@@ -7,7 +7,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from helpers.stats.redealing import redeal
+from helpers.stats.tests import redeal
 
 
 def every_deal(deals: list[str], winners: list[str], own: list[int], won: list[int], candidates: str) -> float:

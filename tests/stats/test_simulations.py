@@ -22,7 +22,7 @@ from helpers.stats import models
 from helpers.stats.bootstrap import bca
 from helpers.stats.intervals import Interval, clustered
 from helpers.stats.models import fit_panel, third_party_log_odds, third_party_log_odds_clustered
-from helpers.stats.panel import Panel
+from helpers.stats.rank_logit import Panel
 from studies.calibration import running
 from studies.calibration.worlds.listwise import WORLDS, Draw, Latent, World, draw, judged, latent, panel
 from tests.calibrated import Held, assert_calibrated, stored

@@ -11,9 +11,9 @@ import pytest
 
 from helpers.biases import cognitive, position, verbosity
 from helpers.biases.cognitive import effects as pulls
-from helpers.biases.cognitive.pairs import pairs as decision_pairs
-from helpers.biases.position import effects as places
-from helpers.biases.verbosity import effects as wordings
+from helpers.biases.cognitive.averages import pairs as decision_pairs
+from helpers.biases.position import both_orders as places
+from helpers.biases.verbosity import measured as wordings
 from helpers.types import Estimate
 from studies.calibration.experiments import verbosity_style
 from studies.calibration.worlds import games

@@ -1,26 +1,35 @@
 """Whether models are moved as people are by anchors, halos, losses, beliefs, crowds and names: experiment 5."""
 
-from helpers.biases.cognitive.asking import CONTROL, NEEDS, STAGES, answers, trials, unfit
-from helpers.biases.cognitive.building import questions
-from helpers.biases.cognitive.card import card, headline
-from helpers.biases.cognitive.concluding import finding
-from helpers.biases.cognitive.design import caution, check
-from helpers.biases.cognitive.families import confirmatory, corrected, exploratory, smallest_detectable
-from helpers.biases.cognitive.measure import measure
-from helpers.biases.cognitive.pairs import pairs
-from helpers.biases.cognitive.planted import planted
-from helpers.biases.cognitive.published import from_published
-from helpers.biases.cognitive.published_frame import published_frame
-from helpers.biases.cognitive.published_seed import Arrays, from_arrays, notebook_arrays
-from helpers.biases.cognitive.published_words import published_finding
-from helpers.biases.cognitive.saying import effect_words, noise_words, odd_words, threshold_words, weighting_words
-from helpers.biases.cognitive.seed_metrics import (
+from helpers.biases.cognitive.asked import CONTROL, NEEDS, STAGES, answers, caution, check, questions, trials, unfit
+from helpers.biases.cognitive.averages import confirmatory, corrected, exploratory, pairs, smallest_detectable
+from helpers.biases.cognitive.findings import (
+    card,
+    effect_words,
+    finding,
+    headline,
+    noise_words,
+    notebook_table,
+    odd_words,
+    paper_tables,
+    stars,
+    threshold_words,
+    weighting_words,
+)
+from helpers.biases.cognitive.measured import measure, planted
+from helpers.biases.cognitive.metrics import (
     AnchoringBiasMetric,
     ConfirmationBiasMetric,
     HaloEffectMetric,
     LossAversionMetric,
 )
-from helpers.biases.cognitive.showing import notebook_table, paper_tables, stars
+from helpers.biases.cognitive.published import (
+    Arrays,
+    from_arrays,
+    from_published,
+    notebook_arrays,
+    published_finding,
+    published_frame,
+)
 from helpers.frames import decisions as tidy
 
 __all__ = [

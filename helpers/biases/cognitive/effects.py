@@ -1,4 +1,4 @@
-"""Whether the answer moves toward what the bias pulls to: signed effects, which noise alone cannot make.
+"""Whether the answer moves toward what the bias pulls to: signed effects, slopes of anchors, thresholds of gambles.
 
 With d1 = |a1 - t| and d2 = |a2 - t|, the distances of control and treatment to the target t, the effect of a pair is
 (d1 - d2) / max(d1, d2). Where the treatment does nothing, control and treatment may change places, which changes the
@@ -7,21 +7,35 @@ for what they say. Flipping the signs of whole scenarios (wordings, repeats and 
 A treatment that moves nothing but makes answers scatter more, or less, is not nothing: it moves this mean too, so that
 `scale_shift`, which it does not move, has to agree before answers are said to move. Near an end of the scale, where
 answers can be scattered inwards alone, it moves that too: there the sign test has to agree (`families.stands`).
+
+The plain slope of a2 - a1 on anchor - a1 is above 0 by noise alone: a control that came out high by chance is followed
+by a lower treatment, and lies further from the anchor, in the same direction. The control's repeat does not share that
+chance, so it takes a1's place in the anchor's distance as an instrument: slope = cov(a2 - a1, anchor - a0) /
+cov(anchor - a1, anchor - a0), 0 on average where the treatment does nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from helpers.biases.cognitive.averages import LEVEL, Cell, cells, contributions, mean_of, places, tested
-from helpers.biases.cognitive.pairs import CELL, habits
-from helpers.biases.cognitive.seed_forms import pull
-from helpers.stats.estimates import estimate
-from helpers.stats.intervals import Interval
+from helpers.biases.cognitive.averages import (
+    CELL,
+    LEVEL,
+    Cell,
+    cell_interval,
+    cells,
+    contributions,
+    habits,
+    mean_of,
+    places,
+)
+from helpers.biases.cognitive.metrics import pull
+from helpers.stats.intervals import NAN, Interval, clusters_of, estimate, no_interval, t_interval
 from helpers.stats.standing import BY
 from helpers.types import Estimate
 
@@ -61,7 +75,7 @@ def bias_effect(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
     level, found = corrected_level(rows), []
     values = pull(*columns(rows, "a1", "a2", "target"))
     for cell in cells(rows, values):
-        interval = tested(cell, seed, NO_PAIR, level)
+        interval = cell_interval(cell, seed, NO_PAIR, level)
         found.append(_within(estimate("bias_effect", cell.where, interval, data, "score")))
     undefined = np.where(rows["readable"], np.isnan(values), np.nan)
     for cell in cells(rows, undefined):
@@ -176,3 +190,222 @@ def odd_share(frame: pd.DataFrame, data: str) -> list[Estimate]:
             interval: Interval = mean_of(cell, "no reply")
             found.append(estimate("odd_share", where | {"condition": condition}, interval, data))
     return found
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A number with its linearised contribution of each scenario, (C,), which sum to 0; `problem` where there is none.
+
+    All numbers that are put together list the same scenarios in the same order, a scenario without rows has 0; `used`
+    tells which have rows.
+    """
+
+    value: float
+    parts: np.ndarray
+    used: np.ndarray
+    n: int
+    problem: str = ""
+
+
+def unsolved(problem: str, scenarios: int, n: int = 0) -> Solved:
+    """No number, and why."""
+    return Solved(NAN, np.zeros(scenarios), np.zeros(scenarios, dtype=bool), n, problem)
+
+
+def jackknifed(value: float, left_out: np.ndarray, used: np.ndarray, n: int) -> Solved:
+    """The number less its jackknife bias, with jackknife contributions; `left_out` (C,): each without a scenario."""
+    clusters = int(used.sum())
+    mean = float(left_out[used].mean())
+    parts = np.where(used, (clusters - 1) / clusters * (mean - left_out), 0.0)
+    return Solved(clusters * value - (clusters - 1) * mean, parts, used, n)
+
+
+def together(each: Sequence[Solved], weights: Sequence[float]) -> Solved:
+    """The weighted sum of numbers from the same scenarios; the first problem where one of them has one."""
+    problem = next((one.problem for one in each if one.problem), "")
+    n = sum(one.n for one in each)
+    if problem:
+        return unsolved(problem, len(each[0].parts), n)
+    value = float(sum(w * one.value for w, one in zip(weights, each, strict=True)))
+    parts = sum(w * one.parts for w, one in zip(weights, each, strict=True))
+    return Solved(value, parts, np.any([one.used for one in each], axis=0), n)
+
+
+def interval(one: Solved, method: str, null: float | None = None) -> Interval:
+    """The t interval with C - 1 degrees of freedom and the sandwich SE² = C/(C-1) sum of squared contributions."""
+    clusters = int(one.used.sum())
+    if one.problem:
+        return no_interval(NAN, one.n, clusters, one.problem)
+    se = math.sqrt(clusters / max(clusters - 1, 1) * float((one.parts**2).sum())) if clusters > 1 else NAN
+    found = t_interval(one.value, se, clusters - 1, one.n, clusters, method, null=null)
+    return replace(found, method=found.method.replace("question", "scenario"))
+
+
+SLOPE_METHOD = "slope with the control's repeat as instrument, scenario jackknife t"
+#: The distance of anchors from answers must be told from 0 by so many standard errors, else the ratio is anything.
+LEAST_T = math.sqrt(10)
+
+
+def anchor_slope(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """The share of the way to the anchor that the answer goes: 0 not at all, 1 all of it; answers as shares of scale.
+
+    `where`: bias (mean over judges), and bias, judge; of scales with an anchor, where the control was asked twice.
+    Takes `pairs`.
+    """
+    found = []
+    rows = table[(table["kind"] == "scale") & table["anchor"].notna()]
+    for bias, whole in rows.groupby("category", sort=True, observed=True):
+        scenarios, names = pd.factorize(clusters_of(whole), sort=True)
+        each = []
+        for where, part in places(whole.assign(scenario=scenarios)):
+            each.append(slope(part, len(names)))
+            found.append(estimate("anchor_slope", where, interval(each[-1], SLOPE_METHOD, null=0.0), data, "score"))
+            each[-1] = replace(each[-1], problem=each[-1].problem and f"{where['judge']}: {each[-1].problem}")
+        mean = together(each, [1 / len(each)] * len(each))
+        found.append(
+            estimate("anchor_slope", {"bias": str(bias)}, interval(mean, SLOPE_METHOD, null=0.0), data, "score")
+        )
+    return found
+
+
+def slope(rows: pd.DataFrame, scenarios: int) -> Solved:
+    """The slope of one judge; `scenario` counts from 0."""
+    a1, a2, a0, anchor, low, high = (
+        rows[name].to_numpy(dtype=float) for name in ("a1", "a2", "a0", "anchor", "low", "high")
+    )
+    known = np.isfinite(a1 + a2 + a0 + anchor) & (high > low)
+    if not known.any():
+        return unsolved(NEEDS_REPEAT if np.isfinite(a1 + a2).any() else "no readable pair", scenarios)
+    y, x, z = ((each / (high - low))[known] for each in (a2 - a1, anchor - a1, anchor - a0))
+    scenario = rows["scenario"].to_numpy()[known]
+    columns = np.column_stack([np.ones(len(x)), z, x, y, z * x, z * y])
+    sums = np.column_stack([np.bincount(scenario, weights=each, minlength=scenarios) for each in columns.T])
+    used = sums[:, 0] > 0
+    whole, without = sums.sum(axis=0), sums.sum(axis=0) - sums
+    if used.sum() > 1:
+        shared = jackknifed(_moments(whole)[0], _moments(without)[0], used, len(x))
+        spread = math.sqrt(used.sum() / (used.sum() - 1) * float((shared.parts**2).sum()))
+    if used.sum() < 2 or not shared.value > LEAST_T * spread:
+        return unsolved("the anchors do not differ from the answers enough to tell a slope", scenarios, len(x))
+    ratios = [moved / distance for distance, moved in (_moments(whole), _moments(without))]
+    return jackknifed(float(ratios[0]), ratios[1], used, len(x))
+
+
+def _moments(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The covariances of z with x and with y, of sums (..., 6) of 1, z, x, y, zx, zy."""
+    n, z, x, y, zx, zy = np.moveaxis(sums, -1, 0)
+    return (zx - z * x / n) / n, (zy - z * y / n) / n
+
+
+THRESHOLD_METHOD = "logistic regression on the log ratio, scenario-clustered sandwich t, delta method"
+CONDITIONS = {"control": "a1", "treatment": "a2"}
+
+
+def acceptance_rate(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """How often a gamble is accepted, by its ratio of gain to loss and by condition.
+
+    `where`: bias, ratio, condition (mean over judges), and with judge. Takes `pairs`.
+    """
+    rows, found = _gambles(table), []
+    for ratio, part in rows.groupby("ratio", sort=True):
+        for condition, name in CONDITIONS.items():
+            for cell in cells(part, part[name].to_numpy(dtype=float)):
+                where = cell.where | {"ratio": f"{ratio:g}", "condition": condition}
+                found.append(estimate("acceptance_rate", where, mean_of(cell, "no readable answer"), data))
+    return found
+
+
+def thresholds(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """The log ratio at which half accept, in control and treatment, and the difference: loss aversion beyond risk.
+
+    `acceptance_threshold` (where + condition) and `threshold_ratio` = treatment - control, both log; `where`: bias
+    (mean over judges), and bias, judge. Both curves of a judge share their scenarios, so the sandwich is a joint one.
+    No number where acceptance does not rise measurably with the ratio, where all or none accept, where a ratio parts
+    the accepted from the declined without exception, and where half accept only beyond the ratios asked. Takes `pairs`.
+    """
+    found = []
+    for bias, rows in _gambles(table).groupby("category", sort=True, observed=True):
+        scenarios, names = pd.factorize(clusters_of(rows), sort=True)
+        solved: dict[str, list[Solved]] = {condition: [] for condition in CONDITIONS}
+        for where, part in places(rows.assign(scenario=scenarios)):
+            for condition, name in CONDITIONS.items():
+                solved[condition].append(threshold(part, name, len(names)))
+            found += _estimates(where, {each: solved[each][-1:] for each in CONDITIONS}, data)
+            for each in solved.values():
+                each[-1] = replace(each[-1], problem=each[-1].problem and f"{where['judge']}: {each[-1].problem}")
+        found += _estimates({"bias": str(bias)}, solved, data)
+    return found
+
+
+def _estimates(where: dict[str, str], solved: dict[str, list[Solved]], data: str) -> list[Estimate]:
+    means = {name: together(each, [1 / len(each)] * len(each)) for name, each in solved.items()}
+    found = [
+        estimate("acceptance_threshold", where | {"condition": name}, interval(each, THRESHOLD_METHOD), data, "log")
+        for name, each in means.items()
+    ]
+    difference = together([means["treatment"], means["control"]], [1, -1])
+    return [*found, estimate("threshold_ratio", where, interval(difference, THRESHOLD_METHOD, null=0.0), data, "log")]
+
+
+def _gambles(table: pd.DataFrame) -> pd.DataFrame:
+    return table[(table["kind"] == "acceptance") & table["ratio"].notna()]
+
+
+def threshold(rows: pd.DataFrame, name: str, scenarios: int) -> Solved:
+    """The log ratio at which the logistic curve of column `name` crosses one half; `scenario` counts from 0.
+
+    The contribution of a scenario is the delta method's: -(its influence on intercept + threshold * that on slope) /
+    slope.
+    """
+    rows = rows[rows[name].notna()]
+    accepted, ratio = rows[name].to_numpy(dtype=float), rows["ratio"].to_numpy(dtype=float)
+    said = f"{'with' if name == 'a2' else 'without'} a possible loss"
+    problem = _no_curve(accepted, ratio)
+    if problem:
+        return unsolved(f"{said} {problem}", scenarios, len(rows))
+    import statsmodels.api as sm
+
+    x = np.log(ratio)
+    centre = x.mean()
+    design = np.column_stack([np.ones(len(x)), x - centre])
+    fit = sm.GLM(accepted, design, family=sm.families.Binomial()).fit()
+    intercept, slope = map(float, fit.params)
+    chance = fit.fittedvalues
+    bread = np.linalg.inv((design * (chance * (1 - chance))[:, None]).T @ design)
+    scores = np.zeros((scenarios, 2))
+    np.add.at(scores, rows["scenario"].to_numpy(), design * (accepted - chance)[:, None])
+    influence = scores @ bread
+    used = np.bincount(rows["scenario"], minlength=scenarios) > 0
+    clusters, at = int(used.sum()), -intercept / slope
+    se = math.sqrt(clusters / max(clusters - 1, 1) * float((influence[:, 1] ** 2).sum()))
+    problem = _no_crossing(slope, se, clusters, at + centre, x)
+    if problem:
+        return unsolved(f"{said} {problem}", scenarios, len(rows))
+    parts = -(influence @ np.array([1.0, at])) / slope
+    return Solved(float(at + centre), parts, used, len(rows))
+
+
+def _no_curve(accepted: np.ndarray, ratio: np.ndarray) -> str:
+    """Why these answers have no logistic curve; empty where they have one."""
+    if not len(accepted):
+        return "there is no readable answer"
+    if accepted.min() == accepted.max():
+        return f"every gamble was {'accepted' if accepted[0] else 'declined'}"
+    no, yes = ratio[accepted == 0], ratio[accepted == 1]
+    if no.max() <= yes.min():
+        return f"the ratio parts answers without exception: declined to {no.max():g}, accepted from {yes.min():g}"
+    if yes.max() <= no.min():
+        return f"the ratio parts answers without exception: accepted to {yes.max():g}, declined from {no.min():g}"
+    return ""
+
+
+def _no_crossing(slope: float, se: float, clusters: int, at: float, x: np.ndarray) -> str:
+    """Why the curve has no crossing of one half that could be told; empty where it has one."""
+    from scipy.special import stdtrit
+
+    if clusters > 1 and not slope > float(stdtrit(clusters - 1, 0.975)) * se:
+        return "acceptance does not rise measurably with the ratio"
+    if not x.min() <= at <= x.max():
+        side, end = ("above", x.min()) if at < x.min() else ("below", x.max())
+        return f"the fitted curve lies {side} one half at every ratio asked, even at {math.exp(end):.3g}"
+    return ""

@@ -1,16 +1,251 @@
-"""What published numbers say of cognitive biases: means of one metric, beside what answers at random give for it."""
+"""What published numbers say of cognitive biases, from means alone and from the notebook's arrays.
+
+Facts of the code of Malberg et al. (arXiv 2410.15413), state of October 2025 (Conservatism without its former flip);
+where its comments say otherwise (Anthropomorphism, Loss Aversion, Not Invented Here) the code counts.
+"""
 
 from __future__ import annotations
 
+import re
 import statistics
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from numbers import Real
 from typing import Any
 
-from helpers.biases.cognitive.published_biases import BIASES, POINTS, parameters
-from helpers.biases.cognitive.published_seed import from_notebook
-from helpers.biases.cognitive.ratio_scale import random_answerer
+import numpy as np
+import pandas as pd
+
+from helpers.biases.cognitive import metrics as forms
+from helpers.biases.cognitive import metrics as seed
+from helpers.biases.cognitive.metrics import random_answerer, score
+from helpers.stats.intervals import Interval
 from helpers.types import Estimate, RatioScale
+
+
+@dataclass(frozen=True)
+class PublishedBias:
+    """One bias of the published set: number of options and parameters of its metric.
+
+    `k` is its sign, or the sign by the value of `fact`; `fact` names what was drawn and decides k or the points x1, x2
+    (by POINTS); "" where nothing does. No control is flipped.
+    """
+
+    title: str
+    options: int
+    k: int | Mapping[str, int]
+    fact: str = ""
+    flip_treatment: bool = False
+
+
+#: The points by the number drawn, which lies between two bounds. Python rounds halves to even: 25 / 10 is 2, 35 / 10 4.
+POINTS: dict[str, tuple[int, int, Callable[[float], tuple[float, float]]]] = {
+    "anchor": (0, 100, lambda anchor: (round(anchor / 10), round(anchor / 10))),
+    "percentage": (-50, 50, lambda percentage: (round(percentage / 10) + 5, round(percentage / 10) + 5)),
+    # A further share of the work, added to the control's estimate; in the metric 3 steps stand for its mean.
+    "estimation_update": (0, 100, lambda update: (-(update // 10), -3)),
+}
+
+TABLE = (
+    PublishedBias("Anchoring", 11, 1, "anchor"),
+    PublishedBias("Anthropomorphism", 7, 1),
+    PublishedBias("Availability Heuristic", 11, -1),
+    PublishedBias("Bandwagon Effect", 7, {"A": -1, "B": 1}, "majority_opinion", flip_treatment=True),
+    PublishedBias("Confirmation Bias", 11, 1),
+    PublishedBias("Conservatism", 7, -1),
+    PublishedBias("Disposition Effect", 7, -1, flip_treatment=True),
+    PublishedBias("Endowment Effect", 11, 1),
+    PublishedBias("Escalation of Commitment", 11, 1),
+    PublishedBias("Framing Effect", 7, -1),
+    PublishedBias("Fundamental Attribution Error", 7, {"dispositional": 1, "situational": -1}, "control_reason"),
+    PublishedBias("Halo Effect", 7, {"positively": 1, "negatively": -1}, "perception"),
+    PublishedBias("Hindsight Bias", 11, 1, "percentage"),
+    PublishedBias("Hyperbolic Discounting", 7, {"immediate": -1, "later": 1}, "scheme_a"),
+    PublishedBias("Illusion of Control", 11, -1),
+    PublishedBias("In-Group Bias", 7, -1),
+    PublishedBias("Information Bias", 7, -1, flip_treatment=True),
+    PublishedBias("Loss Aversion", 7, {"guaranteed": -1, "risky": 1}, "treatment_choice_a", flip_treatment=True),
+    PublishedBias("Mental Accounting", 7, 1),
+    PublishedBias("Negativity Bias", 7, -1, flip_treatment=True),
+    PublishedBias("Not Invented Here", 7, -1),
+    PublishedBias("Optimism Bias", 11, {"positive": -1, "negative": 1}, "event_kind"),
+    PublishedBias("Planning Fallacy", 11, 1, "estimation_update"),
+    PublishedBias("Reactance", 11, -1),
+    PublishedBias("Risk Compensation", 11, -1),
+    PublishedBias("Self-Serving Bias", 7, 1),
+    PublishedBias("Social Desirability Bias", 7, {"desirable": 1, "undesirable": -1}, "statement"),
+    PublishedBias("Status-Quo Bias", 7, -1, flip_treatment=True),
+    PublishedBias("Stereotyping", 7, 1),
+    PublishedBias("Survivorship Bias", 7, 1),
+)
+
+
+def _squeezed(bias: str) -> str:
+    """A name without case, spaces, hyphens and the words effect or bias at its end: what its spellings differ in."""
+    return re.sub(r"(effect|bias)+$", "", re.sub(r"[^a-z0-9]", "", str(bias).lower()))
+
+
+#: The biases by their short names in lower case with underscores: "anchoring", "in_group", "planning_fallacy".
+BIASES = {re.sub(r"[ -]", "_", re.sub(r" (Effect|Bias)$", "", row.title)).lower(): row for row in TABLE}
+_BY_SPELLING = {_squeezed(name): name for name in BIASES}
+
+
+def resolve(bias: str) -> str:
+    """Which of BIASES a published name means, whatever its spelling; else a ValueError that lists them.
+
+    >>> resolve("In Group Bias"), resolve("IllusionOfControl"), resolve("status-quo")
+    ('in_group', 'illusion_of_control', 'status_quo')
+    """
+    name = _BY_SPELLING.get(_squeezed(bias))
+    if name is None:
+        raise ValueError(f"no published bias {bias!r}; there are {', '.join(BIASES)}")
+    return name
+
+
+def parameters(bias: str, **facts: float | str) -> RatioScale:
+    """The parameters of a bias's published metric, given what was drawn for the test.
+
+    Needs just the fact that its row of the table names; one that is missing, unknown or out of range is a ValueError.
+
+    >>> parameters("Anchoring", anchor=25)
+    RatioScale(k=1.0, x1=2.0, x2=2.0, flip_control=False, flip_treatment=False)
+    >>> parameters("bandwagon", majority_opinion="A").k
+    -1.0
+    """
+    name = resolve(bias)
+    row = BIASES[name]
+    if set(facts) != {row.fact} - {""}:
+        found = ", ".join(facts) or "none"
+        need = f"needs the fact {row.fact} ({_valid(row)})" if row.fact else "takes no facts"
+        raise ValueError(f"{name} {need}, found {found}")
+    x1, x2 = 0.0, 0.0
+    k = row.k
+    if row.fact in POINTS:
+        low, high, points = POINTS[row.fact]
+        drawn = facts[row.fact]
+        if not isinstance(drawn, Real) or isinstance(drawn, bool) or not low <= drawn <= high:
+            raise ValueError(f"{name}: {row.fact} is {drawn!r}; it must be {_valid(row)}")
+        x1, x2 = points(drawn)
+    elif isinstance(k, Mapping):
+        if facts[row.fact] not in tuple(k):
+            raise ValueError(f"{name}: {row.fact} is {facts[row.fact]!r}; it must be {_valid(row)}")
+        k = k[facts[row.fact]]
+    return RatioScale(float(k), float(x1), float(x2), flip_treatment=row.flip_treatment)
+
+
+def _valid(row: PublishedBias) -> str:
+    if row.fact in POINTS:
+        low, high, _ = POINTS[row.fact]
+        return f"a number from {low} to {high}"
+    return " or ".join(row.k) if isinstance(row.k, Mapping) else ""
+
+
+NOTEBOOK = {"source": "notebook"}
+#: What the arrays are: made-up answers, so that an interval says how much rows of such a kind would vary, and no more.
+ARRAYS_METHOD = "computed from the notebook's arrays, which are no sample"
+OWN_METHOD = "computed from arrays that were given"
+_CHOICES, _ARGUMENTS = ("control", "treatment", "options"), ("answer", "pro", "con", "n_args")
+#: Each metric, by `overall`, and the arrays that it takes.
+FORMS: Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
+    "anchoring_agnostic": (partial(seed.AnchoringBiasMetric, True), (*_CHOICES, "anchor")),
+    "anchoring_specific": (partial(seed.AnchoringBiasMetric, False), (*_CHOICES, "anchor")),
+    "halo_effect": (seed.HaloEffectMetric, _CHOICES),
+    "loss_aversion": (seed.LossAversionMetric, ("answer", "lambdas")),
+    "confirmation_bias": (seed.ConfirmationBiasMetric, _ARGUMENTS),
+}
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """Answers to tests of one kind: arrays by name, (n, 1) and options (n, k); `where` is the place of their numbers.
+
+    `clusters` says which rows belong together; without it each row is its own.
+    """
+
+    where: Mapping[str, str]
+    columns: Mapping[str, np.ndarray]
+    clusters: Sequence[object] | None = None
+
+    def metrics(self) -> Iterator[tuple[str, Callable[..., Any], list[np.ndarray]]]:
+        """Each metric that the arrays are enough for: id, class by `overall`, arguments."""
+        for id, (metric, names) in FORMS.items():
+            if set(names) <= self.columns.keys():
+                yield id, metric, [self.columns[name] for name in names]
+
+
+def from_arrays(arrays: Sequence[Arrays], data: str = "folder", method: str = OWN_METHOD) -> list[Estimate]:
+    """The batch value of each metric with its interval (marked rough below 10 clusters), and the value of each test.
+
+    `where` is that of the arrays, for one test also test "1", "2", ...; of gambles the value of a test is its answer
+    and not repeated. Arrays that a metric does not accept are a ValueError with argument and row, counted from 0.
+    """
+    found = []
+    for each in arrays:
+        for id, metric, inputs in each.metrics():
+            if id != "loss_aversion":
+                values = metric(overall=False).compute(*inputs).ravel()
+                places = ({**each.where, "test": str(i)} for i in range(1, len(values) + 1))
+                found += [_output(id, x, at, data, method) for x, at in zip(values, places, strict=True)]
+            found.append(_sure(id, metric().interval(*inputs, clusters=each.clusters), each.where, data, method))
+    return found
+
+
+def notebook_arrays(published: Mapping[str, Any]) -> list[Arrays]:
+    """The arrays that the notebook prints, in its order."""
+    block = published["notebook"]
+    lambdas = block["gambles"]["lambdas"]
+    gambles = {name: block["gambles"][name] for name in ("unbiased", "biased")}
+    return [
+        _arrays({}, block["choices"]),
+        *(_arrays({"answers": name}, {"answer": answer, "lambdas": lambdas}) for name, answer in gambles.items()),
+        _arrays({}, block["arguments"]),
+    ]
+
+
+def _arrays(where: Mapping[str, str], columns: Mapping[str, Any]) -> Arrays:
+    read = {name: np.atleast_2d(np.asarray(values, dtype=float)) for name, values in columns.items()}
+    return Arrays(NOTEBOOK | where, {name: each if name == "options" else each.T for name, each in read.items()})
+
+
+def from_notebook(published: Mapping[str, Any]) -> Iterator[Estimate]:
+    """Each output of the notebook (`where`: source "notebook", for one test also test "1", "2", ...) and each check.
+
+    Batch values carry a BCa interval over their 5 to 7 rows, marked rough in `method`.
+
+    `anchoring_agnostic`, `anchoring_specific`, `halo_effect`, `loss_aversion` (also answers: unbiased, biased, all
+    accepted, all refused), `confirmation_bias`, `confirmation_unweighted`; `confirmation_as_printed` (the formula that
+    the notebook prints) and `anchoring_specific_raw` (the anchor itself in place of the option closest to it). The
+    checks are `ratio_scale` (`where`: source "check", control, treatment, k, x).
+    """
+    arrays = notebook_arrays(published)
+    choices, gambles = arrays[0].columns, arrays[1].columns
+    arguments = [arrays[-1].columns[name] for name in _ARGUMENTS]
+    for name, answer in (("all accepted", 1.0), ("all refused", 0.0)):
+        every = {"answer": np.full_like(gambles["lambdas"], answer), "lambdas": gambles["lambdas"]}
+        arrays.insert(-1, Arrays(NOTEBOOK | {"answers": name}, every))
+    yield from from_arrays(arrays, "published", ARRAYS_METHOD)
+    unweighted = seed.ConfirmationBiasMetric(False).interval(*arguments)
+    yield _sure("confirmation_unweighted", unweighted, NOTEBOOK, "published", ARRAYS_METHOD)
+    printed = seed.ConfirmationBiasMetric().as_printed(*arguments)
+    yield _output("confirmation_as_printed", printed, NOTEBOOK, "published", ARRAYS_METHOD)
+    raw = forms.approach(choices["control"], choices["treatment"], choices["anchor"])
+    yield _output("anchoring_specific_raw", forms.batch(forms.published(raw)), NOTEBOOK, "published", ARRAYS_METHOD)
+    for a1, a2, options, k, x1, x2 in published["checks"]["pairs"]:
+        value = float(score(a1, a2, options, k, x1, x2))
+        place = {"source": "check", "control": str(a1), "treatment": str(a2), "k": str(k), "x": str(x1)}
+        yield _output("ratio_scale", value, place, "published", "one pair of answers")
+
+
+def _output(id: str, value: float, where: Mapping[str, str], data: str, method: str) -> Estimate:
+    return Estimate(id, dict(where), float(value), unit="score", method=method, data=data)
+
+
+def _sure(id: str, found: Interval, where: Mapping[str, str], data: str, method: str) -> Estimate:
+    """A batch value with its interval."""
+    bounds = {"low": found.low, "high": found.high, "se": found.se, "n": found.n, "clusters": found.clusters}
+    return replace(_output(id, found.value, where, data, f"{found.method}; {method}"), **bounds)
+
 
 #: Why none of these numbers has an interval.
 METHOD = "published value, no interval: only means are published"
@@ -107,3 +342,140 @@ def _counts(published: Mapping[str, Any], expected: Mapping[str, float]) -> Iter
         ("impossible_means", impossible, len(grid)),
     ):
         yield replace(_number(id, count, "counted", "count"), n=n)
+
+
+def published_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    """The decisions frame with the metric parameters of biases for which nothing else decides them.
+
+    Rows that have none (k is NaN) and are on a bias of the published table whose sign and points hang on no fact take
+    them from there, and the target with them (`datasets.load_decisions` takes those of known tests). Rows on other
+    biases stay without: neither the published metric nor a direction is defined for them then.
+    """
+    found = frame.copy()
+    for bias in found.loc[found["k"].isna(), "category"].unique():
+        row = BIASES.get(bias)
+        if row is None or row.fact:
+            continue
+        scale = parameters(bias)
+        here = found["k"].isna() & (found["category"] == bias) & (found["options"] == row.options)
+        for name, value in asdict(scale).items():
+            found.loc[here, name] = value
+        found.loc[here, "target"] = _target(scale, row.options)
+    found.attrs = dict(frame.attrs)
+    return found
+
+
+def _target(scale: RatioScale, options: int) -> float:
+    """The index that the bias pulls to; NaN where control and treatment are counted from different ends."""
+    if scale.flip_control != scale.flip_treatment:
+        return float("nan")
+    return scale.x1 if scale.k > 0 else float(options - 1)
+
+
+#: Names that a sentence tells before it only counts them.
+NAMED = 6
+
+
+def published_finding(published: Mapping[str, Any], estimates: Sequence[Estimate]) -> str:
+    """Whether published mean |B| tells bias from noise, how much of it has a direction, and what means leave open.
+
+    `published` is published/counts.yaml, `estimates` what `from_published` makes of it.
+    """
+    at = {(each.id, *sorted(each.where.items())): each for each in estimates}
+    lines = [
+        _random(published, at),
+        _below(published, at),
+        _direction(published, at),
+        _unsettled(published),
+    ]
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _of(at: Mapping[tuple[Any, ...], Estimate], id: str, **where: str) -> Estimate:
+    return at[(id, *sorted(where.items()))]
+
+
+def _title(bias: str) -> str:
+    return BIASES[bias].title
+
+
+def _listed(names: Iterable[str]) -> str:
+    """The names in a row, the first NAMED of many."""
+    names = list(names)
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
+
+
+def _random(published: Mapping[str, Any], at: Mapping[tuple[Any, ...], Estimate]) -> str:
+    """Whether anybody has a larger mean |B| than the model that answers at random."""
+    block = published["by_model"]
+    models = dict(block["counts"])
+    random = models.pop(block["random"])
+    expected = _of(at, "ratio_scale_random", over=BIASES_WORD).value
+    above = [model for model, value in models.items() if value >= random]
+    span = f"{min(models.values()):.2f} to {max(models.values()):.2f}"
+    told = f"{random:.2f}; answers at random are expected to have {expected:.3f}; the other {len(models)}: {span}"
+    if above:
+        return (
+            f"**{len(above)} of {len(models)} models have at least the mean |B| of the one that answers at random** "
+            f"({told}): {_listed(above)}."
+        )
+    without = _of(at, "ratio_scale_absolute", over=WITHOUT).value
+    overall = published["heatmap"]["overall"]["mean_absolute"]
+    return (
+        f"**Of all {len(models) + 1} models the one that answers at random has the largest published mean |B|** "
+        f"({told}). A model without any bias gets a large one by noise alone, so that mean |B| measures noise as well "
+        f"as bias; and that model is in the printed average of {overall:.2f}, which is {without:.3f} without it."
+    )
+
+
+def _below(published: Mapping[str, Any], at: Mapping[tuple[Any, ...], Estimate]) -> str:
+    """On how many biases mean |B| exceeds what answers at random give."""
+    grid = published["heatmap"]["counts"]
+    expected = {bias: _of(at, "ratio_scale_random", bias=bias).value for bias in grid}
+    above = [bias for bias, row in grid.items() if row["mean_absolute"] >= expected[bias]]
+    below = round(_of(at, "below_random").value)
+    told = f"**On {below} of {len(grid)} biases mean |B| is below what answers at random give** on the same options"
+    told += f" ({min(expected.values()):.2f} to {max(expected.values()):.2f})"
+    if above:
+        named = _listed(
+            f"{_title(b)} ({grid[b]['mean_absolute']:.2f} against {expected[b]:.2f})"
+            for b in sorted(above, key=lambda b: expected[b] - grid[b]["mean_absolute"])
+        )
+        told += f"; not below are {named}"
+    return f"{told}."
+
+
+def _direction(published: Mapping[str, Any], at: Mapping[tuple[Any, ...], Estimate]) -> str:
+    """How much of mean |B| goes one way, on which biases hardly any, and on which the other way."""
+    grid = published["heatmap"]["counts"]
+    shares = {bias: _of(at, "direction_share", bias=bias) for bias in grid}
+    overall = _of(at, "direction_share", over=BIASES_WORD)
+    ends = [pick(shares, key=lambda bias: shares[bias].value) for pick in (min, max)]
+    span = " to ".join(f"{shares[bias]} ({_title(bias)})" for bias in ends)
+    nearly = sorted((b for b in grid if shares[b].value < NEARLY), key=lambda b: shares[b].value)
+    against = sorted((b for b in grid if grid[b]["mean"] < 0), key=lambda b: grid[b]["mean"])
+    told = (
+        f"**{overall} of mean |B| has one direction** (|mean B| / mean |B| of the {len(grid)} biases; {span}); "
+        "the rest goes both ways, from test to test, from model to model, or by noise."
+    )
+    if nearly:
+        told += f" Nearly directionless, below {100 * NEARLY:.0f} %: {_listed(map(_title, nearly))}."
+    if against:
+        named = _listed(f"{_title(b)} ({grid[b]['mean']:+.2f})" for b in against)
+        told += f" Against the direction that people are said to have: {named}."
+    return told
+
+
+def _unsettled(published: Mapping[str, Any]) -> str:
+    """What no number of these means can settle."""
+    block = published["heatmap"]
+    told = "**What these means leave open.** Without the decisions no mean has an interval, and none has a test"
+    told += f": {block['tests_per_bias']} tests a bias are no {block['tests_per_bias']} independent ones, and nobody "
+    told += "asked a control twice, so that how much of |B| is noise is not known."
+    if block["invalid"]:
+        named = _listed(map(_title, block["invalid"]))
+        told += f" The metric of {named} was corrected after these numbers were printed, which no longer hold for it."
+    if block["missing_models"]:
+        told += f" {_listed(block['missing_models'])} was evaluated but is not in these averages."
+    return told

@@ -1,24 +1,21 @@
 """Whether naming the authors changes what a judge puts first: experiment 2, built on experiment 1's top choice."""
 
-from helpers.biases.hinting.asking import CONTROL, caution, check, hints_of, trials
-from helpers.biases.hinting.best import best_tables, chance, chance_words, goals, recommended
-from helpers.biases.hinting.card import card, headline
-from helpers.biases.hinting.changes import changes_words
-from helpers.biases.hinting.concluding import conclusions, corrected
-from helpers.biases.hinting.measure import (
+from helpers.biases.hinting.asked import CONTROL, caution, check, hints_of, trials
+from helpers.biases.hinting.groups import best_tables, chance, chance_words, goals, recommended
+from helpers.biases.hinting.measured import (
+    card,
     confirmatory,
     few,
     finding,
+    headline,
     measure,
     paper_tables,
+    planted,
     published_frame,
 )
-from helpers.biases.hinting.names import names_words
-from helpers.biases.hinting.paired import unpaired
-from helpers.biases.hinting.picks import published_picks
-from helpers.biases.hinting.planted import planted
+from helpers.biases.hinting.paired import changes_words, conclusions, corrected, names_words, published_picks, unpaired
 from helpers.biases.hinting.published import curves, from_published, margins_words
-from helpers.biases.top_choice.asking import NEEDS, STAGES, answers, unfit
+from helpers.biases.top_choice.asked import NEEDS, STAGES, answers, unfit
 from helpers.frames import listwise as tidy
 
 __all__ = [

@@ -1,20 +1,23 @@
-"""The published metrics, group by group, and what of their differences the data carry."""
+"""The published metrics, group by group: what their differences carry, and which group is lowest."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from helpers.biases.hinting.asking import CONTROL
-from helpers.biases.hinting.paired import CONFIRMATORY, LEVEL, hints_in
-from helpers.biases.top_choice import defended, rates, spread
+from helpers.biases.hinting.asked import CONTROL
+from helpers.biases.hinting.paired import CONFIRMATORY, LEVEL, effect_of, hints_in, shown
+from helpers.biases.top_choice import defended, rates
+from helpers.biases.top_choice.rates import vendors
 from helpers.stats.bootstrap import bca
-from helpers.stats.intervals import cluster_sums, no_interval
+from helpers.stats.intervals import MIN_CLUSTERS, cluster_sums, no_interval
+from helpers.stats.tests import benjamini_hochberg, deal_groups
 from helpers.types import Estimate
+from helpers.words import p_text
 
 SPREADS = ("deviation_from_expected", "balance", "consistency_judges", "consistency_vendors")
 METRICS = ("average_self_bias", *SPREADS)
@@ -46,7 +49,7 @@ def group_metrics(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
             *rates.top1_rate(part, data),
             *rates.vendor_share(part, data),
             *rates.self_bias(part, data),
-            *spread.spread(part, data, seed),
+            *rates.spread(part, data, seed),
             *by_category,
             *defended.excess_self_preference(part, data),
         ]
@@ -115,7 +118,7 @@ def statistic_of(metric: str, expected: Sequence[float]) -> Callable[[np.ndarray
     """A metric as a function of rates (..., columns); `expected`: the share of each column if nothing were uneven."""
     if metric == "average_self_bias":
         return lambda values: values.mean(axis=-1)
-    return spread.mean_absolute_deviation(expected) if metric == "deviation_from_expected" else spread.population_sd
+    return rates.mean_absolute_deviation(expected) if metric == "deviation_from_expected" else rates.population_sd
 
 
 def expected_of(frame: pd.DataFrame, metric: str, columns: Sequence[object]) -> list[float]:
@@ -132,3 +135,260 @@ def _difference(both: pd.DataFrame, metric: str, columns: Sequence[object]) -> C
         return statistic(values[..., :half]) - statistic(values[..., half:])
 
     return difference
+
+
+AVERAGE, CATEGORY = "average_self_bias", "category_average_self_bias"
+NO_GROUP = "no group"
+#: Two numbers from the same counts can differ by rounding of the last digit.
+SAME = 1e-9
+#: How often groups are dealt anew.
+DRAWS = 2000
+_DEALT = f"{DRAWS} times the groups were dealt anew within each question; their mean, and the middle 95 % of them"
+#: The goals of the source's recommendations.
+VALIDITY, MITIGATION, BALANCE = "benchmark validity", "bias mitigation", "balanced selection"
+DISRUPTION = "studying disruption"
+_NO_NAMES = "nothing names the authors, so no identity leaks into a verdict"
+_NAMES = {
+    "average_self_bias": "average self-bias",
+    "deviation_from_expected": "deviation from expected",
+    "balance": "balance score",
+    "consistency_judges": "consistency over judges",
+    "consistency_vendors": "consistency over vendors",
+}
+_CAPTIONS = {
+    "metric": "The published metrics of each group and the lowest group of each, in % and pp.",
+    "category": "Own-vendor first places by category and the lowest group of each, in %.",
+}
+#: The value of each group by metric.
+Rows = Mapping[str, Mapping[str, float]]
+
+
+def chance(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+    """How far the lowest group of each metric and category lies below the mean of all groups, and how far by chance.
+
+    `group_gap` (`where`: metric or category, and side: lowest, of metrics also highest; p), in pp; beside each
+    `group_gap_by_chance`: the mean and the middle 95 % of it where groups are dealt anew within each question, which
+    changes nothing if no hint does. No p and no range below 10 questions; nothing for a row that not all groups have.
+    """
+    hints = [hint for hint in (CONTROL, *hints_in(frame)) if (frame["condition"] == hint).any()]
+    rows = [({"metric": id}, id, frame) for id in METRICS]
+    rows += [({"category": str(name)}, AVERAGE, part) for name, part in frame.groupby("category", sort=True)]
+    found = []
+    for number, (where, metric, part) in enumerate(rows if len(hints) > 1 else []):
+        sums = sums_by_group(part, hints, metric)
+        if sums is None or len(sums[2]) < (1 if metric in METRICS[:2] else 2):
+            continue
+        x, d, columns = sums
+        statistic = statistic_of(metric, expected_of(part, metric, columns))
+        dealt = deal_groups(x, d, statistic, seed + number, DRAWS if len(x) >= MIN_CLUSTERS else 0)
+        n = round(d.sum() / (len(vendors(part)) if metric == "balance" else 1))
+        found += gaps(where, statistic(x.sum(axis=0) / d.sum(axis=0)), dealt, n, len(x), _DEALT, data)
+    return found
+
+
+def gaps(
+    where: Mapping[str, str], observed: np.ndarray, dealt: np.ndarray, n: int, clusters: int, method: str, data: str
+) -> list[Estimate]:
+    """`chance` of one row, from its value in each group, (groups,), and the same dealt anew, (draws, groups)."""
+    found = []
+    for side, sign in (("lowest", 1), ("highest", -1))[: 2 if "metric" in where else 1]:
+        gap, draws = (sign * each.mean(axis=-1) - (sign * each).min(axis=-1) for each in (observed, dealt))
+        draws = draws[~np.isnan(draws)]
+        p = (1 + (draws >= gap - SAME).sum()) / (1 + len(draws)) if len(draws) else math.nan
+        mean, low, high = (draws.mean(), *np.quantile(draws, (0.025, 0.975))) if len(draws) else [math.nan] * 3
+        place, common = {**where, "side": side}, {"n": n, "clusters": clusters, "unit": "sd_pp", "data": data}
+        why = method if len(draws) else f"not dealt anew below {MIN_CLUSTERS} questions"
+        found.append(Estimate("group_gap", place, float(gap), method="bare difference", p=float(p), **common))
+        bounds = (float(mean), float(low), float(high))
+        found.append(Estimate("group_gap_by_chance", place, *bounds, method=why, **common))
+    return found
+
+
+# --- which group is lowest --------------------------------------------------------------------------------------------
+
+
+def lowest(values: Mapping[str, float]) -> list[str]:
+    """All groups that share the lowest value, in their order: a best group with a twin is no best group.
+
+    >>> lowest({"self": 0.3, "full": 0.3, "none": 0.4})
+    ['self', 'full']
+    """
+    valid = {group: value for group, value in values.items() if not math.isnan(value)}
+    return [group for group, value in valid.items() if value <= min(valid.values()) + SAME]
+
+
+def highest(values: Mapping[str, float]) -> list[str]:
+    """All groups that share the highest value, in their order."""
+    return lowest({group: -value for group, value in values.items()})
+
+
+def rows_of(estimates: Sequence[Estimate]) -> dict[tuple[str, str], dict[str, float]]:
+    """The value of each metric and category (id, its name) in each group, by hint, where there is one."""
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for each in estimates:
+        if (each.id in METRICS or each.id == CATEGORY) and not math.isnan(each.value):
+            found.setdefault((each.id, each.where.get("category", each.id)), {})[each.where["hint"]] = each.value
+    return found
+
+
+def best_tables(estimates: Sequence[Estimate]) -> list[tuple[str, pd.DataFrame, str]]:
+    """What goes into tables: name, frame and caption; each holds all sources of data.
+
+    `best_metrics` and `best_categories`: each group's number, the lowest groups (`best`, ties in full), how far they
+    lie below the mean of all groups (`ahead`), the same by chance, and p. `goals`: see `goals`.
+    """
+    by = {data: [each for each in estimates if each.data == data] for data in {e.data: 0 for e in estimates}}
+    tables = []
+    for name, key in (("best_metrics", "metric"), ("best_categories", "category")):
+        parts = [_best(part, key).assign(data=data) for data, part in by.items()]
+        frame = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
+        last = ["best", "ahead", "by chance", "low", "high", "p"]
+        if len(frame):
+            frame = frame[[key, "data", *frame.columns.drop([key, "data", *last]), *last]].round(4)
+            words = "Ahead: below the mean of all groups; by chance: the same where groups are dealt anew, with the "
+            words += "middle 95 %; p after Benjamini and Hochberg."
+            tables.append((name, frame, f"{_CAPTIONS[key]} {words}"))
+    frame = pd.concat([goals(part).assign(data=data) for data, part in by.items()], ignore_index=True)
+    return [*tables, ("goals", frame, "The group that the source's rules name for each goal, and what may be advised.")]
+
+
+def _best(estimates: Sequence[Estimate], key: str) -> pd.DataFrame:
+    """One row a metric or a category of one source, values times 100."""
+    beside = {(each.id, each.where.get(key)): each for each in estimates if each.where.get("side") == "lowest"}
+    nothing, rows = Estimate("group_gap", {}, math.nan), []
+    groups = len(rows_of(estimates).get((AVERAGE, AVERAGE), ()))
+    for (id, row), values in rows_of(estimates).items():
+        if (id == CATEGORY) == (key == "category"):
+            best = " = ".join(lowest(values)) + (f" (of {', '.join(values)} alone)" if len(values) < groups else "")
+            gap, dealt = (beside.get((name, row), nothing) for name in ("group_gap", "group_gap_by_chance"))
+            shares = {**values, "ahead": gap.value, "by chance": dealt.value, "low": dealt.low, "high": dealt.high}
+            rows.append({key: row, "best": best, "p": gap.p} | {name: 100 * share for name, share in shares.items()})
+    frame = pd.DataFrame(rows)
+    return frame.assign(p=benjamini_hochberg(frame["p"])) if rows else frame
+
+
+# --- what each goal asks for ------------------------------------------------------------------------------------------
+
+
+def goals(estimates: Sequence[Estimate]) -> pd.DataFrame:
+    """For each goal of the source the group that its rule names, why, at what price, and whether the data carry it.
+
+    Columns: goal, group (ties in full), rationale, trade-offs, by chance, recommended, why (not). Recommended are:
+    blind for validity, by design; for mitigation the lowest group that tells the truth, if blind judges are shown to
+    prefer their own, its paired change is shown to be below 0, and it is not shown to turn them against their own; for
+    studying disruption the group whose judges differ most, if they are shown to differ more than blind. For balance
+    none ever is: fair judges of unequal answers are no less uneven than partial ones.
+    """
+    rows = {id: values for (id, _), values in rows_of(estimates).items() if id != CATEGORY}
+    average = rows.get(AVERAGE, {})
+    # Over judges, as documented, where every group has it; else over vendors, as printed.
+    consistency = next((id for id in METRICS[3:] if len(rows.get(id, ())) >= len(average)), METRICS[3])
+    spreads = [id for id in (*METRICS[1:3], consistency) if id in rows]
+    wins = {hint: -sum(hint in lowest(rows[id]) for id in spreads) for id in spreads for hint in rows[id]}
+    won = [id for id in spreads if lowest(wins)[0] in lowest(rows[id])]
+    differ = highest(rows.get(consistency, {}))
+    truthful = lowest({hint: value for hint, value in average.items() if hint in (CONTROL, *CONFIRMATORY)})
+    truthful = [hint for hint in truthful if hint != CONTROL]
+    blind = [CONTROL] if CONTROL in average else []
+    # Goal, groups, metrics that name them and on which side, what is advised, why not.
+    named = [
+        (VALIDITY, blind, [], "", blind, "no blind group was judged" if not blind else ""),
+        (MITIGATION, lowest(average), [AVERAGE], "lowest", truthful, _not_mitigating(estimates, truthful)),
+        (BALANCE, lowest(wins), won, "lowest", [], "lower is not fairer where answers differ in quality"),
+        (DISRUPTION, differ, [consistency], "highest", differ, _not_disrupted(estimates, consistency, differ)),
+    ]
+    found = []
+    for goal, groups, ids, side, advised, why in named:
+        others = [id for id in (AVERAGE, *spreads) if id not in ids and groups[:1] and groups[0] in rows.get(id, {})]
+        words = f"{side} {', '.join(_shown(rows, id, groups[0]) for id in ids)}" if ids and groups else ""
+        price = "; ".join(each for id in others if (each := _behind(rows, id, groups[0])))
+        by_chance = _by_chance(estimates, side, ids)
+        advice = NO_GROUP if why else ", ".join(advised)
+        group = " = ".join(groups) or "not derivable"
+        found.append((goal, group, _NO_NAMES if goal == VALIDITY else words, price, by_chance, advice, why))
+    columns = ["goal", "group", "rationale", "trade-offs", "by chance", "recommended", "why"]
+    return pd.DataFrame(found, columns=columns)
+
+
+def _shown(rows: Rows, id: str, hint: str) -> str:
+    return f"{_NAMES[id]} {100 * rows[id][hint]:.2f} {'%' if id == AVERAGE else 'pp'}"
+
+
+def _behind(rows: Rows, id: str, hint: str) -> str:
+    """By how much another group is lower than this one; "" where none is."""
+    best = lowest(rows[id])
+    if hint in best:
+        return ""
+    how = "highest" if hint in highest(rows[id]) else "not the lowest"
+    return f"{how} {_shown(rows, id, hint)} ({best[0]}: {100 * rows[id][best[0]]:.2f})"
+
+
+def _by_chance(estimates: Sequence[Estimate], side: str, metrics: Sequence[str]) -> str:
+    """How far the extreme group is from the mean of all, in the data and by chance."""
+    by = {(e.id, e.where.get("metric")): e for e in estimates if e.where.get("side") == side and e.value == e.value}
+    both = ((_NAMES[id], by.get(("group_gap", id)), by.get(("group_gap_by_chance", id))) for id in metrics)
+    return "; ".join(
+        f"{name} {gap}, by chance {dealt} (p {p_text(gap.p)})" for name, gap, dealt in both if gap and dealt
+    )
+
+
+def _not_mitigating(estimates: Sequence[Estimate], choice: Sequence[str]) -> str:
+    """Why no truthful group can be recommended against self-preference; "" where the chosen ones can."""
+    if not choice:
+        return "no hint that tells the truth is lower than blind"
+    effects = [effect_of(estimates, hint) for hint in choice]
+    if not any(effects):
+        return "nothing pairs the groups"
+    if not all(each and shown(estimates, hint) and each.value < 0 for hint, each in zip(choice, effects, strict=True)):
+        return "its difference to blind is not shown"
+    excess = [each for each in estimates if each.id == "excess_self_preference"]
+    if not any(each.low > 0 for each in excess if each.where["hint"] == CONTROL):
+        return "blind judges are not shown to prefer their own"
+    if any(each.high < 0 for each in excess if each.where["hint"] in choice):
+        return "it turns judges against their own"
+    return ""
+
+
+def _not_disrupted(estimates: Sequence[Estimate], metric: str, groups: Sequence[str]) -> str:
+    """Why it is not shown that judges of these groups differ more than blind ones; "" where it is."""
+    if CONTROL in groups:
+        return "no hint makes judges differ more"
+    places = [{"hint": hint, "metric": metric} for hint in groups]
+    changes = [each for each in estimates if each.id == "spread_change" and dict(each.where) in places]
+    if not changes:
+        return "nothing pairs the groups"
+    return "" if all(each.low > 0 for each in changes) else "its difference to blind is not shown"
+
+
+def recommended(estimates: Sequence[Estimate]) -> str:
+    """Which group can be recommended for which goal, and why none can where none can."""
+    table = goals(estimates)
+    table = table[table["goal"] != VALIDITY]
+    simulated = "SIMULATED: " if any(each.data == "simulated" for each in estimates) else ""
+    clear = dict(table.loc[table["recommended"] != NO_GROUP, ["goal", "recommended"]].itertuples(index=False))
+    if not clear:
+        reasons = "; ".join(f"{row.goal}: {row.why}" for row in table.itertuples())
+        return (
+            f"{simulated}**No group can be recommended** ({reasons}). Blind stays the protocol that gives nothing away."
+        )
+    proofs = {
+        MITIGATION: "lower than blind by a paired interval, where blind judges prefer their own",
+        DISRUPTION: "judges differ more than blind ones by a paired interval",
+    }
+    return simulated + "; ".join(f"{proofs[goal]}: *{group}* for {goal}" for goal, group in clear.items()) + "."
+
+
+def chance_words(estimates: Sequence[Estimate]) -> str:
+    """How many lowest groups lie further below the others than the lowest of so many groups does by chance; or ""."""
+    tested = [e for e in estimates if e.id == "group_gap" and e.where["side"] == "lowest" and e.p == e.p]
+    if not tested:
+        return ""
+    adjusted = benjamini_hochberg([each.p for each in tested])
+    clear = [each.where for each, p in zip(tested, adjusted, strict=True) if p < LEVEL]
+    names = ", ".join(_NAMES.get(where.get("metric", ""), where.get("category", "")) for where in clear)
+    return (
+        f"{'SIMULATED: of' if tested[0].data == 'simulated' else 'Of'} {len(tested)} metrics and categories "
+        f"{f'{len(clear)} ({names})' if clear else 'none'} {'have' if len(clear) > 1 else 'has'} a lowest group that "
+        "lies further below the mean of all groups than the lowest of as many does by chance (p < 0.05 after Benjamini "
+        "and Hochberg). In all others, which group is lowest says nothing."
+    )

@@ -1,22 +1,24 @@
-"""What a hint changes, question by question: the same judge on the same answers, with and without the names."""
+"""What a hint changes, question by question: the same judge on the same answers, with and without it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
 from helpers import frames
-from helpers.biases.hinting.asking import CONTROL
+from helpers.biases.hinting.asked import CONTROL
 from helpers.biases.top_choice.rates import estimate, vendors
-from helpers.stats.intervals import Interval, Sums, cluster_sums, clustered, no_interval
-from helpers.stats.numbering import clusters_of
-from helpers.stats.tests import with_sign_flip
+from helpers.stats.intervals import Interval, Sums, cluster_sums, clustered, clusters_of, no_interval, wilson
+from helpers.stats.power import detectable_effect, questions_for_equivalence
+from helpers.stats.standing import clash, correct_family, standing
+from helpers.stats.tests import benjamini_hochberg, redeal, with_sign_flip
 from helpers.types import Estimate
-from helpers.words import display_name
+from helpers.words import display_name, p_text
 
 #: The hints whose effect on the average is the confirmatory family; what they say is true.
 CONFIRMATORY = ("self", "competitors", "full")
@@ -187,4 +189,324 @@ def category_hint_effect(frame: pd.DataFrame, data: str) -> list[Estimate]:
                 interval = no_interval(math.nan, interval.n, interval.clusters, "no pair of one of the vendors")
             where = {"hint": hint, "category": str(category)}
             found.append(estimate("category_hint_effect", where, interval, data, "pp"))
+    return found
+
+
+VERDICTS = ("different", "equivalent", "inconclusive")
+
+
+def effect_of(
+    estimates: Sequence[Estimate], hint: str, vendor: str = "average", id: str = "hint_effect"
+) -> Estimate | None:
+    """The effect of one hint on one vendor, or on the average over vendors; None where there is none."""
+    found = [each for each in estimates if each.id == id and dict(each.where) == {"hint": hint, "vendor": vendor}]
+    return found[0] if found else None
+
+
+def family(estimates: Sequence[Estimate], id: str = "hint_effect") -> dict[tuple[str, str], Estimate]:
+    """A confirmatory family by (id, hint or vendor): the named hints on the average over vendors.
+
+    Of differences also the effect of each vendor's name, so that one family holds all that can be shown; the tests of
+    equivalence ("hint_effect_90"), which can show no bias, are a family of their own.
+    """
+    hints = {(id, hint): effect_of(estimates, hint, id=id) for hint in CONFIRMATORY}
+    named = [each for each in estimates if each.id == "name_effect" and each.where["vendor"] != "average"]
+    names = {(each.id, each.where["vendor"]): each for each in named if id == "hint_effect"}
+    return {at: each for at, each in hints.items() if each is not None} | names
+
+
+def corrected(estimates: Sequence[Estimate], id: str = "hint_effect") -> dict[str, float]:
+    """Holm's p of the numbers `id` in their confirmatory family, by hint; of "name_effect" by vendor."""
+    differences = "hint_effect" if id == "name_effect" else id
+    return {at: p for (own, at), p in correct_family(family(estimates, differences)).items() if own == id}
+
+
+def name_verdicts(estimates: Sequence[Estimate]) -> dict[str, tuple[Estimate, float, str]]:
+    """The effect of each vendor's name with Holm's p and its verdict; p and interval must agree on a bias."""
+    p, found = corrected(estimates, "name_effect"), {}
+    for (id, vendor), each in family(estimates).items():
+        if id == "name_effect":
+            verdict = standing(each, p[vendor], confirmatory=each.low > 0 or each.high < 0)
+            found[vendor] = (each, p[vendor], verdict)
+    return found
+
+
+def conclusions(estimates: Sequence[Estimate]) -> dict[str, str]:
+    """One of VERDICTS for each confirmatory hint; a difference that is proven and small counts as a difference.
+
+    Different: Holm's p is below 0.05 and the 95 % interval leaves out 0. Tests of difference and of equivalence are two
+    families: each holds its own level.
+    """
+    equivalent = corrected(estimates, "hint_effect_90")
+    return {
+        hint: "different"
+        if shown(estimates, hint)
+        else "equivalent"
+        if equivalent.get(hint, math.nan) < LEVEL
+        else "inconclusive"
+        for hint in corrected(estimates)
+    }
+
+
+def shown(estimates: Sequence[Estimate], hint: str) -> bool:
+    """Whether a hint's average effect is shown: by Holm's p, and by the interval that is printed beside it."""
+    each = effect_of(estimates, hint)
+    return each is not None and corrected(estimates).get(hint, math.nan) < LEVEL and (each.low > 0 or each.high < 0)
+
+
+def family_size(estimates: Sequence[Estimate], id: str = "hint_effect") -> int:
+    """How many tests of a family (`family`) Holm corrects for: those that have a p."""
+    return max(1, sum(not math.isnan(each.p) for each in family(estimates, id).values()))
+
+
+def exploratory(estimates: Sequence[Estimate]) -> dict[tuple[str, str], float]:
+    """Benjamini and Hochberg's p of the effects on single vendors, by (hint, vendor): leads, not findings."""
+    grid = [each for each in estimates if each.id == "hint_effect" and each.where["vendor"] != "average"]
+    adjusted = benjamini_hochberg([each.p for each in grid])
+    return {(each.where["hint"], each.where["vendor"]): float(p) for each, p in zip(grid, adjusted, strict=True)}
+
+
+def smallest_shown(each: Estimate, tests: int = 1) -> float:
+    """The smallest true effect found in 80 % of such runs, in pp; for several tests after Holm's first step."""
+    return 100 * detectable_effect(each.se, each.df, level=LEVEL / tests)
+
+
+def questions_to_equivalence(each: Estimate, margin_pp: float, tests: int = 1) -> float:
+    """How many questions would show equivalence within +-margin in 80 % of runs if nothing differed.
+
+    For several tests after Holm's first step.
+    """
+    return questions_for_equivalence(each.se, each.clusters, margin_pp / 100, level=LEVEL / tests)
+
+
+def change_rate(frame: pd.DataFrame, data: str) -> list[Estimate]:
+    """How often the first place differs between blind and hinted, and beyond what differs between two askings (pp).
+
+    `change_rate` (`where`: hint); `change_rate_repeat` (`where`: condition), between two askings of the same;
+    `excess_change` (`where`: hint) = change_rate - mean of that blind and that under the hint: 0 where the hint changes
+    no verdict's chances and above it where it does (the energy distance; Szekely and Rizzo 2013), while the change over
+    blind repeats alone would be negative for a hint that makes a wavering judge sure. Repeats are the partners of one
+    hint's judgments, so that no drift between days counts as wavering. Of judges whose vendor has a candidate.
+    """
+    hints, again = hints_in(frame), {CONTROL: _again_blind(frame)}
+    found = [_repeat_rate(again[CONTROL], CONTROL, data)]
+    for hint in hints:
+        both, again[hint] = pairs(frame, hint), _again(frame, hint)
+        if both.empty:
+            continue
+        changed = _changed(both, "hinted")
+        sums = cluster_sums(changed, "changed", "question_id", strata="category")
+        interval = clustered(sums.numerators, sums.denominators, strata=sums.strata, null=None)
+        found.append(estimate("change_rate", {"hint": hint}, interval, data))
+        found.append(_repeat_rate(again[hint], hint, data))
+        excess = no_interval(math.nan, 0, 0, NEEDS_REPEAT)
+        if not (again[CONTROL].empty or again[hint].empty):
+            arms = [changed, _changed(again[CONTROL], "again blind"), _changed(again[hint], "again hinted")]
+            sums = cluster_sums(pd.concat(arms, ignore_index=True), "changed", "question_id", "arm", strata="category")
+            excess = clustered(sums.numerators, sums.denominators, [-0.5, -0.5, 1.0], sums.strata)
+        found.append(estimate("excess_change", {"hint": hint}, excess, data, "pp", (0.0, 1.0)))
+    return found
+
+
+def _votes(frame: pd.DataFrame) -> pd.DataFrame:
+    votes = frames.picks(frame)
+    votes = votes[votes["judge_vendor"].isin(vendors(frame))]
+    return votes if "partner" in votes else votes.assign(partner=votes["repeat"])
+
+
+def _again(frame: pd.DataFrame, condition: str) -> pd.DataFrame:
+    """All pairs of two askings of the same under one condition: candidate, and candidate_blind for the later one."""
+    votes = _votes(frame)
+    return _pairs_of(votes[votes["condition"] == condition], "repeat")
+
+
+def _again_blind(frame: pd.DataFrame) -> pd.DataFrame:
+    """The same of the blind judgments, as far as they are partners of one hint's judgments; each pair once."""
+    votes, parts = _votes(frame), []
+    blind = votes[votes["condition"] == CONTROL].drop(columns="partner").rename(columns={"repeat": "partner"})
+    for hint in hints_in(frame):
+        asked = frames.one_row_each(frame[frame["condition"] == hint])
+        asked = asked if "partner" in asked else asked.assign(partner=asked["repeat"])
+        keys = ["question_id", "judge", "partner"]
+        parts.append(_pairs_of(blind.merge(asked[keys].drop_duplicates(), on=keys), "partner"))
+    if not parts:
+        return _pairs_of(blind, "partner")
+    return pd.concat(parts, ignore_index=True).drop_duplicates(["question_id", "judge", "one", "other"])
+
+
+def _pairs_of(votes: pd.DataFrame, number: str) -> pd.DataFrame:
+    keys, parts = ["question_id", "cluster", "category", "judge"], []
+    for one, other in combinations(sorted(votes[number].unique()), 2):
+        first, second = (votes.loc[votes[number] == n, [*keys, "candidate"]] for n in (one, other))
+        parts.append(first.merge(second, on=keys, suffixes=("", "_blind")).assign(one=one, other=other))
+    columns = [*keys, "candidate", "candidate_blind", "one", "other"]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+
+
+def _changed(both: pd.DataFrame, arm: str) -> pd.DataFrame:
+    changed = (both["candidate"] != both["candidate_blind"]).astype(float)
+    return both[["question_id", "cluster", "category"]].assign(changed=changed, arm=arm)
+
+
+def _repeat_rate(again: pd.DataFrame, condition: str, data: str) -> Estimate:
+    interval = no_interval(math.nan, 0, 0, NEEDS_REPEAT)
+    if not again.empty:
+        sums = cluster_sums(_changed(again, "again"), "changed", "question_id", strata="category")
+        interval = clustered(sums.numerators, sums.denominators, strata=sums.strata, null=None)
+    return estimate("change_rate_repeat", {"condition": condition}, interval, data)
+
+
+def changes_words(estimates: list[Estimate]) -> str:
+    """How often a hint changes the first place, against how often judges change their mind without any."""
+    repeat = {e.where["condition"]: e for e in estimates if e.id == "change_rate_repeat"}
+    excess = {e.where["hint"]: e for e in estimates if e.id == "excess_change"}
+    lines = []
+    for each in estimates:
+        if each.id == "change_rate":
+            hint = each.where["hint"]
+            told = f"- {'SIMULATED: ' if each.data == 'simulated' else ''}*{hint}*: another first place in {each}"
+            if not math.isnan(excess[hint].value):
+                told += f"; between two askings under it in {repeat[hint]}; beyond wavering {excess[hint]}"
+            lines.append(f"{told}.")
+    blind = repeat.get(CONTROL)
+    if blind is not None and math.isnan(blind.value):
+        lines.append(
+            "\nHow often the same judge changes its mind *without* a hint is not known here, so none of these rates is "
+            f"an effect ({blind.method})."
+        )
+    elif blind is not None:
+        lines.append(f"\nBetween two blind askings the first place changes in {blind}.")
+    return "\n".join(lines)
+
+
+ARM = "swapped"
+#: The id of the effect for each value of a column.
+IDS = {"judge_vendor": "name_effect", "judge": "name_effect_by_judge"}
+
+
+def name_effect(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+    """How much more often an answer is first when it is shown under the judge's own vendor's name, in pp of an answer.
+
+    From the arm `swapped` alone: whatever an answer is worth, it bears the own name as often as by chance, so that the
+    difference is 0 where names do nothing. Its p comes from dealing the names out anew, as they were. Per vendor,
+    their average, and per judge (`name_effect_by_judge`). Nothing where there is no such arm; an average that lacks a
+    vendor is NaN.
+    """
+    arm = frame[frame["condition"] == ARM]
+    if arm.empty:
+        return []
+    rows, expected = _named(arm), judging(arm)
+    if rows.empty:
+        why = "no valid ranking of answers of which some bear the judge's own vendor's name and some another"
+        return [estimate("name_effect", {"vendor": "average"}, no_interval(math.nan, 0, 0, why), data, "pp")]
+    sums = {by: cluster_sums(rows, "effect", "question_id", by, strata="category") for by in IDS}
+    missing = [vendor for vendor in expected if vendor not in set(map(str, sums["judge_vendor"].columns))]
+    weights = {by: _weights(sums[by], average=by == "judge_vendor" and not missing) for by in IDS}
+    p = _p_values(rows, weights, seed)
+    found = {by: _estimates(by, sums[by], weights[by], p, data) for by in IDS}
+    if missing:
+        why = f"no ranking of {', '.join(map(display_name, missing))} judges"
+        lacking = no_interval(math.nan, len(rows), 0, why)
+        found["judge_vendor"].append(estimate("name_effect", {"vendor": "average"}, lacking, data, "pp"))
+    return [*found["judge_vendor"], *found["judge"]]
+
+
+def _named(arm: pd.DataFrame) -> pd.DataFrame:
+    """One row a valid judgment under swapped names, with `effect`, `own` of `size` answers under the own name, `won`.
+
+    effect = [an own-named answer is first] / number of these - [another is first] / number of those. Judgments that
+    show no or only own names tell nothing and are left out.
+    """
+    arm = arm[arm["top"].notna()]
+    if arm.empty or "named" not in arm or arm["named"].isna().all():
+        return pd.DataFrame()
+    arm = arm.assign(cluster=clusters_of(arm))
+    arm = arm.assign(mine=(arm["named"].astype(object) == arm["judge_vendor"].astype(object)).astype(float))
+    keys = ["question_id", "cluster", "category", "judge", "judge_vendor", "repeat"]
+    each = arm.assign(won=arm["mine"] * arm["top"]).groupby(keys, sort=True)
+    rows = each.agg(own=("mine", "sum"), size=("mine", "size"), won=("won", "sum")).reset_index()
+    first = arm.loc[arm["top"] == 1.0, [*keys, "candidate"]].drop_duplicates(keys)
+    rows = rows.merge(first, on=keys, validate="one_to_one")
+    rows = rows[(rows["own"] > 0) & (rows["own"] < rows["size"])]
+    return rows.assign(effect=rows["won"] / rows["own"] - (1 - rows["won"]) / (rows["size"] - rows["own"]))
+
+
+def _weights(sums: Sums, average: bool) -> dict[str, np.ndarray]:
+    """What each column counts in the effect of each vendor or judge, and in their average."""
+    size = len(sums.columns)
+    weights = dict(zip(map(str, sums.columns), np.eye(size), strict=True))
+    return weights | ({"average": np.full(size, 1 / size)} if average else {})
+
+
+def _estimates(
+    by: str, sums: Sums, weights: Mapping[str, np.ndarray], p: Mapping[tuple[str, str], float], data: str
+) -> list[Estimate]:
+    """The effect for each value of `by`, and their average where it has weights."""
+    found = []
+    for name, weight in weights.items():
+        interval = clustered(sums.numerators, sums.denominators, weight, sums.strata)
+        if not math.isnan(interval.low):
+            interval = replace(interval, p=p[by, name], method=f"{interval.method}; p by dealing the names anew")
+        found.append(estimate(IDS[by], {by.removeprefix("judge_"): name}, interval, data, "pp"))
+    return found
+
+
+def _p_values(
+    rows: pd.DataFrame, weights: Mapping[str, Mapping[str, np.ndarray]], seed: int
+) -> dict[tuple[str, str], float]:
+    """The p of each weighted mean of effects, all from the same new deals (one deal a question and judge)."""
+    each = []
+    for by, family in weights.items():
+        columns, labels = pd.factorize(rows[by], sort=True)
+        share = 1 / np.bincount(columns, minlength=len(labels))[columns]
+        each += [weight[columns] * share for weight in family.values()]
+    deals = rows.groupby(["question_id", "judge"], sort=True).ngroup().to_numpy()
+    own, size = rows["own"].to_numpy(int), rows["size"].to_numpy(int)
+    p = redeal(deals, rows["candidate"].to_numpy(), own, size, rows["won"].to_numpy(), np.stack(each), seed)
+    return dict(zip([(by, name) for by, family in weights.items() for name in family], map(float, p), strict=True))
+
+
+def names_words(estimates: Sequence[Estimate]) -> str:
+    """What a vendor's name alone does, by the arm in which names are dealt out at random."""
+    average = [each for each in estimates if each.id == "name_effect" and each.where["vendor"] == "average"]
+    if not average:
+        return "Without the hint *swapped* the effect of a name cannot be told from that of the answer that bears it."
+    simulated, tests = "SIMULATED: " if average[0].data == "simulated" else "", family_size(estimates)
+    told = []
+    for vendor, (each, p, verdict) in name_verdicts(estimates).items():
+        way = "for" if each.value > 0 else "against"
+        said = {
+            "bias": f"the **name itself** counts, {way} its bearer",
+            "hint": f"leans {way} the bearer of the name, not established",
+            "not shown": f"no measurable effect; 80 % power needs {smallest_shown(each, tests):.1f} pp",
+            "untold": each.method,
+        }[verdict]
+        told.append(
+            f"{display_name(vendor)} {each}{f', Holm p {p_text(p)}' if p == p else ''} ({said}{clash(each, p)})"
+        )
+    mean = f"{average[0]}" + (f" ({average[0].method})" if math.isnan(average[0].low) else "")
+    return (
+        f"{simulated}An answer under the judge's own vendor's name against one under another name, whoever wrote them, "
+        f"in first places, corrected by Holm together with the hints: {'; '.join([*told, f'on the average {mean}'])}."
+    )
+
+
+def published_picks(top1: pd.DataFrame, data: str = "folder") -> list[Estimate]:
+    """How often a vendor's judges put their own vendor first, counting every judgment whose winner is known.
+
+    Takes the frame of `datasets.load_top1`. `self_bias_as_counted` (`where`: vendor, hint; Wilson) also counts winners
+    whose ranking is invalid or was not kept, as the source did; `lost_as_counted` (`where`: judge, hint) is the share
+    of judgments without a winner.
+    """
+    found = []
+    for hint, group in top1.groupby("condition", sort=True):
+        known = group.dropna(subset=["pick"])
+        for vendor, mine in known.groupby("judge_vendor", sort=True):
+            own = int((mine["pick_vendor"] == vendor).sum())
+            where = {"vendor": str(vendor), "hint": str(hint)}
+            found.append(estimate("self_bias_as_counted", where, wilson(own, len(mine)), data))
+        for judge, mine in group.groupby("judge", sort=True):
+            lost = int(mine["pick"].isna().sum())
+            where = {"judge": str(judge), "hint": str(hint)}
+            found.append(estimate("lost_as_counted", where, wilson(lost, len(mine)), data))
     return found

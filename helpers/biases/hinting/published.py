@@ -10,16 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from helpers.biases.hinting.asking import CONTROL
-from helpers.biases.hinting.best import DRAWS, gaps, highest, lowest, rows_of
-from helpers.biases.hinting.concluding import smallest_shown
-from helpers.biases.hinting.groups import in_group, statistic_of
-from helpers.biases.hinting.paired import CONFIRMATORY, LEVEL
+from helpers.biases.hinting.asked import CONTROL
+from helpers.biases.hinting.groups import DRAWS, gaps, highest, in_group, lowest, rows_of, statistic_of
+from helpers.biases.hinting.paired import CONFIRMATORY, LEVEL, smallest_shown
 from helpers.biases.top_choice.published import INDEPENDENT, from_top1_counts
 from helpers.biases.top_choice.rates import estimate
 from helpers.stats.intervals import Interval, newcombe, wilson
-from helpers.stats.margins import discordance
-from helpers.stats.redealing import deal_counts
+from helpers.stats.tests import deal_counts, discordance
 from helpers.types import Estimate
 from helpers.words import p_text
 

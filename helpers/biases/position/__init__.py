@@ -1,29 +1,40 @@
 """Whether the order of two answers changes the verdict: experiment 4."""
 
-from helpers.biases.position.asking import NEEDS, STAGES, answers, trials, unfit
-from helpers.biases.position.card import card, headline
-from helpers.biases.position.classes import class_counts, count_tables, grid, patterns
-from helpers.biases.position.concluding import finding, identical_words
-from helpers.biases.position.counts import from_pairs, games_of
-from helpers.biases.position.design import caution, check
-from helpers.biases.position.families import confirmatory, corrected, exploratory, rarer_side, smallest_detectable
-from helpers.biases.position.leaderboard import leaderboard_contrast, leaderboard_words
-from helpers.biases.position.measure import measure, published_frame
-from helpers.biases.position.pairs import comparisons, pairs
-from helpers.biases.position.planted import planted
-from helpers.biases.position.published import from_published
-from helpers.biases.position.published_frames import leaderboard_points, of_blocks, published_grids
-from helpers.biases.position.published_words import published_finding
-from helpers.biases.position.saying import (
+from helpers.biases.position.asked import NEEDS, STAGES, answers, caution, check, trials, unfit
+from helpers.biases.position.both_orders import class_counts, comparisons, count_tables, grid, pairs, patterns
+from helpers.biases.position.findings import (
     by_category,
+    card,
     class_words,
+    finding,
+    headline,
+    identical_words,
     outcome_cells,
     paper_tables,
+    planted,
     titled,
     win_rows,
     win_words,
 )
-from helpers.biases.position.sensitivity import choices_of, sensitivity_words
+from helpers.biases.position.measured import (
+    choices_of,
+    confirmatory,
+    corrected,
+    exploratory,
+    measure,
+    published_frame,
+    rarer_side,
+    sensitivity_words,
+    smallest_detectable,
+)
+from helpers.biases.position.published import (
+    from_published,
+    leaderboard_points,
+    of_blocks,
+    published_finding,
+    published_grids,
+)
+from helpers.biases.position.published_counts import from_pairs, games_of, leaderboard_contrast, leaderboard_words
 from helpers.frames import games as tidy
 
 __all__ = [

@@ -1,24 +1,27 @@
 """Whether judges defend their own wrong answers, and whether hiding the authorship helps: experiment 3."""
 
-from helpers.biases.self_preference.arms import CONTROL, caution, check
-from helpers.biases.self_preference.asking import NEEDS, STAGES, trials
-from helpers.biases.self_preference.card import card, headline
-from helpers.biases.self_preference.concluding import confirmatory, corrected, finding, smallest_detectable
-from helpers.biases.self_preference.funnel import funnel_of, outcomes
-from helpers.biases.self_preference.items import lost_by_pick
-from helpers.biases.self_preference.measure import measure, published_frame
-from helpers.biases.self_preference.pairs import answers, unfit
-from helpers.biases.self_preference.planted import planted
-from helpers.biases.self_preference.published import from_published
-from helpers.biases.self_preference.published_words import published_finding
-from helpers.biases.self_preference.saying import (
+from helpers.biases.self_preference.asked import CONTROL, NEEDS, STAGES, answers, caution, check, trials, unfit
+from helpers.biases.self_preference.findings import (
     accuracy_rows,
+    card,
     effect_words,
     few,
     gap_words,
+    headline,
     paper_tables,
+    planted,
     recognition_words,
 )
+from helpers.biases.self_preference.items import funnel_of, lost_by_pick, outcomes
+from helpers.biases.self_preference.measured import (
+    confirmatory,
+    corrected,
+    finding,
+    measure,
+    published_frame,
+    smallest_detectable,
+)
+from helpers.biases.self_preference.published import from_published, published_finding
 from helpers.frames import pairwise as tidy
 
 __all__ = [

@@ -1,11 +1,20 @@
-"""Two orders make one item: what each judge did with one pair of answers under one condition."""
+"""Two orders make one item: what each judge did with one pair of answers, and what was lost."""
 
 from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
-from helpers.stats.numbering import clusters_of
+from helpers.biases.self_preference.asked import Arm, Edited, arms, edits
+from helpers.stats import intervals
+from helpers.stats.intervals import Interval, Span, cluster_sums, clustered, clusters_of, no_interval
+from helpers.types import Answer, Estimate, Experiment, Judgment, Question
 
 #: What tells one item from another, and what is known of it; the two orders of an item agree in all of these.
 PAIR = ["question_id", "right", "wrong"]
@@ -104,7 +113,7 @@ def complete(table: pd.DataFrame) -> pd.DataFrame:
     return table[table["score"].notna()]
 
 
-def arms(table: pd.DataFrame, target: str) -> list[tuple[str, pd.DataFrame]]:
+def split_arms(table: pd.DataFrame, target: str) -> list[tuple[str, pd.DataFrame]]:
     """The items judged with an edited text, an arm each: its dose as a word ("2", ..., "paraphrase") and its rows."""
     edited = table[(table["target"] == target) & (table["condition"] != "none")]
     codes, doses = pd.factorize(edited["dose"].to_numpy())
@@ -189,3 +198,235 @@ def losses(table: pd.DataFrame) -> pd.DataFrame:
     )
     counts = cells["lost"].agg(asked="size", lost="sum").reset_index()
     return counts.assign(share=counts["lost"] / counts["asked"])
+
+
+FILTERS = ("all", "consistent")
+
+
+def made(
+    id: str, where: Mapping[str, str], interval: Interval, data: str, unit: str = "rate", span: Span = None
+) -> Estimate:
+    """A number of this experiment: what varies is the article, and its method says so."""
+    each = intervals.estimate(id, where, interval, data, unit, span)
+    return replace(each, method=each.method.replace("question", "article"))
+
+
+def nothing(id: str, where: Mapping[str, str], reason: str, data: str, unit: str = "rate") -> Estimate:
+    """A number that cannot be given, with the reason."""
+    return made(id, where, no_interval(math.nan, 0, 0, reason), data, unit)
+
+
+def share(rows: pd.DataFrame, value: str) -> Interval:
+    """The mean of a column over items, clustered by article."""
+    if rows.empty:
+        return no_interval(math.nan, 0, 0, "no such item has a verdict in both orders")
+    sums = cluster_sums(rows, value, "article")
+    return clustered(sums.numerators, sums.denominators, null=None)
+
+
+def accuracies(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """How often each judge picks the right answer, at first asking, before and after the filter for consistency.
+
+    `accuracy_all` over all its pairs, `accuracy_self` over those with an answer of its own, `accuracy_harmful` where
+    its own is the wrong one; `naive_harmful_rate` (`where`: judge) = 1 - accuracy_harmful, unfiltered. `legitimate` is
+    the share of its votes for its own answer that were right. `where`: judge, filter ("all": an item whose orders
+    disagree counts 1/2; "consistent": it is left out). `retention` (`where`: judge) is the share that the filter keeps.
+    """
+    asked = complete(before(table))
+    found = []
+    for judge, rows in asked.groupby("judge", observed=True, sort=True):
+        for name in FILTERS:
+            where = {"judge": str(judge), "filter": name}
+            kept = rows if name == "all" else rows[rows["consistent"]]
+            wrong = kept[kept["own"] == "wrong"]
+            groups = {"all": kept, "self": kept[kept["own"].isin(["right", "wrong"])], "harmful": wrong}
+            found += [made(f"accuracy_{kind}", where, share(part, "score"), data) for kind, part in groups.items()]
+            if name == "all":
+                found.append(_naive(str(judge), wrong, data))
+            found.append(made("legitimate", where, _legitimate(groups["self"]), data))
+        rate = share(rows.assign(kept=rows["consistent"].astype(float)), "kept")
+        found.append(made("retention", {"judge": str(judge)}, rate, data))
+    return found
+
+
+def accuracy_harmful(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """Of `accuracies` the `accuracy_harmful` alone. Takes `items`."""
+    wrong = complete(before(table[table["own"] == "wrong"]))
+    return [
+        made("accuracy_harmful", {"judge": str(judge), "filter": name}, share(kept, "score"), data)
+        for judge, rows in wrong.groupby("judge", observed=True, sort=True)
+        for name, kept in zip(FILTERS, (rows, rows[rows["consistent"]]), strict=True)
+    ]
+
+
+def naive_harmful_rate(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """Of `accuracies` the `naive_harmful_rate` alone. Takes `items`."""
+    wrong = complete(before(table[table["own"] == "wrong"]))
+    return [_naive(str(judge), rows, data) for judge, rows in wrong.groupby("judge", observed=True, sort=True)]
+
+
+def _naive(judge: str, wrong: pd.DataFrame, data: str) -> Estimate:
+    rate = share(wrong.assign(own_vote=1 - wrong["score"]), "own_vote")
+    return made("naive_harmful_rate", {"judge": judge}, rate, data)
+
+
+def _legitimate(own: pd.DataFrame) -> Interval:
+    """Of the votes for the own answer, the share that was right: a ratio of two sums over articles."""
+    if own.empty:
+        return no_interval(math.nan, 0, 0, "no such item has a verdict in both orders")
+    right = (own["own"] == "right").to_numpy()
+    vote = np.where(right, own["score"], 1 - own["score"])
+    table = pd.DataFrame({"article": own["article"], "votes": vote, "right": vote * right})
+    sums = table.groupby("article", observed=True)[["right", "votes"]].sum().to_numpy()
+    interval = clustered(sums[:, 0], sums[:, 1], null=None)
+    if math.isnan(interval.value):
+        return no_interval(math.nan, len(own), 0, "never voted for its own answer")
+    return replace(interval, n=len(own))
+
+
+def own_probability(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """The mean probability that a judge gives its own wrong answer, where the provider tells probabilities; no filter.
+
+    Nothing for judges without probabilities. First asking, both orders.
+    """
+    asked = before(table)
+    rows = asked[(asked["own"] == "wrong") & asked["probability"].notna()]
+    rows = rows.assign(own_vote=1 - rows["probability"])
+    return [
+        made("own_wrong_probability", {"judge": str(judge)}, share(part, "own_vote"), data)
+        for judge, part in rows.groupby("judge", observed=True, sort=True)
+    ]
+
+
+def counts(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """The funnel as numbers: `funnel_pairs`, `funnel_items`, `funnel_consistent` (`where`: judge, own).
+
+    `own` is "right", "wrong" or "other" (pairs of other authors).
+    """
+    found = []
+    for row in funnel(table).itertuples():
+        where = {"judge": str(row.judge), "own": str(row.own) or "other"}
+        for stage in ("pairs", "items", "consistent"):
+            interval = no_interval(float(getattr(row, stage)), row.pairs, 0, "counted")
+            found.append(made(f"funnel_{stage}", where, interval, data, "count"))
+    return found
+
+
+def unreadable_share(frame: pd.DataFrame, data: str) -> list[Estimate]:
+    """The share of a judge's judgments, all conditions and tasks, without a readable verdict; from the pair frame."""
+    lost = frame.assign(lost=(frame["outcome"] != "ok").astype(float))
+    return [
+        made("unreadable_share", {"judge": str(judge)}, share(part, "lost"), data)
+        for judge, part in lost.groupby("judge", observed=True, sort=True)
+    ]
+
+
+def steps(
+    answers: Mapping[tuple[str, str], Answer],
+    gold: Mapping[str, str | None],
+    edited: Mapping[tuple[str, str], Edited],
+    arms: Sequence[Arm],
+    frame: pd.DataFrame,
+) -> pd.DataFrame:
+    """How many answers, pairs and items are left after each step, and why the others are not.
+
+    `gold` is the right letter by question. Columns: step, count, lost, why ("3 no_reason, 1 truncated"; "" where
+    nothing was lost). Of the pairs with exactly one right answer there is a step for each of the `arms` with an edit:
+    what one of them loses, the next one may still have. The last steps count judge x pair, unedited and at first
+    asking.
+    """
+    fit: dict[str, list[Answer]] = {}
+    for (question_id, _), answer in answers.items():
+        if answer.outcome == "ok":
+            fit.setdefault(question_id, []).append(answer)
+    unfit = Counter(answer.outcome for answer in answers.values() if answer.outcome != "ok")
+    alike, pairs = Counter(), []
+    for question_id, given in fit.items():
+        for two in combinations(given, 2):
+            right = [answer for answer in two if answer.label == gold.get(question_id)]
+            if len(right) == 1:
+                (wrong,) = (answer for answer in two if answer is not right[0])
+                pairs.append({"wrong": edited.get(_key(wrong)), "right": edited.get(_key(right[0]))})
+            else:
+                alike["both right" if right else "both wrong"] += 1
+    seen = before(items(frame))
+    scored = seen[seen["score"].notna()]
+    return pd.DataFrame(
+        [
+            _step("answers", len(answers), Counter()),
+            _step("answers with a letter and a reason", len(answers) - unfit.total(), unfit),
+            _step("pairs of these", len(pairs) + alike.total(), Counter()),
+            _step("pairs with exactly one right", len(pairs), alike),
+            *(_edits(arm, pairs) for arm in arms if arm.edit != "none"),
+            _step("judge x pair, asked both ways", len(seen), Counter()),
+            _step("with a verdict both ways", len(scored), _some("no verdict", len(seen) - len(scored))),
+            _step(
+                "the same answer both ways",
+                int(scored["consistent"].sum()),
+                _some("the same place twice", int((~scored["consistent"].astype(bool)).sum())),
+            ),
+        ]
+    )
+
+
+def _key(answer: Answer) -> tuple[str, str]:
+    return answer.question_id, answer.candidate
+
+
+def _edits(arm: Arm, pairs: Sequence[Mapping[str, Edited | None]]) -> dict[str, object]:
+    """The step of one arm: how many of the pairs, given as the edits by role, have what it shows."""
+    lost = Counter[str]()
+    for pair in pairs:
+        whys = [_why(edit, arm) for role, edit in pair.items() if arm.edits(role)]
+        lost.update([why for why in whys if why][:1])
+    whose = "whose two answers" if arm.target == "both" else f"whose {arm.target} answer"
+    how = "paraphrased" if arm.edit == "paraphrase" else f"edited ({arm.dose} word{'' if arm.dose == 1 else 's'})"
+    return _step(f"{whose} could be {how}", len(pairs) - lost.total(), lost)
+
+
+def _step(step: str, count: int, lost: Counter[str]) -> dict[str, object]:
+    why = ", ".join(f"{n} {reason}" for reason, n in lost.most_common())
+    return {"step": step, "count": count, "lost": lost.total(), "why": why}
+
+
+def _some(reason: str, count: int) -> Counter[str]:
+    return Counter({reason: count} if count else {})
+
+
+def _why(edit: Edited | None, arm: Arm) -> str:
+    """Why an answer has no text to be shown in this arm; "" where it has one."""
+    if edit is None:
+        return "not edited"
+    if arm.edit == "paraphrase":
+        refused = (why.removeprefix("paraphrase: ") for why in edit.refused if why.startswith("paraphrase: "))
+        return "" if edit.paraphrase is not None else next(refused, "no paraphrase")
+    whole = (why for why in edit.refused if why.startswith(("reply", "published edit")))
+    return "" if edit.words.get(arm.dose) is not None else next(whole, "too few words that may change")
+
+
+def funnel_of(
+    experiment: Experiment,
+    questions: Sequence[Question],
+    answers: Mapping[tuple[str, str], Answer],
+    said: Mapping[str, Judgment],
+    frame: pd.DataFrame,
+) -> pd.DataFrame:
+    """`steps` of a run; of published judgments, which tell nothing of their answers, the last three steps alone."""
+    if not questions:
+        return steps({}, {}, {}, (), frame).iloc[-3:].reset_index(drop=True)
+    gold, made = {question.id: question.gold for question in questions}, edits(experiment, questions, answers, said)
+    return steps(answers, gold, made, arms(experiment), frame)
+
+
+def outcomes(frame: pd.DataFrame) -> pd.DataFrame:
+    """What each judge made of the pairs with an answer of its own, unedited and at first asking.
+
+    Columns: judge, judge_vendor, kind ("harmful": its own answer is the wrong one, "beneficial": the right one),
+    outcome ("right both ways", "split", "wrong both ways", "unreadable"), count.
+    """
+    seen = before(items(frame))
+    seen = seen[seen["own"].isin(["right", "wrong"])]
+    names = seen["score"].map({1.0: "right both ways", 0.5: "split", 0.0: "wrong both ways"}).fillna("unreadable")
+    rows = seen.assign(kind=seen["own"].map({"wrong": "harmful", "right": "beneficial"}), outcome=names)
+    counts = rows.groupby(["judge", "judge_vendor", "kind", "outcome"], sort=True, observed=True).size()
+    return counts.rename("count").reset_index()

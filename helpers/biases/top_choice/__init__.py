@@ -1,14 +1,20 @@
 """Which of several anonymous answers a judge puts first: experiment 1, and what experiment 2 builds on."""
 
-from helpers.biases.top_choice.asking import NEEDS, STAGES, answers, caution, trials, unfit
-from helpers.biases.top_choice.card import card, headline
-from helpers.biases.top_choice.checks import planted, sensitivity_rows, sensitivity_words
-from helpers.biases.top_choice.defended import balance_of_orders, corrected
-from helpers.biases.top_choice.measure import (
+from helpers.biases.top_choice.asked import NEEDS, STAGES, answers, caution, trials, unfit
+from helpers.biases.top_choice.defended import (
+    balance_of_orders,
+    corrected,
+    planted,
+    sensitivity_rows,
+    sensitivity_words,
+)
+from helpers.biases.top_choice.measured import (
     agreement_words,
+    card,
     confirmatory,
     detectable,
     finding,
+    headline,
     measure,
     metric_rows,
     naive_against_defended,

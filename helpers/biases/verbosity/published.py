@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from helpers.biases.verbosity.families import corrected, index
-from helpers.biases.verbosity.known import signed
-from helpers.stats.estimates import estimate
-from helpers.stats.intervals import Interval, clustered
+from helpers.biases.verbosity.measured import corrected, index, signed
+from helpers.stats.intervals import Interval, clustered, estimate
 from helpers.stats.tests import mcnemar_exact
 from helpers.types import Estimate
 

@@ -14,15 +14,13 @@ from functools import cache, partial
 import numpy as np
 import pandas as pd
 
-from helpers.biases.position import effects, flips, winrates
-from helpers.biases.position.asking import answers, trials
-from helpers.biases.position.classes import share
-from helpers.biases.position.pairs import LABELS, SIGNIFICANT, comparisons, pairs, valid
+from helpers.biases.position import both_orders, measured
+from helpers.biases.position.asked import answers, trials
+from helpers.biases.position.both_orders import LABELS, SIGNIFICANT, comparisons, pairs, share, valid
 from helpers.config import load_experiment
 from helpers.datasets.answers import style_of
 from helpers.frames import games as tidy
-from helpers.stats.estimates import estimate
-from helpers.stats.intervals import clustered_mean
+from helpers.stats.intervals import clustered_mean, estimate
 from helpers.types import Estimate, Experiment, Judgment, Model, Request
 from studies.calibration import speaking
 from studies.calibration.cases import Case, Target, load_worlds
@@ -54,12 +52,12 @@ class World:
     def measure(self, verdicts: pd.DataFrame, seed: int) -> list[Estimate]:
         """The headline numbers of every judge, and in one world what published analyses take for a bias."""
         table, data = pairs(verdicts), "simulated"
-        found = [*effects.first_position_effect(table, data, seed), *effects.first_win_rate(table, data)]
-        found += flips.control_arms(table, data, seed)
+        found = [*both_orders.first_position_effect(table, data, seed), *both_orders.first_win_rate(table, data)]
+        found += measured.control_arms(table, data, seed)
         if self.repeats > 1:
-            found += flips.excess_flip(table, data, seed)
+            found += measured.excess_flip(table, data, seed)
         if self.wins:
-            found += winrates.win_rate(table, data, games.features(verdicts))
+            found += measured.win_rate(table, data, games.features(verdicts))
         return found + (flip_rates(table, data) if self.published else [])
 
 
@@ -85,7 +83,7 @@ def flip_rates(table: pd.DataFrame, data: str) -> list[Estimate]:
         flipped = clustered_mean(1.0 - rows["agree"], rows["question_id"], null=0.0)
         found.append(estimate("flip_rate", where, flipped, data))
         found.append(estimate("significant_bias", where, share(rows, rows["kind"] == SIGNIFICANT), data))
-    for where, rows in comparisons(flips.winners(table)):
+    for where, rows in comparisons(measured.winners(table)):
         one, two = (rows[[f"{who}_{game}" for who in ("baseline", "tie", "candidate")]].to_numpy() for game in (1, 2))
         read = (one.sum(axis=1) > 1) & (two.sum(axis=1) > 1)
         one, two = one[read], two[read]
@@ -146,7 +144,7 @@ def spoken(made: Games) -> pd.DataFrame:
     style = {
         (id, f"{side}_{name}"): count
         for (id, side), answer in written.items()
-        for name, count in zip(winrates.STYLE, style_of(answer.text).values(), strict=True)
+        for name, count in zip(measured.STYLE, style_of(answer.text).values(), strict=True)
     }
     return frame.assign(**{name: [style[id, name] for id in frame["question_id"]] for name in games.STYLED})
 

@@ -16,14 +16,12 @@ from functools import cache, lru_cache, partial
 import numpy as np
 import pandas as pd
 
-from helpers.biases.cognitive import effects, seed_batches, slopes, thresholds
-from helpers.biases.cognitive.asking import STAGES, trials
-from helpers.biases.cognitive.averages import cells, mean_of
-from helpers.biases.cognitive.design import shown_order
-from helpers.biases.cognitive.pairs import pairs
+from helpers.biases.cognitive import effects, measured
+from helpers.biases.cognitive.asked import STAGES, shown_order, trials
+from helpers.biases.cognitive.averages import cells, mean_of, pairs
 from helpers.config import load_experiment
 from helpers.frames import decisions as tidy
-from helpers.stats.estimates import estimate
+from helpers.stats.intervals import estimate
 from helpers.types import SITUATION, Estimate, Experiment, Judgment, Model, Question, Request, Version, Wording
 from studies.calibration import speaking
 from studies.calibration.cases import Case, Target, load_worlds
@@ -230,9 +228,9 @@ def measure(frame: pd.DataFrame, seed: int, beside: bool = True) -> list[Estimat
         *effects.bias_effect(table, "simulated", seed),
         *effects.bias_placebo(table, "simulated"),
         *effects.scale_shift(table, "simulated"),
-        *seed_batches.excesses(table, "simulated", seed),
-        *thresholds.thresholds(table, "simulated"),
-        *slopes.anchor_slope(table, "simulated"),
+        *measured.excesses(table, "simulated", seed),
+        *effects.thresholds(table, "simulated"),
+        *effects.anchor_slope(table, "simulated"),
         *others,
     ]
 
@@ -243,13 +241,13 @@ def published(table: pd.DataFrame, data: str) -> list[Estimate]:
     `<metric>_published`, and `anchor_slope_plain`: the slope of a2 - a1 on anchor - a1 without an instrument.
     """
     found = []
-    for rows, batch in seed_batches.made_for(table):
+    for rows, batch in measured.made_for(table):
         if batch.placebo:
             for cell in cells(rows, batch.published(rows, "treatment"), batch.weights(rows)):
-                mean = mean_of(cell, seed_batches.NO_PAIR, 0.0)
+                mean = mean_of(cell, measured.NO_PAIR, 0.0)
                 found.append(estimate(batch.id + SUFFIX, cell.where, mean, data, "score"))
     # The control as its own instrument is least squares.
-    plain = slopes.anchor_slope(table.assign(a0=table["a1"]), data)
+    plain = effects.anchor_slope(table.assign(a0=table["a1"]), data)
     return found + [replace(each, id="anchor_slope_plain") for each in plain]
 
 

@@ -10,10 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.biases.hinting.asking import trials
-from helpers.biases.hinting.changes import change_rate
-from helpers.biases.hinting.names import ARM, name_effect
-from helpers.biases.hinting.paired import hint_bounds, hint_effect, hints_in, pairs
+from helpers.biases.hinting.asked import trials
+from helpers.biases.hinting.paired import ARM, change_rate, hint_bounds, hint_effect, hints_in, name_effect, pairs
 from helpers.biases.losses import loss_change
 from helpers.stats.tests import mcnemar_exact
 from helpers.types import Estimate

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from helpers import frames
-from helpers.biases.top_choice.asking import trials
+from helpers.biases.top_choice.asked import trials
 from helpers.biases.top_choice.defended import (
     WITHOUT_LENGTH,
     excess_self_preference,

@@ -17,11 +17,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from helpers.biases.self_preference import baseline, obfuscation, rates, recognition
-from helpers.biases.self_preference.arms import CONTROL
-from helpers.biases.self_preference.asking import trials
+from helpers.biases.self_preference import items as self_preference_items
+from helpers.biases.self_preference import measured
+from helpers.biases.self_preference.asked import CONTROL, answers, trials
 from helpers.biases.self_preference.items import before, complete, items
-from helpers.biases.self_preference.pairs import answers
 from helpers.config import load_experiment
 from helpers.frames import pairwise as tidy
 from helpers.providers import simulated
@@ -51,7 +50,7 @@ PLACES: dict[str, dict[str, str]] = {
     "obfuscation_effect": DOSE,
     "obfuscation_effect_pp": DOSE,
     "obfuscation_against_other_author": DOSE,
-    "evaluator_quality_gap": {"stratum": baseline.PRIMARY},
+    "evaluator_quality_gap": {"stratum": measured.PRIMARY},
     "recognition_balanced": {},
     "accuracy_harmful": {"filter": "all"},
 }
@@ -108,20 +107,20 @@ class World:
         """The headline numbers of every judge, and the published comparisons that this world is about."""
         table, data = items(verdicts)[_READ], "simulated"
         found = [
-            *obfuscation.obfuscation_effect(table, data, seed, parts=False),
-            *obfuscation.against_other_author(table, data),
+            *measured.obfuscation_effect(table, data, seed, parts=False),
+            *measured.against_other_author(table, data),
         ]
         if self.edits:
             return found
         found += [
-            *baseline.evaluator_quality_gap(table, data, seed, (baseline.PRIMARY,)),
-            *recognition.recognition_balanced(table, data),
-            *rates.accuracy_harmful(table, data),
+            *measured.evaluator_quality_gap(table, data, seed, (measured.PRIMARY,)),
+            *measured.recognition_balanced(table, data),
+            *self_preference_items.accuracy_harmful(table, data),
         ]
         if "naive_filtered_change" in self.published:
-            found += [*obfuscation.naive_filtered(table, data), *filtered_one_order(table, data)]
+            found += [*measured.naive_filtered(table, data), *filtered_one_order(table, data)]
         if "naive_harmful_rate" in self.published:
-            found += rates.naive_harmful_rate(table, data)
+            found += self_preference_items.naive_harmful_rate(table, data)
         return found
 
 
@@ -141,7 +140,9 @@ def filtered_one_order(table: pd.DataFrame, data: str) -> list[Estimate]:
     both = first[[*_PAIR, "article", "score"]].merge(again[again["right_first"].notna()], on=_PAIR)
     both = both.assign(moved=both["right_first"] - both["score"])
     return [
-        rates.made("filtered_one_order_change", {"judge": str(judge)}, rates.share(rows, "moved"), data, "pp")
+        self_preference_items.made(
+            "filtered_one_order_change", {"judge": str(judge)}, self_preference_items.share(rows, "moved"), data, "pp"
+        )
         for judge, rows in both.groupby("judge", observed=True, sort=True)
     ]
 

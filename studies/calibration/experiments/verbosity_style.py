@@ -20,10 +20,22 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from helpers.biases.verbosity import effects, lengths
-from helpers.biases.verbosity.asking import OTHER, TRIED, compared, trials
-from helpers.biases.verbosity.tidying import FRAME, pairs, tidy
-from helpers.biases.verbosity.wording import BIASES, CONTENT, CONTROL, CONTROLLED, LENGTH, PLAIN, REWORDED, STYLE
+from helpers.biases.verbosity import measured
+from helpers.biases.verbosity.asked import (
+    BIASES,
+    CONTENT,
+    CONTROLLED,
+    LENGTH,
+    OTHER,
+    PLAIN,
+    REWORDED,
+    REWORDING,
+    STYLE,
+    TRIED,
+    compared,
+    trials,
+)
+from helpers.biases.verbosity.measured import FRAME, pairs, tidy
 from helpers.config import load_experiment
 from helpers.types import Estimate, Experiment, Question, Trial
 from studies.calibration import speaking
@@ -137,7 +149,7 @@ def draw(judges: tuple[Judge, ...], number: int, rng: np.random.Generator) -> Ma
     asked = rng.permutation(POOL)[:number]
     bias, _ = pd.factorize(one["bias"])
     poorer = (one["condition"] == CONTENT).to_numpy(float)
-    never = np.arange(REPEATS) >= np.where(one["condition"].isin((STYLE, CONTROL)), REPEATS, 1)[:, None]
+    never = np.arange(REPEATS) >= np.where(one["condition"].isin((STYLE, REWORDING)), REPEATS, 1)[:, None]
     gap = GAP + GAP_SPREAD * rng.standard_normal(number)
     said = {}
     for judge in judges:
@@ -213,8 +225,8 @@ def _verdict(trial: Trial, made: Made, known: dict[tuple[str, str], tuple[int, i
 def measure(verdicts: pd.DataFrame, seed: int) -> list[Estimate]:
     """The headline numbers."""
     table = pairs(verdicts)
-    found = [*effects.style_effect(table, DATA, seed), *lengths.length_controlled(table, DATA)]
-    return [*found, *effects.style_over_content(table, DATA)]
+    found = [*measured.style_effect(table, DATA, seed), *measured.length_controlled(table, DATA)]
+    return [*found, *measured.style_over_content(table, DATA)]
 
 
 def _expected(judge: Judge) -> np.ndarray:
@@ -240,10 +252,10 @@ def _targets(world: str) -> tuple[Target, ...]:
         score = _expected(judge)
         at = {(c, b): score[:, i].mean() for i, (c, b) in enumerate(zip(one["condition"], one["bias"], strict=True))}
         truths = {("style_effect", bias): at[STYLE, bias] for bias in BIASES}
-        truths["style_effect", REWORDED] = at[CONTROL, REWORDED]
+        truths["style_effect", REWORDED] = at[REWORDING, REWORDED]
         truths |= {("style_over_content", bias): (at[CONTENT, bias] - at[CONTENT, PLAIN]) / 2 for bias in BIASES}
         whole = design().assign(score=score.ravel())
-        *level, slope = lengths.fitted(whole[whole["condition"] == LENGTH], CONTROLLED)
+        *level, slope = measured.fitted(whole[whole["condition"] == LENGTH], CONTROLLED)
         truths |= {("length_controlled_effect", b): e.value for b, e in zip(CONTROLLED, level, strict=True)}
         truths["length_slope", ""] = slope.value
         for (id, bias), truth in truths.items():

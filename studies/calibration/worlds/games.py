@@ -12,8 +12,8 @@ import pandas as pd
 from scipy.special import expit, ndtri
 from scipy.stats import poisson, qmc
 
-from helpers.biases.position.pairs import LABELS
-from helpers.biases.position.winrates import STYLE
+from helpers.biases.position.both_orders import LABELS
+from helpers.biases.position.measured import STYLE
 from helpers.frames import GAMES
 from helpers.types import Question
 

@@ -8,8 +8,8 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from helpers.biases.top_choice.asking import williams
-from helpers.stats.panel import Panel
+from helpers.biases.top_choice.asked import williams
+from helpers.stats.rank_logit import Panel
 from studies.calibration.cases import load_worlds
 
 LETTERS = tuple("ABCDEFGHIJKLMNOP")

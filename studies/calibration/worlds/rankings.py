@@ -16,8 +16,8 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from helpers.biases.hinting.hints import dealt
-from helpers.biases.top_choice.asking import order
+from helpers.biases.hinting.asked import dealt
+from helpers.biases.top_choice.asked import order
 from helpers.config import load_experiment
 from helpers.frames import listwise
 from helpers.stats import models

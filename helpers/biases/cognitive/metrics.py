@@ -1,0 +1,439 @@
+"""The published metrics in their own call forms: what they accept, their formulas, counts and intervals.
+
+`.compute` is the published form, in which a test whose denominator is 0 counts 0; `.undefined` counts those tests;
+`.defended` gives signed individual values and leaves them NaN; `.interval` says how sure the number is: with `overall`
+the batch value, else the plain mean of the individual values, BCa over clusters (`clusters`: a label a row; without
+them each row is its own); of 5 to 9 clusters, such as the notebook's own arrays have, the bounds are marked rough in
+`method` ("rough: n = 5; ..."), of fewer there are none. Nothing is added to a denominator, so values differ from the
+printed ones by less than 1e-8. All arrays are (n, 1), one row a test, options (n, k). An answer must be one of its
+options; an anchor need not (one in the notebook is not): the option closest to it takes its place, the first of equally
+close ones. Anything else is a ValueError that names the argument and the row, counted from 0.
+
+B = k (|a1 - x1| - |a2 - x2|) / max(|a1 - x1|, |a2 - x2|), on option indices counted from 0 (Malberg et al.,
+arXiv 2410.15413, and its code); a flipped answer a counts as L - 1 - a of L options. Its denominator depends on where
+the answers lie: with x = 0 one step from the lowest option is a full 1, one step at the other end 1 / (L - 1).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from helpers.stats.bootstrap import bca_totals
+from helpers.stats.intervals import NAN, Interval
+from helpers.types import RatioScale
+
+
+def columns(**named: ArrayLike) -> list[np.ndarray]:
+    """The named arguments as float arrays (n, 1) of one length; the row of an error counts from 0."""
+    read = {name: _finite(name, values) for name, values in named.items()}
+    for name, values in read.items():
+        if values.ndim != 2 or values.shape[1] != 1:
+            raise ValueError(f"{name} has the shape {values.shape}; it must be (n, 1), one row a test")
+    _same_length(read)
+    return list(read.values())
+
+
+def chosen(options: ArrayLike, **answers: ArrayLike) -> list[np.ndarray]:
+    """The options (n, k), k at least 2, and then the answers (n, 1), each of which is one of its row's options."""
+    given = _finite("options", options)
+    if given.ndim != 2 or given.shape[1] < 2:
+        raise ValueError(f"options has the shape {given.shape}; it must be (n, k), one row a test, k at least 2")
+    read = columns(**answers)
+    _same_length({"options": given} | dict(zip(answers, read, strict=True)))
+    for name, values in zip(answers, read, strict=True):
+        found = (values == given).any(axis=1)
+        if not found.all():
+            row = int(np.argmin(found))
+            valid = ", ".join(f"{option:g}" for option in given[row])
+            raise ValueError(f"{name}, row {row}: {values[row, 0]:g} is not among its options {valid}")
+    return [given, *read]
+
+
+def anchored(control: ArrayLike, treatment: ArrayLike, options: ArrayLike, anchor: ArrayLike) -> list[np.ndarray]:
+    """Options, control, treatment and anchor; the anchor may lie anywhere."""
+    given, a1, a2 = chosen(options, control=control, treatment=treatment)
+    return [given, a1, a2, columns(control=a1, anchor=anchor)[1]]
+
+
+def gambles(answer: ArrayLike, lambdas: ArrayLike) -> list[np.ndarray]:
+    """Answers, 0 or 1, and lambdas, above 0."""
+    a, ratio = columns(answer=answer, lambdas=lambdas)
+    _yes_no(a)
+    _all(ratio > 0, "lambdas", ratio, "it must be above 0")
+    return [a, ratio]
+
+
+def selected(answer: ArrayLike, pro: ArrayLike, con: ArrayLike, n_args: ArrayLike) -> list[np.ndarray]:
+    """Answers, 0 or 1, and whole numbers of arguments, no more selected than the n_args listed."""
+    read = columns(answer=answer, pro=pro, con=con, n_args=n_args)
+    a, p, c, listed = read
+    _yes_no(a)
+    for name, values in (("pro", p), ("con", c), ("n_args", listed)):
+        _all((values >= 0) & (values == np.floor(values)), name, values, "a count is a whole number from 0 up")
+    _all(listed > 0, "n_args", listed, "at least one argument must be listed")
+    _all(p + c <= listed, "pro + con", p + c, "more than the n_args listed")
+    return read
+
+
+def cluster_codes(clusters: Sequence[object] | None, rows: int) -> np.ndarray:
+    """The cluster of each row as a number from 0 up; without labels each row is its own."""
+    if clusters is None:
+        return np.arange(rows)
+    labels = np.asarray(clusters, dtype=object)
+    if labels.shape not in ((rows,), (rows, 1)):
+        raise ValueError(f"clusters has the shape {labels.shape}; it must hold one label for each of the {rows} rows")
+    codes, _ = pd.factorize(labels.ravel())
+    if (codes < 0).any():
+        raise ValueError(f"clusters, row {int(np.argmin(codes))}: no label")
+    return codes
+
+
+def _finite(name: str, values: ArrayLike) -> np.ndarray:
+    try:
+        read = np.asarray(values, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers: {error}") from None
+    broken = np.argwhere(~np.isfinite(read))
+    if len(broken):
+        at = tuple(broken[0])
+        where = f"{name}, row {at[0]}" if at else name
+        raise ValueError(f"{where}: {read[at]} is not a finite number; leave rows without a readable answer out")
+    return read
+
+
+def _yes_no(answer: np.ndarray) -> None:
+    _all((answer == 0) | (answer == 1), "answer", answer, "an answer is 0 or 1")
+
+
+def _same_length(read: dict[str, np.ndarray]) -> None:
+    lengths = {name: len(values) for name, values in read.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError("all need the same rows, found " + ", ".join(f"{n} of {name}" for name, n in lengths.items()))
+
+
+def _all(valid: np.ndarray, name: str, values: np.ndarray, rule: str) -> None:
+    if not valid.all():
+        row = int(np.argmin(valid.ravel()))
+        raise ValueError(f"{name}, row {row}: {values[row, 0]:g}; {rule}")
+
+
+#: The least clusters of which these metrics have an interval; below 10 its `method` begins with "rough".
+ROUGH = 5
+
+
+def share(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    """The quotient, NaN where the denominator is 0; never -0."""
+    return np.divide(numerator, denominator, out=np.full(np.shape(numerator), NAN), where=denominator != 0) + 0.0
+
+
+def nearest(options: np.ndarray, anchor: np.ndarray) -> np.ndarray:
+    """The option closest to the anchor, the first of equally close ones: (n, k), (n, 1) -> (n, 1)."""
+    return np.take_along_axis(options, np.abs(options - anchor).argmin(axis=1, keepdims=True), axis=1)
+
+
+def moved(control: np.ndarray, treatment: np.ndarray, options: np.ndarray) -> np.ndarray:
+    """How far the answer moved, as a share of how far it could have: |a2 - a1| / |farthest option - a1|."""
+    return share(np.abs(treatment - control), np.abs(options - control).max(axis=1, keepdims=True))
+
+
+def approach(control: np.ndarray, treatment: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """How much of the control's distance to the target the treatment took away: (|a1-t| - |a2-t|) / |a1-t|, signed."""
+    before, after = np.abs(control - target), np.abs(treatment - target)
+    return share(before - after, before)
+
+
+def pull(control: np.ndarray, treatment: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """The symmetric form (|a1-t| - |a2-t|) / max(|a1-t|, |a2-t|), -1 to 1: swapping the answers changes its sign."""
+    before, after = np.abs(control - target), np.abs(treatment - target)
+    return share(before - after, np.maximum(before, after))
+
+
+def lean(answer: np.ndarray, pro: np.ndarray, con: np.ndarray) -> np.ndarray:
+    """How far a selection of arguments leans to the side decided for, -1 to 1; NaN where nothing was selected."""
+    return share((2 * answer - 1) * (pro - con), pro + con)
+
+
+def published(values: np.ndarray) -> np.ndarray:
+    """The values as the published forms count them: nothing below 0, and 0 where there is none."""
+    return np.maximum(0.0, np.nan_to_num(values, nan=0.0))
+
+
+def missing(values: np.ndarray) -> int:
+    """How many values are not defined."""
+    return int(np.isnan(values).sum())
+
+
+def batch(values: np.ndarray, weights: np.ndarray | None = None) -> float:
+    """The weighted mean, of equal weights where none are given; NaN without rows."""
+    w = np.ones(np.shape(values)) if weights is None else weights
+    return float((values * w).sum() / w.sum()) if len(values) else NAN
+
+
+def batch_interval(
+    values: np.ndarray, weights: np.ndarray | None, clusters: Sequence[object] | None, seed: int
+) -> Interval:
+    """The weighted mean with its BCa interval over clusters, in which every row keeps its weight; rough below 10."""
+    w = np.ones(np.shape(values)) if weights is None else weights
+    codes = cluster_codes(clusters, len(values))
+    sums = np.column_stack([np.bincount(codes, weights=column.ravel()) for column in (values * w, w)])
+    return bca_totals(sums, lambda totals: totals[..., 0] / totals[..., 1], len(values), seed, least=ROUGH)
+
+
+Clusters = Sequence[object] | None
+Result = np.ndarray | float
+
+
+@dataclass(frozen=True)
+class AnchoringBiasMetric:
+    """How far an anchor moves the answer: in any direction (`anchor_agnostic`), or toward the anchor.
+
+    Agnostic: |a2 - a1| / |farthest option - a1|. Specific: max(0, (|a1-a*| - |a2-a*|) / |a1-a*|), a* = the option
+    closest to the anchor. `overall`: one number for the batch, the mean, instead of one a test.
+    """
+
+    anchor_agnostic: bool = True
+    overall: bool = True
+
+    def compute(self, control: ArrayLike, treatment: ArrayLike, options: ArrayLike, anchor: ArrayLike) -> Result:
+        """The published metric, 0 to 1: (n, 1), or a float with `overall` (NaN without rows)."""
+        values = published(self._values(control, treatment, options, anchor))
+        return batch(values) if self.overall else values
+
+    def undefined(self, control: ArrayLike, treatment: ArrayLike, options: ArrayLike, anchor: ArrayLike) -> int:
+        """How many tests count 0 because the denominator is 0, wherever the treatment's answer went.
+
+        Specific: the control's answer is a* already. Agnostic: all options are the same number.
+        """
+        return missing(self._values(control, treatment, options, anchor))
+
+    def defended(self, control: ArrayLike, treatment: ArrayLike, options: ArrayLike, anchor: ArrayLike) -> np.ndarray:
+        """The signed values (|a1-a*| - |a2-a*|) / max(|a1-a*|, |a2-a*|), (n, 1); NaN where both answers are a*."""
+        given, a1, a2, at = anchored(control, treatment, options, anchor)
+        return pull(a1, a2, nearest(given, at))
+
+    def interval(
+        self,
+        control: ArrayLike,
+        treatment: ArrayLike,
+        options: ArrayLike,
+        anchor: ArrayLike,
+        *,
+        clusters: Clusters = None,
+        seed: int = 42,
+    ) -> Interval:
+        """How sure the mean of the published values is; it is the batch value too."""
+        return batch_interval(published(self._values(control, treatment, options, anchor)), None, clusters, seed)
+
+    def _values(self, *arguments: ArrayLike) -> np.ndarray:
+        given, a1, a2, at = anchored(*arguments)
+        return moved(a1, a2, given) if self.anchor_agnostic else approach(a1, a2, nearest(given, at))
+
+
+@dataclass(frozen=True)
+class HaloEffectMetric:
+    """How far an impression moves the answer, in any direction: |a2 - a1| / |farthest option - a1|.
+
+    `overall`: one number for the batch, the mean, instead of one a test.
+    """
+
+    overall: bool = True
+
+    def compute(self, control: ArrayLike, treatment: ArrayLike, options: ArrayLike) -> Result:
+        """The published metric, 0 to 1: (n, 1), or a float with `overall` (NaN without rows)."""
+        values = published(_halo(control, treatment, options))
+        return batch(values) if self.overall else values
+
+    def undefined(self, control: ArrayLike, treatment: ArrayLike, options: ArrayLike) -> int:
+        """How many tests count 0 because the denominator is 0: all their options are the same number."""
+        return missing(_halo(control, treatment, options))
+
+    def defended(self, control: ArrayLike, treatment: ArrayLike, options: ArrayLike, target: ArrayLike) -> np.ndarray:
+        """The signed values (|a1-t| - |a2-t|) / max(|a1-t|, |a2-t|), (n, 1); NaN where both answers are the target.
+
+        A direction takes one argument more: `target` (n, 1), the option that the impression pulls to, the highest of a
+        good one and the lowest of a bad one.
+        """
+        _, a1, a2, at = chosen(options, control=control, treatment=treatment, target=target)
+        return pull(a1, a2, at)
+
+    def interval(
+        self, control: ArrayLike, treatment: ArrayLike, options: ArrayLike, *, clusters: Clusters = None, seed: int = 42
+    ) -> Interval:
+        """How sure the mean of the published values is; it is the batch value too."""
+        return batch_interval(published(_halo(control, treatment, options)), None, clusters, seed)
+
+
+def _halo(control: ArrayLike, treatment: ArrayLike, options: ArrayLike) -> np.ndarray:
+    given, a1, a2 = chosen(options, control=control, treatment=treatment)
+    return moved(a1, a2, given)
+
+
+@dataclass(frozen=True)
+class LossAversionMetric:
+    """Which gambles are refused: `answer` 1 accepts, 0 refuses; `lambdas` = gain / loss, above 0.
+
+    Individual value: the answer. Batch (`overall`): 1 - sum(a / lambda) / sum(1 / lambda), 0 = all accepted.
+    """
+
+    overall: bool = True
+
+    def compute(self, answer: ArrayLike, lambdas: ArrayLike) -> Result:
+        """The answers as they were given (n, 1), or the batch value with `overall` (NaN without rows)."""
+        a, ratio = gambles(answer, lambdas)
+        return batch(1 - a, 1 / ratio) if self.overall else np.array(answer)
+
+    def undefined(self, answer: ArrayLike, lambdas: ArrayLike) -> int:
+        """How many tests count 0 because the denominator is 0: none, 1 / lambda is above 0."""
+        return missing(gambles(answer, lambdas)[0])
+
+    def defended(self, answer: ArrayLike, lambdas: ArrayLike) -> np.ndarray:
+        """There is none, so this is an error: one answer has no direction to sign."""
+        raise ValueError(
+            "loss aversion has no signed individual values: an answer accepts or refuses; "
+            "the acceptance curve and its threshold say more than the batch value"
+        )
+
+    def interval(self, answer: ArrayLike, lambdas: ArrayLike, *, clusters: Clusters = None, seed: int = 42) -> Interval:
+        """How sure the batch value is; without `overall` the share of accepted gambles."""
+        a, ratio = gambles(answer, lambdas)
+        values, weights = (1 - a, 1 / ratio) if self.overall else (a, None)
+        return batch_interval(values, weights, clusters, seed)
+
+
+@dataclass(frozen=True)
+class ConfirmationBiasMetric:
+    """How far the arguments selected lean to the own answer: max(0, [a(p-c) + (1-a)(c-p)] / (p+c)).
+
+    `answer` 1 is for, 0 against; `pro`, `con` = arguments selected of the `n_args` listed. Batch (`overall`): the mean
+    weighted by n_args. The formula printed in the notebook has p-c in both terms: see `as_printed`.
+    """
+
+    overall: bool = True
+
+    def compute(self, answer: ArrayLike, pro: ArrayLike, con: ArrayLike, n_args: ArrayLike) -> Result:
+        """The published metric, 0 to 1, as the notebook computed it: (n, 1), or a float with `overall`."""
+        a, p, c, listed = selected(answer, pro, con, n_args)
+        values = published(lean(a, p, c))
+        return batch(values, listed) if self.overall else values
+
+    def as_printed(self, answer: ArrayLike, pro: ArrayLike, con: ArrayLike, n_args: ArrayLike) -> Result:
+        """The formula as printed, max(0, [a(p-c) + (1-a)(p-c)] / (p+c)): a sign error that lets the answer cancel."""
+        a, p, c, listed = selected(answer, pro, con, n_args)
+        values = published(lean(np.ones_like(a), p, c))
+        return batch(values, listed) if self.overall else values
+
+    def undefined(self, answer: ArrayLike, pro: ArrayLike, con: ArrayLike, n_args: ArrayLike) -> int:
+        """How many tests count 0 because nothing was selected."""
+        return missing(lean(*selected(answer, pro, con, n_args)[:3]))
+
+    def defended(self, answer: ArrayLike, pro: ArrayLike, con: ArrayLike, n_args: ArrayLike) -> np.ndarray:
+        """The values without the cut at 0, -1 to 1, (n, 1); NaN where nothing was selected."""
+        return lean(*selected(answer, pro, con, n_args)[:3])
+
+    def interval(
+        self,
+        answer: ArrayLike,
+        pro: ArrayLike,
+        con: ArrayLike,
+        n_args: ArrayLike,
+        *,
+        clusters: Clusters = None,
+        seed: int = 42,
+    ) -> Interval:
+        """How sure the batch value is; without `overall` the plain mean of the published values."""
+        a, p, c, listed = selected(answer, pro, con, n_args)
+        weights = listed if self.overall else None
+        return batch_interval(published(lean(a, p, c)), weights, clusters, seed)
+
+
+@dataclass(frozen=True)
+class RandomAnswerer:
+    """What the metric gives somebody who picks every option with the same chance: exact, over all pairs of answers.
+
+    `mean` of B, `mean_absolute` of |B|, `undefined` = the share of pairs that are 0/0.
+    """
+
+    mean: float
+    mean_absolute: float
+    undefined: float
+
+
+def score(
+    control: ArrayLike,
+    treatment: ArrayLike,
+    options: ArrayLike,
+    k: ArrayLike,
+    x1: ArrayLike,
+    x2: ArrayLike,
+    flip_control: ArrayLike = False,
+    flip_treatment: ArrayLike = False,
+    undefined: float = 0.0,
+) -> np.ndarray:
+    """How far each pair of answers shows the bias, -1 to 1; positive = toward it.
+
+    `control`, `treatment`: option indices from 0 (NaN = no readable answer, then the score is NaN); `options` = how
+    many there are. All arguments are numbers or arrays of one shape, as the columns of a table of pairs; of one bias
+    `score(a1, a2, 7, **asdict(parameters("framing")))`. `undefined`: what 0/0 counts, 0 as published or NaN.
+
+    >>> score([5, 6, 0], [6, 5, 0], 7, k=-1, x1=0, x2=0).round(4).tolist()
+    [0.1667, -0.1667, 0.0]
+    """
+    _check_convention(undefined)
+    size = np.asarray(options, dtype=float)
+    before = np.abs(_places("control", control, size, flip_control) - np.asarray(x1, dtype=float))
+    after = np.abs(_places("treatment", treatment, size, flip_treatment) - np.asarray(x2, dtype=float))
+    most = np.maximum(before, after)
+    ratio = np.where(np.isnan(most), NAN, undefined)
+    ratio = np.divide(before - after, most, out=ratio, where=most > 0)
+    # Adding 0 turns -0 into 0.
+    return np.asarray(k, dtype=float) * ratio + 0.0
+
+
+def _check_convention(undefined: float) -> None:
+    if not (undefined == 0 or np.isnan(undefined)):
+        raise ValueError(f"0/0 counts 0 or NaN, found undefined={undefined!r}")
+
+
+def _places(name: str, answers: ArrayLike, options: np.ndarray, flip: ArrayLike) -> np.ndarray:
+    places, size, turned = np.broadcast_arrays(
+        np.asarray(answers, dtype=float), options, np.asarray(flip).astype(float)
+    )
+    wrong = ~np.isnan(places) & ~((places >= 0) & (places < size) & (places == np.floor(places)))
+    if wrong.any():
+        at = int(np.argmax(wrong.ravel()))
+        valid = f"0 to {size.ravel()[at] - 1:g}"
+        raise ValueError(f"{name}, row {at}: option index {places.ravel()[at]:g}; must be one of {valid}")
+    return places + turned * (size - 1 - 2 * places)
+
+
+def random_answerer(options: int, scale: RatioScale, undefined: float = 0.0) -> RandomAnswerer:
+    """What a uniformly random answerer scores on this bias; 0/0 counts 0, or is left out with `undefined` NaN."""
+    _check_convention(undefined)
+    control, treatment = np.divmod(np.arange(options**2), options)
+    scores = score(control, treatment, options, **asdict(scale), undefined=NAN)
+    gone = np.isnan(scores)
+    size = options**2 if undefined == 0 else options**2 - int(gone.sum())
+    # Exact sums: opposite scores cancel to 0 and leave no 1e-17.
+    sums = [math.fsum(values[~gone]) for values in (scores, np.abs(scores))]
+    mean, absolute = (total / size if size else NAN for total in sums)
+    return RandomAnswerer(mean, absolute, float(gone.mean()))
+
+
+def published_batch(scores: ArrayLike, weights: ArrayLike | None = None) -> float:
+    """The batch score as its source gives it: sum(w B) / sum(w) rounded to two decimals, w = 1 where none are given.
+
+    Rows without a score (NaN) are left out with their weight, as the source leaves out failed ones; NaN without rows.
+    """
+    values = np.asarray(scores, dtype=float).ravel()
+    w = np.ones_like(values) if weights is None else np.asarray(weights, dtype=float).ravel()
+    if w.shape != values.shape:
+        raise ValueError(f"{len(w)} weights for {len(values)} scores; need one each")
+    known = ~np.isnan(values)
+    total = w[known].sum()
+    return round(float((w[known] * values[known]).sum() / total), 2) if total else NAN

@@ -1,0 +1,147 @@
+"""What is asked: experiment 1 under each hint, in one random order, and what each hint discloses."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from helpers import prompts
+from helpers.biases.top_choice import asked
+from helpers.types import Answer, Experiment, Judgment, Model, Question, Trial, short_hash
+
+#: What each hint discloses. Those of the source come first; the others are ours.
+WORDS = {
+    "self": "which answers are from the judge's own vendor",
+    "competitors": "the vendor of every answer but those of the judge's own vendor",
+    "full": "the vendor of every answer",
+    "swapped": "a vendor for every answer, the true ones dealt out anew at random",
+    "false_self": "that the answers of another vendor, drawn at random, are from the judge's own",
+    "competitors_masked": "as competitors, with one more vendor undisclosed, so that nobody can be deduced",
+    "model": "the name of every answer's model",
+}
+Named = tuple[str | None, ...]
+
+
+@dataclass(frozen=True)
+class Telling:
+    """How hints are put into words and drawn: templates by name, the seed, and the model names of the candidates."""
+
+    own: prompts.Template
+    authors: prompts.Template
+    seed: int
+    models: Mapping[str, str]
+
+
+def telling(folder: Path, seed: int, candidates: Sequence[Model]) -> Telling:
+    """The templates own.txt and authors.txt of a folder, and how candidates are called where models are named."""
+    models = {candidate.name: candidate.model_id for candidate in candidates}
+    return Telling(prompts.load(folder / "own.txt"), prompts.load(folder / "authors.txt"), seed, models)
+
+
+def hint(
+    told: Telling, mode: str
+) -> Callable[[Model, Question, Mapping[str, Answer]], tuple[str, tuple[str | None, ...]]]:
+    """The hint of this mode, as a function of judge, question and the answers by label.
+
+    It gives the text and, label by label, the vendor under whose name the answer is shown (None: not disclosed). Draws
+    depend on seed, mode, question and judge only: neither on the repeat nor on the other hints.
+    """
+
+    def of(judge: Model, question: Question, shown: Mapping[str, Answer]) -> tuple[str, Named]:
+        named = dealt(mode, told.seed, judge, question.id, [answer.vendor for answer in shown.values()])
+        if mode in ("self", "false_self"):
+            labels = [label for label, vendor in zip(shown, named, strict=True) if vendor]
+            return _text(told.own, labels=labels, vendor=judge.vendor.upper()), named
+        names = [vendor and vendor.upper() for vendor in named]
+        if mode == "model":
+            names = [told.models.get(answer.candidate) or answer.model or answer.candidate for answer in shown.values()]
+        return _text(told.authors, authors=list(zip(shown, names, strict=True))), named
+
+    return of
+
+
+def dealt(mode: str, seed: int, judge: Model, question_id: str, vendors: Sequence[str]) -> Named:
+    """Label by label, the vendor under whose name this judge is shown the answer of one of `vendors`, or None."""
+    own, rng = judge.vendor, random.Random(f"{seed}:{mode}:{question_id}:{judge.name}")
+    others = sorted({vendor for vendor in vendors if vendor != own})
+    if mode == "self":
+        return tuple(vendor if vendor == own else None for vendor in vendors)
+    if mode == "false_self":
+        passed_off = rng.choice(others) if others else None
+        return tuple(own if vendor == passed_off else None for vendor in vendors)
+    if mode in ("competitors", "competitors_masked"):
+        masked = rng.choice(others) if others and mode == "competitors_masked" else None
+        return tuple(None if vendor in (own, masked) else vendor for vendor in vendors)
+    if mode == "swapped":
+        return tuple(rng.sample(vendors, len(vendors)))
+    return tuple(vendors)
+
+
+def _text(template: prompts.Template, **variables: object) -> str:
+    return prompts.render(template, **variables)[1].rstrip("\n")
+
+
+#: The condition that all others are compared with; experiment 1's own judgments serve as far as they are fresh.
+CONTROL = "none"
+
+
+def hints_of(experiment: Experiment) -> tuple[str, ...]:
+    """The hints of a run, in their order; an unknown, missing or repeated one is a ValueError that lists the valid."""
+    hints = tuple(experiment.own.get("hints") or ())
+    unknown = [name for name in hints if name not in WORDS]
+    if unknown or not hints or len(set(hints)) < len(hints):
+        found = ", ".join(hints) or "none of them"
+        raise ValueError(f"hints = [{found}]: give each once, of: {', '.join(WORDS)} (none is always asked)")
+    return hints
+
+
+def check(experiment: Experiment) -> None:
+    """Refuse (ValueError) hints that cannot be given."""
+    hints_of(experiment)
+
+
+def judge_trials(
+    experiment: Experiment, questions: Sequence[Question], answers: Mapping[tuple[str, str], Answer]
+) -> list[Trial]:
+    """Every question, judge, repeat and condition, interleaved in one random order drawn by the seed.
+
+    Without a hint the prompts are those of experiment 1, byte for byte.
+    """
+    hints = hints_of(experiment)
+    told = telling(experiment.folder / "prompts", experiment.seed, experiment.candidates)
+    conditions = {**asked.BLIND, **{mode: hint(told, mode) for mode in hints}}
+    trials = asked.judge_trials(experiment, questions, answers, conditions)
+    return sorted(trials, key=lambda t: _lot(experiment.seed, t))
+
+
+def _lot(seed: int, trial: Trial) -> str:
+    drawn = (trial.question_id, trial.judge.name, trial.condition, trial.request.repeat)
+    return short_hash(seed, "interleaved", *drawn, digits=16)
+
+
+def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
+    """Why these judges and candidates cannot show what a hint does, to be read before paying; "" where they can."""
+    if experiment.own.get("answers", "ask") != "ask":
+        return ""  # whose answers those are is not in the parameters
+    candidates = experiment.candidates
+    if not {model.vendor for model in candidates} & {judge.vendor for judge in experiment.judges}:
+        return "No judge's own vendor is among the candidates: no hint can move a judge towards its own."
+    if len({model.vendor for model in candidates}) == 1:
+        return "All candidates are of one vendor: whoever is first, the vendor is, and no hint can change that."
+    return ""
+
+
+def trials(
+    stage: str,
+    experiment: Experiment,
+    questions: Sequence[Question],
+    said: Mapping[str, Judgment],
+    given: Mapping[tuple[str, str], Answer] | None = None,
+) -> list[Trial]:
+    """What this experiment asks at a stage, as far as what has been said so far determines it."""
+    if stage == "answers":
+        return asked.trials(stage, experiment, questions, said, given)
+    texts = given if given is not None else asked.answers(experiment, questions, said)
+    return judge_trials(experiment, questions, texts)

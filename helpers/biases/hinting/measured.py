@@ -1,0 +1,324 @@
+"""All numbers of experiment 2 in one list, what they say of each judge, and what was put into simulated ones."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from helpers import frames
+from helpers.biases.hinting import groups, paired
+from helpers.biases.hinting.asked import CONTROL
+from helpers.biases.hinting.paired import (
+    ARM,
+    CONFIRMATORY,
+    LEVEL,
+    conclusions,
+    corrected,
+    effect_of,
+    family_size,
+    name_verdicts,
+    smallest_shown,
+)
+from helpers.biases.losses import loss_change, loss_words
+from helpers.biases.planted import Planted, mean_by, planted_table, top_chances, trait
+from helpers.biases.top_choice.measured import vendor_of
+from helpers.stats.intervals import MIN_CLUSTERS
+from helpers.stats.standing import clash, size, tested, together
+from helpers.types import Estimate
+from helpers.words import CardLine, Headline, display_name, listed, p_text, sentence
+
+if TYPE_CHECKING:
+    from helpers.run import Asked
+
+#: What each verdict means in a sentence.
+SAID = {
+    "different": "**changes** how often judges put their own vendor first",
+    "equivalent": "changes nothing that matters (**equivalent** within the margin)",
+    "inconclusive": "**inconclusive**: neither a difference nor equivalence is shown",
+}
+
+
+def published_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    """Of published judgments those that this experiment is about: the groups under all hints, and the blind one.
+
+    Blind judgments alone are a ValueError.
+    """
+    if set(frame["condition"]) <= {CONTROL}:
+        raise ValueError(
+            "all of these judgments are blind, so there is no hint to compare them with; notebook 01_mt_bench_blind is "
+            "about such judgments"
+        )
+    return frame
+
+
+def measure(frame: pd.DataFrame, data: str, seed: int, margin_pp: float) -> list[Estimate]:
+    """Every estimate of the experiment from one frame of judgments; `data` says where the verdicts are from.
+
+    A frame without any reply is a ValueError; replies without a valid ranking give numbers that are NaN.
+    """
+    frames.require_result(frame, (frame["top"] == 1.0).any(), "no valid ranking")
+    return [
+        *groups.group_metrics(frame, data, seed),
+        *paired.hint_effect(frame, data, seed, margin_pp),
+        *paired.hint_bounds(frame, data),
+        *loss_change(frame, data, seed),
+        *paired.category_hint_effect(frame, data),
+        *paired.name_effect(frame, data, seed),
+        *paired.change_rate(frame, data),
+        *groups.spread_change(frame, data, seed),
+    ]
+
+
+def _who(each: Estimate) -> str:
+    """A simulated number is never mistaken for a real one, even in a quotation."""
+    return "SIMULATED: " if each.data == "simulated" else ""
+
+
+def finding(estimates: Sequence[Estimate], margin_pp: float) -> str:
+    """The bottom line, a sentence a hint: different, equivalent or inconclusive, and what it would take to know."""
+    p, verdicts, lines = paired.corrected(estimates), paired.conclusions(estimates), []
+    family, equivalences = (paired.family_size(estimates, id) for id in ("hint_effect", "hint_effect_90"))
+    for hint, verdict in verdicts.items():
+        each = effect_of(estimates, hint)
+        if each is None or math.isnan(each.low):
+            why = each.method if each else "nothing to compare"
+            shown = f" ({each})" if each and each.value == each.value else ""
+            lines.append(f"- {_who(each) if each else ''}hint *{hint}*: nothing can be concluded{shown}: {why}.")
+            continue
+        told = f"- {_who(each)}hint *{hint}* {SAID[verdict]}: {each} on the average over vendors"
+        told += (
+            f" (Holm p {p_text(p[hint])}{clash(each, p[hint])})"
+            if p[hint] == p[hint]
+            else f" ({each.method.rpartition('; ')[2]})"
+        )
+        if verdict == "inconclusive":
+            told += (
+                f"; a true effect of {paired.smallest_shown(each, family):.1f} pp would be found in 80 % "
+                f"of such runs, and to show equivalence within ±{margin_pp:g} pp takes about "
+                f"{_questions(each, margin_pp, equivalences)}"
+            )
+        told += "".join(f"; {case}" for case in _cases(estimates, hint, verdict, each, margin_pp))
+        changes = [e for e in estimates if e.id == "loss_change" and e.where["condition"] == hint]
+        lines.append(f"{told}. {loss_words(changes)}".rstrip())
+    if not lines:
+        return f"None of the hints {', '.join(CONFIRMATORY)} was given: no conclusion was planned for any other."
+    return "\n".join([*lines, *_leads(estimates)])
+
+
+def _cases(estimates: Sequence[Estimate], hint: str, verdict: str, each: Estimate, margin_pp: float) -> Iterator[str]:
+    """What lost verdicts would have to be for another conclusion: nothing where even the worst case changes none."""
+    for bound in estimates:
+        if bound.id != "hint_effect_bound" or (bound.where["hint"], bound.where["vendor"]) != (hint, "average"):
+            continue
+        apart = bound.low > 0 or bound.high < 0
+        changed = {
+            "different": not (apart and bound.value * each.value > 0),
+            "equivalent": abs(bound.value) > margin_pp / 100,
+            "inconclusive": apart,
+        }
+        words = ("all", "none") if bound.where["bound"] == "high" else ("none", "all")
+        lost = zip(words, re.findall(r"(\d+) (?:under|blind)", bound.method), ("under it", "blind"), strict=True)
+        cases = [f"{word} of the {n} verdicts lost {where}" for word, n, where in lost if n != "0"]
+        if cases and changed[verdict] and not math.isnan(bound.low):
+            yield f"if {' and '.join(cases)} were for the own vendor, the change would be {bound}"
+
+
+def _questions(each: Estimate, margin_pp: float, tests: int) -> str:
+    """How many questions equivalence takes, for one test and after Holm."""
+    one, family = (paired.questions_to_equivalence(each, margin_pp, size) for size in (1, tests))
+    told = [f"{n:,.0f}" if math.isfinite(n) else "more than anybody has" for n in (one, family)]
+    return f"{told[0]} questions" + (f" ({told[1]} after Holm)" if tests > 1 else "")
+
+
+def _leads(estimates: Sequence[Estimate]) -> list[str]:
+    """At most one sentence: the effects on single vendors that Benjamini and Hochberg's correction leaves."""
+    by = {(each.where["hint"], each.where["vendor"]): each for each in estimates if each.id == "hint_effect"}
+    leads = {key: p for key, p in paired.exploratory(estimates).items() if p < LEVEL}
+    if not leads:
+        return []
+    told = "; ".join(
+        f"*{hint}* on {display_name(vendor)} judges {by[hint, vendor]} (p {p_text(p)})"
+        for (hint, vendor), p in leads.items()
+    )
+    simulated = _who(by[next(iter(leads))])
+    return [f"- {simulated}exploratory, p by Benjamini and Hochberg over all hints and vendors: {told}."]
+
+
+def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], int]]:
+    """The confirmatory families (differences; equivalences), each with the number of tests that Holm corrects for."""
+    families = [[*paired.family(estimates, id).values()] for id in ("hint_effect", "hint_effect_90")]
+    return [(family, sum(map(tested, family))) for family in families]
+
+
+def few(estimates: Sequence[Estimate]) -> str:
+    """What so few questions cannot show; "" where there are enough for intervals."""
+    effects = [each for each in estimates if each.id == "hint_effect" and each.where["vendor"] == "average"]
+    most = max((each.clusters for each in effects), default=0)
+    if not effects or most == 0 or most >= MIN_CLUSTERS:  # without pairs it is not the questions that are too few
+        return ""
+    return (
+        f"With {most} question{'' if most == 1 else 's'} there are no intervals ({MIN_CLUSTERS} is the least), no test "
+        f"(sign flips of so few questions have no p below {2.0 ** (1 - most):.2g}) and no conclusion: this run shows "
+        "that everything works, not what a hint does."
+    )
+
+
+def paper_tables(estimates: Sequence[Estimate]) -> list[tuple[str, str, list[Estimate], list[str], list[str]]]:
+    """What goes into tables: name, caption, estimates, row keys and column keys."""
+    by: Mapping[str, list[Estimate]] = {
+        id: [each for each in estimates if each.id == id] for id in {each.id for each in estimates}
+    }
+    metrics = [
+        replace(each, id="metric", where={"metric": id, **each.where})
+        for id in groups.METRICS
+        for each in by.get(id, [])
+    ]
+    cells, vendors = by.get("category_average_self_bias", []), by.get("self_bias", [])
+    tables = [
+        ("group_metrics", "The published metrics of each group.", metrics, ["metric"], ["hint"]),
+        ("group_vendors", "How often a vendor's judges rank it first.", vendors, ["vendor"], ["hint"]),
+        ("group_categories", "Own-vendor first places by category.", cells, ["category"], ["hint"]),
+        (
+            "hint_effects",
+            "Own-vendor first places under a hint minus blind, paired.",
+            by.get("hint_effect", []),
+            ["hint"],
+            ["vendor"],
+        ),
+    ]
+    return [table for table in tables if table[2]]
+
+
+#: Over so many deals of the names to one set of answers their effect is averaged.
+DEALS = 20
+READ = (
+    "In the simulator are utilities: of an answer that a judge takes for its own vendor's by name. One that deduces "
+    "takes the only undisclosed answers for its own as well, so hints differ in what they do to the same judge."
+)
+
+
+def planted(asked: Asked, estimates: Sequence[Estimate]) -> str:
+    """What names do to simulated judges and what was found, as Markdown: see `planted_table`.
+
+    A row a hint, as the average over vendors (`hint_effect`), then the name alone, by vendor (`name_effect`).
+    """
+    return planted_table(asked, lambda: _rows(asked, estimates), confirmatory(estimates), READ)
+
+
+def _rows(asked: Asked, estimates: Sequence[Estimate]) -> Iterator[Planted]:
+    own, _ = _truths(asked, {model.name: model.vendor for model in asked.experiment.candidates})
+    traits = {judge.vendor: judge.traits for judge in asked.experiment.judges}
+    sizes = {v: f"{each.get('hint_effect', 0.0):+g}" if each.get("hint_effect") else "0" for v, each in traits.items()}
+    sizes["average"] = ", ".join(f"{display_name(vendor)} {size}" for vendor, size in sizes.items())
+    chosen = {"hint_effect": own, "name_effect": {(ARM, vendor): effect for vendor, effect in paired.items()}}
+    for each in estimates:
+        hint, vendor = each.where.get("hint", ARM), each.where.get("vendor", "")
+        shown = each.id == "name_effect" or (vendor == "average" and hint in CONFIRMATORY)
+        if each.id in chosen and shown and (hint, vendor) in chosen[each.id]:
+            what = "a name alone" if each.id == "name_effect" else f"hint *{hint}*"
+            whom = "average over vendors" if vendor == "average" else f"{display_name(vendor)} judges"
+            yield Planted(what, whom, sizes[vendor], chosen[each.id][hint, vendor], each)
+
+
+def _truths(asked: Asked, makers: Mapping[str, str]) -> tuple[Mapping[tuple, float], Mapping[str, float]]:
+    """By hint and vendor how much more often its judges put it first than blind; by vendor what its name does."""
+    tops, effects, rng = [], [], np.random.default_rng(0)
+    for judgment in (each for each in asked.judgments if not each.trial.request.repeat):
+        trial, vendor = judgment.trial, judgment.trial.judge.vendor
+        felt, named = map(np.array, asked.simulator.before_noise(trial.request))
+        noise, mine = trait(judgment, "noise", 1.0), np.array([makers.get(name) == vendor for name in trial.shown])
+        if trial.condition == ARM and 0 < named.sum() < len(named):
+            # Names are dealt at random: what they happen to meet in this run is none of their effect.
+            worth, dealt = trait(judgment, "hint_effect", 0.0), rng.permuted(np.tile(named, (DEALS, 1)), axis=1)
+            blind, first = (top_chances(felt - worth * named + worth * bonus, noise) for bonus in (0 * dealt, dealt))
+            more = ((first - blind) * dealt).sum(axis=1).mean()
+            effects.append(((vendor,), more / named.sum() + more / (~named).sum()))
+        else:
+            tops.append(((trial.condition, vendor), float(top_chances(felt, noise) @ mine)))
+    means, names = mean_by(tops), {vendor: value for (vendor,), value in mean_by(effects).items()}
+    blind = {vendor: value for (hint, vendor), value in means.items() if hint == CONTROL}
+    own = {(hint, v): value - blind[v] for (hint, v), value in means.items() if hint != CONTROL and v in blind}
+    for hint in {hint for hint, _ in own}:
+        own[hint, "average"] = fmean(value for (each, _), value in own.items() if each == hint)
+    return own, names | ({"average": fmean(paired.values())} if names else {})
+
+
+NAME, UNREADABLE = "name effect", "unreadable"
+
+
+def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None) -> list[CardLine]:
+    """Of each judge whether its own vendor's name wins, and how much could not be read, over all hints.
+
+    The name effect is that of all judges of a vendor, its verdict by Holm's p over hints and vendors together. Needs
+    the arm `swapped`; published counts have none, and no lines. `vendors` as in experiment 1's card.
+    """
+    lines = []
+    for data in dict.fromkeys(each.data for each in estimates):
+        mine = [each for each in estimates if each.data == data]
+        named, tests = name_verdicts(mine), family_size(mine)
+        for judge in (each.where["judge"] for each in mine if each.id == "name_effect_by_judge"):
+            if vendor := vendor_of(judge, named, vendors):
+                each, p, verdict = named[vendor]
+                least = smallest_shown(each, tests) / 100
+                lines.append(CardLine(judge, NAME, each, verdict, _words(each, verdict), p, least))
+        shares: dict[str, list[Estimate]] = {}
+        for each in mine:
+            if each.id == "unreadable_share" and "judge" in each.where:
+                shares.setdefault(each.where["judge"], []).append(each)
+        for judge, several in shares.items():
+            share = together(several, "unreadable_share", judge, "hints")
+            words = "gives replies without a readable verdict in this share, over all hints"
+            lines.append(CardLine(judge, UNREADABLE, share, "described", words))
+    return lines
+
+
+def _words(each: Estimate, verdict: str) -> str:
+    way = "for" if each.value > 0 else "against"
+    said = {
+        "bias": f"decide {way} answers that bear their own vendor's name, whoever wrote them",
+        "hint": f"seem to decide {way} answers that bear their own vendor's name",
+        "not shown": "show no measurable effect of their own vendor's name",
+        "untold": f"were not tested for the effect of their own vendor's name ({each.method})",
+    }[verdict]
+    return f"belongs to {display_name(each.where['vendor'])}, whose judges {said}"
+
+
+def headline(estimates: Sequence[Estimate]) -> Headline | None:
+    """Which hints change how often judges put their own vendor first, of estimates from one source of data.
+
+    The hint with the smallest p after correction carries it. Published margins have no p: the largest change does, and
+    the sentence says what they leave open. None without any hint.
+    """
+    bare = [each for each in estimates if each.id == "hint_change" and each.where["vendor"] == "average"]
+    verdicts = conclusions(estimates)
+    if bare:
+        each = max(bare, key=size)
+        said = "named authors moved own first places by {} pp on average; how many verdicts changed was not published, "
+        ends = sorted(100 * e.value for e in bare)
+        moved = " to ".join(f"{end:+.1f}" for end in dict.fromkeys((ends[0], ends[-1])))
+        told = said.format(moved) + "so that neither an effect nor its absence is shown"
+        return Headline(sentence(told, each.data), each)
+    if not verdicts:
+        return None
+    p = {hint: 2.0 if math.isnan(value) else value for hint, value in corrected(estimates).items()}
+    each = effect_of(estimates, min(p, key=lambda hint: (p[hint], -size(effect_of(estimates, hint)))))
+    words = {
+        "different": "{} change{s} how often judges put their own vendor first",
+        "equivalent": "{} change{s} nothing that matters",
+        "inconclusive": "of {} neither a difference nor equivalence is shown",
+    }
+    told = []
+    for verdict, text in words.items():
+        hints = [hint for hint, found in verdicts.items() if found == verdict]
+        if hints:
+            named = f"the hint{'s' * (len(hints) > 1)} {listed(hints)}"
+            told.append(text.format(named, s="s" * (len(hints) == 1)))
+    said = "; ".join(told)
+    return Headline(sentence(said, each.data), each)

@@ -1,0 +1,237 @@
+"""What is asked: answers of the baseline and the candidates, and which of two is better, in both orders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from helpers import frames, prompts
+from helpers.stats.intervals import MIN_CLUSTERS
+from helpers.types import Answer, Experiment, Judgment, Model, Question, Request, Trial, short_hash
+
+#: Comparisons of which the result is known beforehand: the same text twice, an answer against one to another question.
+CONTROLS = ("identical", "quality_gap")
+#: What stands against the candidate's answer in a quality_gap pair: its answer to another question.
+OFF_TOPIC = "answer to another question"
+#: In the settings by category: all categories that are not named.
+OTHER = "other"
+
+
+def check(experiment: Experiment) -> None:
+    """Refuse (ValueError) control comparisons that there are not, and candidates that are all a baseline."""
+    controls = experiment.own["controls"]
+    if set(controls) - set(CONTROLS) or len(set(controls)) < len(controls):
+        raise ValueError(f"controls = {controls!r}: each once, of: {', '.join(CONTROLS)}; none: control_limit=0")
+    baselines = {model.name for model in experiment.baselines.values()}
+    alone = len(baselines) == 1 and {model.name for model in experiment.candidates} == baselines
+    if experiment.own["answers"] == "ask" and alone:
+        told = f"the only candidate, {baselines.pop()}, is the baseline of every category"
+        raise ValueError(f"{told}: nothing is compared with it")
+
+
+def baseline_of(experiment: Experiment, question: Question) -> Model:
+    """What candidates are compared with on this question: the baseline of its category.
+
+    A category that is not named and no baseline for others is a ValueError that lists those which are.
+    """
+    known = experiment.baselines
+    found = known.get(question.category) or known.get(OTHER)
+    if found is None:
+        told = f"question {question.id} is of the category {question.category!r}, which has no baseline"
+        raise ValueError(f"{told}; baselines are set for: {', '.join(known)}")
+    return found
+
+
+def prompt_of(experiment: Experiment, question: Question) -> Path:
+    """The judge's prompt on this question: that of its category in the config's `prompts`, else that of "other"."""
+    named = experiment.options["prompts"]
+    return experiment.shared / "prompts" / named.get(question.category, named[OTHER])
+
+
+def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
+    """What this design cannot show, to be read before paying; "" where there is nothing to say."""
+    told = []
+    if experiment.repeats < 2:
+        told.append("repeats = 1: no order is asked twice, so flips cannot be told from noise (no excess_flip).")
+    if "identical" not in experiment.own["controls"] or not experiment.own["control_limit"]:
+        told.append("No identical pairs: a preference for a place cannot be seen apart from quality.")
+    if len(questions) < MIN_CLUSTERS:
+        told.append(f"{len(questions)} question{'s' * (len(questions) > 1)}: no interval below {MIN_CLUSTERS}.")
+    return " ".join(told)
+
+
+#: What is asked, in this order; the last stage holds the judgments.
+STAGES = ("answers", "judging")
+#: What a question must have to be judged.
+NEEDS = "a fit answer of its baseline and of a candidate that is another model"
+LABELS = ("A", "B")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One comparison: a candidate's answer, what it is compared with, and under which condition."""
+
+    question: Question
+    condition: str
+    candidate: Answer
+    baseline: Answer
+
+
+def answer_trials(experiment: Experiment, questions: Sequence[Question]) -> list[Trial]:
+    """One request a question and model: the baseline of its category and each candidate."""
+    path = experiment.shared / "prompts" / "answer.txt"
+    return prompts.answer_trials(
+        path, experiment, ((question, _answering(experiment, question)) for question in questions)
+    )
+
+
+def _answering(experiment: Experiment, question: Question) -> Iterable[Model]:
+    """The baseline of a question and the candidates, of which it may be one."""
+    models = {model.name: model for model in (baseline_of(experiment, question), *experiment.candidates)}
+    return models.values()
+
+
+def answers(
+    experiment: Experiment, questions: Sequence[Question], said: Mapping[str, Judgment]
+) -> dict[tuple[str, str], Answer]:
+    """The answers by question and model, from what has been `said` so far, by key (see `frames.written`)."""
+    found = frames.written(answer_trials(experiment, questions), said, experiment.judgments == "ask")
+    return {key: prompts.without_nonce(experiment.seed, answer) for key, answer in found.items()}
+
+
+def unfit(answers: Mapping[tuple[str, str], Answer]) -> dict[str, list[str]]:
+    """Answers that enter no comparison, with the reason, by question; the others to it are compared all the same."""
+    reasons: dict[str, list[str]] = {}
+    for (question_id, name), answer in answers.items():
+        if answer.outcome != "ok":
+            reasons.setdefault(question_id, []).append(f"{name}: {answer.outcome}")
+    return reasons
+
+
+def trials(
+    stage: str,
+    experiment: Experiment,
+    questions: Sequence[Question],
+    said: Mapping[str, Judgment],
+    given: Mapping[tuple[str, str], Answer] | None = None,
+) -> list[Trial]:
+    """What this experiment asks at a stage, as far as what has been `said` so far (by key) determines it.
+
+    `given` answers (published ones) make the first stage empty. The comparisons come in one random order drawn by the
+    seed, so that neither an order nor a condition is always the earlier one.
+    """
+    if stage == "answers":
+        return [] if given is not None else answer_trials(experiment, questions)
+    written = given if given is not None else answers(experiment, questions, said)
+    templates = {name: prompts.load(name) for name in {prompt_of(experiment, question) for question in questions}}
+    found = [
+        _trial(experiment, templates[prompt_of(experiment, shown.question)], shown, judge, first, repeat)
+        for shown in comparisons(experiment, questions, written)
+        for judge in experiment.judges
+        for first, repeat in _askings(experiment, shown.condition)
+    ]
+    return sorted(found, key=lambda trial: _lot(experiment.seed, trial))
+
+
+def _askings(experiment: Experiment, condition: str) -> Iterator[tuple[str, int]]:
+    """Who stands first, and the repeat number: the same text twice has one order, a wide gap needs no repeat."""
+    firsts = ("baseline",) if condition == "identical" else ("baseline", "candidate")
+    for repeat in range(1 if condition == "quality_gap" else experiment.repeats):
+        for first in firsts:
+            yield first, repeat
+
+
+def comparisons(
+    experiment: Experiment, questions: Sequence[Question], answers: Mapping[tuple[str, str], Answer]
+) -> Iterator[Shown]:
+    """Every candidate against the baseline of its question, and the control comparisons that were chosen.
+
+    identical: the candidate's answer twice. quality_gap: its answer against its answer to the other question of a
+    couple, the questions of a category being coupled in ranked order, two by two; one whose other is not in the run
+    has none, so that a larger `question_limit` asks nothing anew. Both on the first `control_limit` questions.
+    """
+    couples = _couples(questions)
+    by: dict[str, list[Answer]] = {}
+    for (question_id, _), answer in sorted(answers.items()):
+        if answer.outcome == "ok":
+            by.setdefault(question_id, []).append(answer)
+    for question in questions:
+        prompts.check_nonce(prompts.nonce(experiment.seed, question.id), {f"question {question.id}": question.text})
+        mine = baseline_of(experiment, question).name
+        baseline = next((answer for answer in by.get(question.id, ()) if answer.candidate == mine), None)
+        controls = experiment.own["controls"] if question.place < experiment.own["control_limit"] else ()
+        for candidate in by.get(question.id, ()):
+            if candidate.candidate == mine:
+                continue
+            if baseline is not None:
+                yield Shown(question, "none", candidate, baseline)
+            if "identical" in controls:
+                yield Shown(question, "identical", candidate, candidate)
+            other = answers.get((couples.get(question.id, ""), candidate.candidate))
+            if "quality_gap" in controls and other is not None and _fits(experiment, question, other):
+                yield Shown(question, "quality_gap", candidate, other)
+
+
+def _couples(questions: Sequence[Question]) -> dict[str, str]:
+    """The other question of each couple of a category."""
+    found: dict[str, str] = {}
+    open_: dict[str, str] = {}
+    for question in sorted(questions, key=lambda question: question.place):
+        other = open_.pop(question.category, None)
+        if other is None:
+            open_[question.category] = question.id
+        else:
+            found[other], found[question.id] = question.id, other
+    return found
+
+
+def _fits(experiment: Experiment, question: Question, other: Answer) -> bool:
+    """Whether an answer to another question can be shown here: it is whole and does not hold this prompt's nonce."""
+    nonce = prompts.nonce(experiment.seed, question.id)
+    return other.outcome == "ok" and nonce not in (other.text or "").casefold()
+
+
+def _trial(
+    experiment: Experiment, template: prompts.Template, shown: Shown, judge: Model, first: str, repeat: int
+) -> Trial:
+    question, nonce = shown.question, prompts.nonce(experiment.seed, shown.question.id)
+    baseline = OFF_TOPIC if shown.condition == "quality_gap" else shown.baseline.candidate
+    order, names = (shown.baseline, shown.candidate), (baseline, shown.candidate.candidate)
+    if first == "candidate":
+        order, names = order[::-1], names[::-1]
+    system, prompt = prompts.late(
+        template,
+        question=question.text,
+        first=order[0].text or "",
+        second=order[1].text or "",
+        nonce=nonce,
+        structured=judge.structured,
+    )
+    request = Request(
+        judge,
+        prompt,
+        system,
+        prompts.schema_for(judge, "pairwise", LABELS, nonce),
+        repeat,
+        unwritten=sum(answer.max_tokens for answer in order if answer.text is None),
+    )
+    return Trial(
+        experiment.name,
+        question.id,
+        question.category,
+        judge,
+        request,
+        shown.condition,
+        form="pairwise",
+        shown=names,
+        labels=LABELS,
+        nonce=nonce,
+        where={"candidate": shown.candidate.candidate, "baseline": baseline, "first": first},
+    )
+
+
+def _lot(seed: int, trial: Trial) -> str:
+    drawn = (trial.question_id, trial.judge.name, trial.condition, trial.request.repeat)
+    compared = (trial.where[key] for key in ("candidate", "baseline", "first"))
+    return short_hash(seed, "interleaved", *drawn, *compared, digits=16)

@@ -1,0 +1,427 @@
+"""What two verdicts on the same answers, in both orders, say together: classes and signed effects."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from helpers.stats.intervals import (
+    MIN_CLUSTERS,
+    Interval,
+    cluster_sums,
+    clustered,
+    clusters_of,
+    codes_of,
+    combined,
+    estimate,
+    no_interval,
+    wilson,
+)
+from helpers.stats.tests import SignFlip, mcnemar_exact, with_sign_flip, with_test
+from helpers.types import Estimate
+
+#: The verdicts in shown terms, from much better first (A) to much better second (B).
+LABELS = ("A>>B", "A>B", "A=B", "B>A", "B>>A")
+#: What a judge that cares for the answers alone says of the same answers in the other order.
+MIRRORED = dict(zip(LABELS, reversed(LABELS), strict=True))
+#: How far a verdict is in favour of the answer shown first.
+GRADES = dict(zip(LABELS, (2, 1, 0, -1, -2), strict=True))
+#: 1 where the first wins, -1 where the second does.
+SIGNS = {label: (grade > 0) - (grade < 0) for label, grade in GRADES.items()}
+NO_BIAS, WEAK, SIGNIFICANT, INVALID = "no_bias", "weak_bias", "significant_bias", "invalid"
+KINDS = {
+    (one, two): NO_BIAS if two == MIRRORED[one] else WEAK if SIGNS[two] == -SIGNS[one] else SIGNIFICANT
+    for one in LABELS
+    for two in LABELS
+}
+#: Which place won decisively in both games, by what it won in each.
+BOTH = {(1, 1): "first", (-1, -1): "second"}
+#: The words for classes and places in the order of their categories.
+CLASSES = (INVALID, NO_BIAS, SIGNIFICANT, WEAK)
+PLACES = ("", "first", "second")
+#: What makes a comparison, and what makes one of its pairs.
+COMPARISON = ["source", "judge", "candidate"]
+PAIR = [*COMPARISON, "baseline", "question_id", "category", "condition", "repeat"]
+COLUMNS = (
+    *(*PAIR, "cluster", "games", "score_1", "score_2", "verdict_1", "verdict_2"),
+    *("published", "kind", "both", "agree"),
+)
+_GAMES = {1: "baseline", 2: "candidate"}
+
+
+def codes(labels: pd.Series) -> np.ndarray:
+    """The place of each label in LABELS, -1 for what is no label: (N,) of one byte each.
+
+    >>> codes(pd.Series(["B>>A", None, "A=B", "nonsense"])).tolist()
+    [4, -1, 2, -1]
+    """
+    if isinstance(labels.dtype, pd.CategoricalDtype):
+        known = np.append(_LABELS.get_indexer(labels.array.categories), -1).astype(np.int8)
+        return known[labels.array.codes]
+    return _LABELS.get_indexer(labels.to_numpy(dtype=object)).astype(np.int8)
+
+
+def kinds(one: np.ndarray, two: np.ndarray) -> np.ndarray:
+    """The class of each pair of verdicts, by codes: `one` of game 1, `two` of game 2 -> places in CLASSES, (N,) bytes.
+
+    >>> one, two = codes(pd.Series(["A>B", "A>B", None])), codes(pd.Series(["B>A", "A=B", "A=B"]))
+    >>> [CLASSES[code] for code in kinds(one, two)]
+    ['no_bias', 'significant_bias', 'invalid']
+    """
+    return _KIND[_cell(one, two)]
+
+
+def _cell(one: np.ndarray, two: np.ndarray) -> np.ndarray:
+    """The number of each pair of codes in a list of all pairs, of which `_table` makes a list of what they mean."""
+    return (one + np.int8(1)) * np.int8(len(LABELS) + 1) + (two + np.int8(1))
+
+
+def _table(of: Callable[[str | None, str | None], float], dtype: type) -> np.ndarray:
+    return np.array([of(one, two) for one in (None, *LABELS) for two in (None, *LABELS)], dtype=dtype)
+
+
+_LABELS = pd.Index(LABELS)
+_KIND = _table(lambda one, two: CLASSES.index(KINDS.get((one, two), INVALID)), np.int8)
+#: As the published classes have it: what is no label is none of the mirrored patterns.
+_PUBLISHED = _table(lambda one, two: CLASSES.index(KINDS.get((one, two), SIGNIFICANT)), np.int8)
+_BOTH = _table(lambda one, two: PLACES.index(BOTH.get((SIGNS.get(one), SIGNS.get(two)), "")), np.int8)
+_AGREE = _table(lambda one, two: one in SIGNS and two in SIGNS and SIGNS[one] == -SIGNS[two], bool)
+
+
+def pairs(frame: pd.DataFrame) -> pd.DataFrame:
+    """What both games of each comparison say (columns: COLUMNS), from the games frame; one row a question and repeat.
+
+    Game 1 shows the baseline first, game 2 the candidate. Rows are in the order of PAIR. `score_1`, `score_2` are the
+    stored strings, `verdict_1`, `verdict_2` the labels read from them, missing where a game is missing or unreadable.
+    `published` reads the stored strings untouched, as its source does: what is none of the nine mirrored patterns is
+    significant, unreadable included; missing where a line does not hold two games. `kind` reads the labels, "invalid"
+    where one is missing. `both` says which place won decisively in both games ("first", "second", ""); `agree`,
+    whether both name the same winner or both tie. Words are categories. A pair judged twice in one order is a
+    ValueError.
+    """
+    frame = frame[frame["first"].isin([*_GAMES.values()])].reset_index(drop=True)
+    number, size = combined([codes_of(frame[name]) for name in PAIR], len(frame))
+    at = [_rows(frame, number, size, first) for first in _GAMES.values()]
+    known = frame[[*PAIR]].assign(cluster=clusters_of(frame)).iloc[np.where(at[0] >= 0, *at)].reset_index(drop=True)
+    columns = {**known, "games": _games(frame, at)}
+    for name in ("score", "verdict"):
+        words = frame[name].astype("category").array
+        for game, rows in zip(_GAMES, at, strict=True):
+            columns[f"{name}_{game}"] = pd.Series(words.take(rows, allow_fill=True))
+    stored, said = ([codes(columns[f"{name}_{game}"]) for game in _GAMES] for name in ("score", "verdict"))
+    cell = _cell(*said)
+    published = np.where(columns["games"] == 2, _PUBLISHED[_cell(*stored)], np.int8(-1))
+    columns["published"] = pd.Categorical.from_codes(published, CLASSES)
+    columns["kind"] = pd.Categorical.from_codes(_KIND[cell], CLASSES)
+    columns["both"] = pd.Categorical.from_codes(_BOTH[cell], PLACES)
+    return pd.DataFrame(columns | {"agree": _AGREE[cell]})[list(COLUMNS)]
+
+
+def _games(frame: pd.DataFrame, at: Sequence[np.ndarray]) -> pd.Series:
+    """How many games the line of each pair holds, as either of its rows says."""
+    said = np.append(frame["games"].to_numpy(dtype=float), np.nan)
+    games = np.where(np.isnan(said[at[0]]), said[at[1]], said[at[0]])
+    if np.isnan(games).any():
+        row = frame.iloc[max(rows[np.isnan(games).argmax()] for rows in at)]
+        raise ValueError(f"games of {row['candidate']} on question {row['question_id']}: none found; need 1 or 2")
+    return pd.Series(games.astype(int))
+
+
+def _rows(frame: pd.DataFrame, number: np.ndarray, size: int, first: str) -> np.ndarray:
+    """In which row the game with this place first stands, of each of `size` pairs; -1 where it is missing."""
+    rows = np.flatnonzero(frame["first"] == first)
+    twice = pd.Series(number[rows]).duplicated().to_numpy()
+    if twice.any():
+        at = frame.iloc[rows[twice.argmax()]]
+        raise ValueError(
+            f"judge {at['judge']} judged {at['candidate']} on question {at['question_id']} (condition "
+            f"{at['condition']}, repeat {at['repeat']}) more than once with the {first} first"
+        )
+    found = np.full(size, -1)
+    found[number[rows]] = rows
+    return found
+
+
+def valid(table: pd.DataFrame, condition: str = "none") -> pd.DataFrame:
+    """The pairs of a condition whose two verdicts can both be read."""
+    return table[(table["condition"] == condition) & (table["kind"] != INVALID)]
+
+
+def signs(labels: pd.Series, values: Mapping[str, int] = SIGNS) -> np.ndarray:
+    """What each label says (SIGNS: 1 where the first wins, -1 the second; or GRADES); NaN for what is no label.
+
+    >>> signs(pd.Series(["A>>B", None, "A=B"])).tolist()
+    [1.0, nan, 0.0]
+    """
+    return np.array([*(values[label] for label in LABELS), np.nan])[codes(labels)]
+
+
+def comparisons(table: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
+    """Each comparison with its place: judge and candidate, and the source where several hold the same two."""
+    each = list(table.groupby(COMPARISON, observed=True, sort=True))
+    sources = Counter(key[1:] for key, _ in each)
+    for (source, judge, candidate), rows in each:
+        where = {"judge": str(judge), "candidate": str(candidate)}
+        yield where | ({"source": str(source)} if sources[judge, candidate] > 1 else {}), rows
+
+
+def places(table: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
+    """Each comparison, and then each category of it, where it has several."""
+    for where, rows in comparisons(table):
+        yield where, rows
+        if rows["category"].nunique() > 1:
+            for category, part in rows.groupby("category", observed=True, sort=True):
+                yield where | {"category": str(category)}, part
+
+
+#: Shares by the classes that they add up.
+SHARES = {
+    "no_bias": (NO_BIAS,),
+    "weak_bias": (WEAK,),
+    "significant_bias": (SIGNIFICANT,),
+    "acceptable_rate": (NO_BIAS, WEAK),
+}
+PUBLISHED = {f"{id}_published": kinds for id, kinds in SHARES.items()}
+PUBLISHED["any_bias_published"] = (WEAK, SIGNIFICANT)
+#: In counts by category, all of them together.
+ALL = "all"
+
+
+def share(rows: pd.DataFrame, values: pd.Series, reason: str = "no pair with two readable verdicts") -> Interval:
+    """The mean of 0 and 1 over rows: Wilson where each question has one row, else clustered by question."""
+    if rows.empty:
+        return no_interval(math.nan, 0, 0, reason)
+    hits = values.astype(float)
+    clusters = clusters_of(rows)
+    if not clusters.duplicated().any():
+        return wilson(int(hits.sum()), len(hits))
+    sums = cluster_sums(pd.DataFrame({"value": hits, "cluster": clusters}), "value", "cluster")
+    return clustered(sums.numerators, sums.denominators, null=None)
+
+
+def class_rates(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """How often verdicts mirror, nearly mirror or do not, by either reading; `where`: judge, candidate (, category).
+
+    `no_bias`, `weak_bias`, `significant_bias`, `acceptable_rate` of readable pairs; `invalid_share` of all lines;
+    `*_published` of all lines, lines without two games and unreadable ones included, as their source counts. Takes
+    `pairs`, uses condition none.
+    """
+    found = []
+    for where, rows in places(table[table["condition"] == "none"]):
+        readable = rows[rows["kind"] != INVALID]
+        for id, kinds in SHARES.items():
+            found.append(estimate(id, where, share(readable, readable["kind"].isin(kinds)), data))
+        found.append(estimate("invalid_share", where, share(rows, rows["kind"] == INVALID), data))
+        for id, kinds in PUBLISHED.items():
+            found.append(estimate(id, where, share(rows, rows["published"].isin(kinds)), data))
+    return found
+
+
+def grid(rows: pd.DataFrame) -> pd.DataFrame:
+    """How often each verdict of game 1 met each of game 2: counts (6, 6), both by LABELS and then "invalid"."""
+    names = [*LABELS, INVALID]
+    one, two = (codes(rows[f"verdict_{game}"]).astype(int) % len(names) for game in (1, 2))  # -1 is the last one
+    counts = np.bincount(len(names) * one + two, minlength=len(names) ** 2).reshape(len(names), -1)
+    return pd.DataFrame(counts, pd.Index(names, name="game 1"), pd.Index(names, name="verdict_2"))
+
+
+def patterns(table: pd.DataFrame, data: str) -> pd.DataFrame:
+    """How often each pair of stored scores was given in each comparison, overall and by category, most frequent first.
+
+    Columns: source, judge, candidate, category ("all": overall), pattern ("A>>B -> None"), game_1, game_2 (the stored
+    strings, "None" where null), class (as published), pairs, share (of all lines, as published), data. Takes `pairs`,
+    uses condition none; lines without two games are in no pattern.
+    """
+    found = []
+    for place, rows in _counted(table, data):
+        both = rows[rows["games"] == 2]
+        scores = {f"game_{game}": both[f"score_{game}"].astype(object).fillna("None").astype(str) for game in (1, 2)}
+        keys = [*scores, "class"]
+        counts = pd.DataFrame(scores | {"class": both["published"].astype(object)}).groupby(keys).size()
+        counts = counts.reset_index(name="pairs").sort_values(
+            ["pairs", "game_1", "game_2"], ascending=[False, True, True]
+        )
+        shown = counts["game_1"] + " -> " + counts["game_2"]
+        found.append(counts.assign(**place, pattern=shown, share=counts["pairs"] / len(rows)))
+    names = [*COMPARISON, "category", "pattern", "game_1", "game_2", "class", "pairs", "share", "data"]
+    return pd.concat(found, ignore_index=True)[names] if found else pd.DataFrame(columns=names)
+
+
+def class_counts(table: pd.DataFrame, data: str) -> pd.DataFrame:
+    """How many lines are of each published class in each comparison, overall and by category.
+
+    Columns: source, judge, candidate, category ("all": overall), lines, then for no_bias, weak_bias, significant_bias,
+    any_bias (weak or significant) and acceptable_rate (none or weak) the lines and their share of all lines
+    (`<class>_share`), data. Takes `pairs`, uses condition none.
+    """
+    found = []
+    for place, rows in _counted(table, data):
+        called = {id.removesuffix("_published"): rows["published"].isin(kinds) for id, kinds in PUBLISHED.items()}
+        counts = {id: each.sum() for id, each in called.items()}
+        shares = {f"{id}_share": each.mean() for id, each in called.items()}
+        found.append({**place, "lines": len(rows), **counts, **shares})
+    frame = pd.DataFrame(found)
+    return frame[[*COMPARISON, *frame.columns.drop([*COMPARISON, "data"]), "data"]] if found else frame
+
+
+def count_tables(frame: pd.DataFrame, data: str) -> list[tuple[str, pd.DataFrame, str, pd.DataFrame]]:
+    """`class_counts` and `patterns` of a games frame as tables: name, frame to read, caption and frame for CSV.
+
+    Patterns are read overall, a column a comparison; shares and categories are in the CSV.
+    """
+    table = pairs(frame)
+    counts, every = class_counts(table, data), patterns(table, data)
+    if counts.empty:
+        return []
+    overall = every[every["category"] == ALL]
+    names = overall["judge"] + " on " + overall["candidate"]
+    if counts["source"].nunique() > 1:
+        names += " (" + overall["source"] + ")"
+    wide = overall.pivot_table("pairs", ["pattern", "class"], names.rename(None), "sum", fill_value=0, sort=False)
+    wide = wide.loc[wide.sum(axis=1).sort_values(ascending=False, kind="stable").index].reset_index()
+    classes = (
+        "Lines of each published class, of all lines; any_bias: weak or significant, acceptable_rate: none or weak."
+    )
+    scores = "Every pair of stored scores (None: null), with the baseline first and then with the candidate first."
+    read = counts.drop(columns="source") if counts["source"].nunique() == 1 else counts
+    return [("class_counts", read.round(4), classes, counts), ("patterns", wide.assign(data=data), scores, every)]
+
+
+def _counted(table: pd.DataFrame, data: str) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
+    """Each comparison, and each category of it, with what its rows of counts say of themselves."""
+    for where, rows in places(table[table["condition"] == "none"]):
+        yield {"source": str(rows["source"].iloc[0]), "category": ALL, **where, "data": data}, rows
+
+
+LEVEL = 0.05
+MOVED = "questions lean to a place"
+NO_PAIR = "no pair with two readable verdicts"
+
+
+def sign_flip_interval(
+    values: pd.Series, questions: pd.Series, seed: int, reason: str, level: float = LEVEL
+) -> Interval:
+    """The mean of signed values, clustered by question, with the p of sign flips over questions.
+
+    With one value of -1, 0 or 1 a question that is the exact binomial test of McNemar. No p where even the smallest
+    attainable one would not be below `level`, the one that a correction leaves. Where all questions say the same (a
+    judge that always names the first place) there is no interval, but these tests need none.
+    """
+    if values.empty:
+        return no_interval(math.nan, 0, 0, reason)
+    each = cluster_sums(pd.DataFrame({"value": values, "question": questions}), "value", "question")
+    interval = clustered(each.numerators, each.denominators)
+    if math.isnan(interval.low) and (interval.clusters < MIN_CLUSTERS or not interval.value):
+        return interval
+    if not questions.duplicated().any() and values.isin([-1, 0, 1]).all():
+        up, down = int((values > 0).sum()), int((values < 0).sum())
+        test = SignFlip(mcnemar_exact(up, down), 2.0 ** (1 - up - down), up + down, True)
+        return with_test(interval, test, level, MOVED, "exact McNemar p")
+    return with_sign_flip(interval, each.numerators[:, 0], seed, level, MOVED)
+
+
+def verdicts(rows: pd.DataFrame) -> pd.DataFrame:
+    """What each verdict of readable pairs says for the answer shown first, and for the candidate; one row a verdict.
+
+    Columns: question_id, category, baseline, cluster, game; `sign` (1, 0, -1) and `grade` (2 to -2) in favour of the
+    first; `for_candidate` (1, 0, -1); `strong`.
+    """
+    kept = rows[["question_id", "category", "baseline"]].assign(cluster=clusters_of(rows))
+    label = pd.concat([rows["verdict_1"], rows["verdict_2"]], ignore_index=True)
+    sign, grade, game = signs(label), signs(label, GRADES), np.repeat([1, 2], len(rows))
+    return pd.concat([kept, kept], ignore_index=True).assign(
+        game=game, sign=sign, grade=grade, for_candidate=np.where(game == 1, -1, 1) * sign, strong=np.abs(grade) == 2
+    )
+
+
+def signed(rows: pd.DataFrame) -> pd.Series:
+    """1 where the first won both games, -1 where the second did, else 0."""
+    both = rows["both"]
+    return ((both == "first").astype(float) - (both == "second")).rename("both")
+
+
+def leaning(rows: pd.DataFrame) -> pd.Series:
+    """As `signed`, and 1/2 for the place that won one game where the other was a tie."""
+    one, two = (signs(rows[f"verdict_{game}"]) for game in (1, 2))
+    return pd.Series(np.nan_to_num((one + two) / 2), rows.index)
+
+
+def corrected_level(table: pd.DataFrame) -> float:
+    """The level of the first step of Holm's correction over all comparisons with a readable pair.
+
+    Some of these turn out to have no test; the level that is left for the others is never smaller than this one.
+    """
+    count = sum(1 for _ in comparisons(valid(table)))
+    return LEVEL / max(1, count)
+
+
+def first_position_effect(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+    """How much more often the first place wins both games than the second does, in pp; readable pairs, condition none.
+
+    A judge that is fair but noisy is at 0 however often it flips. `where`: judge, candidate (the confirmatory family),
+    and with category (exploratory). Takes `pairs`.
+    """
+    level, found = corrected_level(table), []
+    for where, rows in _readable(table):
+        at = LEVEL if "category" in where else level
+        interval = sign_flip_interval(signed(rows), clusters_of(rows), seed, NO_PAIR, at)
+        found.append(estimate("first_position_effect", where, interval, data, "pp"))
+    return found
+
+
+def _readable(table: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
+    """Each place with its readable pairs, an empty table where it has none."""
+    for where, rows in places(table[table["condition"] == "none"]):
+        yield where, rows[rows["kind"] != INVALID]
+
+
+def signed_rates(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """The parts and companions of the first-position effect; `where`: judge, candidate. Takes `pairs`.
+
+    `position_consistency`, `primacy_share`, `recency_share` of readable pairs; `first_win_rate` of their decisive
+    verdicts; `graded_position_effect`, the mean verdict from -2 to 2 in favour of the first; `preference_fairness` = -
+    (pairs that lean to the first - to the second) / readable pairs, a tie in one game leaning to the winner of the
+    other (Shi et al. 2024, whose raw score is this difference exactly; their scripts divide by all pairs shown, the
+    unreadable ones included).
+    """
+    found = []
+    for where, rows in _readable(table):
+        if "category" in where:
+            continue
+        shares = {
+            "position_consistency": rows["agree"],
+            "primacy_share": rows["both"] == "first",
+            "recency_share": rows["both"] == "second",
+        }
+        found += [estimate(id, where, share(rows, values), data) for id, values in shares.items()]
+        each = verdicts(rows)
+        found.append(_first_win_rate(where, each, data))
+        found.append(estimate("graded_position_effect", where, _mean(each, each["grade"]), data, "score"))
+        lean = leaning(rows)
+        found.append(
+            estimate("preference_fairness", where, _mean(rows, -(lean > 0).astype(float) + (lean < 0)), data, "score")
+        )
+    return found
+
+
+def first_win_rate(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """Of `signed_rates` the `first_win_rate` alone. Takes `pairs`."""
+    every = [(where, rows) for where, rows in _readable(table) if "category" not in where]
+    return [_first_win_rate(where, verdicts(rows), data) for where, rows in every]
+
+
+def _first_win_rate(where: dict[str, str], each: pd.DataFrame, data: str) -> Estimate:
+    decisive = each[each["sign"] != 0]
+    return estimate("first_win_rate", where, _mean(decisive, decisive["sign"] > 0, "no decisive verdict"), data)
+
+
+def _mean(rows: pd.DataFrame, values: pd.Series, reason: str = NO_PAIR) -> Interval:
+    """A question-clustered mean."""
+    if rows.empty:
+        return no_interval(math.nan, 0, 0, reason)
+    sums = cluster_sums(pd.DataFrame({"value": values.astype(float), "cluster": clusters_of(rows)}), "value", "cluster")
+    return clustered(sums.numerators, sums.denominators, null=None)

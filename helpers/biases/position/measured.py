@@ -1,0 +1,574 @@
+"""All numbers of experiment 4 in one list, their families of tests, and other reasonable choices.
+
+`excess_flip`, per question: let the winners of one order be independent draws from p, those of the other from q
+(baseline, candidate or tie). Two verdicts of different orders disagree with probability 1 - sum p q, two of the same
+order with 1 - sum p^2 and 1 - sum q^2. The excess, the first less the mean of the others, is sum (p - q)^2 / 2: never
+below 0, and 0 just where the order changes nothing, however noisy the judge. Counting all pairs of verdicts estimates
+each term without bias (U-statistics), so one question may come out below 0 and the mean over questions is unbiased.
+
+A flip rate minus one foreseen from repetition stability r, 1 - (r^2 + (1 - r)^2), is not: the share of the more
+frequent verdict in a few repeats lies above its probability, so a judge that tosses coins (r = 3/4 in two repeats)
+would be foreseen to flip 3/8 and does flip 1/2; and an r averaged over questions foresees too many flips.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from helpers import frames
+from helpers.biases.position import both_orders
+from helpers.biases.position.both_orders import (
+    GRADES,
+    INVALID,
+    LEVEL,
+    NO_PAIR,
+    comparisons,
+    leaning,
+    pairs,
+    places,
+    share,
+    sign_flip_interval,
+    signed,
+    signs,
+    valid,
+    verdicts,
+)
+from helpers.stats.intervals import (
+    NAN,
+    Interval,
+    clustered,
+    clustered_mean,
+    clusters_of,
+    estimate,
+    no_interval,
+    t_interval,
+)
+from helpers.stats.power import detectable_effect, detectable_mcnemar
+from helpers.stats.sandwich import Spread, adjust_scores, combine_pieces
+from helpers.stats.standing import correct_family, tested
+from helpers.stats.tests import benjamini_hochberg
+from helpers.types import Estimate
+
+#: A comparison: judge and candidate, and the source where several hold the same two.
+Place = tuple[str, ...]
+
+
+def place(where: Mapping[str, str]) -> Place:
+    """The comparison that a number is of."""
+    return tuple(where[key] for key in ("judge", "candidate", "source") if key in where)
+
+
+def of(estimates: Sequence[Estimate], id: str, at: Place, **more: str) -> Estimate | None:
+    """The one estimate with this id, comparison and further keys; None where there is none."""
+    for each in estimates:
+        if each.id != id or place(each.where) != at:
+            continue
+        if {key: value for key, value in each.where.items() if key not in ("judge", "candidate", "source")} == more:
+            return each
+    return None
+
+
+def family(estimates: Sequence[Estimate]) -> dict[Place, Estimate]:
+    """The confirmatory contrasts, one a judge and candidate: first_position_effect over all its categories."""
+    chosen = [e for e in estimates if e.id == "first_position_effect" and "category" not in e.where]
+    return {place(each.where): each for each in chosen}
+
+
+def rarer_side(each: Estimate, estimates: Sequence[Estimate]) -> float:
+    """The share of the rarer of the two lasting leanings, which the power of McNemar's test depends on.
+
+    NaN where a number is tested in another way: it is no first_position_effect, or its questions hold several pairs.
+    """
+    if each.id != "first_position_effect" or each.n != each.clusters:
+        return math.nan
+    sides = [of(estimates, id, place(each.where)) for id in ("primacy_share", "recency_share")]
+    return min(
+        (side.value if side is not None else math.nan for side in sides), key=lambda share: (share == share, share)
+    )
+
+
+def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], int]]:
+    """The confirmatory family with the number of tests that Holm corrects it for."""
+    contrasts = [*family(estimates).values()]
+    return [(contrasts, sum(map(tested, contrasts)))]
+
+
+def corrected(estimates: Sequence[Estimate]) -> dict[Place, float]:
+    """Holm's p of the confirmatory family, by comparison; NaN where there was no test."""
+    return correct_family(family(estimates))
+
+
+def exploratory(estimates: Sequence[Estimate], id: str) -> dict[Place, float]:
+    """Benjamini and Hochberg's p of one exploratory number over all comparisons; NaN where there was no test."""
+    each = {place(e.where): e for e in estimates if e.id == id and "category" not in e.where}
+    return correct_family(each, benjamini_hochberg)
+
+
+def detectable_beside(estimates: Sequence[Estimate], each: Estimate) -> float:
+    """The smallest true effect of one exploratory number found with power 0.8 at the level that one hit needs."""
+    tests = sum(not math.isnan(p) for p in exploratory(estimates, each.id).values())
+    sides = 2 if "one-sided" in each.method else 1  # a two-sided test at twice the level
+    return detectable_effect(each.se, each.df, 0.8, sides * LEVEL / max(1, tests))
+
+
+def smallest_detectable(estimates: Sequence[Estimate], power: float = 0.8) -> dict[Place, float]:
+    """The smallest true first_position_effect (a fraction, as pp are stored) found with this power, by comparison.
+
+    After Holm's first step. Where each question has one pair, by the exact McNemar test, with as many pairs won twice
+    by the place that won fewer as were seen; else by t from each contrast's own standard error. NaN where it has none,
+    and where no effect is found so often.
+    """
+    each = family(estimates)
+    level = LEVEL / max(1, sum(not math.isnan(e.p) for e in each.values()))
+    return {at: _detectable(estimates, at, e, power, level) for at, e in each.items()}
+
+
+def _detectable(estimates: Sequence[Estimate], at: Place, each: Estimate, power: float, level: float) -> float:
+    sides = [of(estimates, id, at) for id in ("primacy_share", "recency_share")]
+    if each.n == each.clusters and all(sides) and not math.isnan(each.se):
+        return detectable_mcnemar(each.n, min(round(side.value * side.n) for side in sides), power, level)
+    return detectable_effect(each.se, each.df, power, level)
+
+
+NEEDS_REPEAT = "needs each order asked twice on the same question (repeats = 2 where judges are asked)"
+DRAWS = 9999
+THIRDS = ("small", "middle", "large")
+
+
+def winners(table: pd.DataFrame) -> pd.DataFrame:
+    """How often each question was won in each order over all repeats, condition none; one row a question.
+
+    Columns: source, judge, candidate, question_id, cluster, and baseline_1, tie_1, candidate_1 (baseline first),
+    baseline_2, tie_2, candidate_2 (candidate first). Single readable verdicts count, whatever the other order says.
+    """
+    rows = table[table["condition"] == "none"]
+    rows = rows.assign(cluster=clusters_of(rows))
+    keys = ["source", "judge", "candidate", "question_id", "cluster"]
+    counted = rows[keys].copy()
+    for game, side in ((1, -1), (2, 1)):
+        sign = side * signs(rows[f"verdict_{game}"])
+        for name, value in (("baseline", -1), ("tie", 0), ("candidate", 1)):
+            counted[f"{name}_{game}"] = (sign == value).astype(int)
+    return counted.groupby(keys, observed=True, sort=True).sum().reset_index()
+
+
+def excess(one: np.ndarray, two: np.ndarray) -> np.ndarray:
+    """P(disagree | swapped) - P(disagree | asked again) of each question, from all pairs: (Q, 3) counts -> (Q,).
+
+    NaN where an order has fewer than two verdicts.
+
+    >>> excess(np.array([[2, 0, 0], [1, 0, 1]]), np.array([[0, 0, 2], [1, 0, 1]])).tolist()
+    [1.0, -0.5]
+    """
+    one, two = np.asarray(one, dtype=float), np.asarray(two, dtype=float)
+    n, m = one.sum(axis=-1), two.sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        crossed = 1 - (one * two).sum(axis=-1) / (n * m)
+        within = [1 - (c * (c - 1)).sum(axis=-1) / (k * (k - 1)) for c, k in ((one, n), (two, m))]
+    return np.where((n > 1) & (m > 1), crossed - (within[0] + within[1]) / 2, np.nan)
+
+
+def relabelled(one: np.ndarray, two: np.ndarray, seed: int, draws: int = DRAWS) -> float:
+    """The p of the mean excess if verdicts are dealt anew to the two orders, question by question.
+
+    One-sided, since the excess itself is never below 0. Where the order changes nothing, the verdicts on a question are
+    exchangeable, so this is exact whatever their noise; (1 + hits) / (1 + draws). `one`, `two`: (Q, 3) counts, two
+    verdicts an order or more.
+    """
+    rng = np.random.default_rng(seed)
+    # Which winner has which count does not matter to the excess.
+    dealt = np.column_stack([np.sort(one + two, axis=1), one.sum(axis=1)]).astype(int)
+    kinds, many = np.unique(dealt, axis=0, return_counts=True)
+    totals = np.zeros(draws)
+    for kind, count in zip(kinds, many, strict=True):
+        values, chances = _dealt(kind[:3], kind[3])
+        if len(values) > 1:
+            totals += rng.multinomial(count, chances, size=draws) @ values
+    observed = excess(one, two).sum()
+    near = 1e-9 * len(one)  # sums that are equal on paper differ in the last digits
+    return float((1 + (totals >= observed - near).sum()) / (1 + draws))
+
+
+def _dealt(counts: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray]:
+    """The excesses that come of dealing these verdicts, `first` of them to the first order, and how likely each is."""
+    ways = np.array([way for way in product(*(range(c + 1) for c in counts)) if sum(way) == first])
+    chances = np.array([math.prod(map(math.comb, map(int, counts), map(int, way))) for way in ways], dtype=float)
+    values, where = np.unique(excess(ways, counts - ways).round(12), return_inverse=True)
+    return values, np.bincount(where, weights=chances) / chances.sum()
+
+
+def excess_flip(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+    """How much more often verdicts name another winner with swapped orders than with the same order asked again, in pp.
+
+    Condition none, all repeats, each question with two readable verdicts in each order counts once; p by dealing the
+    verdicts anew to the orders. `where`: judge, candidate. Takes `pairs`.
+    """
+    counted, found = winners(table), []
+    for where, rows in comparisons(counted):
+        one, two = (rows[[f"{name}_{game}" for name in ("baseline", "tie", "candidate")]].to_numpy() for game in (1, 2))
+        values = excess(one, two)
+        kept = ~np.isnan(values)
+        interval = _excess(values[kept], rows["cluster"][kept], one[kept], two[kept], seed)
+        found.append(estimate("excess_flip", where, interval, data, "pp", (0.0, 1.0)))
+    return found
+
+
+def _excess(values: np.ndarray, clusters: pd.Series, one: np.ndarray, two: np.ndarray, seed: int) -> Interval:
+    if not len(values):
+        return no_interval(math.nan, 0, 0, NEEDS_REPEAT)
+    merged = clusters.duplicated().any()  # verdicts on near-duplicates are not dealt independently: the p is t's
+    interval = clustered_mean(values, clusters, null=0.0 if merged else None)
+    interval = replace(interval, n=int(one.sum() + two.sum()))
+    if math.isnan(interval.low) or merged:
+        return interval
+    method = f"{interval.method}; one-sided p by dealing verdicts anew"
+    return replace(interval, p=relabelled(one, two, seed), method=method)
+
+
+def control_arms(table: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+    """What a judge does with the same text twice and with a good answer against a grossly bad one.
+
+    `identical_pair_effect`: P(first) - P(second) over single readable verdicts on identical texts, ties counting for
+    neither, in pp: whatever is not 0 is a preference for a place or its letter. `quality_gap_accuracy`: how often the
+    good answer wins, a tie counting as not. `where`: judge, candidate; nothing where an arm was not asked. Takes
+    `pairs`.
+    """
+    found = []
+    for where, rows in comparisons(table[table["condition"] == "identical"]):
+        each = _single(rows)
+        interval = sign_flip_interval(each["sign"], each["cluster"], seed, "no readable verdict")
+        found.append(estimate("identical_pair_effect", where, interval, data, "pp"))
+    for where, rows in comparisons(table[table["condition"] == "quality_gap"]):
+        each = _single(rows)
+        interval = share(each, each["sign"] * each["side"] > 0, "no readable verdict")
+        found.append(estimate("quality_gap_accuracy", where, interval, data))
+    return found
+
+
+def _single(rows: pd.DataFrame) -> pd.DataFrame:
+    """One row a readable verdict: cluster, sign (in favour of the first), side (1: the candidate stood first)."""
+    label = pd.concat([rows["verdict_1"], rows["verdict_2"]], ignore_index=True)
+    cluster = pd.concat([clusters_of(rows)] * 2, ignore_index=True)
+    each = pd.DataFrame({"cluster": cluster, "sign": signs(label), "side": np.repeat([-1, 1], len(rows))})
+    return each[each["sign"].notna()]
+
+
+def flip_by_gap(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """How often the two orders name different winners where the answers are near in quality, and where far apart.
+
+    The gap of a pair is |mean verdict for the candidate| on -2..2, both orders, of the other judges of the same two
+    answers, or else of the judge's own other repeats: never the pair's own verdicts, which would make gap and flip one
+    thing. `where`: judge, candidate, gap ("small", "middle", "large": thirds of its pairs; equal gaps stay together).
+    Nothing where neither exists. Takes `pairs`.
+    """
+    rows = valid(table)
+    rows = rows.assign(grade=sum(side * signs(rows[f"verdict_{game}"], GRADES) for game, side in ((1, -0.5), (2, 0.5))))
+    same = ["candidate", "baseline", "question_id", "category"]
+    everyone = rows.groupby(same, observed=True, dropna=False)["grade"].agg(["sum", "size"])
+    own = rows.groupby([*same, "judge"], observed=True, dropna=False)["grade"].agg(["sum", "size"])
+    rows = rows.join(everyone.add_suffix("_all"), on=same).join(own.add_suffix("_own"), on=[*same, "judge"])
+    found = []
+    for where, part in comparisons(rows):
+        others = part["size_all"] - part["size_own"]
+        if (others > 0).any():
+            gap, by = (part["sum_all"] - part["sum_own"]) / others.where(others > 0), "gap by other judges"
+        else:
+            repeats = part["size_own"] - 1
+            gap, by = (part["sum_own"] - part["grade"]) / repeats.where(repeats > 0), "gap by the judge's other repeats"
+        if gap.notna().any():
+            found += _thirds(where, part[gap.notna()], gap.dropna().abs(), by, data)
+    return found
+
+
+def _thirds(where: dict[str, str], rows: pd.DataFrame, gap: pd.Series, by: str, data: str) -> Sequence[Estimate]:
+    cuts = gap.quantile([1 / 3, 2 / 3]).to_numpy()
+    third = np.searchsorted(cuts, gap.to_numpy(), side="left")
+    made = []
+    for place, name in enumerate(THIRDS):
+        part = rows[third == place]
+        interval = share(part, ~part["agree"], "no pair has such a gap: too few different gaps")
+        interval = replace(interval, method=f"{interval.method}; {by}")
+        made.append(estimate("flip_by_gap", where | {"gap": name}, interval, data))
+    return made
+
+
+#: What a strong verdict counts where a plain one counts 1.
+WEIGHTS = (1, 3)
+#: What is held equal: the length of an answer and how many headers, list items and bold phrases it has.
+STYLE = ("length", "headers", "lists", "bold")
+#: Fewer questions give a fit no bounds: its sandwich is too short there.
+FIT_QUESTIONS = 40
+METHOD = "Bradley-Terry logistic at equal style, question-clustered sandwich t"
+
+
+def win_rate(table: pd.DataFrame, data: str, features: pd.DataFrame | None = None) -> list[Estimate]:
+    """How often the candidate wins against the baseline, averaged over both games, a tie counting half.
+
+    `where`: judge, candidate (, category), style, weight ("1", "3": what a strong verdict counts in the mean or the
+    likelihood; no row is repeated). style "raw": as the verdicts say. style "controlled", with `features`: at equal
+    style, the intercept of a logistic regression on the differences of STYLE between the two answers. `features` has a
+    row an answer: question_id, candidate (the baseline's name for its answers) and STYLE. Takes `pairs`.
+    """
+    found = []
+    for where, rows in places(valid(table)):
+        each = verdicts(rows)
+        each = each.assign(won=(each["for_candidate"] + 1) / 2)
+        style = None if features is None else differences(rows, features)
+        for weight in WEIGHTS:
+            at = {"style": "raw", "weight": str(weight)}
+            found.append(estimate("win_rate", where | at, raw(each, weight), data))
+            if style is not None:
+                told = controlled(each, style, weight)
+                found.append(estimate("win_rate", where | at | {"style": "controlled"}, told, data))
+    return found
+
+
+def _weights(each: pd.DataFrame, weight: int) -> np.ndarray:
+    return np.where(each["strong"], float(weight), 1.0)
+
+
+def raw(each: pd.DataFrame, weight: int) -> Interval:
+    """The weighted mean of verdicts, a ratio of two sums over questions."""
+    if each.empty:
+        return no_interval(NAN, 0, 0, NO_PAIR)
+    w = _weights(each, weight)
+    codes, _ = pd.factorize(clusters_of(each), sort=True)
+    interval = clustered(np.bincount(codes, w * each["won"].to_numpy()), np.bincount(codes, w), null=None)
+    return replace(interval, n=len(each))
+
+
+def differences(rows: pd.DataFrame, features: pd.DataFrame) -> pd.DataFrame:
+    """How the candidate's answer differs from the baseline's in style, a row a pair and game; NaN where one is unknown.
+
+    (candidate - baseline) / (candidate + baseline), 0 where neither has any: from -1 to 1, as long answers differ by
+    more words than short ones. Rows as those of `verdicts`.
+    """
+    missing = [name for name in ("question_id", "candidate", *STYLE) if name not in features]
+    if missing:
+        raise ValueError(f"the table of answer features has no {', '.join(missing)}; it has {', '.join(features)}")
+    features = features.drop_duplicates(["question_id", "candidate"])
+    sides = []
+    for side in ("candidate", "baseline"):
+        keys = [
+            [*zip(of["question_id"].tolist(), of[name].tolist(), strict=True)]
+            for of, name in ((features, "candidate"), (rows, side))
+        ]
+        at = {key: number for number, key in enumerate(keys[0])}
+        counted = np.vstack([features[list(STYLE)].to_numpy(dtype=float), np.full(len(STYLE), NAN)])
+        sides.append(counted[[at.get(key, -1) for key in keys[1]]])
+    total = sides[0] + sides[1]
+    share = np.divide(sides[0] - sides[1], total, out=np.zeros_like(total), where=total != 0)
+    share[np.isnan(total)] = NAN
+    return pd.DataFrame(np.vstack([share, share]), columns=list(STYLE))
+
+
+def controlled(each: pd.DataFrame, style: pd.DataFrame, weight: int) -> Interval:
+    """The win rate at equal style; no number where the fit has none, with the reason in its method.
+
+    Differences are divided by their standard deviations and not centred, so that the intercept is at no difference;
+    what no answer has is left out. Standard errors by question (Pustejovsky and Tipton 2018), on the logit scale.
+    """
+    known = style.notna().all(axis=1).to_numpy()
+    each, x = each[known], style.to_numpy()[known]
+    clusters = clusters_of(each).nunique()
+    if each.empty:
+        return no_interval(NAN, 0, 0, "no style control: length and layout of the answers are not known")
+    used = (x != 0).any(axis=0)
+    spread = x[:, used].std(axis=0)
+    if (spread < 1e-12).any():
+        same = " and ".join(np.array(STYLE)[used][spread < 1e-12])
+        reason = f"no style control: the answers differ in {same} by the same everywhere, which may be who wrote them"
+        return no_interval(NAN, len(each), clusters, reason)
+    design = np.column_stack([np.ones(len(x)), x[:, used] / spread])
+    y, w = each["won"].to_numpy(), _weights(each, weight)
+    problem = fault(design, y)
+    if problem:
+        return no_interval(NAN, len(each), clusters, f"no style control: {problem}")
+    from statsmodels.genmod import families
+    from statsmodels.genmod.generalized_linear_model import GLM
+
+    fit = GLM(y, design, family=families.Binomial(), var_weights=w).fit()
+    if not fit.converged:
+        return no_interval(NAN, len(each), clusters, "no style control: the fit did not converge")
+    codes = pd.factorize(clusters_of(each))[0]
+    value = float(fit.params[0])
+    method = METHOD if used.all() else f"{METHOD}; no answer has {' or '.join(np.array(STYLE)[~used])}"
+    if clusters < FIT_QUESTIONS:
+        reason = f"{method}; no interval of a fit below {FIT_QUESTIONS} questions"
+        return no_interval(_expit(value), len(each), clusters, reason)
+    varies = _spread(design, y, w, fit.fittedvalues, codes)
+    at = t_interval(value, varies.se, varies.df, len(each), clusters, method, null=None, effective=varies.effective)
+    rate = _expit(value)
+    return replace(at, value=rate, low=_expit(at.low), high=_expit(at.high), se=at.se * rate * (1 - rate))
+
+
+def _spread(design: np.ndarray, y: np.ndarray, w: np.ndarray, fitted: np.ndarray, codes: np.ndarray) -> Spread:
+    """How far the intercept varies, verdicts on one question depending on each other in any way."""
+    scores = np.zeros((codes.max() + 1, design.shape[1]))
+    np.add.at(scores, codes, design * (w * (y - fitted))[:, None])
+    information = np.zeros((len(scores), *2 * design.shape[1:]))
+    np.add.at(information, codes, design[:, :, None] * (design * (w * fitted * (1 - fitted))[:, None])[:, None])
+    return combine_pieces([adjust_scores(scores, information).pieces(np.eye(design.shape[1])[0])])
+
+
+def fault(design: np.ndarray, y: Sequence[float]) -> str:
+    """Why a logistic regression of shares y (0, 1/2, 1) on this design has no maximum or more than one; "" if it does.
+
+    >>> fault(np.array([[1.0, -1.0], [1.0, 1.0]]), [0.0, 1.0])
+    'style separates wins from losses'
+    """
+    if np.linalg.matrix_rank(design) < design.shape[1]:
+        return "differences of style cannot be told apart"
+    # A direction in which every win rises, every loss falls and no tie moves has no end: the fit would follow it.
+    y = np.asarray(y, dtype=float)
+    kinds, kind = np.unique(design, axis=0, return_inverse=True)
+    won, lost = np.bincount(kind, y > 0, len(kinds)), np.bincount(kind, y < 1, len(kinds))
+    # It cannot move what was tied, or won and lost; where that is of full rank there is no need to look for it.
+    held = kinds[(won > 0) & (lost > 0)]
+    if len(held) >= design.shape[1] == np.linalg.matrix_rank(held):
+        return ""
+    from scipy.optimize import linprog
+
+    rises = np.where(y == 1, 1.0, -1.0)[:, None] * design
+    decided, size = y != 0.5, design.shape[1]
+    ties = design[~decided]
+    found = linprog(
+        -rises[decided].sum(axis=0),
+        A_ub=-rises[decided] if decided.any() else None,
+        b_ub=np.zeros(decided.sum()) if decided.any() else None,
+        A_eq=ties if len(ties) else None,
+        b_eq=np.zeros(len(ties)) if len(ties) else None,
+        bounds=[(-1, 1)] * size,
+    )
+    return "style separates wins from losses" if found.status == 0 and found.fun < -1e-7 else ""
+
+
+def _expit(u: float) -> float:
+    return 1 / (1 + math.exp(-u))
+
+
+#: The choices; the first is the headline's own. The last two are no choices but bounds.
+CHOICES = (
+    "headline",
+    "one tie: half",
+    "one tie: full",
+    "unreadable kept",
+    "strong count 3",
+    "as stored",
+    "lost to first",
+    "lost to second",
+)
+BOUNDS = CHOICES[-2:]
+
+
+def sensitivity(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """The first-position effect under each of CHOICES, one changed at a time, in pp; `where`: judge, candidate, choice.
+
+    "one tie": a pair with a tie in one game counts half, or in full, for the place that won the other. "unreadable
+    kept": such pairs stay in the denominator. "strong count 3" weights a pair by the mean weight of its two verdicts.
+    "as stored" takes only labels that need no cleaning and divides by all lines, as the published shares do. The two
+    bounds, "lost to ...", give every unreadable verdict to one place: a pair of which one verdict can be read goes
+    there only if that one does. No tests. Takes `pairs`, condition none.
+    """
+    found = []
+    for where, rows in comparisons(table[table["condition"] == "none"]):
+        for choice, (values, weights) in _choices(rows).items():
+            interval = _mean(clusters_of(rows), values, weights)
+            found.append(estimate("first_position_sensitivity", where | {"choice": choice}, interval, data, "pp"))
+    return found
+
+
+def _choices(rows: pd.DataFrame) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """What each pair counts, and its weight in the denominator, by choice."""
+    lost = (rows["kind"] == INVALID).to_numpy()
+    read = (~lost).astype(float)
+    both, lean = signed(rows).to_numpy(), leaning(rows).to_numpy()
+    every = np.ones(len(rows))
+    won = [signs(rows[f"verdict_{game}"]) for game in (1, 2)]
+    first, second = (np.logical_and(*(np.isnan(one) | (one == sign) for one in won)) for sign in (1, -1))
+    strong = sum(np.abs(signs(rows[f"verdict_{game}"], GRADES)) == 2 for game in (1, 2))
+    weights = 1.0 + strong  # the mean of 1 or 3 twice
+    stored = [signs(rows[f"score_{game}"]) for game in (1, 2)]
+    in_both = [np.logical_and(*(one == sign for one in stored)) for sign in (1, -1)]
+    plain = in_both[0].astype(float) - in_both[1]
+    two = (rows["games"] == 2).to_numpy()
+    told = (
+        (both, read),
+        (lean, read),
+        (np.sign(lean), read),
+        (both, every),
+        (both * weights, read * weights),
+        (np.where(two, plain, 0.0), every),
+        (np.where(lost & first, 1.0, both), every),
+        (np.where(lost & second, -1.0, both), every),
+    )
+    return dict(zip(CHOICES, told, strict=True))
+
+
+def _mean(questions: pd.Series, values: np.ndarray, weights: np.ndarray) -> Interval:
+    if not weights.sum():
+        return no_interval(float("nan"), 0, 0, "no pair with two readable verdicts")
+    codes, _ = pd.factorize(questions, sort=True)
+    interval = clustered(np.bincount(codes, values * (weights > 0)), np.bincount(codes, weights), null=None)
+    return replace(interval, n=int((weights > 0).sum()))
+
+
+def choices_of(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """The estimates without the two bounds, which are no choices: one lost file would flatten a figure of all."""
+    return [each for each in estimates if each.where.get("choice") not in BOUNDS]
+
+
+def sensitivity_words(estimates: Sequence[Estimate]) -> str:
+    """Of each judge and candidate: between what the choices lie, and what the unreadable pairs could do at most."""
+    lines = []
+    every = [e for e in estimates if e.id == "first_position_sensitivity" and e.value == e.value]
+    for at in dict.fromkeys(place(e.where) for e in every):
+        told = {e.where["choice"]: e for e in every if place(e.where) == at}
+        if "headline" not in told:  # no readable pair: bounds alone are no choices
+            continue
+        values = [100 * e.value for choice, e in told.items() if choice not in BOUNDS]
+        low, high = (100 * told[choice].value for choice in reversed(BOUNDS))
+        who = "SIMULATED: " if told["headline"].data == "simulated" else ""
+        turned = "the sign depends on them" if min(values) < 0 < max(values) else "of one sign"
+        if not any(values):
+            turned = "nothing leans to a place"
+        said = (
+            f"- {who}{', '.join(at)}: {min(values):+.1f} to {max(values):+.1f} pp over {len(values)} choices ({turned})"
+        )
+        lost = f"; with all unreadable verdicts given to one place {low:+.1f} to {high:+.1f} pp" if low < high else ""
+        lines.append(f"{said}{lost}.")
+    return "\n".join(lines) or "No pair has two readable verdicts: there is no headline to vary."
+
+
+def published_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    """Of published verdicts those that this experiment is about: all of them."""
+    return frame
+
+
+def measure(frame: pd.DataFrame, data: str, seed: int, features: pd.DataFrame | None = None) -> list[Estimate]:
+    """Every estimate of the experiment from one games frame; `data` says where the verdicts are from.
+
+    `features`, a row an answer (question_id, candidate, length, headers, lists, bold), adds win rates at equal style.
+    A frame with verdicts of which none are of a pair's both orders is a ValueError that counts what became of them.
+    """
+    table = pairs(frame)
+    lacking = "no pair was judged readably in both orders"
+    if frame["first"].nunique() == 1:
+        lacking += " (these verdicts were given in one order only, or do not say in which)"
+    frames.require_result(frame, (table["kind"] != INVALID).any(), lacking)
+    return [
+        *both_orders.class_rates(table, data),
+        *both_orders.first_position_effect(table, data, seed),
+        *both_orders.signed_rates(table, data),
+        *excess_flip(table, data, seed),
+        *control_arms(table, data, seed),
+        *flip_by_gap(table, data),
+        *win_rate(table, data, features),
+        *sensitivity(table, data),
+    ]

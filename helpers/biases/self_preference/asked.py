@@ -1,0 +1,565 @@
+"""What is asked: answers, edits of their reasons, and which answer of a pair is right or one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from string import ascii_uppercase
+
+from helpers import prompts
+from helpers.biases.self_preference.edited import (
+    apply_edits,
+    check_edit,
+    check_paraphrase,
+    edit_schema,
+    paraphrase_schema,
+    read_edit,
+    read_paraphrase,
+)
+from helpers.stats.intervals import MIN_CLUSTERS
+from helpers.types import Answer, Experiment, Judgment, Model, Question, Request, Trial, short_hash
+
+#: The condition that all others are compared with: unedited texts, asked as often as `repeats` says.
+CONTROL = "none"
+TARGETS = ("wrong", "right", "both")
+#: The largest number of words that are replaced.
+LARGEST = 8
+#: How many words published edits replace.
+PUBLISHED_DOSE = 2
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One condition: whose reason in the pair is edited (`target`), how (`edit`) and by how many words (`dose`)."""
+
+    name: str
+    edit: str = "none"
+    target: str = "none"
+    dose: int = 0
+
+    def edits(self, role: str) -> bool:
+        """Whether the answer in this role ("right", "wrong") is edited.
+
+        >>> Arm("both_2", "synonyms", "both", 2).edits("right"), Arm("wrong_2", "synonyms", "wrong", 2).edits("right")
+        (True, False)
+        """
+        return self.target in (role, "both")
+
+
+def check(experiment: Experiment) -> None:
+    """Refuse (ValueError) doses and targets that cannot be asked, and published edits where there are none."""
+    doses, targets = doses_of(experiment), experiment.own["targets"]
+    if experiment.editor is None and (experiment.own["answers"] == "ask" or experiment.own["paraphrase"]):
+        raise ValueError("editor='published': edits are published with `answers` alone, and without a paraphrase arm")
+    if experiment.editor is None and doses != (PUBLISHED_DOSE,):
+        raise ValueError(f"editor='published': published edits replace two words; set doses=[{PUBLISHED_DOSE}]")
+    if experiment.own["answers"] == "ask" and len(experiment.candidates) < 2:
+        raise ValueError("one candidate makes no pair: two or more answer each question")
+    if experiment.own["scores"] is not None:
+        raise ValueError("scores say what published judgments on programs hold; nothing of it is asked")
+    if any(type(dose) is not int or not 1 <= dose <= LARGEST for dose in doses) or list(doses) != sorted(set(doses)):
+        raise ValueError(f"doses = {list(doses)!r}: whole numbers from 1 to {LARGEST}, each once, the smallest first")
+    if set(targets) - set(TARGETS) or "wrong" not in targets or len(set(targets)) < len(targets):
+        raise ValueError(f"targets = {targets!r}: each once, of: {', '.join(TARGETS)}; wrong is always needed")
+
+
+def doses_of(experiment: Experiment) -> tuple[int, ...]:
+    """How many words are replaced in the edited arms; the first is the primary one."""
+    return tuple(experiment.own["doses"])
+
+
+def arms(experiment: Experiment) -> list[Arm]:
+    """All conditions: the wrong answer's reason at every dose, the other targets at the first one."""
+    doses, found = doses_of(experiment), [Arm(CONTROL)]
+    for target in experiment.own["targets"]:
+        for dose in doses if target == "wrong" else doses[:1]:
+            found.append(Arm(f"{target}_{dose}", "synonyms", target, dose))
+    if experiment.own["paraphrase"]:
+        found.append(Arm("wrong_paraphrase", "paraphrase", "wrong"))
+    return found
+
+
+def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
+    """Why this design cannot show self-preference, to be read before paying; "" where it can."""
+    if experiment.own["answers"] != "ask":
+        return ""  # whose answers those are is not in the parameters
+    judges, candidates, told = experiment.judges, experiment.candidates, []
+    if not {model.name for model in candidates} & {judge.name for judge in judges}:
+        told.append("No judge is among the candidates: nobody judges an answer of its own.")
+    vendors = {model.vendor for model in candidates}
+    if len(vendors | {judge.vendor for judge in judges}) < 3:
+        told.append(
+            "Fewer than three vendors: no pair has a third-party judge, so damage cannot be told from recognition."
+        )
+    if experiment.repeats < 2:
+        told.append("repeats = 1: nothing is asked again unedited, so no edit can be compared with anything.")
+    editor = experiment.editor
+    if editor and editor.vendor in {judge.vendor for judge in judges}:
+        told.append(f"The editor is of a judge's vendor ({editor.vendor}), which reads its own words in every edit.")
+    articles = len({question.article for question in questions})
+    if articles < MIN_CLUSTERS:
+        told.append(f"{articles} article{'' if articles == 1 else 's'}: no interval below {MIN_CLUSTERS}.")
+    return " ".join(told)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two answers to one question of which exactly one is right; before answers are written, which is open."""
+
+    question: Question
+    right: Answer
+    wrong: Answer
+
+
+def letters(question: Question) -> tuple[str, ...]:
+    """The letter of each option.
+
+    >>> letters(Question("q", "c", "?", options=("one", "two")))
+    ('A', 'B')
+    """
+    return tuple(ascii_uppercase[: len(question.options)])
+
+
+def lettered(question: Question) -> tuple[tuple[str, str], ...]:
+    """Each option with its letter; the same object for all prompts on a question, which hold it.
+
+    >>> lettered(Question("q", "c", "?", options=("one", "two")))
+    (('A', 'one'), ('B', 'two'))
+    """
+    return _lettered(question.options)
+
+
+@lru_cache(maxsize=1024)
+def _lettered(options: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    return tuple(zip(ascii_uppercase[: len(options)], options, strict=True))
+
+
+def answer_trials(experiment: Experiment, questions: Sequence[Question]) -> list[Trial]:
+    """One request a question and candidate: the letter of an option and a reason for it; article by article."""
+    template = prompts.load(experiment.shared / "prompts" / "answer.txt")
+    return [
+        _answer_trial(experiment, template, question, candidate)
+        # So that a provider's cache of the passage serves.
+        for question in sorted(questions, key=lambda question: question.article)
+        for candidate in experiment.candidates
+    ]
+
+
+def _answer_trial(experiment, template, question, candidate) -> Trial:  # type: ignore[no-untyped-def]
+    labels, nonce = letters(question), prompts.nonce(experiment.seed, question.id)
+    prompts.check_nonce(nonce, {f"question {question.id}": material(question)})
+    system, prompt = prompts.late(
+        template,
+        passage=question.passage,
+        question=question.text,
+        options=lettered(question),
+        nonce=nonce,
+        structured=candidate.structured,
+    )
+    schema = prompts.schema_for(candidate, "choice", labels, nonce, reasons=True)
+    request = Request(candidate, prompt, system, schema, shared=question.passage)
+    return Trial(
+        experiment.name,
+        question.id,
+        question.category,
+        candidate,
+        request,
+        "answer",
+        form="choice",
+        labels=labels,
+        nonce=nonce,
+        where={"article": question.article},
+    )
+
+
+def material(question: Question) -> str:
+    """All texts of a question, one below the other."""
+    return "\n".join([question.passage, question.text, *question.options])
+
+
+def answers(
+    experiment: Experiment, questions: Sequence[Question], said: Mapping[str, Judgment]
+) -> dict[tuple[str, str], Answer]:
+    """The answers by question and candidate; those not written yet have no text and count their token limit.
+
+    `outcome` is "ok" where there are a letter and a reason, "no_reason" where there is a letter alone, "holds_nonce"
+    where the text could close its own delimiters, "missing" where nothing was said and nobody is asked, else why the
+    reply has no letter.
+    """
+    written, asking = {}, experiment.judgments == "ask"
+    for trial in answer_trials(experiment, questions):
+        model, judgment = trial.judge, said.get(trial.request.key)
+        verdict = judgment.verdict if judgment else None
+        unsaid = ("ok", None, None) if asking else ("missing", "", None)
+        outcome, text, label = (judgment.outcome, "", None) if judgment else unsaid
+        if verdict:
+            label, text = verdict.choice, verdict.justification
+            outcome = "ok" if text.strip() else "no_reason"
+        returned = judgment.completion.model if judgment and judgment.completion else None
+        answer = Answer(
+            *(trial.question_id, model.name, model.vendor, model.tier, text, returned, outcome, model.max_tokens, label)
+        )
+        written[trial.question_id, model.name] = prompts.without_nonce(experiment.seed, answer)
+    return written
+
+
+def fit(
+    questions: Sequence[Question], answers: Mapping[tuple[str, str], Answer]
+) -> Iterator[tuple[Question, list[Answer]]]:
+    """Each question with the answers that can enter a pair, by candidate's name; unwritten ones among them."""
+    by: dict[str, list[Answer]] = {}
+    for (question_id, _), answer in sorted(answers.items()):
+        if answer.outcome == "ok":
+            by.setdefault(question_id, []).append(answer)
+    yield from ((question, by.get(question.id, [])) for question in questions)
+
+
+def open_(given: Sequence[Answer]) -> bool:
+    """Whether an answer to a question is still to be written, so that its pairs are not known."""
+    return any(answer.text is None for answer in given)
+
+
+def pairs(questions: Sequence[Question], answers: Mapping[tuple[str, str], Answer]) -> Iterator[Pair]:
+    """All pairs of fit answers of which exactly one is right; of questions whose answers are all written."""
+    for question, given in fit(questions, answers):
+        if not open_(given):
+            right = [answer for answer in given if answer.label == question.gold]
+            wrong = [answer for answer in given if answer.label != question.gold]
+            yield from (Pair(question, one, other) for one in right for other in wrong)
+
+
+def most_pairs(question: Question, given: Sequence[Answer], judge: str, each: int, own: int) -> Iterator[Pair]:
+    """The pairs of a question whose answers are not all written that give this judge the most to do: for the plan.
+
+    `each` is how often a pair is judged, `own` how often more if the judge wrote its wrong answer.
+    """
+    mine = [answer for answer in given if answer.candidate == judge]
+    others = [answer for answer in given if answer.candidate != judge]
+    n, extra = len(given), own if mine else 0
+    right = max(range(1, n), key=lambda count: count * (n - count) * each + count * extra, default=0)
+    wrong = [*mine, *others[right:]]
+    yield from (Pair(question, one, other) for one in others[:right] for other in wrong)
+
+
+def unfit(answers: Mapping[tuple[str, str], Answer]) -> dict[str, list[str]]:
+    """Answers that enter no pair, with the reason, by question; the others to that question are judged all the same."""
+    reasons: dict[str, list[str]] = {}
+    for (question_id, candidate), answer in answers.items():
+        if answer.outcome != "ok":
+            reasons.setdefault(question_id, []).append(f"{candidate}: {answer.outcome}")
+    return reasons
+
+
+KINDS = {"synonyms": "edit.txt", "paraphrase": "paraphrase.txt"}
+
+
+@dataclass(frozen=True)
+class Edited:
+    """What came of one answer's edits: `words` maps each dose to the text (None: it could not be made).
+
+    `refused` holds a sentence for each word, or whole reply, that broke a rule; `changed` the words replaced at the
+    largest dose that could be made. `kinds` are the kinds of edit whose reply is there: of the others nothing is known.
+    """
+
+    words: Mapping[int, str | None] = field(default_factory=dict)
+    paraphrase: str | None = None
+    refused: tuple[str, ...] = ()
+    changed: tuple[tuple[str, str], ...] = ()
+    kinds: frozenset[str] = frozenset(KINDS)
+
+
+def to_edit(
+    experiment: Experiment, questions: Sequence[Question], answers: Mapping[tuple[str, str], Answer]
+) -> list[tuple[Question, Answer]]:
+    """The answers whose reasons are edited in some arm, each once."""
+    roles = ("right", "wrong") if {"right", "both"} & set(experiment.own["targets"]) else ("wrong",)
+    found = {}
+    for question, given in fit(questions, answers):
+        if open_(given) and len(given) > 1:
+            # At most all of them; one is right where the wrong ones alone are edited.
+            for answer in given[: len(given) + len(roles) - 2]:
+                found[answer.question_id, answer.candidate] = (question, answer)
+    for pair in pairs(questions, answers):
+        for role in roles:
+            answer = getattr(pair, role)
+            found[answer.question_id, answer.candidate] = (pair.question, answer)
+    return list(found.values())
+
+
+def edit_trials(
+    experiment: Experiment, questions: Sequence[Question], answers: Mapping[tuple[str, str], Answer]
+) -> list[Trial]:
+    """One request an answer and kind of edit, to the editor; words are asked for once, for all doses.
+
+    It is asked for LARGEST words and `spare` ones (config.yaml), which take the place of those that break a rule. Where
+    edits are published, nobody is asked.
+    """
+    if experiment.editor is None:
+        return []
+    kinds = ("synonyms", "paraphrase") if experiment.own["paraphrase"] else ("synonyms",)
+    return [
+        _edit_trial(experiment, kind, question, answer)
+        for question, answer in to_edit(experiment, questions, answers)
+        for kind in kinds
+    ]
+
+
+def _edit_trial(experiment: Experiment, kind: str, question: Question, answer: Answer) -> Trial:
+    template = prompts.load(experiment.shared / "prompts" / KINDS[kind])
+    editor, nonce = experiment.editor, prompts.nonce(experiment.seed, question.id)
+    prompts.check_nonce(nonce, {f"question {question.id}": material(question)})
+    # The largest dose of any run: one that is added later finds the words of the others as they were.
+    words = {"dose": LARGEST, "asked": LARGEST + experiment.options["spare"]} if kind == "synonyms" else {}
+    system, prompt = prompts.late(
+        template,
+        reason=answer.text or "",
+        question=question.text,
+        options=lettered(question),
+        nonce=nonce,
+        structured=editor.structured,
+        **words,
+    )
+    make = edit_schema if kind == "synonyms" else paraphrase_schema
+    request = Request(
+        editor,
+        prompt,
+        system,
+        make(prompts.pinned_id(editor, nonce)) if editor.structured else None,
+        unwritten=answer.max_tokens if answer.text is None else 0,
+    )
+    where = {"article": question.article, "edit": kind}
+    return Trial(
+        experiment.name,
+        question.id,
+        question.category,
+        editor,
+        request,
+        kind,
+        form="text",
+        shown=(answer.candidate,),
+        nonce=nonce,
+        where=where,
+    )
+
+
+def edits(
+    experiment: Experiment,
+    questions: Sequence[Question],
+    answers: Mapping[tuple[str, str], Answer],
+    said: Mapping[str, Judgment],
+) -> dict[tuple[str, str], Edited]:
+    """What the editor's replies make of each answer, by question and candidate; without a reply there is no entry.
+
+    A reply in another form, or a word that breaks a rule, is refused and counted: nothing is repaired. Where edits are
+    published they stand in place of the editor's and obey the same rules.
+    """
+    if experiment.editor is None:
+        dose = experiment.own["doses"][0]
+        return {(q.id, a.candidate): _published(q, a, dose) for q, a in to_edit(experiment, questions, answers)}
+    found: dict[tuple[str, str], Edited] = {}
+    for (question, answer), trials in _by_answer(experiment, questions, answers).items():
+        replies = {trial.condition: said.get(trial.request.key) for trial in trials}
+        replies = {kind: reply for kind, reply in replies.items() if reply is not None}
+        if answer.text is None or not replies:
+            continue
+        words, refused, changed, paraphrase = {}, (), (), None
+        if "synonyms" in replies:
+            words, refused, changed = _words(
+                question, answer, replies["synonyms"], experiment.own["doses"], trials[0].nonce
+            )
+        if "paraphrase" in replies:
+            paraphrase, why = _paraphrase(question, answer, replies["paraphrase"], trials[0].nonce)
+            refused += (f"paraphrase: {why}",) if why else ()
+        found[question.id, answer.candidate] = Edited(words, paraphrase, refused, changed, frozenset(replies))
+    return found
+
+
+def _published(question: Question, answer: Answer, dose: int) -> Edited:
+    """What comes of an edit that was published with the answer."""
+    if answer.edited is None:
+        return Edited({dose: None}, refused=("published edit: none with this answer",))
+    edit = check_edit(answer.text or "", answer.edited, question.text, question.options, dose)
+    refused = tuple(f"published edit: {why}" for _, why in edit.refused)
+    changed = tuple((old, new) for _, old, new in edit.changed) if edit.text is not None else ()
+    return Edited({dose: edit.text}, refused=refused, changed=changed)
+
+
+def _by_answer(experiment, questions, answers) -> dict[tuple[Question, Answer], list[Trial]]:  # type: ignore[no-untyped-def]
+    trials: dict[tuple[str, str], list[Trial]] = {}
+    for trial in edit_trials(experiment, questions, answers):
+        trials.setdefault((trial.question_id, trial.shown[0]), []).append(trial)
+    of = to_edit(experiment, questions, answers)
+    return {(question, answer): trials[question.id, answer.candidate] for question, answer in of}
+
+
+def _words(
+    question: Question, answer: Answer, judgment: Judgment, doses: Sequence[int], nonce: str
+) -> tuple[dict[int, str | None], tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """The reason at each dose, what was refused, and the words changed at the largest dose that could be made."""
+    if judgment.outcome != "ok":
+        return dict.fromkeys(doses), (f"reply: {judgment.outcome}",), ()
+    chosen = read_edit(judgment.completion.text, nonce)
+    if isinstance(chosen, str):
+        return dict.fromkeys(doses), (f"reply: {chosen}",), ()
+    made = {dose: apply_edits(answer.text, question.text, question.options, chosen, dose) for dose in doses}
+    largest = max((dose for dose in doses if made[dose].text is not None), default=None)
+    changed = tuple((old, new) for _, old, new in made[largest].changed) if largest else ()
+    refused = tuple(why for _, why in made[max(doses)].refused)
+    return {dose: edit.text for dose, edit in made.items()}, refused, changed
+
+
+def _paraphrase(question: Question, answer: Answer, judgment: Judgment, nonce: str) -> tuple[str | None, str]:
+    """The paraphrase, or None and why it is refused."""
+    if judgment.outcome != "ok":
+        return None, judgment.outcome
+    text, why = read_paraphrase(judgment.completion.text, nonce)
+    if text is not None:
+        why = check_paraphrase(answer.text, text, question.text, question.options) or ""
+    return (None, why) if why else (text, "")
+
+
+#: What is asked, in this order; the last stage holds the judgments.
+STAGES = ("answers", "editing", "judging")
+#: What a question must have to be judged.
+NEEDS = "two answers of which exactly one is right"
+LABELS = ("1", "2")
+
+
+def trials(
+    stage: str,
+    experiment: Experiment,
+    questions: Sequence[Question],
+    said: Mapping[str, Judgment],
+    given: Mapping[tuple[str, str], Answer] | None = None,
+) -> list[Trial]:
+    """What this experiment asks at a stage, as far as what has been `said` so far (by key) determines it.
+
+    `given` answers (published ones) make the first stage empty.
+    """
+    if stage == "answers":
+        return [] if given is not None else answer_trials(experiment, questions)
+    written = given if given is not None else answers(experiment, questions, said)
+    if stage == "editing":
+        return edit_trials(experiment, questions, written)
+    return judge_trials(experiment, questions, written, edits(experiment, questions, written, said))
+
+
+def judge_trials(
+    experiment: Experiment,
+    questions: Sequence[Question],
+    answers: Mapping[tuple[str, str], Answer],
+    edited: Mapping[tuple[str, str], Edited],
+) -> list[Trial]:
+    """Every pair, judge, arm and repeat in both orders, and which answer a judge wrote itself.
+
+    Sorted by article, so that a provider's cache of the passage serves, and within an article in one random order drawn
+    by the seed. An arm whose edit could not be made is not asked for that pair.
+    """
+    template = prompts.load(experiment.shared / "prompts" / "judge.txt")
+    for question in questions:
+        prompts.check_nonce(
+            prompts.nonce(experiment.seed, question.id), {f"question {question.id}": material(question)}
+        )
+    known = [(pair, experiment.judges) for pair in pairs(questions, answers)]
+    each = experiment.repeats + len(arms(experiment)) - 1
+    own = sum(arm.target in ("none", "wrong") for arm in arms(experiment))
+    for question, given in fit(questions, answers):
+        if open_(given):
+            for judge in experiment.judges:
+                known += [(pair, (judge,)) for pair in most_pairs(question, given, judge.name, each, own)]
+    found = []
+    for pair, judges in known:
+        for arm in arms(experiment):
+            shown = {role: _edited(getattr(pair, role), arm, role, edited) for role in ("right", "wrong")}
+            if all(answer is not None for answer in shown.values()):
+                found += _of_arm(experiment, template, replace(pair, **shown), arm, judges)
+    articles = {question.id: question.article for question in questions}
+    return sorted(found, key=lambda t: (articles[t.question_id], _lot(experiment.seed, t)))
+
+
+def _edited(answer: Answer, arm: Arm, role: str, edited: Mapping[tuple[str, str], Edited]) -> Answer | None:
+    """The answer as this arm shows it; None where its edit could not be made."""
+    if not arm.edits(role):
+        return answer
+    edit = edited.get((answer.question_id, answer.candidate))
+    if edit is None or arm.edit not in edit.kinds:
+        # What is still to be edited may become longer than what was written.
+        least = 2 * len((answer.text or "").encode()) + 1
+        return replace(answer, text=None, max_tokens=max(answer.max_tokens, least))
+    text = edit.paraphrase if arm.edit == "paraphrase" else edit.words.get(arm.dose)
+    return None if text is None else replace(answer, text=text)
+
+
+def _of_arm(
+    experiment: Experiment, template: prompts.Template, pair: Pair, arm: Arm, judges: Sequence[Model]
+) -> Iterator[Trial]:
+    repeats = experiment.repeats if arm.name == CONTROL else 1
+    for judge in judges:
+        own = next((role for role in ("right", "wrong") if getattr(pair, role).candidate == judge.name), "")
+        for first in ("right", "wrong"):
+            for repeat in range(repeats):
+                yield _trial(experiment, template, pair, arm, judge, own, first, repeat, "correct")
+            if own and (arm.name == CONTROL or arm.target == own):
+                yield _trial(experiment, template, pair, arm, judge, own, first, 0, "wrote")
+
+
+def _trial(  # type: ignore[no-untyped-def]
+    experiment: Experiment, template, pair: Pair, arm: Arm, judge: Model, own: str, first: str, repeat: int, task: str
+) -> Trial:
+    question, nonce = pair.question, prompts.nonce(experiment.seed, pair.question.id)
+    order = (pair.right, pair.wrong) if first == "right" else (pair.wrong, pair.right)
+    system, prompt = prompts.late(
+        template,
+        passage=question.passage,
+        question=question.text,
+        options=lettered(question),
+        first=_told(order[0].label, order[0].text or ""),
+        second=_told(order[1].label, order[1].text or ""),
+        nonce=nonce,
+        task=task,
+        structured=judge.structured,
+    )
+    request = Request(
+        judge,
+        prompt,
+        system,
+        prompts.schema_for(judge, "choice", LABELS, nonce),
+        repeat,
+        unwritten=sum(answer.max_tokens for answer in order if answer.text is None),
+        shared=question.passage,
+    )
+    return Trial(
+        experiment.name,
+        question.id,
+        question.category,
+        judge,
+        request,
+        arm.name,
+        form="choice",
+        shown=tuple(answer.candidate for answer in order),
+        labels=LABELS,
+        nonce=nonce,
+        where={
+            "article": question.article,
+            "task": task,
+            "edit": arm.edit,
+            "target": arm.target,
+            "dose": str(arm.dose),
+            "right": pair.right.candidate,
+            "wrong": pair.wrong.candidate,
+            "first": first,
+            "own": own,
+        },
+    )
+
+
+@lru_cache(maxsize=64)
+def _told(label: str | None, text: str) -> str:
+    """An answer as prompts show it; one text for all trials of a pair, which hold it."""
+    return f"{label}. {text}"
+
+
+def _lot(seed: int, trial: Trial) -> str:
+    drawn = (trial.question_id, trial.judge.name, trial.condition, trial.request.repeat, *trial.shown)
+    return short_hash(seed, "interleaved", *drawn, trial.where["task"], digits=16)

@@ -1,0 +1,588 @@
+"""What an editor may change, strictly: synonyms in place of a few words, and paraphrases.
+
+A word may be replaced if it is a plain word that is neither a function word, a number or a name nor a word of the
+question or its options; its replacement obeys the same rules, keeps the ending that shows the inflection and is written
+in the same case. Only the word's first occurrence changes. Nothing is repaired: what breaks a rule is refused with its
+reason. A name is known by its capital within a sentence, weekdays and months everywhere; one that only ever begins
+sentences cannot be told from other words.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from helpers.json_text import no_duplicates
+from helpers.prompts import schema_with_id
+
+# The lists were compiled by the authors of this project; no published list was copied. STOP holds English function
+# words: to replace one (a negation, a quantifier, a preposition) changes what a sentence says, not how.
+_STOP = """
+a an the this that these those such same other others another each every either neither both all any some no none many
+much more most few fewer fewest less least several enough own which what whatever whichever
+i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she her hers herself
+it its itself they them their theirs themselves who whom whose whoever one ones oneself
+anybody anyone anything everybody everyone everything nobody nothing somebody someone something
+about above across after against along alongside amid among around aside at away back before behind below beneath beside
+besides between beyond by despite down during except for from in inside into near of off on onto out outside over past
+per since through throughout till to toward towards under underneath unlike until up upon via with within without
+and or but nor yet so if unless because although though while whereas whether than as like
+am is are was were be been being do does did doing done have has had having can could may might must shall should will
+would ought cannot able let became become
+not never hardly ever always often sometimes again ago almost already also anywhere apart else even everywhere former
+further here hence how however indeed instead just last latter maybe moreover nevertheless next now nowhere once only
+otherwise perhaps quite rather somewhere still then thence there thereby therefore thus together too very well when
+whenever where whereby wherever whole why yes
+barely scarcely seldom nay nought nowise albeit lest notwithstanding inasmuch ere oft versus whilst
+amidst amongst atop betwixt unto whence whither hither thither
+"""
+STOP = frozenset(_STOP.split())
+_NUMBERS = """
+zero two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
+nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion trillion first second
+third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth
+seventeenth eighteenth nineteenth twentieth thirtieth fortieth fiftieth sixtieth seventieth eightieth ninetieth
+hundredth thousandth millionth half halve quarter twice thrice dozen once percent nought nil null
+single sole solo double doubly dual duo duet pair couple twin twain twofold triple triply treble trio triad triplet
+threefold quadruple quartet quadruplet fourfold quintuple quintet quintuplet fivefold sextet tenfold hundredfold
+score decade century millennium millennia
+"""
+NUMBERS = frozenset(_NUMBERS.split())
+_CALENDAR = """
+monday tuesday wednesday thursday friday saturday sunday
+january february march april june july august september october november december
+"""
+CALENDAR = frozenset(_CALENDAR.split())
+#: Before a name these end with a dot, and no sentence does.
+_SHORTENED = "mr mrs ms mx dr prof st sr jr rev hon fr capt col gen lt maj sgt"
+SHORTENED = frozenset(_SHORTENED.split())
+
+#: Pasts that do not end in -ed; what they say is past all the same.
+_PASTS = """
+became began bent bore beheld bound bought bred broke brought built came caught chose chosen clung crept cut dealt did
+drawn drew driven drove dug dwelt eaten fallen fed fell felt fled flew flung forbade foresaw forgave forgot forgotten
+fought found froze frozen gave given gone got grew grown heard held hid hidden hung hurt kept knelt knew known laid
+led left lent let lit lost made meant met mistook overcame overheard overtook paid put ran rang read rode rose said
+sang sank sat saw seen sent set shone shook shot showed shown shrank shut slept slid sold sought spent spoke spoken
+sprang spread spun stole stolen stood strode strove struck stuck stung sung swam swept swore swung taken taught
+thought threw told took tore undertook understood undid upheld upset went wept withdrew withheld withstood woke won
+wore worn wound written wrote
+"""
+PASTS = frozenset(_PASTS.split())
+#: Words that end as if inflected and are not.
+_BARE = """
+bring ceiling cling evening fling king morning ring shilling sing sling spring sting string swing thing wing wring
+ally anomaly apply assembly belly bully comply family imply jelly melancholy monopoly multiply rely reply supply bleed
+breed creed embed exceed freed greed hatred heed hundred indeed kindred naked proceed sacred speed steed succeed weed
+wicked atlas bias canvas chaos christmas cosmos ethos gas lens news perhaps physics politics series species
+"""
+BARE = frozenset(_BARE.split())
+
+
+ROMAN = re.compile(r"M*(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})", re.IGNORECASE)
+ENDINGS = ("ing", "ed", "ly", "s")
+#: What may end an inflected form of a word.
+SUFFIXES = ("s", "es", "ed", "ing", "ly", "er", "est")
+SHORTEST = 3
+
+
+def _is_letter(sign: str) -> bool:
+    """Basic Latin to Latin Extended-A, as far as one small and one capital letter belong together.
+
+    The sharp s, both Turkish letters i and the long s are none: their case cannot be changed and changed back.
+    """
+    small, capital = sign.lower(), sign.upper()
+    paired = small != capital and small.upper() == capital and capital.lower() == small and len(small + capital) == 2
+    return paired and unicodedata.normalize("NFKC", sign) == sign
+
+
+LETTERS = "".join(filter(_is_letter, map(chr, range(0x180))))
+WORD = re.compile(f"[{LETTERS}]+")
+#: Beside a word these make one word of two, or an address or formula.
+JOINING = frozenset("'\u2019\u2032-\u2010\u2013\u2212/\\@#&")
+
+
+def plain_words(text: str) -> Iterator[tuple[int, str]]:
+    """Where each plain word of a text begins, and the word: letters only, with nothing that joins it to more.
+
+    >>> list(plain_words("It's a well-kept tower."))
+    [(5, 'a'), (17, 'tower')]
+    """
+    for found in WORD.finditer(text):
+        start, end = found.span()
+        # The dot in "e.g." and in an address ends no sentence.
+        dotted = re.match(r"\.\w", text[end : end + 2]) or re.match(r"\w\.", text[max(0, start - 2) : start])
+        if not dotted and not any(_joins(sign) for sign in (text[start - 1 : start], text[end : end + 1])):
+            yield start, found[0]
+
+
+def _joins(sign: str) -> bool:
+    """Whether a sign belongs to the word beside it; so do invisible and unknown signs, rather than to be guessed at."""
+    if not sign or sign in "\n\r\t":
+        return False
+    kind = unicodedata.category(sign)
+    return kind[0] not in "ZPS" or kind in ("Pc", "Sk") or unicodedata.normalize("NFKC", sign) in JOINING
+
+
+def is_word(text: str) -> bool:
+    """Whether a text is one plain word of three letters or more, written in the usual composed form."""
+    return bool(WORD.fullmatch(text)) and len(text) >= SHORTEST
+
+
+def names(text: str) -> frozenset[str]:
+    """The words of a text, in lower case, that stand capitalised where no sentence begins.
+
+    >>> sorted(names("Clearly Peter saw Mr. Smith. Then Peter left. Paul stayed."))
+    ['mr', 'peter', 'smith']
+    """
+    found = ((match.start(), match[0]) for match in WORD.finditer(text))
+    return frozenset(
+        word.casefold() for start, word in found if casing(word) == "capitalised" and not _begins(text, start)
+    )
+
+
+def _begins(text: str, start: int) -> bool:
+    """Whether a sentence or a line begins at a place; in doubt (after a colon, dots, an initial) none does."""
+    end = start
+    while end and not text[end - 1].isalnum():
+        end -= 1
+    between = text[end:start]
+    if not end or "\n" in between:
+        return True
+    if ".." in between or not re.search("[.!?]", between):
+        return False
+    before = re.search(r"[^\W_]+$", text[:end])[0]
+    return not between.startswith(".") or (before.casefold() not in SHORTENED and not re.fullmatch("[A-Z]", before))
+
+
+def is_calendar(word: str) -> bool:
+    """Whether a word is a weekday or a month, also in the plural; May is a function word as well.
+
+    >>> is_calendar("Mondays"), is_calendar("marched")
+    (True, False)
+    """
+    return word.casefold().removesuffix("s") in CALENDAR
+
+
+def like_nonce(word: str) -> bool:
+    """Whether a word could be the code that marks the texts of a prompt: eight hex digits or more.
+
+    >>> like_nonce("deadbeef"), like_nonce("facade")
+    (True, False)
+    """
+    return bool(re.fullmatch("[0-9a-f]{8,}", word, re.IGNORECASE))
+
+
+def is_number(word: str) -> bool:
+    """Whether a word says a number: as a word, in the plural too, or as a Roman numeral.
+
+    >>> is_number("thirds"), is_number("XIV"), is_number("doubled"), is_number("CIVIL")
+    (True, True, True, False)
+    """
+    return bool(stems(word) & NUMBERS or ROMAN.fullmatch(word))
+
+
+def numbers(text: str) -> Counter[str]:
+    """The numbers that a text says, in digits or words, and how often; not those that are function words (one, both).
+
+    >>> sorted(numbers("Thirty men, 3 pairs, once; I read chapter XIV."))
+    ['3', 'pair', 'thirty', 'xiv']
+    """
+    words = [word for word in re.findall(r"[^\W\d_]+", text) if word.casefold() not in STOP]
+    said = [min(stems(word) & NUMBERS) for word in words if stems(word) & NUMBERS]
+    roman = [word.casefold() for word in words if word.isupper() and len(word) > 1 and ROMAN.fullmatch(word)]
+    return Counter([*re.findall(r"\d+", text), *said, *roman])
+
+
+def content(text: str, asked: frozenset[str]) -> frozenset[str]:
+    """The words of a text, in lower case, that another wording could do without: those that an edit may change.
+
+    >>> sorted(content("Clearly Peter took the two boats, not the lamp.", forms(["Who broke the lamps?"])))
+    ['boats', 'clearly', 'took']
+    """
+    words = {word.casefold() for word in re.findall(r"[^\W\d_]+", text) if len(word) >= SHORTEST}
+    fixed = STOP | names(text)
+    return frozenset(w for w in words - fixed if not (is_number(w) or is_calendar(w) or related(w, asked)))
+
+
+@lru_cache(maxsize=4096)
+def stems(word: str) -> frozenset[str]:
+    """What a word may be an inflection of, by its ending alone; the word itself is among them.
+
+    >>> sorted(stems("stopped"))
+    ['stop', 'stopp', 'stoppe', 'stopped']
+    >>> sorted(stems("happiest"))
+    ['happi', 'happie', 'happiest', 'happy']
+    """
+    found = [word.casefold()]
+    for each in found:
+        for suffix in SUFFIXES:
+            stem = each.removesuffix(suffix)
+            if stem != each and len(stem) >= SHORTEST - 1:
+                found += [stem, f"{stem}e"]
+                found += [stem[:-1]] if stem[-1] == stem[-2] else []
+                found += [f"{stem[:-1]}y"] if stem[-1] == "i" else []
+    return frozenset(found)
+
+
+def forms(texts: Iterable[str]) -> frozenset[str]:
+    """The words of some texts, also those within compounds, and what they may be inflections of; no function words.
+
+    >>> sorted(forms(["the keepers' well-kept lamp"]))
+    ['keep', 'keepe', 'keeper', 'keepere', 'keepers', 'kept', 'lamp']
+    """
+    found: set[str] = set()
+    for text in texts:
+        seen = "".join(sign for sign in unicodedata.normalize("NFKC", text) if unicodedata.category(sign) != "Cf")
+        for word in {word.casefold() for word in re.findall(r"[^\W\d_]+", seen)} - STOP:
+            # Two letters are too little to tell by, unless they are the word.
+            found |= {word, *(stem for stem in stems(word) if len(stem) >= SHORTEST)}
+    return frozenset(found)
+
+
+def related(word: str, others: frozenset[str]) -> bool:
+    """Whether a word and one of these `forms` may be inflections of one word (too strict rather than too lax).
+
+    >>> related("leaving", forms(["leave"])), related("tower", forms(["town"]))
+    (True, False)
+    """
+    return bool(stems(word) & others)
+
+
+def ending(word: str) -> str:
+    """The ending that shows a word's inflection, "" where none does; "ss", "us" and "is" are no plural.
+
+    >>> ending("walked"), ending("walks"), ending("glass"), ending("bed"), ending("reply")
+    ('ed', 's', '', '', '')
+    """
+    word = word.casefold()
+    if word.endswith(("ss", "us", "is")) or word in BARE:
+        return ""
+    return next((e for e in ENDINGS if word.endswith(e) and len(word) - len(e) >= SHORTEST), "")
+
+
+def is_past(word: str) -> bool:
+    """Whether a word may be a past: by its ending, or by the list of irregular ones."""
+    return ending(word) == "ed" or word.casefold() in PASTS
+
+
+def casing(word: str) -> str | None:
+    """How a word is written: "lower", "capitalised" or "upper"; None for a mixture.
+
+    >>> casing("tower"), casing("Tower"), casing("TOWER"), casing("iPhone")
+    ('lower', 'capitalised', 'upper', None)
+    """
+    shapes = {word.lower(): "lower", word.upper(): "upper", word[:1].upper() + word[1:].lower(): "capitalised"}
+    return shapes.get(word)
+
+
+def cased(word: str, like: str) -> str:
+    """A word written as another one is."""
+    return {"upper": word.upper(), "capitalised": word[:1].upper() + word[1:].lower()}.get(casing(like), word.lower())
+
+
+Pairs = tuple[tuple[str, str], ...]
+#: Words before which "an" stands, and words whose first letter does not tell.
+VOWEL = re.compile("[aeio]", re.IGNORECASE)
+UNSURE = re.compile("u|eu|one|hour|hono|hones|heir", re.IGNORECASE)
+#: What was changed: offset in the original, old word, new word.
+Change = tuple[int, str, str]
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A text after an edit, None where it could not be made; what was `changed` (offset in the original, old, new).
+
+    `changed` stands in the order of the pairs, also where there is no text. `refused` holds each word that broke a
+    rule, with the rule; pairs that were not needed are in neither.
+    """
+
+    text: str | None
+    changed: tuple[Change, ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()
+
+
+def edit_schema(pinned: str = "") -> dict[str, Any]:
+    """The JSON schema of an editor's reply; `pinned` is the only `id` that it takes ("": any)."""
+    texts = {"type": "array", "items": {"type": "string"}}
+    return schema_with_id({"selected_words": texts, "replacements": texts}, pinned)
+
+
+def read_edit(text: str, nonce: str) -> Pairs | str:
+    """The words and replacements of an editor's reply, in its order; or why it is no reply of this form.
+
+    >>> read_edit('{"id": "5eed", "selected_words": ["big"], "replacements": ["large"]}', "5eed")
+    (('big', 'large'),)
+    >>> read_edit('{"id": "beef", "selected_words": [], "replacements": []}', "5eed")
+    'the id is not that of the prompt'
+    """
+    reply = read_object(text, nonce, {"selected_words", "replacements"})
+    if isinstance(reply, str):
+        return reply
+    old, new = reply["selected_words"], reply["replacements"]
+    if not all(isinstance(part, list) and all(isinstance(word, str) for word in part) for part in (old, new)):
+        return "selected_words and replacements must be lists of texts"
+    return tuple(zip(old, new, strict=True)) if len(old) == len(new) else "the two lists are not of one length"
+
+
+def read_object(text: str, nonce: str, fields: set[str]) -> Mapping[str, Any] | str:
+    """The one JSON object that a reply is, with these fields and the prompt's nonce as `id`; else what is wrong."""
+    try:
+        reply = json.loads(text.strip(), object_pairs_hook=no_duplicates)
+        # An escape may hold half a surrogate pair, which no file can.
+        json.dumps(reply, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        return "it is not one JSON object with each name once"
+    if not isinstance(reply, dict) or set(reply) != {"id", *fields}:
+        return f"its fields are not id, {', '.join(sorted(fields))}"
+    return reply if reply["id"] == nonce else "the id is not that of the prompt"
+
+
+def apply_edits(reason: str, question: str, options: Sequence[str], pairs: Pairs, dose: int) -> Edit:
+    """The reason with the first `dose` of these pairs that keep all rules; None where fewer do.
+
+    A smaller dose changes a part of what a larger one changes.
+    """
+    places: dict[str, int] = {}
+    for start, word in plain_words(reason):
+        places.setdefault(word.casefold(), start)
+    spoken = [(found.start(), found[0]) for found in re.finditer(r"\w+", reason)]
+    asked, named = forms((question, *options)), names(reason)
+    changed: list[Change] = []
+    refused: list[tuple[str, str]] = []
+    for word, new in pairs:
+        if len(changed) >= dose:
+            break
+        start = places.get(word.casefold())
+        if start is None:
+            refused.append((word, "it does not stand in the reason as a plain word"))
+            continue
+        old = reason[start : start + len(word)]
+        why = _broken_alone(old, word, new, asked, named) or _broken_in_place(spoken, start, new, changed)
+        if why:
+            refused.append((word, why))
+        else:
+            changed.append((start, old, cased(new, old)))
+    if len(changed) < dose:
+        return Edit(None, tuple(changed), tuple(refused))
+    text = reason
+    for start, old, new in sorted(changed, reverse=True):
+        text = text[:start] + new + text[start + len(old) :]
+    return Edit(text, tuple(changed), tuple(refused))
+
+
+def check_edit(reason: str, edited: str, question: str, options: Sequence[str], dose: int) -> Edit:
+    """A text that was edited elsewhere, if it is what our own rules make of `dose` words; else refused, with the rule.
+
+    >>> check_edit("A big dog.", "A large dog.", "Who?", (), 1).text
+    'A large dog.'
+    >>> check_edit("A big dog.", "A large dog.", "Who?", (), 2).refused
+    (('the whole edit', '1 word differs, not 2'),)
+    """
+    pairs = differing_words(reason, edited)
+    if pairs is None:
+        return Edit(None, (), (("the whole edit", "the texts differ in more than single words"),))
+    if len(pairs) != dose:
+        told = f"{len(pairs)} word{'s differ' if len(pairs) != 1 else ' differs'}, not {dose}"
+        return Edit(None, (), (("the whole edit", told),))
+    edit = apply_edits(reason, question, options, tuple(pairs), dose)
+    if edit.text is not None and edit.text != edited:
+        return Edit(None, (), (("the whole edit", "a word is not replaced where it first stands, or in another case"),))
+    return edit
+
+
+def _broken_alone(old: str, word: str, new: str, asked: frozenset[str], named: frozenset[str]) -> str:
+    """The rule that two words break wherever they stand, `old` as in the reason, `word` as chosen; "" where none."""
+    for name, one in (("it", word), ("its replacement", new)):
+        if not is_word(one):
+            return f"{name} is not one plain word"
+        if one.casefold() in STOP or is_number(one):
+            return f"{name} is a function word or a number"
+        if is_calendar(one) or one.casefold() in named:
+            return f"{name} is a name"
+        if like_nonce(one):
+            return f"{name} could be a mark of a prompt"
+        if related(one, asked):
+            return f"{name} is a word of the question or its options"
+    if new.casefold() == word.casefold():
+        return "its replacement is the same word"
+    if casing(old) is None or casing(new) is None:
+        return "its case is mixed" if casing(old) is None else "its replacement's case is mixed"
+    if casing(new) not in ("lower", casing(word), casing(old)):
+        return "its replacement is written as a name"
+    if ending(word) != ending(new) and not (ending(word) in ("ed", "") and is_past(word) and is_past(new)):
+        return "its replacement has another ending"
+    return "its replacement is another form of it" if related(new, forms([word])) else ""
+
+
+def _broken_in_place(spoken: Sequence[tuple[int, str]], start: int, new: str, changed: Sequence[Change]) -> str:
+    """The rule that a replacement breaks among the words `spoken` after the changes before it; "" where none."""
+    said = {at: word for at, _, word in changed}
+    if start in said:
+        return "it is chosen twice"
+    here = next(i for i, (at, _) in enumerate(spoken) if at == start)
+    beside = [*spoken[max(0, here - 1) : here], *spoken[here + 1 : here + 2]]
+    if new.casefold() in {each.casefold() for at, word in beside for each in (word, said.get(at, word))}:
+        return "its replacement stands beside it"
+    article = spoken[here - 1][1].casefold() if here else ""
+    if article in ("a", "an") and (UNSURE.match(new) or (article == "an") != bool(VOWEL.match(new))):
+        return f"its replacement may need another article than {article!r}"
+    return ""
+
+
+def differing_words(before: str, after: str) -> list[tuple[str, str]] | None:
+    """The words in which two texts differ, in order; None where they differ in anything else.
+
+    >>> differing_words("A big, red house.", "A large, red house.")
+    [('big', 'large')]
+    >>> differing_words("A big house.", "A big  house.") is None
+    True
+    """
+    old, new = (re.split(r"(\w+)", text) for text in (before, after))  # every other piece is a word
+    if old[::2] != new[::2]:
+        return None
+    return [(a, b) for a, b in zip(old[1::2], new[1::2], strict=True) if a != b]
+
+
+#: An option named by its letter: "option B", "the answer is (B)", "choices B and C", "(B)", "B)", "B is", a line "B.".
+#: A small letter counts only where it cannot be the article.
+_AFTER = r"(?:option|answer|choice|alternative|letter)s?(?i:\s+is|\s+was)?[\s:=*_\"'\u201c\u2018(\[]{1,4}"
+_MORE = r"(?:\s{0,2}(?:,\s?and|,\s?or|,|/|&|and|or)\s{0,2}[A-J]\b)*"
+NAMED = re.compile(
+    rf"\b(?i:{_AFTER})(?P<named>(?:[A-J]\b{_MORE}|[b-hj]\b))"
+    r"|[(\[](?P<closed>[A-Ja-j])[)\]]|(?<!\w)(?P<half>[A-J])(?:\)|\s(?:is|was)\b)"
+    r"|^[ *_>-]*(?P<first>[A-J])[.:](?=\s|$)",
+    re.MULTILINE,
+)
+LABELS = "ABCDEFGHIJ"
+_OPTION = r"(?:option|choice|answer|alternative)"
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth"
+_SHORT = "1st 2nd 3rd 4th 5th 6th 7th 8th 9th 10th"
+_CARDINALS = "one two three four five six seven eight nine ten"
+#: What tells an option by its place, and which; the last one is that of as many options as there are.
+PLACES = {
+    word: i
+    for words in (_ORDINALS, _SHORT, _CARDINALS, " ".join(map(str, range(1, 11))))
+    for i, word in enumerate(words.split())
+} | {"last": -1, "final": -1}
+_NTH = f"(?:{'|'.join([*_ORDINALS.split(), *_SHORT.split(), 'last', 'final(?= option)'])})"
+_NUMBER = f"(?:{'|'.join([*_CARDINALS.split(), '10', '[1-9]'])})"
+#: An option named by its place: "the second option", "the first and the last of these answers", "option two",
+#: "answer number 2". Neither "his first choice", "the final answer" nor "the choice one makes" names any.
+PLACED = re.compile(
+    rf"(?:\bthe\s+(?:very\s+)?|^\W*|[.!?:;(]\s*)(?P<nth>{_NTH}(?:\s*(?:,|and|or)\s*(?:the\s+)?{_NTH})*)\s+"
+    rf"(?:of\s+(?:the|these|those)\s+(?:\w+\s+)?)?"
+    rf"(?:(?:given|listed|offered|stated|possible|available|proposed|suggested|answer)\s+)?{_OPTION}s?\b"
+    rf"|\boption\s+(?P<option>{_NUMBER})\b|\b(?:choice|alternative)\s+(?!one\b)(?P<other>{_NUMBER})\b"
+    rf"|\b{_OPTION}\s+(?:number\s+|no\.\s*|#\s*)(?P<number>{_NUMBER})\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+#: An option named by a letter before the word, or as what was chosen: "the B option", "pick C".
+BEFORE = re.compile(
+    rf"\b(?i:the)\s[(\[\"'*]?(?P<the>[A-Ja-j])[)\]\"'*]?[\s-](?i:{_OPTION})\b"
+    rf"|(?<!\w)(?P<bare>[B-HJ])[\s-](?i:{_OPTION})\b"
+    r"|\b(?i:choos\w*|chose\w*|pick\w*|select\w*|(?:go|goes|going|went)\s+(?:for|with))\s+"
+    r"(?P<chosen>[B-HJ])\b(?!\.\s?[A-Z]\w)"
+)
+#: A quotation has at least so many words; one word of an option is only a word.
+QUOTED = 2
+#: At least so large a share of the reason's content words must give way to others.
+CHANGED = 1 / 3
+
+
+def paraphrase_schema(pinned: str = "") -> dict[str, Any]:
+    """The JSON schema of an editor's reply; `pinned` is the only `id` that it takes ("": any)."""
+    return schema_with_id({"paraphrase": {"type": "string"}}, pinned)
+
+
+def read_paraphrase(text: str, nonce: str) -> tuple[str | None, str]:
+    """The paraphrase in an editor's reply, or None and why it is no reply of this form.
+
+    The editor knows the nonce that marks texts in the judges' prompts: a paraphrase that holds it is refused.
+    """
+    reply = read_object(text, nonce, {"paraphrase"})
+    if isinstance(reply, str):
+        return None, reply
+    said = reply["paraphrase"]
+    if not isinstance(said, str):
+        return None, "paraphrase must be a text"
+    return (None, "it holds marks of a prompt") if nonce.casefold() in said.casefold() else (said, "")
+
+
+def check_paraphrase(reason: str, paraphrase: str, question: str, options: Sequence[str]) -> str | None:
+    """Why a text is no paraphrase of the reason, by what rules can see; None where they see nothing.
+
+    It must be another text of half to twice the length with the same numbers, which does without at least a third of
+    the reason's content words; function words, numbers, names and words of the question or its options do not count. It
+    must not name an option by its letter or place or quote an option where the reason does not, or hold marks of a
+    prompt or invisible signs.
+    """
+    if not paraphrase.strip():
+        return "it is empty"
+    if _letters(reason) == _letters(paraphrase):
+        return "it is the same text"
+    if not 0.5 <= len(paraphrase.split()) / max(1, len(reason.split())) <= 2:
+        return "it is less than half or more than twice as long"
+    if (named(paraphrase, len(options)) - named(reason, len(options))) & {*LABELS[: len(options)]}:
+        return "it names an option by its letter or place"
+    if numbers(reason) != numbers(paraphrase):
+        return "its numbers are not those of the reason"
+    if any(_quotes(paraphrase, option) and not _quotes(reason, option) for option in options):
+        return "it quotes an option that the reason does not"
+    if "<<<" in paraphrase or ">>>" in paraphrase:
+        return "it holds marks of a prompt"
+    if _invisible(paraphrase) - _invisible(reason):
+        return "it holds invisible signs"
+    if _changed(reason, paraphrase, forms((question, *options))) < CHANGED:
+        return "it keeps more than two thirds of the reason's words"
+    return None
+
+
+def _changed(reason: str, paraphrase: str, asked: frozenset[str]) -> float:
+    """Which share of the reason's content words stands in the paraphrase in no form; 1.0 where it has none."""
+    old, kept = content(_bare(reason), asked), forms([_bare(paraphrase)])
+    return sum(not related(word, kept) for word in old) / len(old) if old else 1.0
+
+
+def named(text: str, options: int = len(LABELS)) -> set[str]:
+    """The letters of the options that a text names, by their letters or by their places among so many.
+
+    >>> sorted(named("Options A and C fail, (d) is right; the answer a child gives is no option."))
+    ['A', 'C', 'D']
+    >>> sorted(named("The first and the last option fail, his third choice is none.", 4))
+    ['A', 'D']
+    """
+    found = [part for rule in (NAMED, BEFORE) for match in rule.finditer(text) for part in match.groups() if part]
+    lettered = {letter.upper() for each in found for letter in re.findall(r"\b\w\b", each)}
+    places = [part.casefold() for match in PLACED.finditer(text) for part in match.groups() if part]
+    at = {PLACES[word] for each in places for word in re.findall(r"\w+", each) if word in PLACES}
+    return lettered | {LABELS[:options][i] for i in at if i < options}
+
+
+def _quotes(text: str, option: str) -> bool:
+    words = _words(option).split()
+    return len(words) >= QUOTED and f" {' '.join(words)} " in f" {_words(text)} "
+
+
+def _words(text: str) -> str:
+    return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold()))
+
+
+def _letters(text: str) -> str:
+    """What is left of a text without case, blanks, punctuation and accents."""
+    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKD", text).casefold())
+
+
+def _bare(text: str) -> str:
+    """A text without its accents, which make no other word."""
+    return "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
+
+
+def _invisible(text: str) -> set[str]:
+    return {sign for sign in text if unicodedata.category(sign) in ("Cc", "Cf") and sign not in "\n\r\t"}

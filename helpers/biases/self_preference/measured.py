@@ -1,0 +1,531 @@
+"""All numbers of experiment 3: what an edit changes beyond what the same edit changes for others.
+
+The decision is taken on matched pairs: one pair, one judge, one order, edited against asked again unedited. If the
+edit shifts the logit of picking the right answer by the same amount for every judge and every judge's verdict has the
+same noise (logistic, unit scale), the log of (changes to the right answer / changes to the wrong one) is that amount,
+however hard the pair, however sharp the judge's eye for quality, whatever its habits of place; own minus third-party
+judges is then what hiding the authorship did. A difference of plain log-odds is not: averaging over unequal pairs
+flattens it more for the judge that knows its mind. Where damage is felt in proportion to a judge's sharpness, neither
+is identified; then `obfuscation_against_other_author`, within one judge, is the check.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from helpers import frames
+from helpers.biases.self_preference import items as self_preference_items
+from helpers.biases.self_preference.items import (
+    PAIR,
+    averaged,
+    before,
+    complete,
+    differ,
+    items,
+    made,
+    nothing,
+    share,
+    split_arms,
+    third_parties,
+)
+from helpers.stats.intervals import MIN_CLUSTERS, Interval, cluster_sums, clustered, no_interval, numbered
+from helpers.stats.own_vendor import paired_log_odds
+from helpers.stats.power import detectable_effect
+from helpers.stats.standing import clash
+from helpers.stats.tests import holm, with_sign_flip
+from helpers.types import Estimate
+from helpers.words import p_text
+
+LEVEL = 0.05
+NEEDS_REPEAT = "needs unedited pairs asked again: a plain repeat (repeats = 2 where judges are asked)"
+NO_THIRD = "no judge of a third vendor judged these texts both unedited and edited"
+NO_OTHER = "no wrong answer of another vendor with the same label was edited and judged"
+#: What a difference of two differences can be.
+TWICE = (-2.0, 2.0)
+_VERDICTS = ["right_first", "wrong_first", "score"]
+#: What is needed of an item to compare it; the rest of a wide table only costs time.
+_SLIM = [*PAIR, "judge", "judge_vendor", "right_vendor", "wrong_vendor", "wrong_label", "own", "article", *_VERDICTS]
+_SLIM += [f"{name}_control" for name in _VERDICTS]
+
+
+def changes(edited: pd.DataFrame) -> pd.DataFrame:
+    """What changed from the repeat arm to an edited arm: the items with all four verdicts, one row a pair and judge.
+
+    Adds `up` and `down`, the orders (0 to 2) that changed to the right and to the wrong answer, and `change`, the
+    difference of the scores.
+    """
+    both = edited[edited["task"] == "correct"]
+    both = both.loc[both["score"].notna() & both["score_control"].notna(), _SLIM]
+    up = sum(both[name] * (1 - both[f"{name}_control"]) for name in _VERDICTS[:2])
+    down = sum(both[f"{name}_control"] * (1 - both[name]) for name in _VERDICTS[:2])
+    return both.assign(up=up, down=down, change=both["score"] - both["score_control"])
+
+
+def against(own: pd.DataFrame, others: pd.DataFrame, on: list[str]) -> pd.DataFrame:
+    """Own rows beside the mean of all other rows with the same key (`up_other`, ...); rows without any are left out."""
+    columns = ["up", "down", "change", "score", "score_control"]
+    means = others.groupby(on, observed=True, sort=False)[columns].mean().reset_index()
+    return own.merge(means, on=on, suffixes=("", "_other"))
+
+
+def _logit(both: pd.DataFrame, reason: str) -> Interval:
+    """Own minus other, in log-odds of matched pairs."""
+    if both.empty:
+        return no_interval(math.nan, 0, 0, reason)
+    codes, articles = numbered(both["article"])
+    names = ("up", "up_other", "down", "down_other")
+    sums = np.column_stack([np.bincount(codes, both[name].to_numpy(), len(articles)) for name in names])
+    return paired_log_odds(sums[:, :2], sums[:, 2:], len(both), (1.0, -1.0), counted=(True, False))
+
+
+def tested(values: pd.Series, articles: pd.Series, seed: int, reason: str, tests: int = 1) -> Interval:
+    """The mean of paired differences, clustered by article, with the sign-flip p over articles.
+
+    No p where even the smallest attainable one would not be below LEVEL, corrected for so many `tests`.
+    """
+    if values.empty:
+        return no_interval(math.nan, 0, 0, reason)
+    sums = cluster_sums(pd.DataFrame({"value": values, "article": articles}), "value", "article")
+    interval = clustered(sums.numerators, sums.denominators)
+    if math.isnan(interval.low):
+        return interval
+    return with_sign_flip(interval, sums.numerators[:, 0], seed, LEVEL / tests, "articles changed")
+
+
+def authors(table: pd.DataFrame) -> list[str]:
+    """The judges that judged a pair in which their own answer is the wrong one."""
+    return sorted(map(str, table.loc[table["own"] == "wrong", "judge"].unique()))
+
+
+def moved(table: pd.DataFrame, target: str) -> list[tuple[str, pd.DataFrame]]:
+    """The changes from the repeat arm to each edited arm, by dose."""
+    return [(dose, changes(edited)) for dose, edited in split_arms(table, target)]
+
+
+def _harmful(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows[rows["own"] == "wrong"]
+
+
+def _of(rows: pd.DataFrame, judge: str) -> pd.DataFrame:
+    return rows[rows["judge"] == judge]
+
+
+def why_none(table: pd.DataFrame, reason: str) -> str:
+    """The reason why nothing could be compared with the repeat arm: there is none, or `reason`."""
+    asked = table[(table["condition"] == "none") & (table["task"] == "correct")]
+    return reason if (asked["repeat"] >= 1).any() else NEEDS_REPEAT
+
+
+def obfuscation_effect(table: pd.DataFrame, data: str, seed: int = 0, parts: bool = True) -> list[Estimate]:
+    """How much more an edit of a judge's own wrong answer turns it to the right one than it turns third-party judges.
+
+    Harmful items; [edited - repeat] of the author minus the mean [edited - repeat] of the judges of a third vendor on
+    the same texts. `obfuscation_effect` in logits decides, `obfuscation_effect_pp` stands beside it, with its parts
+    `obfuscation_own` and `obfuscation_third_party` (left out without `parts`). `where`: judge, dose ("2", ...,
+    "paraphrase"). Takes `items`.
+    """
+
+    found, judges = [], authors(table)
+    for dose, rows in moved(table, "wrong"):
+        harmful = _harmful(rows)
+        every = against(harmful, third_parties(rows), PAIR)
+        for judge in judges:
+            own, both = _of(harmful, judge), _of(every, judge)
+            why = "no own wrong answer was edited and judged both ways" if own.empty else NO_THIRD
+            why = why_none(table, why) if both.empty else why
+            effect, where = _logit(both, why), {"judge": judge, "dose": dose}
+            found.append(made("obfuscation_effect", where, effect, data, "logit"))
+            pp = {"obfuscation_effect_pp": (both["change"] - both["change_other"], both)}
+            if parts:
+                pp |= {"obfuscation_own": (own["change"], own), "obfuscation_third_party": (both["change_other"], both)}
+            for id, (values, of) in pp.items():
+                interval = tested(values, of["article"], seed, why, len(judges))
+                found.append(made(id, where, interval, data, "pp", TWICE if id == "obfuscation_effect_pp" else None))
+    return found
+
+
+def against_other_author(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """How much more an edit of a judge's own wrong answer moves it than the same dose on another author's.
+
+    `obfuscation_against_other_author`, in logits: same judge, same question, same right answer; the other wrong answer
+    has the same label and its author is of another vendor. Free of how strongly the judge feels edits in general, not
+    of how much each text suffers.
+    """
+    found = []
+    for dose, rows in moved(table, "wrong"):
+        own = _harmful(rows)
+        both = against(
+            own[own["wrong_label"].notna()], other_authors(rows), ["question_id", "right", "wrong_label", "judge"]
+        )
+        for judge in authors(table):
+            mine = _of(both, judge)
+            interval = _logit(mine, why_none(table, NO_OTHER) if mine.empty else NO_OTHER)
+            where = {"judge": judge, "dose": dose}
+            found.append(made("obfuscation_against_other_author", where, interval, data, "logit"))
+    return found
+
+
+def other_authors(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows on pairs that the judge did not write, whose wrong answer is not by its own vendor either."""
+    table = table[~table["own"].isin(["right", "wrong"])]
+    return table[differ(table["wrong_vendor"], table["judge_vendor"])]
+
+
+def obfuscation_of_right(table: pd.DataFrame, data: str, seed: int = 0) -> list[Estimate]:
+    """What an edit of the opponent's right answer changes on a judge's harmful items: a target, never a placebo.
+
+    `obfuscation_of_right`, in pp. `naive_opponent_difference` is obfuscation_own minus it, on items with both edits: it
+    counts damage twice, and is shown for that reason only.
+    """
+    wrong, found = dict(moved(table, "wrong")), []
+    why = why_none(table, "no right answer was edited and judged both ways")
+    for dose, rows in moved(table, "right"):
+        own = _harmful(rows)
+        if dose in wrong:
+            key = [*PAIR, "judge"]
+            twice = _harmful(wrong[dose]).merge(own[[*key, "change"]], on=key, suffixes=("", "_right"))
+        for judge in authors(table):
+            mine, where = _of(own, judge), {"judge": judge, "dose": dose}
+            right = tested(mine["change"], mine["article"], seed, why)
+            found.append(made("obfuscation_of_right", where, right, data, "pp"))
+            if dose in wrong:
+                both = _of(twice, judge)
+                naive = tested(both["change"] - both["change_right"], both["article"], seed, why)
+                found.append(made("naive_opponent_difference", where, naive, data, "pp", TWICE))
+    return found
+
+
+def naive_filtered(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """What the published analysis calls the effect, and how much of it the filter makes without any edit.
+
+    On harmful items whose two orders agreed at first asking: `naive_filtered_change` (`where`: judge, dose) is edited
+    minus first, `regression_to_the_mean` (`where`: judge) is the repeat arm minus first, both in pp. The first verdicts
+    were selected, so neither is an effect.
+    """
+    first = complete(before(table))
+    first = first[first["consistent"] & (first["own"] == "wrong")][[*PAIR, "judge", "article", "score"]]
+    repeats = complete(table[(table["condition"] == "none") & (table["repeat"] >= 1)])
+    again = [("regression_to_the_mean", {}, repeats)]
+    again += [("naive_filtered_change", {"dose": d}, complete(rows)) for d, rows in split_arms(table, "wrong")]
+    found = []
+    for id, extra, rows in again:
+        rows = averaged(rows[rows["task"] == "correct"], _VERDICTS)
+        both = first.merge(rows[[*PAIR, "judge", "score"]], on=[*PAIR, "judge"], suffixes=("_first", ""))
+        both = both.assign(moved=both["score"] - both["score_first"])
+        for judge in authors(table):
+            part, where = _of(both, judge), {"judge": judge, **extra}
+            if part.empty:
+                found.append(nothing(id, where, why_none(table, "no item was consistent at first asking"), data, "pp"))
+                continue
+            sums = cluster_sums(part, "moved", "article")
+            found.append(made(id, where, clustered(sums.numerators, sums.denominators), data, "pp"))
+    return found
+
+
+def _named(table: pd.DataFrame) -> pd.DataFrame:
+    """Items of "which did you write?" with verdicts in both orders: `named`, how often it named its own answer.
+
+    `named_unedited` is the same of the unedited item that it is compared with.
+    """
+    rows = complete(table[(table["task"] == "wrote") & table["own"].isin(["right", "wrong"])])
+    rows = averaged(rows, [*_VERDICTS, "score_control"])
+    right = rows["own"] == "right"
+    unedited = np.where(right, rows["score_control"], 1 - rows["score_control"])
+    return rows.assign(named=np.where(right, rows["score"], 1 - rows["score"]), named_unedited=unedited)
+
+
+def recognition(table: pd.DataFrame, data: str, seed: int = 0) -> list[Estimate]:
+    """How often a judge names its own answer as its own, at each dose, and what that and its preference change by.
+
+    Harmful items, both orders; chance is 1/2. `recognition_accuracy` (`where`: judge, dose, "0" unedited);
+    `recognition_balanced` (judge) is the mean of harmful and beneficial items unedited: 1/2 for a judge that claims
+    whatever it takes to be right. `recognition_change` (edited - unedited) and `preference_change` (votes for the own
+    answer, edited - repeat arm) in pp (judge, dose).
+    """
+    unedited = _named(table[table["condition"] == "none"])
+    doses = {dose: _named(rows) for dose, rows in split_arms(table, "wrong")}
+    votes = dict(moved(table, "wrong"))
+    found = []
+    for judge in authors(table):
+        mine = unedited[unedited["judge"] == judge]
+        harmful = {"0": mine[mine["own"] == "wrong"]}
+        harmful |= {dose: rows[(rows["judge"] == judge) & (rows["own"] == "wrong")] for dose, rows in doses.items()}
+        found += _balanced_of(mine, judge, data)
+        for dose, rows in harmful.items():
+            where = {"judge": judge, "dose": dose}
+            if not rows.empty:
+                found.append(made("recognition_accuracy", where, share(rows, "named"), data))
+            if dose == "0":
+                continue
+            if not rows.empty:
+                both = rows[rows["named_unedited"].notna()]
+                shift = tested(both["named"] - both["named_unedited"], both["article"], seed, "not asked unedited")
+                found.append(made("recognition_change", where, shift, data, "pp"))
+            own = votes[dose][(votes[dose]["judge"] == judge) & (votes[dose]["own"] == "wrong")]
+            vote = tested(-own["change"], own["article"], seed, "no own wrong answer was judged edited and again")
+            found.append(made("preference_change", where, vote, data, "pp"))
+    return found
+
+
+def recognition_balanced(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """Of `recognition` the `recognition_balanced` alone. Takes `items`."""
+    unedited = _named(table[(table["condition"] == "none") & (table["task"] == "wrote")])
+    return [
+        each for judge in authors(table) for each in _balanced_of(unedited[unedited["judge"] == judge], judge, data)
+    ]
+
+
+def _balanced_of(rows: pd.DataFrame, judge: str, data: str) -> list[Estimate]:
+    return [] if rows.empty else [made("recognition_balanced", {"judge": judge}, _balanced(rows), data)]
+
+
+def _balanced(rows: pd.DataFrame) -> Interval:
+    """The unweighted mean of recognition on harmful and beneficial items, clustered by article."""
+    sums = cluster_sums(rows.assign(kind=rows["own"].astype(str)), "named", "article", "kind")
+    if len(sums.columns) < 2:
+        return share(rows.iloc[:0], "named")
+    interval = clustered(sums.numerators, sums.denominators, (0.5, 0.5), null=None)
+    least = int((sums.denominators > 0).sum(axis=0).min())
+    if least < MIN_CLUSTERS:
+        why = f"no interval below {MIN_CLUSTERS} questions of either kind"
+        return no_interval(interval.value, interval.n, least, why)
+    return interval
+
+
+_PARTS = {("own", "repeat"): "score_control", ("own", "edited"): "score"}
+_PARTS |= {("third party", arm): f"{column}_other" for (_, arm), column in list(_PARTS.items())}
+
+
+def harmful_score(table: pd.DataFrame, data: str) -> list[Estimate]:
+    """How often the right answer is picked on a judge's harmful items, asked again and edited, by it and by others.
+
+    `where`: judge, by ("own" | "third party": the mean of the judges of a third vendor on the same texts), arm
+    ("repeat" | "edited" at the smallest dose). Only items that both judged in both arms, so that the four rates of a
+    judge are of the same pairs. Nothing where no number of words was replaced. Takes `items`.
+    """
+    rows = next((rows for dose, rows in moved(table, "wrong") if dose.isdigit()), None)
+    if rows is None:
+        return []
+    both = against(rows[rows["own"] == "wrong"], third_parties(rows), PAIR)
+    found = []
+    for judge in authors(table):
+        mine = both[both["judge"] == judge]
+        for (by, arm), column in _PARTS.items():
+            where = {"judge": judge, "by": by, "arm": arm}
+            if mine.empty:
+                found.append(nothing("harmful_score", where, why_none(table, NO_THIRD), data))
+            else:
+                found.append(made("harmful_score", where, share(mine, column), data))
+    return found
+
+
+STRATA = ("same label", "other label", "all")
+PRIMARY = STRATA[0]
+
+
+def unedited(table: pd.DataFrame) -> pd.DataFrame:
+    """One row a pair and judge: `vote`, how often it votes for the wrong answer, over all unedited repeats."""
+    asked = complete(table[(table["condition"] == "none") & (table["task"] == "correct")])
+    rows = averaged(asked, ["right_first", "wrong_first", "score"])
+    return rows.assign(vote=1 - rows["score"])
+
+
+def evaluator_quality_gap(
+    table: pd.DataFrame, data: str, seed: int = 0, strata: Sequence[str] = STRATA
+) -> list[Estimate]:
+    """How much more often a judge votes for its own wrong answer than for another author's to the same question.
+
+    Questions that the judge itself answered wrongly; P(votes own wrong) - P(votes other's wrong), same right opponent,
+    in pp, paired, repeats averaged, the mean over other authors; authors of its own vendor are left out. A judge that
+    is merely weak believes both. `where`: judge, stratum ("same label", the primary one: the other wrong answer
+    names the same option; "other label"; "all"), of `strata`. Takes `items`.
+    """
+    rows, found = unedited(table), []
+    on = ["question_id", "right", "judge"]
+    others = other_authors(rows)[[*on, "wrong_label", "vote"]]
+    pairs = rows[rows["own"] == "wrong"].merge(others, on=on, suffixes=("", "_other"))
+    labels = pairs["wrong_label"].astype(object), pairs["wrong_label_other"].astype(object)
+    known = labels[0].notna() & labels[1].notna()
+    same = labels[0] == labels[1]
+    chosen = {"same label": pairs[known & same], "other label": pairs[known & ~same], "all": pairs}
+    for stratum in strata:
+        key = [*on, "article", "vote"]
+        every = chosen[stratum].groupby(key, observed=True, sort=False)["vote_other"].mean().reset_index()
+        reason = f"no wrong answer of another vendor ({stratum}) was judged against the same right one"
+        for judge in authors(table):
+            one = every[every["judge"] == judge]
+            interval = tested(one["vote"] - one["vote_other"], one["article"], seed, reason, len(authors(table)))
+            found.append(made("evaluator_quality_gap", {"judge": judge, "stratum": stratum}, interval, data, "pp"))
+    return found
+
+
+def same_text_other_judges(table: pd.DataFrame, data: str, seed: int = 0) -> list[Estimate]:
+    """How much more often a judge votes for its own wrong answer than third-party judges do for the same text, in pp.
+
+    Free of the text's own persuasion, not of how well each judge knows the answer. `where`: judge.
+    """
+    rows, found = unedited(table), []
+    third = third_parties(rows).groupby(PAIR, observed=True, sort=False)["vote"].mean().reset_index()
+    every = rows[rows["own"] == "wrong"].merge(third, on=PAIR, suffixes=("", "_other"))
+    for judge in authors(table):
+        both = every[every["judge"] == judge]
+        interval = tested(both["vote"] - both["vote_other"], both["article"], seed, "no judge of a third vendor")
+        found.append(made("same_text_other_judges", {"judge": judge}, interval, data, "pp"))
+    return found
+
+
+def of(estimates: Sequence[Estimate], id: str, **where: str) -> Estimate | None:
+    """The one estimate with this id and place; None where there is none."""
+    found = [each for each in estimates if each.id == id and dict(each.where) == where]
+    return found[0] if found else None
+
+
+def primary_dose(estimates: Sequence[Estimate]) -> str:
+    """The dose whose effect is the confirmatory family, one contrast a judge: the smallest; "" where none was asked."""
+    doses = {e.where["dose"] for e in estimates if e.id == "obfuscation_effect" and e.where["dose"].isdigit()}
+    return min(doses, key=int, default="")
+
+
+def family(estimates: Sequence[Estimate]) -> dict[str, Estimate]:
+    """The confirmatory contrasts, one a judge: obfuscation_effect at the primary dose."""
+    chosen = [e for e in estimates if e.id == "obfuscation_effect" and e.where["dose"] == primary_dose(estimates)]
+    return {each.where["judge"]: each for each in chosen}
+
+
+def confirmatory(estimates: Sequence[Estimate]) -> list[tuple[list[Estimate], int]]:
+    """The confirmatory family with the number of tests that Holm corrects it for: as many as were planned."""
+    planned = [*family(estimates).values()]
+    return [(planned, len(planned))]
+
+
+def corrected(estimates: Sequence[Estimate]) -> dict[str, float]:
+    """Holm's p of the confirmatory family, by judge; NaN where there was no test.
+
+    The family is what was planned: a contrast that could not be tested counts like one that found nothing.
+    """
+    each = family(estimates)
+    adjusted = holm([1.0 if math.isnan(e.p) else e.p for e in each.values()])
+    return {j: math.nan if math.isnan(e.p) else float(p) for (j, e), p in zip(each.items(), adjusted, strict=True)}
+
+
+def smallest_detectable(estimates: Sequence[Estimate], power: float = 0.8) -> dict[str, float]:
+    """The smallest true obfuscation_effect (logits) found with this power after Holm's first step, by judge.
+
+    From each contrast's own standard error; NaN where it has none.
+    """
+    each = family(estimates)
+    tests = max(1, len(each))
+    return {j: detectable_effect(e.se, e.df, power, LEVEL / tests) for j, e in each.items()}
+
+
+def finding(estimates: Sequence[Estimate]) -> str:
+    """The bottom line, a sentence a judge: what hiding the authorship did, beside what the controls did.
+
+    No sentence says that recognition is the cause: it is named only where the contrast with other judges and the one
+    with other authors' texts both stand, and measured recognition fell.
+    """
+    p, least = corrected(estimates), smallest_detectable(estimates)
+    lines = [
+        f"- {_sentence(estimates, judge, each, p[judge], least[judge])}" for judge, each in family(estimates).items()
+    ]
+    return "\n".join(lines) or "No own wrong answer was edited and judged again: nothing can be concluded."
+
+
+def _sentence(estimates: Sequence[Estimate], judge: str, each: Estimate, p: float, least: float) -> str:
+    who = f"SIMULATED: {judge}" if each.data == "simulated" else judge
+    if math.isnan(p):
+        shown = f" ({each})" if each.value == each.value else ""
+        return f"{who}: nothing can be concluded{shown}: {each.method}."
+    pp = of(estimates, "obfuscation_effect_pp", judge=judge, dose=primary_dose(estimates))
+    told = f"{each} logits, Holm p {p_text(p)}{clash(each, p)}"
+    if pp and not math.isnan(pp.value):
+        told += f"; {pp}" + (f", p {p_text(pp.p)} by sign flips" if not math.isnan(pp.p) else "")
+    if p >= LEVEL:
+        said = "**no measurable effect** of hiding that it wrote the wrong answer, beyond what the edit does to others"
+        if each.low > 0 or each.high < 0:
+            more = "more" if each.value > 0 else "less"
+            said = f"**seems to turn {more}** than others from its own wrong answer, not established after correction"
+        return (
+            f"{who}: {said} ({told}); a true effect of {least:.2f} logits would be found in 80 % of such runs."
+            f"{_naive(estimates, judge)}"
+        )
+    if each.value < 0:
+        return (
+            f"{who}: the edit turns it to the right answer **less** than it turns other judges ({told}): the opposite "
+            f"of what hiding a self-preference would do; a judge that feels any edit less shows it too."
+            f"{_naive(estimates, judge)}"
+        )
+    return (
+        f"{who} **turns from its own wrong answer more than other judges do** when the answer is edited ({told})"
+        f"{_control(estimates, judge)}.{_naive(estimates, judge)}"
+    )
+
+
+def _control(estimates: Sequence[Estimate], judge: str) -> str:
+    """What the control within the judge says of an effect that stands against other judges."""
+    other = of(estimates, "obfuscation_against_other_author", judge=judge, dose=primary_dose(estimates))
+    if other is None or math.isnan(other.low):
+        why = other.method if other else "not measured"
+        return f", but the control within the judge is missing ({why}): it may only feel any edit more than they do"
+    if other.low <= 0:
+        return (
+            f", but not measurably more than from another author's edited wrong answer ({other}): a control moves as "
+            "much, so this does not show that authorship matters"
+        )
+    shift = of(estimates, "recognition_change", judge=judge, dose=primary_dose(estimates))
+    if shift is None or math.isnan(shift.high):
+        return f", and more than from another author's edited wrong answer ({other}); recognition was not measured"
+    if shift.high >= 0:
+        return (
+            f", and more than from another author's edited wrong answer ({other}), but its recognition of that answer "
+            f"did not measurably fall ({shift})"
+        )
+    return (
+        f", and more than from another author's edited wrong answer ({other}), and it recognises that answer less "
+        f"({shift}): as a preference for what it recognises would, though another cause is not ruled out"
+    )
+
+
+def _naive(estimates: Sequence[Estimate], judge: str) -> str:
+    """What the filtered comparison says of the same judge, and how much of that a plain repeat does."""
+    naive = of(estimates, "naive_filtered_change", judge=judge, dose=primary_dose(estimates))
+    repeat = of(estimates, "regression_to_the_mean", judge=judge)
+    if naive is None or repeat is None or math.isnan(naive.value + repeat.value):
+        return ""
+    return f" The filtered before-and-after comparison shows {naive}; asking again without any edit shows {repeat}."
+
+
+__all__ = ["corrected", "finding", "measure", "published_frame", "smallest_detectable"]
+
+
+def published_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    """Of published judgments those that this experiment is about: all of them."""
+    return frame
+
+
+def measure(frame: pd.DataFrame, data: str, seed: int) -> list[Estimate]:
+    """Every estimate of the experiment from one pair frame; `data` says where the verdicts are from.
+
+    A frame with verdicts of which none are of a pair's both orders is a ValueError that counts what became of them.
+    """
+    table = items(frame)
+    judged = table.loc[table["task"] == "correct", "score"].notna().any()
+    frames.require_result(frame, judged, "no pair was judged in both orders")
+    return [
+        *self_preference_items.unreadable_share(frame, data),
+        *self_preference_items.counts(table, data),
+        *self_preference_items.accuracies(table, data),
+        *self_preference_items.own_probability(table, data),
+        *evaluator_quality_gap(table, data, seed),
+        *same_text_other_judges(table, data, seed),
+        *obfuscation_effect(table, data, seed),
+        *against_other_author(table, data),
+        *obfuscation_of_right(table, data, seed),
+        *naive_filtered(table, data),
+        *harmful_score(table, data),
+        *recognition(table, data, seed),
+    ]

@@ -1,0 +1,193 @@
+"""What candidates and judges are asked: one answer a question, then one ranking of all answers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from string import ascii_uppercase
+
+from helpers import frames, prompts
+from helpers.types import Answer, Experiment, Judgment, Model, Question, Request, Trial
+
+#: What is asked, in this order; the last stage holds the judgments.
+STAGES = ("answers", "judging")
+#: What a question must have to be judged.
+NEEDS = "a fit answer of every candidate"
+#: What a judge is told about the authors of the answers by label: the text, and the vendor named for each slot.
+Hint = Callable[[Model, Question, Mapping[str, Answer]], tuple[str, tuple[str | None, ...]]]
+BLIND: Mapping[str, Hint] = {"none": lambda judge, question, shown: ("", ())}
+
+
+def williams(k: int) -> list[tuple[int, ...]]:
+    """Orders of k things in which each takes each place, and follows each other thing, equally often.
+
+    k rows for even k, 2 k for odd k (a square and its mirror). Source: Williams 1949.
+
+    >>> williams(4)
+    [(0, 1, 3, 2), (1, 2, 0, 3), (2, 3, 1, 0), (3, 0, 2, 1)]
+    >>> len(williams(3)), len(williams(6))
+    (6, 6)
+    """
+    first = [0] + [(step + 1) // 2 if step % 2 else k - step // 2 for step in range(1, k)]
+    square = [tuple((place + row) % k for place in first) for row in range(k)]
+    return square if k % 2 == 0 else square + [row[::-1] for row in square]
+
+
+def order(candidates: Sequence[str], place: int, judge: str, seed: int, order_draw: int = 0) -> tuple[str, ...]:
+    """The candidates as this judge is shown them at the question with this place in the ranked order.
+
+    Blocks of a Williams design, each block relabelled at random: neither condition, hint, repeat nor limit enters, so
+    that all conditions show the same order and a larger limit re-asks nothing.
+    """
+    if place < 0:
+        raise ValueError("the question has no place in the ranked order yet; without it all orders would be the same")
+    names = sorted(candidates)
+    if not 2 <= len(names) <= len(ascii_uppercase):
+        raise ValueError(f"{len(names)} candidates cannot be ranked: from 2 to {len(ascii_uppercase)}, a letter each")
+    rows = _rows(len(names))
+    relabelled = _relabelled(tuple(names), f"{seed}:{judge}:{place // len(rows)}")
+    return tuple(relabelled[index] for index in rows[(place + order_draw) % len(rows)])
+
+
+@lru_cache
+def _rows(k: int) -> tuple[tuple[int, ...], ...]:
+    return tuple(williams(k))
+
+
+@lru_cache(maxsize=1024)
+def _relabelled(names: tuple[str, ...], chance: str) -> tuple[str, ...]:
+    """The names as a block of questions has them, the same for all questions of the block."""
+    return tuple(random.Random(chance).sample(names, len(names)))
+
+
+def answer_trials(experiment: Experiment, questions: Sequence[Question]) -> list[Trial]:
+    """One request a question and candidate."""
+    asked = ((question, experiment.candidates) for question in questions)
+    return prompts.answer_trials(experiment.shared / "prompts" / "answer.txt", experiment, asked)
+
+
+def answers(
+    experiment: Experiment, questions: Sequence[Question], said: Mapping[str, Judgment]
+) -> dict[tuple[str, str], Answer]:
+    """The answers by question and candidate, from what has been `said` so far, by key (see `frames.written`)."""
+    return frames.written(answer_trials(experiment, questions), said)
+
+
+def unfit(answers: Mapping[tuple[str, str], Answer]) -> dict[str, list[str]]:
+    """Questions that are not judged because an answer to them is cut, empty or refused: the reasons by question id."""
+    reasons: dict[str, list[str]] = {}
+    for (question_id, candidate), answer in answers.items():
+        if answer.outcome != "ok":
+            reasons.setdefault(question_id, []).append(f"{candidate}: {answer.outcome}")
+    return reasons
+
+
+def judge_trials(
+    experiment: Experiment,
+    questions: Sequence[Question],
+    answers: Mapping[tuple[str, str], Answer],
+    conditions: Mapping[str, Hint] = BLIND,
+) -> list[Trial]:
+    """One request a question, judge, repeat and condition: all answers at once in a balanced order, hinted or not.
+
+    The order is the same under all conditions. Questions with an unfit answer are left out (`unfit` names them).
+    """
+    template = prompts.load(experiment.shared / "prompts" / "judge.txt")
+    spoilt = unfit(answers)
+    texts: dict[str, dict[str, Answer]] = {}
+    for (question_id, candidate), answer in answers.items():
+        texts.setdefault(question_id, {})[candidate] = answer
+    return [
+        _judge_trial(experiment, template, question, judge, repeat, texts[question.id], condition, hint)
+        for question in questions
+        if question.id not in spoilt
+        for judge in experiment.judges
+        for repeat in range(experiment.repeats)
+        for condition, hint in conditions.items()
+    ]
+
+
+def _judge_trial(
+    experiment: Experiment,
+    template: prompts.Template,
+    question: Question,
+    judge: Model,
+    repeat: int,
+    answers: Mapping[str, Answer],
+    condition: str,
+    hint: Hint,
+) -> Trial:
+    shown = order(tuple(answers), question.place, judge.name, experiment.seed, experiment.own.get("order_draw", 0))
+    labels = tuple(ascii_uppercase[: len(shown)])
+    nonce = prompts.nonce(experiment.seed, question.id)
+    texts = {candidate: answers[candidate].text for candidate in shown}
+    told, named = hint(judge, question, {label: answers[name] for label, name in zip(labels, shown, strict=True)})
+    sources = {f"{name} on question {question.id}": text or "" for name, text in texts.items()}
+    prompts.check_nonce(nonce, {f"question {question.id}": question.text, f"the hint {condition}": told, **sources})
+    system, prompt = prompts.late(
+        template,
+        question=question.text,
+        answers=[(label, texts[name] or "") for label, name in zip(labels, shown, strict=True)],
+        nonce=nonce,
+        structured=judge.structured,
+        hint=told,
+    )
+    request = Request(
+        judge,
+        prompt,
+        system,
+        prompts.schema_for(judge, "listwise", labels, nonce),
+        repeat,
+        unwritten=sum(answers[name].max_tokens for name in shown if texts[name] is None),
+    )
+    return Trial(
+        experiment.name,
+        question.id,
+        question.category,
+        judge,
+        request,
+        condition,
+        form="listwise",
+        shown=shown,
+        labels=labels,
+        nonce=nonce,
+        named=named,
+    )
+
+
+def trials(
+    stage: str,
+    experiment: Experiment,
+    questions: Sequence[Question],
+    said: Mapping[str, Judgment],
+    given: Mapping[tuple[str, str], Answer] | None = None,
+) -> list[Trial]:
+    """What this experiment asks at a stage, as far as what has been `said` so far (by key) determines it.
+
+    `given` answers (published ones) make the first stage empty.
+    """
+    if stage == "answers":
+        return [] if given is not None else answer_trials(experiment, questions)
+    return judge_trials(experiment, questions, given if given is not None else answers(experiment, questions, said))
+
+
+def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
+    """Why this panel cannot carry the primary estimate, as a sentence to be read before paying; "" where it can.
+
+    Counts what a panel can tell apart: each judge gives one mean utility less than there are answers, against quality
+    of the answers, own-vendor terms and scales.
+    """
+    if experiment.own.get("answers", "ask") != "ask":
+        return ""  # whose answers those are is not in the parameters
+    judges, candidates = experiment.judges, experiment.candidates
+    own = {model.vendor for model in candidates} & {judge.vendor for judge in judges}
+    vendors = {model.vendor for model in candidates}
+    if not own:
+        return "No judge's own vendor is among the candidates: there is no self-preference to measure."
+    if len(vendors) == len(own) < 3:
+        return "With fewer than three vendors only the sum of their preferences is identified: no estimate per vendor."
+    told = len(judges) * (len(candidates) - 1)
+    if told < len(candidates) - 1 + len(own) + len(judges) - 1:
+        return "Too few answers a judge to tell sharpness from preference: no estimate per vendor; add candidates."
+    return ""

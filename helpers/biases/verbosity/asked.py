@@ -1,0 +1,309 @@
+"""What is asked: which of two wordings of one answer is better, in both orders."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from helpers import prompts
+from helpers.stats.intervals import MIN_CLUSTERS
+from helpers.types import Answer, Experiment, Judgment, Model, Question, Request, Trial, short_hash
+
+#: The wordings that are tried, and those of which wordings of equal and of chosen length can be made.
+BIASES = ("padded", "listed", "confident")
+CONTROLLED = ("listed", "confident")
+#: Beside these: the plain wording, and one that is framed as the confident one is, without its tone.
+PLAIN, REWORDED = "plain", "reworded"
+#: What is compared: one wording as it is against the plain one, the same framed neutrally, wordings at chosen lengths,
+#: poorer content in any wording against the plain full one, two texts of which one is known to be better.
+STYLE, REWORDING, LENGTH, CONTENT, KNOWN = "style", "control", "length", "content", "none"
+#: Lengths at which a wording of BIASES is compared with a plain one.
+EQUAL, LONGER, SHORTER = "equal", "longer", "shorter"
+AS_IS = "as it is"
+#: Fewer sentences could not be left out of or put into a list.
+FEWEST_POINTS = 3
+
+
+@dataclass(frozen=True)
+class Version:
+    """The parts of one wording: what comes before, the sentences of the answer, what comes after; as a list or not."""
+
+    points: tuple[str, ...]
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    bullets: bool = False
+
+    @property
+    def text(self) -> str:
+        """The wording as it is shown; a line end takes the place of a blank where there is a list.
+
+        >>> Version(("One.", "Two."), before=("So:",), bullets=True).text
+        'So:\\n- One.\\n- Two.'
+        """
+        if not self.bullets:
+            return " ".join((*self.before, *self.points, *self.after))
+        head, tail = " ".join(self.before), " ".join(self.after)
+        return "\n".join(part for part in (head, *(f"- {point}" for point in self.points), tail) if part)
+
+    def padded(self, padding: Sequence[str]) -> Version:
+        """The same with sentences around it, the first half of them before."""
+        half = len(padding) // 2
+        return replace(self, before=(*padding[:half], *self.before), after=(*self.after, *padding[half:]))
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two texts that are compared: `tried` is the one in a wording of BIASES (poorer, or known to be better)."""
+
+    condition: str
+    bias: str
+    wording: str
+    tried: str
+    other: str
+
+
+def pairs(
+    points: Sequence[str], phrases: Mapping[str, Any], count: int, rng: random.Random, comparisons: Sequence[str]
+) -> Iterator[Pair]:
+    """The comparisons of one answer, whose sentences are `points`, at least FEWEST_POINTS of them.
+
+    `phrases` as in config.yaml, of whose padding `count` sentences are drawn. Tried and other have the same points in
+    the same order, but where the condition is CONTENT: there the tried one lacks the last and one drawn before it. In
+    LENGTH both have as many letters where the wording is EQUAL; LONGER adds the padding to the tried one, SHORTER the
+    same to the other.
+    """
+    padding = rng.sample(phrases["padding"], count)
+    frame = rng.choice(phrases["frames"])
+    full = Version(tuple(points))
+    made = versions(full, padding, frame)
+    for bias in BIASES:
+        yield Pair(STYLE, bias, AS_IS, made[bias].text, full.text)
+    yield Pair(REWORDING, REWORDED, AS_IS, made[REWORDED].text, full.text)
+    if LENGTH in comparisons:
+        for bias, (tried, other) in level(full, frame, phrases["leads"]).items():
+            yield Pair(LENGTH, bias, EQUAL, tried.text, other.text)
+            yield Pair(LENGTH, bias, LONGER, tried.padded(padding).text, other.text)
+            yield Pair(LENGTH, bias, SHORTER, tried.text, other.padded(padding).text)
+    if CONTENT in comparisons:
+        gone = rng.randrange(1, len(points) - 1)
+        poorer = Version(tuple(point for i, point in enumerate(points[:-1]) if i != gone))
+        for bias, version in {PLAIN: poorer, **versions(poorer, padding, frame)}.items():
+            if bias != REWORDED:
+                yield Pair(CONTENT, bias, AS_IS, version.text, full.text)
+
+
+def versions(plain: Version, padding: Sequence[str], frame: Mapping[str, Sequence[str]]) -> dict[str, Version]:
+    """The plain version in each wording."""
+    return {
+        "padded": plain.padded(padding),
+        "listed": replace(plain, bullets=True),
+        "confident": _framed(plain, frame["confident"]),
+        REWORDED: _framed(plain, frame["neutral"]),
+    }
+
+
+def level(
+    plain: Version, frame: Mapping[str, Sequence[str]], leads: Mapping[str, Any]
+) -> dict[str, tuple[Version, Version]]:
+    """A list and running text, a confident and a neutral frame: two wordings with as many letters.
+
+    Of leads for running text the one is taken that makes up best for the marks of the list.
+    """
+    listed = replace(plain, before=(leads["listed"],), bullets=True)
+    prose = [replace(plain, before=(lead,)) for lead in leads["prose"]]
+    nearest = min(prose, key=lambda each: abs(len(each.text) - len(listed.text)))
+    return {
+        "listed": (listed, nearest),
+        "confident": (_framed(plain, frame["confident"]), _framed(plain, frame["neutral"])),
+    }
+
+
+def _framed(plain: Version, around: Sequence[str]) -> Version:
+    opening, closing = around
+    return replace(plain, before=(opening,), after=(closing,))
+
+
+def doublings(tried: str, other: str) -> float:
+    """How much longer one text is than another, in doublings: the binary logarithm of the ratio of their letters.
+
+    >>> doublings("abcd", "ab"), doublings("ab", "abcd")
+    (1.0, -1.0)
+    """
+    return math.log2(len(tried) / len(other))
+
+
+#: What can be compared: the wordings themselves with their control, wordings at chosen lengths, poorer content.
+COMPARISONS = (STYLE, LENGTH, CONTENT)
+#: What a question must have to be judged.
+NEEDS = (
+    f"{FEWEST_POINTS} answer points or more and a category that does not ask for a form, or two texts of which one is "
+    "known to be better"
+)
+WHERE = "experiments/verbosity_style/config.yaml: options.phrases"
+
+
+def check(experiment: Experiment) -> None:
+    """Refuse (ValueError) comparisons that there are not, more padding than there is, and frames of unequal length."""
+    chosen = experiment.own["comparisons"]
+    if set(chosen) - set(COMPARISONS) or len(set(chosen)) < len(chosen) or STYLE not in chosen:
+        raise ValueError(
+            f"comparisons = {chosen!r}: {STYLE}, and each once what else is wanted of: {', '.join(COMPARISONS)}"
+        )
+    phrases, count = experiment.options["phrases"], experiment.own["padding_sentences"]
+    if not 2 <= count <= len(phrases["padding"]):
+        raise ValueError(f"padding_sentences = {count}: from 2 to {len(phrases['padding'])}, the number in {WHERE}")
+    for number, frame in enumerate(phrases["frames"], 1):
+        _check_frame(frame, f"{WHERE}.frames, entry {number}")
+
+
+def _check_frame(frame: Mapping[str, Any], where: str) -> None:
+    if set(frame) != {"confident", "neutral"} or any(len(sentences) != 2 for sentences in frame.values()):
+        raise ValueError(f"{where}: expected an opening and a closing sentence under confident and under neutral")
+    letters = {name: sum(map(len, sentences)) for name, sentences in frame.items()}
+    if letters["confident"] != letters["neutral"]:
+        told = " and ".join(f"{name} {count}" for name, count in letters.items())
+        raise ValueError(f"{where}: {told} letters; both need as many, or the tone could not be told from length")
+
+
+def known(question: Question) -> bool:
+    """Whether a question comes with two texts of which one is known to be better."""
+    return len(question.options) == 2 and question.gold in ("A", "B")
+
+
+def worded(experiment: Experiment, question: Question) -> bool:
+    """Whether a question has an answer whose wording can be changed without changing how well it answers."""
+    return len(question.points) >= FEWEST_POINTS and question.category not in experiment.options["forms"]
+
+
+def caution(experiment: Experiment, questions: Sequence[Question]) -> str:
+    """What this design cannot show, to be read before paying; "" where there is nothing to say."""
+    asked = [question for question in questions if known(question) or worded(experiment, question)]
+    told = []
+    if len(asked) < len(questions):
+        forms = ", ".join(experiment.options["forms"])
+        told.append(
+            f"{len(questions) - len(asked)} of {len(questions)} questions are left out: they ask for a form ({forms}), "
+            f"or have fewer than {FEWEST_POINTS} answer points."
+        )
+    if asked and not any(map(known, asked)):
+        if LENGTH not in experiment.own["comparisons"]:
+            told.append("No comparisons at chosen lengths: a wording cannot be told from its length.")
+        if experiment.repeats < 2:
+            told.append("repeats = 1: nothing is asked twice, so nothing is known of noise.")
+    if len(asked) < MIN_CLUSTERS:
+        told.append(f"{len(asked)} question{'s' * (len(asked) != 1)}: no interval below {MIN_CLUSTERS}.")
+    return " ".join(told)
+
+
+#: What is asked; one stage, which holds the judgments.
+STAGES = ("judging",)
+LABELS = ("A", "B")
+#: Who stands first.
+TRIED, OTHER = "tried", "other"
+
+
+def trials(
+    stage: str,
+    experiment: Experiment,
+    questions: Sequence[Question],
+    said: Mapping[str, Judgment],
+    given: Mapping[tuple[str, str], Answer] | None = None,
+) -> list[Trial]:
+    """Every comparison of every question that has one, for each judge, in both orders.
+
+    The wordings themselves and their control as often as `repeats` says, all others once; in one random order drawn by
+    the seed, so that neither an order nor a wording is always the earlier one. The texts of a question are drawn by the
+    seed and the question alone: all judges see the same. `said` and `given` are not used.
+    """
+    template = prompts.load(experiment.folder / "prompts" / "judge.txt")
+    found = []
+    for question in questions:
+        for pair in compared(experiment, question):
+            nonce = prompts.nonce(experiment.seed, question.id)
+            texts = {f"question {question.id}": "\n".join((question.text, pair.tried, pair.other))}
+            prompts.check_nonce(nonce, texts)
+            again = experiment.repeats if pair.condition in (STYLE, REWORDING) else 1
+            found += [
+                _trial(experiment, template, question, pair, judge, first, repeat)
+                for judge in experiment.judges
+                for first in (TRIED, OTHER)
+                for repeat in range(again)
+            ]
+    return sorted(found, key=lambda trial: _lot(experiment.seed, trial))
+
+
+def compared(experiment: Experiment, question: Question) -> Iterator[Pair]:
+    """The comparisons of one question; none where neither its wording can be changed nor a better text is known."""
+    if known(question):
+        better, worse = question.options if question.gold == "A" else reversed(question.options)
+        yield Pair(KNOWN, question.category, AS_IS, better, worse)
+    elif worded(experiment, question):
+        rng = random.Random(f"{experiment.seed}:wording:{question.id}")
+        own = experiment.own
+        yield from pairs(
+            question.points, experiment.options["phrases"], own["padding_sentences"], rng, own["comparisons"]
+        )
+
+
+def answers(
+    experiment: Experiment, questions: Sequence[Question], said: Mapping[str, Judgment]
+) -> dict[tuple[str, str], Answer]:
+    """None: the texts that are judged are made by rules, and nobody's answers."""
+    return {}
+
+
+def unfit(answers: Mapping[tuple[str, str], Answer]) -> dict[str, list[str]]:
+    """None: there is no answer that could be left out."""
+    return {}
+
+
+def _trial(
+    experiment: Experiment,
+    template: prompts.Template,
+    question: Question,
+    pair: Pair,
+    judge: Model,
+    first: str,
+    repeat: int,
+) -> Trial:
+    order = (pair.tried, pair.other) if first == TRIED else (pair.other, pair.tried)
+    nonce = prompts.nonce(experiment.seed, question.id)
+    system, prompt = prompts.late(
+        template,
+        question=question.text,
+        first=order[0],
+        second=order[1],
+        nonce=nonce,
+        structured=judge.structured,
+    )
+    schema = prompts.schema_for(judge, "pairwise", LABELS, nonce)
+    names = {TRIED: pair.bias, OTHER: OTHER}
+    return Trial(
+        experiment.name,
+        question.id,
+        question.category,
+        judge,
+        Request(judge, prompt, system, schema, repeat),
+        pair.condition,
+        form="pairwise",
+        shown=tuple(names[who] for who in (first, *({TRIED, OTHER} - {first}))),
+        labels=LABELS,
+        nonce=nonce,
+        where={
+            "bias": pair.bias,
+            "wording": pair.wording,
+            "first": first,
+            "letters_tried": str(len(pair.tried)),
+            "letters_other": str(len(pair.other)),
+        },
+    )
+
+
+def _lot(seed: int, trial: Trial) -> str:
+    drawn = (trial.question_id, trial.judge.name, trial.condition, trial.request.repeat)
+    return short_hash(
+        seed, "interleaved", *drawn, *(trial.where[key] for key in ("bias", "wording", "first")), digits=16
+    )

@@ -1,0 +1,282 @@
+"""Commands around results: audit, keys, power, explain, analyze, paper and report."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import sys
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from helpers import paths
+from helpers.commands.printing import concurrency, echo, parameter, parameters, timeout_seconds
+from helpers.config import AUDITED, STYLES, parse_yaml
+
+
+@click.command()
+@click.option("--model", required=True, help="A name of models.yaml; with --base-url the model's id at that server.")
+@click.option("--base-url", help="A server that speaks OpenAI's chat API, such as http://127.0.0.1:8000/v1.")
+@click.option("--revision", help="Which weights answer at --base-url (enters each reply's key); default: the address.")
+@click.option("--api-key-env", metavar="VARIABLE", help="The variable that holds the key of --base-url, if it has one.")
+@click.option(
+    "--price", nargs=2, type=float, metavar="IN OUT", help="US dollars a million tokens at --base-url; 0 0: none."
+)
+@click.option("--max-tokens", type=click.IntRange(1), help="Limit of a reply at --base-url; default 2048.")
+@click.option("--params", metavar="YAML", help="What is sent to --base-url besides; default '{temperature: 0}'.")
+@click.option("--text", is_flag=True, help="The server of --base-url enforces no JSON schema: verdicts as marked text.")
+@click.option("--budget-usd", type=click.FloatRange(0), help="US dollars above which no call is sent; default 0.")
+@click.option(
+    "--plan", "only_plan", is_flag=True, help="Show calls, tokens and the most that they can cost; ask nothing."
+)
+@click.option("--stored", is_flag=True, help="Ask nothing; the card of what is stored, with what is missing counted.")
+@concurrency
+@timeout_seconds
+@click.option("--keep-going", is_flag=True, help="Ask on where hardly any of the first 20 replies can be read.")
+@click.option(
+    "--to", "folder", type=click.Path(path_type=Path), help="Folder of the card; default: audit-<model> here."
+)
+@click.option("--force", is_flag=True, help="Write into a folder that holds something else.")
+@click.option("--store", type=click.Path(path_type=Path), default=paths.REPLIES, help="Folder of replies.")
+@click.option("--figure-style", type=click.Choice(STYLES), default="paper", show_default=True)
+def audit(
+    model: str,
+    base_url: str | None,
+    budget_usd: float | None,
+    only_plan: bool,
+    stored: bool,
+    concurrency: int | None,
+    timeout_seconds: float | None,
+    keep_going: bool,
+    folder: Path | None,
+    force: bool,
+    store: Path,
+    figure_style: str,
+    text: bool,
+    **own: Any,
+) -> None:
+    """Ask one judge a frozen battery of some 600 short calls, and say which manipulations move its verdicts.
+
+    Order, letters, identical pairs, length, authority, bandwagon, names, anchor: of each an interval, what would have
+    been found, and one of: biased, no bias shown, cannot be told. First comes the plan with the most that it can cost;
+    a second run asks nothing. Exit code 1 with --plan where --budget-usd is less.
+    """
+    from helpers import audit as room
+    from helpers.providers.keys import refuse
+
+    if only_plan and stored:
+        raise click.UsageError("--plan says what asking would cost, --stored asks nothing; leave out one of them")
+    if budget_usd is not None and not math.isfinite(budget_usd):
+        raise click.BadParameter(f"{budget_usd} is not a finite number", param_hint="--budget-usd")
+    refuse(
+        {
+            "model": model,
+            "address": base_url,
+            "revision": own["revision"],
+            "variable": own["api_key_env"],
+            "params": own["params"],
+        }
+    )
+    battery = room.load()
+    if own["params"] is not None:
+        own["params"] = parse_yaml(own["params"], "--params")
+    judge = room.judge_of(model, base_url, {**own, "structured": False if text else None}, battery.knowledge)
+    limits = {"concurrency": concurrency, "timeout_seconds": timeout_seconds}
+    judge = replace(judge, **{name: value for name, value in limits.items() if value})
+    target = folder.expanduser() if folder else Path.cwd() / f"audit-{judge.name.removeprefix(AUDITED)}"
+    store = store.expanduser().resolve()
+    if not only_plan:
+        room.check(target, judge, force)
+    if not stored:
+        judge = asyncio.run(room.as_it_is_served(judge))
+        fits = _planned(room.plan(battery, judge, store), judge.name, budget_usd)
+        if only_plan:
+            sys.exit(0 if fits else 1)
+    try:
+        done = asyncio.run(room.audit(battery, judge, store, budget_usd or 0.0, not stored, keep_going=keep_going))
+    except KeyboardInterrupt as interrupt:
+        if str(interrupt):
+            echo(interrupt, err=True)
+        raise KeyboardInterrupt from None
+    written = room.save(done, target, figure_style)
+    echo(f"\n{room.said(done)}\n\n{len(written)} files in {target}")
+
+
+def _planned(planned: Any, name: str, budget_usd: float | None) -> bool:
+    """Tell the plan, and whether a budget that is given is enough."""
+    from helpers.judge import dollars
+    from helpers.judge.budget import enough
+
+    echo(planned)
+    if not planned.usd:
+        return True
+    if budget_usd is None:
+        echo(f"An audit of {name} can cost up to {dollars(planned.usd)}: --budget-usd {enough(planned.usd)}")
+        return True
+    fits = planned.usd <= budget_usd
+    echo(f"{'Fits' if fits else 'Does not fit'} into --budget-usd {budget_usd:g}.")
+    return fits
+
+
+@click.command()
+@click.argument("places", nargs=-1, type=click.Path(path_type=Path))
+def check(places: tuple[Path, ...]) -> None:
+    """Look for your keys in everything that runs produced (or in PLACES) before you publish it.
+
+    Looked for are the values of the secret variables of this environment, in any form, and what looks like a key. Told
+    are file, line and variable, never the value. Exit code 1 where anything was found or a file could not be read.
+    """
+    from helpers import check as room
+
+    checked = room.check(places or room.usual())
+    here = Path.cwd()
+    for hit in checked.hits:
+        what = "what looks like a key" if hit.what == "key" else f"the value of {hit.what}"
+        echo(f"{_short(hit.path, here)}:{hit.place}: {what}")
+    for path, why in checked.closed:
+        echo(f"{_short(path, here)}: not looked into: {why}", err=True)
+    names, absent = room.known()
+    echo(
+        f"{checked.files} files ({checked.size / 1e6:.1f} MB): "
+        + (f"{len(checked.hits)} places hold a key" if checked.hits else "no key found")
+        + f". Looked for: {', '.join(names) or 'no variable of this environment'}, and what looks like a key."
+    )
+    if absent:
+        echo(f"Not set here, so their values could not be looked for: {', '.join(absent)}.")
+    if checked.hits:
+        echo("Renew these keys with their providers if anybody may have seen the files, then delete the places.")
+    if checked.hits or checked.closed:
+        sys.exit(1)
+
+
+def _short(path: Path, here: Path) -> str:
+    return os.path.relpath(path, here) if path.resolve().is_relative_to(here) else str(path)
+
+
+@click.command()
+@click.argument("name")
+@parameter
+@click.option("--questions", type=int, help="As the numbers count them (articles, scenarios of a bias); default: all.")
+@click.option("--judges", help="Names in models.yaml, with commas between; default: as in config.yaml.")
+@click.option("--repeats", type=int, help="How often each trial is asked; default: as in config.yaml.")
+@click.option("--effect", "effects", multiple=True, help="A wanted effect, in pp or with its unit: 5, 0.4logit.")
+@click.option("--pilot", type=click.Path(exists=True, dir_okay=False), help="numbers.json of a run that was made.")
+@click.option("--draws", type=int, default=100, show_default=True, help="Simulated runs, where there is no pilot.")
+@click.option("--out", type=click.Path(file_okay=False), help="A folder for the figure of the curve.")
+def power(name: str, pairs: tuple[tuple[str, str], ...], **options: Any) -> None:
+    """Show what so many questions can find, how many a wanted effect takes, and what they cost."""
+    from helpers.power.planning import planned
+
+    echo(planned(name, parameters(pairs), **options))
+
+
+@click.command()
+@click.argument("ids", nargs=-1)
+@click.option("--write", is_flag=True, help="Make the page figures/overview/estimands.md anew.")
+def explain(ids: tuple[str, ...], write: bool) -> None:
+    """Say what a number means, how it is counted and where it fails; without IDS list all numbers."""
+    from helpers import explain as room
+
+    if write:
+        echo(f"written: {room.write()}")
+    if ids:
+        echo("\n\n".join(room.explain(id) for id in ids))
+    elif not write:
+        echo(room.listed())
+
+
+@click.command()
+@click.argument("file", type=click.Path())
+@click.option("--format", help="tidy, arena-hard, fastchat-pair, ...: where the fields of the file do not tell it.")
+@click.option("--out", type=click.Path(), help="Folder for the results; default: <name of FILE>-recuse here.")
+@click.option("--force", is_flag=True, help="Write into a folder that holds something else.")
+@click.option("--ignore-extra", is_flag=True, help="Leave columns unread that are not known.")
+@click.option("--map", "names", multiple=True, help="What FILE calls a column: --map verdict=winner --map judge=model.")
+@click.option("--positive", type=click.Choice(["first", "second"]), help="Verdicts are grades: for whom above 0.")
+@click.option("--seed", type=int, default=42, show_default=True, help="Resampling and sign flips.")
+@click.option("--margin-pp", type=float, default=5.0, show_default=True, help="A hint that changes less is no matter.")
+@click.option("--figure-style", default="paper", show_default=True, help="paper, neurips, icml, acl or talk.")
+def analyze(
+    file: str,
+    format: str | None,
+    out: str | None,
+    force: bool,
+    ignore_extra: bool,
+    names: tuple[str, ...],
+    positive: str | None,
+    seed: int,
+    margin_pp: float,
+    figure_style: str,
+) -> None:
+    """Compute every number that the verdicts in FILE can carry, and say of each other one what is missing.
+
+    FILE: one row a verdict with columns judge, question, candidates, verdict (.csv, .tsv, .jsonl, .json, .parquet), or
+    a file or folder of Arena-Hard, FastChat, AlpacaEval, Inspect, LLM-Eval and others. No keys, no config.
+    """
+    from pathlib import Path
+
+    from helpers.analyze import saying
+    from helpers.analyze.analysis import analyze as of
+    from helpers.analyze.saying import summary
+    from helpers.figures.style import style
+
+    style(figure_style)  # an unknown one is told before anything is computed
+    folder = Path(out).expanduser() if out else Path.cwd() / saying.name_of(file)
+    saying.check(folder, force)
+    named = dict(each.partition("=")[::2] for each in names)
+    found = of(
+        file, format, ignore_extra=ignore_extra, names=named, positive=positive or "", seed=seed, margin_pp=margin_pp
+    )
+    written = saying.write(found, folder, force, figure_style)
+    echo(f"{summary(found)}\n\n{len(written)} files in {folder}")
+
+
+@click.command()
+@click.option("--style", required=True, help="Whose columns and sizes of letters: neurips, icml or acl.")
+@click.option("--to", "folder", required=True, type=click.Path(path_type=Path), help="The folder to write.")
+@click.option(
+    "--results",
+    "places",
+    multiple=True,
+    metavar="[NAME=]FOLDER",
+    help="Results of a run, any number of times; NAME begins the names of its macros. Default: the default runs.",
+)
+@click.option("--force", is_flag=True, help="Replace files of the folder that were changed by hand.")
+def paper(style: str, folder: Path, places: tuple[str, ...], force: bool) -> None:
+    """Write figures, tables, numbers, methods, sources and the judge-bias checklist of results as LaTeX.
+
+    Figures that were drawn in another style are drawn again by running their notebook on stored replies; nobody but
+    simulated judges is asked. example.tex there is a small paper that uses all of it.
+    """
+    from helpers import paper as room
+
+    done = room.write(style, folder.expanduser(), places, force, lambda told: echo(told, err=True))
+    for note in done.notes:
+        echo(f"note: {note}", err=True)
+    echo(f"{len(done.files)} files in {done.folder}: \\input{{recuse}} in your preamble; example.tex shows how")
+
+
+@click.command()
+@click.option(
+    "--to", "folder", type=click.Path(path_type=Path), default=Path("recuse-report"), show_default=True,
+    help="The folder of the report: a new one, an empty one, or that of an earlier report.",
+)  # fmt: skip
+@click.option(
+    "--results", "places", multiple=True, type=click.Path(path_type=Path),
+    help="A folder of results, or one that holds such folders; may be given again. Default: the default runs.",
+)  # fmt: skip
+def report(folder: Path, places: tuple[Path, ...]) -> None:
+    """Make one folder of pages from the executed notebooks, to be read offline in a browser and handed on.
+
+    It holds the overview, a page for each experiment, judge cards, marked verdicts to filter, all files to download,
+    what each number means and a glossary. Nobody is asked anything; verdicts are read from the stored replies.
+    """
+    from helpers import report as room
+
+    folder = folder.expanduser()
+    made = room.report(folder, places, partial(echo, err=True))
+    echo(f"{made['pages']} pages of {made['notebooks']} notebooks, {made['files']} files: open {folder / 'index.html'}")

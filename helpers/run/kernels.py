@@ -1,0 +1,334 @@
+"""Notebooks in kernels of their own while they run: drafts beside their reports, and interrupts that lose nothing.
+
+A terminal sends Ctrl-C to the command and to its processes, `kill`, a scheduler or a wrapper to the command alone. So
+the command alone listens, and passes on what it hears as SIGTERM: the first makes a process interrupt its kernel, whose
+cell ends when its calls are stored; the second ends it now.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import secrets
+import signal
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from helpers.judge.terminal import GRACE_SECONDS, HANGUP, handling
+from helpers.run.quick import without_grammar
+
+
+@contextmanager
+def drafting(report: Path) -> Iterator[Path]:
+    """Where a notebook is kept until its report is whole; at the end nothing of it is left there.
+
+    Beside it lies a lock, which every system frees when its process ends, however that was: `clear` looks at that.
+    """
+    from filelock import FileLock
+
+    report.parent.mkdir(parents=True, exist_ok=True)
+    clear(report)
+    draft = report.with_name(f".{report.stem}-{secrets.token_hex(8)}{report.suffix}")
+    try:
+        with FileLock(_lock_of(draft)):
+            try:
+                yield draft
+            finally:
+                _remove(draft)
+    finally:
+        _lock_of(draft).unlink(missing_ok=True)
+
+
+def clear(report: Path) -> None:
+    """Remove the drafts of this report whose process has ended without removing them."""
+    from filelock import FileLock
+
+    for path in report.parent.glob(f".{report.stem}-*.lock"):
+        with suppress(OSError):  # held by who writes that draft, or nothing of ours
+            with FileLock(path, timeout=0):
+                _remove(path.with_suffix(report.suffix))
+            path.unlink(missing_ok=True)
+
+
+def imports_of(draft: Path) -> Path:
+    """Where the kernel tells how many seconds its imports took."""
+    return draft.with_suffix(".imports")
+
+
+def _remove(draft: Path) -> None:
+    draft.unlink(missing_ok=True)
+    with suppress(OSError):
+        imports_of(draft).unlink()
+
+
+def _lock_of(draft: Path) -> Path:
+    return draft.with_suffix(".lock")
+
+
+#: What a cell that was interrupted needs besides the grace of its calls, in seconds.
+CELL_SECONDS = 5.0
+#: How long processes that were told to end now may take, in seconds.
+NOW_SECONDS = 8.0
+#: A cell that was just sent reaches its kernel within this time; before, an idle kernel would not hear an interrupt.
+SENT_SECONDS = 0.3
+#: How often a process looks whether the one that started it still lives, in seconds.
+PARENT_SECONDS = 1.0
+
+
+@dataclass
+class _Process:
+    """What this process knows of itself when it is asked to end: its kernel, its work, and how often it was asked."""
+
+    asked: int = 0
+    busy: bool = False
+    in_cell: bool = False
+    begun: float | None = None  # when its first cell was sent, by time.monotonic
+    kernel: Any = None
+
+
+_this = _Process()
+
+
+class Ended(Exception):
+    """The process was asked to end before a cell was begun."""
+
+
+# --- in a process that runs notebooks ---------------------------------------------------------------------------------
+
+
+def begin_process() -> None:
+    """Let this process end in order when it is asked to, and with the one that started it."""
+    if threading.current_thread() is not threading.main_thread():
+        return  # signals are not a thread's to handle
+    _this.asked = 0
+    signal.signal(signal.SIGTERM, _asked)
+    for number in (signal.SIGINT, HANGUP):
+        if number is not None:
+            signal.signal(number, signal.SIG_IGN)
+    if multiprocessing.parent_process() is not None:
+        threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+
+
+def asked_to_end() -> bool:
+    """Whether this process has been asked to end."""
+    return _this.asked > 0
+
+
+def begin_notebook() -> None:
+    """Forget the cells of the notebook that this process ran before."""
+    _this.begun = None
+
+
+def first_cell() -> float | None:
+    """When a kernel was sent the first cell of the notebook that this process runs or ran last; None: none was sent.
+
+    By `time.monotonic`.
+    """
+    return _this.begun
+
+
+def cells_begun() -> bool:
+    """Whether a kernel was sent any cell of it."""
+    return first_cell() is not None
+
+
+@contextmanager
+def reachable() -> Iterator[dict[str, Any]]:
+    """Options for papermill under which an interrupt reaches the kernel and begins no further cell."""
+    from jupyter_client import AsyncKernelManager
+
+    class Kernel(AsyncKernelManager):
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options)
+            _this.kernel = self
+
+        async def _async_interrupt_kernel(self) -> None:
+            # A kernel is interrupted before it is shut down; one without work to leave would only tell the terminal.
+            if _this.in_cell or not self.shutting_down:
+                await super()._async_interrupt_kernel()
+
+        async def shutdown_kernel(self, now: bool = False, restart: bool = False) -> None:
+            # Between cells nothing is in flight: the kernel is ended at once. In order it would first free all that its
+            # cells made, one object after the other, which takes as long as it took to start.
+            await super().shutdown_kernel(now=now or not _this.in_cell, restart=restart)
+
+    def cell_begins(**_: Any) -> None:
+        if asked_to_end():
+            raise Ended
+
+    def sent(**_: Any) -> None:
+        _this.in_cell = True
+        if _this.begun is None:
+            _this.begun = time.monotonic()
+
+    def done(**_: Any) -> None:
+        _this.in_cell = False
+
+    _this.busy, _this.in_cell, _this.begun = True, False, None
+    hooks = {"on_cell_start": cell_begins, "on_cell_execute": sent, "on_cell_executed": done}
+    try:
+        yield {"kernel_manager_class": Kernel, **hooks}
+    finally:
+        _this.busy, _this.kernel = False, None
+
+
+def _asked(*_: object) -> None:
+    _this.asked += 1
+    # Not a third time, which would cut short the shutdown of its kernel; and an idle process stays: when one of a pool
+    # exits, the pool terminates all others.
+    if _this.asked == 2 and _this.busy:
+        raise SystemExit(130)
+    if _this.kernel is not None:  # not here: in a signal's handler no loop can be run
+        threading.Thread(target=_interrupt, args=(_this.kernel,), daemon=True).start()
+
+
+def _interrupt(kernel: Any) -> None:
+    time.sleep(SENT_SECONDS)
+    if kernel.has_kernel:
+        asyncio.run(kernel.interrupt_kernel())
+
+
+def _end_with(parent: int) -> None:
+    """Be asked to end when the parent has died (its sentinel is held open by processes forked later), and end."""
+    while os.getppid() == parent:
+        time.sleep(PARENT_SECONDS)
+    for patience in (GRACE_SECONDS + CELL_SECONDS, NOW_SECONDS):
+        os.kill(os.getpid(), signal.SIGTERM)
+        until = time.monotonic() + patience
+        while _this.busy and time.monotonic() < until:
+            time.sleep(0.1)
+        if not _this.busy:
+            break
+    os._exit(130)
+
+
+# --- in the command ---------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Let an interrupt wait until this block is left."""
+    heard: list[int] = []
+    try:
+        with handling((signal.SIGINT, signal.SIGTERM, HANGUP), heard.append):
+            yield
+    finally:
+        if heard:
+            signal.raise_signal(heard[0])
+
+
+@contextmanager
+def stopping(pool: ProcessPoolExecutor, running: Mapping[Future, str]) -> Iterator[None]:
+    """End the processes of `pool` before an interrupt (or whatever else) leaves this block.
+
+    The KeyboardInterrupt of an interrupt says in a line a notebook what became of it.
+    """
+    heard: list[int] = []
+
+    def hear(number: int) -> None:
+        if not heard:
+            heard.append(number)
+            raise KeyboardInterrupt
+        if number != HANGUP:  # a closed terminal says so more than once
+            heard.append(number)
+
+    with handling((signal.SIGINT, signal.SIGTERM, HANGUP), hear):
+        try:
+            yield
+        except KeyboardInterrupt:
+            heard = heard or [signal.SIGINT]
+            _end(pool, running, heard)
+            raise KeyboardInterrupt("\n".join(_told(future, name) for future, name in running.items())) from None
+        except BaseException:
+            _end(pool, running, heard)
+            raise
+
+
+def _end(pool: ProcessPoolExecutor, running: Mapping[Future, str], heard: list[int]) -> None:
+    pool.shutdown(wait=False, cancel_futures=True)
+    for patience in (GRACE_SECONDS + CELL_SECONDS, NOW_SECONDS):
+        for process in multiprocessing.active_children():
+            process.terminate()
+        before, until = len(heard), time.monotonic() + patience
+        while len(heard) == before and time.monotonic() < until:
+            if all(future.done() for future in running):
+                return
+            time.sleep(0.05)
+    for process in multiprocessing.active_children():
+        process.kill()
+
+
+def _told(future: Future, name: str) -> str:
+    if future.cancelled() or not future.done():
+        return f"{name}: not run" if future.cancelled() else f"{name}: ended at once"
+    if future.exception() is not None:
+        return f"{name}: ended at once"
+    return f"{name}: {future.result().error or 'done'}"
+
+
+#: How long a kernel may take to answer, in seconds: on a machine that is busy with other runs the usual minute is not
+#: enough, and one that died is noticed without it.
+START_SECONDS = 300
+#: How long what a cell shows may be on its way after the cell has ended, in seconds: nbclient's four would fail a
+#: notebook that is done where a busy machine stands still for a moment.
+SHOW_SECONDS = 60
+#: How often a kernel is started that dies at once: two that start at the same time can choose the same port.
+STARTS = 3
+
+
+def run_cells(notebook: Path, draft: Path, parameters: Mapping[str, Any]) -> float:
+    """Run all cells with these parameters; `draft` gets them as they are done. What goes wrong, papermill raises.
+
+    Returns the seconds that their imports took, as far as the kernel could tell.
+    """
+    from traitlets.config import Config
+
+    with without_grammar():
+        import papermill
+
+    until, told = time.monotonic() + START_SECONDS, imports_of(draft)
+    for left in reversed(range(STARTS)):
+        try:
+            with reachable() as interruptible:
+                papermill.execute_notebook(
+                    str(notebook),
+                    str(draft),
+                    dict(parameters),
+                    kernel_name="python3",
+                    language="python",
+                    progress_bar=False,
+                    log_output=False,
+                    start_timeout=max(1, round(until - time.monotonic())),
+                    iopub_timeout=SHOW_SECONDS,
+                    extra_arguments=[f"--IPKernelApp.exec_lines={before_cells(told)}"],
+                    config=Config({"KernelManager": {"transport_encryption": "auto"}}),
+                    **interruptible,
+                )
+            break
+        except RuntimeError:  # of a kernel that died; of others no start comes to another end
+            if cells_begun() or asked_to_end() or not left or time.monotonic() >= until:
+                raise
+    return _seconds(told)
+
+
+def before_cells(told: Path) -> str:
+    """The line that each kernel runs before its first cell, in the place of lines of the user's own profile."""
+    program = str(Path(__file__).with_name("in_kernel.py"))
+    # By its path: to import the package would take longer than all that it does. None of its names becomes a cell's,
+    # and its value is None, which no `_` and no `Out` keeps. It ends with no ")": traitlets would take it for a list.
+    run = f"exec(open({program!r}, encoding='utf-8').read(), names)"
+    return f"(lambda names: ({run}, names['begin'](get_ipython(), {str(told)!r})))({{'__name__': 'in_kernel'}})[1]"
+
+
+def _seconds(told: Path) -> float:
+    try:
+        return float(told.read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # a full disk: the cells ran all the same
+        return 0.0
