@@ -510,7 +510,7 @@ SHOWN_UNITS = {
 
 @dataclass(frozen=True)
 class Estimand:
-    """What a number means: declared once, in the bias module that computes it.
+    """What a number means: declared once, in numbers.yaml of its experiment.
 
     `fails` says where it misleads: what it takes for the bias, what it needs, when it has no value. It has no default:
     a number whose limits nobody wrote down is not declared.

@@ -13,6 +13,7 @@ from typing import Any
 from helpers import datasets, paths, run
 from helpers.biases import top_choice
 from helpers.config import load_experiment, read_yaml
+from helpers.config.numbers import load_numbers
 from helpers.types import Estimate, Experiment
 
 _FOLDER = tempfile.TemporaryDirectory(prefix="recuse-tests-", ignore_cleanup_errors=True)
@@ -47,6 +48,15 @@ def full_estimates() -> tuple[Estimate, ...]:
 def published_counts() -> dict[str, Any]:
     """The published counts of experiment 1."""
     return read_yaml(paths.EXPERIMENTS / "mt_bench_blind" / "published" / "counts.yaml")
+
+
+def declared_ids(module: str, estimates: Iterable[Estimate]) -> set[str]:
+    """The ids that a bias declares; each of its estimates has the declared unit and a place of its own."""
+    declared, found = load_numbers(module).estimands, [*estimates]
+    assert [each.id for each in found if declared[each.id].unit != each.unit] == []
+    places = [(each.id, each.data, *sorted(each.where.items())) for each in found]
+    assert len(places) == len(set(places)), "a number has one place"
+    return set(declared)
 
 
 def one(estimates: Iterable[Estimate], id: str, **where: str) -> Estimate:

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from helpers import paths
-from helpers.biases.cognitive import published, published_biases, published_estimands, published_words
+from helpers.biases.cognitive import published, published_biases, published_words
 from helpers.claims import check, load_claims, unexpected
+from helpers.config.numbers import load_numbers
 from helpers.types import Estimate
 from tests.runs import value
 
@@ -159,10 +160,10 @@ def test_a_changed_array_or_formula_is_noticed(counts: dict[str, Any]) -> None:
 
 
 def test_estimands_of_published_numbers_are_declared_once(estimates: list[Estimate]) -> None:
-    ids = [each.id for each in published_estimands.PUBLISHED]
-    assert len(set(ids)) == len(ids) and set(ids) <= {each.id for each in estimates}
-    units = {each.id: each.unit for each in published_estimands.PUBLISHED}
-    assert all(units.get(each.id, each.unit) == each.unit for each in estimates)
+    declared = load_numbers("cognitive").estimands
+    assert {id for id, each in declared.items() if each.interval == "none"} <= {each.id for each in estimates}
+    assert all(declared[each.id].unit == each.unit for each in estimates if each.id in declared)
+    assert f"Below {published.NEARLY:.0%} a bias is called" in declared["direction_share"].words
 
 
 # --- words -----------------------------------------------------------------------------------------------------------

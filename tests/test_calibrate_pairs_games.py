@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.biases import position, self_preference
+from helpers.biases import position
 from helpers.biases.position import effects, flips, winrates
 from helpers.biases.self_preference import baseline, obfuscation, rates, recognition
 from helpers.biases.self_preference.items import items
+from helpers.config.numbers import load_numbers
 from studies.calibration.cases import ROLES, Case, Target
 from studies.calibration.experiments import arena_hard_position_bias as arena
 from studies.calibration.experiments import quality_self_preference as quality
@@ -81,14 +82,14 @@ def test_every_target_is_measured_and_every_sample_is_the_same_again(case: Case)
 
 
 @pytest.mark.parametrize(
-    ("cases", "headline", "never_null"),
-    [(quality.CASES, self_preference.HEADLINE, {"accuracy_harmful"}), (arena.CASES, position.HEADLINE, set())],
+    ("cases", "module", "never_null"),
+    [(quality.CASES, "self_preference", {"accuracy_harmful"}), (arena.CASES, "position", set())],
 )
 def test_each_headline_number_is_tried_where_nothing_and_where_something_is_planted(
-    cases: Sequence[Case], headline: Sequence[str], never_null: set[str]
+    cases: Sequence[Case], module: str, never_null: set[str]
 ) -> None:
     roles = {(target.id, target.role) for case in cases for target in targets(case)}
-    for id in headline:
+    for id in load_numbers(module).headline:
         assert (id, "planted") in roles and ((id, "null") in roles or id in never_null), id
 
 
@@ -109,7 +110,7 @@ def test_the_truths_of_pairs_are_what_estimators_find_in_many_articles(monkeypat
     for (id, judge), (value, error) in known.items():
         each = one(found, id, judge=judge, **quality.PLACES[id])
         assert abs(each.value - value) < 4.5 * np.hypot(each.se, error), f"{id} of {judge}: {each.value} for {value}"
-    assert {judge for _, judge in known} == set(NAMES) and len(known) == 4 * len(self_preference.HEADLINE)
+    assert {judge for _, judge in known} == set(NAMES) and len(known) == 4 * 6
 
 
 def test_the_truths_of_games_are_what_estimators_find_in_many_questions() -> None:

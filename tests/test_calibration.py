@@ -23,9 +23,8 @@ import pytest
 from scipy import stats
 
 from helpers import calibrate, paths
-from helpers.biases.hinting.fails import FAILS as hinting_fails
-from helpers.biases.top_choice.fails import FAILS as top_choice_fails
 from helpers.config import load_experiment
+from helpers.config.numbers import load_numbers
 from helpers.figures import style as styles
 from helpers.figures.calibration import show_calibration
 from helpers.types import Estimate
@@ -78,7 +77,7 @@ def test_every_headline_number_has_a_world_where_nothing_is_there_and_one_where_
     experiment: str, small_populations: None
 ) -> None:
     found = {(t.role, t.id) for case in running.cases_of(experiment) for t in case.targets()}
-    for id in importlib.import_module(f"helpers.biases.{load_experiment(experiment).bias}").HEADLINE:
+    for id in load_numbers(load_experiment(experiment).bias).headline:
         assert {("null", id), ("planted", id)} - NEVER <= found, id
 
 
@@ -615,7 +614,8 @@ def test_rates_told_where_a_number_fails_are_those_of_the_stored_rows() -> None:
         shares = [f"{100 * at[world, id, f'vendor={vendor}']:.0f}" for vendor in ("claude", "gpt", "gemini")]
         return f"{shares[0]}, {shares[1]} and {shares[2]} %"
 
-    odds, logit = top_choice_fails["third_party_log_odds"], top_choice_fails["self_preference_logit"]
+    blind, hinting = load_numbers("top_choice").estimands, load_numbers("hinting").estimands
+    odds, logit = blind["third_party_log_odds"].fails, blind["self_preference_logit"].fails
     assert told("unequal", "third_party_log_odds") in odds and told("homogeneous", "third_party_log_odds") in odds
     assert told("unequal", "self_preference_logit") in logit
     assert f"up to {100 * (1 - few['given'] / few['runs']).max():.0f} % of runs" in logit
@@ -634,11 +634,11 @@ def test_rates_told_where_a_number_fails_are_those_of_the_stored_rows() -> None:
     assert f"by up to {moved['unequal']:.2f}, and by {moved['homogeneous']:.2f} where" in odds
     naive = at[:, "binomial_against_one_third"]
     for id in ("self_bias", "naive_self_preference"):
-        assert f"in {100 * naive.min():.0f} to {100 * naive.max():.0f} % of runs" in top_choice_fails[id]
+        assert f"in {100 * naive.min():.0f} to {100 * naive.max():.0f} % of runs" in blind[id].fails
     hints, _ = stored("hinting_groups")
     shown = hints[(hints["questions"] == 80) & (hints["id"] == "hint_effect_90")].set_index("world")["rejected"]
     assert (round(8 * shown["lost"]), round(10 * shown["nothing"])) == (1, 7)
-    assert "one of eight where verdicts are lost, seven of ten asked twice" in hinting_fails["hint_effect_90"]
+    assert "one of eight where verdicts are lost, seven of ten asked twice" in hinting["hint_effect_90"].fails
 
 
 #: What keeps the rule by caution in some places: an exact test of few changes, an equivalence with few questions, a sum

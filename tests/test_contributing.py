@@ -51,7 +51,7 @@ def test_the_smallest_experiment_runs_as_it_stands_and_everything_finds_it(tmp_p
     name = "same_text"
     (copying,) = re.findall(r"^```sh\n(mkdir .*?)^```", SECTION, re.S | re.M)
     subprocess.run(["sh", "-e", "-c", copying], cwd=root, check=True)
-    for path in (f"experiments/{name}/config.yaml", f"helpers/biases/{name}.py"):
+    for path in (*(f"experiments/{name}/{file}.yaml" for file in ("config", "numbers")), f"helpers/biases/{name}.py"):
         (root / path).write_text(block(path), encoding="utf-8")
     nbformat.write(notebook(block(f"notebooks/07_{name}.ipynb")), root / "notebooks" / f"07_{name}.ipynb")
 

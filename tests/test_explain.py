@@ -5,17 +5,19 @@ from __future__ import annotations
 import html
 import json
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import mistune
 import pytest
+import yaml
 from click.testing import CliRunner
 
-from helpers import biases, paths
 from helpers import explain as room
+from helpers import paths
 from helpers.__main__ import main
-from helpers.analyze import supported
+from helpers.analyze import needs
 from helpers.config import experiment_names
 from helpers.explain import declared, markdown, telling
 
@@ -38,16 +40,16 @@ def shown(text: str) -> str:
 
 @pytest.fixture
 def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A bias module that no experiment names."""
+    """Numbers that belong to no experiment."""
     name = "invented_bias"
-    facts = ["hostile_number", *HOSTILE[:3], "d", "t", "question", "none", "s"]
-    (tmp_path / f"{name}.py").write_text(
-        '"""What an invented bias does."""\n'
-        "from helpers.types import Estimand\n"
-        f"ESTIMANDS = {{'hostile_number': Estimand(*{facts!r}, fails={HOSTILE[3]!r})}}\n",
-        encoding="utf-8",
-    )
-    monkeypatch.setattr(biases, "__path__", [*biases.__path__, str(tmp_path)])
+    shutil.copytree(paths.EXPERIMENTS, tmp_path / "experiments", ignore=shutil.ignore_patterns("*.ipynb", "published"))
+    facts = dict(zip(("words", "formula", "numerator", "fails"), HOSTILE, strict=False))
+    usual = {"denominator": "d", "ties_and_invalid": "t", "cluster": "c", "interval": "i", "source": "s", "unit": "pp"}
+    content = {"title": "What an invented bias does.", "numbers": {"hostile_number": facts | usual}}
+    file = tmp_path / "experiments" / name / "numbers.yaml"
+    file.parent.mkdir()
+    file.write_text(yaml.safe_dump(content), encoding="utf-8")
+    monkeypatch.setattr(paths, "EXPERIMENTS", tmp_path / "experiments")
     declared.sections.cache_clear()
     yield name
     declared.sections.cache_clear()
@@ -66,12 +68,12 @@ def test_every_experiment_has_a_section_in_the_order_of_the_notebooks() -> None:
 
 
 def test_every_number_that_an_analysis_names_is_explained() -> None:
-    for each in supported.declared().values():
+    for each in needs.declared().values():
         for id in each:
             assert room.explain(id).startswith(f"{id} (")
 
 
-def test_a_module_without_an_experiment_is_found_too(module: str) -> None:
+def test_numbers_without_an_experiment_are_found_too(module: str) -> None:
     last = room.sections()[-3]  # before the numbers of an audit and of verdicts of one's own
     assert (last.name, last.title, last.experiments) == (module, "What an invented bias does.", ())
     assert "hostile_number" in room.listed() and f"### hostile_number\n\n{markdown.plain(HOSTILE[0])}" in room.page()

@@ -23,7 +23,7 @@ from helpers.claims import check, load_claims, summary, unexpected
 from helpers.config import read_yaml
 from helpers.types import Estimate
 from studies.calibration.worlds.listwise import World, hinted
-from tests.runs import one, value
+from tests.runs import declared_ids, one, value
 from tests.simulation import cr2_by_matrices
 
 FOLDER = paths.EXPERIMENTS / "hinting_groups"
@@ -677,11 +677,7 @@ def test_every_number_is_of_a_declared_estimand() -> None:
     frame = frame_of(random_rows(30, 8, ("none", "self", "swapped")), named)
     every = [*published(), *hinting.measure(frame, "asked", 42, 5.0), *hinting.chance(frame, "asked", 42)]
     ids = {each.id for each in every}
-    assert ids | {"self_bias_as_counted", "lost_as_counted"} == set(hinting.ESTIMANDS)
-    places = [(e.id, tuple(sorted(e.where.items())), e.data) for e in every]
-    assert len(set(places)) == len(places)
-    for each in every:
-        assert each.unit == hinting.ESTIMANDS[each.id].unit, each.id
+    assert ids | {"self_bias_as_counted", "lost_as_counted"} == declared_ids("hinting", every)
 
 
 # --- a real log -------------------------------------------------------------------------------------------------------

@@ -16,12 +16,13 @@ from scipy import linalg
 
 from helpers import frames
 from helpers.biases import position
-from helpers.biases.position import classes, effects, estimands, flips, leaderboard, sensitivity, winrates
+from helpers.biases.position import classes, effects, flips, leaderboard, sensitivity, winrates
 from helpers.biases.position.concluding import family, of
 from helpers.biases.position.pairs import INVALID, LABELS, MIRRORED
 from helpers.stats.power import detectable_effect
 from helpers.stats.tests import mcnemar_exact
 from helpers.types import Estimate
+from tests.runs import declared_ids
 
 AT = ("j", "c")
 WHERE = {"judge": "j", "candidate": "c"}
@@ -723,11 +724,10 @@ def test_every_number_is_declared_and_every_declaration_measured() -> None:
     lengths = {str(q): tuple(rng.integers(50, 200, 2).astype(float)) for q in range(50)}
     found = position.measure(frame(*rows), "folder", 42, features(lengths))
     ids = {each.id for each in found} | {"leaderboard_contrast", "flip_correlation", "one_sided_share"}
-    assert ids == {each.id for each in estimands.MEASURED}
-    places = [(each.id, *sorted(each.where.items())) for each in found]
-    assert len(places) == len(set(places)), "a number has one place"
+    published = {"published_lines", "class_lines", "pattern_lines", "significant_bias_of_planned", "equal_verdicts"}
+    published |= {"consistent_answer_rate", "answers_read", "both_order_inconsistent"}
+    assert ids | published == declared_ids("position", found) and not ids & published
     for each in found:
-        assert each.unit == position.ESTIMANDS[each.id].unit, each.id
         assert {"judge", "candidate"} <= set(each.where) and each.data == "folder"
         assert each.method
     again = position.measure(frame(*rows).sample(frac=1, random_state=3), "folder", 42, features(lengths))

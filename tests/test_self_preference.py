@@ -14,14 +14,13 @@ import pytest
 
 from helpers.biases.self_preference import baseline, items, obfuscation, rates, recognition
 from helpers.biases.self_preference.concluding import corrected, finding, of, smallest_detectable
-from helpers.biases.self_preference.estimands_defended import ESTIMANDS
-from helpers.biases.self_preference.estimands_published import PUBLISHED
 from helpers.biases.self_preference.measure import measure
+from helpers.config.numbers import load_numbers
 from helpers.stats.power import detectable_effect
 from helpers.stats.tests import holm
 from helpers.types import Estimate
 from studies.calibration.worlds.pairs import BEFORE, REPEAT, PairWorld, rows, sample
-from tests.runs import one
+from tests.runs import declared_ids, one
 
 VENDOR = {"a": "alpha", "b": "beta", "c": "gamma", "d": "delta", "a2": "alpha"}
 LABELS = {"a": "B", "b": "A", "c": "B", "d": "C", "a2": "B"}
@@ -371,11 +370,10 @@ def everything() -> list[Estimate]:
 
 
 def test_every_number_is_declared_once_and_in_its_unit(everything: list[Estimate]) -> None:
-    published = {each.id for each in PUBLISHED}
-    assert {each.id for each in everything} | {"own_wrong_probability"} | published == set(ESTIMANDS)
-    assert all(each.unit == ESTIMANDS[each.id].unit for each in everything)
-    places = [(each.id, tuple(each.where.items())) for each in everything]
-    assert len(set(places)) == len(places)
+    declared = load_numbers("self_preference").estimands
+    published = {id for id, each in declared.items() if each.source.startswith("replication: ")}
+    ids = {each.id for each in everything} | {"own_wrong_probability"}
+    assert ids | published == declared_ids("self_preference", everything)
 
 
 def test_the_family_is_one_contrast_a_judge_at_the_first_dose(everything: list[Estimate]) -> None:

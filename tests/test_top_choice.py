@@ -18,6 +18,7 @@ from helpers import claims, datasets, frames, paths, run
 from helpers.biases import top_choice
 from helpers.biases.top_choice import defended, rates
 from helpers.biases.top_choice.measure import detectable, pick
+from helpers.config.numbers import load_numbers
 from helpers.types import Estimate
 from studies.calibration.worlds.listwise import WORLDS, draw, frame
 from tests.runs import as_published, asked, full_estimates, full_run, published_counts, settled, value
@@ -407,8 +408,9 @@ def test_every_number_is_of_a_declared_estimand(published: list[Estimate]) -> No
     spreads = [id for id in METRICS if id != "average_self_bias"]
     assert floors == {f"{id}_{beside}" for id in spreads for beside in ("noise_floor", "corrected")}
     ids = {each.id for each in every}
-    assert ids == set(top_choice.ESTIMANDS), "each estimand is measured and each number is declared"
-    for id, declared in top_choice.ESTIMANDS.items():
+    estimands = load_numbers("top_choice").estimands
+    assert ids == set(estimands), "each estimand is measured and each number is declared"
+    for id, declared in estimands.items():
         assert declared.id == id
         assert all((declared.words, declared.formula, declared.numerator, declared.denominator, declared.interval))
         assert declared.words.endswith(".") and declared.cluster == "question" and declared.source

@@ -18,6 +18,7 @@ from helpers.biases.verbosity import effects, known, lengths
 from helpers.biases.verbosity.families import corrected, exploratory, family, index
 from helpers.biases.verbosity.planted import implied
 from helpers.biases.verbosity.tidying import FRAME
+from helpers.config.numbers import load_numbers
 from helpers.types import Estimate, Model
 from tests.runs import asked, settled
 from tests.simulation import cr2_by_matrices
@@ -387,7 +388,7 @@ def test_where_length_decides_the_effect_at_equal_length_is_smaller_than_on_equa
     effect, slope = lengths.length_controlled(table, "asked")
     equal = table.loc[table["wording"] == "equal", "score"].mean()
     assert effect.value == pytest.approx(equal / 3) and slope.value > 0.9
-    assert "at the worst a third of it" in verbosity.ESTIMANDS["length_controlled_effect"].fails
+    assert "at the worst a third of it" in load_numbers("verbosity").estimands["length_controlled_effect"].fails
 
 
 def test_a_run_without_lengths_and_contents_is_told_as_it_is() -> None:

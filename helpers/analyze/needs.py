@@ -7,14 +7,11 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
 
 import pandas as pd
 
-from helpers import biases
-from helpers.analyze.estimands import ESTIMANDS
 from helpers.analyze.held import STYLES, Held
+from helpers.config.numbers import load_numbers, number_files
 from helpers.types import Estimand, Estimate
 
 
@@ -126,14 +123,8 @@ HERE = "analyze"
 @cache
 def declared() -> Mapping[str, Mapping[str, Estimand]]:
     """All estimands by module: those of this room, then those of each bias."""
-    found = {HERE: ESTIMANDS}
-    for each in sorted(iter_modules(biases.__path__), key=lambda each: each.name):
-        if not each.ispkg:
-            continue
-        module = import_module(f"helpers.biases.{each.name}")
-        every = module.ESTIMANDS
-        found[each.name] = every if isinstance(every, Mapping) else {one.id: one for one in every}
-    return found
+    modules = dict.fromkeys([HERE, *sorted(number_files())])
+    return {module: load_numbers(module).estimands for module in modules}
 
 
 def supported(held: Held, estimates: Sequence[Estimate]) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""What each number means, from its declaration in the code: in the terminal, and as one generated page."""
+"""What each number means, from its declaration in numbers.yaml: in the terminal, and as one generated page."""
 
 from helpers.explain.declared import Section, sections
 from helpers.explain.markdown import PAGE, page, write

@@ -11,6 +11,7 @@ from types import ModuleType
 from scipy.special import stdtrit
 
 from helpers.config import load_config
+from helpers.config.numbers import load_numbers
 from helpers.power.precision import Precision
 from helpers.stats.intervals import MIN_CLUSTERS
 from helpers.types import Estimate
@@ -48,7 +49,8 @@ def precisions(
     many simulated runs the estimates are of (see `simulated`), 0: a single one.
     """
     module = module_of(name)
-    headline, declared = module.HEADLINE, module.ESTIMANDS
+    numbers = load_numbers(load_config(name).bias)
+    headline, declared = numbers.headline, numbers.estimands
     if unknown := [id for id in ids if id not in headline]:
         raise ValueError(f"{', '.join(unknown)}: no headline number of {name}; there are: {', '.join(headline)}")
     own = [each for each in estimates if each.data != "published"]

@@ -1,4 +1,4 @@
-"""What each number means, as a page: the declarations in the code, each with an address of its own."""
+"""What each number means, as a page: the declarations of every numbers.yaml, each with an address of its own."""
 
 from __future__ import annotations
 

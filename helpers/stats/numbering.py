@@ -10,11 +10,6 @@ import pandas as pd
 #: Rows that are worked on together: what is made of them stays in the processor's cache, and an array of ten million
 #: would get new pages from the system each time, which take longer than the work.
 BLOCK = 2**16
-#: Where numbers by question mislead that know nothing of the questions' texts.
-COPIES = (
-    " Near-copies of a question under their own ids count as independent where neither texts nor a column `cluster` "
-    "are known: of 20 questions in four copies each a test rejected in 13 to 25 % of runs instead of 5."
-)
 
 
 def clusters_of(rows: pd.DataFrame, id: str = "question_id") -> pd.Series:

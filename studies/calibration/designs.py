@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pandas as pd
 
-from helpers.biases.cognitive import HEADLINE
 from helpers.biases.hinting import names as hint_names
 from helpers.biases.hinting import paired
 from helpers.biases.position import effects, flips
@@ -19,6 +18,7 @@ from helpers.biases.position.pairs import pairs as game_pairs
 from helpers.biases.self_preference import baseline, obfuscation
 from helpers.biases.self_preference import rates as accuracy
 from helpers.biases.top_choice import defended, rates
+from helpers.config.numbers import load_numbers
 from helpers.types import Estimate
 from studies.calibration.experiments import cognitive_biases as bias_tests
 from studies.calibration.worlds import decisions, games, listwise, pairs
@@ -111,7 +111,7 @@ def _cognitive(questions: int, judges: int, repeats: int, rng: np.random.Generat
         sample = draw(decisions.World(who, target=target), rng, questions, repeats, WORDINGS)
         parts.append(decisions.frame(sample).assign(category=bias))
     frame = pd.concat(parts, ignore_index=True)
-    return {HEADLINE: lambda: bias_tests.measure(frame, 1, beside=False)}
+    return {load_numbers("cognitive").headline: lambda: bias_tests.measure(frame, 1, beside=False)}
 
 
 #: How a bias module's numbers are drawn, with how many judges by default and at most.

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from helpers.biases.cognitive import HEADLINE, asking
+from helpers.biases.cognitive import asking
+from helpers.config.numbers import load_numbers
 from helpers.types import Version
 from studies.calibration.experiments import cognitive_biases
 from studies.calibration.experiments.cognitive_biases import CASES, WORLDS, draw
@@ -97,7 +98,7 @@ def test_every_headline_number_has_a_null_and_a_planted_target() -> None:
     for case in CASES:
         for target in case.targets():
             roles.setdefault(target.id, set()).add(target.role)
-    for id in HEADLINE:
+    for id in load_numbers("cognitive").headline:
         assert "null" in roles[id]
         assert "planted" in roles[id] or id == "bias_placebo"  # of which nothing can be planted
     assert {id for id, role in roles.items() if role == {"failure"}} == {

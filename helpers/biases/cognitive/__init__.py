@@ -5,13 +5,11 @@ from helpers.biases.cognitive.building import questions
 from helpers.biases.cognitive.card import card, headline
 from helpers.biases.cognitive.concluding import finding
 from helpers.biases.cognitive.design import caution, check
-from helpers.biases.cognitive.estimands import ASKED
 from helpers.biases.cognitive.families import confirmatory, corrected, exploratory, smallest_detectable
 from helpers.biases.cognitive.measure import measure
 from helpers.biases.cognitive.pairs import pairs
 from helpers.biases.cognitive.planted import planted
 from helpers.biases.cognitive.published import from_published
-from helpers.biases.cognitive.published_estimands import PUBLISHED
 from helpers.biases.cognitive.published_frame import published_frame
 from helpers.biases.cognitive.published_seed import Arrays, from_arrays, notebook_arrays
 from helpers.biases.cognitive.published_words import published_finding
@@ -25,25 +23,8 @@ from helpers.biases.cognitive.seed_metrics import (
 from helpers.biases.cognitive.showing import notebook_table, paper_tables, stars
 from helpers.frames import decisions as tidy
 
-ESTIMANDS = {each.id: each for each in (*ASKED, *PUBLISHED)}
-
-#: The numbers that conclusions rest on: calibrated, planned for, and shown on the judge card.
-HEADLINE = (
-    "bias_effect",
-    "scale_shift",
-    "bias_placebo",
-    "anchoring_agnostic_excess",
-    "anchoring_specific_excess",
-    "halo_effect_excess",
-    "confirmation_bias_excess",
-    "threshold_ratio",
-    "anchor_slope",
-)
-
 __all__ = [
     "CONTROL",
-    "ESTIMANDS",
-    "HEADLINE",
     "NEEDS",
     "STAGES",
     "AnchoringBiasMetric",

@@ -5,7 +5,6 @@ from helpers.biases.hinting.best import best_tables, chance, chance_words, goals
 from helpers.biases.hinting.card import card, headline
 from helpers.biases.hinting.changes import changes_words
 from helpers.biases.hinting.concluding import conclusions, corrected
-from helpers.biases.hinting.estimands import ESTIMANDS
 from helpers.biases.hinting.measure import (
     confirmatory,
     few,
@@ -22,18 +21,8 @@ from helpers.biases.hinting.published import curves, from_published, margins_wor
 from helpers.biases.top_choice.asking import NEEDS, STAGES, answers, unfit
 from helpers.frames import listwise as tidy
 
-#: The numbers that conclusions rest on: calibrated, planned for, and shown on the judge card.
-HEADLINE = (
-    "hint_effect",
-    "hint_effect_90",
-    "name_effect",
-    "excess_change",
-)
-
 __all__ = [
     "CONTROL",
-    "ESTIMANDS",
-    "HEADLINE",
     "NEEDS",
     "STAGES",
     "answers",

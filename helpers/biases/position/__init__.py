@@ -6,7 +6,6 @@ from helpers.biases.position.classes import class_counts, count_tables, grid, pa
 from helpers.biases.position.concluding import finding, identical_words
 from helpers.biases.position.counts import from_pairs, games_of
 from helpers.biases.position.design import caution, check
-from helpers.biases.position.estimands_published import ESTIMANDS
 from helpers.biases.position.families import confirmatory, corrected, exploratory, rarer_side, smallest_detectable
 from helpers.biases.position.leaderboard import leaderboard_contrast, leaderboard_words
 from helpers.biases.position.measure import measure, published_frame
@@ -27,18 +26,7 @@ from helpers.biases.position.saying import (
 from helpers.biases.position.sensitivity import choices_of, sensitivity_words
 from helpers.frames import games as tidy
 
-#: The numbers that conclusions rest on: calibrated, planned for, and shown on the judge card.
-HEADLINE = (
-    "first_position_effect",
-    "excess_flip",
-    "identical_pair_effect",
-    "first_win_rate",
-    "win_rate",
-)
-
 __all__ = [
-    "ESTIMANDS",
-    "HEADLINE",
     "NEEDS",
     "STAGES",
     "answers",

@@ -4,7 +4,6 @@ from helpers.biases.self_preference.arms import CONTROL, caution, check
 from helpers.biases.self_preference.asking import NEEDS, STAGES, trials
 from helpers.biases.self_preference.card import card, headline
 from helpers.biases.self_preference.concluding import confirmatory, corrected, finding, smallest_detectable
-from helpers.biases.self_preference.estimands_defended import ESTIMANDS
 from helpers.biases.self_preference.funnel import funnel_of, outcomes
 from helpers.biases.self_preference.items import lost_by_pick
 from helpers.biases.self_preference.measure import measure, published_frame
@@ -22,20 +21,8 @@ from helpers.biases.self_preference.saying import (
 )
 from helpers.frames import pairwise as tidy
 
-#: The numbers that conclusions rest on: calibrated, planned for, and shown on the judge card.
-HEADLINE = (
-    "obfuscation_effect",
-    "obfuscation_effect_pp",
-    "obfuscation_against_other_author",
-    "evaluator_quality_gap",
-    "recognition_balanced",
-    "accuracy_harmful",
-)
-
 __all__ = [
     "CONTROL",
-    "ESTIMANDS",
-    "HEADLINE",
     "NEEDS",
     "STAGES",
     "accuracy_rows",

@@ -4,7 +4,6 @@ from helpers.biases.top_choice.asking import NEEDS, STAGES, answers, caution, tr
 from helpers.biases.top_choice.card import card, headline
 from helpers.biases.top_choice.checks import planted, sensitivity_rows, sensitivity_words
 from helpers.biases.top_choice.defended import balance_of_orders, corrected
-from helpers.biases.top_choice.estimands_defended import ESTIMANDS
 from helpers.biases.top_choice.measure import (
     agreement_words,
     confirmatory,
@@ -24,21 +23,7 @@ from helpers.biases.top_choice.published import from_published
 from helpers.biases.top_choice.rates import expected_shares
 from helpers.frames import listwise as tidy
 
-#: The numbers that conclusions rest on: calibrated, planned for, and shown on the judge card.
-HEADLINE = (
-    "self_preference_logit",
-    "self_preference_effect",
-    "own_model_logit",
-    "excess_self_preference",
-    "third_party_log_odds",
-    "self_bias",
-    "average_self_bias",
-    "position_effect",
-)
-
 __all__ = [
-    "ESTIMANDS",
-    "HEADLINE",
     "NEEDS",
     "STAGES",
     "agreement_words",

@@ -4,7 +4,6 @@ from helpers.biases.verbosity.asking import STAGES, answers, trials, unfit
 from helpers.biases.verbosity.card import card, headline
 from helpers.biases.verbosity.concluding import finding
 from helpers.biases.verbosity.design import NEEDS, caution, check
-from helpers.biases.verbosity.estimands import ESTIMANDS
 from helpers.biases.verbosity.families import confirmatory, corrected, exploratory, smallest_detectable
 from helpers.biases.verbosity.measure import measure
 from helpers.biases.verbosity.planted import planted
@@ -20,12 +19,7 @@ from helpers.biases.verbosity.saying import (
 )
 from helpers.biases.verbosity.tidying import pairs, published_frame, tidy
 
-#: The numbers that conclusions rest on: calibrated, planned for, and shown on the judge card.
-HEADLINE = ("style_effect", "length_controlled_effect", "length_slope", "style_over_content")
-
 __all__ = [
-    "ESTIMANDS",
-    "HEADLINE",
     "NEEDS",
     "STAGES",
     "answers",

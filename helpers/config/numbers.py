@@ -1,0 +1,138 @@
+"""What each number means: declared once in the numbers.yaml of its experiment, read into the records that all show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from helpers import paths
+from helpers.config import experiment_names, load_config
+from helpers.config.yaml_text import ConfigError, Strict, checked, line_words, read_yaml
+from helpers.types import Estimand
+
+FILE = "numbers.yaml"
+#: What each unit of a number means to a reader.
+UNITS = {
+    "rate": "a share from 0 to 1, shown in %",
+    "pp": "a difference of shares, shown in percentage points (pp)",
+    "sd_pp": "a spread of shares, shown in percentage points (pp)",
+    "logit": "log-odds; 0 is no effect",
+    "log": "natural logarithm",
+    "alpha": "Krippendorff's alpha; 0 is chance, 1 is full agreement",
+    "score": "a score on its own scale",
+    "count": "a count",
+}
+#: A name, as it stands in tables, files and the text of other numbers.
+Id = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+Text = Annotated[str, Field(pattern=r"\S")]
+
+
+class Usual(Strict):
+    """What many numbers of an experiment have in common; one that differs says so itself."""
+
+    unit: Literal[tuple(UNITS)] | None = None  # type: ignore[valid-type]
+    ties_and_invalid: Text | None = None
+    cluster: Text | None = None
+    interval: Text | None = None
+    source: Text | None = None
+
+
+class Number(Usual):
+    """One declared number; `headline`: conclusions rest on it, `fails`: where it misleads."""
+
+    words: Text
+    formula: Text
+    numerator: Text
+    denominator: Text
+    headline: bool = False
+    fails: Text
+
+
+class Repeated(Strict):
+    """Numbers of another experiment that are measured here too; `words` and `fails` are added to its own."""
+
+    experiment: str
+    words: Text
+    fails: Text
+    ids: list[str]
+
+
+class NumbersFile(Strict):
+    """One experiments/<name>/numbers.yaml; `title` is the question where no config.yaml has it."""
+
+    title: str = ""
+    repeated: Repeated | None = None
+    defaults: Usual = Usual()
+    numbers: dict[Id, Number] = Field(min_length=1)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The declared numbers of one bias module by id, those that conclusions rest on (`headline`) first."""
+
+    title: str
+    estimands: Mapping[str, Estimand]
+    headline: tuple[str, ...]
+
+
+def number_files() -> dict[str, Path]:
+    """Where the numbers of each bias module are declared: numbers.yaml of its experiment, or of a folder of its name.
+
+    Two files for one module are a ConfigError that names both.
+    """
+    known, found = experiment_names(), {}
+    for path in sorted(paths.EXPERIMENTS.glob(f"*/{FILE}")):
+        name = path.parent.name
+        module = load_config(name).bias if name in known else name
+        if module in found:
+            raise ConfigError(f"{_shown(path)}: numbers of {module} stand in {_shown(found[module])}; keep one file")
+        found[module] = path
+    return found
+
+
+def load_numbers(module: str) -> Numbers:
+    """What the numbers of a bias module mean; what is wrong is a ConfigError with file, line and field."""
+    files = number_files()
+    if module not in files:
+        raise ConfigError(f"no {FILE} declares numbers of '{module}'; there are some of: {', '.join(sorted(files))}")
+    content, declared = _read(files[module])
+    headline = tuple(id for id, each in content.numbers.items() if each.headline)
+    first = {id: declared[id] for id in headline}
+    again = _repeat(files[module], content.repeated) if content.repeated else {}
+    return Numbers(content.title, first | again | declared, headline)
+
+
+def _shown(path: Path) -> str:
+    return f"experiments/{path.parent.name}/{path.name}"
+
+
+def _read(path: Path) -> tuple[NumbersFile, dict[str, Estimand]]:
+    """A file, and the numbers that it declares itself, with its defaults filled in."""
+    content = checked(NumbersFile, read_yaml(path), _shown(path), path)
+    usual, declared = content.defaults.model_dump(exclude_none=True), {}
+    for id, each in content.numbers.items():
+        facts = usual | each.model_dump(exclude_none=True, exclude={"headline"})
+        if missing := [name for name in Usual.model_fields if name not in facts]:
+            line = line_words(path, ("numbers", id))
+            raise ConfigError(f"{_shown(path)}: {line}numbers.{id} has no {', '.join(missing)}, nor have the defaults")
+        declared[id] = Estimand(id=id, **facts)
+    return content, declared
+
+
+def _repeat(path: Path, repeated: Repeated) -> dict[str, Estimand]:
+    _, others = _read(path.parent.parent / repeated.experiment / FILE)
+    if unknown := [id for id in repeated.ids if id not in others]:
+        line = line_words(path, ("repeated", "ids"))
+        raise ConfigError(
+            f"{_shown(path)}: {line}{', '.join(unknown)}: no number of {repeated.experiment}; its numbers are "
+            f"{', '.join(others)}"
+        )
+    chosen = [others[id] for id in repeated.ids]
+    return {
+        each.id: replace(each, words=f"{each.words} {repeated.words}", fails=f"{each.fails} {repeated.fails}")
+        for each in chosen
+    }
