@@ -4,7 +4,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
-EXPERIMENTS = ROOT / "experiments"
+#: Only a wheel has this folder: what it brings of the repository.
+BUNDLE = Path(__file__).resolve().with_name("_bundle")
+EXPERIMENTS = (BUNDLE if BUNDLE.is_dir() else ROOT) / "experiments"
 MODELS = EXPERIMENTS / "models.yaml"
 LIMITS = EXPERIMENTS / "limits.yaml"
 DATA = ROOT / "data"

@@ -76,7 +76,7 @@ def write(path: Path, records: Any) -> Path:
 
 
 def _pid(row: Any) -> str:
-    return f"{50000 + row.article}_AB12_{row.question_id}_0"
+    return f"{50000 + int(row.article[1:])}_AB12_{row.question_id}_0"
 
 
 def _record(row: Any, kind: str) -> dict[str, Any]:

@@ -6,10 +6,11 @@ import ast
 import shutil
 import subprocess
 import sys
-import tomllib
 import venv
 from importlib import metadata
 from pathlib import Path
+from runpy import run_path
+from zipfile import ZipFile
 
 import pytest
 from packaging.requirements import Requirement
@@ -33,7 +34,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = folder / "source"  # a build writes beside what it builds
     for name in ("helpers", "experiments"):
         shutil.copytree(paths.ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
-    for name in ("pyproject.toml", "requirements.txt", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "requirements.txt", "README.md", "LICENSE", ".gitignore"):
         shutil.copy(paths.ROOT / name, source)
     subprocess.run([*pip, "wheel", "--no-deps", "-w", folder, source], check=True)
     lock = paths.ROOT / "requirements.lock"
@@ -41,15 +42,23 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python.with_name("recuse")
 
 
-def test_every_file_of_the_package_is_packed() -> None:
-    packed = tomllib.loads((paths.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
-    held = {file for room, globs in packed["package-data"].items()
-            for glob in globs for file in paths.ROOT.joinpath(*room.split(".")).glob(glob)}  # fmt: skip
+@pytest.mark.slow
+def test_every_file_of_the_package_is_packed_and_none_beside_it(wheel: Path) -> None:
+    (packed,) = wheel.parents[2].glob("*.whl")
     files = {path for path in (paths.ROOT / "helpers").rglob("*") if path.is_file() and "__pycache__" not in path.parts}
-    files |= {*paths.EXPERIMENTS.glob("*/config.yaml"), *number_files().values()}
-    assert files - held == {path for path in files if path.suffix == ".py"} and held <= files
-    rooms = {path.parent for path in files if path.suffix == ".py"}
-    assert all((room / "__init__.py").is_file() for room in rooms), "setuptools packs folders with an __init__ only"
+    wanted = {path.relative_to(paths.ROOT).as_posix() for path in files}
+    defined = {*paths.EXPERIMENTS.glob("*/config.yaml"), *number_files().values()}
+    wanted |= {f"helpers/_bundle/{path.relative_to(paths.ROOT).as_posix()}" for path in defined}
+    assert {name for name in ZipFile(packed).namelist() if ".dist-info/" not in name} == wanted
+
+
+def test_a_wheel_reads_the_definitions_that_it_brings(tmp_path: Path) -> None:
+    """Another package may well have a folder `experiments` beside it."""
+    for folder in ("experiments", "helpers/_bundle/experiments"):
+        (tmp_path / folder).mkdir(parents=True)
+    packed = shutil.copy(paths.__file__, tmp_path / "helpers")
+    assert run_path(packed)["EXPERIMENTS"] == tmp_path / "helpers" / "_bundle" / "experiments"
+    assert paths.EXPERIMENTS == paths.ROOT / "experiments"
 
 
 def test_the_package_declares_what_it_needs() -> None:
@@ -94,6 +103,8 @@ def test_a_wheel_in_an_empty_environment_reads_verdicts(wheel: Path, tmp_path: P
     done = subprocess.run([wheel, "analyze", "mine.csv"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0 and "40 judgments" in done.stdout, done.stderr
     assert (tmp_path / "mine-recuse").is_dir()
+    done = subprocess.run([wheel, "explain", "hint_effect"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and "where it fails" in done.stdout, done.stderr
 
 
 @pytest.mark.parametrize("words", [["run"], ["plan"], ["report"], ["paper", "--style", "icml", "--to", "x"], ["check"]])
