@@ -13,8 +13,8 @@ import pytest
 from bs4 import BeautifulSoup
 
 from helpers import explore
-from helpers.explore import items
-from helpers.explore.items import UNMARKED
+from helpers.explore import browsing
+from helpers.explore.browsing import UNMARKED
 from helpers.run import Asked
 from helpers.types import Completion, Judgment, Trial
 from tests.payloads import PAYLOADS
@@ -167,7 +167,7 @@ def test_nothing_that_somebody_wrote_becomes_markup(games: Asked, payload: str) 
     page = BeautifulSoup(explore.detail(item, [item, plain]), "html.parser")
     assert {each.name for each in page.find_all(True)} <= tags
     assert {name for each in page.find_all(True) for name in each.attrs} <= {"style", "open", "tabindex", "scope"}
-    explorer = items.explorer([item, plain])
+    explorer = browsing.explorer([item, plain])
     assert "<" not in explorer.children[1].value, "the count holds no name"
 
 
@@ -178,7 +178,7 @@ def told(monkeypatch: pytest.MonkeyPatch, browser: bool, *given: Any, **options:
     """What is displayed."""
     found: list[Any] = []
     monkeypatch.setattr("IPython.display.display", found.append)
-    monkeypatch.setattr(items, "in_browser", lambda: browser)
+    monkeypatch.setattr(browsing, "in_browser", lambda: browser)
     explore.show(*given, **options)
     return found
 

@@ -498,12 +498,12 @@ def _say(axes: Axes, at: int, line: CardLine, said: Mapping[str, str], note: str
     ink = INK if biased else panels.SOFT
     axes.text(0.02, at - 0.19, mark, fontweight="bold" if biased else "normal", color=ink, **how)
     bounds = interval(line.estimate)
-    number = number(line.estimate) + (f"  ({bounds})" if bounds else "")
+    text = number(line.estimate) + (f"  ({bounds})" if bounds else "")
     if line.verdict in ("hint", "not shown") and not math.isnan(line.smallest):
-        number += f"; found from {math.ceil(100 * line.smallest - 1e-9)} pp"  # up: below it less is found than told
+        text += f"; found from {math.ceil(100 * line.smallest - 1e-9)} pp"  # up: below it less is found than told
     elif note:
-        number += f"; {note}"
-    axes.text(0.02, at + 0.22, number, fontsize=max(6.0, 0.78 * look.size), color=ink, **how)
+        text += f"; {note}"
+    axes.text(0.02, at + 0.22, text, fontsize=max(6.0, 0.78 * look.size), color=ink, **how)
 
 
 def _title(figure: object, judge: str, data: str) -> None:

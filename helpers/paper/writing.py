@@ -417,7 +417,7 @@ class Written:
 def write(
     style: str, folder: Path, places: Sequence[str] = (), force: bool = False, tell: Callable[[str], None] = print
 ) -> Written:
-    """Make a paper of `places` (see `folders.load_all`) in `folder`; `tell` hears what is done while it takes a while.
+    """Make a paper of `places` (see `layout.load_all`) in `folder`; `tell` hears what is done while it takes a while.
 
     Files: recuse.tex (the preamble), numbers.tex, methods.tex, checklist.tex, references.bib, example.tex,
     appendix.tex (what the example does not show), `figures` and `tables`. A file there that is not as this command left

@@ -272,7 +272,7 @@ NEEDS = "a wording that can be asked"
 
 @dataclass(frozen=True)
 class Asking:
-    """One wording of a scenario, put to one model; `scenario`: its number, see `design.places_of`."""
+    """One wording of a scenario, put to one model; `scenario`: its number, see `places_of`."""
 
     experiment: Experiment
     templates: Mapping[str, prompts.Template]

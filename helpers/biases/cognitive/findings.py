@@ -54,7 +54,7 @@ class Known:
 def finding(estimates: Sequence[Estimate]) -> str:
     """The bottom line: which biases are shown, in which direction, after Holm, and what the others could have shown.
 
-    Shown is what stands (`families.stands`). A sentence of summary and one a bias; biases without an interval are told
+    Shown is what stands (`averages.stands`). A sentence of summary and one a bias; biases without an interval are told
     how many scenarios they need, and those without a known direction are named.
     """
     known = Known(
@@ -212,7 +212,7 @@ def card(estimates: Sequence[Estimate], vendors: Mapping[str, str] | None = None
     """Of each model by which biases it is moved, and how many replies held no decision.
 
     The profile shows the bias with the gravest verdict, of several the largest effect; the words name all that move it.
-    A bias is one that stands (`families.stands`), by Holm over all biases and models. Published means of |B| have
+    A bias is one that stands (`averages.stands`), by Holm over all biases and models. Published means of |B| have
     neither an interval nor a direction: they are described, not judged. `vendors` is not needed.
     """
     del vendors
@@ -495,7 +495,7 @@ ALL = "mean over judges"
 def stars(estimates: Sequence[Estimate]) -> dict[tuple[str | None, ...], float]:
     """The corrected p of each bias_effect by bias and judge, the mean over judges under the judge None.
 
-    NaN where the effect does not stand because answers do not move along the scale (`families.stands`): no star then.
+    NaN where the effect does not stand because answers do not move along the scale (`averages.stands`): no star then.
     """
     shown = stands(estimates)
     return {

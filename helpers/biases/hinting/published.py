@@ -61,7 +61,7 @@ def from_published(published: Mapping[str, Any], blind: Mapping[str, Any]) -> li
 def _chance(
     own: Mapping[str, Mapping[str, int]], every: Mapping[str, Mapping[str, int]], n: int, total: int
 ) -> list[Estimate]:
-    """`best.chance` of the metrics, from counts: votes are dealt anew to the groups, as if they were independent."""
+    """`groups.chance` of the metrics, from counts: votes are dealt anew to the groups, as if they were independent."""
     firsts, shares = (np.array([[*row.values()] for row in counts.values()]) for counts in (own, every))
     rates = [np.stack([column, n - column], axis=1) for column in firsts.T]
     by_vendor = firsts / n, np.stack([deal_counts(each, i, DRAWS)[..., 0] for i, each in enumerate(rates)], axis=-1) / n
