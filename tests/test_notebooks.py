@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import papermill
 import pytest
 
-from helpers import paths
+from helpers import paths, run
 from helpers.config import COLLECTING, COMMON, collection_names, experiment_names, load_collection, load_config
 from helpers.run.notebooks import available, collects, experiment_of
 from tests.cells import code_cells, parameters_of
@@ -120,14 +121,27 @@ def test_a_parameter_that_notebooks_share_is_described_in_the_same_words(name: s
 
 @every_notebook
 def test_every_parameter_is_passed_on(name: str) -> None:
-    calls = [
-        node
-        for node in ast.walk(ast.parse(tagged(name, "setup").source))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "dict"
-    ]
-    (call,) = calls
-    passed = {word.arg: ast.unparse(word.value) for word in call.keywords}
-    assert passed == {parameter: parameter for parameter in parameters_of(NOTEBOOKS[name])}
+    assert tagged(name, "setup").source.count("**run.parameters(globals())") == 1
+
+
+def test_parameters_are_what_cells_before_the_setup_assign() -> None:
+    setup = "asked = load('x', **run.parameters(globals()))"
+    cells = ["", "judges = None  # names\nseed = 42", "# Parameters\njugdes = ['a']\nseed = float('nan')", "%pip list"]
+    notebook = {"In": [*cells, "frame = load()", setup, "looked = 3", "seed = 7", setup], "judges": None, "seed": 7}
+    assert run.parameters(notebook | {"jugdes": ["a"], "looked": 3, "frame": 1}) == {
+        "judges": None,
+        "seed": 7,
+        "jugdes": ["a"],
+    }
+
+
+def test_plain_papermill_refuses_a_parameter_that_no_notebook_has(tmp_path: Path) -> None:
+    """Papermill warns only, and would run the defaults to the end."""
+    notebook = paths.NOTEBOOKS / "00_overview.ipynb"
+    with pytest.raises(papermill.PapermillExecutionError, match="figure_stile"):
+        papermill.execute_notebook(
+            notebook, tmp_path / "out.ipynb", {"figure_stile": "acl"}, progress_bar=False, cwd=paths.ROOT
+        )
 
 
 @every_asking_one

@@ -1,7 +1,7 @@
 """Running experiments: what notebooks call (`ask` and what shows its results) and what the command line calls."""
 
 from helpers.run.arrays import array_table, read_arrays
-from helpers.run.asking import Asked, ask, budget_of, caution, pilot, plan
+from helpers.run.asking import Asked, ask, budget_of, caution, parameters, pilot, plan
 from helpers.run.publishing import write_arena, write_published
 from helpers.run.showing import (
     control_gap,
@@ -32,6 +32,7 @@ __all__ = [
     "losses",
     "losses_words",
     "machine_provenance",
+    "parameters",
     "pilot",
     "plan",
     "provenance",

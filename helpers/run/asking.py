@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import importlib
 import math
@@ -469,3 +470,26 @@ def _without_price(model: Model) -> bool:
     except NoPrice:
         return True
     return False
+
+
+def parameters(notebook: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a notebook by name, as they are now; call it with `globals()` in the setup cell.
+
+    They are what the cells before the first such call assign, so a name that only papermill injects is among them, and
+    `load_experiment` refuses it. What is assigned later, to look around, is none.
+    """
+    names: dict[str, None] = {}
+    for source in notebook["In"]:
+        if "run.parameters(" in source:
+            break
+        names |= dict.fromkeys(_assigned(source))
+    return {name: notebook[name] for name in names if name in notebook}
+
+
+def _assigned(source: str) -> Iterator[str]:
+    """Names to which a cell assigns values that are spelled out; `float("nan")` is how papermill spells NaN."""
+    with suppress(SyntaxError):  # magics of IPython
+        for node in ast.parse(source).body:
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                names = {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}
+                yield from [node.targets[0].id] if names <= {"float"} else []
