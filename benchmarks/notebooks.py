@@ -7,7 +7,6 @@ import re
 import shutil
 import sys
 import tempfile
-import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,20 @@ ABOVE = 2.5
 AT_ONCE = 0.75
 
 
+#: Runs the cells `In` in turn, as IPython does.
+CELLS = """
+import ast, asyncio, inspect
+
+async def cells():
+    for source in In:
+        value = eval(compile(source, "cell", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), globals())
+        if inspect.isawaitable(value):
+            await value
+
+asyncio.run(cells())
+"""
+
+
 def program(notebook: Path, parameters: Mapping[str, Any]) -> str:
     """The cells of a notebook as one program, with these values in place of its own; what they show is not drawn."""
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
@@ -31,8 +44,7 @@ def program(notebook: Path, parameters: Mapping[str, Any]) -> str:
         sources.append("".join(cell["source"]))
         if "parameters" in cell["metadata"].get("tags", []):
             sources.append(given)
-    body = textwrap.indent("\n".join(sources), "    ")
-    return f"import asyncio\n\n\nasync def cells():\n{body}\n\n\nasyncio.run(cells())\n"
+    return f"In = {sources!r}\n{CELLS}"
 
 
 def run(names: Sequence[str], parameters: Mapping[str, Any], *options: str) -> Cost:
@@ -41,7 +53,7 @@ def run(names: Sequence[str], parameters: Mapping[str, Any], *options: str) -> C
     found = cost([sys.executable, "-m", "helpers", "run", *names, *options, *values])
     own = ROOT / "figures" / "runs"
     for line in found.said.splitlines():
-        folder = Path(re.sub(r".* s  start .*, own \S+  ", "", line)).parent
+        folder = Path(re.sub(r".* s  start \S+  ", "", line)).parent
         if folder.is_relative_to(own) and folder != own:
             shutil.rmtree(folder, ignore_errors=True)
     return found
@@ -95,8 +107,7 @@ def section(runs: int, names: Sequence[str] = (), **less: Any) -> str:
             together.append(run([*known], asked))
             in_turn.append(run([*known], asked, "--processes", "1"))
     return f"""
-From stored judgments of the built-in judges, files written; start, kernel and imports are counted. A kernel of
-`recuse run` lets each cell begin without garbage, which plain Python does not and pays for where statsmodels is used.
+From stored judgments of the built-in judges, files written; start, kernel and imports are counted.
 {versions(["papermill", "ipykernel", "matplotlib"])}.
 
 {beside_plain(booked)}

@@ -44,13 +44,14 @@ def run_cells(
     `export=False` leaves out the cell with that tag. Without `draw` figures are made, and their files hold next to
     nothing: drawing each of them in three formats takes most of the time.
     """
-    names: dict[str, Any] = {}
+    names: dict[str, Any] = {"In": []}
     shown: list[Any] = []
 
     async def run() -> None:
         for number, cell in enumerate(code_cells(notebook)):
             if not export and "export" in cell.metadata.get("tags", ()):
                 continue
+            names["In"].append(cell.source)
             code = compile(cell.source, f"<cell {number}>", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
             if code.co_flags & inspect.CO_COROUTINE:
                 await eval(code, names)

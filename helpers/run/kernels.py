@@ -41,7 +41,7 @@ def drafting(report: Path) -> Iterator[Path]:
             try:
                 yield draft
             finally:
-                _remove(draft)
+                draft.unlink(missing_ok=True)
     finally:
         _lock_of(draft).unlink(missing_ok=True)
 
@@ -53,19 +53,8 @@ def clear(report: Path) -> None:
     for path in report.parent.glob(f".{report.stem}-*.lock"):
         with suppress(OSError):  # held by who writes that draft, or nothing of ours
             with FileLock(path, timeout=0):
-                _remove(path.with_suffix(report.suffix))
+                path.with_suffix(report.suffix).unlink(missing_ok=True)
             path.unlink(missing_ok=True)
-
-
-def imports_of(draft: Path) -> Path:
-    """Where the kernel tells how many seconds its imports took."""
-    return draft.with_suffix(".imports")
-
-
-def _remove(draft: Path) -> None:
-    draft.unlink(missing_ok=True)
-    with suppress(OSError):
-        imports_of(draft).unlink()
 
 
 def _lock_of(draft: Path) -> Path:
@@ -283,17 +272,14 @@ SHOW_SECONDS = 60
 STARTS = 3
 
 
-def run_cells(notebook: Path, draft: Path, parameters: Mapping[str, Any]) -> float:
-    """Run all cells with these parameters; `draft` gets them as they are done. What goes wrong, papermill raises.
-
-    Returns the seconds that their imports took, as far as the kernel could tell.
-    """
+def run_cells(notebook: Path, draft: Path, parameters: Mapping[str, Any]) -> None:
+    """Run all cells with these parameters; `draft` gets them as they are done. What goes wrong, papermill raises."""
     from traitlets.config import Config
 
     with without_grammar():
         import papermill
 
-    until, told = time.monotonic() + START_SECONDS, imports_of(draft)
+    until = time.monotonic() + START_SECONDS
     for left in reversed(range(STARTS)):
         try:
             with reachable() as interruptible:
@@ -307,7 +293,6 @@ def run_cells(notebook: Path, draft: Path, parameters: Mapping[str, Any]) -> flo
                     log_output=False,
                     start_timeout=max(1, round(until - time.monotonic())),
                     iopub_timeout=SHOW_SECONDS,
-                    extra_arguments=[f"--IPKernelApp.exec_lines={before_cells(told)}"],
                     config=Config({"KernelManager": {"transport_encryption": "auto"}}),
                     **interruptible,
                 )
@@ -315,20 +300,3 @@ def run_cells(notebook: Path, draft: Path, parameters: Mapping[str, Any]) -> flo
         except RuntimeError:  # of a kernel that died; of others no start comes to another end
             if cells_begun() or asked_to_end() or not left or time.monotonic() >= until:
                 raise
-    return _seconds(told)
-
-
-def before_cells(told: Path) -> str:
-    """The line that each kernel runs before its first cell, in the place of lines of the user's own profile."""
-    program = str(Path(__file__).with_name("in_kernel.py"))
-    # By its path: to import the package would take longer than all that it does. None of its names becomes a cell's,
-    # and its value is None, which no `_` and no `Out` keeps. It ends with no ")": traitlets would take it for a list.
-    run = f"exec(open({program!r}, encoding='utf-8').read(), names)"
-    return f"(lambda names: ({run}, names['begin'](get_ipython(), {str(told)!r})))({{'__name__': 'in_kernel'}})[1]"
-
-
-def _seconds(told: Path) -> float:
-    try:
-        return float(told.read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # a full disk: the cells ran all the same
-        return 0.0

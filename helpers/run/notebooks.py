@@ -192,7 +192,7 @@ class Result:
     """What became of one notebook; `error` is None when it ran through.
 
     `untold`: calls may have been sent of which the store holds nothing. Its kernel died, or could not write them down.
-    Of its `seconds`, `start` passed before its first cell, and `imports` with what its cells import.
+    Of its `seconds`, `start` passed before its first cell.
     """
 
     name: str
@@ -201,12 +201,10 @@ class Result:
     error: str | None = None
     untold: bool = False
     start: float = 0.0
-    imports: float = 0.0
 
     def __str__(self) -> str:
         """The line of a run's summary: where the time went and the report, or what went wrong."""
-        own = self.seconds - self.start - self.imports
-        parts = f"start {self.start:.1f}, imports {self.imports:.1f}, own {own:.1f}  {self.report}"
+        parts = f"start {self.start:.1f}  {self.report}"
         return f"{'FAILED' if self.error else 'ok':<8}{self.name:<36}{self.seconds:>7.1f} s  {self.error or parts}"
 
 
@@ -293,24 +291,22 @@ def execute(notebook: Path, report: Path, parameters: Mapping[str, Any]) -> Resu
     try:
         declare(variables())
         with drafting(report) as draft:
-            told, untold, imports = _executed(notebook, draft, report, parameters)
+            told, untold = _executed(notebook, draft, report, parameters)
     except Exception as error:  # a folder that cannot be written: reported like a failing cell
         return Result(notebook.stem, report, time.monotonic() - begun, redact(f"{type(error).__name__}: {error}"), True)
     start = (first_cell() or begun) - begun
-    return Result(notebook.stem, report, time.monotonic() - begun, told, untold, start, imports)
+    return Result(notebook.stem, report, time.monotonic() - begun, told, untold, start)
 
 
-def _executed(
-    notebook: Path, draft: Path, report: Path, parameters: Mapping[str, Any]
-) -> tuple[str | None, bool, float]:
-    """What went wrong and where it is kept, None where the report is whole and in its place; `untold`, `imports`."""
+def _executed(notebook: Path, draft: Path, report: Path, parameters: Mapping[str, Any]) -> tuple[str | None, bool]:
+    """What went wrong and where it is kept, None where the report is whole and in its place; `untold`."""
     with without_grammar():
         from papermill.exceptions import PapermillExecutionError
 
     failed = report.with_name(f"{report.stem}.failed.ipynb")
     words = "what came is stored"
     try:
-        imports = run_cells(notebook, draft, parameters)
+        run_cells(notebook, draft, parameters)
         quiet(draft, report)
         clean(draft, report)
         os.replace(draft, report)
@@ -323,10 +319,10 @@ def _executed(
         told, untold = redact(f"{type(error).__name__}: {error}"), cells_begun() and not isinstance(error, Ended)
     else:
         failed.unlink(missing_ok=True)
-        return None, False, imports
+        return None, False
     if asked_to_end():
-        return f"interrupted; {words}", untold, 0.0
-    return told + (_kept(draft, failed) if draft.exists() else ""), untold, 0.0
+        return f"interrupted; {words}", untold
+    return told + (_kept(draft, failed) if draft.exists() else ""), untold
 
 
 def _kept(draft: Path, failed: Path) -> str:

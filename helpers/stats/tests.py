@@ -120,28 +120,20 @@ def holm(p: Sequence[float]) -> np.ndarray:
     >>> holm([0.01, float("nan"), 0.04])
     array([0.02,  nan, 0.04])
     """
-    return _corrected(p, "holm")
+    return _corrected(p, lambda p: np.maximum.accumulate(p * np.arange(len(p), 0, -1)))
 
 
 def benjamini_hochberg(p: Sequence[float]) -> np.ndarray:
     """Benjamini and Hochberg's corrected p (false discovery rate) of an exploratory grid; NaN as in `holm`."""
-    return _corrected(p, "fdr_bh")
+    return _corrected(p, lambda p: np.minimum.accumulate((p / (np.arange(1, len(p) + 1) / len(p)))[::-1])[::-1])
 
 
-def _corrected(p: Sequence[float], method: str) -> np.ndarray:
-    return np.array(_adjusted(tuple(map(float, p)), method))
-
-
-@lru_cache(maxsize=1024)
-def _adjusted(p: tuple[float, ...], method: str) -> np.ndarray:
-    """Kept, because sentences, tables and figures ask for the same families, and statsmodels collects garbage."""
-    values = np.asarray(p, dtype=float)
-    asked = ~np.isnan(values)
-    corrected = np.full(values.shape, NAN)
-    if asked.any():
-        from statsmodels.stats.multitest import multipletests
-
-        corrected[asked] = multipletests(values[asked], method=method)[1]
+def _corrected(p: Sequence[float], adjust: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """`adjust` takes the p that are numbers in rising order."""
+    corrected = np.array(p, dtype=float)
+    (tested,) = np.nonzero(~np.isnan(corrected))
+    rising = tested[np.argsort(corrected[tested], kind="stable")]
+    corrected[rising] = np.minimum(adjust(corrected[rising]), 1.0)
     return corrected
 
 
